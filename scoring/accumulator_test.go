@@ -1,0 +1,167 @@
+package scoring
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawFeatures returns count features of every map by turns.
+func drawFeatures(m Map, dim, count int) *Features {
+	c := Candidates{Map: m, Sigma: 2, Seed: 3, Dim: dim, Count: count}
+	if m == MapLinear {
+		c.Distribution = Uniform
+		c.Count = min(dim, count)
+	}
+	return c.DrawAll()
+}
+
+var allMaps = []Map{MapCosine, MapArcCosine0, MapArcCosine1, MapArcCosine2, MapLinear}
+
+// rowsOf returns the targets of rows first..next-1.
+func rowsOf(t Targets, first, next int) Targets {
+	if t.Class != nil {
+		return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
+	}
+	return Targets{Outputs: t.Outputs, Values: t.Values[first*t.Outputs : next*t.Outputs]}
+}
+
+func TestSumsDependOnRowOrderAlone(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom(allMaps).Draw(t, "map")
+		dim := rapid.IntRange(1, 40).Draw(t, "dim")
+		rows := rapid.IntRange(0, 400).Draw(t, "rows")
+		outputs := rapid.IntRange(1, 3).Draw(t, "outputs")
+		f := drawFeatures(m, dim, rapid.IntRange(1, 90).Draw(t, "candidates"))
+		x := normalRows(rapid.Uint64().Draw(t, "seed"), rows, dim)
+		targets := Targets{Outputs: outputs, Values: normalRows(6, rows, outputs)}
+		if rapid.Bool().Draw(t, "classes") {
+			targets = classTargets(rows, outputs)
+		}
+		want := scoreRows(f, x, rows, targets)
+		a := NewAccumulator(NewBank(f), NewSums(f.Len(), outputs))
+		for first := 0; first < rows; {
+			runtime.GOMAXPROCS(rapid.IntRange(1, 4).Draw(t, "procs"))
+			next := rapid.IntRange(first, rows).Draw(t, "next")
+			if rapid.Bool().Draw(t, "one") {
+				next = min(first+1, rows)
+			}
+			a.Add(x[first*dim:next*dim], next-first, rowsOf(targets, first, next))
+			if rapid.Bool().Draw(t, "restart") {
+				a = NewAccumulator(NewBank(f), a.Sums().Clone())
+			}
+			first = next
+		}
+		if !reflect.DeepEqual(a.Sums(), want) {
+			t.Fatalf("sums differ from those of one call")
+		}
+		if err := want.Validate(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestLargeCallsGiveTheSameBitsOnAnyNumberOfGoroutines(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	f := drawFeatures(MapCosine, 33, 301)
+	const rows = 700
+	x := normalRows(8, rows, 33)
+	for _, targets := range []Targets{{Outputs: 2, Values: normalRows(4, rows, 2)}, classTargets(rows, 3)} {
+		runtime.GOMAXPROCS(1)
+		want, wantFeatures := scoreRows(f, x, rows, targets), transform(f, x, rows)
+		for _, procs := range []int{2, 3, 7} {
+			runtime.GOMAXPROCS(procs)
+			if !reflect.DeepEqual(scoreRows(f, x, rows, targets), want) {
+				t.Errorf("sums differ with GOMAXPROCS %d", procs)
+			}
+			if !reflect.DeepEqual(transform(f, x, rows), wantFeatures) {
+				t.Errorf("features differ with GOMAXPROCS %d", procs)
+			}
+		}
+	}
+}
+
+func TestSumsAgreeWithAFloat64Pass(t *testing.T) {
+	for _, m := range allMaps {
+		for _, targets := range []Targets{
+			{Outputs: 1, Values: normalRows(1, 57, 1)}, {Outputs: 3, Values: normalRows(2, 57, 3)}, classTargets(57, 4),
+		} {
+			t.Run(fmt.Sprint(m, targets.Outputs), func(t *testing.T) { checkSums(t, drawFeatures(m, 21, 13), 57, targets) })
+		}
+	}
+}
+
+// checkSums compares every sum of some rows with one of float64 features.
+func checkSums(t *testing.T, f *Features, rows int, targets Targets) {
+	t.Helper()
+	x := normalRows(12, rows, f.Dim)
+	got := scoreRows(f, x, rows, targets)
+	outputs := targets.Outputs
+	want := NewSums(f.Len(), outputs)
+	for i := range rows {
+		y := rawOutputs(targets, i)
+		for k, v := range y {
+			want.Y[k] += v
+			want.YSq[k] += v * v
+			want.YMin[k] = min(want.YMin[k], v)
+			want.YMax[k] = max(want.YMax[k], v)
+		}
+		for j := range f.Len() {
+			phi := referencePhi(f, j, x[i*f.Dim:(i+1)*f.Dim])
+			want.Phi[j] += phi
+			want.PhiSq[j] += phi * phi
+			for k, v := range y {
+				want.YPhi[k*f.Len()+j] += v * phi
+			}
+		}
+	}
+	if got.Rows != int64(rows) || !reflect.DeepEqual(got.YMin, want.YMin) || !reflect.DeepEqual(got.YMax, want.YMax) {
+		t.Errorf("%d rows, range %v to %v, want %d, %v to %v", got.Rows, got.YMin, got.YMax, rows, want.YMin, want.YMax)
+	}
+	for _, pair := range [][2][]float64{
+		{got.Phi, want.Phi}, {got.PhiSq, want.PhiSq}, {got.YPhi, want.YPhi}, {got.Y, want.Y}, {got.YSq, want.YSq},
+	} {
+		for j := range pair[1] {
+			near(t, "sum", pair[0][j], pair[1][j], 3e-5*(math.Sqrt(float64(rows))+math.Abs(pair[1][j])))
+		}
+	}
+}
+
+// rawOutputs are the outputs of row i.
+func rawOutputs(t Targets, i int) []float64 {
+	y := make([]float64, t.Outputs)
+	for k := range y {
+		if t.Class == nil {
+			y[k] = float64(t.Values[i*t.Outputs+k])
+		} else if int(t.Class[i]) == k {
+			y[k] = 1
+		}
+	}
+	return y
+}
+
+func TestAddRefusesWrongShapes(t *testing.T) {
+	f := drawFeatures(MapCosine, 3, 4)
+	a := NewAccumulator(NewBank(f), NewSums(4, 2))
+	x := make([]float32, 6)
+	values, class := make([]float32, 4), []int32{0, 1}
+	panics(t, "scoring: 6 numbers for 3 rows of 3", func() { a.Add(x, 3, Targets{Outputs: 2, Values: values}) })
+	panics(t, "scoring: targets of 1 outputs", func() { a.Add(x, 2, Targets{Outputs: 1, Values: values[:2]}) })
+	panics(t, "scoring: targets need exactly one", func() { a.Add(x, 2, Targets{Outputs: 2}) })
+	panics(t, "scoring: targets need exactly one", func() { a.Add(x, 2, Targets{2, values, class}) })
+	panics(t, "scoring: 3 target values", func() { a.Add(x, 2, Targets{Outputs: 2, Values: values[:3]}) })
+	panics(t, "scoring: 1 classes for 2 rows", func() { a.Add(x, 2, Targets{Outputs: 2, Class: class[:1]}) })
+	panics(t, "scoring: class 2 of row 1", func() { a.Add(x, 2, Targets{Outputs: 2, Class: []int32{0, 2}}) })
+	panics(t, "scoring: class -1 of row 0", func() { a.Add(x, 2, Targets{Outputs: 2, Class: []int32{-1, 0}}) })
+	panics(t, "scoring: sums of 5 candidates for a bank of 4", func() { NewAccumulator(NewBank(f), NewSums(5, 2)) })
+	panics(t, "scoring: invalid features", func() { NewBank(&Features{Dim: 1, Omega: []float32{1}}) })
+	panics(t, "scoring: no features", func() { NewBank(&Features{Dim: 1, Phase: []float32{}}) })
+	if !reflect.DeepEqual(a.Sums(), NewSums(4, 2)) {
+		t.Error("a refused call changed the sums")
+	}
+}

@@ -1,0 +1,89 @@
+package scoring
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// neighbour is the neighbour whose distance the bandwidth rule takes (the paper's 50th).
+const neighbour = 50
+
+// Bandwidth returns σ by the rule of the 50th nearest neighbour: the mean over the rows of the distance to the
+// min(50, n-1)-th nearest of the others. Distances are ℓ₂; for Cauchy (the Laplacian kernel) ℓ₁, for Laplace √2·ℓ₂. Maps
+// other than cosine get 1. x is row-major [rows·dim]; the time grows as rows²·dim, so pass 1000 rows at most.
+//
+// When the mean is 0, as with many equal rows, σ is the smallest positive distance, else 1, and warning says so.
+func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64, warning string) {
+	if len(x) != rows*dim {
+		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, dim))
+	}
+	if m != MapCosine {
+		return 1, ""
+	}
+	if rows < 2 {
+		return 1, fmt.Sprintf("bandwidth set to 1: %d rows have no neighbours", rows)
+	}
+	near, least := neighbourDistances(x, rows, dim, d == Cauchy)
+	sum := 0.0
+	for _, v := range near {
+		sum += v
+	}
+	unit := 1.0
+	if d == Laplace {
+		unit = math.Sqrt2
+	}
+	switch mean := sum / float64(rows); {
+	case mean > 0 && !math.IsInf(mean, 0):
+		return mean * unit, ""
+	case !math.IsInf(least, 0):
+		return least * unit, "bandwidth set to the smallest positive distance between rows: most rows are equal"
+	default:
+		return 1, "bandwidth set to 1: all rows are equal"
+	}
+}
+
+// neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the smallest positive
+// distance between any two rows (+Inf if there is none).
+func neighbourDistances(x []float32, rows, dim int, absolute bool) (near []float64, least float64) {
+	near = make([]float64, rows)
+	smallest := make([]float64, rows)
+	k := min(neighbour, rows-1)
+	parallel(rows, 16, rows*rows*dim >= parallelProducts, func(first, next int) {
+		others := make([]float64, 0, rows)
+		for i := first; i < next; i++ {
+			others = others[:0]
+			smallest[i] = math.Inf(1)
+			for j := range rows {
+				if j == i {
+					continue
+				}
+				v := distance(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim], absolute)
+				others = append(others, v)
+				if v > 0 {
+					smallest[i] = min(smallest[i], v)
+				}
+			}
+			slices.Sort(others)
+			near[i] = others[k-1]
+		}
+	})
+	return near, slices.Min(smallest)
+}
+
+// distance returns |a-b|₁ when absolute, else |a-b|₂.
+func distance(a, b []float32, absolute bool) float64 {
+	b = b[:len(a)]
+	sum := 0.0
+	if absolute {
+		for i, v := range a {
+			sum += math.Abs(float64(v) - float64(b[i]))
+		}
+		return sum
+	}
+	for i, v := range a {
+		d := float64(v) - float64(b[i])
+		sum += float64(d * d)
+	}
+	return math.Sqrt(sum)
+}

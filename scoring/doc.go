@@ -1,0 +1,43 @@
+// Package scoring draws random features, scores them against labels as rows arrive, and keeps the best.
+//
+// It follows "On Data-Dependent Random Features for Improved Generalization in Supervised Learning"
+// (Shahrampour, Beirami, Tarokh, AAAI 2018): draw M0 candidates from a distribution P0, estimate for each
+// the score S(ω) = E[y φ(x, ω)] on a sample of rows, keep the M with the greatest energy S². A second
+// criterion, correlation, takes the constant out and judges a candidate per unit of its own variance.
+//
+// # Words and symbols
+//
+// A [Candidates] value describes M0 = Count candidates for rows of d = Dim numbers; candidate i is a function
+// of (Seed, i) and of the fields that describe the distribution, never of Count. [Features] are drawn ones: ω
+// in Omega, the phase b in Phase. The feature maps are
+//
+//	cosine          φ(x, ω) = cos(ωᵀx + b)
+//	arc-cosine n    φ(x, ω) = (ωᵀx)ⁿ·H(ωᵀx), n = 0, 1, 2, with H(0) = ½
+//	linear          φ(x, ω) = x_ω, ω a coordinate number
+//
+// [Sums] are what one pass over the rows leaves of a partition, [Coding] turns the raw outputs in them into
+// outputs y with |y| ≤ 1, [Select] ranks the candidates, and a [FeatureSet] maps later rows to the M features
+// through a [Transformer].
+//
+// # The life of a feature set
+//
+//	Candidates ─Draw─▶ Features ─NewBank─▶ Bank ─Accumulator.Add per partition─▶ Sums ─Merge─▶ Sums
+//	Sums ─Select─▶ Selection ─Draw(Selection.Index)─▶ FeatureSet ─NewTransformer─▶ Transformer
+//
+// # Reproducibility
+//
+// The same rows in the same order give the same sums, bit for bit, whatever the sizes of the calls to
+// [Accumulator.Add] and whatever GOMAXPROCS: every sum has one owner and grows in row order. Sums of different
+// partitions are to be merged in partition order. Equal scores rank by candidate index. Arithmetic is written
+// so that no compiler fuses a multiplication with an addition, and draws use logarithms and quantiles of
+// this package's own, so that architectures agree too. [Kernel] names the arithmetic; sums made by a kernel of
+// another name are not to be continued.
+//
+// # Ownership and concurrency
+//
+// Rows are dense, row-major float32 and finite: whoever encodes them rejects NaN and infinities. Inputs are
+// read, never kept nor changed. [Bank], [Transformer], [Candidates] and [FeatureSet] are safe for concurrent use
+// once made; an [Accumulator] and its Sums belong to one goroutine. Large calls use up to GOMAXPROCS goroutines
+// and return when all have ended. Wrong shapes are mistakes of the caller and panic with a message that begins
+// with "scoring: "; data that cannot be used gives an error.
+package scoring

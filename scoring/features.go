@@ -1,0 +1,84 @@
+package scoring
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Features is a drawn set of n features. For the linear map ω is the coordinate itself: Width is 1 and Omega[i] is
+// the coordinate's number.
+type Features struct {
+	// Map is the feature map.
+	Map Map
+	// Dim is d, the numbers of an encoded row.
+	Dim int
+	// Omega is row-major [n][Width].
+	Omega []float32
+	// Phase is b in radians, [n], each in [0, 2π); nil unless Map is cosine.
+	Phase []float32
+}
+
+// maxCoordinate bounds Dim for the linear map: float32 counts without gaps up to 2²⁴.
+const maxCoordinate = 1 << 24
+
+// Len returns n, the number of features.
+func (f *Features) Len() int { return len(f.Omega) / f.Width() }
+
+// Width returns the numbers that one feature has in Omega: Dim, or 1 for the linear map.
+func (f *Features) Width() int {
+	if f.Map == MapLinear {
+		return 1
+	}
+	return f.Dim
+}
+
+// Validate returns every fault of a set that came from outside, joined: lengths that do not agree, numbers that are
+// not finite, phases outside [0, 2π), coordinates that rows do not have.
+func (f *Features) Validate() error {
+	if err := mapNames.check(uint8(f.Map)); err != nil {
+		return err
+	}
+	if f.Dim < 1 {
+		return fmt.Errorf("dim is %d, want 1 or more", f.Dim)
+	}
+	if len(f.Omega)%f.Width() != 0 {
+		return fmt.Errorf("omega has %d numbers, not a multiple of the width %d", len(f.Omega), f.Width())
+	}
+	return errors.Join(f.checkOmega(), f.checkPhase())
+}
+
+// checkOmega reports the first number in Omega that cannot be used.
+func (f *Features) checkOmega() error {
+	for i, w := range f.Omega {
+		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {
+			return fmt.Errorf("omega of feature %d is %v, want finite numbers", i/f.Width(), w)
+		}
+		if f.Map == MapLinear && (w < 0 || float64(w) >= float64(f.Dim) || w != float32(int32(w))) {
+			return fmt.Errorf("omega of feature %d is %v, want a coordinate 0 to %d", i, w, f.Dim-1)
+		}
+	}
+	if f.Map == MapLinear && f.Dim > maxCoordinate {
+		return fmt.Errorf("dim is %d, beyond the %d coordinates that the linear map can name", f.Dim, maxCoordinate)
+	}
+	return nil
+}
+
+// checkPhase reports a phase list of the wrong length or the first phase outside [0, 2π).
+func (f *Features) checkPhase() error {
+	if f.Map != MapCosine {
+		if f.Phase != nil {
+			return fmt.Errorf("feature map %v has no phases, but %d are given", f.Map, len(f.Phase))
+		}
+		return nil
+	}
+	if len(f.Phase) != f.Len() {
+		return fmt.Errorf("%d phases for %d features", len(f.Phase), f.Len())
+	}
+	for i, b := range f.Phase {
+		if !(b >= 0 && float64(b) < 2*math.Pi) {
+			return fmt.Errorf("phase of feature %d is %v, want 0 or more and less than 2π", i, b)
+		}
+	}
+	return nil
+}

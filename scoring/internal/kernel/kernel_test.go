@@ -1,0 +1,288 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+var (
+	dims   = []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784}
+	counts = []int{1, 5, Width - 1, Width, Width + 1, 3*Width - 1}
+	rows   = []int{0, 1, 2, 7, 8, 9}
+	maps   = []Map{Cosine, Step, Ramp, SquaredRamp, Coordinate}
+)
+
+const (
+	guard     = 4
+	guardSign = -12345
+)
+
+// guarded is a slice between guard values, so that a stray write or read shows.
+type guarded[T float32 | float64 | int32] struct{ all []T }
+
+// guardSlice returns n numbers by fill inside guards.
+func guardSlice[T float32 | float64 | int32](n int, fill func(i int) T) guarded[T] {
+	all := make([]T, n+2*guard)
+	for i := range all {
+		all[i] = guardSign
+	}
+	for i := range n {
+		all[guard+i] = fill(i)
+	}
+	return guarded[T]{all}
+}
+
+// inner returns the numbers between the guards, with no capacity beyond them.
+func (g guarded[T]) inner() []T {
+	end := len(g.all) - guard
+	return g.all[guard:end:end]
+}
+
+// intact reports whether the guards still stand.
+func (g guarded[T]) intact() bool {
+	for i := range guard {
+		if g.all[i] != guardSign || g.all[len(g.all)-1-i] != guardSign {
+			return false
+		}
+	}
+	return true
+}
+
+// problem is one random call with its reference.
+type problem struct {
+	m                Map
+	dim, count, rows int
+	x, omega, phase  guarded[float32]
+	phi              []float64 // reference, [rows·count]
+	tolerance        float64
+	panels           *Panels
+}
+
+// newProblem draws rows, features and their reference features in float64.
+func newProblem(m Map, dim, count, rows int) *problem {
+	rng := rand.New(rand.NewPCG(uint64(dim), uint64(count*100+rows)))
+	p := &problem{m: m, dim: dim, count: count, rows: rows}
+	p.x = guardSlice(rows*dim, func(int) float32 { return float32(rng.NormFloat64()) })
+	if m == Coordinate {
+		p.omega = guardSlice(count, func(i int) float32 { return float32((i * 5) % dim) })
+	} else {
+		p.omega = guardSlice(count*dim, func(int) float32 { return float32(rng.NormFloat64() / 3) })
+	}
+	var phase []float32
+	if m == Cosine {
+		p.phase = guardSlice(count, func(int) float32 { return float32(rng.Float64() * 6.28) })
+		phase = p.phase.inner()
+	}
+	// Rounding grows as √dim, the number of products, times the size of the partial sums, about √dim/3.
+	p.tolerance = 3e-6 * float64(1+dim/16)
+	p.panels = Pack(m, dim, p.omega.inner(), phase)
+	for i := range rows {
+		for j := range count {
+			p.phi = append(p.phi, p.reference(p.x.inner()[i*dim:(i+1)*dim], j))
+		}
+	}
+	return p
+}
+
+// reference is φ of feature j for row in float64.
+func (p *problem) reference(row []float32, j int) float64 {
+	if p.m == Coordinate {
+		return float64(row[int(p.omega.inner()[j])])
+	}
+	z := 0.0
+	for k, v := range row {
+		z += float64(v) * float64(p.omega.inner()[j*p.dim+k])
+	}
+	switch p.m {
+	case Cosine:
+		return math.Cos(z + float64(p.phase.inner()[j]))
+	case Step:
+		return math.Max(0, math.Copysign(1, z))
+	case Ramp:
+		return math.Max(z, 0)
+	default:
+		return math.Max(z, 0) * math.Max(z, 0)
+	}
+}
+
+// close reports whether a feature is what the reference says.
+func (p *problem) close(got, want float64) bool {
+	return math.Abs(got-want) <= p.tolerance*(1+math.Abs(want))
+}
+
+// forProblems checks a problem of every map and shape.
+func forProblems(t *testing.T, check func(t *testing.T, p *problem)) {
+	t.Helper()
+	for _, m := range maps {
+		t.Run(fmt.Sprintf("map %d", m), func(t *testing.T) {
+			for _, dim := range dims {
+				for _, count := range counts {
+					for _, n := range rows {
+						check(t, newProblem(m, dim, count, n))
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestFeaturizeAgreesWithTheReference(t *testing.T) {
+	forProblems(t, func(t *testing.T, p *problem) {
+		t.Helper()
+		factor := guardSlice(p.count, func(i int) float32 { return float32(i%3) - 0.5 })
+		dst := guardSlice(p.rows*p.count, func(int) float32 { return float32(math.NaN()) })
+		x, omega := slices.Clone(p.x.all), slices.Clone(p.omega.all)
+		Featurize(dst.inner(), p.panels, p.x.inner(), factor.inner())
+		for i, got := range dst.inner() {
+			if want := p.phi[i] * float64(factor.inner()[i%p.count]); !p.close(float64(got), want) {
+				t.Fatalf("%dx%dx%d: element %d is %v, want %v", p.rows, p.dim, p.count, i, got, want)
+			}
+		}
+		if !dst.intact() || !factor.intact() || !slices.Equal(x, p.x.all) || !slices.Equal(omega, p.omega.all) {
+			t.Fatalf("%dx%dx%d: wrote outside the destination", p.rows, p.dim, p.count)
+		}
+	})
+}
+
+func TestScoreAgreesWithTheReference(t *testing.T) {
+	for _, outputs := range []int{1, 3} {
+		forProblems(t, func(t *testing.T, p *problem) {
+			t.Helper()
+			y := guardSlice(p.rows*outputs, func(i int) float32 { return float32(i%5) - 1.5 })
+			checkScore(t, p, Targets{Outputs: outputs, Values: y.inner()}, func(row, k int) float64 {
+				return float64(y.inner()[row*outputs+k])
+			})
+			class := guardSlice(p.rows, func(i int) int32 { return int32(i % outputs) })
+			checkScore(t, p, Targets{Outputs: outputs, Class: class.inner()}, func(row, k int) float64 {
+				if int(class.inner()[row]) == k {
+					return 1
+				}
+				return 0
+			})
+			if !y.intact() || !class.intact() {
+				t.Fatal("wrote outside the sums")
+			}
+		})
+	}
+}
+
+// checkScore runs Score from sums that are not zero and compares each with the reference.
+func checkScore(t *testing.T, p *problem, targets Targets, y func(row, k int) float64) {
+	t.Helper()
+	const before = 0.25
+	begin := func(int) float64 { return before }
+	phi, sq := guardSlice(p.count, begin), guardSlice(p.count, begin)
+	yphi := guardSlice(p.count*targets.Outputs, begin)
+	x := slices.Clone(p.x.all)
+	Score(Sums{phi.inner(), sq.inner(), yphi.inner()}, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
+	for j := range p.count {
+		wantPhi, wantSq := before, before
+		want := slices.Repeat([]float64{before}, targets.Outputs)
+		for i := range p.rows {
+			v := p.phi[i*p.count+j]
+			wantPhi, wantSq = wantPhi+v, wantSq+v*v
+			for k := range want {
+				want[k] += y(i, k) * v
+			}
+		}
+		// Errors of features with opposite signs do not cancel in a sum, so allow for those of the squares.
+		slack := p.tolerance * (10 + 10*wantSq)
+		ok := math.Abs(phi.inner()[j]-wantPhi) <= slack && math.Abs(sq.inner()[j]-wantSq) <= 2*slack
+		for k, w := range want {
+			ok = ok && math.Abs(yphi.inner()[k*p.count+j]-w) <= 3*slack
+		}
+		if !ok {
+			t.Fatalf("%dx%dx%d: sums of feature %d are %v, %v, want %v, %v, %v",
+				p.rows, p.dim, p.count, j, phi.inner()[j], sq.inner()[j], wantPhi, wantSq, want)
+		}
+	}
+	if !phi.intact() || !sq.intact() || !yphi.intact() || !slices.Equal(x, p.x.all) {
+		t.Fatalf("%dx%dx%d: wrote outside the sums", p.rows, p.dim, p.count)
+	}
+}
+
+func TestScoreLeavesOtherPanelsAlone(t *testing.T) {
+	p := newProblem(Cosine, 7, 3*Width+2, 9)
+	sums := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count)}
+	y := make([]float32, p.rows)
+	for i := range y {
+		y[i] = 1
+	}
+	Score(sums, p.panels, 1, 3, p.x.inner(), Targets{Outputs: 1, Values: y})
+	for j := range p.count {
+		inside := j >= Width && j < 3*Width
+		if (sums.Phi[j] != 0) != inside || (sums.PhiSq[j] != 0) != inside || (sums.YPhi[j] != 0) != inside {
+			t.Errorf("feature %d: sums %v, %v, %v", j, sums.Phi[j], sums.PhiSq[j], sums.YPhi[j])
+		}
+	}
+}
+
+func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
+	for _, m := range maps {
+		p := newProblem(m, 65, 3*Width-3, 2*scoreRows+5)
+		ones := slices.Repeat([]float32{1}, p.count)
+		phi := make([]float32, p.rows*p.count)
+		Featurize(phi, p.panels, p.x.inner(), ones)
+		y := p.x.inner()[:p.rows]
+		got := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count)}
+		Score(got, p.panels, 0, p.panels.Count(), p.x.inner(), Targets{Outputs: 1, Values: y})
+		want := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count)}
+		for i, v := range phi {
+			j := i % p.count
+			want.Phi[j] += float64(v)
+			want.PhiSq[j] += float64(v) * float64(v)
+			want.YPhi[j] += float64(y[i/p.count]) * float64(v)
+		}
+		if !slices.Equal(got.Phi, want.Phi) || !slices.Equal(got.PhiSq, want.PhiSq) || !slices.Equal(got.YPhi, want.YPhi) {
+			t.Errorf("map %d: sums differ from those of the stored features", m)
+		}
+	}
+}
+
+func TestFeaturesStayFiniteWhenProductsOverflow(t *testing.T) {
+	x := []float32{math.MaxFloat32, math.MaxFloat32, -math.MaxFloat32, 1e30, 1e15, 0}
+	omega := []float32{10, -10, 3, -3, 1, 1, 1e10, 0}
+	for _, m := range []Map{Cosine, Step, Ramp, SquaredRamp} {
+		var phase []float32
+		if m == Cosine {
+			phase = make([]float32, 4)
+		}
+		dst := make([]float32, 3*4)
+		Featurize(dst, Pack(m, 2, omega, phase), x, []float32{1, 1, 1, 1})
+		for i, v := range dst {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				t.Errorf("map %d: element %d is %v", m, i, v)
+			}
+		}
+	}
+}
+
+func TestStepIsHalfAtZero(t *testing.T) {
+	dst := make([]float32, 3)
+	Featurize(dst, Pack(Step, 1, []float32{1}, nil), []float32{-2, 0, 2}, []float32{1})
+	if want := []float32{0, 0.5, 1}; !slices.Equal(dst, want) {
+		t.Errorf("steps are %v, want %v", dst, want)
+	}
+}
+
+func TestPackRefusesWrongShapes(t *testing.T) {
+	for name, pack := range map[string]func(){
+		"omega not a multiple of dim": func() { Pack(Ramp, 3, make([]float32, 4), nil) },
+		"cosine without phase":        func() { Pack(Cosine, 2, make([]float32, 4), nil) },
+		"phase without cosine":        func() { Pack(Ramp, 2, make([]float32, 4), make([]float32, 2)) },
+		"too few phases":              func() { Pack(Cosine, 2, make([]float32, 4), make([]float32, 1)) },
+		"coordinate beyond the row":   func() { Pack(Coordinate, 2, []float32{2}, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			pack()
+		})
+	}
+}

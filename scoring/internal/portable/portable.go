@@ -1,0 +1,58 @@
+// Package portable has the few elementary functions that draws of random features need, with the same bits
+// on every architecture and in every language with IEEE 754 doubles.
+//
+// The functions of package math may be assembly on one architecture and Go on another, and a compiler may
+// fuse x*y + z on some and not on others. Here every product is rounded by an explicit conversion before it
+// is added, and nothing but +, -, *, /, square root and moves of bits is used.
+package portable
+
+import "math"
+
+// ln2Hi + ln2Lo is ln 2; ln2Hi has 32 trailing zero bits, so that its product with an exponent is exact.
+const (
+	ln2Hi = 6.93147180369123816490e-01
+	ln2Lo = 1.90821492927058770002e-10
+)
+
+// logCoefficients are those of FreeBSD's e_log.c: log(1+f) = f - s·(f-R), s = f/(2+f), R a polynomial in s².
+var logCoefficients = [...]float64{
+	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
+	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
+}
+
+// Log returns the natural logarithm of x, which must be positive, normal and finite, to within 2 ulps.
+func Log(x float64) float64 {
+	fraction, exponent := math.Frexp(x)
+	if fraction < math.Sqrt2/2 {
+		fraction *= 2
+		exponent--
+	}
+	f := fraction - 1
+	k := float64(exponent)
+	s := f / (2 + f)
+	s2 := float64(s * s)
+	r := 0.0
+	for i := len(logCoefficients) - 1; i >= 0; i-- {
+		r = float64(s2 * (logCoefficients[i] + r))
+	}
+	half := float64(float64(0.5*f) * f)
+	tail := float64(s*(half+r)) + float64(k*ln2Lo)
+	return float64(k*ln2Hi) - ((half - tail) - f)
+}
+
+// expCoefficients are 1/n!, n = 0 to 13, more than enough for |r| ≤ ln2/2.
+var expCoefficients = [...]float64{
+	1, 1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
+	1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800,
+}
+
+// Exp returns e to the power x for |x| ≤ 700, to within a few ulps.
+func Exp(x float64) float64 {
+	k := math.Floor(float64(x*math.Log2E) + 0.5)
+	r := (x - float64(k*ln2Hi)) - float64(k*ln2Lo)
+	sum := 0.0
+	for i := len(expCoefficients) - 1; i >= 0; i-- {
+		sum = expCoefficients[i] + float64(r*sum)
+	}
+	return math.Ldexp(sum, int(k))
+}

@@ -1,0 +1,26 @@
+package scoring
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Hash returns the hash by which a row is sampled: XXH64 with seed 0 of 24 bytes, little endian: seed, partition
+// sign-extended to 64 bits, ordinal. It does not depend on how rows are cut into messages.
+func Hash(seed uint64, partition int32, ordinal int64) uint64 {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[:], seed)
+	binary.LittleEndian.PutUint64(b[8:], uint64(int64(partition)))
+	binary.LittleEndian.PutUint64(b[16:], uint64(ordinal))
+	return xxhash.Sum64(b[:])
+}
+
+// Taken reports whether a row of that hash is in a sample of the given rate: whether hash < rate·2⁶⁴. A rate of 1 or more
+// takes all rows, one of 0 or less (or NaN) none. The rows of a lower rate are among those of a higher one.
+func Taken(hash uint64, rate float64) bool {
+	if rate >= 1 {
+		return true
+	}
+	return rate > 0 && hash < uint64(rate*0x1p64)
+}

@@ -1,0 +1,37 @@
+package scoring
+
+// Task is the kind of the labels; it decides how raw outputs are coded (see [Sums.Coding]).
+type Task uint8
+
+// The tasks, by their names in configuration and on the wire.
+const (
+	// Regression has real outputs, one or several.
+	Regression Task = iota
+	// Binary has two classes in one output of ±1.
+	Binary
+	// MultiClass has K classes in K outputs, the indicator of each class.
+	MultiClass
+)
+
+var taskNames = names{"task", []string{"regression", "binary", "multiclass"}}
+
+// ParseTask returns the task of that name; the error of an unknown name lists the accepted ones.
+func ParseTask(s string) (Task, error) {
+	v, err := taskNames.parse(s)
+	return Task(v), err
+}
+
+// String returns the name, such as "regression".
+func (t Task) String() string { return taskNames.name(uint8(t)) }
+
+// MarshalText returns the name; it fails for a value that is none of the constants.
+func (t Task) MarshalText() ([]byte, error) { return taskNames.marshal(uint8(t)) }
+
+// UnmarshalText is ParseTask into the receiver.
+func (t *Task) UnmarshalText(text []byte) error {
+	v, err := ParseTask(string(text))
+	if err == nil {
+		*t = v
+	}
+	return err
+}
