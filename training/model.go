@@ -1,0 +1,75 @@
+package training
+
+import (
+	"fmt"
+	"math"
+)
+
+// LossSquared names the squared loss (f − y)².
+const LossSquared = "squared"
+
+// Model is a linear model on a feature set: f_k(z) = Intercept[k] + Σ_m Theta[k·M+m]·z_m.
+type Model struct {
+	Features  int       `json:"features"`  // M
+	Outputs   int       `json:"outputs"`   // K
+	Theta     []float64 `json:"theta"`     // [K*M], output-major
+	Intercept []float64 `json:"intercept"` // [K], zeros when trained without
+	Lambda    float64   `json:"lambda"`    // the λ of the objective it minimises
+	Loss      string    `json:"loss"`      // LossSquared
+}
+
+// Validate reports wrong lengths and values that are not finite.
+func (m *Model) Validate() error {
+	if m.Features <= 0 || m.Outputs <= 0 {
+		return fmt.Errorf("model of %d features and %d outputs", m.Features, m.Outputs)
+	}
+	if len(m.Intercept) != m.Outputs || len(m.Theta)/m.Outputs != m.Features || len(m.Theta)%m.Outputs != 0 {
+		return fmt.Errorf("model of %d features and %d outputs has %d weights and %d intercepts",
+			m.Features, m.Outputs, len(m.Theta), len(m.Intercept))
+	}
+	if !finite(m.Theta) || !finite(m.Intercept) || !finite([]float64{m.Lambda}) {
+		return fmt.Errorf("model weights: %w", ErrNotFinite)
+	}
+	return nil
+}
+
+// Predict writes f_k of each row into dst (rows×K, row-major); z is rows×M, row-major. Sums are in
+// float64, in order of m. It panics when the lengths do not agree.
+func (m *Model) Predict(dst []float32, z []float32, rows int) {
+	if rows < 0 || len(z) != rows*m.Features || len(dst) != rows*m.Outputs {
+		panic(fmt.Sprintf("training: prediction of %d rows by %d features and %d outputs, given %d and %d values",
+			rows, m.Features, m.Outputs, len(z), len(dst)))
+	}
+	for n := range rows {
+		row := z[n*m.Features : (n+1)*m.Features]
+		for k := range m.Outputs {
+			theta := m.Theta[k*m.Features : (k+1)*m.Features]
+			dst[n*m.Outputs+k] = float32(m.Intercept[k] + dot(theta, row))
+		}
+	}
+}
+
+// dot returns θ·z. The explicit conversions keep the compiler from fusing multiply and add, so that the
+// bits are the same on every processor.
+func dot(theta []float64, z []float32) float64 {
+	var even, odd float64
+	z = z[:len(theta)]
+	i := 0
+	for ; i+1 < len(theta); i += 2 {
+		even += float64(theta[i] * float64(z[i]))
+		odd += float64(theta[i+1] * float64(z[i+1]))
+	}
+	if i < len(theta) {
+		even += float64(theta[i] * float64(z[i]))
+	}
+	return even + odd
+}
+
+func finite(values []float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

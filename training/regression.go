@@ -1,0 +1,149 @@
+package training
+
+import "fmt"
+
+// Regression accumulates the errors of predictions of K outputs. The zero value is not usable: see
+// NewRegression. Percentages of several outputs are averaged over the outputs, so that the unit of an
+// output does not matter; with one output they are the plain formulas.
+type Regression struct {
+	Rows    int64
+	outputs []outputError
+}
+
+// outputError holds the sums of one output; the second moment is kept about the running mean, so that
+// labels far from zero lose no digits.
+type outputError struct {
+	trainMean float64 // what the constant predictor answers
+	squared   float64 // Σ(f−y)²
+	mean      float64 // ȳ
+	centred   float64 // Σ(y−ȳ)²
+}
+
+// NewRegression returns the metric of no rows. trainMean holds the mean of each output over the training
+// rows (Sums.OutputMean), the answer of the constant predictor.
+func NewRegression(trainMean []float64) *Regression {
+	if len(trainMean) == 0 {
+		panic("training: regression metric of 0 outputs")
+	}
+	r := &Regression{outputs: make([]outputError, len(trainMean))}
+	for k, v := range trainMean {
+		r.outputs[k].trainMean = v
+	}
+	return r
+}
+
+// Outputs returns K.
+func (r *Regression) Outputs() int { return len(r.outputs) }
+
+// Add adds rows of predictions and true outputs, both rows×K and row-major. It panics when the lengths
+// do not agree.
+func (r *Regression) Add(pred, y []float32, rows int) {
+	outputs := len(r.outputs)
+	if rows < 0 || len(pred) != rows*outputs || len(y) != rows*outputs {
+		panic(fmt.Sprintf("training: %d rows of %d outputs, given %d predictions and %d outputs",
+			rows, outputs, len(pred), len(y)))
+	}
+	for n := range rows {
+		r.Rows++
+		for k := range r.outputs {
+			r.outputs[k].add(float64(pred[n*outputs+k]), float64(y[n*outputs+k]), r.Rows)
+		}
+	}
+}
+
+// add takes the n-th row: Welford, Technometrics 4 (1962), for the mean and centred second moment.
+func (o *outputError) add(f, y float64, n int64) {
+	o.squared += float64((f - y) * (f - y))
+	delta := y - o.mean
+	o.mean += delta / float64(n)
+	o.centred += float64(delta * (y - o.mean))
+}
+
+// Merge adds the rows of other, which is left as it is: Chan, Golub, LeVeque, The American Statistician
+// 37 (1983). It panics when the numbers of outputs differ. The constant predictor of r is kept.
+func (r *Regression) Merge(other *Regression) {
+	if len(r.outputs) != len(other.outputs) {
+		panic(fmt.Sprintf("training: merge of errors of %d outputs into %d", len(other.outputs), len(r.outputs)))
+	}
+	total := r.Rows + other.Rows
+	if total == 0 {
+		return
+	}
+	share := float64(other.Rows) / float64(total)
+	for k := range r.outputs {
+		a, b := &r.outputs[k], other.outputs[k]
+		delta := b.mean - a.mean
+		a.squared += b.squared
+		a.centred += b.centred + delta*delta*float64(r.Rows)*share
+		a.mean += delta * share
+	}
+	r.Rows = total
+}
+
+// MeanSquaredError returns Σ(f−y)²/n of each output, zeros when there are no rows.
+func (r *Regression) MeanSquaredError() []float64 {
+	mse := make([]float64, len(r.outputs))
+	if r.Rows > 0 {
+		for k, o := range r.outputs {
+			mse[k] = o.squared / float64(r.Rows)
+		}
+	}
+	return mse
+}
+
+// RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. Labels that are
+// all zero give 0 when they are met exactly and else 100; no rows give 0.
+func (r *Regression) RelativeSquaredError() float64 {
+	return r.average(func(o outputError) float64 {
+		return percent(o.squared, o.centred+float64(r.Rows)*o.mean*o.mean)
+	})
+}
+
+// UnexplainedVariance returns 100·Σ(f−y)²/Σ(y−ȳ)², ȳ the mean over the rows added, in percent. Labels that
+// are all equal give 0 when they are met exactly and else 100; no rows give 0.
+func (r *Regression) UnexplainedVariance() float64 {
+	return r.average(func(o outputError) float64 { return percent(o.squared, o.centred) })
+}
+
+// ConstantError returns the RelativeSquaredError of the constant predictor that answers the training
+// mean: a model is worth something only below it.
+func (r *Regression) ConstantError() float64 {
+	return r.average(func(o outputError) float64 {
+		return percent(o.constant(r.Rows), o.centred+float64(r.Rows)*o.mean*o.mean)
+	})
+}
+
+// ConstantUnexplainedVariance returns the UnexplainedVariance of the constant predictor: 100 when the rows
+// have the mean of the training rows, and more otherwise.
+func (r *Regression) ConstantUnexplainedVariance() float64 {
+	return r.average(func(o outputError) float64 { return percent(o.constant(r.Rows), o.centred) })
+}
+
+// constant returns the squared error of answering the training mean n times.
+func (o outputError) constant(n int64) float64 {
+	bias := o.trainMean - o.mean
+	return o.centred + float64(n)*bias*bias
+}
+
+func (r *Regression) average(metric func(outputError) float64) float64 {
+	if r.Rows == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, o := range r.outputs {
+		sum += metric(o)
+	}
+	return sum / float64(len(r.outputs))
+}
+
+// percent returns 100·part/whole. A whole of zero has no percentage: 0 if the part is zero as well, else
+// 100, so that reports stay finite.
+func percent(part, whole float64) float64 {
+	switch {
+	case whole > 0:
+		return 100 * part / whole
+	case part > 0:
+		return 100
+	}
+	return 0
+}

@@ -1,0 +1,168 @@
+package training
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+)
+
+// EvaluationSample keeps at most MaxRows held-out rows, those of the smallest hashes, so that errors
+// which moments cannot give (misclassification) are measured after one pass. Which rows it holds is a
+// function of the set of rows offered: not of their order, their partition or repetitions. As the hash
+// is uniform they are a uniform sample of the rows.
+type EvaluationSample struct {
+	features, outputs, maxRows int
+
+	heap keyHeap // greatest key first
+	held map[sampleKey]struct{}
+	z    []float32 // slot×M
+	y    []float32 // slot×K
+}
+
+// sampleKey orders rows by hash, then by name, so that even equal hashes have one order.
+type sampleKey struct {
+	hash uint64
+	id   RowID
+}
+
+func (a sampleKey) compare(b sampleKey) int {
+	return cmp.Or(
+		cmp.Compare(a.hash, b.hash),
+		cmp.Compare(a.id.Partition, b.id.Partition),
+		cmp.Compare(a.id.Offset, b.id.Offset),
+		cmp.Compare(a.id.Row, b.id.Row),
+	)
+}
+
+// heldRow is a key and where its values lie.
+type heldRow struct {
+	key  sampleKey
+	slot int
+}
+
+// keyHeap implements heap.Interface with the greatest key on top.
+type keyHeap []heldRow
+
+func (h keyHeap) Len() int           { return len(h) }
+func (h keyHeap) Less(i, j int) bool { return h[i].key.compare(h[j].key) > 0 }
+func (h keyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *keyHeap) Push(x any)        { *h = append(*h, x.(heldRow)) }
+func (h *keyHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// NewEvaluationSample returns an empty sample of rows of that many features and outputs. It grows to
+// maxRows·(features+outputs)·4 bytes. It panics unless features and outputs are positive; maxRows = 0
+// keeps nothing.
+func NewEvaluationSample(features, outputs, maxRows int) *EvaluationSample {
+	if features <= 0 || outputs <= 0 || maxRows < 0 {
+		panic(fmt.Sprintf("training: sample of %d rows of %d features and %d outputs", maxRows, features, outputs))
+	}
+	return &EvaluationSample{features: features, outputs: outputs, maxRows: maxRows, held: make(map[sampleKey]struct{})}
+}
+
+// Len returns the number of rows held.
+func (e *EvaluationSample) Len() int { return len(e.heap) }
+
+// MaxRows returns the bound.
+func (e *EvaluationSample) MaxRows() int { return e.maxRows }
+
+// Add offers one row: hash is id.Hash(seed) with the seed of HeldOut, z its M features and y its K outputs,
+// copied if the row is kept. A row already held is ignored. It panics when the lengths do not agree.
+func (e *EvaluationSample) Add(id RowID, hash uint64, z, y []float32) {
+	if len(z) != e.features || len(y) != e.outputs {
+		panic(fmt.Sprintf("training: row of %d features and %d outputs offered to a sample of %d and %d",
+			len(z), len(y), e.features, e.outputs))
+	}
+	e.add(sampleKey{hash: hash, id: id}, z, y)
+}
+
+func (e *EvaluationSample) add(key sampleKey, z, y []float32) {
+	full := len(e.heap) == e.maxRows
+	if full && (e.maxRows == 0 || key.compare(e.heap[0].key) >= 0) {
+		return
+	}
+	if _, ok := e.held[key]; ok {
+		return
+	}
+	e.held[key] = struct{}{}
+	if !full {
+		heap.Push(&e.heap, heldRow{key: key, slot: len(e.heap)})
+		e.z = append(e.z, z...)
+		e.y = append(e.y, y...)
+		return
+	}
+	slot := e.heap[0].slot
+	delete(e.held, e.heap[0].key)
+	e.heap[0] = heldRow{key: key, slot: slot}
+	heap.Fix(&e.heap, 0)
+	copy(e.z[slot*e.features:], z)
+	copy(e.y[slot*e.outputs:], y)
+}
+
+// Merge offers every row of other, which is left as it is. It panics when the shapes or bounds differ:
+// only samples of one bound have a defined union.
+func (e *EvaluationSample) Merge(other *EvaluationSample) {
+	if e.features != other.features || e.outputs != other.outputs || e.maxRows != other.maxRows {
+		panic(fmt.Sprintf("training: merge of a sample of %d rows of %d features and %d outputs into %d of %d and %d",
+			other.maxRows, other.features, other.outputs, e.maxRows, e.features, e.outputs))
+	}
+	for _, r := range other.heap {
+		e.add(r.key, other.slotZ(r.slot), other.slotY(r.slot))
+	}
+}
+
+// Clone returns an independent copy.
+func (e *EvaluationSample) Clone() *EvaluationSample {
+	c := NewEvaluationSample(e.features, e.outputs, e.maxRows)
+	c.Merge(e)
+	return c
+}
+
+// Rows returns the rows held, in ascending order of hash: z is rows×M, y rows×K, both row-major copies.
+func (e *EvaluationSample) Rows() (z, y []float32, rows int) {
+	sorted := slices.Clone(e.heap)
+	slices.SortFunc(sorted, func(a, b heldRow) int { return a.key.compare(b.key) })
+	z = make([]float32, 0, len(e.z))
+	y = make([]float32, 0, len(e.y))
+	for _, r := range sorted {
+		z = append(z, e.slotZ(r.slot)...)
+		y = append(y, e.slotY(r.slot)...)
+	}
+	return z, y, len(sorted)
+}
+
+func (e *EvaluationSample) slotZ(slot int) []float32 {
+	return e.z[slot*e.features : (slot+1)*e.features]
+}
+
+func (e *EvaluationSample) slotY(slot int) []float32 {
+	return e.y[slot*e.outputs : (slot+1)*e.outputs]
+}
+
+// Regression returns the errors of m on the rows held; trainMean is that of NewRegression.
+func (e *EvaluationSample) Regression(m *Model, trainMean []float64) *Regression {
+	r := NewRegression(trainMean)
+	pred, y, rows := e.predict(m)
+	r.Add(pred, y, rows)
+	return r
+}
+
+// Classification returns the errors of m on the rows held, whose outputs are coded by CodeClasses;
+// majority is that of NewClassification.
+func (e *EvaluationSample) Classification(m *Model, majority int32) *Classification {
+	c := NewClassification(e.outputs, majority)
+	pred, y, rows := e.predict(m)
+	c.AddCoded(pred, y, rows)
+	return c
+}
+
+func (e *EvaluationSample) predict(m *Model) (pred, y []float32, rows int) {
+	z, y, rows := e.Rows()
+	pred = make([]float32, len(y))
+	m.Predict(pred, z, rows)
+	return pred, y, rows
+}

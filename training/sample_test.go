@@ -1,0 +1,151 @@
+package training
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+const sampleSeed = 5
+
+// offer adds the rows of d from the list, named as messages of ten rows.
+func offer(e *EvaluationSample, d table, rows []int) {
+	for _, n := range rows {
+		id := RowID{Partition: int32(n % 3), Offset: int64(n / 10), Row: int32(n % 10)}
+		p := d.part(n, n+1)
+		e.Add(id, id.Hash(sampleSeed), p.z, p.y)
+	}
+}
+
+func requireSameRows(t *testing.T, what string, got, want *EvaluationSample) {
+	t.Helper()
+	z, y, n := got.Rows()
+	wantZ, wantY, wantN := want.Rows()
+	if n != wantN || !slices.Equal(z, wantZ) || !slices.Equal(y, wantY) {
+		t.Fatalf("%s: %d rows, want the same %d", what, n, wantN)
+	}
+}
+
+func TestSampleIsAFunctionOfTheSetOfRows(t *testing.T) {
+	d := randomTable(61, 500, 3, 2)
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, bound := range []int{0, 1, 7, 100, 500, 1000} {
+		want := NewEvaluationSample(3, 2, bound)
+		offer(want, d, r.Perm(500))
+		if want.Len() != min(bound, 500) {
+			t.Fatalf("bound %d: %d rows held", bound, want.Len())
+		}
+		for range 5 {
+			order := append(r.Perm(500), r.Perm(500)[:200]...) // some rows twice
+			cut := r.IntN(len(order))
+			whole, left, right := NewEvaluationSample(3, 2, bound), NewEvaluationSample(3, 2, bound), NewEvaluationSample(3, 2, bound)
+			offer(whole, d, order)
+			requireSameRows(t, "another order", whole, want)
+			offer(left, d, order[:cut])
+			offer(right, d, order[cut:])
+			left.Merge(right)
+			requireSameRows(t, "merged parts", left, want)
+			requireSameRows(t, "clone", left.Clone(), want)
+		}
+	}
+}
+
+func TestSampleKeepsTheSmallestHashes(t *testing.T) {
+	d := randomTable(62, 300, 1, 1)
+	e := NewEvaluationSample(1, 1, 20)
+	type row struct {
+		hash uint64
+		z    float32
+	}
+	var all []row
+	for n := range d.rows {
+		id := RowID{Offset: int64(n)}
+		e.Add(id, id.Hash(1), d.z[n:n+1], d.y[n:n+1])
+		all = append(all, row{id.Hash(1), d.z[n]})
+	}
+	slices.SortFunc(all, func(a, b row) int {
+		if a.hash < b.hash {
+			return -1
+		}
+		return 1
+	})
+	z, _, _ := e.Rows()
+	for i := range z {
+		if z[i] != all[i].z {
+			t.Fatalf("row %d is %v, want %v", i, z[i], all[i].z)
+		}
+	}
+}
+
+func TestSampleOrdersEqualHashesByName(t *testing.T) {
+	ids := []RowID{{2, 0, 0}, {1, 5, 0}, {1, 4, 9}, {1, 4, 2}}
+	forward, backward := NewEvaluationSample(1, 1, 2), NewEvaluationSample(1, 1, 2)
+	for i := range ids {
+		forward.Add(ids[i], 7, []float32{float32(i)}, []float32{0})
+		j := len(ids) - 1 - i
+		backward.Add(ids[j], 7, []float32{float32(j)}, []float32{0})
+	}
+	requireSameRows(t, "another order", forward, backward)
+	if z, _, _ := forward.Rows(); !slices.Equal(z, []float32{3, 2}) {
+		t.Fatalf("rows %v, want 3 and 2", z)
+	}
+}
+
+func TestSampleMeasuresModels(t *testing.T) {
+	d := randomTable(63, 400, 5, 1)
+	m := trainAt(t, d, 1e-3, true).Model
+	e := NewEvaluationSample(5, 1, 400)
+	order := make([]int, 400)
+	for i := range order {
+		order[i] = i
+	}
+	offer(e, d, order)
+	want, err := m.Evaluate(d.sums(), []float64{3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := e.Regression(m, []float64{3})
+	requireClose(t, "unexplained variance", []float64{got.UnexplainedVariance()}, []float64{want.UnexplainedVariance()}, 1e-5)
+
+	binary := d
+	binary.y = make([]float32, 400)
+	class := make([]int32, 400)
+	for n := range class {
+		if d.y[n] > 3 {
+			class[n] = 1
+		}
+	}
+	CodeClasses(binary.y, class, 2)
+	fit := trainAt(t, binary, 1e-3, true).Model
+	coded := NewEvaluationSample(5, 1, 400)
+	offer(coded, binary, order)
+	pred := make([]float32, 400)
+	fit.Predict(pred, d.z, 400)
+	by := NewClassification(1, 0)
+	by.Add(pred, class)
+	if c := coded.Classification(fit, 0); *c != *by {
+		t.Fatalf("classification %+v, want %+v", c, by)
+	}
+}
+
+func TestSampleOwnsItsRows(t *testing.T) {
+	e := NewEvaluationSample(1, 1, 1)
+	z, y := []float32{1}, []float32{2}
+	e.Add(RowID{}, 5, z, y)
+	z[0], y[0] = 8, 9
+	got, _, _ := e.Rows()
+	if got[0] != 1 {
+		t.Fatal("row changed with the caller's slice")
+	}
+}
+
+func TestSamplePanicsOnWrongShapes(t *testing.T) {
+	e := NewEvaluationSample(2, 1, 3)
+	requirePanic(t, "negative bound", func() { NewEvaluationSample(1, 1, -1) })
+	requirePanic(t, "row", func() { e.Add(RowID{}, 0, []float32{1}, []float32{1}) })
+	requirePanic(t, "bounds", func() { e.Merge(NewEvaluationSample(2, 1, 4)) })
+	requirePanic(t, "model", func() {
+		e.Add(RowID{}, 0, []float32{1, 2}, []float32{1})
+		e.Regression(&Model{Features: 3, Outputs: 1}, []float64{0})
+	})
+}

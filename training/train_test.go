@@ -1,0 +1,200 @@
+package training
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+)
+
+// trainAt trains with one explicit λ, all rows in fit.
+func trainAt(t *testing.T, d table, lambda float64, intercept bool) *Fit {
+	t.Helper()
+	f, err := Train(d.sums(), nil, Options{Intercept: intercept, Grid: ExplicitGrid(lambda)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestTrainEqualsNaiveSolutionForEveryLambda(t *testing.T) {
+	shapes := []struct{ rows, features, outputs int }{{50, 4, 1}, {400, 30, 3}, {20, 35, 2}, {600, 120, 1}}
+	for _, shape := range shapes {
+		d := randomTable(uint64(shape.features), shape.rows, shape.features, shape.outputs)
+		for _, intercept := range []bool{true, false} {
+			for _, lambda := range []float64{1e-9, 1e-6, 1e-3, 1, 1e3} {
+				t.Run(fmt.Sprintf("%d by %d, intercept %v, lambda %g", shape.rows, shape.features, intercept, lambda), func(t *testing.T) {
+					theta, theta0 := naiveRidge(t, d, lambda, intercept)
+					f := trainAt(t, d, lambda, intercept)
+					sys, err := newSystem(d.sums(), intercept)
+					if err != nil {
+						t.Fatal(err)
+					}
+					solved, err := sys.solve(lambda)
+					if err != nil {
+						t.Fatal(err)
+					}
+					// Forming second moments squares the condition number: rounding is amplified by 1/λ.
+					tolerance := 1e-11 + 1e-15/lambda
+					requireClose(t, "weights", f.Model.Theta, theta, tolerance)
+					requireClose(t, "weights of one lambda", solved, theta, tolerance)
+					requireClose(t, "intercept", f.Model.Intercept, theta0, tolerance*10)
+					if f.Model.Lambda != lambda || f.Model.Loss != LossSquared {
+						t.Fatalf("lambda %v, loss %q", f.Model.Lambda, f.Model.Loss)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestChosenLambdaHasTheSmallestHeldOutLoss(t *testing.T) {
+	d := randomTable(11, 900, 60, 2)
+	fit, held := d.part(0, 700), d.part(700, 900)
+	for _, intercept := range []bool{true, false} {
+		f, err := Train(fit.sums(), held.sums(), Options{Intercept: intercept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Rule != RuleHeldOut || f.FitRows != 700 || f.HeldOutRows != 200 || f.TrainRows != 900 {
+			t.Fatalf("fit reports %+v", f)
+		}
+		variance := variances(t, fit)
+		best := -1
+		for i, lambda := range f.Lambdas {
+			theta, theta0 := naiveRidge(t, fit, lambda, intercept)
+			m := &Model{Features: d.features, Outputs: d.outputs, Theta: theta, Intercept: theta0}
+			loss := 0.0
+			for k, v := range rowLoss(m, held) {
+				loss += v / variance[k]
+			}
+			requireClose(t, fmt.Sprintf("held-out loss at lambda %g", lambda), f.HeldOutLoss[i:i+1], []float64{loss}, 1e-6)
+			if best < 0 || f.HeldOutLoss[i] < f.HeldOutLoss[best] {
+				best = i
+			}
+		}
+		if f.Levels[best] != f.Level {
+			t.Fatalf("level %g chosen, %g has the smallest loss", f.Level, f.Levels[best])
+		}
+		theta, theta0 := naiveRidge(t, fit, f.Lambdas[best], intercept)
+		requireClose(t, "weights on the fit rows", f.OnFit.Theta, theta, 1e-7)
+		requireClose(t, "intercept on the fit rows", f.OnFit.Intercept, theta0, 1e-7)
+		theta, theta0 = naiveRidge(t, d, f.Model.Lambda, intercept)
+		requireClose(t, "refitted weights", f.Model.Theta, theta, 1e-7)
+		requireClose(t, "refitted intercept", f.Model.Intercept, theta0, 1e-7)
+	}
+}
+
+func variances(t *testing.T, d table) []float64 {
+	t.Helper()
+	r := NewRegression(make([]float64, d.outputs))
+	r.Add(make([]float32, len(d.y)), d.y, d.rows)
+	v := make([]float64, d.outputs)
+	for k := range v {
+		v[k] = r.outputs[k].centred / float64(d.rows)
+	}
+	return v
+}
+
+func TestRelativeLambdaFollowsTheScaleOfTheFeatures(t *testing.T) {
+	d := randomTable(12, 500, 20, 1)
+	small := d
+	small.z = append([]float32(nil), d.z...)
+	for i := range small.z {
+		small.z[i] /= 1 << 10 // exact
+	}
+	train := func(d table) *Fit {
+		f, err := Train(d.part(0, 400).sums(), d.part(400, 500).sums(), DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	a, b := train(d), train(small)
+	if a.Level != b.Level {
+		t.Fatalf("levels %g and %g", a.Level, b.Level)
+	}
+	requireClose(t, "lambda", []float64{b.Model.Lambda * (1 << 20)}, []float64{a.Model.Lambda}, 1e-12)
+	requireClose(t, "intercept", b.Model.Intercept, a.Model.Intercept, 1e-6)
+}
+
+func TestTrainingIsTheSameOnAnyNumberOfThreads(t *testing.T) {
+	d := randomTable(13, 1500, 200, 3)
+	var first *Fit
+	for _, threads := range []int{1, 2, 4} {
+		previous := runtime.GOMAXPROCS(threads)
+		f, err := Train(d.part(0, 1200).sums(), d.part(1200, 1500).sums(), DefaultOptions())
+		runtime.GOMAXPROCS(previous)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = f
+		}
+		requireSameBits(t, "weights", f.Model.Theta, first.Model.Theta)
+		requireSameBits(t, "held-out loss", f.HeldOutLoss, first.HeldOutLoss)
+	}
+}
+
+func TestTrainLeavesItsInputsAlone(t *testing.T) {
+	d := randomTable(14, 300, 10, 1)
+	fit, held := d.part(0, 200).sums(), d.part(200, 300).sums()
+	fitBefore, heldBefore := fit.Clone(), held.Clone()
+	if _, err := Train(fit, held, DefaultOptions()); err != nil {
+		t.Fatal(err)
+	}
+	requireSameBits(t, "fit", fit.settled().data, fitBefore.settled().data)
+	requireSameBits(t, "held out", held.settled().data, heldBefore.settled().data)
+	more := d.part(0, 77)
+	fit.Add(more.z, more.rows, more.y)
+	fitBefore.Add(more.z, more.rows, more.y)
+	requireSameBits(t, "continued fit", fit.settled().data, fitBefore.settled().data)
+}
+
+func TestTrainRefusesWhatItCannotUse(t *testing.T) {
+	if _, err := Train(NewSums(3, 1), NewSums(3, 1), DefaultOptions()); !errors.Is(err, ErrNoRows) {
+		t.Errorf("no rows: %v", err)
+	}
+	if _, err := Train(NewSums(3, 1), nil, DefaultOptions()); !errors.Is(err, ErrNoRows) {
+		t.Errorf("no rows at all: %v", err)
+	}
+	bad := NewSums(1, 1)
+	bad.Add([]float32{float32(math.NaN())}, 1, []float32{1})
+	if _, err := Train(bad, nil, DefaultOptions()); !errors.Is(err, ErrNotFinite) {
+		t.Errorf("NaN: %v", err)
+	}
+	good := randomTable(15, 10, 1, 1).sums()
+	if _, err := Train(good, bad, DefaultOptions()); !errors.Is(err, ErrNotFinite) {
+		t.Errorf("NaN held out: %v", err)
+	}
+	if _, err := Train(good, nil, Options{Grid: ExplicitGrid()}); err == nil {
+		t.Error("empty grid: no error")
+	}
+	requirePanic(t, "other shape held out", func() { _, _ = Train(good, NewSums(2, 1), DefaultOptions()) })
+}
+
+func TestEvaluateEqualsAddingEveryPrediction(t *testing.T) {
+	d := randomTable(16, 500, 25, 2)
+	f := trainAt(t, d.part(0, 300), 1e-4, true)
+	rest := d.part(300, 500)
+	mean := d.part(0, 300).sums().OutputMean()
+	pred := make([]float32, len(rest.y))
+	f.Model.Predict(pred, rest.z, rest.rows)
+	want := NewRegression(mean)
+	want.Add(pred, rest.y, rest.rows)
+	got, err := f.Model.Evaluate(rest.sums(), mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Rows != want.Rows {
+		t.Fatalf("%d rows, want %d", got.Rows, want.Rows)
+	}
+	requireClose(t, "errors",
+		[]float64{got.RelativeSquaredError(), got.UnexplainedVariance(), got.ConstantError(), got.ConstantUnexplainedVariance()},
+		[]float64{want.RelativeSquaredError(), want.UnexplainedVariance(), want.ConstantError(), want.ConstantUnexplainedVariance()}, 1e-5)
+	empty, err := f.Model.Evaluate(NewSums(25, 2), mean)
+	if err != nil || empty.Rows != 0 || empty.UnexplainedVariance() != 0 {
+		t.Fatalf("no rows: %+v, %v", empty, err)
+	}
+}
