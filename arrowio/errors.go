@@ -1,0 +1,71 @@
+package arrowio
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// What can be wrong with a message. Every error of [Decoder.Decode] wraps
+// exactly one of them.
+var (
+	// ErrTooLarge: the message, its rows or its columns exceed [Limits].
+	ErrTooLarge = errors.New("too large")
+	// ErrNotArrow: the bytes do not begin like an Arrow IPC stream.
+	ErrNotArrow = errors.New("not an arrow stream")
+	// ErrTruncated: a length in the framing goes past the end of the message.
+	ErrTruncated = errors.New("truncated arrow stream")
+	// ErrCorrupt: the stream contradicts itself.
+	ErrCorrupt = errors.New("corrupt arrow stream")
+	// ErrBudget: decoding would take more memory than [Limits.BudgetBytes].
+	ErrBudget = errors.New("over the memory budget")
+	// ErrUnsupported: a well-formed stream of a type this package does not read.
+	ErrUnsupported = errors.New("unsupported arrow type")
+)
+
+// reasons gives each sentinel its stable word.
+var reasons = []struct {
+	err  error
+	word string
+}{
+	{ErrTooLarge, "too_large"},
+	{ErrNotArrow, "not_arrow"},
+	{ErrTruncated, "truncated"},
+	{ErrCorrupt, "corrupt"},
+	{ErrBudget, "over_budget"},
+	{ErrUnsupported, "unsupported_type"},
+}
+
+// Reason returns the short stable word for an error of [Decoder.Decode], fit
+// for a dead letter or a metric label: "too_large", "not_arrow", "truncated",
+// "corrupt", "over_budget" or "unsupported_type". It returns "" for nil and for
+// errors that did not come from this package.
+func Reason(err error) string {
+	for _, r := range reasons {
+		if errors.Is(err, r.err) {
+			return r.word
+		}
+	}
+	return ""
+}
+
+func tooLarge(format string, args ...any) error    { return wrap(ErrTooLarge, format, args...) }
+func notArrow(format string, args ...any) error    { return wrap(ErrNotArrow, format, args...) }
+func truncated(format string, args ...any) error   { return wrap(ErrTruncated, format, args...) }
+func corrupt(format string, args ...any) error     { return wrap(ErrCorrupt, format, args...) }
+func overBudget(format string, args ...any) error  { return wrap(ErrBudget, format, args...) }
+func unsupported(format string, args ...any) error { return wrap(ErrUnsupported, format, args...) }
+
+func wrap(sentinel error, format string, args ...any) error {
+	return fmt.Errorf("%w: %s", sentinel, fmt.Sprintf(format, args...))
+}
+
+// quote renders a name from the message for an error text. Names come from
+// strangers, so what is shown of them is bounded.
+func quote(name string) string {
+	const shown = 64
+	if len(name) > shown {
+		return strconv.Quote(name[:shown]) + "..."
+	}
+	return strconv.Quote(name)
+}

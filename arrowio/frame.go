@@ -1,0 +1,144 @@
+package arrowio
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// continuation opens every message of an IPC stream since Arrow 0.15; before
+// that a message began with its metadata length.
+const continuation = 0xffffffff
+
+// headerType says what an IPC message carries; the numbers are the format's.
+type headerType byte
+
+const (
+	headerSchema     headerType = 1
+	headerDictionary headerType = 2
+	headerRecords    headerType = 3
+	headerTensor     headerType = 4
+	headerSparse     headerType = 5
+)
+
+// metadata versions that are read: V4 (Arrow 0.8) and V5 (1.0) differ only in
+// unions, which are refused.
+const metadataV4, metadataV5 = 3, 4
+
+// frame is one IPC message, its framing and its outer flatbuffer checked.
+type frame struct {
+	metadata []byte // the flatbuffer
+	fb       *flatbuffer
+	kind     headerType
+	header   table
+	body     []byte
+}
+
+// frames walks the IPC messages in a byte slice.
+type frames struct {
+	rest     []byte
+	first    bool // nothing has been read yet
+	doubtful bool // the message at hand opens the stream, without the mark of one
+}
+
+// next returns the next message; ok is false at the end of the stream.
+func (w *frames) next() (f frame, ok bool, err error) {
+	metadata, ok, err := w.metadata()
+	if err != nil || !ok {
+		return frame{}, false, err
+	}
+	f = frame{metadata: metadata, fb: &flatbuffer{buf: metadata}}
+	body, err := f.open()
+	if err != nil {
+		if w.doubtful {
+			err = notArrow("neither the mark of a stream nor an old one's schema")
+		}
+		return frame{}, false, err
+	}
+	if body < 0 {
+		return frame{}, false, corrupt("body length %d", body)
+	}
+	if body > int64(len(w.rest)) {
+		return frame{}, false, truncated("body of %d bytes claimed, %d left", body, len(w.rest))
+	}
+	f.body, w.rest = w.rest[:body:body], w.rest[body:]
+	return f, true, nil
+}
+
+// metadata cuts off the next message's prefix and flatbuffer; ok is false at
+// the end of the stream, with or without an end mark.
+func (w *frames) metadata() (m []byte, ok bool, err error) {
+	first := w.first
+	w.first = false
+	if len(w.rest) == 0 && !first {
+		return nil, false, nil
+	}
+	if len(w.rest) < 4 {
+		if first {
+			return nil, false, notArrow("%d bytes", len(w.rest))
+		}
+		return nil, false, truncated("%d bytes where a message should begin", len(w.rest))
+	}
+	size, prefix := binary.LittleEndian.Uint32(w.rest), 4
+	marked := size == continuation
+	w.doubtful = first && !marked
+	if marked {
+		if len(w.rest) < 8 {
+			return nil, false, truncated("%d bytes where a message should begin", len(w.rest))
+		}
+		size, prefix = binary.LittleEndian.Uint32(w.rest[4:]), 8
+	}
+	w.rest = w.rest[prefix:]
+	if size == 0 {
+		return nil, false, w.end(first)
+	}
+	if int64(size) > int64(len(w.rest)) {
+		if w.doubtful {
+			return nil, false, notArrow("begins with %s", begins(w.rest, size))
+		}
+		return nil, false, truncated("metadata of %d bytes claimed, %d left", size, len(w.rest))
+	}
+	m, w.rest = w.rest[:size:size], w.rest[size:]
+	return m, true, nil
+}
+
+// end is called behind the end mark. Rows that follow it would be lost without
+// a word, so anything but padding is a fault.
+func (w *frames) end(first bool) error {
+	if first {
+		return notArrow("no schema before the end mark")
+	}
+	if len(bytes.Trim(w.rest, "\x00")) != 0 {
+		return corrupt("%d bytes follow the end of the stream", len(w.rest))
+	}
+	return nil
+}
+
+// begins describes the first bytes of something that is no stream. The four
+// bytes of the prefix have been cut off, so they are given back as a number.
+func begins(rest []byte, prefix uint32) string {
+	head := binary.LittleEndian.AppendUint32(nil, prefix)
+	head = append(head, rest[:min(len(rest), 4)]...)
+	if bytes.HasPrefix(head, []byte("ARROW1")) {
+		return "the mark of an arrow file, which is not a stream"
+	}
+	return quote(string(head))
+}
+
+// open reads the outer flatbuffer and returns the claimed body length.
+func (f *frame) open() (bodyLength int64, err error) {
+	msg := f.fb.root()
+	version := msg.int16(0, 0)
+	f.kind = headerType(msg.uint8(1))
+	header, ok := msg.sub(2)
+	bodyLength = msg.int64(3)
+	switch {
+	case f.fb.err != nil:
+		return 0, f.fb.err
+	case version != metadataV4 && version != metadataV5:
+		return 0, unsupported("metadata version V%d, V4 and V5 are read", version+1)
+	case !ok:
+		return 0, corrupt("message without a header")
+	}
+	f.header = header
+	return bodyLength, nil
+}

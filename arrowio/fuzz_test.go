@@ -1,0 +1,30 @@
+package arrowio
+
+import "testing"
+
+// FuzzDecode looks for bytes that crash the decoder, that make it allocate
+// beyond its budget, or that give records whose values cannot be read. The
+// streams of testdata/pyarrow are its seeds, beside testdata/fuzz.
+func FuzzDecode(f *testing.F) {
+	for _, stream := range streams(f) {
+		if len(stream) <= 6000 {
+			f.Add(stream)
+		}
+	}
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0x7f})
+	f.Add(join(dictionarySchema(), dictionaryBatch(0, 3, false), dictionaryBatch(0, 2, true), indexBatch(4)))
+	f.Add(join(simpleSchema(typeUtf8View, typeNull), forgedBatch{length: 1, nodes: []int64{1, 0, 1, 1},
+		buffers: []int64{0, 0, 0, 16, 16, 24}, views: []int64{1}, codec: uncompressed, body: make([]byte, 40)}.bytes()))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		d := NewDecoder(small)
+		recs, err := d.Decode(value)
+		if err != nil && (Reason(err) == "" || len(recs) != 0) {
+			t.Errorf("%d records and error %v", len(recs), err)
+		}
+		if err == nil && d.Schema() == nil {
+			t.Error("accepted without a schema")
+		}
+		touch(recs)
+		releaseAll(recs)
+	})
+}

@@ -1,0 +1,65 @@
+package arrowio
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// TestGivesMemoryBack decodes every stream, and damaged copies of it, at an odd
+// address, with an allocator that counts: what is released is given back, and
+// so is what a refused message had taken.
+func TestGivesMemoryBack(t *testing.T) {
+	const copies = 200
+	for name, stream := range streams(t) {
+		t.Run(name, func(t *testing.T) {
+			mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+			defer mem.AssertSize(t, 0)
+			d := newDecoder(Limits{}, mem)
+			rnd := rand.New(rand.NewPCG(2, 3))
+			moved := append(make([]byte, 1, 1+len(stream)), stream...)[1:]
+			for i := range copies {
+				m := moved
+				if i > 0 {
+					m = append(make([]byte, i%8, i%8+len(stream)), stream...)[i%8:]
+					m = damage(rnd, m)
+				}
+				recs, err := d.Decode(m)
+				if i == 0 && err != nil {
+					t.Fatal(err)
+				}
+				releaseAll(recs)
+			}
+		})
+	}
+}
+
+// TestRecordsOutliveTheDecoder keeps records, and parts of them, while the
+// decoder works on.
+func TestRecordsOutliveTheDecoder(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	d := newDecoder(Limits{}, mem)
+	stream := readFile(t, "pyarrow", "dictionary_delta_zstd.arrows")
+	recs, err := d.Decode(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := renderAll(recs)
+	column := recs[2].Column(0)
+	column.Retain()
+	for range 5 {
+		more, err := d.Decode(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		releaseAll(more)
+	}
+	last := want[2].(map[string]any)["w"].([]any)[0]
+	releaseAll(recs)
+	if got := render(column, 0); got != last {
+		t.Errorf("got %v, want %v", got, last)
+	}
+	column.Release()
+}

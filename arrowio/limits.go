@@ -1,0 +1,67 @@
+package arrowio
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Limits bound what one message may claim. They are part of what an
+// exploration means, because they decide which messages count, so they travel
+// with its spec. A zero field stands for its default.
+type Limits struct {
+	// MaxMessageBytes is the largest message looked at, in bytes.
+	MaxMessageBytes int64 `json:"max_message_bytes"`
+	// BudgetBytes bounds the memory that one Decode takes beside the message
+	// itself: decompressed bodies, merged dictionaries, array headers.
+	BudgetBytes int64 `json:"budget_bytes"`
+	// MaxRows is the greatest number of rows in all batches of one message,
+	// and of entries in one dictionary.
+	MaxRows int `json:"max_rows"`
+	// MaxColumns is the greatest number of columns in a schema; the children
+	// of nested columns count as well.
+	MaxColumns int `json:"max_columns"`
+}
+
+// DefaultLimits returns 8 MiB messages, a budget of 64 MiB, 1,048,576 rows and
+// 4,096 columns.
+func DefaultLimits() Limits {
+	return Limits{
+		MaxMessageBytes: 8 << 20,
+		BudgetBytes:     64 << 20,
+		MaxRows:         1 << 20,
+		MaxColumns:      4096,
+	}
+}
+
+// Validate reports every limit that is negative.
+func (l Limits) Validate() error {
+	var faults []error
+	check := func(name string, v int64) {
+		if v < 0 {
+			faults = append(faults, fmt.Errorf("%s is %d, must not be negative (0 means the default)", name, v))
+		}
+	}
+	check("max_message_bytes", l.MaxMessageBytes)
+	check("budget_bytes", l.BudgetBytes)
+	check("max_rows", int64(l.MaxRows))
+	check("max_columns", int64(l.MaxColumns))
+	return errors.Join(faults...)
+}
+
+// orDefault fills every zero field.
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	if l.MaxMessageBytes == 0 {
+		l.MaxMessageBytes = d.MaxMessageBytes
+	}
+	if l.BudgetBytes == 0 {
+		l.BudgetBytes = d.BudgetBytes
+	}
+	if l.MaxRows == 0 {
+		l.MaxRows = d.MaxRows
+	}
+	if l.MaxColumns == 0 {
+		l.MaxColumns = d.MaxColumns
+	}
+	return l
+}

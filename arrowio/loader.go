@@ -1,0 +1,179 @@
+package arrowio
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// record reads the whole batch as a record of the schema's columns.
+func (l *loader) record(s *schema) (arrow.Record, error) {
+	if err := l.checkShape(s.shape); err != nil {
+		return nil, err
+	}
+	columns := make([]arrow.Array, len(s.columns))
+	l.held = make([]releaser, 0, 2*len(columns)) // data and array of flat columns
+	for i, c := range s.columns {
+		data, err := l.load(c)
+		if err == nil && int64(data.Len()) != l.b.length {
+			err = corrupt("%d values in a batch of %d rows", data.Len(), l.b.length)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", quote(c.name), err)
+		}
+		columns[i] = hold(l, array.MakeFromData(data))
+	}
+	return array.NewRecord(s.arrow, columns, l.b.length), nil
+}
+
+// values reads the batch as the values of a dictionary.
+func (l *loader) values(c *column) (*array.Data, error) {
+	if err := l.checkShape(c.shape()); err != nil {
+		return nil, err
+	}
+	data, err := l.load(c)
+	if err == nil && int64(data.Len()) != l.b.length {
+		err = corrupt("%d values in a batch of %d rows", data.Len(), l.b.length)
+	}
+	return data, err
+}
+
+// load reads one column with its children. The loader holds the reference.
+func (l *loader) load(c *column) (*array.Data, error) {
+	n, nulls, err := l.nextNode()
+	if err != nil {
+		return nil, err
+	}
+	if c.layout == layoutNull {
+		return l.loadNull(n)
+	}
+	validity, err := l.validity(n, nulls)
+	if err != nil {
+		return nil, err
+	}
+	a := slot{loader: l, column: c, n: n, nulls: nulls, validity: validity}
+	switch c.layout {
+	case layoutBool:
+		return a.loadFixed((int64(n)+7)/8, 1)
+	case layoutFixed:
+		return a.loadFixed(int64(n)*int64(c.width), c.align)
+	case layoutBinary:
+		return a.loadBinary()
+	case layoutView:
+		return a.loadView()
+	case layoutDictionary:
+		return a.loadDictionary()
+	default:
+		return a.loadNested()
+	}
+}
+
+// loadNull makes an array that no buffer stands behind, so only the row limit
+// bounds it.
+func (l *loader) loadNull(n int) (*array.Data, error) {
+	if most := l.s.d.limits.MaxRows; n > most {
+		return nil, tooLarge("%d nulls, at most %d", n, most)
+	}
+	return hold(l, array.NewData(arrow.Null, n, []*memory.Buffer{nil}, nil, n, 0)), nil
+}
+
+// validity reads the bitmap of an array, nil when it has no nulls. A bitmap
+// that is there although no null is claimed is passed over, as other readers do.
+func (l *loader) validity(n, nulls int) (*memory.Buffer, error) {
+	if nulls == 0 {
+		_, err := l.nextRaw()
+		return nil, err
+	}
+	b, err := l.next((int64(n)+7)/8, 8)
+	if err != nil {
+		return nil, fmt.Errorf("validity: %w", err)
+	}
+	return b, checkNulls(b.Bytes(), n, nulls)
+}
+
+// slot is an array in the making: its node and validity have been read.
+type slot struct {
+	*loader
+	column   *column
+	n, nulls int
+	validity *memory.Buffer
+}
+
+// data makes the array's data of the validity and the given buffers.
+func (a slot) data(dtype arrow.DataType, children []arrow.ArrayData, buffers ...*memory.Buffer) *array.Data {
+	all := make([]*memory.Buffer, 0, 1+len(buffers))
+	all = append(append(all, a.validity), buffers...)
+	return hold(a.loader, array.NewData(dtype, a.n, all, children, a.nulls, 0))
+}
+
+// valid returns the validity bitmap, nil when there are no nulls.
+func (a slot) valid() []byte {
+	if a.validity == nil {
+		return nil
+	}
+	return a.validity.Bytes()
+}
+
+func (a slot) loadFixed(need int64, align int) (*array.Data, error) {
+	values, err := a.next(need, align)
+	if err != nil {
+		return nil, err
+	}
+	return a.data(a.column.dtype, nil, values), nil
+}
+
+// noOffsets are the offsets of an array without values. Writers may leave them
+// out; the array types want them.
+var noOffsets = make([]byte, 8)
+
+// offsets reads n+1 ascending offsets and returns the last.
+func (a slot) offsets() (*memory.Buffer, int64, error) {
+	width := a.column.width
+	if a.n == 0 {
+		_, err := a.nextRaw()
+		return memory.NewBufferBytes(noOffsets[:width]), 0, err
+	}
+	b, err := a.next((int64(a.n)+1)*int64(width), width)
+	if err != nil {
+		return nil, 0, fmt.Errorf("offsets: %w", err)
+	}
+	last, err := checkOffsets(b.Bytes(), width)
+	return b, last, err
+}
+
+func (a slot) loadBinary() (*array.Data, error) {
+	offsets, last, err := a.offsets()
+	if err != nil {
+		return nil, err
+	}
+	values, err := a.next(last, 1)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if a.column.utf8 {
+		if err := checkText(values.Bytes(), offsets.Bytes(), a.column.width, a.valid()); err != nil {
+			return nil, err
+		}
+	}
+	return a.data(a.column.dtype, nil, offsets, values), nil
+}
+
+func (a slot) loadDictionary() (*array.Data, error) {
+	c := a.column
+	indexes, err := a.next(int64(a.n)*int64(c.width), c.align)
+	if err != nil {
+		return nil, err
+	}
+	values, err := a.s.dictionary(c.dictionary)
+	if err != nil {
+		return nil, err
+	}
+	dtype := c.dtype.(*arrow.DictionaryType)
+	if err := checkIndexes(dtype.IndexType.ID(), indexes.Bytes(), a.valid(), values.Len()); err != nil {
+		return nil, err
+	}
+	buffers := []*memory.Buffer{a.validity, indexes}
+	return hold(a.loader, array.NewDataWithDictionary(dtype, a.n, buffers, a.nulls, 0, values)), nil
+}

@@ -1,0 +1,80 @@
+package arrowio
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// loadNested reads lists, fixed-size lists, structs and maps.
+func (a slot) loadNested() (*array.Data, error) {
+	switch a.column.layout {
+	case layoutFixedList:
+		return a.loadFixedList()
+	case layoutStruct:
+		return a.loadStruct()
+	}
+	offsets, last, err := a.offsets()
+	if err != nil {
+		return nil, err
+	}
+	child, err := a.loadChild(0)
+	if err != nil {
+		return nil, err
+	}
+	if last > int64(child.Len()) {
+		return nil, corrupt("offsets up to %d into %d values", last, child.Len())
+	}
+	if a.column.layout == layoutMap && (child.NullN() != 0 || child.Children()[0].NullN() != 0) {
+		return nil, corrupt("a map with null entries or keys")
+	}
+	return a.data(a.column.dtype, []arrow.ArrayData{child}, offsets), nil
+}
+
+func (a slot) loadChild(i int) (*array.Data, error) {
+	c := a.column.children[i]
+	data, err := a.load(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", quote(c.name), err)
+	}
+	return data, nil
+}
+
+// loadFixedList cuts a child that is longer than its rows need, so that
+// readers of the values find exactly width of them per row.
+func (a slot) loadFixedList() (*array.Data, error) {
+	child, err := a.loadChild(0)
+	if err != nil {
+		return nil, err
+	}
+	need := int64(a.n) * int64(a.column.width)
+	if int64(child.Len()) < need {
+		return nil, corrupt("%d values for %d lists of %d", child.Len(), a.n, a.column.width)
+	}
+	var values arrow.ArrayData = child
+	if int64(child.Len()) > need {
+		values = hold(a.loader, array.NewSliceData(child, 0, need))
+	}
+	return a.data(a.column.dtype, []arrow.ArrayData{values}), nil
+}
+
+// loadStruct reads the children, each as long as the struct. Without children
+// nothing stands behind the length but the row limit.
+func (a slot) loadStruct() (*array.Data, error) {
+	if most := a.s.d.limits.MaxRows; len(a.column.children) == 0 && a.n > most {
+		return nil, tooLarge("%d empty structs, at most %d", a.n, most)
+	}
+	children := make([]arrow.ArrayData, len(a.column.children))
+	for i := range children {
+		child, err := a.loadChild(i)
+		if err != nil {
+			return nil, err
+		}
+		if child.Len() != a.n {
+			return nil, corrupt("%s has %d values in %d structs", quote(a.column.children[i].name), child.Len(), a.n)
+		}
+		children[i] = child
+	}
+	return a.data(a.column.dtype, children), nil
+}

@@ -1,0 +1,174 @@
+package arrowio
+
+import "github.com/apache/arrow/go/v15/arrow"
+
+// typeID is the tag of a type in a schema; the numbers are the format's.
+type typeID byte
+
+const (
+	typeNull            typeID = 1
+	typeInt             typeID = 2
+	typeFloat           typeID = 3
+	typeBinary          typeID = 4
+	typeUtf8            typeID = 5
+	typeBool            typeID = 6
+	typeDecimal         typeID = 7
+	typeDate            typeID = 8
+	typeTime            typeID = 9
+	typeTimestamp       typeID = 10
+	typeInterval        typeID = 11
+	typeList            typeID = 12
+	typeStruct          typeID = 13
+	typeUnion           typeID = 14
+	typeFixedSizeBinary typeID = 15
+	typeFixedSizeList   typeID = 16
+	typeMap             typeID = 17
+	typeDuration        typeID = 18
+	typeLargeBinary     typeID = 19
+	typeLargeUtf8       typeID = 20
+	typeLargeList       typeID = 21
+	typeRunEndEncoded   typeID = 22
+	typeBinaryView      typeID = 23
+	typeUtf8View        typeID = 24
+	typeListView        typeID = 25
+	typeLargeListView   typeID = 26
+)
+
+// column returns the plan for a type. The caller looks at the flatbuffer's own
+// fault afterwards, so a value misread here is not acted upon.
+func (p *schemaParser) column(id typeID, t table, fields []arrow.Field, children []*column) (*column, error) {
+	switch id {
+	case typeList, typeLargeList, typeFixedSizeList, typeStruct, typeMap:
+		return nestedColumn(id, t, fields, children)
+	case typeUnion:
+		return nil, unsupported("union")
+	case typeRunEndEncoded:
+		return nil, unsupported("run-end encoding")
+	case typeListView, typeLargeListView:
+		return nil, unsupported("list view")
+	}
+	if len(children) != 0 {
+		return nil, corrupt("a flat type with %d children", len(children))
+	}
+	switch id {
+	case typeTimestamp:
+		return p.timestampColumn(t)
+	case typeDecimal, typeDate, typeTime, typeInterval, typeDuration:
+		return temporalOrDecimalColumn(id, t)
+	}
+	return plainColumn(id, t)
+}
+
+// plainColumn covers numbers, strings and bytes.
+func plainColumn(id typeID, t table) (*column, error) {
+	switch id {
+	case typeNull:
+		return &column{dtype: arrow.Null, layout: layoutNull}, nil
+	case typeInt:
+		return intColumn(t)
+	case typeFloat:
+		return floatColumn(t)
+	case typeBool:
+		return &column{dtype: arrow.FixedWidthTypes.Boolean, layout: layoutBool}, nil
+	case typeBinary:
+		return &column{dtype: arrow.BinaryTypes.Binary, layout: layoutBinary, width: 4}, nil
+	case typeLargeBinary:
+		return &column{dtype: arrow.BinaryTypes.LargeBinary, layout: layoutBinary, width: 8}, nil
+	case typeUtf8:
+		return &column{dtype: arrow.BinaryTypes.String, layout: layoutBinary, width: 4, utf8: true}, nil
+	case typeLargeUtf8:
+		return &column{dtype: arrow.BinaryTypes.LargeString, layout: layoutBinary, width: 8, utf8: true}, nil
+	case typeBinaryView:
+		return &column{dtype: arrow.BinaryTypes.Binary, layout: layoutView}, nil
+	case typeUtf8View:
+		return &column{dtype: arrow.BinaryTypes.String, layout: layoutView, utf8: true}, nil
+	case typeFixedSizeBinary:
+		width := t.int32(0, 0)
+		if width < 1 {
+			return nil, unsupported("fixed-size binary of %d bytes", width)
+		}
+		return &column{dtype: &arrow.FixedSizeBinaryType{ByteWidth: int(width)}, layout: layoutFixed, width: int(width), align: 1}, nil
+	}
+	return nil, unsupported("type number %d", id)
+}
+
+// fixed is the plan for values of a type that Go reads in place.
+func fixed(dtype arrow.DataType) (*column, error) {
+	width := dtype.(arrow.FixedWidthDataType).BitWidth() / 8
+	return &column{dtype: dtype, layout: layoutFixed, width: width, align: min(width, 8)}, nil
+}
+
+var (
+	signedTypes = map[int32]arrow.DataType{
+		8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
+		32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64,
+	}
+	unsignedTypes = map[int32]arrow.DataType{
+		8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
+		32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64,
+	}
+)
+
+func intColumn(t table) (*column, error) {
+	types := unsignedTypes
+	if t.bool(1) {
+		types = signedTypes
+	}
+	bits := t.int32(0, 0)
+	if dtype, ok := types[bits]; ok {
+		return fixed(dtype)
+	}
+	return nil, unsupported("integers of %d bits", bits)
+}
+
+func floatColumn(t table) (*column, error) {
+	switch precision := t.int16(0, 0); precision {
+	case 0:
+		return fixed(arrow.FixedWidthTypes.Float16)
+	case 1:
+		return fixed(arrow.PrimitiveTypes.Float32)
+	case 2:
+		return fixed(arrow.PrimitiveTypes.Float64)
+	default:
+		return nil, unsupported("floats of precision %d", precision)
+	}
+}
+
+// nestedColumn covers the types that have children.
+func nestedColumn(id typeID, t table, fields []arrow.Field, children []*column) (*column, error) {
+	if id == typeStruct {
+		return &column{dtype: arrow.StructOf(fields...), layout: layoutStruct, children: children}, nil
+	}
+	if len(children) != 1 {
+		return nil, corrupt("a list with %d children", len(children))
+	}
+	switch id {
+	case typeList:
+		return &column{dtype: arrow.ListOfField(fields[0]), layout: layoutList, width: 4, children: children}, nil
+	case typeLargeList:
+		return &column{dtype: arrow.LargeListOfField(fields[0]), layout: layoutList, width: 8, children: children}, nil
+	case typeMap:
+		return mapColumn(t, fields[0], children)
+	}
+	size := t.int32(0, 0)
+	if size < 1 {
+		return nil, unsupported("fixed-size list of %d", size)
+	}
+	return &column{dtype: arrow.FixedSizeListOfField(size, fields[0]), layout: layoutFixedList, width: int(size), children: children}, nil
+}
+
+// mapColumn plans a map: a list of entries, each a struct of key and item.
+func mapColumn(t table, entry arrow.Field, children []*column) (*column, error) {
+	pair, ok := entry.Type.(*arrow.StructType)
+	if !ok || pair.NumFields() != 2 {
+		return nil, corrupt("a map whose entries are %s, not pairs", entry.Type)
+	}
+	key, item := pair.Field(0), pair.Field(1)
+	dtype := arrow.MapOfWithMetadata(key.Type, key.Metadata, item.Type, item.Metadata)
+	dtype.SetItemNullable(item.Nullable)
+	dtype.KeysSorted = t.bool(0)
+	// The arrays are of the map's own idea of an entry, whose fields are
+	// always named key and value.
+	children[0].dtype = dtype.Elem()
+	return &column{dtype: dtype, layout: layoutMap, width: 4, children: children}, nil
+}

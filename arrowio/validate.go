@@ -1,0 +1,107 @@
+package arrowio
+
+import (
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
+)
+
+// checkNulls compares a validity bitmap with the claimed null count.
+func checkNulls(bitmap []byte, n, nulls int) error {
+	if got := n - bitutil.CountSetBits(bitmap, 0, n); got != nulls {
+		return corrupt("%d nulls claimed, %d marked", nulls, got)
+	}
+	return nil
+}
+
+// checkOffsets checks n+1 offsets: none negative, none less than the one
+// before. It returns the last.
+func checkOffsets(raw []byte, width int) (last int64, err error) {
+	if width == 4 {
+		return ascending(arrow.Int32Traits.CastFromBytes(raw))
+	}
+	return ascending(arrow.Int64Traits.CastFromBytes(raw))
+}
+
+// ascending is checkOffsets for one width.
+func ascending[T int32 | int64](offsets []T) (last int64, err error) {
+	prev := T(0)
+	for i, o := range offsets {
+		if o < prev {
+			return 0, corrupt("offset %d is %d after %d", i, o, prev)
+		}
+		prev = o
+	}
+	return int64(prev), nil
+}
+
+// checkText checks that every value that is not null is UTF-8. Whole data that
+// is valid and no offset inside a character say so quickly; otherwise bytes
+// under nulls may be to blame, and the values are looked at one by one.
+func checkText(data, offsets []byte, width int, validity []byte) error {
+	if width == 4 {
+		return validText(data, arrow.Int32Traits.CastFromBytes(offsets), validity)
+	}
+	return validText(data, arrow.Int64Traits.CastFromBytes(offsets), validity)
+}
+
+// validText is checkText for one width.
+func validText[T int32 | int64](data []byte, offsets []T, validity []byte) error {
+	if utf8.Valid(data[offsets[0]:]) && splitsNothing(data, offsets) {
+		return nil
+	}
+	for i := range len(offsets) - 1 {
+		if validity != nil && bitutil.BitIsNotSet(validity, i) {
+			continue
+		}
+		if !utf8.Valid(data[offsets[i]:offsets[i+1]]) {
+			return corrupt("value %d is not UTF-8", i)
+		}
+	}
+	return nil
+}
+
+// splitsNothing reports whether every offset stands where a character begins.
+func splitsNothing[T int32 | int64](data []byte, offsets []T) bool {
+	for _, o := range offsets {
+		if int(o) < len(data) && !utf8.RuneStart(data[o]) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkIndexes checks that every index that is not null names one of the size
+// entries of a dictionary. Under nulls anything may stand, as pandas writes -1.
+func checkIndexes(dtype arrow.Type, raw, validity []byte, size int) error {
+	switch dtype {
+	case arrow.INT8:
+		return inRange(arrow.Int8Traits.CastFromBytes(raw), validity, size)
+	case arrow.UINT8:
+		return inRange(raw, validity, size)
+	case arrow.INT16:
+		return inRange(arrow.Int16Traits.CastFromBytes(raw), validity, size)
+	case arrow.UINT16:
+		return inRange(arrow.Uint16Traits.CastFromBytes(raw), validity, size)
+	case arrow.INT32:
+		return inRange(arrow.Int32Traits.CastFromBytes(raw), validity, size)
+	case arrow.UINT32:
+		return inRange(arrow.Uint32Traits.CastFromBytes(raw), validity, size)
+	case arrow.INT64:
+		return inRange(arrow.Int64Traits.CastFromBytes(raw), validity, size)
+	default:
+		return inRange(arrow.Uint64Traits.CastFromBytes(raw), validity, size)
+	}
+}
+
+// inRange is checkIndexes for one type.
+func inRange[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](indexes []T, validity []byte, size int) error {
+	for i, x := range indexes {
+		// A negative index becomes a huge one.
+		if uint64(x) >= uint64(size) && (validity == nil || bitutil.BitIsSet(validity, i)) {
+			return corrupt("index %d of row %d in a dictionary of %d", x, i, size)
+		}
+	}
+	return nil
+}
