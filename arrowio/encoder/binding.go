@@ -1,0 +1,125 @@
+package encoder
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// binding is one goroutine's view of an encoder: its tables, and where its columns are in the
+// records of the schema seen last. Schemas are compared by pointer, since a decoder hands out the
+// same one as long as a topic's schema stays, and found again otherwise.
+type binding struct {
+	encoder *Encoder
+	columns []boundColumn
+	classes classTable
+
+	schema *arrow.Schema
+	// features and label are column numbers in schema; label is empty when it has none.
+	features []int
+	label    []int
+}
+
+// boundColumn is one feature column, ready for use.
+type boundColumn struct {
+	kind  Kind
+	width int
+	// at is the column's first dimension.
+	at      int
+	scaling scaling
+	// indicators are for booleans and categories, codes for categories alone.
+	indicators indicators
+	codes      map[string]int32
+}
+
+// bind makes the binding that of e and schema.
+func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
+	if b.encoder != e {
+		*b = binding{encoder: e, columns: boundColumns(e)}
+		if e.Label != nil {
+			b.classes = newClassTable(e.Label)
+		}
+	}
+	if b.schema == schema {
+		return nil
+	}
+	b.schema = nil
+	var err error
+	if b.features, b.label, err = e.resolve(schema, b.features, b.label); err != nil {
+		return err
+	}
+	b.schema = schema
+	return nil
+}
+
+// boundColumns prepares the columns of an encoder.
+func boundColumns(e *Encoder) []boundColumn {
+	columns := make([]boundColumn, len(e.Columns))
+	at := 0
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		b := boundColumn{kind: c.Kind, width: c.Width, at: at, scaling: newScaling(e, c)}
+		switch c.Kind {
+		case Bool:
+			b.indicators = newIndicators(&b.scaling, []float64{c.Mean[0]})
+		case Category:
+			b.indicators = newIndicators(&b.scaling, make([]float64, c.Width))
+			b.codes = numbered(c.Categories)
+		}
+		columns[i] = b
+		at += c.Width
+	}
+	return columns
+}
+
+// numbered returns the table from name to position.
+func numbered(names []string) map[string]int32 {
+	table := make(map[string]int32, len(names))
+	for i, name := range names {
+		table[name] = int32(i)
+	}
+	return table
+}
+
+// classTable finds the class number of a label value.
+type classTable struct {
+	names   map[string]int32
+	numbers map[float64]int32
+	no, yes int32
+}
+
+// newClassTable returns the table of a label's classes, empty for a regression.
+func newClassTable(l *Label) classTable {
+	if l.Task == scoring.Regression {
+		return classTable{}
+	}
+	t := classTable{names: numbered(l.Classes), numbers: make(map[float64]int32, len(l.Classes))}
+	t.no = code(t.names, className(false), true)
+	t.yes = code(t.names, className(true), true)
+	if l.Kind != Numeric {
+		return t
+	}
+	for i, name := range l.Classes {
+		if v, err := strconv.ParseFloat(name, 64); err == nil {
+			t.numbers[v] = int32(i)
+		}
+	}
+	return t
+}
+
+// className returns the class name of a boolean.
+func className(v bool) string { return strconv.FormatBool(v) }
+
+// classNumber returns the class name of a number: its shortest form, without an exponent for whole
+// numbers.
+func classNumber(v float64) string {
+	if v <= maxWhole && v >= -maxWhole && v == float64(int64(v)) {
+		return strconv.FormatInt(int64(v), 10) // through an integer, so that -0 is "0"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// maxWhole bounds the whole numbers that name classes: float64 tells apart all of those below 2^53.
+const maxWhole = 1<<53 - 1

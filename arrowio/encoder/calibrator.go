@@ -1,0 +1,287 @@
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Calibrator learns an [Encoder] from records shown in order. What it learns depends on the rows in
+// their order, not on how they were cut into records, to the last bit. It belongs to one goroutine
+// and copies what it keeps, so a record may be released after Add.
+//
+// The first record that has rows decides what the feature columns are; further records must have all
+// of them, in the same kind. Without a list in the options these columns are left out, and reported:
+//
+//   - string columns with more than MaxCategories distinct values, or with one of more than
+//     MaxCategoryBytes bytes,
+//   - whole-number columns that look like identifiers: over 95 % of at least 100 values are distinct,
+//     among the first 65,536 of the column (fewer when there are more than 64 such columns),
+//   - columns of types that are no number, boolean, string or vector of numbers.
+//
+// A column without a single usable value is left out and reported even when the options name it.
+//
+// Memory is bounded by the columns, not the rows: at most MaxCategories strings a column, MaxClasses
+// classes, and a fixed number of whole numbers over all columns.
+type Calibrator struct {
+	options Options
+	// fault is that of the options, refused the first error of Add.
+	fault, refused error
+	// columns is nil until the first record.
+	columns []*learned
+	leftOut []LeftOut
+	label   learnedLabel
+	rows    int64
+	// named are the columns that the options name outside Features, and whether a record had them.
+	named map[string]bool
+	// names are the columns of the first record, for errors.
+	names string
+
+	// schema is the one seen last, features and labels the column numbers in it.
+	schema   *arrow.Schema
+	features []int
+	labels   []int
+	arrays   []arrow.Array
+	ordinals []int32
+	scratch  scratch
+}
+
+// NewCalibrator returns a calibrator that has seen nothing. Faults of the options come out of Add and
+// Encoder; see [Options.Validate].
+func NewCalibrator(o Options) *Calibrator {
+	c := &Calibrator{options: o.withDefaults(), fault: o.Validate(), named: make(map[string]bool)}
+	c.label = newLearnedLabel(&c.options)
+	return c
+}
+
+// Rows returns the number of rows added.
+func (c *Calibrator) Rows() int64 { return c.rows }
+
+// Add learns from all rows of a record. An error wraps [ErrSchema] when the record lacks a feature
+// column, has one in another kind, or has a label that does not fit the task; nothing was learned
+// from it then, and the caller may go on with the next record. A record without the label columns is
+// one of unlabelled rows. Values are never an error: those that a row would be rejected for are left
+// out of the moments.
+func (c *Calibrator) Add(rec arrow.Record) error {
+	if c.fault != nil {
+		return c.fault
+	}
+	if rec.NumRows() == 0 {
+		return nil
+	}
+	if err := c.bind(rec.Schema()); err != nil {
+		if c.refused == nil {
+			c.refused = err
+		}
+		return err
+	}
+	c.arrays = c.arrays[:0]
+	for _, column := range c.labels {
+		c.arrays = append(c.arrays, rec.Column(column))
+	}
+	rows := int(rec.NumRows())
+	for i, l := range c.columns {
+		c.inBlocks(rows, l.want.width, func(block []int32) {
+			l.learn(rec.Column(c.features[i]), block, &c.scratch)
+		})
+	}
+	c.inBlocks(rows, max(1, len(c.labels)), func(block []int32) { c.label.learn(c.arrays, block, &c.scratch) })
+	clear(c.arrays)
+	c.rows += int64(rows)
+	return nil
+}
+
+// inBlocks calls f with runs of row numbers that keep its scratch small.
+func (c *Calibrator) inBlocks(rows, width int, f func(block []int32)) {
+	step := max(minBlockRows, blockFloats/width)
+	for first := 0; first < rows; first += step {
+		c.ordinals = resize(c.ordinals, min(step, rows-first))
+		for i := range c.ordinals {
+			c.ordinals[i] = int32(first + i)
+		}
+		f(c.ordinals)
+	}
+}
+
+// bind finds the columns in a schema, or chooses them if it is the first. It changes nothing when it
+// fails.
+func (c *Calibrator) bind(schema *arrow.Schema) error {
+	if schema == c.schema {
+		return nil
+	}
+	columns, leftOut := c.columns, c.leftOut
+	if columns == nil {
+		var err error
+		if columns, leftOut, err = choose(&c.options, schema); err != nil {
+			return err
+		}
+	}
+	features, faults := findAll(nil, schema, len(columns), func(i int) (string, columnType) {
+		return columns[i].name, columns[i].want
+	})
+	faults = append(faults, tooWide(schema, features)...)
+	labels, more := findLabel(nil, schema, c.options.Label, c.label.kind)
+	kind, fault := c.label.kindOf(schema, labels)
+	if fault != "" {
+		more = append(more, fault)
+	}
+	if err := schemaError(append(faults, more...)); err != nil {
+		return err
+	}
+	if c.columns == nil {
+		c.names = columnNames(schema)
+	}
+	c.columns, c.leftOut = columns, leftOut
+	c.schema, c.features, c.labels = schema, features, labels
+	c.label.become(kind)
+	c.settleTypes()
+	c.noteNames()
+	return nil
+}
+
+// tooWide refuses more dimensions than an encoder may have, before memory is taken for them.
+func tooWide(schema *arrow.Schema, features []int) []string {
+	dim := 0
+	for _, at := range features {
+		if at < 0 {
+			continue
+		}
+		t, _ := typeOf(schema.Field(at).Type)
+		if dim += t.width; dim > MaxDim {
+			return []string{fmt.Sprintf("the columns up to %q have more than %d dimensions", schema.Field(at).Name, MaxDim)}
+		}
+	}
+	return nil
+}
+
+// settleTypes gives columns of an unknown kind the one they have in the schema.
+func (c *Calibrator) settleTypes() {
+	whole := 0
+	for _, at := range c.features {
+		whole += int(count(arrow.IsInteger(c.schema.Field(at).Type.ID())))
+	}
+	for i, l := range c.columns {
+		field := c.schema.Field(c.features[i])
+		t, _ := typeOf(field.Type)
+		if l.want.kind != kindAny || t.kind == kindAny {
+			continue
+		}
+		l.become(t, c.options.MaxCategories)
+		if arrow.IsInteger(field.Type.ID()) && !l.explicit {
+			l.whole = newDistinctWhole(wholeWindow(whole))
+		}
+	}
+}
+
+// noteNames remembers which of the columns named in the options there are.
+func (c *Calibrator) noteNames() {
+	for _, list := range [][]string{c.options.Label, c.options.Passthrough, c.options.Exclude} {
+		for _, name := range list {
+			c.named[name] = c.named[name] || c.schema.HasField(name)
+		}
+	}
+}
+
+// Encoder returns what was learned so far, with a report for people. It fails when there were no
+// rows, no feature column is left, fewer than two rows were labelled, or the label has one class.
+func (c *Calibrator) Encoder() (*Encoder, Report, error) {
+	report := Report{Rows: c.rows, Labelled: c.label.rows, UnseenClass: c.label.unseen, LeftOut: slices.Clone(c.leftOut)}
+	if c.fault != nil {
+		return nil, report, c.fault
+	}
+	if c.rows == 0 {
+		return nil, report, c.noRows()
+	}
+	o := &c.options
+	e := &Encoder{Clip: o.Clip, Standardize: o.Standardize, Passthrough: slices.Clone(o.Passthrough)}
+	if err := c.fill(e, &report); err != nil {
+		return nil, report, err
+	}
+	if len(o.Label) > 0 {
+		if missing := c.missing(o.Label); len(missing) > 0 {
+			return nil, report, fmt.Errorf("label column %s is in none of the calibration records; the columns are %s",
+				strings.Join(missing, ", "), c.names)
+		}
+		label, err := c.label.label()
+		if err != nil {
+			return nil, report, err
+		}
+		e.Label = label
+	}
+	if err := e.Validate(); err != nil {
+		return nil, report, err
+	}
+	c.warn(e, &report)
+	return e, report, nil
+}
+
+// noRows returns the error of a calibration without rows.
+func (c *Calibrator) noRows() error {
+	if c.refused != nil {
+		return fmt.Errorf("no calibration rows, the first record refused: %w", c.refused)
+	}
+	return errors.New("no calibration rows")
+}
+
+// fill gives e its columns and reports on them.
+func (c *Calibrator) fill(e *Encoder, report *Report) error {
+	for _, l := range c.columns {
+		report.NonFinite += l.nonFinite
+		column, reason := l.column(c.rows, e.Standardize)
+		if reason == "" {
+			e.Columns = append(e.Columns, column)
+			e.Dim += column.Width
+			report.Constant = append(report.Constant, l.constant(&column, c.rows)...)
+			continue
+		}
+		if l.explicit && l.texts != nil && (l.texts.beyond || l.texts.long) {
+			return fmt.Errorf("feature column %q: %s: raise max_categories or leave it out", l.name, reason)
+		}
+		report.LeftOut = append(report.LeftOut, LeftOut{l.name, reason})
+	}
+	if len(e.Columns) == 0 {
+		return fmt.Errorf("no feature column is left of %s", c.names)
+	}
+	return nil
+}
+
+// missing returns those of the names, quoted, that no record had.
+func (c *Calibrator) missing(names []string) []string {
+	var none []string
+	for _, name := range names {
+		if !c.named[name] {
+			none = append(none, fmt.Sprintf("%q", name))
+		}
+	}
+	return none
+}
+
+// warn adds the warnings that are no error.
+func (c *Calibrator) warn(e *Encoder, report *Report) {
+	add := func(format string, args ...any) {
+		report.Warnings = append(report.Warnings, fmt.Sprintf(format, args...))
+	}
+	if none := c.missing(c.options.Passthrough); len(none) > 0 {
+		add("passthrough names columns that no calibration record has: %s", listed(none, ", "))
+	}
+	if none := c.missing(c.options.Exclude); len(none) > 0 {
+		add("exclude names columns that no calibration record has: %s", listed(none, ", "))
+	}
+	if e.Label == nil {
+		return
+	}
+	if c.label.unseen > 0 {
+		add("%d calibration rows have a class that is not among %s", c.label.unseen, listed(e.Label.Classes, ", "))
+	}
+	if seen, _ := c.label.seenClasses(); len(seen) == 1 {
+		add("every labelled calibration row has class %s", seen[0])
+	}
+	for i, mean := range e.Label.Mean {
+		if c.label.moments[i].constant() {
+			add("label %q is %v in every calibration row", e.Label.Columns[i], mean)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package encoder
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// distinctTexts counts how often each string occurs, as long as there are at most limit of them.
+type distinctTexts struct {
+	limit int
+	rows  map[string]int64
+	// beyond is set, and rows forgotten, at the first string past the limit; long at the first one
+	// that is too long to be a category.
+	beyond, long bool
+	// unlearnable counts strings that are no valid UTF-8.
+	unlearnable int64
+}
+
+// newDistinctTexts returns an empty count of at most limit strings.
+func newDistinctTexts(limit int) *distinctTexts {
+	return &distinctTexts{limit: limit, rows: make(map[string]int64)}
+}
+
+// add counts a string, copying it when it is new: the given one may be a view of a message.
+func (d *distinctTexts) add(v string) {
+	if d.beyond || d.long {
+		return
+	}
+	if n, seen := d.rows[v]; seen {
+		d.rows[v] = n + 1
+		return
+	}
+	switch {
+	case len(v) > MaxCategoryBytes:
+		d.long, d.rows = true, nil
+	case !learnable(v):
+		d.unlearnable++
+	case len(d.rows) >= d.limit:
+		d.beyond, d.rows = true, nil
+	default:
+		d.rows[strings.Clone(v)] = 1
+	}
+}
+
+// values returns the strings in ascending byte order.
+func (d *distinctTexts) values() []string { return slices.Sorted(maps.Keys(d.rows)) }
+
+// The near-unique rule: a whole-number column whose values are nearly all different names its rows
+// rather than describes them.
+const (
+	// nearUniqueRows is the fewest values that the rule judges.
+	nearUniqueRows = 100
+	// nearUniquePercent is the share of distinct values above which a column is left out.
+	nearUniquePercent = 95
+	// wholeBudget bounds the distinct numbers remembered over all columns, about 100 MB.
+	wholeBudget = 4 << 20
+	// The rule looks at the first values of a column, as many as the budget allows within these.
+	minWholeWindow = 1 << 10
+	maxWholeWindow = 1 << 16
+)
+
+// wholeWindow returns how many values of each of so many whole-number columns the rule looks at.
+func wholeWindow(columns int) int64 {
+	return int64(min(max(wholeBudget/max(columns, 1), minWholeWindow), maxWholeWindow))
+}
+
+// distinctWhole counts the distinct numbers among the first values of a whole-number column.
+type distinctWhole struct {
+	window, n int64
+	seen      map[int64]struct{}
+	// mixed is set once a record has the column in a floating type: then the rule does not apply.
+	mixed bool
+}
+
+// newDistinctWhole returns an empty count over the first window values.
+func newDistinctWhole(window int64) *distinctWhole {
+	return &distinctWhole{window: window, seen: make(map[int64]struct{})}
+}
+
+// done reports whether more values would change nothing.
+func (d *distinctWhole) done() bool { return d.mixed || d.n >= d.window }
+
+// add counts a value.
+func (d *distinctWhole) add(v int64) {
+	if !d.done() {
+		d.n++
+		d.seen[v] = struct{}{}
+	}
+}
+
+// leave ends the count because the column is not of whole numbers after all.
+func (d *distinctWhole) leave() { d.mixed, d.seen = true, nil }
+
+// nearUnique applies the rule.
+func (d *distinctWhole) nearUnique() bool {
+	return !d.mixed && d.n >= nearUniqueRows && int64(len(d.seen))*100 > nearUniquePercent*d.n
+}

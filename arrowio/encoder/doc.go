@@ -1,0 +1,57 @@
+// Package encoder turns the columns of an event into the dense row x that feature maps read.
+//
+// A [Calibrator] sees the calibration records in order and learns an [Encoder]: which columns are
+// features, what kind each is, the moments and categories of each, and what the label means. The
+// Encoder is plain data, immutable once made, safe to share and written to the wire as JSON. Encode
+// fills a [Rows], the reusable dense form of some rows of one record, which belongs to one goroutine.
+//
+// # Columns
+//
+// Columns match by name, extra ones are ignored, and the kind of a column never changes:
+//
+//	kind      Arrow types                                dimensions
+//	numeric   every integer and floating width           1
+//	bool      bool                                       1
+//	category  string, large_string, dictionary of those  one per category
+//	vector    fixed_size_list of any numeric width       the list's length
+//
+// Widths within a kind are free (int32 today, float64 tomorrow), and a column of Arrow's null type
+// stands for nulls of any kind. Anything else is [ErrSchema].
+//
+// # Values
+//
+// A number v becomes (v - mean)/scale in float64, is clipped to ±Clip, and is stored as float32. A
+// category is one-hot, a boolean 0 or 1. Which columns are standardized is one of three settings:
+//
+//	numeric  numbers and vectors; booleans and categories stay 0/1 (the default)
+//	all      every dimension, the indicator of each category included
+//	none     nothing, and nothing is clipped
+//
+// Only standardized dimensions are clipped. A missing number or boolean takes its calibration mean, a
+// missing or unseen category gets no indicator set; all are counted. Mean and scale are the mean and
+// the population standard deviation of the calibration rows, added one by one in row order in float64
+// (Welford), so that the encoder does not depend on how those rows were cut into records. A column
+// that was constant has scale 1.
+//
+// # Outcomes of a row
+//
+// Every row asked for ends in one of two places. It is rejected, and listed in Rows.Rejected, when a
+// feature is NaN, infinite or too large for the maps ([MaxMagnitude]), or when its label is NaN,
+// infinite or outside the configured bounds; this holds whether the row is to be scored or only
+// featurized, so a bad label keeps a row out of both. Else it is one of the N rows of X.
+//
+// A row is labelled when every label column has a value and, for classes, a known one. A label with a
+// null among its columns, a class that is not in the list and a record without the label columns all
+// make a row unlabelled, and the label of an unlabelled row is never judged further. Being unlabelled
+// does not reject a row: it is in X with Labelled false and zero targets. A row that is both
+// unlabelled and faulty in a feature is in Rejected with Labelled false there.
+//
+// For scoring a row's outcome is the first that applies of unlabelled, rejected, scored. So of the
+// rows asked for
+//
+//	unlabelled = Counts.Unlabelled
+//	rejected   = the entries of Rejected with Labelled true
+//	scored     = the entries of Labelled that are true
+//
+// and for featurizing rejected = len(Rejected), featurized = N.
+package encoder

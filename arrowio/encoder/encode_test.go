@@ -1,0 +1,318 @@
+package encoder
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// sampleEncoder returns an encoder with a column of each kind, written out by hand.
+func sampleEncoder() *Encoder {
+	return &Encoder{
+		Columns: []Column{
+			{Name: "age", Kind: Numeric, Width: 1, Mean: []float64{40}, Scale: []float64{10}},
+			{Name: "member", Kind: Bool, Width: 1, Mean: []float64{0.25}},
+			{Name: "work", Kind: Category, Width: 2, Categories: []string{"Private", "Public"}},
+			{Name: "v", Kind: Vector, Width: 2, Mean: []float64{1, 2}, Scale: []float64{1, 2}},
+		},
+		Clip: 5, Standardize: StandardizeNumeric, Dim: 6,
+	}
+}
+
+func TestEncodeOfEveryKind(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	v := func(a, b any) []any { return []any{a, b} }
+	cases := map[string]struct {
+		age, member, work, v any
+		want                 []float32
+		counts               Counts
+		reason               string
+	}{
+		"plain":               {age: 50, member: true, work: "Public", v: v(2, 6), want: []float32{1, 1, 0, 1, 1, 2}},
+		"false":               {age: 40, member: false, work: "Private", v: v(1, 2), want: []float32{0, 0, 1, 0, 0, 0}},
+		"null number":         {member: true, work: "Public", v: v(2, 6), want: []float32{0, 1, 0, 1, 1, 2}, counts: Counts{Imputed: 1}},
+		"null boolean":        {age: 50, work: "Public", v: v(2, 6), want: []float32{1, 0.25, 0, 1, 1, 2}, counts: Counts{Imputed: 1}},
+		"null category":       {age: 50, member: true, v: v(2, 6), want: []float32{1, 1, 0, 0, 1, 2}, counts: Counts{Imputed: 1}},
+		"null vector":         {age: 50, member: true, work: "Public", want: []float32{1, 1, 0, 1, 0, 0}, counts: Counts{Imputed: 2}},
+		"null in vector":      {age: 50, member: true, work: "Public", v: v(2, nil), want: []float32{1, 1, 0, 1, 1, 0}, counts: Counts{Imputed: 1}},
+		"unseen category":     {age: 50, member: true, work: "Moon", v: v(2, 6), want: []float32{1, 1, 0, 0, 1, 2}, counts: Counts{UnseenCategory: 1}},
+		"clipped":             {age: 200, member: true, work: "Public", v: v(-8, 12), want: []float32{5, 1, 0, 1, -5, 5}, counts: Counts{Clipped: 2}},
+		"at the clip":         {age: 90, member: true, work: "Public", v: v(-4, 12), want: []float32{5, 1, 0, 1, -5, 5}},
+		"largest float":       {age: math.MaxFloat64, member: true, work: "Public", v: v(2, 6), want: []float32{5, 1, 0, 1, 1, 2}, counts: Counts{Clipped: 1}},
+		"nan number":          {age: nan, member: true, work: "Public", v: v(2, 6), reason: NaNFeature},
+		"infinite number":     {age: -inf, member: true, work: "Public", v: v(2, 6), reason: InfFeature},
+		"nan in vector":       {age: 50, member: true, work: "Public", v: v(2, nan), reason: NaNFeature},
+		"infinite in vector":  {age: 50, member: true, work: "Public", v: v(inf, 6), reason: InfFeature},
+		"first of two faults": {age: inf, member: true, work: "Public", v: v(nan, 6), reason: InfFeature},
+	}
+	e := sampleEncoder()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := record(t, col(t, "age", f64, c.age), col(t, "member", flags, c.member),
+				col(t, "work", text, c.work), col(t, "v", list(2, f64), c.v))
+			rows := encoded(t, e, rec)
+			if c.reason != "" {
+				want := []Rejection{{Row: 0, Reason: c.reason}}
+				if rows.N != 0 || len(rows.X) != 0 || !slices.Equal(rows.Rejected, want) {
+					t.Fatalf("n %d, rejected %v, want %v", rows.N, rows.Rejected, want)
+				}
+				return
+			}
+			c.counts.Unlabelled = 1
+			if !slices.Equal(rows.X, c.want) || rows.Counts != c.counts || len(rows.Rejected) != 0 {
+				t.Errorf("x %v counts %+v rejected %v, want %v %+v", rows.X, rows.Counts, rows.Rejected, c.want, c.counts)
+			}
+		})
+	}
+}
+
+func TestRejectedRowsAreLeftOutOfTheirRecord(t *testing.T) {
+	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
+	rec := record(t, col(t, "age", f64, 50, math.NaN(), 60, math.Inf(1), 70))
+	rows := encoded(t, e, rec)
+	if !slices.Equal(rows.X, []float32{1, 2, 3}) || !slices.Equal(rows.Row, []int32{0, 2, 4}) || rows.N != 3 {
+		t.Errorf("x %v of rows %v", rows.X, rows.Row)
+	}
+	want := []Rejection{{1, NaNFeature, false}, {3, InfFeature, false}}
+	if !slices.Equal(rows.Rejected, want) {
+		t.Errorf("rejected %v, want %v", rows.Rejected, want)
+	}
+}
+
+func TestWithoutClippingOnlyUnusableSizesAreRejected(t *testing.T) {
+	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
+	rec := record(t, col(t, "age", f64, 1e6, 1e15, 1e17, math.MaxFloat64))
+	rows := encoded(t, e, rec)
+	if rows.N != 2 || rows.Counts.Clipped != 0 || len(rows.Rejected) != 2 || rows.Rejected[0].Reason != InfFeature {
+		t.Errorf("n %d, counts %+v, rejected %v", rows.N, rows.Counts, rows.Rejected)
+	}
+}
+
+func TestStandardizeSettings(t *testing.T) {
+	calibration := record(t, col(t, "x", f64, 1, 3, 5, 7), col(t, "b", flags, true, true, true, false),
+		col(t, "c", text, "u", "u", "v", nil), col(t, "y", f64, 1, 2, 3, 4))
+	rec := record(t, col(t, "x", f64, 9, nil), col(t, "b", flags, true, nil), col(t, "c", text, "v", "w"))
+	sx, sb := math.Sqrt(5), math.Sqrt(0.75*0.25)
+	su, sv := 0.5, math.Sqrt(0.25*0.75)
+	cases := []struct {
+		standardize string
+		clip        float64
+		want        []float64
+		clipped     int64
+	}{
+		{StandardizeNumeric, 0, []float64{5 / sx, 1, 0, 1, 0, 0.75, 0, 0}, 0},
+		{StandardizeAll, 0, []float64{5 / sx, 0.25 / sb, -0.5 / su, 0.75 / sv, 0, 0, -0.5 / su, -0.25 / sv}, 0},
+		{StandardizeAll, 1, []float64{1, 0.25 / sb, -1, 1, 0, 0, -1, -0.25 / sv}, 2},
+		{StandardizeNone, 1, []float64{9, 1, 0, 1, 4, 0.75, 0, 0}, 0},
+	}
+	for _, c := range cases {
+		o := options("y")
+		o.Standardize, o.Clip = c.standardize, c.clip
+		e, _ := calibrated(t, o, calibration)
+		rows := encoded(t, e, rec)
+		for i, want := range c.want {
+			if rows.X[i] != float32(want) {
+				t.Errorf("%s clip %v: x %v, want %v", c.standardize, c.clip, rows.X, c.want)
+				break
+			}
+		}
+		if rows.Counts.Clipped != c.clipped || rows.Counts.Imputed != 2 || rows.Counts.UnseenCategory != 1 {
+			t.Errorf("%s clip %v: counts %+v", c.standardize, c.clip, rows.Counts)
+		}
+	}
+}
+
+func TestWidthsWithinAKindAreFree(t *testing.T) {
+	e := sampleEncoder()
+	want := []float32{1, 1, 0, 1, 1, 2}
+	others := []column{col(t, "member", flags, true), col(t, "work", text, "Public"), col(t, "v", list(2, f64), []any{2, 6})}
+	numbers := []arrow.DataType{
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, i64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
+		arrow.PrimitiveTypes.Uint64, arrow.FixedWidthTypes.Float16, f32, f64,
+	}
+	for _, dt := range numbers {
+		rec := record(t, append([]column{col(t, "age", dt, 50)}, others...)...)
+		if rows := encoded(t, e, rec); !slices.Equal(rows.X, want) {
+			t.Errorf("%s: x %v, want %v", dt, rows.X, want)
+		}
+		rec = record(t, col(t, "age", f32, 50), others[0], others[1], col(t, "v", list(2, dt), []any{2, 6}))
+		if rows := encoded(t, e, rec); !slices.Equal(rows.X, want) {
+			t.Errorf("vector of %s: x %v, want %v", dt, rows.X, want)
+		}
+	}
+	texts := []arrow.DataType{arrow.BinaryTypes.LargeString, dict,
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}}
+	for _, dt := range texts {
+		rec := record(t, col(t, "age", f64, 50), others[0], col(t, "work", dt, "Public"), others[2])
+		if rows := encoded(t, e, rec); !slices.Equal(rows.X, want) {
+			t.Errorf("%s: x %v, want %v", dt, rows.X, want)
+		}
+	}
+}
+
+func TestDictionaryAndStringColumnsEncodeAlike(t *testing.T) {
+	values := []any{"Public", nil, "Private", "Moon", "Public", "Private", nil, "Sun"}
+	plain := record(t, col(t, "work", text, values...))
+	coded := record(t, col(t, "work", dict, values...))
+	e := &Encoder{Columns: sampleEncoder().Columns[2:3], Standardize: StandardizeNumeric, Dim: 2}
+	// The last two take fewer rows than the dictionary has entries, so its entries are not tabled.
+	for _, take := range [][]int32{nil, {7, 0}, {1}} {
+		a, b := encoded(t, e, plain, take...), encoded(t, e, coded, take...)
+		if !slices.Equal(a.X, b.X) || a.Counts != b.Counts {
+			t.Errorf("take %v: strings give %v %+v, dictionary %v %+v", take, a.X, a.Counts, b.X, b.Counts)
+		}
+	}
+	first, _ := calibrated(t, options(), plain)
+	second, _ := calibrated(t, options(), coded)
+	if canonical(t, first) != canonical(t, second) {
+		t.Error("strings and dictionary calibrate differently")
+	}
+}
+
+func TestColumnOfNullTypeStandsForNulls(t *testing.T) {
+	e := sampleEncoder()
+	none := func(name string) column { return col(t, name, arrow.Null, nil, nil) }
+	rows := encoded(t, e, record(t, none("age"), none("member"), none("work"), none("v")))
+	if !slices.Equal(rows.X[:6], []float32{0, 0.25, 0, 0, 0, 0}) || rows.Counts.Imputed != 10 {
+		t.Errorf("x %v, counts %+v", rows.X, rows.Counts)
+	}
+}
+
+func TestSchemasThatDoNotFit(t *testing.T) {
+	good := func() []column {
+		return []column{col(t, "age", f64, 50), col(t, "member", flags, true), col(t, "work", text, "Public"),
+			col(t, "v", list(2, f64), []any{2, 6}), col(t, "y", f64, 1)}
+	}
+	e := sampleEncoder()
+	e.Label = &Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{0}}
+	cases := map[string]struct {
+		change func(c []column) []column
+		want   []string
+	}{
+		"missing":        {func(c []column) []column { return c[1:] }, []string{`column "age" is missing`}},
+		"number to text": {func(c []column) []column { c[0] = col(t, "age", text, "x"); return c }, []string{`column "age" is utf8, want numeric`}},
+		"bool to number": {func(c []column) []column { c[1] = col(t, "member", i64, 1); return c }, []string{`column "member" is int64, want bool`}},
+		"text to bool":   {func(c []column) []column { c[2] = col(t, "work", flags, true); return c }, []string{`column "work" is bool, want category`}},
+		"other length":   {func(c []column) []column { c[3] = col(t, "v", list(3, f64), []any{2, 6, 7}); return c }, []string{"want vector of 2"}},
+		"time":           {func(c []column) []column { c[0] = col(t, "age", arrow.FixedWidthTypes.Date32, nil); return c }, []string{`column "age" is date32`}},
+		"twice":          {func(c []column) []column { return append(c, col(t, "age", f64, 1)) }, []string{`column "age" is there 2 times`}},
+		"label changed":  {func(c []column) []column { c[4] = col(t, "y", text, "a"); return c }, []string{`label column "y" is utf8, want numeric`}},
+		"two faults":     {func(c []column) []column { c[1] = col(t, "member", i64, 1); return c[1:] }, []string{`"age" is missing`, `"member" is int64`}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := record(t, c.change(good())...)
+			rows := encoded(t, e, record(t, good()...)) // so that there is something to leave behind
+			err := e.Encode(rows, rec, nil)
+			if !errors.Is(err, ErrSchema) || !errors.Is(e.Check(rec.Schema()), ErrSchema) {
+				t.Fatalf("error %v, want %v", err, ErrSchema)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+			if rows.N != 0 || len(rows.X)+len(rows.Row)+len(rows.Labelled)+len(rows.Rejected) != 0 || rows.Counts != (Counts{}) {
+				t.Errorf("rows left behind: %+v", rows)
+			}
+			if encoded := e.Encode(rows, record(t, good()...), nil); encoded != nil || rows.N != 1 {
+				t.Errorf("a good record after it: %v, n %d", encoded, rows.N)
+			}
+		})
+	}
+}
+
+func TestColumnsMatchByNameAndExtraOnesAreIgnored(t *testing.T) {
+	e := sampleEncoder()
+	rec := record(t, col(t, "extra", arrow.FixedWidthTypes.Date32, nil), col(t, "v", list(2, f64), []any{2, 6}),
+		col(t, "extra", f64, math.NaN()), col(t, "work", text, "Public"), col(t, "member", flags, true), col(t, "age", f64, 50))
+	if err := e.Check(rec.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	if rows := encoded(t, e, rec); !slices.Equal(rows.X, []float32{1, 1, 0, 1, 1, 2}) {
+		t.Errorf("x %v", rows.X)
+	}
+}
+
+func TestTakeOfAMissingRowPanics(t *testing.T) {
+	rec := record(t, col(t, "age", f64, 50))
+	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
+	for _, row := range []int32{-1, 1} {
+		func() {
+			defer func() {
+				if p, _ := recover().(string); !strings.HasPrefix(p, "encoder: ") {
+					t.Errorf("row %d: recovered %q", row, p)
+				}
+			}()
+			_ = e.Encode(&Rows{}, rec, []int32{row})
+		}()
+	}
+}
+
+func TestEncodeAllocatesNothingOnceWarm(t *testing.T) {
+	var columns []column
+	for i := range 8 {
+		columns = append(columns, col(t, string(rune('a'+i)), f64, 1, nil, 3, math.NaN()))
+	}
+	columns = append(columns, col(t, "v", list(2, f32), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}),
+		col(t, "f", flags, true, nil, false, true), col(t, "s", dict, "p", "q", nil, "p"), col(t, "y", i64, 1, 2, nil, 4))
+	first, second := record(t, columns...), record(t, columns...) // with a schema each
+	e, _ := calibrated(t, options("y"), first)
+	var rows Rows
+	take := []int32{3, 1, 0, 2}
+	run := func() {
+		for _, rec := range []arrow.Record{first, second} {
+			if err := e.Encode(&rows, rec, take); err != nil {
+				t.Fatal(err)
+			}
+			rows.KeepLabelled()
+		}
+	}
+	run()
+	if n := testing.AllocsPerRun(100, run); n != 0 {
+		t.Errorf("%v allocations per run", n)
+	}
+}
+
+func TestFeatureNames(t *testing.T) {
+	got := sampleEncoder().FeatureNames()
+	want := []string{"age", "member", "work=Private", "work=Public", "v[0]", "v[1]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("names %v, want %v", got, want)
+	}
+}
+
+// canonical returns the canonical JSON of a valid encoder.
+func canonical(t testing.TB, e *Encoder) string {
+	t.Helper()
+	text, err := e.CanonicalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestOneEncoderAndRecordServeSeveralGoroutines(t *testing.T) {
+	e := sampleEncoder()
+	rec := record(t, col(t, "age", f64, 50, nil, 60), col(t, "member", flags, true, nil, false),
+		col(t, "work", dict, "Public", "Private", nil), col(t, "v", list(2, f32), []any{2, nil}, nil, []any{2, 6})).NewSlice(1, 3)
+	want := encoded(t, e, rec).X
+	results := make(chan []float32)
+	for range 4 {
+		go func() {
+			var rows Rows
+			_ = e.Encode(&rows, rec, nil) // encoded above without an error
+			results <- rows.X
+		}()
+	}
+	for range 4 {
+		if got := <-results; !slices.Equal(got, want) {
+			t.Errorf("x %v, want %v", got, want)
+		}
+	}
+}

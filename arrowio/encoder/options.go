@@ -1,0 +1,188 @@
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The settings of Options.Task.
+const (
+	TaskAuto           = "auto"
+	TaskRegression     = "regression"
+	TaskClassification = "classification"
+)
+
+// DefaultClip is the usual bound of standardized dimensions. At five standard deviations an outlier
+// still counts as one, but a single wild value no longer decides a score.
+const DefaultClip = 5
+
+// DefaultMaxCategories is the usual bound on the distinct values of a string column. Beyond it a
+// column is more often a name or an identifier than a category.
+const DefaultMaxCategories = 100
+
+// Options says what a calibrator is to learn. The zero value, but for Clip, means the defaults.
+type Options struct {
+	// Features are the feature columns, in the order of their dimensions. Empty means every numeric,
+	// boolean, string and vector column but the label, the passthrough and the excluded ones, in the
+	// order of the first record, save those that look like identifiers (see [Calibrator]).
+	Features []string `json:"features,omitempty"`
+	// Exclude are columns that are never features.
+	Exclude []string `json:"exclude,omitempty"`
+	// Passthrough are columns to carry beside the features; they are features only if named there too.
+	Passthrough []string `json:"passthrough,omitempty"`
+	// Label is the label column, or several for a regression with several outputs. Empty means none.
+	Label []string `json:"label,omitempty"`
+	// Task is "auto" (the default: numbers are regression, strings and booleans classes),
+	// "regression" or "classification".
+	Task string `json:"task,omitempty"`
+	// Classes are the class names in the order of their numbers. Empty means those seen in
+	// calibration, numbers in numeric order, strings in byte order.
+	Classes []string `json:"classes,omitempty"`
+	// Clip bounds standardized dimensions to ±Clip; 0 means no clipping.
+	Clip float64 `json:"clip"`
+	// Standardize is "numeric" (the default), "all" or "none".
+	Standardize string `json:"standardize,omitempty"`
+	// MaxCategories bounds the distinct values of a string feature; 0 means DefaultMaxCategories.
+	MaxCategories int `json:"max_categories,omitempty"`
+	// LabelMin and LabelMax bound a regression label, inclusive; nil means no bound.
+	LabelMin *float64 `json:"label_min,omitempty"`
+	LabelMax *float64 `json:"label_max,omitempty"`
+}
+
+// DefaultOptions returns the options that config starts from, with every default spelled out.
+func DefaultOptions() Options {
+	return Options{
+		Task:          TaskAuto,
+		Clip:          DefaultClip,
+		Standardize:   StandardizeNumeric,
+		MaxCategories: DefaultMaxCategories,
+	}
+}
+
+// Validate returns every fault of the options, joined, each with its key and value.
+func (o Options) Validate() error {
+	return errors.Join(append(o.valueFaults(), o.nameFaults()...)...)
+}
+
+// valueFaults checks the settings one by one.
+func (o Options) valueFaults() []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if !slices.Contains([]string{"", TaskAuto, TaskRegression, TaskClassification}, o.Task) {
+		add("task %q is not one of auto, regression, classification", o.Task)
+	}
+	if !slices.Contains([]string{"", StandardizeNumeric, StandardizeAll, StandardizeNone}, o.Standardize) {
+		add("standardize %q is not one of numeric, all, none", o.Standardize)
+	}
+	if !(o.Clip >= 0 && o.Clip <= MaxMagnitude) {
+		add("clip %v is not in 0..%g", o.Clip, float64(MaxMagnitude))
+	}
+	if o.MaxCategories < 0 || o.MaxCategories > MaxDim {
+		add("max_categories %d is not in 0..%d", o.MaxCategories, MaxDim)
+	}
+	if n := len(o.Classes); n == 1 || n > MaxClasses {
+		add("classes has %d names, want 2..%d, or none to take those of the calibration rows", n, MaxClasses)
+	}
+	if name, found := repeated(o.Classes); found {
+		add("classes names %q twice", name)
+	}
+	return append(faults, boundFaults("label_min", o.LabelMin, "label_max", o.LabelMax)...)
+}
+
+// nameFaults checks the column lists against themselves and each other.
+func (o Options) nameFaults() []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	lists := []struct {
+		key   string
+		names []string
+	}{{"features", o.Features}, {"exclude", o.Exclude}, {"passthrough", o.Passthrough}, {"label", o.Label}}
+	for _, l := range lists {
+		if name, found := repeated(l.names); found {
+			add("%s names %q twice", l.key, name)
+		}
+	}
+	if both := shared(o.Label, o.Features); both != "" {
+		add("columns both in label and features: %s", both)
+	}
+	if both := shared(o.Exclude, o.Features); both != "" {
+		add("columns both in exclude and features: %s", both)
+	}
+	if both := shared(o.Label, o.Passthrough); both != "" {
+		add("columns both in label and passthrough: %s (the label is always carried along)", both)
+	}
+	if len(o.Label) > 1 && (o.Task == TaskClassification || len(o.Classes) > 0) {
+		add("label names %d columns (%s), classification takes one", len(o.Label), strings.Join(o.Label, ", "))
+	}
+	if len(o.Label) == 0 && (len(o.Classes) > 0 || o.LabelMin != nil || o.LabelMax != nil) {
+		add("classes, label_min and label_max need a label")
+	}
+	if o.Task == TaskRegression && len(o.Classes) > 0 {
+		add("classes are for classification, task is regression")
+	}
+	if (o.Task == TaskClassification || len(o.Classes) > 0) && (o.LabelMin != nil || o.LabelMax != nil) {
+		add("label_min and label_max are for regression, the label is a class")
+	}
+	return faults
+}
+
+// withDefaults returns the options with every zero that means a default replaced by it.
+func (o Options) withDefaults() Options {
+	if o.Task == "" {
+		o.Task = TaskAuto
+	}
+	if o.Task == TaskAuto && len(o.Classes) > 0 {
+		o.Task = TaskClassification
+	}
+	if o.Standardize == "" {
+		o.Standardize = StandardizeNumeric
+	}
+	if o.MaxCategories == 0 {
+		o.MaxCategories = DefaultMaxCategories
+	}
+	return o
+}
+
+// boundFaults checks a pair of bounds.
+func boundFaults(minKey string, lo *float64, maxKey string, hi *float64) []error {
+	var faults []error
+	if lo != nil && !finite(*lo) {
+		faults = append(faults, fmt.Errorf("%s %v is not finite", minKey, *lo))
+	}
+	if hi != nil && !finite(*hi) {
+		faults = append(faults, fmt.Errorf("%s %v is not finite", maxKey, *hi))
+	}
+	if lo != nil && hi != nil && *lo > *hi {
+		faults = append(faults, fmt.Errorf("%s %v is above %s %v", minKey, *lo, maxKey, *hi))
+	}
+	return faults
+}
+
+// repeated returns a name that is in the list more than once.
+func repeated(names []string) (string, bool) {
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		if seen[n] {
+			return n, true
+		}
+		seen[n] = true
+	}
+	return "", false
+}
+
+// shared returns the names that are in both lists, joined.
+func shared(a, b []string) string {
+	var both []string
+	for _, n := range a {
+		if slices.Contains(b, n) {
+			both = append(both, n)
+		}
+	}
+	return strings.Join(both, ", ")
+}
+
+// finite reports whether v is neither NaN nor infinite.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

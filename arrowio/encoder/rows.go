@@ -1,0 +1,137 @@
+package encoder
+
+import (
+	"slices"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// The reasons of a rejection, as they appear in dead letters.
+const (
+	// NaNFeature is a feature that is not a number.
+	NaNFeature = "nan_feature"
+	// InfFeature is a feature that is infinite, or beyond MaxMagnitude once encoded.
+	InfFeature = "inf_feature"
+	// NaNLabel is a label that is not a number.
+	NaNLabel = "nan_label"
+	// InfLabel is a label that is infinite, or beyond float32 once its mean is subtracted.
+	InfLabel = "inf_label"
+	// LabelOutOfBounds is a label outside the configured bounds.
+	LabelOutOfBounds = "label_out_of_bounds"
+)
+
+// Rejection is a row that cannot be used.
+type Rejection struct {
+	// Row is the row's number within the record.
+	Row int32
+	// Reason is one of the constants. A row with several faults has the first: features in the order
+	// of the encoder's dimensions, then label columns in theirs.
+	Reason string
+	// Labelled is false when the row has no usable label; scoring counts such a row as unlabelled.
+	Labelled bool
+}
+
+// Counts says what was met in the rows asked for, rejected ones included.
+type Counts struct {
+	// Imputed is the number of missing values: a null number, boolean or category counts 1, a null
+	// vector its length.
+	Imputed int64
+	// UnseenCategory is the number of categories that calibration did not learn.
+	UnseenCategory int64
+	// Clipped is the number of dimensions clipped.
+	Clipped int64
+	// UnseenClass is the number of rows whose class is not in the label's list; all are unlabelled.
+	UnseenClass int64
+	// Unlabelled is the number of rows without a usable label, rejected or not.
+	Unlabelled int64
+}
+
+// Add adds other to c.
+func (c *Counts) Add(other Counts) {
+	c.Imputed += other.Imputed
+	c.UnseenCategory += other.UnseenCategory
+	c.Clipped += other.Clipped
+	c.UnseenClass += other.UnseenClass
+	c.Unlabelled += other.Unlabelled
+}
+
+// Rows is the dense form of some rows of a record: what [Encoder.Encode] fills, over and over. It
+// belongs to one goroutine, keeps its memory between calls, and copies everything it holds, so the
+// record may be released. The zero value is ready for use.
+type Rows struct {
+	// N is the number of usable rows, Dim the dimensions of each.
+	N, Dim int
+	// X is row-major [N·Dim], finite, at most MaxMagnitude in size.
+	X []float32
+	// Row is [N]: the number of each row within the record.
+	Row []int32
+	// Targets are the raw outputs of all N rows, zero where a row is unlabelled. Without a label
+	// Outputs is 0 and both lists are nil.
+	Targets scoring.Targets
+	// Labelled is [N]: whether the row has a label, and so a target that means something.
+	Labelled []bool
+	// Rejected are the rows left out of X, in the order they were asked for.
+	Rejected []Rejection
+	// Counts covers the rows asked for, those in Rejected included.
+	Counts Counts
+
+	binding binding
+	// fault is [rows asked for]: the first fault of each, noFault for none.
+	fault []uint8
+	// labelFault is the same for labels, kept apart until it is known whether the row has one.
+	labelFault []uint8
+	// values and class are the memory of Targets.
+	values []float32
+	class  []int32
+	// loaded, null, codes and entries are scratch for the column at hand.
+	loaded  []float64
+	null    []bool
+	codes   []int32
+	entries []int32
+}
+
+// KeepLabelled drops the unlabelled rows from X, Row and Targets, in place, so that what is left can
+// be scored. Rejected and Counts stay.
+func (r *Rows) KeepLabelled() {
+	if !slices.Contains(r.Labelled, false) {
+		return
+	}
+	kept := 0
+	for i := range r.N {
+		if r.Labelled[i] {
+			r.move(kept, i)
+			kept++
+		}
+	}
+	r.truncate(kept)
+}
+
+// move copies row from over row to; to is at most from.
+func (r *Rows) move(to, from int) {
+	if to == from {
+		return
+	}
+	copy(r.X[to*r.Dim:(to+1)*r.Dim], r.X[from*r.Dim:(from+1)*r.Dim])
+	r.Row[to] = r.Row[from]
+	r.Labelled[to] = r.Labelled[from]
+	if k := r.Targets.Outputs; r.Targets.Values != nil {
+		copy(r.Targets.Values[to*k:(to+1)*k], r.Targets.Values[from*k:(from+1)*k])
+	}
+	if r.Targets.Class != nil {
+		r.Targets.Class[to] = r.Targets.Class[from]
+	}
+}
+
+// truncate keeps the first n rows.
+func (r *Rows) truncate(n int) {
+	r.N = n
+	r.X = r.X[:n*r.Dim]
+	r.Row = r.Row[:n]
+	r.Labelled = r.Labelled[:n]
+	if r.Targets.Values != nil {
+		r.Targets.Values = r.Targets.Values[:n*r.Targets.Outputs]
+	}
+	if r.Targets.Class != nil {
+		r.Targets.Class = r.Targets.Class[:n]
+	}
+}

@@ -1,0 +1,176 @@
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// ErrSchema marks a record whose columns do not fit: one is missing, is there twice, or has changed
+// its kind.
+var ErrSchema = errors.New("wrong schema")
+
+// ReasonSchema is the reason word of ErrSchema in dead letters.
+const ReasonSchema = "wrong_schema"
+
+// maxListed bounds how many faults or column names an error lists.
+const maxListed = 20
+
+// kindAny is the kind of a column of Arrow's null type, which fits every kind.
+const kindAny Kind = ""
+
+// columnType is what the encoder sees of an Arrow type.
+type columnType struct {
+	kind Kind
+	// width is the length of a vector, else 1.
+	width int
+}
+
+// typeOf returns how values of an Arrow type are read, and false for a type that cannot be read.
+func typeOf(t arrow.DataType) (columnType, bool) {
+	switch t := t.(type) {
+	case *arrow.NullType:
+		return columnType{kindAny, 1}, true
+	case *arrow.BooleanType:
+		return columnType{Bool, 1}, true
+	case *arrow.StringType, *arrow.LargeStringType:
+		return columnType{Category, 1}, true
+	case *arrow.DictionaryType:
+		id := t.ValueType.ID()
+		return columnType{Category, 1}, id == arrow.STRING || id == arrow.LARGE_STRING
+	case *arrow.FixedSizeListType:
+		return columnType{Vector, int(t.Len())}, isNumber(t.Elem()) && t.Len() > 0
+	default:
+		return columnType{Numeric, 1}, isNumber(t)
+	}
+}
+
+// isNumber reports whether a type is an integer or floating type.
+func isNumber(t arrow.DataType) bool {
+	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
+}
+
+// fits reports whether a column of type t can stand where want is wanted.
+func (want columnType) fits(t columnType) bool {
+	if t.kind == kindAny || want.kind == kindAny {
+		return true
+	}
+	return t.kind == want.kind && (t.kind != Vector || t.width == want.width)
+}
+
+// String returns how the type reads in an error.
+func (want columnType) String() string {
+	if want.kind == Vector {
+		return fmt.Sprintf("vector of %d", want.width)
+	}
+	return string(want.kind)
+}
+
+// find returns the number of the column of that name and whether it can be read as want. A missing
+// column is number -1 without a fault.
+func find(schema *arrow.Schema, name string, want columnType) (int, string) {
+	at := schema.FieldIndices(name)
+	if len(at) == 0 {
+		return -1, ""
+	}
+	if len(at) > 1 {
+		return -1, fmt.Sprintf("column %q is there %d times", name, len(at))
+	}
+	field := schema.Field(at[0])
+	got, ok := typeOf(field.Type)
+	if !ok || !want.fits(got) {
+		return -1, fmt.Sprintf("column %q is %s, want %s", name, field.Type, want)
+	}
+	return at[0], ""
+}
+
+// findAll finds the columns of several names, all of which must be there.
+func findAll(dst []int, schema *arrow.Schema, columns int, at func(i int) (string, columnType)) ([]int, []string) {
+	var faults []string
+	dst = dst[:0]
+	for i := range columns {
+		name, want := at(i)
+		index, fault := find(schema, name, want)
+		if index < 0 && fault == "" {
+			fault = fmt.Sprintf("column %q is missing", name)
+		}
+		if fault != "" {
+			faults = append(faults, fault)
+		}
+		dst = append(dst, index)
+	}
+	return dst, faults
+}
+
+// findLabel finds label columns. A record with none or only some of them has no labels: the result
+// is empty, and that is no fault.
+func findLabel(dst []int, schema *arrow.Schema, names []string, kind Kind) ([]int, []string) {
+	var faults []string
+	dst = dst[:0]
+	missing := false
+	for _, name := range names {
+		index, fault := find(schema, name, columnType{kind, 1})
+		if fault != "" {
+			faults = append(faults, "label "+fault)
+		}
+		missing = missing || index < 0
+		dst = append(dst, index)
+	}
+	if missing {
+		dst = dst[:0]
+	}
+	return dst, faults
+}
+
+// schemaError returns ErrSchema with its faults, or nil when there are none.
+func schemaError(faults []string) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrSchema, listed(faults, "; "))
+}
+
+// listed joins names or faults, cut to a readable number of them.
+func listed(items []string, separator string) string {
+	if len(items) > maxListed {
+		return fmt.Sprintf("%s%sand %d more", strings.Join(items[:maxListed], separator), separator, len(items)-maxListed)
+	}
+	return strings.Join(items, separator)
+}
+
+// columnNames lists the columns of a schema for an error.
+func columnNames(schema *arrow.Schema) string {
+	names := make([]string, schema.NumFields())
+	for i := range names {
+		names[i] = schema.Field(i).Name
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return listed(names, ", ")
+}
+
+// Check returns nil when records of that schema can be encoded. The error wraps [ErrSchema] and lists
+// each feature column that is missing or there twice, and each feature or label column of another
+// kind. Label columns may be missing: such rows are unlabelled.
+func (e *Encoder) Check(schema *arrow.Schema) error {
+	_, _, err := e.resolve(schema, nil, nil)
+	return err
+}
+
+// resolve finds the feature and label columns in a schema, appending to the emptied lists given.
+func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, []int, error) {
+	features, faults := findAll(features, schema, len(e.Columns), func(i int) (string, columnType) {
+		c := &e.Columns[i]
+		return c.Name, columnType{c.Kind, c.Width}
+	})
+	label = label[:0]
+	if e.Label != nil {
+		var more []string
+		label, more = findLabel(label, schema, e.Label.Columns, e.Label.Kind)
+		faults = append(faults, more...)
+	}
+	return features, label, schemaError(faults)
+}

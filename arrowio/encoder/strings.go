@@ -1,0 +1,129 @@
+package encoder
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// The codes of values that have no number in a table.
+const (
+	unseenCode = -1
+	nullCode   = -2
+)
+
+// texts reads the strings of a string, large_string or dictionary column. The zero value reads
+// nothing but nulls, as befits a column of Arrow's null type.
+type texts struct {
+	small *array.String
+	large *array.LargeString
+	dict  *array.Dictionary
+	// valid is the column itself, nil when everything is null.
+	valid arrow.Array
+}
+
+// textsOf returns the reader of a category column. The array must be of one of the kind's types.
+func textsOf(a arrow.Array) texts {
+	t := texts{valid: a}
+	if dict, ok := a.(*array.Dictionary); ok {
+		t.dict = dict
+		a = dict.Dictionary()
+	}
+	switch a := a.(type) {
+	case *array.String:
+		t.small = a
+	case *array.LargeString:
+		t.large = a
+	default:
+		return texts{}
+	}
+	return t
+}
+
+// at returns the string of a row, a view of the column's memory, and false for a null.
+func (t *texts) at(row int) (string, bool) {
+	if t.valid == nil || t.valid.IsNull(row) {
+		return "", false
+	}
+	if t.dict != nil {
+		return t.entry(t.dict.GetValueIndex(row))
+	}
+	return t.plain(row), true
+}
+
+// entry returns entry i of the dictionary, and false when that entry is null.
+func (t *texts) entry(i int) (string, bool) {
+	if t.dict.Dictionary().IsNull(i) {
+		return "", false
+	}
+	return t.plain(i), true
+}
+
+// plain returns string i of the column, or of the dictionary if it has one.
+func (t *texts) plain(i int) string {
+	if t.small != nil {
+		return t.small.Value(i)
+	}
+	return t.large.Value(i)
+}
+
+// code returns the number of a value in the table.
+func code(table map[string]int32, value string, ok bool) int32 {
+	if !ok {
+		return nullCode
+	}
+	if n, seen := table[value]; seen {
+		return n
+	}
+	return unseenCode
+}
+
+// loadCodes fills dst with the codes of the given rows of a category column. entries is scratch for
+// the codes of a dictionary; loadCodes returns it, perhaps grown. Each entry of a dictionary is
+// looked up once, unless there are more entries than rows: a few rows of a message need not pay for
+// a large dictionary.
+func loadCodes(dst []int32, a arrow.Array, rows []int32, table map[string]int32, entries []int32) []int32 {
+	t := textsOf(a)
+	if t.dict == nil || t.dict.Dictionary().Len() > len(rows) {
+		for i, r := range rows {
+			value, ok := t.at(int(r))
+			dst[i] = code(table, value, ok)
+		}
+		return entries
+	}
+	entries = resize(entries, t.dict.Dictionary().Len())
+	for i := range entries {
+		value, ok := t.entry(i)
+		entries[i] = code(table, value, ok)
+	}
+	for i, r := range rows {
+		dst[i] = nullCode
+		if !t.dict.IsNull(int(r)) {
+			dst[i] = entries[t.dict.GetValueIndex(int(r))]
+		}
+	}
+	return entries
+}
+
+// loadBools fills dst with no or yes for the given rows of a boolean column, or nullCode.
+func loadBools(dst []int32, a arrow.Array, rows []int32, no, yes int32) {
+	values, ok := a.(*array.Boolean)
+	for i, r := range rows {
+		switch {
+		case !ok || values.IsNull(int(r)):
+			dst[i] = nullCode
+		case values.Value(int(r)):
+			dst[i] = yes
+		default:
+			dst[i] = no
+		}
+	}
+}
+
+// resize returns s with length n, reusing its memory when it is large enough. What it holds is
+// arbitrary.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,269 @@
+package encoder
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Validate returns the faults of an encoder that came from elsewhere: lists whose lengths disagree,
+// numbers that are not finite, a scale that is not above zero, names out of order or there twice,
+// dimensions beyond the limits. An encoder without faults encodes any record of its schema without
+// panic, and every X it gives is finite. One that a [Calibrator] made is always valid.
+func (e *Encoder) Validate() error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if !slices.Contains([]string{StandardizeNumeric, StandardizeAll, StandardizeNone}, e.Standardize) {
+		add("standardize %q is not one of numeric, all, none", e.Standardize)
+	}
+	if !(e.Clip >= 0 && e.Clip <= MaxMagnitude) {
+		add("clip %v is not in 0..%g", e.Clip, float64(MaxMagnitude))
+	}
+	faults = append(faults, e.columnFaults()...)
+	if e.Label != nil {
+		faults = append(faults, e.Label.faults(e)...)
+	}
+	if name, found := repeated(e.Passthrough); found {
+		add("passthrough names %q twice", name)
+	}
+	for _, name := range e.Passthrough {
+		if !utf8.ValidString(name) {
+			add("passthrough name %q is not valid UTF-8", name)
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("invalid encoder: %w", errors.Join(faults...))
+}
+
+// columnFaults checks the feature columns and their sum.
+func (e *Encoder) columnFaults() []error {
+	if len(e.Columns) == 0 || len(e.Columns) > MaxDim {
+		return []error{fmt.Errorf("%d feature columns, want 1..%d", len(e.Columns), MaxDim)}
+	}
+	var faults []error
+	names := make(map[string]bool, len(e.Columns))
+	dim := 0
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		if names[c.Name] {
+			faults = append(faults, fmt.Errorf("column %q is there twice", c.Name))
+		}
+		names[c.Name] = true
+		if err := c.validate(e.standardizes(c.Kind), e.Clip > 0); err != nil {
+			faults = append(faults, fmt.Errorf("column %q: %w", c.Name, err))
+			continue
+		}
+		dim += c.Width // at most MaxDim columns of at most MaxDim: no overflow
+	}
+	if len(faults) == 0 && (dim != e.Dim || dim > MaxDim) {
+		faults = append(faults, fmt.Errorf("dim %d, the columns have %d together, at most %d is allowed", e.Dim, dim, MaxDim))
+	}
+	return faults
+}
+
+// validate returns the first fault of a column.
+func (c *Column) validate(standardized, clipped bool) error {
+	if err := c.validateShape(); err != nil {
+		return err
+	}
+	means, scales := c.Width, 0
+	if standardized {
+		scales = c.Width
+	} else if c.Kind == Category {
+		means = 0
+	}
+	if len(c.Mean) != means || len(c.Scale) != scales {
+		return fmt.Errorf("%d means and %d scales, want %d and %d", len(c.Mean), len(c.Scale), means, scales)
+	}
+	for j, mean := range c.Mean {
+		if err := c.validateMean(mean, standardized); err != nil {
+			return fmt.Errorf("dimension %d: %w", j, err)
+		}
+	}
+	for j, scale := range c.Scale {
+		if !(scale > 0) || math.IsInf(scale, 0) {
+			return fmt.Errorf("dimension %d: scale %v is not finite and above 0", j, scale)
+		}
+		if c.indicates() && !clipped && scale < 1/MaxMagnitude {
+			return fmt.Errorf("dimension %d: scale %v of an indicator is below %g", j, scale, 1/MaxMagnitude)
+		}
+	}
+	return nil
+}
+
+// validateShape checks kind, width and categories.
+func (c *Column) validateShape() error {
+	if !utf8.ValidString(c.Name) {
+		return errors.New("the name is not valid UTF-8")
+	}
+	if c.Width < 1 || c.Width > MaxDim {
+		return fmt.Errorf("width %d is not in 1..%d", c.Width, MaxDim)
+	}
+	switch c.Kind {
+	case Numeric, Bool:
+		if c.Width != 1 {
+			return fmt.Errorf("width %d of a %s column, want 1", c.Width, c.Kind)
+		}
+	case Vector:
+	case Category:
+		if len(c.Categories) != c.Width {
+			return fmt.Errorf("%d categories for width %d", len(c.Categories), c.Width)
+		}
+		return validateCategories(c.Categories)
+	default:
+		return fmt.Errorf("kind %q is not one of numeric, bool, category, vector", c.Kind)
+	}
+	if len(c.Categories) > 0 {
+		return fmt.Errorf("%d categories in a %s column", len(c.Categories), c.Kind)
+	}
+	return nil
+}
+
+// validateCategories checks that the values are distinct, in order, and could have been learned.
+func validateCategories(values []string) error {
+	for i, v := range values {
+		if !learnable(v) {
+			return fmt.Errorf("category %d is not valid UTF-8 of at most %d bytes", i, MaxCategoryBytes)
+		}
+		if i > 0 && values[i-1] >= v {
+			return fmt.Errorf("category %q follows %q: not in ascending order", v, values[i-1])
+		}
+	}
+	return nil
+}
+
+// learnable reports whether a string may be a category or a class. Only valid UTF-8 survives JSON.
+func learnable(v string) bool { return len(v) <= MaxCategoryBytes && utf8.ValidString(v) }
+
+// indicates reports whether the dimensions of the column are 0 or 1.
+func (c *Column) indicates() bool { return c.Kind == Bool || c.Kind == Category }
+
+// validateMean checks the mean of a dimension.
+func (c *Column) validateMean(mean float64, standardized bool) error {
+	switch {
+	case !finite(mean):
+		return fmt.Errorf("mean %v is not finite", mean)
+	case c.indicates() && (mean < 0 || mean > 1):
+		return fmt.Errorf("mean %v of an indicator is not in 0..1", mean)
+	case !standardized && math.Abs(mean) > MaxMagnitude:
+		return fmt.Errorf("mean %v is beyond %g, too large for a feature: standardize the column or leave it out", mean, float64(MaxMagnitude))
+	default:
+		return nil
+	}
+}
+
+// faults checks the label against itself and the feature columns.
+func (l *Label) faults(e *Encoder) []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("label: "+format, args...)) }
+	if len(l.Columns) == 0 || len(l.Columns) > MaxClasses {
+		add("%d columns, want 1..%d", len(l.Columns), MaxClasses)
+	}
+	if name, found := repeated(l.Columns); found {
+		add("column %q is there twice", name)
+	}
+	for i := range e.Columns {
+		if slices.Contains(l.Columns, e.Columns[i].Name) {
+			add("column %q is a feature as well", e.Columns[i].Name)
+		}
+	}
+	for _, name := range l.Columns {
+		if !utf8.ValidString(name) {
+			add("column name %q is not valid UTF-8", name)
+		}
+	}
+	switch l.Task {
+	case scoring.Regression:
+		return append(faults, l.regressionFaults()...)
+	case scoring.Binary, scoring.MultiClass:
+		return append(faults, l.classFaults()...)
+	default:
+		add("task %v is unknown", l.Task)
+		return faults
+	}
+}
+
+// regressionFaults checks what only a regression has.
+func (l *Label) regressionFaults() []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("label: "+format, args...)) }
+	if l.Kind != Numeric {
+		add("kind %q of a regression, want numeric", l.Kind)
+	}
+	if len(l.Classes) > 0 {
+		add("%d classes of a regression", len(l.Classes))
+	}
+	if len(l.Mean) != len(l.Columns) {
+		add("%d means for %d columns", len(l.Mean), len(l.Columns))
+	}
+	for k, mean := range l.Mean {
+		if !finite(mean) {
+			add("mean %v of output %d is not finite", mean, k)
+		}
+	}
+	return append(faults, boundFaults("label: min", l.Min, "max", l.Max)...)
+}
+
+// classFaults checks what only a classification has.
+func (l *Label) classFaults() []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("label: "+format, args...)) }
+	if len(l.Columns) != 1 {
+		add("%d columns of a classification, want 1", len(l.Columns))
+	}
+	if l.Kind != Numeric && l.Kind != Bool && l.Kind != Category {
+		add("kind %q is not one of numeric, bool, category", l.Kind)
+	}
+	if n := len(l.Classes); n < 2 || n > MaxClasses || (n == 2) != (l.Task == scoring.Binary) {
+		add("%d classes for task %v, want 2 for binary and 3..%d for multiclass", n, l.Task, MaxClasses)
+	}
+	if name, found := repeated(l.Classes); found {
+		add("class %q is there twice", name)
+	}
+	for _, name := range l.Classes {
+		if err := checkClass(l.Kind, name); err != nil {
+			add("%w", err)
+		}
+	}
+	if len(l.Mean) > 0 || l.Min != nil || l.Max != nil {
+		add("mean or bounds of a classification")
+	}
+	return faults
+}
+
+// checkClass returns an error unless name is what a value of the kind is called.
+func checkClass(kind Kind, name string) error {
+	canonical, err := canonicalClass(kind, name)
+	if err == nil && canonical != name {
+		err = fmt.Errorf("class %q is written %q", name, canonical)
+	}
+	return err
+}
+
+// canonicalClass returns the name under which values of the kind know a class: a numeric "3.0" is "3".
+func canonicalClass(kind Kind, name string) (string, error) {
+	switch kind {
+	case Numeric:
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil || !finite(v) || math.Abs(v) > maxWhole {
+			return "", fmt.Errorf("class %q is not a number within ±2^53, and the label is numeric", name)
+		}
+		return classNumber(v), nil
+	case Bool:
+		if name != "false" && name != "true" {
+			return "", fmt.Errorf("class %q is neither false nor true, and the label is boolean", name)
+		}
+	default:
+		if !learnable(name) {
+			return "", fmt.Errorf("class %q is not valid UTF-8 of at most %d bytes", name, MaxCategoryBytes)
+		}
+	}
+	return name, nil
+}

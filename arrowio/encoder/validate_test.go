@@ -1,0 +1,170 @@
+package encoder
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+func TestValidateNamesTheFault(t *testing.T) {
+	if err := sampleEncoder().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	regression := func() *Label { return &Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{0}} }
+	classes := func(names ...string) *Label {
+		l := &Label{Columns: []string{"y"}, Kind: Category, Task: scoring.MultiClass, Classes: names}
+		if len(names) == 2 {
+			l.Task = scoring.Binary
+		}
+		return l
+	}
+	cases := map[string]func(e *Encoder){
+		"standardize \"\"":             func(e *Encoder) { e.Standardize = "" },
+		"clip NaN":                     func(e *Encoder) { e.Clip = math.NaN() },
+		"clip -1":                      func(e *Encoder) { e.Clip = -1 },
+		"0 feature columns":            func(e *Encoder) { e.Columns = nil },
+		"dim 7, the columns have 6":    func(e *Encoder) { e.Dim = 7 },
+		"column \"age\" is there":      func(e *Encoder) { e.Columns[1].Name = "age" },
+		"name is not valid UTF-8":      func(e *Encoder) { e.Columns[0].Name = "\xff" },
+		"kind \"odd\"":                 func(e *Encoder) { e.Columns[0].Kind = "odd" },
+		"width 2 of a numeric":         func(e *Encoder) { e.Columns[0].Width = 2 },
+		"width -1":                     func(e *Encoder) { e.Columns[3].Width = -1 },
+		"width 65537":                  func(e *Encoder) { e.Columns[3].Width = MaxDim + 1 },
+		"2 means and 2 scales, want 3": func(e *Encoder) { e.Columns[3].Width = 3 },
+		"0 scales, want 1 and 1":       func(e *Encoder) { e.Columns[0].Scale = nil },
+		"1 scales, want 1 and 0":       func(e *Encoder) { e.Columns[1].Scale = []float64{1} },
+		"2 means and 0":                func(e *Encoder) { e.Columns[2].Mean = []float64{0, 0} },
+		"mean NaN is not finite":       func(e *Encoder) { e.Columns[0].Mean[0] = math.NaN() },
+		"mean 2 of an indicator":       func(e *Encoder) { e.Columns[1].Mean[0] = 2 },
+		"scale 0 is not":               func(e *Encoder) { e.Columns[0].Scale[0] = 0 },
+		"scale +Inf is not":            func(e *Encoder) { e.Columns[0].Scale[0] = math.Inf(1) },
+		"scale NaN is not":             func(e *Encoder) { e.Columns[0].Scale[0] = math.NaN() },
+		"1 categories for width 2":     func(e *Encoder) { e.Columns[2].Categories = []string{"a"} },
+		"not in ascending order":       func(e *Encoder) { e.Columns[2].Categories = []string{"b", "a"} },
+		"\"a\" follows \"a\"":          func(e *Encoder) { e.Columns[2].Categories = []string{"a", "a"} },
+		"category 1 is not valid":      func(e *Encoder) { e.Columns[2].Categories = []string{"a", "\xff"} },
+		"1 categories in a bool":       func(e *Encoder) { e.Columns[1].Categories = []string{"a"} },
+		"passthrough names \"p\"":      func(e *Encoder) { e.Passthrough = []string{"p", "p"} },
+		"scale 1e-20 of an indicator": func(e *Encoder) {
+			e.Clip, e.Standardize = 0, StandardizeAll
+			e.Columns[1].Scale = []float64{1e-20}
+		},
+		"mean 1e+16 is beyond": func(e *Encoder) {
+			e.Standardize = StandardizeNone
+			e.Columns[0].Mean[0], e.Columns[0].Scale = 1e16, nil
+		},
+		"label: column \"age\" is a feature": func(e *Encoder) { e.Label = regression(); e.Label.Columns[0] = "age" },
+		"label: 0 columns":                   func(e *Encoder) { e.Label = regression(); e.Label.Columns = nil },
+		"label: kind \"bool\" of a regr":     func(e *Encoder) { e.Label = regression(); e.Label.Kind = Bool },
+		"label: 2 means for 1":               func(e *Encoder) { e.Label = regression(); e.Label.Mean = []float64{0, 0} },
+		"label: mean NaN of output 0":        func(e *Encoder) { e.Label = regression(); e.Label.Mean[0] = math.NaN() },
+		"label: 2 classes of a regression":   func(e *Encoder) { e.Label = classes("a", "b"); e.Label.Task = scoring.Regression },
+		"label: min 2 is above":              func(e *Encoder) { e.Label = regression(); e.Label.Min, e.Label.Max = pointer(2), pointer(1) },
+		"label: task task(9) is unknown":     func(e *Encoder) { e.Label = regression(); e.Label.Task = 9 },
+		"label: 1 classes":                   func(e *Encoder) { e.Label = classes("a") },
+		"label: 3 classes for task binary":   func(e *Encoder) { e.Label = classes("a", "b", "c"); e.Label.Task = scoring.Binary },
+		"label: class \"a\" is there twice":  func(e *Encoder) { e.Label = classes("a", "a") },
+		"class \"1.0\" is written \"1\"":     func(e *Encoder) { e.Label = classes("1.0", "2"); e.Label.Kind = Numeric },
+		"class \"NaN\" is not a number":      func(e *Encoder) { e.Label = classes("NaN", "2"); e.Label.Kind = Numeric },
+		"class \"yes\" is neither":           func(e *Encoder) { e.Label = classes("no", "yes"); e.Label.Kind = Bool },
+		"label: kind \"vector\" is not":      func(e *Encoder) { e.Label = classes("1", "2"); e.Label.Kind = Vector },
+		"label: mean or bounds of a class":   func(e *Encoder) { e.Label = classes("1", "2"); e.Label.Mean = []float64{0} },
+	}
+	for want, change := range cases {
+		t.Run(want, func(t *testing.T) {
+			e := sampleEncoder()
+			change(e)
+			if err := e.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+			if _, err := e.CanonicalJSON(); err == nil {
+				t.Error("an invalid encoder has canonical JSON")
+			}
+		})
+	}
+}
+
+func TestJSONRoundTripIsExactAndCanonical(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		d, o := drawTable(t, r), drawOptions(r)
+		o.Passthrough = rapid.SampledFrom([][]string{nil, {"near", "many"}}).Draw(r, "passthrough")
+		c := NewCalibrator(o)
+		if err := c.Add(d.rows(0, len(d.values[0]))); err != nil {
+			r.Fatal(err)
+		}
+		e, _, err := c.Encoder()
+		if err != nil {
+			return
+		}
+		first := canonical(t, e)
+		var back Encoder
+		if err := json.Unmarshal([]byte(first), &back); err != nil {
+			r.Fatal(err)
+		}
+		if !reflect.DeepEqual(*e, back) {
+			r.Fatalf("decoded %+v, want %+v", back, *e)
+		}
+		if second := canonical(t, &back); second != first {
+			r.Fatalf("encoded again\n%s, want\n%s", second, first)
+		}
+	})
+}
+
+func TestCanonicalJSONIsPinned(t *testing.T) {
+	e := sampleEncoder()
+	e.Label = &Label{Columns: []string{"y"}, Kind: Category, Task: scoring.Binary, Classes: []string{"<=50K", ">50K"}}
+	e.Passthrough = []string{"id"}
+	const want = `{"columns":[{"name":"age","kind":"numeric","width":1,"mean":[40],"scale":[10]},` +
+		`{"name":"member","kind":"bool","width":1,"mean":[0.25]},` +
+		`{"name":"work","kind":"category","width":2,"categories":["Private","Public"]},` +
+		`{"name":"v","kind":"vector","width":2,"mean":[1,2],"scale":[1,2]}],` +
+		`"clip":5,"standardize":"numeric",` +
+		`"label":{"columns":["y"],"kind":"category","task":"binary","classes":["\u003c=50K","\u003e50K"]},` +
+		`"passthrough":["id"],"dim":6}`
+	if got := canonical(t, e); got != want {
+		t.Errorf("canonical JSON\n%s, want\n%s", got, want)
+	}
+}
+
+// FuzzEncoderFromTheWire feeds damaged encoders: those that Validate accepts encode without panic and
+// give finite rows.
+func FuzzEncoderFromTheWire(f *testing.F) {
+	e := sampleEncoder()
+	f.Add([]byte(canonical(f, e)))
+	e.Label = &Label{Columns: []string{"y"}, Kind: Numeric, Task: scoring.Binary, Classes: []string{"1", "2"}}
+	f.Add([]byte(canonical(f, e)))
+	e.Label = &Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{1e300}, Min: pointer(0)}
+	f.Add([]byte(canonical(f, e)))
+	inf := math.Inf(1)
+	rec := record(f, col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),
+		col(f, "work", dict, "Private", "?", nil, "Public"), col(f, "v", list(2, f32), []any{1, inf}, nil, []any{nil, 1}, []any{1, 2}),
+		col(f, "y", f64, 1, 2, nil, math.MaxFloat64), col(f, "z", arrow.Null, nil, nil, nil, nil))
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		var e Encoder
+		if json.Unmarshal(wire, &e) != nil || e.Validate() != nil {
+			return
+		}
+		if names := e.FeatureNames(); len(names) != e.Dim {
+			t.Fatalf("%d names for %d dimensions", len(names), e.Dim)
+		}
+		var rows Rows
+		if e.Encode(&rows, rec, nil) != nil {
+			return
+		}
+		for _, v := range append(rows.X, rows.Targets.Values...) {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				t.Fatalf("value %v from %s", v, wire)
+			}
+		}
+		if rows.N+len(rows.Rejected) != 4 {
+			t.Fatalf("%d rows and %d rejected of 4", rows.N, len(rows.Rejected))
+		}
+	})
+}
