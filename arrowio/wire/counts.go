@@ -1,0 +1,66 @@
+package wire
+
+import "fmt"
+
+// Counts says what became of the messages and rows read so far from one partition's start offset.
+// A row has exactly one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). The last four
+// count values, not rows, except UnseenClass.
+type Counts struct {
+	Messages    int64 `json:"messages"`    // messages read, decodable or not
+	Undecodable int64 `json:"undecodable"` // messages refused whole; their rows are not in Rows
+	Rows        int64 `json:"rows"`        // rows of the messages that decoded
+
+	Scored     int64 `json:"scored"`      // rows added to the sums
+	NotSampled int64 `json:"not_sampled"` // rows whose hash is not below the sample rate
+	Unlabelled int64 `json:"unlabelled"`  // sampled rows without a usable label
+	Rejected   int64 `json:"rejected"`    // sampled rows with NaN, Inf or an out-of-bounds label
+
+	Imputed        int64 `json:"imputed"`         // nulls replaced by the calibration mean
+	UnseenCategory int64 `json:"unseen_category"` // category values unknown to the encoder
+	Clipped        int64 `json:"clipped"`         // numeric values limited to ±clip
+	UnseenClass    int64 `json:"unseen_class"`    // rows whose class the encoder does not know; also in Unlabelled
+}
+
+// Add adds other to c, field by field.
+func (c *Counts) Add(other Counts) {
+	sum := c.fields()
+	for i, v := range other.fields() {
+		*sum[i] += *v
+	}
+}
+
+// Sub takes other away from c, field by field.
+func (c *Counts) Sub(other Counts) {
+	rest := c.fields()
+	for i, v := range other.fields() {
+		*rest[i] -= *v
+	}
+}
+
+// Reconciles reports whether every row has exactly one outcome.
+func (c Counts) Reconciles() bool {
+	return c.Rows == c.Scored+c.NotSampled+c.Unlabelled+c.Rejected
+}
+
+// Validate reports a negative count or outcomes that do not add up to the rows.
+func (c Counts) Validate() error {
+	for _, v := range c.fields() {
+		if *v < 0 {
+			return fmt.Errorf("negative count in %+v", c)
+		}
+	}
+	if !c.Reconciles() {
+		return fmt.Errorf("%d rows, but %d scored, %d not sampled, %d unlabelled, %d rejected",
+			c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
+	}
+	return nil
+}
+
+// fields lists the counters in declaration order.
+func (c *Counts) fields() [11]*int64 {
+	return [...]*int64{
+		&c.Messages, &c.Undecodable, &c.Rows,
+		&c.Scored, &c.NotSampled, &c.Unlabelled, &c.Rejected,
+		&c.Imputed, &c.UnseenCategory, &c.Clipped, &c.UnseenClass,
+	}
+}

@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// Bounds of one metadata document. An element of a JSON list takes two or three bytes there and up to a
+// hundred in memory, so both the size and the number of objects are bounded before parsing.
+const (
+	maxDocumentBytes   = 2 << 20
+	maxDocumentObjects = 1 << 16
+)
+
+// encodeMessage returns the stream of one record made of columns, with doc as JSON under key in the
+// schema metadata, followed by the extra metadata entries in the order given.
+func encodeMessage(key string, doc any, extra []entry, columns ...column) ([]byte, error) {
+	text, err := marshalDocument(doc)
+	if err != nil {
+		return nil, err
+	}
+	keys, values := []string{key}, []string{string(text)}
+	for _, e := range extra {
+		keys, values = append(keys, e.key), append(values, e.value)
+	}
+	meta := arrow.NewMetadata(keys, values)
+	rec := newRecord(&meta, columns)
+	defer rec.Release()
+	return arrowio.EncodeStream(rec.Schema(), rec)
+}
+
+// entry is one more schema metadata entry.
+type entry struct{ key, value string }
+
+// marshalDocument returns the canonical JSON of doc: struct fields in order, no blanks, floats in the
+// shortest form that reads back to the same bits.
+func marshalDocument(doc any) ([]byte, error) {
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	if err := checkDocumentSize(text); err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// checkDocumentSize bounds what parsing text can allocate.
+func checkDocumentSize(text []byte) error {
+	if len(text) > maxDocumentBytes {
+		return fmt.Errorf("%w: metadata of %d bytes, at most %d are allowed", ErrMalformed, len(text), maxDocumentBytes)
+	}
+	if n := bytes.Count(text, []byte("{")); n > maxDocumentObjects {
+		return fmt.Errorf("%w: metadata of %d objects, at most %d are allowed", ErrMalformed, n, maxDocumentObjects)
+	}
+	return nil
+}
+
+// decodeMessage decodes value into its one record and parses the document under key into doc, a pointer.
+// The caller releases the record.
+func decodeMessage(dec *arrowio.Decoder, value []byte, key string, doc any) (arrow.Record, error) {
+	recs, err := dec.Decode(value)
+	if err != nil {
+		return nil, err
+	}
+	if len(recs) != 1 {
+		releaseAll(recs)
+		return nil, fmt.Errorf("%w: %d record batches instead of one", ErrMalformed, len(recs))
+	}
+	text, err := metadataValue(recs[0].Schema(), key)
+	if err == nil {
+		err = unmarshalDocument(text, doc)
+	}
+	if err != nil {
+		releaseAll(recs)
+		return nil, err
+	}
+	return recs[0], nil
+}
+
+// releaseAll releases every record.
+func releaseAll(recs []arrow.Record) {
+	for _, r := range recs {
+		r.Release()
+	}
+}
+
+// metadataValue returns the value under key, which must be there once.
+func metadataValue(schema *arrow.Schema, key string) (string, error) {
+	meta := schema.Metadata()
+	at := -1
+	for i, k := range meta.Keys() {
+		if k != key {
+			continue
+		}
+		if at >= 0 {
+			return "", fmt.Errorf("%w: schema metadata %q is there twice", ErrMalformed, key)
+		}
+		at = i
+	}
+	if at < 0 {
+		return "", fmt.Errorf("%w: schema metadata %q is missing", ErrMalformed, key)
+	}
+	return meta.Values()[at], nil
+}
+
+// unmarshalDocument parses text into doc after checking its size and, before anything else in it, its
+// format version: what an unknown version means by its fields is not for this build to say.
+func unmarshalDocument(text string, doc any) error {
+	raw := []byte(text)
+	if err := checkDocumentSize(raw); err != nil {
+		return err
+	}
+	var head struct {
+		FormatVersion *json.Number `json:"format_version"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return fmt.Errorf("%w: metadata: %w", ErrMalformed, err)
+	}
+	if head.FormatVersion == nil {
+		return fmt.Errorf("%w: metadata has no format_version", ErrMalformed)
+	}
+	if v := head.FormatVersion.String(); v != fmt.Sprint(FormatVersion) {
+		return fmt.Errorf("%w %s: this build reads version %d", ErrFormatVersion, cutText(v, 40), FormatVersion)
+	}
+	if err := json.Unmarshal(raw, doc); err != nil {
+		return fmt.Errorf("%w: metadata: %w", ErrMalformed, err)
+	}
+	return nil
+}
+
+// encodeNote encodes a message that is all metadata. Its one row holds the id, so that SQL engines,
+// which refuse tables without columns, can read it too.
+func encodeNote(key string, doc any, id string) ([]byte, error) {
+	return encodeMessage(key, doc, nil, textColumn("id", []string{id}))
+}
+
+// decodeNote decodes what encodeNote made and returns the id of its row.
+func decodeNote(dec *arrowio.Decoder, value []byte, key string, doc any) (id string, err error) {
+	rec, err := decodeMessage(dec, value, key, doc)
+	if err != nil {
+		return "", err
+	}
+	defer rec.Release()
+	ids, err := textValues(rec, "id")
+	if err != nil {
+		return "", err
+	}
+	if len(ids) != 1 {
+		return "", fmt.Errorf("%w: %d rows instead of one", ErrMalformed, len(ids))
+	}
+	return ids[0], nil
+}
+
+// checkVersion refuses to write a value that was made for another format version.
+func checkVersion(v int) error {
+	if v != 0 && v != FormatVersion {
+		return fmt.Errorf("%w %d: this build writes version %d", ErrFormatVersion, v, FormatVersion)
+	}
+	return nil
+}
+
+// canonicalTime drops what does not survive JSON: the location and the monotonic reading.
+func canonicalTime(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.Round(0).UTC()
+}
+
+// readTimes brings decoded times into canonical form. An offset from UTC can carry a time out of the
+// years that JSON can write.
+func readTimes(times ...*time.Time) error {
+	for _, t := range times {
+		*t = canonicalTime(*t)
+		if y := t.Year(); y < 0 || y > 9999 {
+			return fmt.Errorf("%w: a time in year %d", ErrMalformed, y)
+		}
+	}
+	return nil
+}
+
+// errMissing is what a nil argument gets.
+var errMissing = errors.New("nothing to encode")

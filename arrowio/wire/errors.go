@@ -1,0 +1,28 @@
+package wire
+
+import "errors"
+
+var (
+	// ErrFormatVersion reports a message written in a format version that this build does not read.
+	ErrFormatVersion = errors.New("unknown format version")
+
+	// ErrMalformed reports a readable Arrow stream that is not the message it should be: a missing or
+	// mistyped column, metadata that does not parse, values out of their range.
+	ErrMalformed = errors.New("malformed message")
+
+	// ErrSpecMismatch reports a checkpoint that was made under another spec than the running one.
+	ErrSpecMismatch = errors.New("checkpoint belongs to another spec")
+
+	// ErrKernelMismatch reports a checkpoint whose sums come from a numeric kernel with other bits. It
+	// is not continued; its partition is recomputed from the start offset.
+	ErrKernelMismatch = errors.New("checkpoint was summed by another numeric kernel")
+
+	// ErrHashMismatch reports a feature set or model whose content does not hash to the id it carries.
+	ErrHashMismatch = errors.New("content does not match its id")
+
+	// ErrHeaders reports message headers that are missing or do not parse.
+	ErrHeaders = errors.New("bad message headers")
+
+	// ErrReservedColumn reports a user's column whose name this project's own columns need.
+	ErrReservedColumn = errors.New("column name is reserved")
+)

@@ -1,0 +1,173 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// Columns that a features message adds to the passthrough and label columns.
+const (
+	ColumnRow      = "row"
+	ColumnFeatures = "features"
+)
+
+// Columns that a message of rejected rows adds to the columns of the event.
+const (
+	ColumnRejectedRow    = "eerf_row"
+	ColumnRejectedReason = "eerf_reason"
+)
+
+// FeaturesInfo is the metadata of a features message.
+type FeaturesInfo struct {
+	FormatVersion int      `json:"format_version"`
+	FeatureSet    string   `json:"feature_set"`   // id
+	Features      int      `json:"features"`      // M
+	LabelColumns  []string `json:"label_columns"` // those of the columns that are the label
+}
+
+// CheckFeatureColumns reports passthrough or label columns whose names a features message needs for its
+// own. The error wraps [ErrReservedColumn].
+func CheckFeatureColumns(names []string) error {
+	return checkReserved(names, ColumnRow, ColumnFeatures)
+}
+
+// checkReserved reports the first name that is one of the reserved ones.
+func checkReserved(names []string, reserved ...string) error {
+	for _, n := range names {
+		if slices.Contains(reserved, n) {
+			return fmt.Errorf("%w: %q", ErrReservedColumn, n)
+		}
+	}
+	return nil
+}
+
+// EncodeFeatures returns the body of a features message. rec holds the kept rows of the source message,
+// restricted to passthrough and label columns (it may have no columns, but has the rows' count);
+// rowNumbers are their numbers in the source message, strictly ascending; features holds m values for
+// each, row-major. rec is neither kept nor released. Without rows the message still says that its part
+// of the source is done.
+func EncodeFeatures(rec arrow.Record, rowNumbers []int32, features []float32, m int, setID string, labelColumns []string) ([]byte, error) {
+	if len(features) != len(rowNumbers)*m || rec.NumRows() != int64(len(rowNumbers)) || m < 1 {
+		panic(fmt.Sprintf("wire: %d features in %d values for %d row numbers and a record of %d rows",
+			m, len(features), len(rowNumbers), rec.NumRows()))
+	}
+	if err := checkAscending(rowNumbers); err != nil {
+		return nil, fmt.Errorf("encode features: %w", err)
+	}
+	if labelColumns == nil {
+		labelColumns = []string{}
+	}
+	meta, err := metadataOf(KeyFeatures, FeaturesInfo{FormatVersion, setID, m, labelColumns})
+	if err != nil {
+		return nil, fmt.Errorf("encode features: %w", err)
+	}
+	out, err := appendColumns(rec, meta,
+		int32Column(ColumnRow, rowNumbers),
+		listColumn(float32Column(ColumnFeatures, features), len(rowNumbers), m))
+	if err != nil {
+		return nil, fmt.Errorf("encode features: %w", err)
+	}
+	defer out.Release()
+	return arrowio.EncodeStream(out.Schema(), out)
+}
+
+// DecodeFeatures returns the row numbers and features of a decoded features message of m features. Row
+// numbers ascend strictly and every feature is finite. Both slices alias rec.
+func DecodeFeatures(rec arrow.Record, m int) (row []int32, z []float32, err error) {
+	if row, err = int32Values(rec, ColumnRow); err != nil {
+		return nil, nil, fmt.Errorf("decode features: %w", err)
+	}
+	if err := checkAscending(row); err != nil {
+		return nil, nil, fmt.Errorf("decode features: %w", err)
+	}
+	if z, err = float32Lists(rec, ColumnFeatures, m); err != nil {
+		return nil, nil, fmt.Errorf("decode features: %w", err)
+	}
+	if !finite32(z) {
+		return nil, nil, fmt.Errorf("decode features: %w: a feature is not finite", ErrMalformed)
+	}
+	return row, z, nil
+}
+
+// ParseFeaturesInfo reads the metadata of a features message.
+func ParseFeaturesInfo(schema *arrow.Schema) (FeaturesInfo, error) {
+	var info FeaturesInfo
+	text, err := metadataValue(schema, KeyFeatures)
+	if err == nil {
+		err = unmarshalDocument(text, &info)
+	}
+	if err != nil {
+		return FeaturesInfo{}, fmt.Errorf("decode features: %w", err)
+	}
+	return info, nil
+}
+
+// checkAscending reports row numbers that are negative or do not ascend strictly.
+func checkAscending(rows []int32) error {
+	last := int32(-1)
+	for _, r := range rows {
+		if r <= last {
+			return fmt.Errorf("%w: row %d after row %d", ErrMalformed, r, last)
+		}
+		last = r
+	}
+	return nil
+}
+
+// EncodeRejectedRows returns the body of a dead letter of single rows. rec holds the rejected rows, all
+// columns; rows are their numbers in the source message and reasons say, in one word each, why they were
+// rejected. rec is neither kept nor released.
+func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byte, error) {
+	if len(rows) != len(reasons) || rec.NumRows() != int64(len(rows)) {
+		panic(fmt.Sprintf("wire: %d reasons for %d row numbers and a record of %d rows", len(reasons), len(rows), rec.NumRows()))
+	}
+	meta, err := metadataOf(KeyRejectedRows, struct {
+		FormatVersion int `json:"format_version"`
+	}{FormatVersion})
+	if err != nil {
+		return nil, fmt.Errorf("encode rejected rows: %w", err)
+	}
+	out, err := appendColumns(rec, meta,
+		int32Column(ColumnRejectedRow, rows), textColumn(ColumnRejectedReason, reasons))
+	if err != nil {
+		return nil, fmt.Errorf("encode rejected rows: %w", err)
+	}
+	defer out.Release()
+	return arrowio.EncodeStream(out.Schema(), out)
+}
+
+// metadataOf returns schema metadata of one document.
+func metadataOf(key string, doc any) (*arrow.Metadata, error) {
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	meta := arrow.NewMetadata([]string{key}, []string{string(text)})
+	return &meta, nil
+}
+
+// appendColumns returns a record of rec's columns followed by more, which it takes over, under other
+// metadata. A name of more must not be among those of rec.
+func appendColumns(rec arrow.Record, meta *arrow.Metadata, more ...column) (arrow.Record, error) {
+	fields := slices.Clone(rec.Schema().Fields())
+	arrays := slices.Clone(rec.Columns())
+	defer func() {
+		for _, c := range more {
+			c.arr.Release()
+		}
+	}()
+	for _, c := range more {
+		if rec.Schema().HasField(c.name) {
+			return nil, fmt.Errorf("%w: %q", ErrReservedColumn, c.name)
+		}
+		fields = append(fields, arrow.Field{Name: c.name, Type: c.arr.DataType()})
+		arrays = append(arrays, c.arr)
+	}
+	return array.NewRecord(arrow.NewSchema(fields, meta), arrays, rec.NumRows()), nil
+}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// FeatureSet is a selected feature set as published: what turns a row into M features, the scores it was
+// selected by, and where it comes from. It is immutable; [FeatureSet.ID] names it.
+type FeatureSet struct {
+	Encoder    *encoder.Encoder
+	Set        scoring.FeatureSet // in order of selection, best first
+	Task       scoring.Task
+	Coding     scoring.Coding     // output coding under which Set.S was computed
+	Candidates scoring.Candidates // what the kept features were drawn from; informative
+	Lineage    Lineage
+}
+
+// Validate reports every inconsistency between the parts of a feature set.
+func (f *FeatureSet) Validate() error {
+	if f.Set.Features == nil {
+		return errors.New("no features")
+	}
+	if err := f.Set.Features.Validate(); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if err := checkEncoder(f.Encoder); err != nil {
+		faults = append(faults, err)
+	} else if f.Encoder.Dim != f.Set.Features.Dim {
+		fault("encoder gives %d dimensions, features take %d", f.Encoder.Dim, f.Set.Features.Dim)
+	}
+	if err := f.Candidates.Validate(); err != nil {
+		fault("candidates: %w", err)
+	} else if f.Candidates.Map != f.Set.Features.Map || f.Candidates.Dim != f.Set.Features.Dim {
+		fault("candidates are of map %v in %d dimensions, features of map %v in %d",
+			f.Candidates.Map, f.Candidates.Dim, f.Set.Features.Map, f.Set.Features.Dim)
+	}
+	faults = append(faults, f.validateLabel(), f.validateLengths(), f.validateNumbers())
+	return errors.Join(faults...)
+}
+
+// validateLabel checks that the scores are of the encoder's label.
+func (f *FeatureSet) validateLabel() error {
+	if f.Encoder == nil || f.Encoder.Label == nil {
+		return nil
+	}
+	if l := f.Encoder.Label; l.Task != f.Task || l.Outputs() != f.outputs() {
+		return fmt.Errorf("scores of %d outputs for task %v, but the label has %d for task %v",
+			f.outputs(), f.Task, l.Outputs(), l.Task)
+	}
+	return nil
+}
+
+// outputs returns K. The lengths of the coding say it.
+func (f *FeatureSet) outputs() int { return len(f.Coding.Gain) }
+
+// validateLengths checks that every array has one entry per feature and output.
+func (f *FeatureSet) validateLengths() error {
+	m, k := f.Set.Features.Len(), f.outputs()
+	switch {
+	case m < 1 || k < 1:
+		return fmt.Errorf("%d features, %d outputs: at least one of each is needed", m, k)
+	case len(f.Coding.Offset) != k:
+		return fmt.Errorf("coding has %d gains, %d offsets", k, len(f.Coding.Offset))
+	case len(f.Set.Index) != m || len(f.Set.Score) != m || len(f.Set.S) != m*k:
+		return fmt.Errorf("%d features, %d outputs, but %d indexes, %d criterion values, %d scores",
+			m, k, len(f.Set.Index), len(f.Set.Score), len(f.Set.S))
+	case f.Set.Weight != nil && len(f.Set.Weight) != m:
+		return fmt.Errorf("%d features, but %d weights", m, len(f.Set.Weight))
+	}
+	seen := make(map[int32]bool, m)
+	for _, i := range f.Set.Index {
+		if i < 0 || int(i) >= f.Candidates.Count || seen[i] {
+			return fmt.Errorf("candidate index %d is repeated or not within 0..%d", i, f.Candidates.Count-1)
+		}
+		seen[i] = true
+	}
+	return nil
+}
+
+// validateNumbers checks that no NaN or Inf can reach a feature or a report.
+func (f *FeatureSet) validateNumbers() error {
+	if s := float64(f.Set.Scale); !(s > 0) || math.IsInf(s, 0) {
+		return fmt.Errorf("scale %v is not a positive number", f.Set.Scale)
+	}
+	if !finite32(f.Set.Weight) {
+		return errors.New("a weight is not finite")
+	}
+	for _, v := range [][]float64{f.Set.Score, f.Set.S, f.Coding.Gain, f.Coding.Offset,
+		{f.Lineage.Best, f.Lineage.Cutoff, f.Lineage.Radius, f.Lineage.SampleRate}} {
+		if !finite64(v) {
+			return errors.New("a score, coding or lineage figure is not finite")
+		}
+	}
+	return nil
+}
+
+// checkEncoder validates an encoder that may be missing. Passthrough names are checked here because only
+// valid UTF-8 survives JSON unchanged.
+func checkEncoder(e *encoder.Encoder) error {
+	if e == nil {
+		return errors.New("no encoder")
+	}
+	for _, name := range e.Passthrough {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("encoder: passthrough name %q is not valid UTF-8", name)
+		}
+	}
+	if err := e.Validate(); err != nil {
+		return fmt.Errorf("encoder: %w", err)
+	}
+	return nil
+}

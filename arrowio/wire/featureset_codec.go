@@ -1,0 +1,209 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// featureSetDocument is the metadata of a feature set. What each feature has one of is a column, and the
+// encoder's JSON, over which the id is computed, is a metadata entry of its own.
+type featureSetDocument struct {
+	FormatVersion int                `json:"format_version"`
+	ID            string             `json:"id"`
+	Map           scoring.Map        `json:"map"`
+	Dim           int                `json:"dim"`
+	Width         int                `json:"width"`
+	Features      int                `json:"features"`
+	Outputs       int                `json:"outputs"`
+	Scale         float64            `json:"scale"` // the float32 scale, widened so that every digit is there
+	Task          scoring.Task       `json:"task"`
+	Coding        codingDocument     `json:"coding"`
+	Candidates    scoring.Candidates `json:"candidates"`
+	Lineage       Lineage            `json:"lineage"`
+}
+
+// codingDocument is a [scoring.Coding].
+type codingDocument struct {
+	Gain   []float64 `json:"gain"`
+	Offset []float64 `json:"offset"`
+}
+
+// EncodeFeatureSet returns the message for f: one row for each feature, in order of selection.
+func EncodeFeatureSet(f *FeatureSet) ([]byte, error) {
+	if f == nil {
+		return nil, fmt.Errorf("encode feature set: %w", errMissing)
+	}
+	id, err := f.id()
+	if err != nil {
+		return nil, fmt.Errorf("encode feature set of exploration %q: %w", f.Lineage.Exploration, err)
+	}
+	value, err := f.encode(id)
+	if err != nil {
+		return nil, fmt.Errorf("encode feature set %s: %w", id, err)
+	}
+	return value, nil
+}
+
+// encode writes a set that is known to be valid and named id.
+func (f *FeatureSet) encode(id string) ([]byte, error) {
+	enc, err := f.Encoder.CanonicalJSON()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDocumentSize(enc); err != nil {
+		return nil, err
+	}
+	set := f.Set.Features
+	m, k, width := set.Len(), f.outputs(), set.Width()
+	lineage := f.Lineage
+	lineage.SelectedAt = canonicalTime(lineage.SelectedAt)
+	doc := featureSetDocument{
+		FormatVersion: FormatVersion, ID: id, Map: set.Map, Dim: set.Dim, Width: width, Features: m, Outputs: k,
+		Scale: float64(f.Set.Scale), Task: f.Task, Coding: codingDocument(f.Coding),
+		Candidates: f.Candidates, Lineage: lineage,
+	}
+	phase := set.Phase
+	if phase == nil {
+		phase = make([]float32, m)
+	}
+	return encodeMessage(KeyFeatureSet, &doc, []entry{{KeyEncoder, string(enc)}},
+		int32Column("index", f.Set.Index),
+		listColumn(float32Column("omega", set.Omega), m, width),
+		float32Column("phase", phase),
+		float32Column("weight", f.weights()),
+		float64Column("score", f.Set.Score),
+		listColumn(float64Column("s", f.Set.S), m, k),
+	)
+}
+
+// DecodeFeatureSet reads a message that [EncodeFeatureSet] wrote. The result is valid
+// ([FeatureSet.Validate]) and hashes to the id in the message, else the error wraps [ErrHashMismatch].
+// Weights that are all one come back as nil.
+func DecodeFeatureSet(dec *arrowio.Decoder, value []byte) (*FeatureSet, error) {
+	var doc featureSetDocument
+	rec, err := decodeMessage(dec, value, KeyFeatureSet, &doc)
+	if err != nil {
+		return nil, fmt.Errorf("decode feature set: %w", err)
+	}
+	defer rec.Release()
+	f, err := readFeatureSet(rec, &doc)
+	if err != nil {
+		return nil, fmt.Errorf("decode feature set %q: %w", cutText(doc.ID, maxNameBytes), err)
+	}
+	return f, nil
+}
+
+// readFeatureSet builds the set and checks it against the id it carries.
+func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, error) {
+	if err := readTimes(&doc.Lineage.SelectedAt); err != nil {
+		return nil, err
+	}
+	enc, text, err := readEncoder(rec.Schema())
+	if err != nil {
+		return nil, err
+	}
+	f := &FeatureSet{
+		Encoder: enc, Task: doc.Task, Coding: scoring.Coding(doc.Coding),
+		Candidates: doc.Candidates, Lineage: doc.Lineage,
+	}
+	if err := checkFeatureSetShape(rec, doc); err != nil {
+		return nil, err
+	}
+	if err := readFeatureColumns(rec, doc, &f.Set); err != nil {
+		return nil, err
+	}
+	id, err := f.id()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	// Readers in other languages hash the bytes as they stand, so those must be the canonical ones.
+	if canonical, err := enc.CanonicalJSON(); err != nil || !bytes.Equal(canonical, text) {
+		return nil, fmt.Errorf("%w: the encoder is not in its canonical form", ErrHashMismatch)
+	}
+	if id != doc.ID {
+		return nil, fmt.Errorf("%w: the content is that of %s", ErrHashMismatch, id)
+	}
+	return f, nil
+}
+
+// readEncoder parses the encoder in the schema metadata and returns it with its bytes.
+func readEncoder(schema *arrow.Schema) (*encoder.Encoder, []byte, error) {
+	text, err := metadataValue(schema, KeyEncoder)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw := []byte(text)
+	if err := checkDocumentSize(raw); err != nil {
+		return nil, nil, err
+	}
+	var enc encoder.Encoder
+	if err := json.Unmarshal(raw, &enc); err != nil {
+		return nil, nil, fmt.Errorf("%w: encoder: %w", ErrMalformed, err)
+	}
+	return &enc, raw, nil
+}
+
+// checkFeatureSetShape compares what the metadata says about shapes with the record and with itself.
+func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
+	width := doc.Dim
+	if doc.Map == scoring.MapLinear {
+		width = 1
+	}
+	if rec.NumRows() != int64(doc.Features) || doc.Features < 1 {
+		return fmt.Errorf("%w: %d rows, but metadata says %d features", ErrMalformed, rec.NumRows(), doc.Features)
+	}
+	if doc.Dim < 1 || doc.Width != width {
+		return fmt.Errorf("%w: width %d does not fit map %v in %d dimensions", ErrMalformed, doc.Width, doc.Map, doc.Dim)
+	}
+	if k := doc.Outputs; k < 1 || len(doc.Coding.Gain) != k || len(doc.Coding.Offset) != k {
+		return fmt.Errorf("%w: %d outputs, but a coding of %d gains and %d offsets",
+			ErrMalformed, k, len(doc.Coding.Gain), len(doc.Coding.Offset))
+	}
+	return nil
+}
+
+// readFeatureColumns copies the columns into set.
+func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, set *scoring.FeatureSet) error {
+	index, err := int32Values(rec, "index")
+	if err != nil {
+		return err
+	}
+	omega, err := float32Lists(rec, "omega", doc.Width)
+	if err != nil {
+		return err
+	}
+	phase, err := float32Values(rec, "phase")
+	if err != nil {
+		return err
+	}
+	weight, err := float32Values(rec, "weight")
+	if err != nil {
+		return err
+	}
+	score, err := float64Values(rec, "score")
+	if err != nil {
+		return err
+	}
+	s, err := float64Lists(rec, "s", doc.Outputs)
+	if err != nil {
+		return err
+	}
+	set.Features = &scoring.Features{Map: doc.Map, Dim: doc.Dim, Omega: slices.Clone(omega)}
+	if doc.Map == scoring.MapCosine {
+		set.Features.Phase = slices.Clone(phase)
+	}
+	set.Index, set.Score, set.S = slices.Clone(index), slices.Clone(score), slices.Clone(s)
+	set.Scale = float32(doc.Scale)
+	if slices.ContainsFunc(weight, func(w float32) bool { return w != 1 }) {
+		set.Weight = slices.Clone(weight)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// noon is a time with everything that must not reach the bytes: a location and nanoseconds that do.
+var noon = time.Date(2026, 11, 3, 13, 30, 0, 250, time.FixedZone("CET", 3600))
+
+// newDecoder returns a decoder with default limits.
+func newDecoder() *arrowio.Decoder { return arrowio.NewDecoder(arrowio.DefaultLimits()) }
+
+// exampleEncoder has every kind of column and gives 7 dimensions.
+func exampleEncoder() *encoder.Encoder {
+	return &encoder.Encoder{
+		Columns: []encoder.Column{
+			{Name: "age", Kind: encoder.Numeric, Width: 1, Mean: []float64{41.3}, Scale: []float64{0.1 + 0.2}},
+			{Name: "vip", Kind: encoder.Bool, Width: 1, Mean: []float64{0.25}},
+			{Name: "city", Kind: encoder.Category, Width: 3, Categories: []string{"<Köln>", "Oslo", "São Paulo & co"}},
+			{Name: "pixels", Kind: encoder.Vector, Width: 2, Mean: []float64{-1e-7, 3}, Scale: []float64{1, 1e21}},
+		},
+		Clip:        5,
+		Standardize: encoder.StandardizeNumeric,
+		Label: &encoder.Label{
+			Columns: []string{"income"}, Kind: encoder.Category, Task: scoring.MultiClass,
+			Classes: []string{"high", "low", "mid"},
+		},
+		Passthrough: []string{"customer"},
+		Dim:         7,
+	}
+}
+
+// exampleCandidates are 16 candidates over the example encoder.
+func exampleCandidates() scoring.Candidates {
+	return scoring.Candidates{
+		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Sampler: scoring.IID,
+		Sigma: 2.5, Seed: math.MaxUint64, Dim: 7, Count: 16,
+	}
+}
+
+func exampleSpec() *Spec {
+	return &Spec{
+		Pipeline: "income", Exploration: "ex-7", Sequence: 7, Status: StatusRunning, ConfigHash: "c0ffee",
+		HandledOffset: 12, PlannedAt: noon, Deadline: noon.Add(time.Hour),
+		Encoder: exampleEncoder(), Candidates: exampleCandidates(), Features: 4, Criterion: scoring.Correlation,
+		SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
+		Kernel: "go1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
+		Partitions: []Partition{
+			{Partition: 0, StartOffset: 5, EndOffset: -1, Quota: 600},
+			{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, Quota: 400},
+		},
+	}
+}
+
+func exampleCheckpoint() *Checkpoint {
+	spec := exampleSpec()
+	return &Checkpoint{
+		Exploration: spec.Exploration, Sequence: spec.Sequence, SpecHash: spec.Hash(), Partition: 2,
+		NextOffset: 77, NextOrdinal: 1000, Closed: true, CloseReason: CloseQuota,
+		Counts: Counts{Messages: 11, Undecodable: 1, Rows: 1000, Scored: 90, NotSampled: 880, Unlabelled: 20, Rejected: 10,
+			Imputed: 3, UnseenCategory: 2, Clipped: 1, UnseenClass: 4},
+		Sums: exampleSums(spec.Candidates.Count, 3, 90, rand.New(rand.NewPCG(1, 2))), Kernel: "go1", WrittenAt: noon,
+	}
+}
+
+// exampleSums are sums as rows might leave them, with numbers that decimal text does not hold exactly.
+func exampleSums(m0, k int, rows int64, r *rand.Rand) *scoring.Sums {
+	s := scoring.NewSums(m0, k)
+	s.Rows = rows
+	if rows == 0 {
+		return s
+	}
+	for i := range s.Phi {
+		s.Phi[i], s.PhiSq[i] = r.NormFloat64(), r.ExpFloat64()/3
+	}
+	for i := range s.YPhi {
+		s.YPhi[i] = r.NormFloat64() * math.Pow(10, float64(r.IntN(600)-300))
+	}
+	for i := range s.Y {
+		s.Y[i], s.YSq[i], s.YMin[i], s.YMax[i] = r.NormFloat64(), r.ExpFloat64(), -r.Float64()/3, r.Float64()/3
+	}
+	return s
+}
+
+func exampleFeatureSet() *FeatureSet {
+	r := rand.New(rand.NewPCG(3, 4))
+	const m, k = 4, 3
+	f := &FeatureSet{
+		Encoder: exampleEncoder(), Task: scoring.MultiClass, Candidates: exampleCandidates(),
+		Set: scoring.FeatureSet{
+			Features: &scoring.Features{Map: scoring.MapCosine, Dim: 7, Omega: make([]float32, m*7), Phase: make([]float32, m)},
+			Index:    []int32{3, 15, 0, 8}, Scale: float32(1 / math.Sqrt(m)),
+			Score: []float64{0.5, 0.25, 0.125, 1. / 3}, S: make([]float64, m*k),
+		},
+		Coding: scoring.Coding{Gain: []float64{1, 1, 1}, Offset: []float64{-1. / 3, -1. / 3, -1. / 3}},
+		Lineage: Lineage{
+			Pipeline: "income", Exploration: "ex-7", Sequence: 7, SpecHash: "abc", ConfigHash: "c0ffee", EventsTopic: "events",
+			Kernel: "go1", SelectedAt: noon,
+			Partitions: []LineagePartition{{Partition: 0, StartOffset: 5, NextOffset: 99, ClosingOrdinal: 4000, CloseReason: CloseQuota}},
+			Counts:     Counts{Messages: 94, Rows: 4000, Scored: 400, NotSampled: 3600},
+			Rows:       400, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 400, CalibrationRows: 500, BandwidthRule: "neighbour-50",
+			Criterion: scoring.Correlation, Candidates: 16, Best: 0.5, Cutoff: 0.125, Radius: 0.2, AboveNoise: 3,
+		},
+	}
+	for i := range f.Set.Features.Omega {
+		f.Set.Features.Omega[i] = float32(r.NormFloat64() / 2.5)
+	}
+	for i := range f.Set.Features.Phase {
+		f.Set.Features.Phase[i] = r.Float32() * 6
+	}
+	for i := range f.Set.S {
+		f.Set.S[i] = r.NormFloat64() / 10
+	}
+	return f
+}
+
+// linearFeatureSet selects two coordinates, with weights.
+func linearFeatureSet() *FeatureSet {
+	f := exampleFeatureSet()
+	f.Candidates.Map, f.Candidates.Distribution, f.Candidates.Count = scoring.MapLinear, scoring.Uniform, 7
+	f.Set = scoring.FeatureSet{
+		Features: &scoring.Features{Map: scoring.MapLinear, Dim: 7, Omega: []float32{6, 0}},
+		Index:    []int32{2, 0}, Weight: []float32{0.5, 2}, Scale: 0.70710677,
+		Score: []float64{2, 1}, S: make([]float64, 6),
+	}
+	return f
+}
+
+func exampleModel() *Model {
+	r := rand.New(rand.NewPCG(5, 6))
+	const m, k = 4, 3
+	w := &training.Model{Features: m, Outputs: k, Theta: make([]float64, m*k),
+		Intercept: []float64{0.1, -2e-300, math.Pi}, Lambda: 1e-7 / 3, Loss: training.LossSquared}
+	for i := range w.Theta {
+		w.Theta[i] = r.NormFloat64()
+	}
+	return &Model{
+		Pipeline: "income", FeatureSetID: exampleFeatureSet().ID(), Sequence: 7, Model: w, Label: exampleEncoder().Label,
+		Metrics: Metrics{
+			Misclassification: Measured(16.1), ConstantError: Measured(24.5), UnexplainedVariance: Measured(math.NaN()),
+			LambdaPath: []LambdaPoint{{Lambda: 1e-8, HeldOutLoss: Measured(0.5)}, {Lambda: 1e-7 / 3, HeldOutLoss: Measured(0.25)}},
+			LambdaRule: "held_out",
+		},
+		TrainRows: 900, HeldOutRows: 100, HeldOutSeed: 9, HeldOutFraction: 0.1,
+		Ranges: []Range{
+			{Partition: 0, FirstOffset: 5, NextOffset: 99, Rows: 500},
+			{Partition: 2, FirstOffset: 0, FirstRow: 7, NextOffset: 3, NextRow: 12, Rows: 400},
+		},
+		TrainedAt: noon,
+	}
+}
+
+func exampleRequest() *Request {
+	return &Request{Action: ActionRestart, ID: "rq-1", Exploration: "ex-6", Reason: "new labels", Time: noon, Until: "latest"}
+}
+
+func exampleCurrent() *Current {
+	return &Current{ID: exampleFeatureSet().ID(), Sequence: 7, Exploration: "ex-7", Time: noon}
+}
+
+// must panics on an error; for fixtures that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("fixture: %v", err))
+	}
+	return v
+}

@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// fuzzDecoder checks that a decoder takes any bytes and that what it accepts is stable.
+func fuzzDecoder(f *testing.F, name string, seeds ...[]byte) {
+	f.Add(decoders[name].value())
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	dec := newDecoder()
+	f.Fuzz(func(t *testing.T, value []byte) {
+		if err := decoders[name].decode(dec, value); errors.Is(err, errUnstable) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzDecodeSpec(f *testing.F) {
+	fuzzDecoder(f, "spec", must(EncodeSpec(&Spec{Pipeline: "p", Status: StatusAbandoned})))
+}
+
+func FuzzDecodeRequest(f *testing.F) { fuzzDecoder(f, "request") }
+
+func FuzzDecodeCheckpoint(f *testing.F) {
+	empty := exampleCheckpoint()
+	empty.Counts, empty.Sums = Counts{}, exampleSums(2, 1, 0, nil)
+	fuzzDecoder(f, "checkpoint", must(EncodeCheckpoint(empty)))
+}
+
+func FuzzDecodeFeatureSet(f *testing.F) {
+	fuzzDecoder(f, "feature set", must(EncodeFeatureSet(linearFeatureSet())))
+}
+
+func FuzzDecodeModel(f *testing.F) { fuzzDecoder(f, "model") }
+
+func FuzzDecodeCurrent(f *testing.F) { fuzzDecoder(f, "current") }
+
+// FuzzDocuments puts any text in the place of a message's metadata, which fuzzing whole messages hardly
+// ever reaches.
+func FuzzDocuments(f *testing.F) {
+	names := slices.Sorted(maps.Keys(decoders))
+	values := map[string][]byte{}
+	for i, name := range names {
+		values[name] = decoders[name].value()
+		recs := must(newDecoder().Decode(values[name]))
+		meta := recs[0].Schema().Metadata().ToMap()
+		f.Add(uint8(i), meta[decoders[name].key], meta[KeyEncoder])
+		releaseAll(recs)
+	}
+	dec := newDecoder()
+	f.Fuzz(func(t *testing.T, which uint8, doc, enc string) {
+		name := names[int(which)%len(names)]
+		value := rewrite(values[name], func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+			meta[decoders[name].key], meta[KeyEncoder] = doc, enc
+			return f, c
+		})
+		if err := decoders[name].decode(dec, value); errors.Is(err, errUnstable) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzDecodeFeatures(f *testing.F) {
+	schema := exampleEvents()
+	rows := []int32{0, 2}
+	kept := must(GatherRows(sliceOf(schema), rows))
+	f.Add(must(EncodeFeatures(kept, rows, make([]float32, 6), 3, "fs-1", nil)))
+	dec := newDecoder()
+	f.Fuzz(func(t *testing.T, value []byte) {
+		recs, err := dec.Decode(value)
+		if err != nil {
+			return
+		}
+		defer releaseAll(recs)
+		for _, rec := range recs {
+			row, z, err := DecodeFeatures(rec, 3)
+			if err == nil && (len(z) != 3*len(row) || !finite32(z)) {
+				t.Fatalf("%d rows, %d features", len(row), len(z))
+			}
+			all := ordinals(int(min(rec.NumRows(), 100)))
+			if gathered, err := GatherRows(sliceOf(rec), all); err == nil {
+				gathered.Release()
+			}
+		}
+	})
+}

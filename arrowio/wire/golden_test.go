@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
+
+// goldenMessages are one message of each kind, by file name.
+func goldenMessages(t *testing.T) map[string][]byte {
+	t.Helper()
+	return map[string][]byte{
+		"spec.arrow":          must(EncodeSpec(exampleSpec())),
+		"request.arrow":       must(EncodeRequest(exampleRequest())),
+		"checkpoint.arrow":    must(EncodeCheckpoint(exampleCheckpoint())),
+		"feature_set.arrow":   must(EncodeFeatureSet(exampleFeatureSet())),
+		"linear_set.arrow":    must(EncodeFeatureSet(linearFeatureSet())),
+		"model.arrow":         must(EncodeModel(exampleModel())),
+		"current.arrow":       must(EncodeCurrent(exampleCurrent())),
+		"features.arrow":      exampleFeatures(t),
+		"rejected_rows.arrow": exampleRejectedRows(t),
+	}
+}
+
+// Bytes on a topic outlive the build that wrote them: a change here needs a new FormatVersion, or a
+// reason why old messages still read.
+func TestMessagesKeepTheirBytes(t *testing.T) {
+	for name, value := range goldenMessages(t) {
+		checkGolden(t, name, value)
+	}
+}
+
+func TestIDsAndHashesStay(t *testing.T) {
+	var text bytes.Buffer
+	for _, line := range []struct{ name, id string }{
+		{"feature set", exampleFeatureSet().ID()},
+		{"linear feature set", linearFeatureSet().ID()},
+		{"model", ModelID(exampleModel())},
+		{"spec hash", exampleSpec().Hash()},
+	} {
+		text.WriteString(line.name + ": " + line.id + "\n")
+	}
+	checkGolden(t, "ids.txt", text.Bytes())
+}
+
+// checkGolden compares value with a file in testdata, or writes it there.
+func checkGolden(t *testing.T, name string, value []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, value, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run go test -update", err)
+	}
+	if !bytes.Equal(value, want) {
+		t.Errorf("%s: %d bytes differ from the %d in testdata", name, len(value), len(want))
+	}
+}
+
+func TestEncodingTwiceGivesTheSameBytes(t *testing.T) {
+	first, second := goldenMessages(t), goldenMessages(t)
+	for name, value := range first {
+		if !bytes.Equal(value, second[name]) {
+			t.Errorf("%s differs between two encodings of equal values", name)
+		}
+	}
+}

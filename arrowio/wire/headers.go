@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Header is one header of a Kafka message.
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// headerReader picks the values of one message's headers and keeps the first fault.
+type headerReader struct {
+	values map[string]string
+	err    error
+}
+
+// readHeaders indexes headers by key. Of a key that repeats the last one counts: writers put their own
+// headers behind those of the message that they pass on, which may itself be a message of ours.
+func readHeaders(headers []Header) *headerReader {
+	r := &headerReader{values: make(map[string]string, len(headers))}
+	for _, h := range headers {
+		r.values[h.Key] = string(h.Value)
+	}
+	return r
+}
+
+// fail keeps the first fault.
+func (r *headerReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrHeaders, fmt.Sprintf(format, args...))
+	}
+}
+
+// text returns the value of a header that must be there.
+func (r *headerReader) text(key string) string {
+	v, ok := r.values[key]
+	if !ok {
+		r.fail("%s is missing", key)
+	}
+	return v
+}
+
+// number returns the value of a header that must hold a decimal number of zero or more.
+func (r *headerReader) number(key string, bits int) int64 {
+	v := r.text(key)
+	if r.err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(v, 10, bits)
+	if err != nil || n < 0 {
+		r.fail("%s: %.40q is not a number of 0 or more in %d bits", key, v, bits)
+		return 0
+	}
+	return n
+}
+
+// textHeader makes a header of text.
+func textHeader(key, value string) Header { return Header{Key: key, Value: []byte(value)} }
+
+// numberHeader makes a header of decimal digits.
+func numberHeader(key string, n int64) Header {
+	return Header{Key: key, Value: strconv.AppendInt(nil, n, 10)}
+}

@@ -1,0 +1,275 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// wantError checks that err is, or wraps, want.
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+// rewrite decodes a message, lets change edit its metadata and columns, and encodes it again.
+func rewrite(value []byte, change func(meta map[string]string, fields []arrow.Field, columns []arrow.Array) ([]arrow.Field, []arrow.Array)) []byte {
+	recs := must(newDecoder().Decode(value))
+	schema := recs[0].Schema()
+	meta := schema.Metadata().ToMap()
+	fields, columns := change(meta, append([]arrow.Field(nil), schema.Fields()...), append([]arrow.Array(nil), recs[0].Columns()...))
+	md := arrow.MetadataFrom(meta)
+	rec := array.NewRecord(arrow.NewSchema(fields, &md), columns, int64(columns[0].Len()))
+	return must(arrowio.EncodeStream(rec.Schema(), rec))
+}
+
+// editMetadata replaces a text in one metadata entry, which must contain it, by another.
+func editMetadata(value []byte, key, was, is string) []byte {
+	return rewrite(value, func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		if !strings.Contains(meta[key], was) {
+			panic(fmt.Sprintf("%s has no %s", key, was))
+		}
+		meta[key] = strings.Replace(meta[key], was, is, 1)
+		return f, c
+	})
+}
+
+// replaceColumn puts another column in the place of one, or drops it.
+func replaceColumn(value []byte, name string, with *column) []byte {
+	return rewrite(value, func(_ map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		for i := range f {
+			if f[i].Name != name {
+				continue
+			}
+			if with == nil {
+				return append(f[:i], f[i+1:]...), append(c[:i], c[i+1:]...)
+			}
+			f[i], c[i] = arrow.Field{Name: with.name, Type: with.arr.DataType()}, with.arr
+			return f, c
+		}
+		panic("no column " + name)
+	})
+}
+
+// errUnstable marks a value that decodes but does not survive being encoded again.
+var errUnstable = errors.New("encoding is not stable")
+
+// stable returns a function that decodes a message and checks that what is accepted is encoded to bytes
+// that decode and encode to themselves.
+func stable[T any](decode func(*arrowio.Decoder, []byte) (T, error), encode func(T) ([]byte, error)) func(*arrowio.Decoder, []byte) error {
+	return func(dec *arrowio.Decoder, value []byte) error {
+		v, err := decode(dec, value)
+		if err != nil {
+			return err
+		}
+		first, err := encode(v)
+		if err != nil {
+			return fmt.Errorf("%w: a decoded value does not encode: %w", errUnstable, err)
+		}
+		if v, err = decode(dec, first); err != nil {
+			return fmt.Errorf("%w: an encoded value does not decode: %w", errUnstable, err)
+		}
+		second, err := encode(v)
+		if err != nil || !bytes.Equal(first, second) {
+			return fmt.Errorf("%w: encoded twice, two results (%w)", errUnstable, err)
+		}
+		return nil
+	}
+}
+
+// decoders are the decoders of all messages that are documents, with an example of each.
+var decoders = map[string]struct {
+	key    string
+	value  func() []byte
+	decode func(*arrowio.Decoder, []byte) error
+}{
+	"spec":        {KeySpec, func() []byte { return must(EncodeSpec(exampleSpec())) }, stable(DecodeSpec, EncodeSpec)},
+	"request":     {KeyRequest, func() []byte { return must(EncodeRequest(exampleRequest())) }, stable(DecodeRequest, EncodeRequest)},
+	"checkpoint":  {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleCheckpoint())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
+	"feature set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(exampleFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
+	"model":       {KeyModel, func() []byte { return must(EncodeModel(exampleModel())) }, stable(DecodeModel, EncodeModel)},
+	"current":     {KeyCurrent, func() []byte { return must(EncodeCurrent(exampleCurrent())) }, stable(DecodeCurrent, EncodeCurrent)},
+}
+
+func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
+	for name, d := range decoders {
+		t.Run(name, func(t *testing.T) {
+			value, dec := d.value(), newDecoder()
+			edit := func(was, is string) []byte { return editMetadata(value, d.key, was, is) }
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":2`)), ErrFormatVersion)
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1.5`)), ErrFormatVersion)
+			wantError(t, d.decode(dec, edit(`"format_version":1,`, ``)), ErrMalformed)
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":"one"`)), ErrMalformed)
+			wantError(t, d.decode(dec, edit(`{`, `[`)), ErrMalformed)
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("{", maxDocumentObjects)+`"`)), ErrMalformed)
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("a", maxDocumentBytes)+`"`)), ErrMalformed)
+			wantError(t, d.decode(dec, rewriteKey(value, d.key, "other")), ErrMalformed)
+			if err := d.decode(dec, nil); err == nil {
+				t.Error("no error for an empty value")
+			}
+			if err := d.decode(dec, value[:len(value)/2]); arrowio.Reason(err) == "" {
+				t.Errorf("error %v for a truncated value has no reason", err)
+			}
+			if err := d.decode(dec, value); err != nil {
+				t.Errorf("the same decoder then refuses the message itself: %v", err)
+			}
+		})
+	}
+}
+
+// rewriteKey moves a metadata entry to another key.
+func rewriteKey(value []byte, from, to string) []byte {
+	return rewrite(value, func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		meta[to] = meta[from]
+		delete(meta, from)
+		return f, c
+	})
+}
+
+func TestDecodersSkipFieldsTheyDoNotKnow(t *testing.T) {
+	for name, d := range decoders {
+		value := editMetadata(d.value(), d.key, `"format_version":1`, `"format_version":1,"added_later":[1,{}]`)
+		if err := d.decode(newDecoder(), value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDecodersWantOneRecordBatch(t *testing.T) {
+	for name, d := range decoders {
+		t.Run(name, func(t *testing.T) {
+			recs := must(newDecoder().Decode(d.value()))
+			defer releaseAll(recs)
+			schema := recs[0].Schema()
+			wantError(t, d.decode(newDecoder(), must(arrowio.EncodeStream(schema))), ErrMalformed)
+			wantError(t, d.decode(newDecoder(), must(arrowio.EncodeStream(schema, recs[0], recs[0]))), ErrMalformed)
+		})
+	}
+}
+
+func TestDecodersCheckColumns(t *testing.T) {
+	cases := []struct{ message, column string }{
+		{"spec", "partition"}, {"spec", "start_offset"}, {"spec", "end_offset"}, {"spec", "quota"},
+		{"request", "id"}, {"current", "id"},
+		{"checkpoint", "phi"}, {"checkpoint", "phi_sq"}, {"checkpoint", "y_phi"},
+		{"feature set", "index"}, {"feature set", "omega"}, {"feature set", "phase"},
+		{"feature set", "weight"}, {"feature set", "score"}, {"feature set", "s"},
+		{"model", "feature"}, {"model", "theta"},
+	}
+	for _, c := range cases {
+		t.Run(c.message+" "+c.column, func(t *testing.T) {
+			d, dec := decoders[c.message], newDecoder()
+			value := d.value()
+			recs := must(newDecoder().Decode(value))
+			rows := int(recs[0].NumRows())
+			releaseAll(recs)
+			extra := int32Column("extra", ordinals(rows))
+			value = rewrite(value, func(_ map[string]string, f []arrow.Field, cols []arrow.Array) ([]arrow.Field, []arrow.Array) {
+				return append(f, arrow.Field{Name: extra.name, Type: extra.arr.DataType()}), append(cols, extra.arr)
+			})
+			if err := d.decode(dec, value); err != nil {
+				t.Fatalf("an extra column is refused: %v", err)
+			}
+			wantError(t, d.decode(dec, replaceColumn(value, c.column, nil)), ErrMalformed)
+			float16 := column{c.column, array.MakeArrayOfNull(defaultAllocator, arrow.FixedWidthTypes.Float16, rows)}
+			wantError(t, d.decode(dec, replaceColumn(value, c.column, &float16)), ErrMalformed)
+			twice := column{c.column, extra.arr}
+			wantError(t, d.decode(dec, replaceColumn(value, "extra", &twice)), ErrMalformed)
+			wantError(t, d.decode(dec, withNull(value, c.column)), ErrMalformed)
+		})
+	}
+}
+
+// withNull makes the first value of a column null.
+func withNull(value []byte, name string) []byte {
+	return rewrite(value, func(_ map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		for i := range f {
+			if f[i].Name != name {
+				continue
+			}
+			old := c[i].Data()
+			buffers := append(old.Buffers()[:0:0], old.Buffers()...)
+			buffers[0] = nullBitmap(old.Len())
+			c[i] = array.MakeFromData(array.NewData(old.DataType(), old.Len(), buffers, old.Children(), 1, 0))
+			f[i].Nullable = true
+		}
+		return f, c
+	})
+}
+
+func TestDecodersValidateWhatTheyRead(t *testing.T) {
+	cases := []struct {
+		message, key, was, is string
+		want                  error
+	}{
+		{"spec", KeySpec, `"planned_at":"2026-11-03T12:30:00.00000025Z"`, `"planned_at":"0000-01-01T00:00:00+09:00"`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"written_at":"2026-11-03T12:30:00.00000025Z"`, `"written_at":"yesterday"`, ErrMalformed},
+		{"spec", KeySpec, `"status":"running"`, `"status":"walking"`, ErrMalformed},
+		{"spec", KeySpec, `"sample_rate":0.1`, `"sample_rate":-1`, ErrMalformed},
+		{"spec", KeySpec, `"sigma":2.5`, `"sigma":0`, ErrMalformed},
+		{"spec", KeySpec, `"dim":7,"count":16`, `"dim":8,"count":16`, ErrMalformed},
+		{"spec", KeySpec, `"features":4`, `"features":17`, ErrMalformed},
+		{"spec", KeySpec, `"criterion":"correlation"`, `"criterion":"luck"`, ErrMalformed},
+		{"spec", KeySpec, `"clip":5`, `"clip":-5`, ErrMalformed},
+		{"spec", KeySpec, `"pipeline":"income"`, `"pipeline":"a/b"`, ErrMalformed},
+		{"request", KeyRequest, `"action":"restart"`, `"action":"sing"`, ErrMalformed},
+		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-2"`, ErrMalformed},
+		{"current", KeyCurrent, `"sequence":7`, `"sequence":-7`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"next_offset":77`, `"next_offset":-77`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"next_offset":77`, `"next_offset":1e99`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"scored":90`, `"scored":91`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"rows":1000`, `"rows":999`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"closed":true`, `"closed":false`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"close_reason":"quota"`, `"close_reason":"tired"`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"y_min":`, `"y_min":null,"was":`, ErrMalformed},
+		{"checkpoint", KeyCheckpoint, `"outputs":[`, `"outputs":[{},`, ErrMalformed},
+		{"feature set", KeyFeatureSet, `"features":4`, `"features":5`, ErrMalformed},
+		{"feature set", KeyFeatureSet, `"width":7`, `"width":6`, ErrMalformed},
+		{"feature set", KeyFeatureSet, `"scale":0.5`, `"scale":0.25`, ErrHashMismatch},
+		{"feature set", KeyFeatureSet, `"scale":0.5`, `"scale":-1`, ErrMalformed},
+		{"feature set", KeyFeatureSet, `"id":"fs-`, `"id":"fs-0`, ErrHashMismatch},
+		{"feature set", KeyFeatureSet, `"count":16`, `"count":15`, ErrMalformed},
+		{"feature set", KeyFeatureSet, `"gain":[1,`, `"gain":[`, ErrMalformed},
+		{"feature set", KeyEncoder, `"clip":5`, `"clip":4`, ErrHashMismatch},
+		{"feature set", KeyEncoder, `"clip":5`, `"clip":5.0`, ErrHashMismatch},
+		{"feature set", KeyEncoder, `"dim":7`, `"dim":8`, ErrMalformed},
+		{"feature set", KeyEncoder, `{`, ``, ErrMalformed},
+		{"model", KeyModel, `"features":4`, `"features":3`, ErrMalformed},
+		{"model", KeyModel, `"id":"m-`, `"id":"m-0`, ErrHashMismatch},
+		{"model", KeyModel, `"intercept":[0.1`, `"intercept":[0.2`, ErrHashMismatch},
+		{"model", KeyModel, `"intercept":[0.1,`, `"intercept":[`, ErrMalformed},
+		{"model", KeyModel, `"feature_set":"fs-`, `"feature_set":"fs-0`, ErrHashMismatch},
+		{"model", KeyModel, `"lambda":`, `"lambda":-1,"was":`, ErrMalformed},
+		{"model", KeyModel, `"loss":"squared"`, `"loss":""`, ErrMalformed},
+		{"model", KeyModel, `"next_offset":99`, `"next_offset":4`, ErrMalformed},
+		{"model", KeyModel, `"held_out_fraction":0.1`, `"held_out_fraction":1`, ErrMalformed},
+	}
+	for _, c := range cases {
+		t.Run(c.message+" "+c.is, func(t *testing.T) {
+			d := decoders[c.message]
+			wantError(t, d.decode(newDecoder(), editMetadata(d.value(), c.key, c.was, c.is)), c.want)
+		})
+	}
+}
+
+func TestFeatureSetRefusesNumbersThatAreNot(t *testing.T) {
+	nan := float32Column("weight", []float32{1, 1, 1, inf32()})
+	value := replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "weight", &nan)
+	_, err := DecodeFeatureSet(newDecoder(), value)
+	wantError(t, err, ErrMalformed)
+	index := int32Column("index", []int32{3, 3, 0, 8})
+	_, err = DecodeFeatureSet(newDecoder(), replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "index", &index))
+	wantError(t, err, ErrMalformed)
+	omega := float32Column("omega", []float32{1, 2, 3, 4})
+	_, err = DecodeFeatureSet(newDecoder(), replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "omega", &omega))
+	wantError(t, err, ErrMalformed)
+}

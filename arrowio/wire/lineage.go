@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Lineage says how a feature set came to be: with the log it is enough to compute the set again. It is
+// not part of the set's id.
+type Lineage struct {
+	Pipeline    string    `json:"pipeline"`
+	Exploration string    `json:"exploration"` // id
+	Sequence    int64     `json:"sequence"`
+	SpecHash    string    `json:"spec_hash"`
+	ConfigHash  string    `json:"config_hash"`
+	EventsTopic string    `json:"events_topic"` // or the file explored
+	Kernel      string    `json:"kernel"`       // numeric kernel of the sums
+	SelectedAt  time.Time `json:"selected_at,omitzero"`
+
+	Partitions []LineagePartition `json:"partitions"`
+	Counts     Counts             `json:"counts"` // over all partitions
+	Rows       int64              `json:"rows"`   // rows scored
+
+	SampleRate      float64 `json:"sample_rate"`
+	SampleSeed      uint64  `json:"sample_seed"`
+	SampleRows      int64   `json:"sample_rows"` // N0 asked for; 0 = bounded by end offsets
+	CalibrationRows int64   `json:"calibration_rows"`
+	BandwidthRule   string  `json:"bandwidth_rule"`
+
+	Criterion  scoring.Criterion `json:"criterion"`
+	Candidates int               `json:"candidates"` // M0
+	Best       float64           `json:"best"`       // greatest criterion value
+	Cutoff     float64           `json:"cutoff"`     // criterion value of the last feature kept
+	Radius     float64           `json:"radius"`     // Hoeffding confidence radius of one score
+	AboveNoise int               `json:"above_noise"`
+}
+
+// LineagePartition is the part of one partition that a feature set was computed from: the rows with
+// ordinals below ClosingOrdinal, counted from StartOffset.
+type LineagePartition struct {
+	Partition      int32       `json:"partition"`
+	StartOffset    int64       `json:"start_offset"`
+	NextOffset     int64       `json:"next_offset"`
+	ClosingOrdinal int64       `json:"closing_ordinal"`
+	CloseReason    CloseReason `json:"close_reason"`
+}

@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Model is a trained model as published: linear weights on the features of one feature set.
+type Model struct {
+	ID            string // [ModelID]; filled on decoding, computed when empty on encoding
+	FormatVersion int    // written as [FormatVersion]; zero means that
+	Pipeline      string
+	FeatureSetID  string // the set whose features the weights multiply
+	Sequence      int64  // of that feature set
+	Model         *training.Model
+	Label         *encoder.Label // task, classes and the mean that was taken out of regression labels
+	Metrics       Metrics
+	TrainRows     int64 // rows behind the weights
+	HeldOutRows   int64 // rows behind the metrics and the choice of λ
+	HeldOutSeed   uint64
+	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
+	HeldOutFraction float64
+	Ranges          []Range // what was read, ascending by partition
+	TrainedAt       time.Time
+}
+
+// Metrics are the errors on held-out rows, in percent. A nil figure was not measured or is not a number
+// (no held-out rows, a constant label); [Measured] makes one.
+type Metrics struct {
+	Misclassification    *float64      `json:"misclassification,omitempty"`      // classification
+	RelativeSquaredError *float64      `json:"relative_squared_error,omitempty"` // regression: 100·Σ(f−y)²/Σy²
+	UnexplainedVariance  *float64      `json:"unexplained_variance,omitempty"`   // regression: 100·Σ(f−y)²/Σ(y−ȳ)²
+	ConstantError        *float64      `json:"constant_error,omitempty"`         // the first of the above for the constant predictor
+	LambdaPath           []LambdaPoint `json:"lambda_path,omitempty"`
+	LambdaRule           string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
+}
+
+// LambdaPoint is one λ that was tried.
+type LambdaPoint struct {
+	Lambda      float64  `json:"lambda"`
+	HeldOutLoss *float64 `json:"held_out_loss,omitempty"`
+}
+
+// Range is a part of the features topic, in coordinates of the events that made it: the rows from
+// (FirstOffset, FirstRow) up to, not including, (NextOffset, NextRow).
+type Range struct {
+	Partition   int32 `json:"partition"`
+	FirstOffset int64 `json:"first_offset"`
+	FirstRow    int32 `json:"first_row"`
+	NextOffset  int64 `json:"next_offset"`
+	NextRow     int32 `json:"next_row"`
+	Rows        int64 `json:"rows"` // rows used of that range
+}
+
+// Measured returns v as a figure of [Metrics], nil when it is NaN or infinite.
+func Measured(v float64) *float64 {
+	if !finite64([]float64{v}) {
+		return nil
+	}
+	return &v
+}
+
+// Validate reports every inconsistency between the parts of a model.
+func (m *Model) Validate() error {
+	if m.Model == nil {
+		return errors.New("no weights")
+	}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if err := checkName("pipeline", m.Pipeline); err != nil {
+		faults = append(faults, err)
+	}
+	if err := checkName("feature set id", m.FeatureSetID); err != nil {
+		faults = append(faults, err)
+	}
+	if m.Sequence < 0 || m.TrainRows < 0 || m.HeldOutRows < 0 {
+		fault("negative sequence %d, train rows %d or held-out rows %d", m.Sequence, m.TrainRows, m.HeldOutRows)
+	}
+	if !(m.HeldOutFraction >= 0 && m.HeldOutFraction < 1) {
+		fault("held-out fraction %v is not within [0, 1)", m.HeldOutFraction)
+	}
+	faults = append(faults, m.validateWeights(), validateRanges(m.Ranges))
+	return errors.Join(faults...)
+}
+
+// validateWeights checks the shape and numbers of the linear model.
+func (m *Model) validateWeights() error {
+	w := m.Model
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case w.Lambda < 0:
+		return fmt.Errorf("lambda %v is negative", w.Lambda)
+	case w.Loss == "":
+		return errors.New("loss is empty")
+	case m.Label != nil && m.Label.Outputs() != w.Outputs:
+		return fmt.Errorf("%d outputs for a %v label of %d", w.Outputs, m.Label.Task, m.Label.Outputs())
+	}
+	return nil
+}
+
+// validateRanges checks that ranges ascend by partition and are not turned around.
+func validateRanges(ranges []Range) error {
+	for i, r := range ranges {
+		if i > 0 && r.Partition < ranges[i-1].Partition {
+			return fmt.Errorf("ranges of partition %d after those of %d", r.Partition, ranges[i-1].Partition)
+		}
+		turned := r.NextOffset < r.FirstOffset || r.NextOffset == r.FirstOffset && r.NextRow < r.FirstRow
+		if r.Partition < 0 || r.FirstOffset < 0 || r.FirstRow < 0 || r.NextRow < 0 || r.Rows < 0 || turned {
+			return fmt.Errorf("range %+v has a negative coordinate or ends before it begins", r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package wire
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+func TestSpecRoundTrip(t *testing.T) {
+	s := exampleSpec()
+	got := must(DecodeSpec(newDecoder(), must(EncodeSpec(s))))
+	want := exampleSpec()
+	want.FormatVersion, want.PlannedAt, want.Deadline = FormatVersion, noon.UTC(), noon.Add(time.Hour).UTC()
+	diff(t, want, got)
+	if got.Hash() != s.Hash() {
+		t.Error("the hash changed on the way")
+	}
+}
+
+func TestCancelledSpecNeedsNoPlan(t *testing.T) {
+	s := &Spec{Pipeline: "income", Sequence: 3, Status: StatusCancelled, HandledOffset: 5}
+	got := must(DecodeSpec(newDecoder(), must(EncodeSpec(s))))
+	want := *s
+	want.FormatVersion = FormatVersion
+	diff(t, &want, got)
+}
+
+func TestSpecHashCoversWhatGivesSumsMeaning(t *testing.T) {
+	base := exampleSpec().Hash()
+	same := map[string]func(*Spec){
+		"status":         func(s *Spec) { s.Status = StatusCancelled },
+		"config hash":    func(s *Spec) { s.ConfigHash = "x" },
+		"handled offset": func(s *Spec) { s.HandledOffset++ },
+		"times":          func(s *Spec) { s.PlannedAt, s.Deadline = time.Time{}, time.Time{} },
+		"version":        func(s *Spec) { s.FormatVersion = FormatVersion },
+	}
+	for name, change := range same {
+		s := exampleSpec()
+		if change(s); s.Hash() != base {
+			t.Errorf("%s is hashed", name)
+		}
+	}
+	differs := map[string]func(*Spec){
+		"seed":      func(s *Spec) { s.Candidates.Seed-- },
+		"encoder":   func(s *Spec) { s.Encoder.Clip = 4 },
+		"rate":      func(s *Spec) { s.SampleRate = 0.2 },
+		"partition": func(s *Spec) { s.Partitions[1].StartOffset++ },
+		"quota":     func(s *Spec) { s.Partitions[0].Quota++ },
+		"limits":    func(s *Spec) { s.Limits.MaxRows++ },
+	}
+	for name, change := range differs {
+		s := exampleSpec()
+		if change(s); s.Hash() == base {
+			t.Errorf("%s is not hashed", name)
+		}
+	}
+}
+
+func TestRequestAndCurrentRoundTrip(t *testing.T) {
+	request := exampleRequest()
+	request.Time = noon.UTC()
+	diff(t, request, must(DecodeRequest(newDecoder(), must(EncodeRequest(exampleRequest())))))
+	current := exampleCurrent()
+	current.Time = noon.UTC()
+	diff(t, current, must(DecodeCurrent(newDecoder(), must(EncodeCurrent(exampleCurrent())))))
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	want := exampleCheckpoint()
+	want.FormatVersion, want.WrittenAt = FormatVersion, noon.UTC()
+	diff(t, want, must(DecodeCheckpoint(newDecoder(), must(EncodeCheckpoint(exampleCheckpoint())))))
+}
+
+// Any sums survive with every bit, those of no rows included.
+func TestCheckpointSumsKeepEveryBit(t *testing.T) {
+	dec := newDecoder()
+	rapid.Check(t, func(t *rapid.T) {
+		c := exampleCheckpoint()
+		finite := rapid.Custom(func(t *rapid.T) float64 {
+			for {
+				if v := math.Float64frombits(rapid.Uint64().Draw(t, "bits")); finite64([]float64{v}) {
+					return v
+				}
+			}
+		})
+		rows := rapid.SampledFrom([]int64{0, 1, 90, math.MaxInt64 / 2}).Draw(t, "rows")
+		c.Counts = Counts{Rows: rows, Scored: rows}
+		c.Sums = exampleSums(rapid.IntRange(1, 20).Draw(t, "m0"), rapid.IntRange(1, 5).Draw(t, "k"), rows, rand.New(rand.NewPCG(1, 1)))
+		if rows > 0 {
+			for _, v := range [][]float64{c.Sums.Phi, c.Sums.YPhi, c.Sums.Y} {
+				v[0] = finite.Draw(t, "sum")
+			}
+			c.Sums.YSq[0] = math.Abs(finite.Draw(t, "square"))
+			c.Sums.YMin[0] = -math.Abs(finite.Draw(t, "min"))
+			c.Sums.YMax[0] = math.Abs(finite.Draw(t, "max"))
+		}
+		value, err := EncodeCheckpoint(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeCheckpoint(dec, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !equalBits(got.Sums, c.Sums) {
+			t.Fatalf("sums changed:\n%+v\n%+v", c.Sums, got.Sums)
+		}
+	})
+}
+
+// equalBits compares sums bit by bit, so that 0 and -0 differ.
+func equalBits(a, b *scoring.Sums) bool {
+	lists := func(s *scoring.Sums) [][]float64 {
+		return [][]float64{s.Phi, s.PhiSq, s.YPhi, s.Y, s.YSq, s.YMin, s.YMax}
+	}
+	for i, v := range lists(a) {
+		w := lists(b)[i]
+		if len(v) != len(w) {
+			return false
+		}
+		for j := range v {
+			if math.Float64bits(v[j]) != math.Float64bits(w[j]) {
+				return false
+			}
+		}
+	}
+	return a.Rows == b.Rows
+}
+
+func TestFeatureSetRoundTrip(t *testing.T) {
+	for name, example := range map[string]func() *FeatureSet{"cosine": exampleFeatureSet, "linear with weights": linearFeatureSet} {
+		t.Run(name, func(t *testing.T) {
+			want := example()
+			want.Lineage.SelectedAt = noon.UTC()
+			got := must(DecodeFeatureSet(newDecoder(), must(EncodeFeatureSet(example()))))
+			diff(t, want, got)
+			if got.ID() != want.ID() {
+				t.Errorf("id %s became %s", want.ID(), got.ID())
+			}
+		})
+	}
+}
+
+func TestWeightsOfOneAreNoWeights(t *testing.T) {
+	f := exampleFeatureSet()
+	f.Set.Weight = []float32{1, 1, 1, 1}
+	if f.ID() != exampleFeatureSet().ID() {
+		t.Error("explicit weights of one change the id")
+	}
+	if !bytes.Equal(must(EncodeFeatureSet(f)), must(EncodeFeatureSet(exampleFeatureSet()))) {
+		t.Error("explicit weights of one change the bytes")
+	}
+}
+
+func TestFeatureSetIDNamesTheMathematicsAlone(t *testing.T) {
+	base := exampleFeatureSet().ID()
+	same := map[string]func(*FeatureSet){
+		"lineage":    func(f *FeatureSet) { f.Lineage = Lineage{} },
+		"candidates": func(f *FeatureSet) { f.Candidates.Seed = 1 },
+		"index":      func(f *FeatureSet) { f.Set.Index[0] = 14 },
+	}
+	for name, change := range same {
+		f := exampleFeatureSet()
+		if change(f); f.ID() != base {
+			t.Errorf("%s changes the id", name)
+		}
+	}
+	differs := map[string]func(*FeatureSet){
+		"encoder": func(f *FeatureSet) { f.Encoder.Columns[0].Mean[0]++ },
+		"omega":   func(f *FeatureSet) { f.Set.Features.Omega[0]++ },
+		"phase":   func(f *FeatureSet) { f.Set.Features.Phase[0] = 0 },
+		"weight":  func(f *FeatureSet) { f.Set.Weight = []float32{1, 1, 1, 2} },
+		"scale":   func(f *FeatureSet) { f.Set.Scale *= 2 },
+		"score":   func(f *FeatureSet) { f.Set.Score[0] *= 2 },
+		"s":       func(f *FeatureSet) { f.Set.S[0] *= 2 },
+		"map": func(f *FeatureSet) {
+			f.Candidates.Map, f.Set.Features.Map, f.Set.Features.Phase = scoring.MapArcCosine0, scoring.MapArcCosine0, nil
+		},
+	}
+	for name, change := range differs {
+		f := exampleFeatureSet()
+		if change(f); f.ID() == base {
+			t.Errorf("%s does not change the id", name)
+		}
+	}
+}
+
+func TestModelRoundTrip(t *testing.T) {
+	want := exampleModel()
+	want.ID, want.FormatVersion, want.TrainedAt = ModelID(want), FormatVersion, noon.UTC()
+	diff(t, want, must(DecodeModel(newDecoder(), must(EncodeModel(exampleModel())))))
+}
+
+func TestModelRefusesAForeignID(t *testing.T) {
+	m := exampleModel()
+	m.ID = "m-0123"
+	_, err := EncodeModel(m)
+	wantError(t, err, ErrHashMismatch)
+}
+
+func diff(t *testing.T, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("round trip changed the value (-want +got):\n%s", d)
+	}
+}

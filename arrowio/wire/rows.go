@@ -1,0 +1,212 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/compute"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// SelectColumns returns a record of those columns of rec that are named, in the order of names. Names
+// that rec does not have are left out; of a name that it has twice the first column is taken. The caller
+// releases the result.
+func SelectColumns(rec arrow.Record, names []string) arrow.Record {
+	var fields []arrow.Field
+	var arrays []arrow.Array
+	for _, name := range names {
+		if at := rec.Schema().FieldIndices(name); len(at) > 0 {
+			fields = append(fields, rec.Schema().Field(at[0]))
+			arrays = append(arrays, rec.Column(at[0]))
+		}
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, rec.NumRows())
+}
+
+// GatherRows returns one record of the given rows of a message. recs are the message's record batches,
+// all of one schema, and rows are numbers within the whole message, strictly ascending: those of the
+// second batch go on where those of the first end. Dictionaries are cut down to the entries that the
+// rows use, so that a part of a message is not as big as the whole. The caller releases the result; recs
+// stay the caller's. An error means a type whose rows cannot be gathered.
+func GatherRows(recs []arrow.Record, rows []int32) (gathered arrow.Record, err error) {
+	if len(recs) == 0 {
+		panic("wire: rows gathered from no record")
+	}
+	if err := checkAscending(rows); err != nil {
+		return nil, fmt.Errorf("gather rows: %w", err)
+	}
+	// The arrays come from strangers and pass through library code that trusts them.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("gather rows: %w: %v", ErrMalformed, p)
+		}
+	}()
+	schema := recs[0].Schema()
+	columns := make([]arrow.Array, 0, schema.NumFields())
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	parts := splitRows(recs, rows)
+	for i := range schema.NumFields() {
+		c, err := gatherColumn(recs, i, parts)
+		if err != nil {
+			return nil, fmt.Errorf("gather rows of column %q: %w", schema.Field(i).Name, err)
+		}
+		columns = append(columns, c)
+	}
+	return array.NewRecord(schema, columns, int64(len(rows))), nil
+}
+
+// part is the rows wanted from one record, numbered within it.
+type part struct {
+	record int
+	rows   []int32
+}
+
+// splitRows deals rows of a message out to its records. It panics on a row beyond the last.
+func splitRows(recs []arrow.Record, rows []int32) []part {
+	var parts []part
+	first := int64(0)
+	for i, rec := range recs {
+		next := first + rec.NumRows()
+		var local []int32
+		for len(rows) > 0 && int64(rows[0]) < next {
+			local = append(local, int32(int64(rows[0])-first))
+			rows = rows[1:]
+		}
+		if len(local) > 0 {
+			parts = append(parts, part{i, local})
+		}
+		first = next
+	}
+	if len(rows) > 0 {
+		panic(fmt.Sprintf("wire: row %d of a message of %d rows", rows[0], first))
+	}
+	return parts
+}
+
+// gatherColumn gathers column i of every part.
+func gatherColumn(recs []arrow.Record, i int, parts []part) (arrow.Array, error) {
+	if len(parts) == 0 {
+		return takeRows(recs[0].Column(i), nil)
+	}
+	pieces := make([]arrow.Array, 0, len(parts))
+	defer func() {
+		for _, p := range pieces {
+			p.Release()
+		}
+	}()
+	for _, p := range parts {
+		piece, err := takeRows(recs[p.record].Column(i), p.rows)
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, piece)
+	}
+	if len(pieces) == 1 {
+		pieces[0].Retain()
+		return pieces[0], nil
+	}
+	return array.Concatenate(pieces, memory.DefaultAllocator)
+}
+
+// takeRows returns the given rows of one array.
+func takeRows(arr arrow.Array, rows []int32) (arrow.Array, error) {
+	if dict, ok := arr.(*array.Dictionary); ok {
+		return takeDictionary(dict, rows)
+	}
+	if len(rows) == 0 {
+		return array.NewSlice(arr, 0, 0), nil
+	}
+	if first, last := rows[0], rows[len(rows)-1]; int(last-first)+1 == len(rows) {
+		return array.NewSlice(arr, int64(first), int64(last)+1), nil
+	}
+	index := int32Column("", rows).arr
+	defer index.Release()
+	if taken, err := compute.TakeArray(context.Background(), arr, index); err == nil {
+		return taken, nil
+	}
+	return takeRuns(arr, rows)
+}
+
+// takeRuns takes rows of a type that compute cannot: it slices runs of neighbours and joins them.
+func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
+	var runs []arrow.Array
+	defer func() {
+		for _, r := range runs {
+			r.Release()
+		}
+	}()
+	for at := 0; at < len(rows); {
+		end := at + 1
+		for end < len(rows) && rows[end] == rows[end-1]+1 {
+			end++
+		}
+		runs = append(runs, array.NewSlice(arr, int64(rows[at]), int64(rows[end-1])+1))
+		at = end
+	}
+	return array.Concatenate(runs, memory.DefaultAllocator)
+}
+
+// takeDictionary takes rows of a dictionary array and renumbers the entries that they use, in order of
+// first use.
+func takeDictionary(arr *array.Dictionary, rows []int32) (arrow.Array, error) {
+	t := arr.DataType().(*arrow.DictionaryType)
+	var used []int32
+	renumbered := make(map[int]int64)
+	index := array.NewBuilder(memory.DefaultAllocator, t.IndexType)
+	defer index.Release()
+	index.Reserve(len(rows))
+	for _, r := range rows {
+		if arr.IsNull(int(r)) {
+			index.AppendNull()
+			continue
+		}
+		old := arr.GetValueIndex(int(r))
+		n, ok := renumbered[old]
+		if !ok {
+			n = int64(len(used))
+			renumbered[old] = n
+			used = append(used, int32(old))
+		}
+		appendIndex(index, n)
+	}
+	entries := int32Column("", used).arr
+	defer entries.Release()
+	values, err := compute.TakeArray(context.Background(), arr.Dictionary(), entries)
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	indices := index.NewArray()
+	defer indices.Release()
+	return array.NewDictionaryArray(t, indices, values), nil
+}
+
+// appendIndex appends a dictionary index to a builder of any integer type.
+func appendIndex(b array.Builder, n int64) {
+	switch b := b.(type) {
+	case *array.Int8Builder:
+		b.Append(int8(n))
+	case *array.Int16Builder:
+		b.Append(int16(n))
+	case *array.Int32Builder:
+		b.Append(int32(n))
+	case *array.Int64Builder:
+		b.Append(n)
+	case *array.Uint8Builder:
+		b.Append(uint8(n))
+	case *array.Uint16Builder:
+		b.Append(uint16(n))
+	case *array.Uint32Builder:
+		b.Append(uint32(n))
+	case *array.Uint64Builder:
+		b.Append(uint64(n))
+	default:
+		panic(fmt.Sprintf("wire: dictionary index of type %v", b.Type()))
+	}
+}

@@ -1,0 +1,33 @@
+package wire
+
+// Upper bounds of encoded sizes, for configurations to be refused before anything is computed. They hold
+// for names, ids and topics of up to 255 bytes, an encoder whose columns and categories have names of up
+// to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
+const (
+	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
+	lineageBytes         = 256 * 160 // of the partitions or ranges in the metadata
+	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
+	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
+	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
+)
+
+// CheckpointBytes bounds the size of a checkpoint of m0 candidates and k outputs.
+func CheckpointBytes(m0, k int) int64 {
+	return int64(m0)*8*(2+int64(k)) + int64(k)*outputBytes + messageOverheadBytes
+}
+
+// FeatureSetBytes bounds the size of a feature set of m features of the given width (the encoder's
+// dimensions, or 1 for the linear map) and k outputs.
+func FeatureSetBytes(m, width, k int) int64 {
+	row := 4*(int64(width)+3) + 8*(int64(k)+1)
+	return int64(m)*row + int64(width)*encoderDimBytes + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
+}
+
+// ModelBytes bounds the size of a model on m features with k outputs.
+func ModelBytes(m, k int) int64 {
+	return int64(m)*(4+8*int64(k)) + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
+}
+
+// FeatureRowBytes bounds what one row of m features, with a number as label, adds to a features message.
+// Passthrough columns come on top.
+func FeatureRowBytes(m int) int64 { return 4*int64(m) + featureRowBytes }

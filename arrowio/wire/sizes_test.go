@@ -1,0 +1,126 @@
+package wire
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// checkBound checks that an estimate holds and is not idle: at most slack bytes above the real size.
+func checkBound(t *testing.T, name string, bound int64, value []byte, slack int64) {
+	t.Helper()
+	size := int64(len(value))
+	t.Logf("%s: %d bytes, bound %d", name, size, bound)
+	if size > bound || bound > size+slack {
+		t.Errorf("%s: %d bytes, bound %d", name, size, bound)
+	}
+}
+
+func longName(n int) string { return strings.Repeat("n", n) }
+
+func TestCheckpointBytesBoundRealCheckpoints(t *testing.T) {
+	for _, c := range [][2]int{{1, 1}, {1000, 1}, {10000, 10}, {2000, 100}} {
+		value := must(EncodeCheckpoint(bigCheckpoint(c[0], c[1])))
+		checkBound(t, fmt.Sprint(c), CheckpointBytes(c[0], c[1]), value, 8<<10+int64(c[1])*100)
+	}
+}
+
+func bigCheckpoint(m0, k int) *Checkpoint {
+	c := exampleCheckpoint()
+	c.Exploration, c.Kernel = longName(maxNameBytes), longName(64)
+	c.Sums = exampleSums(m0, k, c.Counts.Scored, rand.New(rand.NewPCG(7, 8)))
+	return c
+}
+
+// The size that the design promises.
+func TestCheckpointOfTenThousandCandidatesIsAMegabyte(t *testing.T) {
+	value := must(EncodeCheckpoint(bigCheckpoint(10000, 10)))
+	if n := len(value); n < 950_000 || n > 1_000_000 {
+		t.Errorf("%d bytes", n)
+	}
+	if bound := CheckpointBytes(10000, 10); bound > 1<<20 {
+		t.Errorf("the bound, %d bytes, is over Kafka's default limit", bound)
+	}
+}
+
+func TestFeatureSetBytesBoundRealSets(t *testing.T) {
+	for _, c := range []struct{ m, width, k int }{{1, 1, 1}, {100, 14, 1}, {1000, 123, 10}, {450, 784, 10}} {
+		value := must(EncodeFeatureSet(bigFeatureSet(c.m, c.width, c.k)))
+		checkBound(t, fmt.Sprint(c), FeatureSetBytes(c.m, c.width, c.k), value, 64<<10+int64(c.width)*256)
+	}
+}
+
+func bigFeatureSet(m, width, k int) *FeatureSet {
+	f := exampleFeatureSet()
+	f.Encoder = &encoder.Encoder{Standardize: encoder.StandardizeAll, Clip: 5, Dim: width}
+	for i := range width {
+		f.Encoder.Columns = append(f.Encoder.Columns, encoder.Column{
+			Name: fmt.Sprintf("%064d", i), Kind: encoder.Numeric, Width: 1,
+			Mean: []float64{-1.2345678901234567e-200}, Scale: []float64{1.2345678901234567e-200},
+		})
+	}
+	f.Task = scoring.Regression
+	f.Candidates.Dim, f.Candidates.Count = width, m
+	f.Set = scoring.FeatureSet{
+		Features: &scoring.Features{Map: scoring.MapCosine, Dim: width, Omega: make([]float32, m*width), Phase: make([]float32, m)},
+		Index:    ordinals(m), Scale: 1, Score: make([]float64, m), S: make([]float64, m*k),
+	}
+	f.Coding = scoring.Coding{Gain: make([]float64, k), Offset: make([]float64, k)}
+	for i := range k {
+		f.Coding.Gain[i], f.Coding.Offset[i] = 1.2345678901234567e-200, -1.2345678901234567e-200
+	}
+	f.Lineage.Partitions = nil
+	for i := range 256 {
+		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
+			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, CloseDeadline})
+	}
+	for _, s := range []*string{&f.Lineage.Pipeline, &f.Lineage.Exploration, &f.Lineage.EventsTopic, &f.Lineage.BandwidthRule} {
+		*s = longName(maxNameBytes)
+	}
+	return f
+}
+
+func TestModelBytesBoundRealModels(t *testing.T) {
+	for _, c := range [][2]int{{1, 1}, {100, 1}, {1000, 10}} {
+		m := exampleModel()
+		m.Pipeline, m.Label = longName(maxNameBytes), nil
+		m.Model = &training.Model{Features: c[0], Outputs: c[1], Theta: make([]float64, c[0]*c[1]),
+			Intercept: make([]float64, c[1]), Loss: training.LossSquared}
+		for i := range m.Model.Intercept {
+			m.Model.Intercept[i] = -1.2345678901234567e-200
+		}
+		m.Ranges = nil
+		for i := range 256 {
+			m.Ranges = append(m.Ranges, Range{int32(i), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
+		}
+		checkBound(t, fmt.Sprint(c), ModelBytes(c[0], c[1]), must(EncodeModel(m)), 64<<10)
+	}
+}
+
+func TestFeatureRowBytesBoundRealRows(t *testing.T) {
+	encode := func(rows, m int) []byte {
+		schema := arrow.NewSchema([]arrow.Field{{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}, nil)
+		b := array.NewFloat64Builder(defaultAllocator)
+		b.AppendNull()
+		for i := 1; i < rows; i++ {
+			b.Append(float64(i))
+		}
+		rec := array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(rows))
+		return must(EncodeFeatures(rec, ordinals(rows), make([]float32, rows*m), m, "fs-1", []string{"y"}))
+	}
+	for _, m := range []int{1, 100, 1000} {
+		one, many := len(encode(1, m)), len(encode(4097, m))
+		perRow := float64(many-one) / 4096
+		if bound := float64(FeatureRowBytes(m)); perRow > bound || bound > perRow+8 {
+			t.Errorf("%d features: %.1f bytes for each row, bound %v", m, perRow, bound)
+		}
+	}
+}

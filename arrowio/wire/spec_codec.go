@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// EncodeSpec returns the message for s. Its rows are the partitions; the rest is metadata.
+func EncodeSpec(s *Spec) ([]byte, error) {
+	if s == nil {
+		return nil, fmt.Errorf("encode spec: %w", errMissing)
+	}
+	if err := checkVersion(s.FormatVersion); err != nil {
+		return nil, fmt.Errorf("encode spec: %w", err)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("encode spec of exploration %q: %w", s.Exploration, err)
+	}
+	doc := *s
+	doc.FormatVersion, doc.Partitions = FormatVersion, nil
+	doc.PlannedAt, doc.Deadline = canonicalTime(s.PlannedAt), canonicalTime(s.Deadline)
+	value, err := encodeMessage(KeySpec, &doc, nil, partitionColumns(s.Partitions)...)
+	if err != nil {
+		return nil, fmt.Errorf("encode spec of exploration %q: %w", s.Exploration, err)
+	}
+	return value, nil
+}
+
+// DecodeSpec reads a message that [EncodeSpec] wrote. The result is valid ([Spec.Validate]).
+func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
+	var s Spec
+	rec, err := decodeMessage(dec, value, KeySpec, &s)
+	if err != nil {
+		return nil, fmt.Errorf("decode spec: %w", err)
+	}
+	defer rec.Release()
+	if s.Partitions, err = readPartitions(rec); err != nil {
+		return nil, fmt.Errorf("decode spec: %w", err)
+	}
+	if err := readTimes(&s.PlannedAt, &s.Deadline); err != nil {
+		return nil, fmt.Errorf("decode spec: %w", err)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("decode spec: %w: %w", ErrMalformed, err)
+	}
+	return &s, nil
+}
+
+// partitionColumns lays the partitions out as columns.
+func partitionColumns(partitions []Partition) []column {
+	n := len(partitions)
+	number, start, end, quota := make([]int32, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	for i, p := range partitions {
+		number[i], start[i], end[i], quota[i] = p.Partition, p.StartOffset, p.EndOffset, p.Quota
+	}
+	return []column{
+		int32Column("partition", number), int64Column("start_offset", start),
+		int64Column("end_offset", end), int64Column("quota", quota),
+	}
+}
+
+// readPartitions undoes partitionColumns.
+func readPartitions(rec arrow.Record) ([]Partition, error) {
+	number, err := int32Values(rec, "partition")
+	if err != nil {
+		return nil, err
+	}
+	var start, end, quota []int64
+	for _, c := range []struct {
+		name string
+		dst  *[]int64
+	}{{"start_offset", &start}, {"end_offset", &end}, {"quota", &quota}} {
+		if *c.dst, err = int64Values(rec, c.name); err != nil {
+			return nil, err
+		}
+	}
+	if len(number) == 0 {
+		return nil, nil
+	}
+	partitions := make([]Partition, len(number))
+	for i := range partitions {
+		partitions[i] = Partition{Partition: number[i], StartOffset: start[i], EndOffset: end[i], Quota: quota[i]}
+	}
+	return partitions, nil
+}

@@ -1,0 +1,47 @@
+"""Runs the Python of docs/wire-formats.md on messages and prints what it finds as JSON.
+
+usage: check_doc.py MODULE DIRECTORY REQUEST, where REQUEST is a JSON document of inputs."""
+import importlib.util
+import json
+import pathlib
+import sys
+
+spec = importlib.util.spec_from_file_location("reader", sys.argv[1])
+reader = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reader)
+messages = {p.stem: p.read_bytes() for p in pathlib.Path(sys.argv[2]).glob("*.arrow")}
+request = json.loads(sys.argv[3])
+found = {}
+
+for name in ("feature_set", "linear_set"):
+    fs = reader.read_feature_set(messages[name])
+    x = [reader.encode(fs["encoder"], row) for row in request["rows"]]
+    found[name] = {
+        "id": reader.feature_set_id(fs),
+        "x": [row.tolist() for row in x],
+        "features": reader.features(fs, x).tolist(),
+    }
+
+model = reader.read_model(messages["model"])
+document, rows, z, table = reader.read_features(messages["features"])
+f = reader.predict(model, z)
+found["model"] = {"id": reader.model_id(model), "f": f.tolist(), "classes": reader.classes(model, f)}
+found["features"] = {
+    "feature_set": document["feature_set"], "rows": rows.tolist(), "z": z.tolist(),
+    "labels": [table[name].to_pylist() for name in document["label_columns"]],
+}
+found["scores"] = reader.scores([messages["checkpoint"]], fs["coding"]).tolist()
+found["headers"] = reader.feature_headers([(h["Key"], h["Value"].encode()) for h in request["headers"]])
+found["sampled"] = [reader.sampled(*row) for row in request["sampled"]]
+found["held_out"] = [reader.held_out(*row) for row in request["held_out"]]
+found["xxh64"] = [str(reader.xxh64(bytes(range(n)))) for n in request["lengths"]]
+
+keep = reader.Deduplicator()
+found["fresh"] = [keep.fresh(dict(zip(("source_offset", "first_row", "row_count", "source_rows"), at)), rows).tolist()
+                  for at, rows in request["parts"]]
+
+for name, key in (("spec", "eerf.spec"), ("request", "eerf.request"), ("current", "eerf.current"),
+                  ("rejected_rows", "eerf.rejected_rows")):
+    table, document = reader.read(messages[name], key)
+    found[name] = {"document": document, "columns": table.column_names, "rows": table.num_rows}
+print(json.dumps(found))
