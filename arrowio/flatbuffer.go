@@ -16,7 +16,6 @@ type flatbuffer struct {
 type table struct {
 	fb     *flatbuffer
 	pos    int // where the table's inline data begins
-	size   int // bytes of inline data
 	vtable int // where the vtable begins
 	slots  int // entries in the vtable
 }
@@ -54,16 +53,14 @@ func (f *flatbuffer) follow(pos int) table {
 		f.fail("vtable outside", vtable)
 		return table{}
 	}
-	vsize, size := f.uint16(vtable), f.uint16(vtable+2)
+	vsize := f.uint16(vtable)
 	if vsize < 4 || vsize%2 != 0 || !f.within(vtable, vsize) {
 		f.fail("vtable of impossible size", vtable)
 		return table{}
 	}
-	if size < 4 || !f.within(pos, size) {
-		f.fail("table of impossible size", pos)
-		return table{}
-	}
-	return table{fb: f, pos: pos, size: size, vtable: vtable, slots: (vsize - 4) / 2}
+	// The table's size, which follows, is not looked at: the Go builder lets tables of different sizes share a vtable when
+	// their fields begin at the same places, so it may be another table's.
+	return table{fb: f, pos: pos, vtable: vtable, slots: (vsize - 4) / 2}
 }
 
 // target returns the position that the offset at pos points to. Offsets point
@@ -90,8 +87,8 @@ func (t table) field(slot, width int) int {
 	if off == 0 {
 		return 0
 	}
-	if off < 4 || off+width > t.size {
-		t.fb.fail("field outside its table", t.pos)
+	if off < 4 || !t.fb.within(t.pos+off, width) {
+		t.fb.fail("field outside", t.pos)
 		return 0
 	}
 	return t.pos + off

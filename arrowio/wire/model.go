@@ -42,7 +42,8 @@ type Metrics struct {
 // LambdaPoint is one λ that was tried.
 type LambdaPoint struct {
 	Lambda      float64  `json:"lambda"`
-	HeldOutLoss *float64 `json:"held_out_loss,omitempty"`
+	HeldOutLoss *float64 `json:"held_out_loss,omitempty"` // mean squared loss on held-out rows, in units of each output's variance
+	GCV         *float64 `json:"gcv,omitempty"`           // score of generalised cross-validation, where too few rows were held out; same units
 }
 
 // Range is a part of the features topic, in coordinates of the events that made it: the rows from

@@ -120,11 +120,16 @@ func takeRows(arr arrow.Array, rows []int32) (arrow.Array, error) {
 		return takeDictionary(dict, rows)
 	}
 	if len(rows) == 0 {
-		return array.NewSlice(arr, 0, 0), nil
+		return takeRuns(arr, nil)
 	}
-	if first, last := rows[0], rows[len(rows)-1]; int(last-first)+1 == len(rows) {
+	if first, last := rows[0], rows[len(rows)-1]; int(last-first)+1 == len(rows) && !arrow.IsNested(arr.DataType().ID()) {
 		return array.NewSlice(arr, int64(first), int64(last)+1), nil
 	}
+	return takeAny(arr, rows)
+}
+
+// takeAny takes rows in any order.
+func takeAny(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	index := int32Column("", rows).arr
 	defer index.Release()
 	if taken, err := compute.TakeArray(context.Background(), arr, index); err == nil {
@@ -133,7 +138,8 @@ func takeRows(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	return takeRuns(arr, rows)
 }
 
-// takeRuns takes rows of a type that compute cannot: it slices runs of neighbours and joins them.
+// takeRuns takes rows of a type that compute cannot: it slices runs of neighbours and joins them. Joining copies,
+// so that an array without values keeps no others behind it: the IPC writer fails on an empty slice of binary values.
 func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	var runs []arrow.Array
 	defer func() {
@@ -148,6 +154,9 @@ func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
 		}
 		runs = append(runs, array.NewSlice(arr, int64(rows[at]), int64(rows[end-1])+1))
 		at = end
+	}
+	if len(runs) == 0 {
+		runs = append(runs, array.NewSlice(arr, 0, 0))
 	}
 	return array.Concatenate(runs, memory.DefaultAllocator)
 }
@@ -175,9 +184,7 @@ func takeDictionary(arr *array.Dictionary, rows []int32) (arrow.Array, error) {
 		}
 		appendIndex(index, n)
 	}
-	entries := int32Column("", used).arr
-	defer entries.Release()
-	values, err := compute.TakeArray(context.Background(), arr.Dictionary(), entries)
+	values, err := takeAny(arr.Dictionary(), used)
 	if err != nil {
 		return nil, err
 	}
