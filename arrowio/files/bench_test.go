@@ -1,0 +1,117 @@
+package files
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// csvText is rows of ten columns: an integer, a word and eight numbers.
+func csvText(rows int) []byte {
+	var b bytes.Buffer
+	b.WriteString("id,word,a,b,c,d,e,f,g,h\n")
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range rows {
+		fmt.Fprintf(&b, "%d,word%d", i, r.IntN(50))
+		for range 8 {
+			fmt.Fprintf(&b, ",%.6f", r.NormFloat64())
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// libsvmText is rows of fourteen ones among 123 columns, as the Adult data are.
+func libsvmText(rows int) []byte {
+	var b bytes.Buffer
+	r := rand.New(rand.NewPCG(1, 1))
+	for range rows {
+		fmt.Fprintf(&b, "%+d", 2*r.IntN(2)-1)
+		for k := range 14 {
+			fmt.Fprintf(&b, " %d:1", 1+8*k+r.IntN(8))
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+func benchmarkRead(b *testing.B, path string, o Options) {
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(info.Size())
+	b.ReportAllocs()
+	rows := int64(0)
+	for b.Loop() {
+		r, err := Open(path, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			rows += rec.NumRows()
+			rec.Release()
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkRead reports MB/s of the file. "both passes" is what a user waits for
+// without a schema; "one pass" has the types given.
+func BenchmarkRead(b *testing.B) {
+	csv, svm := csvText(50_000), libsvmText(50_000)
+	rec := sampleRecord(b, memory.DefaultAllocator, 50_000)
+	defer rec.Release()
+	for _, c := range []struct{ name, path string }{
+		{"csv", writeFile(b, "a.csv", csv)},
+		{"csv.gz", writeFile(b, "a.csv.gz", zipped(b, csv))},
+		{"libsvm", writeFile(b, "a.libsvm", svm)},
+		{"libsvm.gz", writeFile(b, "a.libsvm.gz", zipped(b, svm))},
+	} {
+		b.Run(c.name+"/both passes", func(b *testing.B) { benchmarkRead(b, c.path, Options{}) })
+		r, err := Open(c.path, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		types := r.Schema()
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(c.name+"/one pass", func(b *testing.B) { benchmarkRead(b, c.path, Options{Schema: types}) })
+	}
+	for _, name := range binaryNames {
+		path := written(b, name, rec)
+		b.Run(name, func(b *testing.B) { benchmarkRead(b, path, Options{}) })
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	rec := sampleRecord(b, memory.DefaultAllocator, 20_000)
+	defer rec.Release()
+	for _, name := range []string{"a.arrow", "a.parquet", "a.csv"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				info, err := os.Stat(written(b, name, rec))
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(info.Size())
+			}
+		})
+	}
+}

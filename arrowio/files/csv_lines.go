@@ -1,0 +1,142 @@
+package files
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// csvLines splits a CSV file into rows of trimmed fields. Every row has as many
+// fields as the first.
+type csvLines struct {
+	parser  *csv.Reader
+	limit   *lineLimit
+	blanks  bool // runs of blanks separate fields
+	columns int  // of the first row; 0 before it
+	line    int64
+}
+
+// newCSVLines reads text from its start, a byte order mark aside.
+func newCSVLines(text *bufio.Reader, delimiter rune) (*csvLines, error) {
+	if err := skipBOM(text); err != nil {
+		return nil, err
+	}
+	limit := &lineLimit{r: text}
+	parser := csv.NewReader(bufio.NewReaderSize(limit, bufferBytes))
+	parser.Comma = delimiter
+	parser.FieldsPerRecord = -1 // counted here, so that blank lines can be told from short ones
+	parser.ReuseRecord = true
+	// Blanks before an opening quote are skipped, but where blanks delimit, only
+	// the blank character itself may run together: empty tab-separated fields stay.
+	parser.TrimLeadingSpace = delimiter == ' ' || !unicode.IsSpace(delimiter)
+	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' '}, nil
+}
+
+// next returns the fields of the next row, valid until the next call; io.EOF
+// after the last. Lines without content are passed over.
+func (l *csvLines) next() ([]string, error) {
+	for {
+		l.limit.left = MaxLineBytes
+		fields, err := l.parser.Read()
+		if err != nil {
+			return nil, l.explain(err)
+		}
+		line, _ := l.parser.FieldPos(0)
+		l.line = int64(line)
+		for i, f := range fields {
+			fields[i] = strings.TrimSpace(f)
+		}
+		if l.blanks && len(fields) > 1 && fields[len(fields)-1] == "" {
+			fields = fields[:len(fields)-1] // blanks at the end of the line
+		}
+		if len(fields) == 1 && fields[0] == "" && l.columns != 1 {
+			continue
+		}
+		return fields, l.check(fields)
+	}
+}
+
+// check compares the number of fields with the first row's.
+func (l *csvLines) check(fields []string) error {
+	switch {
+	case l.columns == 0 && len(fields) > MaxColumns:
+		return &Error{Line: l.line, Err: fmt.Errorf("%w: %d columns, at most %d are read", ErrTooLarge, len(fields), MaxColumns)}
+	case l.columns == 0:
+		l.columns = len(fields)
+	case l.columns != len(fields):
+		return &Error{Line: l.line, Err: fmt.Errorf("the row has %d fields where the first row has %d", len(fields), l.columns)}
+	}
+	return nil
+}
+
+// explain turns the parser's error into one with a line number.
+func (l *csvLines) explain(err error) error {
+	if err == io.EOF {
+		return err
+	}
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return &Error{Line: l.line + 1, Err: err}
+	}
+	if p.StartLine != p.Line {
+		return &Error{Line: int64(p.Line), Err: fmt.Errorf("%w (the row starts on line %d)", p.Err, p.StartLine)}
+	}
+	return &Error{Line: int64(p.Line), Err: p.Err}
+}
+
+// lineLimit stops a row that takes more than MaxLineBytes from the file. left is
+// set before each row; what the buffer above it already holds comes on top.
+type lineLimit struct {
+	r    io.Reader
+	left int
+}
+
+var errLineTooLong = fmt.Errorf("%w: a row of more than %d MiB (perhaps a quote that is never closed)", ErrTooLarge, MaxLineBytes>>20)
+
+func (l *lineLimit) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLineTooLong
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// columnNames checks the header's fields and returns them as names. A column
+// without a name (an index that a data frame left) is called f and its number
+// from 0, as columns of files without header are.
+func columnNames(header []string) ([]string, error) {
+	names := make([]string, len(header))
+	seen := make(map[string]int, len(header))
+	for i, name := range header {
+		if name == "" {
+			name = numberedName(i)
+		}
+		name = strings.Clone(name)
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("the name of column %d, %q, is not UTF-8 text", i+1, name)
+		}
+		if first, ok := seen[name]; ok {
+			return nil, fmt.Errorf("columns %d and %d are both named %q", first+1, i+1, name)
+		}
+		seen[name] = i
+		names[i] = name
+	}
+	return names, nil
+}
+
+// numberedNames returns f0, f1, ..., for n columns.
+func numberedNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = numberedName(i)
+	}
+	return names
+}
+
+func numberedName(i int) string { return fmt.Sprintf("f%d", i) }

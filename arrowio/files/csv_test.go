@@ -1,0 +1,218 @@
+package files
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+func TestCSVTypesAreFoundOverTheWholeFile(t *testing.T) {
+	path := writeFile(t, "a.csv", []byte(strings.Join([]string{
+		"flag,count,price,name,nothing,late,mixed,huge",
+		"true,1,1,a,,1,1,1",
+		"False,-2,2.5,,NA,2,true,99999999999999999999",
+		"?,+3,nan,3,null,x,2,2",
+	}, "\n")))
+	schema, rows := mustDrain(t, path, Options{})
+	want := "flag bool, count int64, price float64, name utf8, nothing utf8, late utf8, mixed utf8, huge float64"
+	if got := columnsText(schema); got != want {
+		t.Fatalf("columns:\n%s\nwant:\n%s", got, want)
+	}
+	equalLines(t, rows, []string{
+		"true|1|1|a|(null)|1|1|1",
+		"false|-2|2.5|(null)|(null)|2|true|1e+20",
+		"(null)|3|NaN|3|(null)|x|2|2",
+	})
+}
+
+func TestCSVSyntax(t *testing.T) {
+	for name, c := range map[string]struct {
+		text    string
+		o       Options
+		columns string
+		rows    []string
+	}{
+		"names and fields are trimmed": {
+			" a , b\n 1 ,  x y \n", Options{}, "a int64, b utf8", []string{"1|x y"}},
+		"quoted fields": {
+			"a,b\n\"1,5\",\"line\none \"\"q\"\"\"\n, \"x\"\n", Options{}, "a utf8, b utf8",
+			[]string{"1,5|line\none \"q\"", "(null)|x"}},
+		"windows line ends and empty lines": {
+			"a,b\r\n1,2\r\n\r\n3,4\r\n   \r\n\r\n", Options{}, "a int64, b int64", []string{"1|2", "3|4"}},
+		"byte order mark": {
+			"\ufeff\"a\",b\n1,2\n", Options{}, "a int64, b int64", []string{"1|2"}},
+		"no end of the last line": {
+			"a\n1\n2", Options{}, "a int64", []string{"1", "2"}},
+		"without header": {
+			"A,1\nB,2\n", Options{NoHeader: true}, "f0 utf8, f1 int64", []string{"A|1", "B|2"}},
+		"unnamed column": {
+			",b\n0,2\n", Options{}, "f0 int64, b int64", []string{"0|2"}},
+		"tabs": {
+			"a\tb\tc\n1\t\tx, y\n\t2\t\n", Options{Delimiter: '\t'}, "a int64, b int64, c utf8",
+			[]string{"1|(null)|x, y", "(null)|2|(null)"}},
+		"semicolons": {
+			"a;b\n1,5;2\n", Options{Delimiter: ';'}, "a utf8, b int64", []string{"1,5|2"}},
+		"runs of blanks": {
+			"   1.5e-001   2 \n  -3   4\n", Options{Delimiter: ' ', NoHeader: true}, "f0 float64, f1 int64",
+			[]string{"0.15|2", "-3|4"}},
+		"header alone": {
+			"a,b\n", Options{}, "a utf8, b utf8", nil},
+		"own null values": {
+			"a,b\n-,NA\n1,x\n", Options{NullValues: []string{"-"}}, "a int64, b utf8", []string{"(null)|NA", "1|x"}},
+		"no null values": {
+			"a,b\n,1\n", Options{NullValues: []string{}}, "a utf8, b int64", []string{"|1"}},
+		"one column with a null": {
+			"a\n1\n\"\"\n2\n", Options{}, "a int64", []string{"1", "(null)", "2"}},
+		"hexadecimal is text": {
+			"a,b\n0x10,1_000\n", Options{}, "a utf8, b utf8", []string{"0x10|1_000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema, rows := mustDrain(t, writeFile(t, "a.csv", []byte(c.text)), c.o)
+			if got := columnsText(schema); got != c.columns {
+				t.Errorf("columns %q, want %q", got, c.columns)
+			}
+			equalLines(t, rows, c.rows)
+		})
+	}
+}
+
+func TestCSVOfTSVIsSplitAtTabs(t *testing.T) {
+	schema, rows := mustDrain(t, writeFile(t, "a.tsv", []byte("a,b\tc\n1\t2\n")), Options{})
+	if got := columnsText(schema); got != "a,b int64, c int64" {
+		t.Errorf("columns %q", got)
+	}
+	equalLines(t, rows, []string{"1|2"})
+}
+
+func TestCSVFaultsNameFileAndLine(t *testing.T) {
+	long := "a,b\n1,2\n\"" + strings.Repeat("x", MaxLineBytes+bufferBytes+1) + ",2\n"
+	for name, c := range map[string]struct {
+		text string
+		line int64
+		say  string
+	}{
+		"short row":           {"a,b,c\n1,2,3\n1,2\n", 3, "2 fields where the first row has 3"},
+		"long row":            {"a,b\n1,2\n\n1,2,3\n", 4, "3 fields where the first row has 2"},
+		"bare quote":          {"a,b\n1,x\"y\n", 2, "quote"},
+		"open quote":          {"a,b\n1,2\n\"x,2\n3,4\n", 4, "row starts on line 3"},
+		"duplicate name":      {"a,b, a\n1,2,3\n", 1, "columns 1 and 3 are both named \"a\""},
+		"name not UTF-8":      {"a,\xff\n1,2\n", 1, "not UTF-8"},
+		"field not UTF-8":     {"a,b\n1,x\n2,\xff\n", 3, "not UTF-8"},
+		"row beyond any size": {long, 3, "more than 16 MiB"},
+		"too many columns":    {strings.Repeat(",", MaxColumns) + "\n", 1, "columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := writeFile(t, "a.csv", []byte(c.text))
+			_, _, _, err := drain(path, Options{})
+			wantError(t, err, path, c.line, c.say)
+		})
+	}
+}
+
+func TestCSVWithoutContentIsEmpty(t *testing.T) {
+	for name, text := range map[string]string{"nothing": "", "line ends": "\n\n", "mark alone": "\ufeff"} {
+		t.Run(name, func(t *testing.T) {
+			for _, noHeader := range []bool{false, true} {
+				_, _, _, err := drain(writeFile(t, "a.csv", []byte(text)), Options{NoHeader: noHeader})
+				if !errors.Is(err, ErrEmpty) {
+					t.Errorf("no header %v: error %v, want ErrEmpty", noHeader, err)
+				}
+			}
+		})
+	}
+}
+
+func TestCSVOfUTF16IsRefused(t *testing.T) {
+	_, _, _, err := drain(writeFile(t, "a.csv", []byte("\xff\xfea\x00\n\x00")), Options{})
+	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "UTF-16") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCSVSchemaForcesTypes(t *testing.T) {
+	train := arrow.NewSchema([]arrow.Field{
+		{Name: "absent", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "a", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "b", Type: arrow.BinaryTypes.String},
+		{Name: "c", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+		{Name: "d", Type: arrow.PrimitiveTypes.Float32},
+		{Name: "when", Type: arrow.FixedWidthTypes.Date32},
+	}, nil)
+	path := writeFile(t, "a.csv", []byte("b,a,new,c,d,when\n1,2,3,4,0.5,2024-02-29\n5,?,true,,1e99,\n"))
+	schema, rows := mustDrain(t, path, Options{Schema: train})
+	if got, want := columnsText(schema), "b utf8, a float64, new utf8, c utf8, d float32, when date32"; got != want {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+	equalLines(t, rows, []string{"1|2|3|4|0.5|2024-02-29", "5|(null)|true|(null)|+Inf|(null)"})
+}
+
+func TestCSVValueThatIsNotOfTheForcedTypeIsAnError(t *testing.T) {
+	for typ, c := range map[arrow.DataType]struct{ value, say string }{
+		arrow.PrimitiveTypes.Int64:         {"1.5", "\"1.5\" is not a whole number of 64 bits (int64)"},
+		arrow.PrimitiveTypes.Int8:          {"128", "whole number of 8 bits"},
+		arrow.PrimitiveTypes.Uint16:        {"-1", "whole number from 0 of 16 bits"},
+		arrow.PrimitiveTypes.Float64:       {"abc", "\"abc\" is not a number"},
+		arrow.FixedWidthTypes.Boolean:      {"1", "true or false"},
+		arrow.FixedWidthTypes.Date32:       {"yesterday", "date32"},
+		arrow.PrimitiveTypes.Float32:       {strings.Repeat("y", 99), "yyy...\" is not a number"},
+		arrow.FixedWidthTypes.Time32s:      {"noon", "time32"},
+		arrow.BinaryTypes.LargeString:      {"\xc3\x28", "UTF-8"},
+		arrow.PrimitiveTypes.Uint64:        {"18446744073709551616", "whole number"},
+		arrow.FixedWidthTypes.Date64:       {"x", "date64"},
+		arrow.FixedWidthTypes.Timestamp_us: {"x", "timestamp"},
+	} {
+		t.Run(typ.String(), func(t *testing.T) {
+			path := writeFile(t, "test.csv", []byte("k,col\n1,\n2,"+c.value+"\n"))
+			train := arrow.NewSchema([]arrow.Field{{Name: "col", Type: typ}}, nil)
+			_, _, _, err := drain(path, Options{Schema: train})
+			wantError(t, err, path, 3, "test.csv", "line 3", "column \"col\"", c.say)
+		})
+	}
+}
+
+func TestCSVRefusesAForcedTypeThatTextCannotHold(t *testing.T) {
+	path := writeFile(t, "a.csv", []byte("a\n1\n"))
+	train := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
+	_, _, _, err := drain(path, Options{Schema: train})
+	wantError(t, err, path, 0, "column \"a\"", "list")
+	if !errors.Is(err, ErrUnsupported) {
+		t.Errorf("error %v is not ErrUnsupported", err)
+	}
+}
+
+func TestCSVRecordsHoldBatchRows(t *testing.T) {
+	path := writeFile(t, "a.csv", []byte("a\n"+strings.Repeat("1\n", 10)))
+	_, rows, sizes, err := drain(path, Options{BatchRows: 4})
+	if err != nil || len(rows) != 10 || len(sizes) != 3 || sizes[0] != 4 || sizes[2] != 2 {
+		t.Fatalf("sizes %v, %d rows, %v", sizes, len(rows), err)
+	}
+}
+
+func TestCSVWideRowsMakeSmallerRecords(t *testing.T) {
+	wide := strings.Repeat("w", 1<<20) + "\n"
+	path := writeFile(t, "a.csv", []byte("a\n"+strings.Repeat(wide, 70)))
+	_, rows, sizes, err := drain(path, Options{})
+	if err != nil || len(rows) != 70 || len(sizes) != 2 || sizes[0] != 64 {
+		t.Fatalf("sizes %v, %d rows, %v", sizes, len(rows), err)
+	}
+}
+
+func TestCSVErrorsAfterSoundRecordsStay(t *testing.T) {
+	path := writeFile(t, "a.csv", []byte("a\n1\n2\n3\nx\n"))
+	r, err := Open(path, Options{BatchRows: 2, Schema: arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rec, err := r.Next()
+	if err != nil || rec.NumRows() != 2 {
+		t.Fatalf("first record: %v", err)
+	}
+	rec.Release()
+	for range 2 {
+		_, err = r.Next()
+		wantError(t, err, path, 5, "\"x\"")
+	}
+}

@@ -1,0 +1,165 @@
+package files
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// csvColumn is one column of the written file: a column of the records, or one
+// element of its fixed-size lists.
+type csvColumn struct {
+	name    string
+	index   int // of the record's column
+	element int // of the list; -1 for plain columns
+}
+
+// csvColumnsOf lays the columns of a schema out as CSV columns.
+func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
+	var columns []csvColumn
+	for i, field := range schema.Fields() {
+		list, ok := field.Type.(*arrow.FixedSizeListType)
+		if !ok {
+			if !hasText(field.Type) {
+				return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", ErrUnsupported, field.Type)}
+			}
+			columns = append(columns, csvColumn{name: field.Name, index: i, element: -1})
+			continue
+		}
+		if !hasText(list.Elem()) {
+			return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", ErrUnsupported, list)}
+		}
+		for k := range int(list.Len()) {
+			columns = append(columns, csvColumn{name: field.Name + "_" + strconv.Itoa(k), index: i, element: k})
+		}
+	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("%w: a CSV file without columns", ErrUnsupported)
+	}
+	return columns, nil
+}
+
+// hasText reports whether values of t have a form in text.
+func hasText(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		return hasText(d.ValueType)
+	}
+	switch t.ID() {
+	case arrow.NULL, arrow.DECIMAL128, arrow.DECIMAL256, arrow.FLOAT16, arrow.DURATION:
+		return true
+	}
+	_, err := textType(t)
+	return err == nil
+}
+
+// csvEncoder writes a header and one line a row.
+type csvEncoder struct {
+	columns []csvColumn
+	zip     *gzip.Writer // nil unless compressing
+	out     *bufio.Writer
+	csv     *csv.Writer
+	row     []string
+}
+
+func newCSVEncoder(w io.Writer, columns []csvColumn, delimiter rune, gzipped bool) (recordEncoder, error) {
+	e := &csvEncoder{columns: columns, row: make([]string, len(columns))}
+	if gzipped {
+		e.zip = gzip.NewWriter(w)
+		w = e.zip
+	}
+	e.out = bufio.NewWriterSize(w, bufferBytes)
+	e.csv = csv.NewWriter(e.out) // writes through e.out, which is large enough to be used as it is
+	e.csv.Comma = delimiter
+	for i, c := range columns {
+		e.row[i] = c.name
+	}
+	return e, e.writeRow()
+}
+
+func (e *csvEncoder) write(rec arrow.Record) error {
+	texts := make([]func(i int) string, len(e.columns))
+	for i, c := range e.columns {
+		texts[i] = textOf(rec.Column(c.index), c.element)
+	}
+	for row := range int(rec.NumRows()) {
+		for i, text := range texts {
+			e.row[i] = text(row)
+		}
+		if err := e.writeRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeRow writes e.row. A row of one empty field would be an empty line, which
+// readers pass over: quotes make it a row.
+func (e *csvEncoder) writeRow() error {
+	if len(e.row) == 1 && e.row[0] == "" {
+		_, err := e.out.WriteString("\"\"\n")
+		return err
+	}
+	return e.csv.Write(e.row)
+}
+
+func (e *csvEncoder) close() error {
+	e.csv.Flush()
+	if err := e.csv.Error(); err != nil {
+		return err
+	}
+	if e.zip != nil {
+		return errors.Join(e.out.Flush(), e.zip.Close())
+	}
+	return e.out.Flush()
+}
+
+// textOf returns what writes value i of a column, or of one element of its
+// lists; null is "".
+func textOf(column arrow.Array, element int) func(i int) string {
+	if element < 0 {
+		text := valueText(column)
+		return func(i int) string {
+			if column.IsNull(i) {
+				return ""
+			}
+			return text(i)
+		}
+	}
+	lists := column.(*array.FixedSizeList)
+	values := lists.ListValues()
+	text := valueText(values)
+	return func(i int) string {
+		start, _ := lists.ValueOffsets(i)
+		at := int(start) + element
+		if lists.IsNull(i) || values.IsNull(at) {
+			return ""
+		}
+		return text(at)
+	}
+}
+
+// valueText returns what writes value i, which is not null. Numbers take the
+// shortest form that reads back as the same number.
+func valueText(column arrow.Array) func(i int) string {
+	switch c := column.(type) {
+	case *array.Float64:
+		return func(i int) string { return strconv.FormatFloat(c.Value(i), 'g', -1, 64) }
+	case *array.Float32:
+		return func(i int) string { return strconv.FormatFloat(float64(c.Value(i)), 'g', -1, 32) }
+	case *array.Int64:
+		return func(i int) string { return strconv.FormatInt(c.Value(i), 10) }
+	case *array.String:
+		return c.Value
+	case *array.Dictionary:
+		text := valueText(c.Dictionary())
+		return func(i int) string { return text(c.GetValueIndex(i)) }
+	}
+	return column.ValueStr
+}

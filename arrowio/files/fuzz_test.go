@@ -1,0 +1,88 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// fuzzRead reads text twice, in records of one row and of many: both give the
+// same rows, or the same error, and the error names the file.
+func fuzzRead(t *testing.T, name string, text []byte, o Options) {
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.BatchRows = 1
+	_, ones, _, oneErr := drain(path, o)
+	o.BatchRows = 100
+	_, many, _, manyErr := drain(path, o)
+	if (oneErr == nil) != (manyErr == nil) || oneErr != nil && oneErr.Error() != manyErr.Error() {
+		t.Fatalf("errors differ: %v and %v", oneErr, manyErr)
+	}
+	var e *Error
+	if oneErr != nil {
+		if !errors.As(oneErr, &e) || e.Path != path {
+			t.Fatalf("error %v does not name the file", oneErr)
+		}
+		return
+	}
+	equalLines(t, ones, many)
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, text := range []string{
+		"a,b\n1,x\n2,y\n", "\ufeffa\tb\r\n1\t\"q\"\"\r\nq\"\r\n", "a\n\n \n\"\"\n", "a,b\n1\n", "\"a\n", ",,\n,,\n",
+		"t,f\ntrue,1e400\nFALSE,nan\nNA,?\n", "1 2  3 \n 4 5 6\n", "x\n\xff\n", "\x1f\x8b\x08", "9223372036854775808\n1\n",
+	} {
+		f.Add([]byte(text), false, byte(','))
+		f.Add([]byte(text), true, byte('\t'))
+		f.Add([]byte(text), true, byte(' '))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, noHeader bool, delimiter byte) {
+		fuzzRead(t, "f.csv", text, Options{NoHeader: noHeader, Delimiter: rune(delimiter)})
+	})
+}
+
+func FuzzLIBSVM(f *testing.F) {
+	for _, text := range []string{
+		"+1 1:1 2:0.5\n-1 3:1e-3 # c\n", "0 0:1\n", "1 2:1 1:1\n", "1 qid:3 1:1\r\n\r\n# x\n2", "nan 1:inf\n", "1 1:\n", "1 :1\n", "1e309 5:0x1\n",
+	} {
+		f.Add([]byte(text), 0)
+		f.Add([]byte(text), 3)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, dim int) {
+		if dim > 1000 { // wide rows cost time and tell nothing more
+			dim %= 1000
+		}
+		fuzzRead(t, "f.libsvm", text, Options{Dim: dim})
+	})
+}
+
+// FuzzArrow and FuzzParquet read arbitrary bytes and touch every value.
+func FuzzArrow(f *testing.F) {
+	f.Add([]byte("ARROW1\x00\x00"))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0x7f})
+	fuzzBinary(f, "zstd.feather", "f.arrow")
+}
+
+func FuzzParquet(f *testing.F) {
+	f.Add(parquetWith(schemaOf(2, element(1<<31-1), element(0))))
+	fuzzBinary(f, "v1.parquet", "f.parquet")
+}
+
+func fuzzBinary(f *testing.F, seed, name string) {
+	content, err := os.ReadFile(filepath.Join("testdata", seed))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_ = readAll(t, path) // any error will do
+	})
+}

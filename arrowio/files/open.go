@@ -1,0 +1,95 @@
+package files
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Reader gives the rows of a file as records, in file order.
+type Reader interface {
+	// Schema returns the schema of every record.
+	Schema() *arrow.Schema
+	// Next returns the next record, of one to BatchRows rows, which the caller
+	// releases; io.EOF after the last. An error is an *Error and stays: later
+	// calls return it again.
+	Next() (arrow.Record, error)
+	// Progress returns the bytes of the file read by Next so far and the
+	// file's size (compressed bytes for gzip; 0 when the size is not known, as
+	// for a pipe). It is safe from any goroutine.
+	Progress() (readBytes, totalBytes int64)
+	// LeftOut names the columns of the file that the records lack, each with
+	// the reason: Parquet columns of structs and maps.
+	LeftOut() []string
+	// Close frees the file. It may be called twice. Records stay valid.
+	Close() error
+}
+
+// extensions maps what a file name may end in, .gz stripped, to its format.
+var extensions = map[string]string{
+	".csv":      FormatCSV,
+	".tsv":      FormatCSV,
+	".parquet":  FormatParquet,
+	".pq":       FormatParquet,
+	".arrow":    FormatArrow,
+	".arrows":   FormatArrow,
+	".feather":  FormatArrow,
+	".ipc":      FormatArrow,
+	".libsvm":   FormatLIBSVM,
+	".svm":      FormatLIBSVM,
+	".svmlight": FormatLIBSVM,
+}
+
+// Open opens the file at path. Without Options.Format the format comes from the
+// extension (.csv, .tsv, .parquet, .pq, .arrow, .arrows, .feather, .ipc,
+// .libsvm, .svm, .svmlight, each also with .gz), else from the first bytes of a
+// Parquet or Arrow file.
+func Open(path string, o Options) (Reader, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, &Error{Path: path, Err: err}
+	}
+	src, err := openSource(path)
+	if err != nil {
+		return nil, &Error{Path: path, Err: err}
+	}
+	r, err := openFormat(src, o)
+	if err != nil {
+		src.Close()
+		return nil, located(path, err)
+	}
+	return &fileReader{path: path, source: src, rows: r}, nil
+}
+
+// openFormat opens src in the format that o or the file names.
+func openFormat(src *source, o Options) (rowReader, error) {
+	format := o.Format
+	if format == "" {
+		format = formatOf(src.path)
+	}
+	if format == "" {
+		format = src.sniffFormat()
+	}
+	switch format {
+	case FormatCSV:
+		return openCSV(src, o)
+	case FormatLIBSVM:
+		return openLIBSVM(src, o)
+	case FormatArrow:
+		return openArrow(src, o)
+	case FormatParquet:
+		return openParquet(src, o)
+	}
+	return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
+}
+
+// formatOf returns the format that path's extension names, "" if none.
+func formatOf(path string) string { return extensions[extension(path)] }
+
+// extension returns path's extension in lower case, .gz stripped first.
+func extension(path string) string {
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	return filepath.Ext(name)
+}

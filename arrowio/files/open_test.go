@@ -1,0 +1,229 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+const twoRows = "a,b\n1,x\n2,y\n"
+
+func TestOpenTakesTheFormatFromTheName(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.csv": twoRows, "A.CSV": twoRows, "a.tsv": "a\tb\n1\tx\n2\ty\n",
+		"a.libsvm": "1 1:1\n2 1:1\n", "a.svm": "1 1:1\n2 1:1\n", "a.svmlight": "1 1:1\n2 1:1\n",
+	} {
+		for suffix, content := range map[string][]byte{"": []byte(text), ".gz": zipped(t, []byte(text))} {
+			if _, rows := mustDrain(t, writeFile(t, name+suffix, content), Options{}); len(rows) != 2 {
+				t.Errorf("%s: %d rows", name+suffix, len(rows))
+			}
+		}
+	}
+}
+
+func TestOpenOfAnUnknownNameListsTheFormats(t *testing.T) {
+	path := writeFile(t, "adult.data", []byte(twoRows))
+	_, err := Open(path, Options{})
+	wantError(t, err, path, 0, "arrow, csv, libsvm, parquet")
+	if _, rows := mustDrain(t, path, Options{Format: FormatCSV}); len(rows) != 2 {
+		t.Errorf("%d rows with the format given", len(rows))
+	}
+}
+
+func TestOpenTellsBinaryFilesByTheirContent(t *testing.T) {
+	rec := sampleRecord(t, memory.DefaultAllocator, 3)
+	defer rec.Release()
+	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows"} {
+		from := written(t, name, rec)
+		to := filepath.Join(t.TempDir(), "nameless")
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		if _, rows := mustDrain(t, to, Options{}); len(rows) != 3 {
+			t.Errorf("%s: %d rows", name, len(rows))
+		}
+	}
+}
+
+func TestOpenRefusesWrongOptions(t *testing.T) {
+	path := writeFile(t, "a.csv", []byte(twoRows))
+	for say, o := range map[string]Options{
+		"unknown format \"json\": want one of arrow, csv, libsvm, parquet": {Format: "json"},
+		"batch rows -1": {BatchRows: -1},
+		"dim -1":        {Dim: -1},
+		"delimiter":     {Delimiter: '"'},
+	} {
+		_, err := Open(path, o)
+		wantError(t, err, path, 0, say)
+	}
+}
+
+func TestOpenOfWhatIsNoFileSaysSo(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "absent.csv")
+	_, err := Open(absent, Options{})
+	wantError(t, err, absent, 0, "no such file")
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v is not os.ErrNotExist", err)
+	}
+	dir := t.TempDir()
+	_, err = Open(dir, Options{Format: FormatCSV})
+	wantError(t, err, dir, 0, "directory")
+}
+
+func TestGzipIsFoundByItsContent(t *testing.T) {
+	_, rows := mustDrain(t, writeFile(t, "a.csv", zipped(t, []byte(twoRows))), Options{})
+	equalLines(t, rows, []string{"1|x", "2|y"})
+
+	members := append(zipped(t, []byte("a,b\n1,x\n")), zipped(t, []byte("2,y\n"))...)
+	_, rows = mustDrain(t, writeFile(t, "a.csv.gz", members), Options{})
+	equalLines(t, rows, []string{"1|x", "2|y"})
+}
+
+func TestDamagedGzipIsAnError(t *testing.T) {
+	whole := zipped(t, []byte("a,b\n"+strings.Repeat("1,some text\n", 1000)))
+	for name, c := range map[string]struct {
+		content []byte
+		say     string
+	}{
+		"not gzip":     {[]byte(twoRows), "content is not gzip"},
+		"cut":          {whole[:len(whole)-9], "end early"},
+		"header cut":   {whole[:5], "end early"},
+		"bad checksum": {append(slices.Clone(whole[:len(whole)-8]), make([]byte, 8)...), "checksum"},
+		"tail":         {append(slices.Clone(whole), "tail of something else"...), "gzip"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := writeFile(t, "a.csv.gz", c.content)
+			_, _, _, err := drain(path, Options{})
+			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	if _, _, _, err := drain(writeFile(t, "a.csv.gz", nil), Options{}); !errors.Is(err, ErrEmpty) {
+		t.Errorf("empty .gz: %v", err)
+	}
+}
+
+func TestProgressEndsAtTheFileSize(t *testing.T) {
+	text := []byte("a,b\n" + strings.Repeat("1,some text\n", 50_000))
+	rec := sampleRecord(t, memory.DefaultAllocator, 5000)
+	defer rec.Release()
+	for name, path := range map[string]string{
+		"csv":     writeFile(t, "a.csv", text),
+		"gzip":    writeFile(t, "a.csv.gz", zipped(t, text)),
+		"libsvm":  writeFile(t, "a.libsvm", []byte(strings.Repeat("1 1:1 2:2\n", 50_000))),
+		"arrow":   written(t, "a.arrows", rec, rec),
+		"parquet": written(t, "a.parquet", rec, rec),
+	} {
+		t.Run(name, func(t *testing.T) {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(path, Options{BatchRows: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var watcher sync.WaitGroup
+			watcher.Go(func() { r.Progress() }) // any goroutine may ask; the race detector listens
+			last, steps := int64(-1), 0
+			for {
+				rec, err := r.Next()
+				if err != nil {
+					break
+				}
+				rec.Release()
+				read, total := r.Progress()
+				if total != info.Size() || read < last || read > total {
+					t.Fatalf("progress %d of %d after %d; the file has %d", read, total, last, info.Size())
+				}
+				last = read
+				steps++
+			}
+			watcher.Wait()
+			if read, total := r.Progress(); read != total || steps < 5 {
+				t.Errorf("progress %d of %d at the end, after %d records", read, total, steps)
+			}
+		})
+	}
+}
+
+func TestScanReportsTheFirstPass(t *testing.T) {
+	path := writeFile(t, "a.csv", []byte("a\n"+strings.Repeat("1\n", 3*scanRows)))
+	calls := 0
+	r, err := Open(path, Options{Scan: func(read, total int64) {
+		if calls++; read <= 0 || read > total {
+			t.Errorf("read %d of %d", read, total)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if calls != 3 {
+		t.Errorf("%d calls, want 3", calls)
+	}
+	if read, _ := r.Progress(); read > bufferBytes {
+		t.Errorf("the first pass counts as progress: %d bytes", read)
+	}
+}
+
+func TestCloseTwiceAndNextAfterClose(t *testing.T) {
+	r, err := Open(writeFile(t, "a.csv", []byte(twoRows)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := r.Next(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Next after Close: %v", err)
+	}
+}
+
+// pipe returns the path of a named pipe into which text is written.
+func pipe(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("no named pipes here: %v", err)
+	}
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		// A reader that refuses the pipe closes it: the write then fails, rightly.
+		_ = os.WriteFile(path, []byte(text), 0o600)
+	})
+	t.Cleanup(writer.Wait)
+	return path
+}
+
+func TestPipesAreReadWhereTheTypesAreGiven(t *testing.T) {
+	types := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "b", Type: arrow.BinaryTypes.String},
+	}, nil)
+	_, rows := mustDrain(t, pipe(t, "p.csv", twoRows), Options{Schema: types})
+	equalLines(t, rows, []string{"1|x", "2|y"})
+
+	_, _, _, err := drain(pipe(t, "p.csv", twoRows), Options{})
+	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "give the schema") {
+		t.Errorf("without types: %v", err)
+	}
+	first := arrow.NewSchema([]arrow.Field{
+		{Name: "f0", Type: arrow.BinaryTypes.String},
+		{Name: "f1", Type: arrow.BinaryTypes.String},
+	}, nil)
+	_, rows = mustDrain(t, pipe(t, "p.csv", twoRows), Options{Schema: first, NoHeader: true})
+	equalLines(t, rows, []string{"a|b", "1|x", "2|y"})
+}

@@ -1,0 +1,116 @@
+package files
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// Names of the formats, as Options.Format and Create take them.
+const (
+	FormatCSV     = "csv"
+	FormatParquet = "parquet"
+	FormatArrow   = "arrow"
+	FormatLIBSVM  = "libsvm"
+)
+
+// Limits on what one file may ask for. They are far above ordinary data; what
+// exceeds them is a damaged or hostile file, or one that needs another tool.
+const (
+	// MaxColumns bounds the columns of a CSV file.
+	MaxColumns = 1 << 16
+	// MaxDim bounds the dimension of a LIBSVM file, whose rows become dense:
+	// at this bound one row takes 4 MiB.
+	MaxDim = 1 << 20
+	// MaxLineBytes bounds one CSV record or LIBSVM line. A quote that is never
+	// closed would otherwise swallow the rest of the file.
+	MaxLineBytes = 16 << 20
+)
+
+// DefaultBatchRows is the number of rows a record when Options.BatchRows is 0.
+const DefaultBatchRows = 4096
+
+// targetRecordBytes caps the memory of one record made from text: a record ends
+// early, below BatchRows rows, where wide rows would exceed it.
+const targetRecordBytes = 64 << 20
+
+// DefaultNullValues returns the CSV fields that are read as null when
+// Options.NullValues is nil.
+func DefaultNullValues() []string { return []string{"", "NA", "N/A", "null", "?"} }
+
+// Formats returns the names of the formats that Open reads, sorted. Create
+// writes all of them but libsvm.
+func Formats() []string {
+	return []string{FormatArrow, FormatCSV, FormatLIBSVM, FormatParquet}
+}
+
+// Options says how Open reads a file. The zero value reads a file by its
+// extension with every default.
+type Options struct {
+	// Format is one of Formats; "" takes it from the extension, .gz stripped
+	// first (see Open).
+	Format string
+	// NoHeader says that a CSV file's first line is a row; columns are then
+	// named f0, f1, ...
+	NoHeader bool
+	// Delimiter separates CSV fields. 0 is a comma, or a tab for .tsv files. A
+	// blank stands for any run of blanks, as in fixed-width tables.
+	Delimiter rune
+	// NullValues are the CSV fields read as null; nil is DefaultNullValues.
+	NullValues []string
+	// BatchRows is the largest number of rows a record; 0 is DefaultBatchRows.
+	BatchRows int
+	// Dim is the width of a LIBSVM file's features; 0 takes the largest index
+	// in the file.
+	Dim int
+	// Schema forces types. CSV: a column named in it takes the type that it has
+	// there, columns it does not name are inferred, and fields of it that the
+	// file lacks are ignored. LIBSVM: the label's type and the dimension.
+	// Parquet and Arrow files state their own types and ignore it.
+	Schema *arrow.Schema
+	// Scan, when set, is called now and then while Open reads a file to find its
+	// types, with the bytes read so far and the file's size.
+	Scan func(readBytes, totalBytes int64)
+	// Allocator gives the memory of the records; nil is memory.DefaultAllocator.
+	Allocator memory.Allocator
+}
+
+// withDefaults returns o with its zero values replaced, or the first fault.
+func (o Options) withDefaults() (Options, error) {
+	if o.Format != "" && !slices.Contains(Formats(), o.Format) {
+		return o, fmt.Errorf("unknown format %q: want one of %s", o.Format, strings.Join(Formats(), ", "))
+	}
+	if o.BatchRows < 0 {
+		return o, fmt.Errorf("batch rows %d: want a positive number, or 0 for %d", o.BatchRows, DefaultBatchRows)
+	}
+	if o.BatchRows == 0 {
+		o.BatchRows = DefaultBatchRows
+	}
+	if o.Dim < 0 || o.Dim > MaxDim {
+		return o, fmt.Errorf("dim %d: want 1 to %d, or 0 to find it", o.Dim, MaxDim)
+	}
+	if !validDelimiter(o.Delimiter) {
+		return o, fmt.Errorf("delimiter %q: want one character other than a quote, a line end", o.Delimiter)
+	}
+	if o.NullValues == nil {
+		o.NullValues = DefaultNullValues()
+	}
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	return o, nil
+}
+
+// validDelimiter reports whether encoding/csv can split at r (0: the default).
+func validDelimiter(r rune) bool {
+	return r == 0 || (r != '"' && r != '\r' && r != '\n' && utf8.ValidRune(r) && r != utf8.RuneError)
+}
+
+// rowsPerRecord returns the rows of a record whose rows take about rowBytes.
+func (o Options) rowsPerRecord(rowBytes int) int {
+	return max(1, min(o.BatchRows, targetRecordBytes/max(1, rowBytes)))
+}

@@ -1,0 +1,283 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+)
+
+// parquetMagic starts and ends a Parquet file.
+var parquetMagic = []byte("PAR1")
+
+// parquetReader reads records from a Parquet file, one row group after the
+// other, page by page in each column. A record does not cross row groups.
+//
+// The columns are asked for one by one on the caller's goroutine. The library's
+// own record reader opens them on goroutines, where the panics that damaged files
+// cause cannot be recovered. That also holds for the columns of a struct, which
+// are therefore left out.
+type parquetReader struct {
+	src     *source
+	file    *pqarrow.FileReader
+	fields  []int // the fields of the file that are read
+	leaves  map[int]bool
+	types   *arrow.Schema
+	omitted []string
+	group   int // the next row group
+	columns []*pqarrow.ColumnReader
+	valid   validator
+	mem     memory.Allocator
+	batch   int64
+	rows    int64 // that the footer promises
+	read    atomic.Int64
+}
+
+func openParquet(src *source, o Options) (rows rowReader, err error) {
+	defer guard(&err)
+	if _, err := src.content(); err != nil {
+		return nil, err
+	}
+	switch {
+	case src.gzipped:
+		return nil, fmt.Errorf("%w: a Parquet file inside gzip: decompress it first", ErrUnsupported)
+	case !src.regular:
+		return nil, fmt.Errorf("%w: Parquet is read from plain files only", ErrUnsupported)
+	case src.size == 0:
+		return nil, ErrEmpty
+	}
+	if err := checkParquetFooter(src.file, src.size); err != nil {
+		return nil, err
+	}
+	r := &parquetReader{src: src, mem: boundedAllocator{o.Allocator}, batch: int64(o.BatchRows)}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	return r, r.chooseFields()
+}
+
+// open reads the file's metadata.
+func (r *parquetReader) open() error {
+	props := parquet.NewReaderProperties(r.mem)
+	props.BufferedStreamEnabled = true // else a whole column chunk is held, of the length that the file claims
+	pf, err := file.NewParquetReader(r.src.file, file.WithReadProps(props))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if err := checkStoredSchema(pf.MetaData().KeyValueMetadata()); err != nil {
+		return err
+	}
+	for i := range pf.NumRowGroups() {
+		if err := checkRowGroup(pf.MetaData().RowGroup(i)); err != nil {
+			return err
+		}
+	}
+	r.rows = pf.NumRows()
+	if r.file, err = pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: r.batch}, r.mem); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
+}
+
+// chooseFields takes every field that can be read safely.
+func (r *parquetReader) chooseFields() error {
+	r.leaves = make(map[int]bool)
+	for i := range r.file.ParquetReader().MetaData().Schema.NumColumns() {
+		r.leaves[i] = true
+	}
+	var fields []arrow.Field
+	for i := range r.file.Manifest.Fields {
+		field := *r.file.Manifest.Fields[i].Field
+		if hasStruct(field.Type) {
+			r.omitted = append(r.omitted, fmt.Sprintf("%s: %s", field.Name, field.Type))
+			continue
+		}
+		r.fields = append(r.fields, i)
+		fields = append(fields, field)
+	}
+	whole, err := r.file.Schema()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	meta := whole.Metadata()
+	r.types = arrow.NewSchema(fields, &meta)
+	return checkArrowTypes(r.types)
+}
+
+// openGroup checks the pages of the next row group and opens its columns; io.EOF
+// after the last.
+func (r *parquetReader) openGroup() error {
+	r.closeGroup()
+	meta := r.file.ParquetReader().MetaData()
+	if r.group == len(meta.RowGroups) {
+		return r.end()
+	}
+	group := meta.RowGroup(r.group)
+	padding := int64(0)
+	if meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
+		padding = oldWriterPadding
+	}
+	for i := range group.NumColumns() {
+		if err := checkPages(r.src, group, i, padding); err != nil {
+			return err
+		}
+	}
+	for i, field := range r.fields {
+		column, err := r.file.GetFieldReader(context.Background(), field, r.leaves, []int{r.group})
+		if err != nil {
+			return r.columnError(i, err)
+		}
+		r.columns = append(r.columns, column)
+	}
+	r.group++
+	return nil
+}
+
+func (r *parquetReader) columnError(column int, err error) error {
+	return &Error{Column: r.types.Field(column).Name, Err: fmt.Errorf("%w: %w", ErrCorrupt, err)}
+}
+
+// checkRowGroup says by name which compression or encoding of a row group the
+// library lacks: it would only say that there are too few values.
+func checkRowGroup(group *metadata.RowGroupMetaData) error {
+	for i := range group.NumColumns() {
+		chunk, err := group.ColumnChunk(i)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+		name := chunk.PathInSchema().String()
+		if chunk.CryptoMetadata() != nil || chunk.FilePath() != "" {
+			return &Error{Column: name, Err: fmt.Errorf("%w: a column that is encrypted or in another file", ErrUnsupported)}
+		}
+		if _, err := compress.GetCodec(chunk.Compression()); err != nil {
+			return &Error{Column: name, Err: fmt.Errorf("%w: %s compression; write the file with snappy, zstd or gzip", ErrUnsupported, chunk.Compression())}
+		}
+		for _, encoding := range chunk.Encodings() {
+			if encoding > parquet.Encodings.RLEDict { // BYTE_STREAM_SPLIT, and what is newer
+				return &Error{Column: name, Err: fmt.Errorf("%w: %s encoding; write the file with plain or dictionary encoding", ErrUnsupported, encoding)}
+			}
+		}
+	}
+	return nil
+}
+
+// hasStruct reports whether t is a struct or a map, or has one inside.
+func hasStruct(t arrow.DataType) bool {
+	switch t := t.(type) {
+	case *arrow.StructType, *arrow.MapType:
+		return true
+	case arrow.ListLikeType:
+		return hasStruct(t.Elem())
+	}
+	return false
+}
+
+func (r *parquetReader) schema() *arrow.Schema { return r.types }
+
+func (r *parquetReader) leftOut() []string { return r.omitted }
+
+// progress goes by rows: the columns are read from all over the file.
+func (r *parquetReader) progress() (readBytes, totalBytes int64) {
+	size := r.src.size
+	if r.rows <= 0 {
+		return size, size
+	}
+	return int64(float64(size) * min(1, float64(r.read.Load())/float64(r.rows))), size
+}
+
+func (r *parquetReader) release() { r.closeGroup() }
+
+// closeGroup frees the columns' buffers. Its guard is for columns that a panic
+// left half-built; that panic has been reported.
+func (r *parquetReader) closeGroup() {
+	for _, column := range r.columns {
+		func() {
+			var ignored error
+			defer guard(&ignored)
+			column.Release()
+		}()
+	}
+	r.columns = nil
+}
+
+func (r *parquetReader) next() (rec arrow.Record, err error) {
+	defer guard(&err)
+	for {
+		if r.columns == nil {
+			if err := r.openGroup(); err != nil {
+				return nil, err
+			}
+		}
+		rec, err := r.nextOfGroup()
+		if rec != nil || err != nil {
+			return rec, err
+		}
+		r.closeGroup()
+	}
+}
+
+// nextOfGroup returns the next record of the open row group, nil at its end.
+func (r *parquetReader) nextOfGroup() (arrow.Record, error) {
+	columns := make([]arrow.Array, 0, len(r.columns))
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	for i, column := range r.columns {
+		values, err := r.nextValues(column)
+		if err != nil {
+			return nil, r.columnError(i, err)
+		}
+		columns = append(columns, values)
+		if n := columns[0].Len(); values.Len() != n {
+			return nil, r.columnError(i, fmt.Errorf("%d values where another column has %d", values.Len(), n))
+		}
+	}
+	n := int64(columns[0].Len())
+	if n == 0 {
+		return nil, nil
+	}
+	r.read.Add(n)
+	rec := array.NewRecord(r.types, columns, n)
+	if err := r.valid.record(rec); err != nil {
+		rec.Release()
+		return nil, err
+	}
+	return rec, nil
+}
+
+// end is io.EOF once every row has been read.
+func (r *parquetReader) end() error {
+	if read := r.read.Load(); read != r.rows {
+		return fmt.Errorf("%w: it holds %d rows where its footer says %d", ErrCorrupt, read, r.rows)
+	}
+	return io.EOF
+}
+
+// nextValues reads the next values of a column as one array; none at the end.
+func (r *parquetReader) nextValues(column *pqarrow.ColumnReader) (arrow.Array, error) {
+	chunks, err := column.NextBatch(r.batch)
+	if err != nil {
+		return nil, err
+	}
+	defer chunks.Release()
+	switch parts := chunks.Chunks(); len(parts) {
+	case 0:
+		return array.MakeArrayOfNull(r.mem, chunks.DataType(), 0), nil
+	case 1:
+		parts[0].Retain()
+		return parts[0], nil
+	default:
+		return array.Concatenate(parts, r.mem)
+	}
+}

@@ -1,0 +1,133 @@
+package files
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+)
+
+// rowGroupBytes is the approximate size of the values in a row group, all of
+// which the library holds until the group is complete.
+const rowGroupBytes = 64 << 20
+
+// maxRowGroupRows bounds row groups of narrow rows; it is what common readers
+// expect.
+const maxRowGroupRows = 1 << 20
+
+// parquetEncoder writes a Parquet file with snappy-compressed pages and the
+// Arrow schema in its footer, so that types come back as they were.
+type parquetEncoder struct {
+	schema *arrow.Schema
+	out    *bufio.Writer
+	pq     *pqarrow.FileWriter
+
+	groupRows int64 // in the row group being filled
+}
+
+func newParquetEncoder(w io.Writer, schema *arrow.Schema) (e recordEncoder, err error) {
+	defer guardWrite(&err)
+	if schema.NumFields() == 0 {
+		return nil, fmt.Errorf("%w: a Parquet file without columns", ErrUnsupported)
+	}
+	schema = nullableLists(schema)
+	out := bufio.NewWriterSize(w, bufferBytes)
+	props := parquet.NewWriterProperties(
+		parquet.WithCompression(compress.Codecs.Snappy),
+		parquet.WithMaxRowGroupLength(maxRowGroupRows),
+	)
+	pq, err := pqarrow.NewFileWriter(schema, out, props, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return &parquetEncoder{schema: schema, out: out, pq: pq}, nil
+}
+
+// nullableLists returns schema with its fixed-size lists marked nullable. The
+// library writes those that are not with definition levels one short, so that
+// every element comes back null. (Lists that really are null it refuses, with an
+// error.)
+func nullableLists(schema *arrow.Schema) *arrow.Schema {
+	fields := slices.Clone(schema.Fields())
+	for i := range fields {
+		if fields[i].Type.ID() == arrow.FIXED_SIZE_LIST {
+			fields[i].Nullable = true
+		}
+	}
+	meta := schema.Metadata()
+	return arrow.NewSchema(fields, &meta)
+}
+
+// write cuts the record at the ends of row groups itself: the library would cut
+// it too, but slices are what it cannot write (see startLists).
+func (e *parquetEncoder) write(rec arrow.Record) (err error) {
+	defer guardWrite(&err)
+	for at := int64(0); at < rec.NumRows(); {
+		end := min(rec.NumRows(), at+maxRowGroupRows-e.groupRows)
+		if err := e.writePart(rec, at, end); err != nil {
+			return err
+		}
+		e.groupRows += end - at
+		if e.groupRows == maxRowGroupRows || e.pq.RowGroupTotalBytesWritten() >= rowGroupBytes {
+			e.pq.NewBufferedRowGroup()
+			e.groupRows = 0
+		}
+		at = end
+	}
+	return nil
+}
+
+// writePart appends rows start..end-1 to the row group.
+func (e *parquetEncoder) writePart(rec arrow.Record, start, end int64) error {
+	columns := make([]arrow.Array, rec.NumCols())
+	for i, c := range rec.Columns() {
+		part := array.NewSlice(c, start, end)
+		defer part.Release()
+		columns[i] = startLists(part)
+		defer columns[i].Release()
+	}
+	rec = array.NewRecord(e.schema, columns, end-start)
+	defer rec.Release()
+	return e.pq.WriteBuffered(rec)
+}
+
+// startLists returns a column of fixed-size lists that starts at its buffers'
+// start: of a slice, the library would write the elements of the first lists
+// again. Other columns are returned as they are. The caller releases the column.
+func startLists(column arrow.Array) arrow.Array {
+	lists, ok := column.(*array.FixedSizeList)
+	if !ok || lists.Data().Offset() == 0 || lists.NullN() > 0 { // nulls are refused anyway
+		column.Retain()
+		return column
+	}
+	width := int64(lists.DataType().(*arrow.FixedSizeListType).Len())
+	start := int64(lists.Data().Offset()) * width
+	values := array.NewSlice(lists.ListValues(), start, start+int64(lists.Len())*width)
+	defer values.Release()
+	data := array.NewData(lists.DataType(), lists.Len(), []*memory.Buffer{nil}, []arrow.ArrayData{values.Data()}, 0, 0)
+	defer data.Release()
+	return array.NewFixedSizeListData(data)
+}
+
+func (e *parquetEncoder) close() (err error) {
+	defer guardWrite(&err)
+	if err := e.pq.Close(); err != nil {
+		return err
+	}
+	return e.out.Flush()
+}
+
+// guardWrite turns a panic of the Parquet library over a type or value that it
+// does not write into an error.
+func guardWrite(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: the Parquet writer: %v", ErrUnsupported, p)
+	}
+}

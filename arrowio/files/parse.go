@@ -1,0 +1,50 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// parseBool reads true and false in the spellings that programs write.
+func parseBool(s string) (value, ok bool) {
+	switch s {
+	case "true", "True", "TRUE":
+		return true, true
+	case "false", "False", "FALSE":
+		return false, true
+	}
+	return false, false
+}
+
+// parseFloat reads a decimal number, nan or inf. A number beyond the width is
+// infinite, as IEEE arithmetic has it: the row is then rejected for its value,
+// not the file for its syntax. Hexadecimal numbers and digit separators, which
+// strconv takes from Go's syntax, are not numbers in data files.
+func parseFloat(s string, bits int) (float64, bool) {
+	v, err := strconv.ParseFloat(s, bits)
+	if err != nil && !isRange(err) {
+		return 0, false
+	}
+	for i := range len(s) {
+		if c := s[i]; c == 'x' || c == 'X' || c == '_' {
+			return 0, false
+		}
+	}
+	return v, true
+}
+
+// excerpt quotes s for an error message, shortened.
+func excerpt(s string) string {
+	const most = 40
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return strconv.Quote(s)
+}
+
+// notA says that a field does not hold what its column asks for.
+func notA(s, want string) error { return fmt.Errorf("%s is not %s", excerpt(s), want) }
+
+// isRange reports whether err of strconv says that a number is too large.
+func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

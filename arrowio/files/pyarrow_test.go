@@ -1,0 +1,36 @@
+package files
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFilesOfAnotherProgramAreRead(t *testing.T) {
+	want := []string{"1|0.5|a|u|true|[1,2]", "2|(null)|(null)|v|(null)|[3,4]", "3|-2|é|u|false|[5,6]"}
+	for _, name := range []string{"v1.parquet", "v2_struct.parquet", "zstd.feather"} {
+		t.Run(name, func(t *testing.T) {
+			schema, rows := mustDrain(t, filepath.Join("testdata", name), Options{})
+			equalLines(t, rows, want)
+			columns := columnsText(schema)
+			for _, part := range []string{"id int64, x float64, name utf8, kind dictionary<values=utf8", "flag bool, z fixed_size_list<"} {
+				if !strings.Contains(columns, part) {
+					t.Errorf("columns %q lack %q", columns, part)
+				}
+			}
+		})
+	}
+}
+
+func TestParquetThatTheLibraryLacksIsNamed(t *testing.T) {
+	for name, say := range map[string]string{
+		"lz4_raw.parquet":           "column \"id\": not supported: LZ4_RAW compression",
+		"byte_stream_split.parquet": "column \"x\": not supported: BYTE_STREAM_SPLIT encoding",
+	} {
+		_, _, _, err := drain(filepath.Join("testdata", name), Options{})
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: error %v, want %q", name, err, say)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package files
+
+import (
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// rowReader is what each format provides; fileReader makes a Reader of it.
+type rowReader interface {
+	schema() *arrow.Schema
+	next() (arrow.Record, error) // io.EOF at the end; not called again after an error
+	release()                    // frees what the format holds beside the file
+}
+
+// progressReader is a rowReader that knows better than the bytes read how far
+// it is.
+type progressReader interface {
+	progress() (readBytes, totalBytes int64)
+}
+
+// partialReader is a rowReader that leaves columns of the file out.
+type partialReader interface {
+	leftOut() []string
+}
+
+// fileReader is the Reader of every format: it names the file in errors, keeps
+// the first error, and closes the file.
+type fileReader struct {
+	path   string
+	source *source
+	rows   rowReader
+	err    error
+}
+
+func (r *fileReader) Schema() *arrow.Schema { return r.rows.schema() }
+
+func (r *fileReader) Next() (arrow.Record, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	rec, err := r.rows.next()
+	if err == nil {
+		return rec, nil
+	}
+	if err != io.EOF {
+		err = located(r.path, err)
+	}
+	r.err = err
+	return nil, err
+}
+
+func (r *fileReader) Progress() (readBytes, totalBytes int64) {
+	if p, ok := r.rows.(progressReader); ok {
+		return p.progress()
+	}
+	return r.source.progress()
+}
+
+func (r *fileReader) LeftOut() []string {
+	if p, ok := r.rows.(partialReader); ok {
+		return p.leftOut()
+	}
+	return nil
+}
+
+func (r *fileReader) Close() error {
+	if r.source.closed {
+		return nil
+	}
+	r.rows.release()
+	r.err = &Error{Path: r.path, Err: os.ErrClosed}
+	if err := r.source.Close(); err != nil {
+		return located(r.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// bufferBytes is the size of the buffers between file, gzip and parser; larger
+// ones gain nothing.
+const bufferBytes = 256 << 10
+
+// source is the file under a reader: its bytes, with gzip undone, from the
+// start and again from the start. Reads of the file are counted.
+type source struct {
+	path    string
+	file    *os.File
+	regular bool // a plain file: has a size and can be read again
+	size    int64
+	read    atomic.Int64
+	stream  *bufio.Reader // the content, nil before the first use and after rewind
+	gzipped bool          // known once content has been called
+	closed  bool
+}
+
+// openSource opens path for reading and refuses what cannot hold rows.
+func openSource(path string) (*source, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, bare(err)
+	}
+	if info.IsDir() {
+		file.Close()
+		return nil, errors.New("is a directory")
+	}
+	s := &source{path: path, file: file, regular: info.Mode().IsRegular()}
+	if s.regular {
+		s.size = info.Size()
+	}
+	return s, nil
+}
+
+// ReadAt reads without moving, uncounted: for formats that are read by position.
+func (s *source) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.file.ReadAt(p, off)
+	if err != nil && err != io.EOF {
+		err = bare(err)
+	}
+	return n, err
+}
+
+// bare strips operation and path from a file system error: *Error names the path.
+func bare(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Read counts the bytes that it takes from the file.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.file.Read(p)
+	s.read.Add(int64(n))
+	if err != nil && err != io.EOF {
+		err = bare(err)
+	}
+	return n, err
+}
+
+// content returns the file's bytes, decompressed, from where the last reader of
+// them stopped (the start at first, and after rewind).
+func (s *source) content() (*bufio.Reader, error) {
+	if s.stream != nil {
+		return s.stream, nil
+	}
+	raw := bufio.NewReaderSize(s, bufferBytes)
+	head, err := raw.Peek(2)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	s.stream = raw
+	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		unzipped, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, gzipError(err)
+		}
+		s.stream, s.gzipped = bufio.NewReaderSize(gzipReader{unzipped}, bufferBytes), true
+	} else if s.namedGzip() && len(head) > 0 {
+		return nil, fmt.Errorf("%w: named .gz, but its content is not gzip", ErrCorrupt)
+	}
+	return s.stream, nil
+}
+
+// namedGzip reports whether the path ends in .gz.
+func (s *source) namedGzip() bool { return strings.HasSuffix(strings.ToLower(s.path), ".gz") }
+
+// plain returns an error unless the file can be read twice.
+func (s *source) plain() error {
+	if !s.regular {
+		return fmt.Errorf("%w: types are found by a first pass, and what is not a plain file cannot be read twice: give the schema", ErrUnsupported)
+	}
+	return nil
+}
+
+// rewind makes the next content start at the first byte of a plain file.
+func (s *source) rewind() error {
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return bare(err)
+	}
+	s.stream = nil
+	s.read.Store(0)
+	return nil
+}
+
+// progress returns the bytes read since the last rewind, and the size.
+func (s *source) progress() (readBytes, totalBytes int64) { return s.read.Load(), s.size }
+
+// ticker returns what a first pass calls now and then to report its progress.
+func (s *source) ticker(scan func(readBytes, totalBytes int64)) func() {
+	if scan == nil {
+		return func() {}
+	}
+	return func() { scan(s.progress()) }
+}
+
+// Close closes the file, once.
+func (s *source) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return bare(s.file.Close())
+}
+
+// sniffFormat tells Parquet and Arrow files by their first bytes; text formats
+// look too much alike to be guessed.
+func (s *source) sniffFormat() string {
+	content, err := s.content()
+	if err != nil {
+		return ""
+	}
+	head, _ := content.Peek(len(arrowMagic))
+	switch {
+	case bytes.HasPrefix(head, parquetMagic):
+		return FormatParquet
+	case bytes.Equal(head, arrowMagic), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
+		return FormatArrow
+	}
+	return ""
+}
+
+// gzipReader says of gzip's own errors that they are gzip's.
+type gzipReader struct{ r *gzip.Reader }
+
+func (g gzipReader) Read(p []byte) (int, error) {
+	n, err := g.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = gzipError(err)
+	}
+	return n, err
+}
+
+// gzipError explains an error of compress/gzip.
+func gzipError(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: the gzip data end early", ErrCorrupt)
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
+
+// skipBOM passes a UTF-8 byte order mark at the start of text, and refuses
+// UTF-16, which would read as one-letter columns.
+func skipBOM(r *bufio.Reader) error {
+	head, _ := r.Peek(3)
+	switch {
+	case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}):
+		_, err := r.Discard(3)
+		return err
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return fmt.Errorf("%w: the text is UTF-16; convert it to UTF-8", ErrUnsupported)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// target is the file being written: a temporary file in the same folder that
+// commit renames, or, where path is no plain file, path itself.
+type target struct {
+	*os.File
+	path      string
+	temporary string // "" when path is written directly
+	done      bool
+}
+
+// createTarget opens what will become path.
+func createTarget(path string) (*target, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, errors.New("is a directory")
+	case err == nil && !info.Mode().IsRegular():
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, bare(err)
+		}
+		return &target{File: file, path: path}, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, bare(err)
+	}
+	mode := fs.FileMode(0o644)
+	if err == nil {
+		mode = info.Mode().Perm()
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, bare(err)
+	}
+	t := &target{File: file, path: path, temporary: file.Name()}
+	if err := file.Chmod(mode); err != nil {
+		return nil, errors.Join(bare(err), t.discard())
+	}
+	return t, nil
+}
+
+// commit makes the bytes durable and gives them their name.
+func (t *target) commit() error {
+	t.done = true
+	if t.temporary == "" {
+		return bare(t.File.Close())
+	}
+	err := t.File.Sync()
+	err = errors.Join(err, t.File.Close())
+	if err == nil {
+		err = os.Rename(t.temporary, t.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(t.temporary))
+	}
+	return nil
+}
+
+// discard removes what was written.
+func (t *target) discard() error {
+	t.done = true
+	err := t.File.Close()
+	if t.temporary != "" {
+		err = errors.Join(err, os.Remove(t.temporary))
+	}
+	return err
+}

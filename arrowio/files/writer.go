@@ -1,0 +1,159 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Writer writes records of one schema to a file. The file appears under its
+// name when Close succeeds, whole; until then what is written lies beside it
+// under a temporary name.
+type Writer interface {
+	// Write appends a record's rows. It does not keep the record. After an
+	// error every later call fails, and Close leaves no file.
+	Write(rec arrow.Record) error
+	// Close finishes the file and gives it its name.
+	Close() error
+	// Discard gives up: nothing of the file stays. After Close it does nothing,
+	// so it can be deferred.
+	Discard() error
+}
+
+// WriteFormats returns the formats that Create writes, sorted.
+func WriteFormats() []string { return []string{FormatArrow, FormatCSV, FormatParquet} }
+
+// Create makes a writer of the format, "" taking it from path's extension:
+//
+//   - arrow: an Arrow IPC file; an IPC stream when the extension is .arrows.
+//   - parquet: snappy-compressed pages. Fixed-size lists are written slowly
+//     (a few MB/s), a property of the library: prefer arrow for feature vectors.
+//   - csv: a header and one line a row; compressed when path ends in .gz; tabs
+//     when it ends in .tsv. A fixed-size list becomes one column an element, named
+//     name_0, name_1, ...; null is an empty field, and so is an empty string.
+//
+// An existing file is replaced by Close. What is not a plain file (a pipe,
+// /dev/stdout) is written directly.
+func Create(path string, schema *arrow.Schema, format string) (Writer, error) {
+	if format == "" {
+		format = formatOf(path)
+	}
+	start, err := encoderOf(path, schema, format)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	out, err := createTarget(path)
+	if err != nil {
+		return nil, &Error{Path: path, Err: err}
+	}
+	enc, err := start(out)
+	if err != nil {
+		return nil, &Error{Path: path, Err: errors.Join(err, out.discard())}
+	}
+	return &fileWriter{path: path, schema: schema, out: out, enc: enc}, nil
+}
+
+// recordEncoder turns records into the bytes of one format.
+type recordEncoder interface {
+	write(rec arrow.Record) error
+	close() error // writes what is pending and the format's end
+}
+
+// encoderOf returns what starts an encoder on the file, once the file is open.
+func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer) (recordEncoder, error), error) {
+	gzipped := strings.HasSuffix(strings.ToLower(path), ".gz")
+	if gzipped && format != FormatCSV {
+		return nil, fmt.Errorf("%w: only csv is written with .gz", ErrUnsupported)
+	}
+	switch format {
+	case FormatCSV:
+		columns, err := csvColumnsOf(schema)
+		if err != nil {
+			return nil, err
+		}
+		delimiter := defaultDelimiter(path)
+		return func(w io.Writer) (recordEncoder, error) { return newCSVEncoder(w, columns, delimiter, gzipped) }, nil
+	case FormatArrow:
+		stream := extension(path) == ".arrows"
+		return func(w io.Writer) (recordEncoder, error) { return newArrowEncoder(w, schema, stream) }, nil
+	case FormatParquet:
+		return func(w io.Writer) (recordEncoder, error) { return newParquetEncoder(w, schema) }, nil
+	case "":
+		return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(WriteFormats(), ", "))
+	}
+	return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(WriteFormats(), ", "))
+}
+
+// fileWriter is the Writer of every format: it checks the schema, names the
+// file in errors, and keeps a failed file from appearing.
+type fileWriter struct {
+	path   string
+	schema *arrow.Schema
+	out    *target
+	enc    recordEncoder
+	failed bool
+}
+
+var errWriterDone = errors.New("the writer is closed")
+
+func (w *fileWriter) Write(rec arrow.Record) error {
+	if w.out.done {
+		return &Error{Path: w.path, Err: errWriterDone}
+	}
+	if w.failed {
+		return &Error{Path: w.path, Err: errors.New("an earlier write failed")}
+	}
+	if err := sameColumns(w.schema, rec.Schema()); err != nil {
+		w.failed = true
+		return &Error{Path: w.path, Err: err}
+	}
+	if err := w.enc.write(rec); err != nil {
+		w.failed = true
+		return located(w.path, err)
+	}
+	return nil
+}
+
+func (w *fileWriter) Close() error {
+	if w.out.done {
+		return nil
+	}
+	if w.failed {
+		return w.Discard()
+	}
+	if err := w.enc.close(); err != nil {
+		return located(w.path, errors.Join(err, w.out.discard()))
+	}
+	if err := w.out.commit(); err != nil {
+		return located(w.path, err)
+	}
+	return nil
+}
+
+func (w *fileWriter) Discard() error {
+	if w.out.done {
+		return nil
+	}
+	if err := w.out.discard(); err != nil {
+		return located(w.path, err)
+	}
+	return nil
+}
+
+// sameColumns returns an error unless the fields of got, metadata aside, are
+// those of want.
+func sameColumns(want, got *arrow.Schema) error {
+	if want.NumFields() != got.NumFields() {
+		return fmt.Errorf("a record has %d columns, the file %d", got.NumFields(), want.NumFields())
+	}
+	for i, f := range want.Fields() {
+		g := got.Field(i)
+		if f.Name != g.Name || !arrow.TypeEqual(f.Type, g.Type) {
+			return fmt.Errorf("a record's column %d is %q of type %s, the file's is %q of type %s", i+1, g.Name, g.Type, f.Name, f.Type)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package files
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/decimal128"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// scalars is a record of one column of each plain type.
+func scalars(t testing.TB) arrow.Record {
+	t.Helper()
+	types := []arrow.DataType{
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+		arrow.PrimitiveTypes.Float32, arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Timestamp_us,
+		arrow.BinaryTypes.LargeString, &arrow.Decimal128Type{Precision: 9, Scale: 2},
+	}
+	fields := make([]arrow.Field, len(types))
+	for i, typ := range types {
+		fields[i] = arrow.Field{Name: typ.Name(), Type: typ, Nullable: true}
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	defer b.Release()
+	for i, typ := range types {
+		for _, text := range []string{"7", "9"} {
+			switch typ.ID() {
+			case arrow.DATE32:
+				text = "2024-02-2" + text
+			case arrow.TIMESTAMP:
+				text = "2024-02-2" + text + " 01:02:03"
+			case arrow.DECIMAL128:
+				b.Field(i).(*array.Decimal128Builder).Append(decimal128.FromI64(1234))
+				continue
+			}
+			if err := b.Field(i).AppendValueFromString(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Field(i).AppendNull()
+	}
+	return b.NewRecord()
+}
+
+func TestScalarsOfEveryTypeAreWritten(t *testing.T) {
+	rec := scalars(t)
+	defer rec.Release()
+	for _, name := range binaryNames {
+		t.Run(name, func(t *testing.T) {
+			_, rows := mustDrain(t, written(t, name, rec), Options{})
+			equalLines(t, rows, rowTexts(rec))
+		})
+	}
+	t.Run("csv", func(t *testing.T) {
+		_, rows := mustDrain(t, written(t, "a.csv", rec), Options{Schema: arrow.NewSchema(rec.Schema().Fields()[:11], nil)})
+		equalLines(t, rows, []string{
+			strings.ReplaceAll(rowTexts(rec)[0], "|1234", "|12.34"),
+			strings.ReplaceAll(rowTexts(rec)[1], "|1234", "|12.34"),
+			rowTexts(rec)[2],
+		})
+	})
+}
+
+func TestCSVIsWrittenWithListsInColumns(t *testing.T) {
+	rec := sampleRecord(t, memory.DefaultAllocator, 6)
+	defer rec.Release()
+	part := rec.NewSlice(3, 6)
+	defer part.Release()
+	for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv"} {
+		t.Run(name, func(t *testing.T) {
+			schema, rows := mustDrain(t, written(t, name, part), Options{})
+			want := "id int64, x float64, flag bool, name utf8, z_0 int64, z_1 float64, z_2 float64"
+			if got := columnsText(schema); got != want {
+				t.Errorf("columns %q, want %q", got, want)
+			}
+			equalLines(t, rows, []string{
+				"3|0.75|false|name 3, \"é\"|3|3.125|3.25",
+				"4|(null)|(null)|(null)|4|4.125|4.25",
+				"5|1.25|false|name 5, \"é\"|5|5.125|5.25",
+			})
+		})
+	}
+}
+
+func TestCSVOfOneColumnKeepsItsNulls(t *testing.T) {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}, nil))
+	defer b.Release()
+	b.Field(0).AppendNull()
+	b.Field(0).(*array.Float64Builder).Append(0.1)
+	b.Field(0).AppendNull()
+	rec := b.NewRecord()
+	defer rec.Release()
+	_, rows := mustDrain(t, written(t, "x.csv", rec), Options{})
+	equalLines(t, rows, []string{"(null)", "0.1", "(null)"})
+}
+
+func TestCSVOfDictionariesHoldsTheirValues(t *testing.T) {
+	rec := dictionaryRecord(t)
+	defer rec.Release()
+	_, rows := mustDrain(t, written(t, "d.csv", rec), Options{})
+	equalLines(t, rows, rowTexts(rec))
+}
+
+func TestFileAppearsOnlyWhenItIsWhole(t *testing.T) {
+	rec := sampleRecord(t, memory.DefaultAllocator, 10)
+	defer rec.Release()
+	other := dictionaryRecord(t)
+	defer other.Release()
+	for _, format := range WriteFormats() {
+		t.Run(format, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "out")
+			if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
+				t.Fatal(err)
+			}
+			w, err := Create(path, rec.Schema(), format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Write(rec); err != nil {
+				t.Fatal(err)
+			}
+			wantContent(t, path, "old")
+			if err := w.Discard(); err != nil {
+				t.Fatal(err)
+			}
+			wantContent(t, path, "old")
+			wantError(t, w.Write(rec), path, 0, "closed")
+
+			if w, err = Create(path, rec.Schema(), format); err != nil {
+				t.Fatal(err)
+			}
+			wantError(t, w.Write(other), path, 0, "1 columns, the file 5")
+			wantError(t, w.Write(rec), path, 0, "earlier write failed")
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			wantContent(t, path, "old")
+
+			if w, err = Create(path, rec.Schema(), format); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(w.Write(rec), w.Close(), w.Close(), w.Discard()); err != nil {
+				t.Fatal(err)
+			}
+			if _, rows := mustDrain(t, path, Options{Format: format}); len(rows) != 10 {
+				t.Errorf("%d rows", len(rows))
+			}
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().Perm() != 0o640 {
+				t.Errorf("mode %v, want that of the file replaced: %v", info.Mode(), err)
+			}
+			if left, _ := os.ReadDir(dir); len(left) != 1 {
+				t.Errorf("files left: %v", left)
+			}
+		})
+	}
+}
+
+func wantContent(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+	}
+}
+
+func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
+	plain := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	nested := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		path, format string
+		schema       *arrow.Schema
+		say          string
+	}{
+		"unknown name":     {"out", "", plain, "give one of arrow, csv, parquet"},
+		"libsvm":           {"out.libsvm", "", plain, "cannot write format \"libsvm\""},
+		"unknown format":   {"out", "json", plain, "cannot write format \"json\""},
+		"gzip of arrow":    {"out.arrow.gz", "", plain, "only csv"},
+		"nested in csv":    {"out.csv", "", nested, "out.csv: column \"l\": not supported"},
+		"no columns":       {"out.csv", "", arrow.NewSchema(nil, nil), "without columns"},
+		"absent directory": {filepath.Join("absent", "out.csv"), "", plain, "no such file"},
+		"a directory":      {".", "csv", plain, "directory"},
+		"no columns at pq": {"out.parquet", "", arrow.NewSchema(nil, nil), "without columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, c.path)
+			_, err := Create(path, c.schema, c.format)
+			wantError(t, err, path, 0, c.say)
+			if left, _ := os.ReadDir(dir); len(left) != 0 {
+				t.Errorf("files left: %v", left)
+			}
+		})
+	}
+}
+
+// everyColumn is a record with nulls of lists, dictionaries and scalars.
+func everyColumn(t *testing.T, rows int) arrow.Record {
+	t.Helper()
+	dict := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "dict", Type: dict, Nullable: true},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
+		{Name: "fixed", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), Nullable: true},
+		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for i := range rows {
+		fixed := b.Field(4).(*array.FixedSizeListBuilder)
+		fixed.Append(true)
+		elements := fixed.ValueBuilder().(*array.Float64Builder)
+		elements.Append(float64(i))
+		if i%4 == 3 {
+			for _, column := range []int{0, 1, 2, 3, 5} {
+				b.Field(column).AppendNull()
+			}
+			elements.AppendNull()
+			continue
+		}
+		elements.Append(-1)
+		b.Field(0).(*array.BooleanBuilder).Append(i%3 == 0)
+		b.Field(1).(*array.StringBuilder).Append(strings.Repeat("t", i%5))
+		if err := b.Field(2).(*array.BinaryDictionaryBuilder).AppendString(strings.Repeat("d", 1+i%3)); err != nil {
+			t.Fatal(err)
+		}
+		list := b.Field(3).(*array.ListBuilder)
+		list.Append(true)
+		for k := range i % 3 {
+			list.ValueBuilder().(*array.Int64Builder).Append(int64(i + k))
+		}
+		b.Field(5).(*array.Date32Builder).Append(arrow.Date32(i))
+	}
+	return b.NewRecord()
+}
+
+func TestSlicesAreWrittenAsTheyAre(t *testing.T) {
+	rec := everyColumn(t, 100)
+	defer rec.Release()
+	a, b := rec.NewSlice(7, 50), rec.NewSlice(33, 98)
+	defer a.Release()
+	defer b.Release()
+	want := append(rowTexts(a), rowTexts(b)...)
+	for _, name := range binaryNames {
+		t.Run(name, func(t *testing.T) {
+			_, rows := mustDrain(t, written(t, name, a, b), Options{})
+			equalLines(t, rows, want)
+		})
+	}
+}
+
+func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
+	const rows = maxRowGroupRows + 5
+	values := arrow.FixedSizeListOf(1, arrow.PrimitiveTypes.Float32)
+	bytes := arrow.Float32Traits.CastToBytes(make([]float32, rows))
+	for i := range rows {
+		arrow.Float32Traits.CastFromBytes(bytes)[i] = float32(i)
+	}
+	elements := array.NewData(arrow.PrimitiveTypes.Float32, rows, []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0, 0)
+	lists := array.NewFixedSizeListData(array.NewData(values, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0))
+	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "z", Type: values}}, nil), []arrow.Array{lists}, rows)
+	path := written(t, "a.parquet", rec)
+	r, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := 0
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range rec.Column(0).(*array.FixedSizeList).ListValues().(*array.Float32).Float32Values() {
+			if v != float32(next) {
+				t.Fatalf("row %d holds %g", next, v)
+			}
+			next++
+		}
+		rec.Release()
+	}
+	if next != rows {
+		t.Errorf("%d rows, want %d", next, rows)
+	}
+}

@@ -1,0 +1,51 @@
+package importgraph
+
+// Folder is what the rules say about a top-level folder and everything under it.
+type Folder struct {
+	// Rank orders the folders: an import goes to a folder of lower rank or stays in its own.
+	Rank int
+	// Sideways names folders of the same rank that may be imported nonetheless.
+	Sideways []string
+	// OnlyModules, where not nil, is the full list of what may be imported besides the standard library
+	// and this module. An entry covers the paths below it.
+	OnlyModules []string
+	// NoModules lists modules that may not be imported. An entry covers the paths below it.
+	NoModules []string
+}
+
+// Rules are the folders of a module by name.
+type Rules map[string]Folder
+
+// mathematics is what plain numeric code needs: linear algebra, a hash, and the processor's abilities.
+var mathematics = []string{"gonum.org/v1/gonum", "github.com/cespare/xxhash/v2", "golang.org/x/sys/cpu"}
+
+var (
+	kafkaClients = []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go"}
+	arrow        = []string{"github.com/apache/arrow", "github.com/apache/arrow-go"}
+	numerics     = []string{"gonum.org"}
+)
+
+// ModuleRules are the rules of this module. A folder that is not named here is a violation, so that a new
+// one is placed on purpose.
+func ModuleRules() Rules {
+	return Rules{
+		"cmd":      {Rank: 4},
+		"examples": {Rank: 4},
+		"k8s":      {Rank: 4}, // manifests, with a test that holds them against config and stages
+		"config":   {Rank: 3, NoModules: join(kafkaClients, arrow, numerics)},
+		"stages":   {Rank: 2, NoModules: kafkaClients},
+		"pipeline": {Rank: 1, NoModules: join(arrow, numerics)},
+		"arrowio":  {Rank: 1, Sideways: []string{"scoring", "training"}, NoModules: kafkaClients},
+		"training": {Rank: 1, OnlyModules: mathematics},
+		"scoring":  {Rank: 1, OnlyModules: mathematics},
+		"internal": {Rank: 0, NoModules: join(kafkaClients, arrow)},
+	}
+}
+
+func join(lists ...[]string) []string {
+	var all []string
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
