@@ -1,0 +1,210 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"go.uber.org/zap"
+)
+
+// lockName is the file in the data directory that marks it as in use.
+const lockName = "eerf.lock"
+
+// Options say where a broker keeps its data and listens. The zero value is a broker for one test.
+type Options struct {
+	// Dir is the data directory, made if missing. Empty means a temporary one that Close removes.
+	Dir string
+	// Host is the address to listen on and to announce to clients, so not a wildcard. Empty means 127.0.0.1.
+	Host string
+	// Port is the port to listen on. Zero means a free one, see [Broker.Addrs].
+	Port int
+	// CompactEvery is how often compaction and retention run; each run rewrites the compacted topics. Zero
+	// means 10s.
+	CompactEvery time.Duration
+	// MinSessionTimeout is the shortest session timeout that a group member may ask for. Zero means 100ms.
+	MinSessionTimeout time.Duration
+	// SyncWrites has every acknowledged record on the disk before the acknowledgement, at a cost in speed.
+	// Default false.
+	SyncWrites bool
+	// Logger gets the broker's own warnings. Nil means silence.
+	Logger *zap.Logger
+}
+
+// maxSessionTimeout is Apache Kafka's default for group.max.session.timeout.ms.
+const maxSessionTimeout = 30 * time.Minute
+
+func (o Options) withDefaults() Options {
+	if o.Host == "" {
+		o.Host = "127.0.0.1"
+	}
+	if o.CompactEvery == 0 {
+		o.CompactEvery = 10 * time.Second
+	}
+	if o.MinSessionTimeout == 0 {
+		o.MinSessionTimeout = 100 * time.Millisecond
+	}
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	var faults []error
+	if o.Port < 0 || o.Port > 65535 {
+		faults = append(faults, fmt.Errorf("port %d is outside 0 to 65535", o.Port))
+	}
+	if o.CompactEvery < time.Millisecond {
+		faults = append(faults, fmt.Errorf("compaction interval %v is under 1ms", o.CompactEvery))
+	}
+	if o.MinSessionTimeout < 0 || o.MinSessionTimeout > maxSessionTimeout {
+		faults = append(faults, fmt.Errorf("session timeout minimum %v is outside 0 to %v",
+			o.MinSessionTimeout, maxSessionTimeout))
+	}
+	return errors.Join(faults...)
+}
+
+// Broker is a running embedded broker.
+type Broker struct {
+	addrs []string
+	close func() error
+
+	mu      sync.Mutex // guards cluster: a closed one blocks its callers
+	cluster *kfake.Cluster
+	closed  bool
+}
+
+// Start starts a broker on what its data directory holds.
+func Start(options Options) (*Broker, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, fmt.Errorf("embedded broker: %w", err)
+	}
+	dir, release, err := open(options.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("embedded broker: %w", err)
+	}
+	cluster, err := kfake.NewCluster(options.cluster(dir)...)
+	if err != nil {
+		return nil, fmt.Errorf("embedded broker: %w", errors.Join(err, release()))
+	}
+	b := &Broker{cluster: cluster, addrs: cluster.ListenAddrs()}
+	stop := b.compactEvery(options.CompactEvery)
+	b.close = sync.OnceValue(func() error {
+		stop()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.closed = true
+		cluster.Close()
+		return release()
+	})
+	return b, nil
+}
+
+// compactEvery starts compaction until stop is called. The broker has a timer of its own, but does not start
+// it for topics that it found in its directory.
+func (b *Broker) compactEvery(interval time.Duration) (stop func()) {
+	ticker := time.NewTicker(interval)
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ticker.C:
+				b.Compact()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(quit)
+		<-done
+	}
+}
+
+// open makes and takes the data directory; release gives it back, and removes it if it is temporary.
+func open(dir string) (path string, release func() error, err error) {
+	temporary := dir == ""
+	if temporary {
+		dir, err = os.MkdirTemp("", "eerf-broker-")
+	} else {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return dir, func() error {
+		err := unlock()
+		if temporary {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+		return err
+	}, nil
+}
+
+func (o Options) cluster(dir string) []kfake.Opt {
+	options := []kfake.Opt{
+		kfake.NumBrokers(1),
+		kfake.Ports(o.Port),
+		kfake.ListenFn(func(network, address string) (net.Listener, error) {
+			_, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			return net.Listen(network, net.JoinHostPort(o.Host, port))
+		}),
+		kfake.DataDir(dir),
+		kfake.ClusterID("eerf-embedded"),
+		kfake.DefaultNumPartitions(1),
+		kfake.GroupMinSessionTimeout(o.MinSessionTimeout),
+		kfake.GroupMaxSessionTimeout(maxSessionTimeout),
+		kfake.WithLogger(logger{o.Logger.Named("broker")}),
+	}
+	if o.SyncWrites {
+		options = append(options, kfake.SyncWrites())
+	}
+	return options
+}
+
+// Addrs returns the bootstrap addresses, host:port each.
+func (b *Broker) Addrs() []string { return append([]string(nil), b.addrs...) }
+
+// Compact runs compaction and retention now, on every topic that asks for them.
+func (b *Broker) Compact() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.cluster.Compact() // applies retention too
+	}
+}
+
+// Close cuts the clients off, writes what is not yet written and releases the data directory; a temporary
+// one is removed. Closing twice is fine.
+func (b *Broker) Close() error { return b.close() }
+
+// logger hands the broker's messages to zap; its informational ones are about single requests and become
+// debug messages.
+type logger struct{ to *zap.Logger }
+
+func (l logger) Logf(level kfake.LogLevel, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	switch level {
+	case kfake.LogLevelError:
+		l.to.Error(message)
+	case kfake.LogLevelWarn:
+		l.to.Warn(message)
+	default:
+		l.to.Debug(message)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package embedded
+
+// lock does nothing here: there is no portable lock that a killed process gives back.
+func lock(string) (unlock func() error, err error) {
+	return func() error { return nil }, nil
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// lock takes the directory for this process; the operating system gives it back when the process ends,
+// however it ends.
+func lock(dir string) (unlock func() error, err error) {
+	path := filepath.Join(dir, lockName)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("data directory %s is in use by another broker", dir)
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return file.Close, nil
+}

@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrUnknownTopic marks a topic or partition that the broker does not have.
+	ErrUnknownTopic = errors.New("unknown topic or partition")
+	// ErrMessageTooLarge marks a produce request over the broker's limit.
+	ErrMessageTooLarge = errors.New("message larger than the broker accepts")
+)
+
+// OffsetOutOfRangeError says that a fetch asked for an offset that the partition does not hold.
+type OffsetOutOfRangeError struct {
+	Topic       string
+	Partition   int
+	Offset      int64 // asked for
+	First, Next int64 // what the partition holds: [First, Next)
+}
+
+func (e *OffsetOutOfRangeError) Error() string {
+	return fmt.Sprintf("offset %d of %s/%d is outside [%d, %d)", e.Offset, e.Topic, e.Partition, e.First, e.Next)
+}
+
+// OversizedBatchError says that the batch at Offset cannot be read within the memory budget. Reading goes on
+// at NextOffset.
+type OversizedBatchError struct {
+	Topic      string
+	Partition  int
+	Offset     int64
+	NextOffset int64
+	Err        error
+}
+
+func (e *OversizedBatchError) Error() string {
+	return fmt.Sprintf("batch at offset %d of %s/%d is over the memory budget: %v", e.Offset, e.Topic, e.Partition, e.Err)
+}
+
+func (e *OversizedBatchError) Unwrap() error { return e.Err }
+
+// permanentError marks a fault that trying again does not mend.
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// Permanent marks err as one that trying again does not mend; nil stays nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+// IsPermanent reports whether err, or one it wraps, is marked by [Permanent], ends a context, or is an answer
+// of the log that stays the same when asked again.
+func IsPermanent(err error) bool {
+	var marked *permanentError
+	var outOfRange *OffsetOutOfRangeError
+	var oversized *OversizedBatchError
+	return errors.As(err, &marked) || errors.As(err, &outOfRange) || errors.As(err, &oversized) ||
+		errors.Is(err, ErrMessageTooLarge) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,108 @@
+package kafka
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// A record batch of format 2 is, in big-endian fields: base offset 8, length from here on 4, leader epoch 4,
+// format 1, checksum 4 of all that follows, attributes 2, last offset delta 4, first and greatest time 8 each,
+// producer id 8, producer epoch 2, sequence 4, number of records 4, records.
+const (
+	batchHeaderBytes  = 61
+	batchLengthBytes  = 12 // up to and with the length field
+	batchCheckedBytes = 21 // from here on the checksum counts
+	batchFormat       = 2
+)
+
+// Bits of the attributes.
+const (
+	codecBits        = 0x07
+	appendTimeBit    = 0x08
+	transactionalBit = 0x10
+	controlBit       = 0x20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// batch is the header of a record batch and its still encoded records.
+type batch struct {
+	base, last int64 // offsets; last counts records that compaction has removed
+	attributes uint16
+	firstTime  int64 // milliseconds
+	maxTime    int64
+	producer   int64
+	count      int32
+	body       []byte
+	bytes      int // the whole batch
+}
+
+func (b *batch) isControl() bool       { return b.attributes&controlBit != 0 }
+func (b *batch) isTransactional() bool { return b.attributes&transactionalBit != 0 }
+
+// unreadableError is a batch that cannot be handed out; reading goes on at next, or at the offset after the one
+// asked for, if that is greater.
+type unreadableError struct {
+	base, next int64
+	err        error
+}
+
+func (u *unreadableError) Error() string { return u.err.Error() }
+func (u *unreadableError) Unwrap() error { return u.err }
+
+// errChecksum is apart from other corruption because it may have happened on the way here.
+var errChecksum = fmt.Errorf("%w: checksum mismatch", ErrCorruptBatch)
+
+// parseBatch reads the batch at the start of a record set. whole is false if the set ends within it, as sets
+// do that were cut at the size asked for.
+func parseBatch(set []byte) (b batch, whole bool, err error) {
+	if len(set) < batchHeaderBytes {
+		return b, false, oldFormat(set)
+	}
+	if err := oldFormat(set); err != nil {
+		return b, false, err
+	}
+	b = parseHeader(set)
+	if b.bytes < batchHeaderBytes {
+		return b, false, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: %d bytes long", ErrCorruptBatch, b.bytes)}
+	}
+	if b.bytes > len(set) {
+		return b, false, nil
+	}
+	b.body = set[batchHeaderBytes:b.bytes]
+	if crc32.Checksum(set[batchCheckedBytes:b.bytes], castagnoli) != binary.BigEndian.Uint32(set[17:]) {
+		return b, true, &unreadableError{b.base, b.last + 1, errChecksum}
+	}
+	if b.last < b.base {
+		return b, true, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: last offset %d before base offset %d",
+			ErrCorruptBatch, b.last, b.base)}
+	}
+	return b, true, nil
+}
+
+// parseHeader reads the fields of a header that is there completely.
+func parseHeader(set []byte) batch {
+	be := binary.BigEndian
+	base := int64(be.Uint64(set))
+	return batch{
+		base:       base,
+		bytes:      batchLengthBytes + int(int32(be.Uint32(set[8:]))),
+		attributes: be.Uint16(set[21:]),
+		last:       base + int64(int32(be.Uint32(set[23:]))),
+		firstTime:  int64(be.Uint64(set[27:])),
+		maxTime:    int64(be.Uint64(set[35:])),
+		producer:   int64(be.Uint64(set[43:])),
+		count:      int32(be.Uint32(set[57:])),
+	}
+}
+
+// oldFormat refuses message sets of formats 0 and 1, whose format byte is at the same place. The offset of a
+// compressed one is that of its last message.
+func oldFormat(set []byte) error {
+	if len(set) <= 16 || set[16] == batchFormat {
+		return nil
+	}
+	offset := int64(binary.BigEndian.Uint64(set))
+	return &unreadableError{offset, offset + 1, fmt.Errorf("%w: format %d", ErrOldFormat, set[16])}
+}

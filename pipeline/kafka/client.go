@@ -1,0 +1,192 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// metadataTTL bounds the age of the view of the cluster that requests are routed by. A view that proves
+// wrong is renewed at once; the age matters to nothing but requests that would go a longer way.
+const metadataTTL = 6 * time.Second
+
+// Client is a pool of connections to one Kafka cluster. It implements [pipeline.Broker].
+type Client struct {
+	config    Config
+	log       *zap.Logger
+	tls       *tls.Config
+	sasl      sasl.Mechanism
+	conns     *conns
+	transport *kafkago.Transport
+	requests  *kafkago.Client
+	reader    *setReader
+
+	correlation atomic.Int32
+	renewals    atomic.Int64
+	ctx         context.Context // ends once Close has seen the owners out
+	close       func()
+
+	mu      sync.Mutex // guards closing against the start of calls of Own
+	closing context.Context
+	owners  sync.WaitGroup // calls of Own
+}
+
+var _ pipeline.Broker = (*Client)(nil)
+
+// New checks the configuration, reads the files it names and makes a client. It does not connect: the first
+// request does.
+func New(config Config, logger *zap.Logger) (*Client, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("kafka configuration: %w", err)
+	}
+	config = config.withDefaults()
+	encryption, err := config.TLS.config()
+	if err != nil {
+		return nil, fmt.Errorf("kafka configuration: %w", err)
+	}
+	mechanism, err := config.SASL.mechanism()
+	if err != nil {
+		return nil, fmt.Errorf("kafka configuration: %w", err)
+	}
+	reader, err := newSetReader(config.BatchBudgetBytes)
+	if err != nil {
+		return nil, fmt.Errorf("kafka client: %w", err)
+	}
+	c := &Client{config: config, log: logger, tls: encryption, sasl: mechanism, conns: newConns(), reader: reader}
+	c.connect()
+	return c, nil
+}
+
+func (c *Client) connect() {
+	ctx, cancel := context.WithCancel(context.Background())
+	closing, leave := context.WithCancel(ctx)
+	c.ctx, c.closing = ctx, closing
+	c.transport = &kafkago.Transport{
+		Dial:        c.conns.dial,
+		DialTimeout: c.config.DialTimeout,
+		MetadataTTL: metadataTTL,
+		ClientID:    c.config.ClientID,
+		TLS:         c.tls,
+		SASL:        c.sasl,
+		Context:     ctx,
+	}
+	c.requests = &kafkago.Client{
+		Addr:      kafkago.TCP(c.config.Brokers...),
+		Timeout:   c.config.RequestTimeout,
+		Transport: c.transport,
+	}
+	c.close = sync.OnceFunc(func() {
+		c.mu.Lock()
+		leave()
+		c.mu.Unlock()
+		c.owners.Wait()
+		cancel()
+		c.transport.CloseIdleConnections()
+		c.conns.close()
+		c.reader.close()
+	})
+}
+
+// Close ends what the client does: calls of Own return and leave their groups, requests fail, connections
+// are cut. Closing twice is fine.
+func (c *Client) Close() error {
+	c.close()
+	return nil
+}
+
+// enter counts a call of Own, whose context ends with Close too.
+func (c *Client) enter(ctx context.Context) (context.Context, func(), error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing.Err() != nil {
+		return nil, nil, errClosed
+	}
+	c.owners.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	unlink := context.AfterFunc(c.closing, cancel)
+	return ctx, func() {
+		unlink()
+		cancel()
+		c.owners.Done()
+	}, nil
+}
+
+// place is what a request is about; topic is empty where it is not about one, partition is -1 where it is
+// about no single one.
+type place struct {
+	doing     string
+	topic     string
+	partition int
+}
+
+func (p place) String() string {
+	switch {
+	case p.topic == "":
+		return p.doing
+	case p.partition < 0:
+		return fmt.Sprintf("%s %s", p.doing, p.topic)
+	default:
+		return fmt.Sprintf("%s %s/%d", p.doing, p.topic, p.partition)
+	}
+}
+
+// repairs is how often a request is sent again: after a restart the connection is stale, and then the new
+// one's view of the cluster may be.
+const repairs = 2
+
+// call sends a request and, where the connection or the view of the cluster turns out to be stale, sends it
+// again on new ones.
+func (c *Client) call(ctx context.Context, at place, limit time.Duration, request func(context.Context) error) error {
+	seen := c.renewals.Load()
+	err := c.once(ctx, limit, request)
+	for range repairs {
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+		if isMisrouted(err) {
+			err = c.exists(ctx, at)
+		} else if isDisconnected(err) {
+			err = nil
+		}
+		if err != nil {
+			break
+		}
+		seen = c.renew(seen)
+		err = c.once(ctx, limit, request)
+	}
+	return c.explain(ctx, at, err)
+}
+
+// once sends a request and waits for its answer until the limit.
+func (c *Client) once(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
+	if c.ctx.Err() != nil {
+		return errClosed
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := request(bounded)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		// Hidden, not wrapped: to callers an ended context means that their own has ended.
+		return fmt.Errorf("no answer within %v: %s", limit, err.Error())
+	}
+	return err
+}
+
+// renew drops the connections and the view of the cluster, unless that has happened since the caller last saw
+// the count of it; the requests of many partitions find out together. Requests under way keep theirs to their
+// end.
+func (c *Client) renew(seen int64) (count int64) {
+	if c.renewals.CompareAndSwap(seen, seen+1) {
+		c.transport.CloseIdleConnections()
+	}
+	return c.renewals.Load()
+}

@@ -1,0 +1,163 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+)
+
+// Config says where the brokers are and how to talk to them. A zero field that has a default means the
+// default, so Config{Brokers: ...} is complete.
+type Config struct {
+	// Brokers are the bootstrap addresses, host:port each. At least one; the others of the cluster are found
+	// through it. No default.
+	Brokers []string `koanf:"brokers"`
+	// ClientID is the name that brokers log and apply quotas to. Default "eerf".
+	ClientID string `koanf:"client_id"`
+	// TLS encrypts the connections. Default off.
+	TLS TLS `koanf:"tls"`
+	// SASL authenticates the client. Default none.
+	SASL SASL `koanf:"sasl"`
+
+	// DialTimeout bounds opening one connection, with its TLS and SASL exchanges. Default 5s, zero means the
+	// default.
+	DialTimeout time.Duration `koanf:"dial_timeout"`
+	// RequestTimeout bounds one request to its answer; a fetch gets fetch_max_wait on top. Half of it is the
+	// time that the broker is given to have a produce request replicated. Default 30s, zero means the default.
+	RequestTimeout time.Duration `koanf:"request_timeout"`
+
+	// FetchMaxBytes is what one fetch asks for, in bytes as stored; a batch larger than that is still
+	// returned, alone. Default 4 MiB, zero means the default.
+	FetchMaxBytes int `koanf:"fetch_max_bytes"`
+	// FetchMaxWait is how long a fetch waits at the broker for a first record. Default 500ms, zero means the
+	// default.
+	FetchMaxWait time.Duration `koanf:"fetch_max_wait"`
+	// BatchBudgetBytes bounds what one fetch holds once decompressed, in bytes: a batch over it is refused
+	// with [pipeline.OversizedBatchError]. At least fetch_max_bytes. Default 64 MiB, zero means the default.
+	BatchBudgetBytes int `koanf:"batch_budget_bytes"`
+	// Compression of produced batches: none, gzip, snappy, lz4 or zstd. Default none: fastest on a good
+	// network; lz4 where bytes matter.
+	Compression Compression `koanf:"compression"`
+
+	// SessionTimeout is the time without a heartbeat after which the broker gives a member's partitions to
+	// others. The broker bounds it (group.min.session.timeout.ms, 6s by default, and the like). Default 10s,
+	// zero means the default.
+	SessionTimeout time.Duration `koanf:"session_timeout"`
+	// HeartbeatInterval is how often a member reports; a rebalance is noticed at the next heartbeat. At most
+	// a third of session_timeout. Default 1s, zero means the default.
+	HeartbeatInterval time.Duration `koanf:"heartbeat_interval"`
+	// RebalanceTimeout is how long a rebalance waits for members that still finish their work. Default 30s,
+	// zero means the default.
+	RebalanceTimeout time.Duration `koanf:"rebalance_timeout"`
+	// PartitionWatchInterval is how often a member looks for partitions added to its topic. Default 5s, zero
+	// means the default.
+	PartitionWatchInterval time.Duration `koanf:"partition_watch_interval"`
+	// LeaveTimeout is how long an orderly exit from a group may take once the runs have ended; after it the
+	// connections are cut and the broker finds out by session_timeout. Default 3s, zero means the default.
+	LeaveTimeout time.Duration `koanf:"leave_timeout"`
+}
+
+// DefaultConfig is every default, without brokers.
+func DefaultConfig() Config {
+	return Config{
+		ClientID:               "eerf",
+		DialTimeout:            5 * time.Second,
+		RequestTimeout:         30 * time.Second,
+		FetchMaxBytes:          4 << 20,
+		FetchMaxWait:           500 * time.Millisecond,
+		BatchBudgetBytes:       64 << 20,
+		SessionTimeout:         10 * time.Second,
+		HeartbeatInterval:      time.Second,
+		RebalanceTimeout:       30 * time.Second,
+		PartitionWatchInterval: 5 * time.Second,
+		LeaveTimeout:           3 * time.Second,
+	}
+}
+
+// withDefaults fills the zero fields.
+func (c Config) withDefaults() Config {
+	d := DefaultConfig()
+	fill(&c.ClientID, d.ClientID)
+	fill(&c.DialTimeout, d.DialTimeout)
+	fill(&c.RequestTimeout, d.RequestTimeout)
+	fill(&c.FetchMaxBytes, d.FetchMaxBytes)
+	fill(&c.FetchMaxWait, d.FetchMaxWait)
+	fill(&c.BatchBudgetBytes, d.BatchBudgetBytes)
+	fill(&c.SessionTimeout, d.SessionTimeout)
+	fill(&c.HeartbeatInterval, d.HeartbeatInterval)
+	fill(&c.RebalanceTimeout, d.RebalanceTimeout)
+	fill(&c.PartitionWatchInterval, d.PartitionWatchInterval)
+	fill(&c.LeaveTimeout, d.LeaveTimeout)
+	return c
+}
+
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Bounds of the configuration. One fetch must fit the 32-bit sizes of the protocol with room for framing;
+// durations travel as 32-bit milliseconds.
+const (
+	maxBytes    = 1 << 30
+	maxDuration = 24 * time.Hour
+)
+
+// Validate reports every fault at once, each with its key, value and bound. It reads no files.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	faults := c.brokerFaults()
+	bytes := func(key string, value, least int) {
+		if value < least || value > maxBytes {
+			faults = append(faults, fmt.Errorf("%s: %d is outside %d to %d bytes", key, value, least, maxBytes))
+		}
+	}
+	duration := func(key string, value, least time.Duration) {
+		if value < least || value > maxDuration {
+			faults = append(faults, fmt.Errorf("%s: %v is outside %v to %v", key, value, least, maxDuration))
+		}
+	}
+	bytes("fetch_max_bytes", c.FetchMaxBytes, 1)
+	bytes("batch_budget_bytes", c.BatchBudgetBytes, 1<<10)
+	if c.FetchMaxBytes > c.BatchBudgetBytes {
+		faults = append(faults, fmt.Errorf("fetch_max_bytes: %d is over batch_budget_bytes, %d",
+			c.FetchMaxBytes, c.BatchBudgetBytes))
+	}
+	duration("dial_timeout", c.DialTimeout, time.Millisecond)
+	duration("request_timeout", c.RequestTimeout, 10*time.Millisecond)
+	duration("fetch_max_wait", c.FetchMaxWait, time.Millisecond)
+	duration("session_timeout", c.SessionTimeout, 10*time.Millisecond)
+	duration("heartbeat_interval", c.HeartbeatInterval, time.Millisecond)
+	duration("rebalance_timeout", c.RebalanceTimeout, 10*time.Millisecond)
+	duration("partition_watch_interval", c.PartitionWatchInterval, time.Millisecond)
+	duration("leave_timeout", c.LeaveTimeout, time.Millisecond)
+	if c.HeartbeatInterval > c.SessionTimeout/3 {
+		faults = append(faults, fmt.Errorf("heartbeat_interval: %v is over a third of session_timeout, %v",
+			c.HeartbeatInterval, c.SessionTimeout))
+	}
+	if !c.Compression.valid() {
+		faults = append(faults, fmt.Errorf("compression: %d is not one of %s", uint8(c.Compression), compressionNames()))
+	}
+	faults = append(faults, c.TLS.faults()...)
+	faults = append(faults, c.SASL.faults(c.TLS.Enabled)...)
+	return errors.Join(faults...)
+}
+
+func (c Config) brokerFaults() []error {
+	if len(c.Brokers) == 0 {
+		return []error{errors.New("brokers: empty, at least one host:port is needed")}
+	}
+	var faults []error
+	for i, address := range c.Brokers {
+		host, port, err := net.SplitHostPort(address)
+		number, numeric := strconv.Atoi(port)
+		if err != nil || host == "" || numeric != nil || number < 1 || number > 65535 {
+			faults = append(faults, fmt.Errorf("brokers[%d]: %q is not host:port", i, address))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,134 @@
+package kafka_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+)
+
+func TestDefaultsAreValidAndSuffice(t *testing.T) {
+	c := kafka.DefaultConfig()
+	c.Brokers = []string{"broker:9092", "[::1]:9092"}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	client, err := kafka.New(kafka.Config{Brokers: c.Brokers}, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEveryFieldHasAKey(t *testing.T) {
+	for _, of := range []reflect.Type{reflect.TypeFor[kafka.Config](), reflect.TypeFor[kafka.TLS](), reflect.TypeFor[kafka.SASL]()} {
+		for i := range of.NumField() {
+			if key := of.Field(i).Tag.Get("koanf"); key == "" || key != strings.ToLower(key) {
+				t.Errorf("%v.%s has key %q", of, of.Field(i).Name, key)
+			}
+		}
+	}
+}
+
+func TestFaultsAreNamed(t *testing.T) {
+	for _, test := range []struct {
+		bend func(c *kafka.Config)
+		keys []string
+	}{
+		{func(c *kafka.Config) { c.Brokers = nil }, []string{"brokers"}},
+		{func(c *kafka.Config) { c.Brokers = []string{"a:1", "b", ":9092", "c:x", "d:70000"} },
+			[]string{"brokers[1]", "brokers[2]", "brokers[3]", "brokers[4]"}},
+		{func(c *kafka.Config) { c.FetchMaxBytes = -1 }, []string{"fetch_max_bytes"}},
+		{func(c *kafka.Config) { c.FetchMaxBytes = 65 << 20 }, []string{"fetch_max_bytes", "batch_budget_bytes"}},
+		{func(c *kafka.Config) { c.BatchBudgetBytes = 1<<30 + 1 }, []string{"batch_budget_bytes"}},
+		{func(c *kafka.Config) { c.FetchMaxWait = -1 }, []string{"fetch_max_wait"}},
+		{func(c *kafka.Config) { c.DialTimeout = -1 }, []string{"dial_timeout"}},
+		{func(c *kafka.Config) { c.RequestTimeout = 365 * 24 * time.Hour }, []string{"request_timeout"}},
+		{func(c *kafka.Config) { c.RebalanceTimeout = 1 }, []string{"rebalance_timeout"}},
+		{func(c *kafka.Config) { c.PartitionWatchInterval = 1 }, []string{"partition_watch_interval"}},
+		{func(c *kafka.Config) { c.LeaveTimeout = -1 }, []string{"leave_timeout"}},
+		{func(c *kafka.Config) { c.HeartbeatInterval = 9 * time.Second }, []string{"heartbeat_interval", "session_timeout"}},
+		{func(c *kafka.Config) { c.Compression = 9 }, []string{"compression"}},
+		{func(c *kafka.Config) { c.TLS.CertFile = "cert" }, []string{"tls.cert_file", "tls.key_file", "tls.enabled"}},
+		{func(c *kafka.Config) { c.SASL.Mechanism = "kerberos" }, []string{"sasl.mechanism", "sasl.user", "sasl.password"}},
+		{func(c *kafka.Config) { c.SASL = kafka.SASL{Mechanism: "plain", User: "u", Password: "p"} }, []string{"sasl.mechanism", "tls.enabled"}},
+		{func(c *kafka.Config) {
+			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", PasswordFile: "f"}
+		}, []string{"sasl.password", "sasl.password_file"}},
+		{func(c *kafka.Config) { c.SASL = kafka.SASL{User: "u", Password: "p"} }, []string{"sasl.mechanism"}},
+		{func(c *kafka.Config) { c.Brokers, c.SessionTimeout, c.Compression = nil, -1, 7 },
+			[]string{"brokers", "session_timeout", "compression"}},
+	} {
+		c := kafka.DefaultConfig()
+		c.Brokers = []string{"broker:9092"}
+		test.bend(&c)
+		err := c.Validate()
+		if err == nil {
+			t.Errorf("%v: no fault", test.keys)
+			continue
+		}
+		for _, key := range test.keys {
+			if !strings.Contains(err.Error(), key) {
+				t.Errorf("%s is not named in: %v", key, err)
+			}
+		}
+		if _, err := kafka.New(c, zap.NewNop()); err == nil {
+			t.Errorf("%v: a client is made", test.keys)
+		}
+	}
+}
+
+func TestFilesThatAreMissingOrWrong(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bend := range []func(c *kafka.Config){
+		func(c *kafka.Config) { c.TLS.CAFile = empty },
+		func(c *kafka.Config) { c.TLS.CAFile = empty + "-not" },
+		func(c *kafka.Config) { c.TLS.CertFile, c.TLS.KeyFile = empty, empty },
+		func(c *kafka.Config) {
+			c.SASL = kafka.SASL{Mechanism: "plain", User: "u", PasswordFile: empty + "-not"}
+		},
+	} {
+		c := kafka.Config{Brokers: []string{"broker:9092"}, TLS: kafka.TLS{Enabled: true}}
+		bend(&c)
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+		if _, err := kafka.New(c, zap.NewNop()); err == nil || !strings.Contains(err.Error(), empty) && !strings.Contains(err.Error(), "tls.") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCompressionNames(t *testing.T) {
+	for _, name := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
+		var c kafka.Compression
+		if err := c.UnmarshalText([]byte(name)); err != nil || c.String() != name {
+			t.Errorf("%s: %v, %v", name, c, err)
+		}
+		if text, err := c.MarshalText(); err != nil || string(text) != name {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+	}
+	if c, err := kafka.ParseCompression(""); c != kafka.CompressionNone || err != nil {
+		t.Error(c, err)
+	}
+	if _, err := kafka.ParseCompression("brotli"); err == nil || !strings.Contains(err.Error(), "zstd") {
+		t.Error(err)
+	}
+	if _, err := kafka.Compression(5).MarshalText(); err == nil {
+		t.Error("5 has a name")
+	}
+}

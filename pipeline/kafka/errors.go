@@ -1,0 +1,86 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+var (
+	// ErrCorruptBatch marks a batch whose contents contradict each other or its checksum.
+	ErrCorruptBatch = errors.New("corrupt record batch")
+	// ErrOldFormat marks a message set of a format before Kafka 0.11.
+	ErrOldFormat = errors.New("message format older than 2 is not read")
+	// ErrOverBudget marks a batch that takes more memory than batch_budget_bytes.
+	ErrOverBudget = errors.New("over batch_budget_bytes")
+
+	errClosed = pipeline.Permanent(errors.New("kafka client is closed"))
+)
+
+// isDisconnected reports whether the broker had closed the connection.
+func isDisconnected(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// isMisrouted reports whether a request may have failed for nothing but an old view of the cluster.
+func isMisrouted(err error) bool {
+	for _, target := range []error{
+		protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader,
+		kafkago.UnknownTopicOrPartition, kafkago.NotLeaderForPartition, kafkago.LeaderNotAvailable,
+		kafkago.BrokerNotAvailable, kafkago.Unknown, // ListOffsets answers Unknown where routing failed
+	} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// permanentCodes are answers that stay the same until somebody changes rights or configuration.
+var permanentCodes = []kafkago.Error{
+	kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed, kafkago.ClusterAuthorizationFailed,
+	kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
+	kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InvalidSessionTimeout, kafkago.InvalidPartitionNumber,
+	kafkago.InvalidReplicationFactor, kafkago.InvalidReplicaAssignment, kafkago.InvalidConfiguration,
+	kafkago.InvalidRequest, kafkago.PolicyViolation, kafkago.UnsupportedVersion, kafkago.InvalidRequiredAcks,
+	kafkago.InconsistentGroupProtocol, kafkago.GroupMaxSizeReached, kafkago.UnsupportedCompressionType,
+	kafkago.InvalidTimestamp, kafkago.InvalidRecord,
+}
+
+// explain says in the words of package pipeline what went wrong where.
+func (c *Client) explain(ctx context.Context, at place, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%v: %w", at, ctx.Err())
+	}
+	if c.ctx.Err() != nil {
+		return fmt.Errorf("%v: %w", at, errClosed)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		// A dial that timed out says so, and would pass for the end of the caller's context.
+		return fmt.Errorf("%v: %s", at, err.Error())
+	}
+	var code kafkago.Error
+	switch {
+	case !errors.As(err, &code):
+	case code == kafkago.UnknownTopicOrPartition:
+		return fmt.Errorf("%v: %w", at, pipeline.ErrUnknownTopic)
+	case code == kafkago.MessageSizeTooLarge || code == kafkago.RecordListTooLarge:
+		return fmt.Errorf("%v: %w", at, pipeline.ErrMessageTooLarge)
+	case slices.Contains(permanentCodes, code):
+		return pipeline.Permanent(fmt.Errorf("%v: %w", at, err))
+	}
+	return fmt.Errorf("%v: %w", at, err)
+}

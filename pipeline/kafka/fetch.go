@@ -1,0 +1,139 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/fetch"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// readCommitted is the isolation level at which brokers stop before open transactions and list aborted ones.
+const readCommitted = 1
+
+// answerMaxBytes is asked for as the limit of a whole answer; the partition's limit is the one that counts.
+// With an answer cut at its own limit the embedded broker leaves out the list of aborted transactions.
+const answerMaxBytes = 1 << 30
+
+// Fetch implements [pipeline.Log]. Records are those committed. A batch that stays unreadable is an
+// [*pipeline.OversizedBatchError] also where the reason is not its size but [ErrCorruptBatch] or
+// [ErrOldFormat].
+func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	at := place{fmt.Sprintf("fetch offset %d of", offset), topic, partition}
+	fetched, err := c.fetch(ctx, at, offset)
+	if errors.Is(err, errChecksum) {
+		fetched, err = c.fetch(ctx, at, offset) // it may have been damaged on the way
+	}
+	var bad *unreadableError
+	var large *oversizedSetError
+	switch {
+	case err == nil:
+		return fetched, nil
+	case errors.As(err, &bad):
+		return pipeline.Fetched{}, &pipeline.OversizedBatchError{Topic: topic, Partition: partition,
+			Offset: max(bad.base, offset), NextOffset: max(bad.next, offset+1), Err: bad.err}
+	case errors.As(err, &large):
+		return pipeline.Fetched{}, c.oversized(at, offset, large)
+	case errors.Is(err, kafkago.OffsetOutOfRange):
+		return pipeline.Fetched{}, c.outOfRange(ctx, at, offset)
+	}
+	return pipeline.Fetched{}, err
+}
+
+// fetch asks once. Errors that say something about the offset are returned as they are.
+func (c *Client) fetch(ctx context.Context, at place, offset int64) (pipeline.Fetched, error) {
+	var answer *fetchAnswer
+	var failure error
+	err := c.call(ctx, at, c.config.RequestTimeout+c.config.FetchMaxWait, func(ctx context.Context) error {
+		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, c.fetchExchange(at, offset))
+		if err == nil {
+			answer = message.(*fetchAnswer)
+			if answer.code != 0 {
+				err = kafkago.Error(answer.code)
+			}
+		}
+		failure = err
+		return err
+	})
+	var large *oversizedSetError
+	if errors.As(failure, &large) || errors.Is(failure, kafkago.OffsetOutOfRange) {
+		return pipeline.Fetched{}, failure
+	}
+	if err != nil {
+		return pipeline.Fetched{}, err
+	}
+	return c.decode(at, offset, answer)
+}
+
+func (c *Client) fetchExchange(at place, offset int64) *fetchExchange {
+	return &fetchExchange{
+		clientID:    c.config.ClientID,
+		correlation: c.correlation.Add(1),
+		maxSet:      c.config.BatchBudgetBytes + batchHeaderBytes,
+		request: fetch.Request{
+			ReplicaID:      -1,
+			MaxWaitTime:    int32(c.config.FetchMaxWait / time.Millisecond),
+			MinBytes:       1,
+			MaxBytes:       answerMaxBytes,
+			IsolationLevel: readCommitted,
+			SessionEpoch:   -1, // no fetch session
+			Topics: []fetch.RequestTopic{{
+				Topic: at.topic,
+				Partitions: []fetch.RequestPartition{{
+					Partition:          int32(at.partition),
+					CurrentLeaderEpoch: -1,
+					FetchOffset:        offset,
+					LogStartOffset:     -1,
+					PartitionMaxBytes:  int32(c.config.FetchMaxBytes),
+				}},
+			}},
+		},
+	}
+}
+
+func (c *Client) decode(at place, offset int64, answer *fetchAnswer) (pipeline.Fetched, error) {
+	records, next, err := c.reader.read(answer.set, offset, answer.aborted)
+	if err != nil {
+		return pipeline.Fetched{}, err
+	}
+	if len(answer.set) > 0 && next == offset {
+		return pipeline.Fetched{}, fmt.Errorf("%v: the answer of %d bytes holds no whole batch at it", at, len(answer.set))
+	}
+	for i := range records {
+		records[i].Topic, records[i].Partition = at.topic, at.partition
+	}
+	return pipeline.Fetched{
+		Records:       records,
+		NextOffset:    next,
+		LogStart:      answer.logStart,
+		HighWatermark: answer.highWatermark,
+	}, nil
+}
+
+// oversized reports a batch that was not taken from the connection; its header says where it ends.
+func (c *Client) oversized(at place, offset int64, large *oversizedSetError) error {
+	e := &pipeline.OversizedBatchError{Topic: at.topic, Partition: at.partition,
+		Offset: offset, NextOffset: offset + 1, Err: large}
+	if len(large.header) == batchHeaderBytes && oldFormat(large.header) == nil {
+		b := parseHeader(large.header)
+		e.Offset, e.NextOffset = max(b.base, offset), max(b.last+1, offset+1)
+	}
+	return e
+}
+
+// outOfRange adds what the partition holds to a refused offset.
+func (c *Client) outOfRange(ctx context.Context, at place, offset int64) error {
+	first, next, err := c.Offsets(ctx, at.topic, at.partition)
+	if err != nil {
+		return err
+	}
+	if offset >= first && offset <= next {
+		return fmt.Errorf("%v: out of range a moment ago, now it holds [%d, %d)", at, first, next)
+	}
+	return &pipeline.OffsetOutOfRangeError{Topic: at.topic, Partition: at.partition,
+		Offset: offset, First: first, Next: next}
+}

@@ -1,0 +1,55 @@
+package kafka_test
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// otherClient is a client by other people, for what this package does not do itself and to have what it reads
+// written by somebody else.
+func otherClient(t *testing.T, addrs []string, options ...kgo.Opt) *kgo.Client {
+	t.Helper()
+	client, err := kgo.NewClient(append([]kgo.Opt{
+		kgo.SeedBrokers(addrs...),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+	}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// deleteRecords moves the start of a partition.
+func deleteRecords(t *testing.T, addrs []string, topic string, partition int32, before int64) {
+	t.Helper()
+	p := kmsg.NewDeleteRecordsRequestTopicPartition()
+	p.Partition, p.Offset = partition, before
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
+	request := kmsg.NewDeleteRecordsRequest()
+	request.TimeoutMillis = 10000
+	request.Topics = append(request.Topics, rt)
+	answer, err := request.RequestWith(background(t), otherClient(t, addrs))
+	if err == nil {
+		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// otherProduce writes records of one topic as one batch.
+func otherProduce(t *testing.T, client *kgo.Client, topic string, texts ...string) {
+	t.Helper()
+	var records []*kgo.Record
+	for _, text := range texts {
+		records = append(records, &kgo.Record{Topic: topic, Value: []byte(text)})
+	}
+	if err := client.ProduceSync(background(t), records...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+}

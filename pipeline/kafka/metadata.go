@@ -1,0 +1,93 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/metadata"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Partitions returns the number of partitions of the topic as the cluster says now, or
+// [pipeline.ErrUnknownTopic].
+func (c *Client) Partitions(ctx context.Context, topic string) (int, error) {
+	at := place{"partitions of", topic, -1}
+	n, err := c.partitions(ctx, topic)
+	return n, c.explain(ctx, at, err)
+}
+
+// exists returns nil if the topic and the partition are there, as far as the place names them.
+func (c *Client) exists(ctx context.Context, at place) error {
+	if at.topic == "" {
+		return nil
+	}
+	n, err := c.partitions(ctx, at.topic)
+	if err == nil && at.partition >= n {
+		return fmt.Errorf("%w: the topic has %d", pipeline.ErrUnknownTopic, n)
+	}
+	return err
+}
+
+// partitions asks the cluster, past the view that requests are routed by.
+func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
+	var answer freshAnswer
+	ask := func(ctx context.Context) error {
+		m, err := c.transport.RoundTrip(ctx, c.requests.Addr, &freshMetadata{
+			Request:     metadata.Request{TopicNames: []string{topic}},
+			clientID:    c.config.ClientID,
+			correlation: c.correlation.Add(1),
+		})
+		answer, _ = m.(freshAnswer)
+		return err
+	}
+	seen := c.renewals.Load()
+	err := c.once(ctx, c.config.RequestTimeout, ask)
+	if err != nil && ctx.Err() == nil && isDisconnected(err) {
+		c.renew(seen)
+		err = c.once(ctx, c.config.RequestTimeout, ask)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if answer.Response == nil || len(answer.Topics) != 1 {
+		return 0, fmt.Errorf("metadata answer without the topic")
+	}
+	if code := answer.Topics[0].ErrorCode; code != 0 {
+		return 0, kafkago.Error(code)
+	}
+	return len(answer.Topics[0].Partitions), nil
+}
+
+// freshMetadata is a metadata request that the transport passes on to a broker instead of answering from
+// what it knows. It never asks for the topic to be made.
+type freshMetadata struct {
+	metadata.Request
+	clientID    string
+	correlation int32
+	version     int16
+}
+
+var _ protocol.RawExchanger = (*freshMetadata)(nil)
+
+// Required implements [protocol.RawExchanger].
+func (m *freshMetadata) Required(versions map[protocol.ApiKey]int16) bool {
+	m.version = versions[protocol.Metadata]
+	return true
+}
+
+// RawExchange implements [protocol.RawExchanger].
+func (m *freshMetadata) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	answer, err := protocol.RoundTrip(rw, m.version, m.correlation, m.clientID, &m.Request)
+	if err != nil {
+		return nil, err
+	}
+	return freshAnswer{answer.(*metadata.Response)}, nil
+}
+
+// freshAnswer has a type of its own because the transport takes every plain one for an answer to a request
+// of its own.
+type freshAnswer struct{ *metadata.Response }

@@ -1,0 +1,63 @@
+package pipeline
+
+import "context"
+
+// Log reads and appends records of topic partitions by offset.
+type Log interface {
+	// Fetch returns records at or after offset. With nothing there it waits a short while and returns
+	// no records. An offset outside the partition is an [*OffsetOutOfRangeError]; a batch that cannot be
+	// read within the memory budget is an [*OversizedBatchError].
+	Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error)
+	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the
+	// offset of the first. Topic, Partition and Offset of the records are not used. A request over the
+	// broker's limit is [ErrMessageTooLarge].
+	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
+	// Offsets returns the first offset that the partition holds and its next offset.
+	Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error)
+	// Partitions returns the number of partitions of the topic, or [ErrUnknownTopic].
+	Partitions(ctx context.Context, topic string) (int, error)
+	// Committed returns the group's committed next offset, -1 where there is none.
+	Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error)
+}
+
+// Ownership is one partition in the hands of one run.
+type Ownership struct {
+	Partition int
+	// Commit tells the broker the next offset, for lag monitors; never the source of truth.
+	Commit func(ctx context.Context, nextOffset int64) error
+}
+
+// Owner hands out the partitions of a topic to the members of a consumer group.
+type Owner interface {
+	// Own joins the group and calls run in a goroutine for each partition it is assigned. The context of
+	// run ends on revocation and on shutdown; Own waits for every run before it rejoins or returns. A
+	// run that returns nil early leaves its partition idle until the next assignment; a run's error ends
+	// Own with that error. Own returns nil when ctx ends.
+	Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error
+}
+
+// TopicSpec is a topic to be created.
+type TopicSpec struct {
+	Name        string
+	Partitions  int
+	Replication int // 0 = the broker's default
+	Configs     map[string]string
+}
+
+// Admin makes and describes topics.
+type Admin interface {
+	// CreateTopics creates what is missing and returns the names that it created; a topic that exists is
+	// left as it is.
+	CreateTopics(ctx context.Context, topics []TopicSpec) (created []string, err error)
+	// TopicConfig returns the topic's configuration values, or [ErrUnknownTopic].
+	TopicConfig(ctx context.Context, topic string) (map[string]string, error)
+	// GrowPartitions raises the number of partitions of a topic.
+	GrowPartitions(ctx context.Context, topic string, partitions int) error
+}
+
+// Broker is everything that the stages ask of a broker.
+type Broker interface {
+	Log
+	Owner
+	Admin
+}

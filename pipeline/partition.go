@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// ErrDone is what a [Processor] returns when it needs no more records; [RunPartition] then closes it and
+// returns nil.
+var ErrDone = errors.New("done")
+
+// Processor handles the records of one partition, in offset order, from one goroutine. The context given to
+// its methods outlives a shutdown by the drain time, so that work in hand is finished.
+type Processor interface {
+	// NextOffset is the next offset to read.
+	NextOffset() int64
+	// Process handles the records of one fetch and moves NextOffset to its NextOffset, or returns
+	// ErrDone. It is called with no records when none came for a while.
+	Process(ctx context.Context, f Fetched) error
+	// Refuse is told of a batch that could not be read and moves NextOffset behind it.
+	Refuse(ctx context.Context, e *OversizedBatchError) error
+	// Missing is told that NextOffset is not in the log any more, or not yet, and either moves
+	// NextOffset or returns the error that this means.
+	Missing(ctx context.Context, e *OffsetOutOfRangeError) error
+	// Close saves what is unsaved. It is called once, after the last call of the others.
+	Close(ctx context.Context) error
+}
+
+// RunPartition feeds a partition to a processor until ctx ends or the processor is done or fails, then closes
+// the processor. Fetches are retried while the broker is away.
+func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
+	drain time.Duration, p Processor) error {
+	work, cancel := Drain(ctx, drain)
+	defer cancel()
+	err := feed(ctx, work, log, logger, topic, partition, p)
+	if errors.Is(err, ErrDone) {
+		err = nil
+	}
+	if closed := p.Close(work); closed != nil {
+		err = errors.Join(err, fmt.Errorf("close %s/%d: %w", topic, partition, closed))
+	}
+	return err
+}
+
+func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, partition int, p Processor) error {
+	where := fmt.Sprintf("read %s/%d", topic, partition)
+	for ctx.Err() == nil {
+		fetched, err := Retry(ctx, logger, where, func() (Fetched, error) {
+			return log.Fetch(ctx, topic, partition, p.NextOffset())
+		})
+		var outOfRange *OffsetOutOfRangeError
+		var oversized *OversizedBatchError
+		switch {
+		case err == nil:
+			err = p.Process(work, fetched)
+		case errors.As(err, &outOfRange):
+			err = p.Missing(work, outOfRange)
+		case errors.As(err, &oversized):
+			err = p.Refuse(work, oversized)
+		case ctx.Err() != nil:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Drain returns a context that ends the given time after ctx ends, so that what was accepted before a
+// shutdown can be finished.
+func Drain(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(limit, cancel)
+		context.AfterFunc(work, func() { timer.Stop() })
+	})
+	return work, func() {
+		stop()
+		cancel()
+	}
+}

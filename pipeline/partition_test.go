@@ -1,0 +1,277 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// recorder is a Processor that writes down what it is told.
+type recorder struct {
+	next     int64
+	doneAt   int64 // ErrDone once next has come this far; 0 = never
+	offsets  []int64
+	refused  [][2]int64
+	missing  []int64
+	empty    int // calls of Process without records
+	closed   int
+	process  func(ctx context.Context) error // called by Process, where set
+	onMiss   func(*pipeline.OffsetOutOfRangeError) error
+	closeErr error
+	closeCtx error // of the context given to Close
+}
+
+func (r *recorder) NextOffset() int64 { return r.next }
+
+func (r *recorder) Process(ctx context.Context, f pipeline.Fetched) error {
+	for _, rec := range f.Records {
+		r.offsets = append(r.offsets, rec.Offset)
+	}
+	if len(f.Records) == 0 {
+		r.empty++
+	}
+	r.next = f.NextOffset
+	if r.process != nil {
+		if err := r.process(ctx); err != nil {
+			return err
+		}
+	}
+	if r.doneAt > 0 && r.next >= r.doneAt {
+		return pipeline.ErrDone
+	}
+	return nil
+}
+
+func (r *recorder) Refuse(_ context.Context, e *pipeline.OversizedBatchError) error {
+	r.refused = append(r.refused, [2]int64{e.Offset, e.NextOffset})
+	r.next = e.NextOffset
+	return nil
+}
+
+func (r *recorder) Missing(_ context.Context, e *pipeline.OffsetOutOfRangeError) error {
+	r.missing = append(r.missing, e.Offset)
+	if r.onMiss != nil {
+		return r.onMiss(e)
+	}
+	r.next = e.First
+	return nil
+}
+
+func (r *recorder) Close(ctx context.Context) error {
+	r.closed++
+	r.closeCtx = ctx.Err()
+	return r.closeErr
+}
+
+func runPartition(ctx context.Context, log pipeline.Log, p pipeline.Processor) error {
+	return pipeline.RunPartition(ctx, log, zap.NewNop(), "t", 0, time.Minute, p)
+}
+
+func TestRunPartitionFeedsEveryRecordOnceInOrder(t *testing.T) {
+	log := newLog(t, 250) // more than one fetch
+	p := &recorder{next: 10, doneAt: 250}
+	if err := runPartition(t.Context(), log, p); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.offsets, upTo(10, 250)) || p.closed != 1 {
+		t.Fatalf("offsets %v, closed %d times", p.offsets, p.closed)
+	}
+}
+
+func TestRunPartitionCallsProcessWhenNothingComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p := &recorder{}
+		p.process = func(context.Context) error {
+			if p.empty == 3 {
+				cancel()
+			}
+			return nil
+		}
+		if err := runPartition(ctx, newLog(t, 0), p); err != nil {
+			t.Fatal(err)
+		}
+		if p.empty != 3 || p.closed != 1 {
+			t.Fatalf("%d empty calls, closed %d times", p.empty, p.closed)
+		}
+	})
+}
+
+func TestRunPartitionTellsWhatCannotBeRead(t *testing.T) {
+	log := newLog(t, 30)
+	log.Truncate("t", 0, 5)
+	log.Oversize("t", 0, 10, 13)
+	log.Oversize("t", 0, 29, 30)
+	// The last batch is refused, so it takes an empty call of Process to notice the end.
+	p := &recorder{doneAt: 30}
+	if err := runPartition(t.Context(), log, p); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.missing, []int64{0}) {
+		t.Errorf("missing told of %v, want offset 0", p.missing)
+	}
+	if want := [][2]int64{{10, 13}, {29, 30}}; !slices.Equal(p.refused, want) {
+		t.Errorf("refused %v, want %v", p.refused, want)
+	}
+	if want := append(upTo(5, 10), upTo(13, 29)...); !slices.Equal(p.offsets, want) {
+		t.Errorf("offsets %v, want %v", p.offsets, want)
+	}
+}
+
+func TestRunPartitionReturnsWhatEndsIt(t *testing.T) {
+	unsaved := errors.New("not saved")
+	for _, c := range []struct {
+		name  string
+		p     *recorder
+		setup func(*pipelinetest.Broker)
+		want  []error
+	}{
+		{name: "processor fails", p: &recorder{process: func(context.Context) error { return errFault }}, want: []error{errFault}},
+		{name: "close fails", p: &recorder{doneAt: 3, closeErr: unsaved}, want: []error{unsaved}},
+		{name: "both fail", p: &recorder{process: func(context.Context) error { return errFault }, closeErr: unsaved},
+			want: []error{errFault, unsaved}},
+		{name: "missing is an error", p: &recorder{next: 99, onMiss: func(e *pipeline.OffsetOutOfRangeError) error { return e }},
+			want: []error{&pipeline.OffsetOutOfRangeError{}}},
+		{name: "permanent fetch error", p: &recorder{}, want: []error{errFault},
+			setup: func(b *pipelinetest.Broker) { b.FailNext(pipelinetest.OpFetch, pipeline.Permanent(errFault)) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			log := newLog(t, 3)
+			if c.setup != nil {
+				c.setup(log)
+			}
+			err := runPartition(t.Context(), log, c.p)
+			for _, want := range c.want {
+				var outOfRange *pipeline.OffsetOutOfRangeError
+				if errors.As(want, &outOfRange) {
+					if !errors.As(err, &outOfRange) || outOfRange.Offset != 99 {
+						t.Errorf("error %v does not say which offset is missing", err)
+					}
+				} else if !errors.Is(err, want) {
+					t.Errorf("error %v, want %v in it", err, want)
+				}
+			}
+			if c.p.closed != 1 {
+				t.Errorf("closed %d times", c.p.closed)
+			}
+		})
+	}
+}
+
+func TestRunPartitionOutlastsAnAbsentBroker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newLog(t, 5)
+		log.FailNext(pipelinetest.OpFetch, errAway, errAway, errAway)
+		p := &recorder{doneAt: 5}
+		if err := runPartition(t.Context(), log, p); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(p.offsets, upTo(0, 5)) {
+			t.Fatalf("offsets %v", p.offsets)
+		}
+	})
+}
+
+func TestRunPartitionFinishesWorkInHandOnShutdown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &recorder{}
+	var during error
+	p.process = func(work context.Context) error {
+		cancel()
+		during = work.Err()
+		return nil
+	}
+	if err := runPartition(ctx, newLog(t, 3), p); err != nil {
+		t.Fatal(err)
+	}
+	if during != nil || p.closeCtx != nil || p.closed != 1 {
+		t.Fatalf("context of work ended with the shutdown: during %v, close %v", during, p.closeCtx)
+	}
+	if len(p.offsets) != 3 {
+		t.Fatalf("the fetch in hand was not finished: %v", p.offsets)
+	}
+}
+
+func TestRunPartitionEndsWhileFetching(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newLog(t, 0)
+		log.FailNext(pipelinetest.OpFetch, slices.Repeat([]error{errAway}, 100)...)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		p := &recorder{}
+		if err := runPartition(ctx, log, p); err != nil {
+			t.Fatalf("shutdown during retries gave %v", err)
+		}
+		if p.closed != 1 {
+			t.Fatalf("closed %d times", p.closed)
+		}
+	})
+}
+
+func TestDrain(t *testing.T) {
+	const limit = 5 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "kept"))
+		work, stop := pipeline.Drain(ctx, limit)
+		defer stop()
+		if work.Value(key{}) != "kept" {
+			t.Error("values are lost")
+		}
+		began := time.Now()
+		<-time.After(time.Hour) // of the bubble's clock
+		if work.Err() != nil {
+			t.Fatal("work ended before the shutdown")
+		}
+		cancel()
+		synctest.Wait()
+		if work.Err() != nil {
+			t.Fatal("work ended with the shutdown")
+		}
+		<-work.Done()
+		if took := time.Since(began) - time.Hour; took != limit {
+			t.Fatalf("work ended %v after the shutdown, want %v", took, limit)
+		}
+	})
+}
+
+func TestDrainStopsAtOnceWhenReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		work, stop := pipeline.Drain(ctx, time.Hour)
+		cancel()
+		synctest.Wait()
+		stop()
+		if work.Err() == nil {
+			t.Fatal("work goes on after its release")
+		}
+	})
+}
+
+func TestRecord(t *testing.T) {
+	r := pipeline.Record{Key: []byte("key"), Value: []byte("value"), Headers: []pipeline.Header{
+		{Key: "a", Value: []byte("first")}, {Key: "b"}, {Key: "a", Value: []byte("second")},
+	}}
+	if v, ok := r.Header("a"); !ok || string(v) != "first" {
+		t.Errorf("header a is %q, %v", v, ok)
+	}
+	if v, ok := r.Header("b"); !ok || v != nil {
+		t.Errorf("header b is %q, %v", v, ok)
+	}
+	if _, ok := r.Header(strings.Repeat("a", 2)); ok {
+		t.Error("a header that is not there was found")
+	}
+	if got, want := r.Size(), 3+5+3+len("firstsecond"); got != want {
+		t.Errorf("size %d, want %d", got, want)
+	}
+}

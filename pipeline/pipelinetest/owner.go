@@ -1,0 +1,78 @@
+package pipelinetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Own is part of [pipeline.Owner]: the caller owns every partition until ctx ends or a run fails. There is one member
+// to a group.
+func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
+	n, err := b.Partitions(ctx, topic)
+	if err != nil {
+		return err
+	}
+	owned, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var runs sync.WaitGroup
+	for number := range n {
+		commit := func(_ context.Context, next int64) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.committed[commitKey(group, topic, number)] = next
+			return nil
+		}
+		runs.Go(func() {
+			if err := run(owned, pipeline.Ownership{Partition: number, Commit: commit}); err != nil {
+				end(fmt.Errorf("partition %d: %w", number, err))
+			}
+		})
+	}
+	<-owned.Done()
+	runs.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return context.Cause(owned)
+}
+
+// CreateTopics is part of [pipeline.Admin].
+func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
+	for _, spec := range topics {
+		b.mu.Lock()
+		_, exists := b.topics[spec.Name]
+		b.mu.Unlock()
+		if !exists {
+			b.AddConfiguredTopic(spec.Name, spec.Partitions, spec.Configs)
+			created = append(created, spec.Name)
+		}
+	}
+	return created, nil
+}
+
+// TopicConfig is part of [pipeline.Admin].
+func (b *Broker) TopicConfig(_ context.Context, name string) (map[string]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, ok := b.topics[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
+	}
+	return maps.Clone(t.configs), nil
+}
+
+// GrowPartitions is part of [pipeline.Admin].
+func (b *Broker) GrowPartitions(_ context.Context, name string, partitions int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, ok := b.topics[name]
+	if !ok {
+		return fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
+	}
+	t.grow(partitions)
+	return nil
+}

@@ -1,0 +1,53 @@
+package pipeline
+
+import "time"
+
+// Header is one header of a record; keys may repeat.
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// Record is one message of a topic partition.
+type Record struct {
+	Topic     string
+	Partition int
+	Offset    int64
+	Time      time.Time
+	Key       []byte
+	Value     []byte // nil is a tombstone
+	Headers   []Header
+}
+
+// Header returns the value of the first header with the key, and whether there is one.
+func (r *Record) Header(key string) ([]byte, bool) {
+	for i := range r.Headers {
+		if r.Headers[i].Key == key {
+			return r.Headers[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// Size is the number of bytes of key, value and headers, without the broker's own framing.
+func (r *Record) Size() int {
+	n := len(r.Key) + len(r.Value)
+	for i := range r.Headers {
+		n += len(r.Headers[i].Key) + len(r.Headers[i].Value)
+	}
+	return n
+}
+
+// Fetched is the answer to one fetch of one partition.
+type Fetched struct {
+	// Records have offsets at or after the one asked for, ascending, possibly with gaps (compaction,
+	// control records).
+	Records []Record
+	// NextOffset is what to ask for next; it may lie beyond the last record where records that are not
+	// handed out were passed.
+	NextOffset int64
+	// LogStart is the first offset that the partition still holds.
+	LogStart int64
+	// HighWatermark is the next offset that will be written.
+	HighWatermark int64
+}

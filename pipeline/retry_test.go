@@ -1,0 +1,91 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+func TestIsPermanent(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{errAway, false},
+		{pipeline.ErrUnknownTopic, false}, // the topic may be created
+		{pipeline.Permanent(errAway), true},
+		{fmt.Errorf("wrapped: %w", pipeline.Permanent(errAway)), true},
+		{errors.Join(errFault, pipeline.Permanent(errAway)), true},
+		{&pipeline.OffsetOutOfRangeError{}, true},
+		{fmt.Errorf("wrapped: %w", &pipeline.OversizedBatchError{Err: errAway}), true},
+		{pipeline.ErrMessageTooLarge, true},
+		{context.Canceled, true},
+		{context.DeadlineExceeded, true},
+		{nil, false},
+	} {
+		if got := pipeline.IsPermanent(c.err); got != c.want {
+			t.Errorf("IsPermanent(%v) = %v", c.err, got)
+		}
+	}
+	if pipeline.Permanent(nil) != nil {
+		t.Error("no error became one")
+	}
+	if err := pipeline.Permanent(errAway); !errors.Is(err, errAway) || err.Error() != errAway.Error() {
+		t.Errorf("%v does not wrap its cause", err)
+	}
+}
+
+func TestRetryUntilItSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, tries := time.Now(), 0
+		got, err := pipeline.Retry(t.Context(), zap.NewNop(), "try", func() (string, error) {
+			if tries++; tries < 60 {
+				return "", errAway
+			}
+			return "there", nil
+		})
+		if err != nil || got != "there" || tries != 60 {
+			t.Fatalf("%q, %v after %d tries", got, err, tries)
+		}
+		// 59 waits grow from 0.1 s to at most 15 s, each with jitter of a half.
+		if took := time.Since(began); took < 59*7500*time.Millisecond/2 || took > 59*23*time.Second {
+			t.Fatalf("60 tries took %v", took)
+		}
+	})
+}
+
+func TestRetryStopsAtPermanentErrors(t *testing.T) {
+	tries := 0
+	err := pipeline.Try(t.Context(), zap.NewNop(), "try", func() error {
+		tries++
+		return fmt.Errorf("attempt %d: %w", tries, pipeline.Permanent(errFault))
+	})
+	if tries != 1 || !errors.Is(err, errFault) || !pipeline.IsPermanent(err) {
+		t.Fatalf("%v after %d tries", err, tries)
+	}
+}
+
+func TestRetryEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began, tries := time.Now(), 0
+		_, err := pipeline.Retry(ctx, zap.NewNop(), "try", func() (int, error) {
+			tries++
+			return 0, errAway
+		})
+		if !errors.Is(err, errAway) || tries < 5 {
+			t.Fatalf("%v after %d tries: the last error of the operation says more than the end of the context", err, tries)
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Fatalf("took %v, a minute was given", took)
+		}
+	})
+}
