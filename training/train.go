@@ -10,11 +10,11 @@ const MinHeldOutRows = 30
 type Rule string
 
 const (
-	// RuleHeldOut: the smallest squared loss on the held-out rows.
+	// RuleHeldOut is the smallest squared loss on the held-out rows.
 	RuleHeldOut Rule = "held_out"
-	// RuleGCV: generalised cross-validation on all rows, there being too few held-out rows.
+	// RuleGCV is generalised cross-validation on all rows, there being too few held-out rows.
 	RuleGCV Rule = "gcv"
-	// RuleLargest: the largest λ, there being too few rows for either.
+	// RuleLargest is the largest λ, there being too few rows for either.
 	RuleLargest Rule = "largest"
 )
 

@@ -25,7 +25,7 @@ func (m *moment) add(v float64) {
 	m.mean += d / float64(m.n)
 	// The conversion keeps the product from being fused with the sum, which would give other bits
 	// where the processor can fuse.
-	m.m2 += float64(d * (v - m.mean)) //nolint:unconvert // it forbids fusing
+	m.m2 += float64(d * (v - m.mean))
 }
 
 // constant reports whether fewer than two different values were added.

@@ -114,6 +114,13 @@ func (o Options) nameFaults() []error {
 	if both := shared(o.Label, o.Passthrough); both != "" {
 		add("columns both in label and passthrough: %s (the label is always carried along)", both)
 	}
+	return append(faults, o.labelFaults()...)
+}
+
+// labelFaults checks that what is said about the label goes together.
+func (o Options) labelFaults() []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if len(o.Label) > 1 && (o.Task == TaskClassification || len(o.Classes) > 0) {
 		add("label names %d columns (%s), classification takes one", len(o.Label), strings.Join(o.Label, ", "))
 	}

@@ -92,7 +92,7 @@ func (f *frames) metadataSize() (int, error) {
 		return 0, err
 	}
 	if word == continuation {
-		if word, err = f.word(); err == io.EOF {
+		if word, err = f.word(); errors.Is(err, io.EOF) {
 			return 0, cutShort(io.ErrUnexpectedEOF)
 		} else if err != nil {
 			return 0, err
@@ -153,7 +153,7 @@ func (f *frames) checkMetadata() (bodyBytes int64, err error) {
 
 // cutShort says what a read that ended early means.
 func cutShort(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: it ends inside a message", ErrCorrupt)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -98,7 +99,7 @@ func arrowFooterStart(src *source) (int64, error) {
 // explain prefers the fault of the frames to what the library makes of it.
 func (f *frames) explain(err error) error {
 	switch {
-	case f.err == io.EOF:
+	case errors.Is(f.err, io.EOF):
 		return fmt.Errorf("%w: it ends before its schema", ErrCorrupt)
 	case f.err != nil:
 		return f.err

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -57,8 +58,7 @@ func Open(path string, o Options) (Reader, error) {
 	}
 	r, err := openFormat(src, o)
 	if err != nil {
-		src.Close()
-		return nil, located(path, err)
+		return nil, errors.Join(located(path, err), src.Close())
 	}
 	return &fileReader{path: path, source: src, rows: r}, nil
 }

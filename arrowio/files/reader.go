@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -44,7 +45,7 @@ func (r *fileReader) Next() (arrow.Record, error) {
 	if err == nil {
 		return rec, nil
 	}
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		err = located(r.path, err)
 	}
 	r.err = err

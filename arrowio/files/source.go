@@ -54,7 +54,7 @@ func openSource(path string) (*source, error) {
 // ReadAt reads without moving, uncounted: for formats that are read by position.
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	n, err := s.file.ReadAt(p, off)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = bare(err)
 	}
 	return n, err
@@ -73,7 +73,7 @@ func bare(err error) error {
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	s.read.Add(int64(n))
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = bare(err)
 	}
 	return n, err
@@ -87,7 +87,7 @@ func (s *source) content() (*bufio.Reader, error) {
 	}
 	raw := bufio.NewReaderSize(s, bufferBytes)
 	head, err := raw.Peek(2)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	s.stream = raw
@@ -166,7 +166,7 @@ type gzipReader struct{ r *gzip.Reader }
 
 func (g gzipReader) Read(p []byte) (int, error) {
 	n, err := g.r.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = gzipError(err)
 	}
 	return n, err
