@@ -1,0 +1,137 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checker gathers what is wrong with a configuration. A key that is wrong already takes part in no further
+// rule: one mistake is one fault.
+type checker struct {
+	config  *Config
+	schema  *schema
+	faults  Faults
+	wrong   map[string]bool
+	sources map[string]string // where a key was given; nil where nobody knows
+}
+
+func newChecker(c *Config, faults Faults) *checker {
+	k := &checker{config: c, schema: readSchema(), wrong: map[string]bool{}, sources: map[string]string{}}
+	for _, fault := range faults {
+		k.add(fault)
+	}
+	return k
+}
+
+func (k *checker) add(fault Fault) {
+	k.faults = append(k.faults, fault)
+	k.wrong[fault.Key] = true
+}
+
+// all applies every rule. Faults of rules follow those that are there, in the order of the keys.
+func (k *checker) all() {
+	first := len(k.faults)
+	k.kafka()
+	k.pipeline()
+	k.topics()
+	k.adopt("events", encoderOptions(k.config.Stages.Events).Validate())
+	k.exploration()
+	k.subsample()
+	k.featurize()
+	k.train()
+	k.limits()
+	k.process()
+	k.sizes()
+
+	position := map[string]int{}
+	for i := range k.schema.keys {
+		position[k.schema.keys[i].Name] = i
+	}
+	slices.SortStableFunc(k.faults[first:], func(a, b Fault) int { return position[a.Key] - position[b.Key] })
+}
+
+// rule adds a fault at key unless ok holds or key, or one of the others that the rule is about, is wrong
+// already.
+func (k *checker) rule(ok bool, key, bound string, others ...string) {
+	if ok || k.wrong[key] || slices.ContainsFunc(others, func(other string) bool { return k.wrong[other] }) {
+		return
+	}
+	k.add(k.fault(key, bound))
+}
+
+// oneOf is the rule that a text is one of those given.
+func (k *checker) oneOf(text, key string, accepted ...string) {
+	k.rule(slices.Contains(accepted, text), key, "want one of "+strings.Join(accepted, ", "))
+}
+
+// fault is a fault of a known key.
+func (k *checker) fault(key, bound string) Fault {
+	known := k.schema.byName[key]
+	if known == nil {
+		return Fault{Key: key, Bound: bound}
+	}
+	text := render(reflect.ValueOf(k.config).Elem().FieldByIndex(known.index)).String()
+	return Fault{Key: key, Value: shown(text, known.Secret), Bound: bound, Source: k.source(key)}
+}
+
+func (k *checker) source(key string) string {
+	if source, given := k.sources[key]; given {
+		return source
+	}
+	if len(k.sources) > 0 {
+		return "default"
+	}
+	return ""
+}
+
+// keyLike finds the words of a text that may be names of keys.
+var keyLike = regexp.MustCompile(`[a-z][a-z0-9_.]*[a-z0-9]`)
+
+// adopt adds what the owner of a section found wrong with it, so that a rule is written once, beside the code
+// that needs it. An error is about the first key of the section that its text names; it is left out where
+// a key that it names was wrong before.
+func (k *checker) adopt(section string, err error) {
+	before := make(map[string]bool, len(k.wrong))
+	for key := range k.wrong {
+		before[key] = true
+	}
+	for _, one := range flatten(err) {
+		text := one.Error()
+		about, skip := "", false
+		for _, word := range keyLike.FindAllString(text, -1) {
+			key := section + "." + word
+			if k.schema.byName[key] == nil {
+				continue
+			}
+			skip = skip || before[key]
+			if about == "" {
+				about = key
+			}
+		}
+		if skip {
+			continue
+		}
+		if about == "" {
+			about = section
+		}
+		k.add(k.fault(about, strings.TrimPrefix(text, strings.TrimPrefix(about, section+".")+": ")))
+	}
+}
+
+// flatten lists the errors that were joined into one.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, flatten(one)...)
+	}
+	return all
+}

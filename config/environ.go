@@ -1,0 +1,100 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/knadh/koanf/providers/env/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// EnvPrefix begins the name of every environment variable that is read.
+const EnvPrefix = "EERF_"
+
+const envSeparator = "__" // between section and key; key names have single underscores
+
+// envName is the variable of a key.
+func envName(key string) string {
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", envSeparator))
+}
+
+// normalEnv makes names equal that differ in the number of underscores or in case.
+func normalEnv(name string) string {
+	return strings.ToUpper(strings.ReplaceAll(name, envSeparator, "_"))
+}
+
+// environment is the layer of environment variables.
+type environment struct {
+	schema *schema
+	faults Faults
+}
+
+// provider returns the layer for koanf, with dotted keys as in files.
+func (e *environment) provider(environ []string) *env.Env {
+	return env.Provider("", env.Opt{
+		Prefix:        EnvPrefix,
+		EnvironFunc:   func() []string { return environ },
+		TransformFunc: e.transform,
+	})
+}
+
+// transform turns a variable into a key and its value; an empty key passes it over.
+func (e *environment) transform(name, text string) (string, any) {
+	rest := strings.TrimPrefix(name, EnvPrefix)
+	dotted := strings.ToLower(strings.ReplaceAll(rest, envSeparator, "."))
+	if key := e.schema.byName[dotted]; key != nil {
+		return key.Name, textValue(key, text, name)
+	}
+	if near := e.schema.byEnv[normalEnv(name)]; near != nil {
+		e.faults = append(e.faults, Fault{Key: near.Name, Value: shown(text, near.Secret), Source: name,
+			Bound: "unknown variable; did you mean " + near.Env + "? (two underscores between section and key)"})
+		return "", nil
+	}
+	if strings.Contains(rest, envSeparator) {
+		e.faults = append(e.faults, e.schema.unknown(dotted, text, name))
+	}
+	return "", nil
+}
+
+// textValue is a value given outside a file. A key of lists takes commas, or a YAML list where an entry has
+// a comma itself.
+func textValue(key *Key, text, source string) value {
+	v := value{Kind: valueText, Text: text, Source: source}
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case key.Type == typeOptionalNumber && (trimmed == "" || trimmed == "null"):
+		v.Kind = valueNull
+	case key.Type != typeList:
+	case trimmed == "":
+		v.Kind = valueList
+	case strings.HasPrefix(trimmed, "["):
+		if list, ok := yamlList(trimmed); ok {
+			v.Kind, v.List = valueList, list
+		}
+	default:
+		v.Kind = valueList
+		for item := range strings.SplitSeq(text, ",") {
+			v.List = append(v.List, strings.TrimSpace(item))
+		}
+	}
+	return v
+}
+
+// yamlList reads a flow sequence of scalars.
+func yamlList(text string) ([]string, bool) {
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil || len(document.Content) != 1 {
+		return nil, false
+	}
+	sequence := document.Content[0]
+	if sequence.Kind != yaml.SequenceNode {
+		return nil, false
+	}
+	var list []string
+	for _, item := range sequence.Content {
+		if item.Kind != yaml.ScalarNode {
+			return nil, false
+		}
+		list = append(list, item.Value)
+	}
+	return list, true
+}

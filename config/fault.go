@@ -1,0 +1,79 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fault is one thing that is wrong with a configuration.
+type Fault struct {
+	// Key is the dotted name, as "train.interval"; empty where the file as a whole is meant.
+	Key string `json:"key"`
+	// Value is what was given, as text, shortened where it is long and hidden where it is secret; empty
+	// where what was given is not one value.
+	Value string `json:"value"`
+	// Bound says what would be right.
+	Bound string `json:"bound"`
+	// Source says where the value was given: file and line, environment variable, command line, default.
+	Source string `json:"source,omitempty"`
+}
+
+// String is the fault in one line.
+func (f Fault) String() string {
+	var b strings.Builder
+	b.WriteString(f.Key)
+	if f.Key != "" && f.Value != "" {
+		b.WriteString(" = " + f.Value)
+	}
+	if f.Source != "" {
+		fmt.Fprintf(&b, " (%s)", f.Source)
+	}
+	return strings.TrimSpace(b.String() + ": " + f.Bound)
+}
+
+// Faults is everything that is wrong with a configuration: first unknown keys and other faults of form, then
+// values of the wrong type, then bounds and relations, each in the order of the keys.
+type Faults []Fault //nolint:errname // a list of faults, printed as one; FaultsError would name the wrapping and not the thing
+
+// Error is a heading and one line for each fault.
+func (f Faults) Error() string {
+	var b strings.Builder
+	if len(f) == 1 {
+		b.WriteString("1 fault in the configuration:")
+	} else {
+		fmt.Fprintf(&b, "%d faults in the configuration:", len(f))
+	}
+	for _, fault := range f {
+		b.WriteString("\n  ")
+		b.WriteString(fault.String())
+	}
+	return b.String()
+}
+
+// orNil returns the faults as an error, nil where there are none.
+func (f Faults) orNil() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+const (
+	redacted     = "REDACTED"
+	maxShownText = 80 // runes of a value that a fault shows; enough to recognize it
+)
+
+// shown is a value's text as a fault shows it.
+func shown(text string, secret bool) string {
+	switch {
+	case secret && text != "":
+		return redacted
+	case utf8.RuneCountInString(text) > maxShownText:
+		return string([]rune(text)[:maxShownText]) + "…"
+	case text == "" || strings.ContainsAny(text, "\n\r\t"):
+		return fmt.Sprintf("%q", text)
+	default:
+		return text
+	}
+}

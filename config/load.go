@@ -1,0 +1,147 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/v2"
+)
+
+// maxFileBytes is far beyond any configuration; a larger file is another file given by mistake.
+const maxFileBytes = 1 << 20
+
+// Load reads the file at path (empty = none), the environment and the overrides, each replacing what is to
+// its left, over the defaults. Overrides are dotted keys; a value that is text is read as an environment
+// variable's is.
+//
+// A file that cannot be read is an error of its own. Everything wrong with the contents is one error of type
+// [Faults].
+func Load(path string, overrides map[string]any) (*Config, error) {
+	return LoadOver(nil, path, overrides)
+}
+
+// LoadOver is [Load] over defaults that differ, for keys of its choice, from those of an empty file: those of
+// a command to which another value suits better. What the file, the environment or an override sets goes
+// before them.
+func LoadOver(defaults map[string]any, path string, overrides map[string]any) (*Config, error) {
+	var data []byte
+	if path != "" {
+		var err error
+		if data, err = readFile(path); err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+	}
+	return loadOver(defaults, data, path, os.Environ(), overrides)
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(data) > maxFileBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxFileBytes)
+	}
+	return data, err
+}
+
+// load is [Load] on bytes and a given environment.
+func load(data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
+	return loadOver(nil, data, name, environ, overrides)
+}
+
+// loadOver is [LoadOver] on bytes and a given environment.
+func loadOver(defaults map[string]any, data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
+	s := readSchema()
+	file := newParser(name)
+	variables := &environment{schema: s}
+	base, baseFaults := overrideLayer(s, defaults, "default of the command")
+	flags, faults := overrideLayer(s, overrides, "command line")
+
+	// Keys are dotted names as they stand: no delimiter, so that koanf layers them and takes nothing apart.
+	layers := koanf.New("")
+	if err := errors.Join(
+		layers.Load(confmap.Provider(base, ""), nil),
+		layers.Load(content(data), file),
+		layers.Load(variables.provider(environ), nil),
+		layers.Load(confmap.Provider(flags, ""), nil),
+	); err != nil {
+		return nil, fmt.Errorf("layer configuration: %w", err)
+	}
+	faults = slices.Concat(baseFaults, file.faults, variables.faults, faults)
+
+	c := Default()
+	given := layers.All()
+	check := newChecker(c, faults)
+	for i := range s.keys {
+		key := &s.keys[i]
+		v, ok := given[key.Name].(value)
+		if !ok {
+			continue
+		}
+		check.sources[key.Name] = v.Source
+		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
+		if err := assign(field, key.Unit, v); err != nil {
+			check.add(Fault{Key: key.Name, Value: shown(v.String(), key.Secret), Bound: err.Error(), Source: v.Source})
+		}
+	}
+	check.all()
+	if len(check.faults) > 0 {
+		return nil, check.faults
+	}
+	return c, nil
+}
+
+// content is a koanf provider of bytes.
+type content []byte
+
+// ReadBytes returns the bytes.
+func (c content) ReadBytes() ([]byte, error) { return c, nil }
+
+// Read completes koanf.Provider; the bytes go through a parser.
+func (c content) Read() (map[string]any, error) {
+	return nil, errors.New("config: bytes are read through a parser")
+}
+
+// overrideLayer turns what a command sets into values; source says where faults in them lie.
+func overrideLayer(s *schema, overrides map[string]any, source string) (map[string]any, Faults) {
+	out := map[string]any{}
+	var faults Faults
+	for _, name := range slices.Sorted(maps.Keys(overrides)) {
+		key := s.byName[name]
+		given := reflect.ValueOf(overrides[name])
+		switch {
+		case key == nil:
+			faults = append(faults, s.unknown(name, fmt.Sprint(overrides[name]), source))
+		case !given.IsValid():
+			out[name] = value{Source: source}
+		case given.Kind() == reflect.String:
+			out[name] = textValue(key, given.String(), source)
+		default:
+			v, err := renderAny(given)
+			if err != nil {
+				faults = append(faults, Fault{Key: name, Bound: err.Error(), Source: source})
+				continue
+			}
+			v.Source = source
+			out[name] = v
+		}
+	}
+	return out, faults
+}
+
+// renderAny is the value of an override that is not text.
+func renderAny(given reflect.Value) (value, error) {
+	if typeText(given.Type(), "") == "" {
+		return value{}, fmt.Errorf("a %v is given; want text, a number, a list of text or the key's own type", given.Type())
+	}
+	return render(given), nil
+}

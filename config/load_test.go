@@ -1,0 +1,219 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// equal compares configurations field by field.
+func equal(t *testing.T, got, want *Config) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("configuration differs (-want +got):\n%s", diff)
+	}
+}
+
+func loadText(t *testing.T, text string, environ ...string) *Config {
+	t.Helper()
+	c, err := load([]byte(text), "config.yaml", environ, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// faultsOf loads a text that must be refused.
+func faultsOf(t *testing.T, text string, environ ...string) Faults {
+	t.Helper()
+	_, err := load([]byte(text), "config.yaml", environ, nil)
+	var faults Faults
+	if !errors.As(err, &faults) {
+		t.Fatalf("error %v, want faults", err)
+	}
+	return faults
+}
+
+func TestEmptyFileIsExactlyTheDefaults(t *testing.T) {
+	for name, text := range map[string]string{
+		"no bytes": "", "comments": "# nothing\n", "null": "null\n", "empty mapping": "{}", "empty sections": "kafka:\ntrain: {}\n",
+	} {
+		t.Run(name, func(t *testing.T) { equal(t, loadText(t, text), Default()) })
+	}
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	if err := Default().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFullFileSetsEveryKey(t *testing.T) {
+	t.Setenv("EERF_LOG__LEVEL", "debug") // as in the file; other variables of the machine are not ours to guess
+	c, err := Load(filepath.Join("testdata", "full.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "full.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// These stand at their defaults because nothing else is valid beside the rest, or is known.
+	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "train.loss": true,
+		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true}
+	for _, key := range Keys() {
+		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
+		if render(field).String() == key.Default && !atDefault[key.Name] {
+			t.Errorf("%s is at its default, %s", key.Name, key.Default)
+		}
+		if !strings.Contains(string(text), lastPart(key.Name)+":") {
+			t.Errorf("the full file does not have %s", key.Name)
+		}
+	}
+	s := c.Stages
+	if got, want := s.Events.Features, []string{"amount", "country", "card, present", "010"}; !cmp.Equal(got, want) {
+		t.Errorf("events.features %q, want %q", got, want)
+	}
+	if c.Kafka.SASL.Password != "0123" || c.Kafka.FetchMaxBytes != 2<<20 || c.Kafka.Compression.String() != "lz4" {
+		t.Errorf("kafka %+v", c.Kafka)
+	}
+	if s.Exploration.Map != scoring.MapArcCosine1 || s.Exploration.Seed != 1<<64-1 || s.Exploration.Candidates != 20_000 || s.Exploration.Features != 1000 {
+		t.Errorf("exploration %+v", s.Exploration)
+	}
+	if s.Exploration.CalibrationTimeout != 150*time.Second || s.Topics.MaxMessageBytes != 16<<20 {
+		t.Errorf("calibration timeout %v, largest message %d", s.Exploration.CalibrationTimeout, s.Topics.MaxMessageBytes)
+	}
+}
+
+func TestLayersReplaceFromLeftToRight(t *testing.T) {
+	const file = "train: {interval: 2m, min_rows: 2000, evaluation_rows: 3000}\n"
+	environ := []string{"EERF_TRAIN__MIN_ROWS=4000", "EERF_TRAIN__EVALUATION_ROWS=5000", "PATH=/bin"}
+	c, err := load([]byte(file), "config.yaml", environ, map[string]any{"train.evaluation_rows": 6000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Stages.Train.Interval = 2 * time.Minute
+	want.Stages.Train.MinRows = 4000
+	want.Stages.Train.EvaluationRows = 6000
+	equal(t, c, want)
+}
+
+func TestDefaultsOfACommandGoBehindWhatIsSet(t *testing.T) {
+	const file = "train: {interval: 2m}\n"
+	environ := []string{"EERF_TRAIN__MIN_ROWS=4000"}
+	defaults := map[string]any{"train.interval": "1h", "train.min_rows": "1", "train.evaluation_rows": "2", "train.held_out_seed": "9"}
+	c, err := loadOver(defaults, []byte(file), "config.yaml", environ, map[string]any{"train.evaluation_rows": 6000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Stages.Train.Interval = 2 * time.Minute
+	want.Stages.Train.MinRows = 4000
+	want.Stages.Train.EvaluationRows = 6000
+	want.Stages.Train.HeldOutSeed = 9
+	equal(t, c, want)
+
+	_, err = loadOver(map[string]any{"train.min_rows": "few"}, nil, "", nil, nil)
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Source != "default of the command" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	minimum := -1.5
+	tests := []struct {
+		variable string
+		set      func(*Config)
+	}{
+		{"EERF_EVENTS__LABEL=price", func(c *Config) { c.Stages.Events.Label = []string{"price"} }},
+		{"EERF_EVENTS__FEATURES=a, b,c", func(c *Config) { c.Stages.Events.Features = []string{"a", "b", "c"} }},
+		{`EERF_EVENTS__FEATURES=[a, "b, c", 010]`, func(c *Config) { c.Stages.Events.Features = []string{"a", "b, c", "010"} }},
+		{"EERF_EVENTS__FEATURES=", func(*Config) {}},
+		{"EERF_TRAIN__INTERCEPT=false", func(c *Config) { c.Stages.Train.Intercept = false }},
+		{"EERF_TOPICS__MAX_MESSAGE_BYTES=4MiB", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 4 << 20 }},
+		{"EERF_EXPLORATION__MAP=arccos0", func(c *Config) { c.Stages.Exploration.Map = scoring.MapArcCosine0 }},
+		{"EERF_KAFKA__TLS__ENABLED=true", func(c *Config) { c.Kafka.TLS.Enabled = true }},
+		{"eerf_log__level=debug", func(*Config) {}}, // names of variables have case
+		{"EERF_PORT_80_TCP=tcp://10.0.0.1:80", func(*Config) {}},
+		{"EERF_SERVICE_HOST=10.0.0.1", func(*Config) {}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.variable, func(t *testing.T) {
+			want := Default()
+			tt.set(want)
+			equal(t, loadText(t, "", tt.variable), want)
+		})
+	}
+	t.Run("EERF_EVENTS__LABEL_MIN=-1.5", func(t *testing.T) {
+		c := loadText(t, "events: {label: [y]}", "EERF_EVENTS__LABEL_MIN=-1.5")
+		if got := c.Stages.Events.LabelMin; got == nil || *got != minimum {
+			t.Errorf("label_min %v, want %v", got, minimum)
+		}
+	})
+	t.Run("null unsets what the file sets", func(t *testing.T) {
+		c := loadText(t, "events: {label: [y], label_min: 3}", "EERF_EVENTS__LABEL_MIN=null")
+		if c.Stages.Events.LabelMin != nil {
+			t.Errorf("label_min %v, want none", *c.Stages.Events.LabelMin)
+		}
+	})
+}
+
+func TestOverridesTakeTheKeysOwnTypes(t *testing.T) {
+	c, err := load(nil, "", nil, map[string]any{
+		"exploration.candidates":  2000,
+		"exploration.features":    "100",
+		"exploration.criterion":   scoring.Energy,
+		"exploration.sample_rate": 0.05,
+		"exploration.seed":        uint64(9),
+		"exploration.every":       90 * time.Second,
+		"events.label":            []string{"y"},
+		"events.exclude":          "id,name",
+		"events.label_max":        12.5,
+		"train.intercept":         false,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, top := Default(), 12.5
+	e := &want.Stages.Exploration
+	e.Candidates, e.Features, e.Criterion, e.SampleRate, e.Seed, e.Every = 2000, 100, scoring.Energy, 0.05, 9, 90*time.Second
+	want.Stages.Events.Label, want.Stages.Events.Exclude, want.Stages.Events.LabelMax = []string{"y"}, []string{"id", "name"}, &top
+	want.Stages.Train.Intercept = false
+	equal(t, c, want)
+}
+
+func TestOverrideThatNoKeyTakes(t *testing.T) {
+	_, err := load(nil, "", nil, map[string]any{"train.intervall": "1m", "train.interval": map[string]int{}})
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) != 2 {
+		t.Fatalf("error %v, want two faults", err)
+	}
+	if faults[0].Key != "train.interval" || faults[1].Bound != "unknown key; did you mean train.interval?" || faults[1].Source != "command line" {
+		t.Errorf("faults %+v", faults)
+	}
+}
+
+func TestFileThatCannotBeRead(t *testing.T) {
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want one that the file does not exist", err)
+	}
+	large := filepath.Join(t.TempDir(), "large.yaml")
+	if err := os.WriteFile(large, []byte(strings.Repeat("#\n", maxFileBytes)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(large, nil); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("error %v, want one that the file is too large", err)
+	}
+}

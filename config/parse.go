@@ -1,0 +1,186 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxDepth and maxNodes bound what one file may unfold to: aliases can make a small file endless.
+const (
+	maxDepth = 16
+	maxNodes = 20_000
+)
+
+// parser turns the YAML of one layer into values by key. It is a koanf.Parser; what is wrong with the form of
+// the file is gathered in faults and left out of the values.
+type parser struct {
+	source string // name of the layer in faults
+	schema *schema
+	faults Faults
+	seen   map[string]int // line of each key and section
+	nodes  int
+}
+
+func newParser(source string) *parser {
+	return &parser{source: source, schema: readSchema(), seen: map[string]int{}}
+}
+
+// Unmarshal reads a document. Its map is flat: dotted keys of the schema to values.
+func (p *parser) Unmarshal(data []byte) (map[string]any, error) {
+	out := map[string]any{}
+	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+	var document yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		if !errors.Is(err, io.EOF) {
+			p.fault(0, "", "", "not YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		return out, nil
+	}
+	var more yaml.Node
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		p.fault(0, "", "", "more than one YAML document; want one")
+	}
+	if len(document.Content) == 1 {
+		p.section("", document.Content[0], out, 0)
+	}
+	return out, nil
+}
+
+// Marshal completes koanf.Parser; [Config.Print] writes configurations.
+func (p *parser) Marshal(map[string]any) ([]byte, error) {
+	return nil, errors.New("config: the parser of files does not write")
+}
+
+// section reads the keys of a mapping that lies under prefix ("" or "section.").
+func (p *parser) section(prefix string, node *yaml.Node, out map[string]any, depth int) {
+	node = p.resolve(node)
+	name := strings.TrimSuffix(prefix, ".")
+	switch {
+	case node == nil || depth > maxDepth:
+		return
+	case isNull(node):
+		return // a section whose keys are all commented out
+	case node.Kind != yaml.MappingNode && name == "":
+		p.fault(node.Line, "", "", "the file is not a mapping; want sections of keys")
+		return
+	case node.Kind != yaml.MappingNode:
+		p.fault(node.Line, name, nodeText(node), "is a section; want keys under it")
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		p.entry(prefix, node.Content[i], node.Content[i+1], out, depth)
+	}
+}
+
+// entry reads one key and what stands beside it.
+func (p *parser) entry(prefix string, keyNode, node *yaml.Node, out map[string]any, depth int) {
+	keyNode, node = p.resolve(keyNode), p.resolve(node)
+	if keyNode == nil || node == nil {
+		return
+	}
+	name := prefix + keyNode.Value
+	if keyNode.Kind != yaml.ScalarNode {
+		p.fault(keyNode.Line, strings.TrimSuffix(prefix, "."), "", "a key is a list or a mapping; want text")
+		return
+	}
+	key, section := p.schema.byName[name], p.schema.sections[name]
+	if strings.Contains(keyNode.Value, ".") && (key != nil || section) {
+		p.fault(keyNode.Line, name, "", "the name has a dot; want the key under its section")
+		return
+	}
+	if line, again := p.seen[name]; again {
+		p.fault(keyNode.Line, name, "", fmt.Sprintf("given twice; the first is at line %d", line))
+		return
+	}
+	p.seen[name] = keyNode.Line
+	switch {
+	case section:
+		p.section(name+".", node, out, depth+1)
+	case key == nil:
+		p.faults = append(p.faults, p.schema.unknown(name, nodeText(node), p.at(keyNode.Line)))
+	default:
+		p.value(key, node, out)
+	}
+}
+
+// value reads what stands beside a known key.
+func (p *parser) value(key *Key, node *yaml.Node, out map[string]any) {
+	v := value{Source: p.at(node.Line)}
+	switch {
+	case isNull(node):
+	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!binary":
+		p.fault(node.Line, key.Name, "", "base64 is not decoded; want the text itself")
+		return
+	case node.Kind == yaml.ScalarNode:
+		v.Kind, v.Text = valueText, node.Value
+	case node.Kind == yaml.SequenceNode:
+		v.Kind = valueList
+		for _, item := range node.Content {
+			item = p.resolve(item)
+			if item == nil {
+				return
+			}
+			if item.Kind != yaml.ScalarNode || isNull(item) {
+				p.fault(item.Line, key.Name, shown(nodeText(node), key.Secret), "an entry of the list is not one value; want text")
+				return
+			}
+			v.List = append(v.List, item.Value)
+		}
+	default:
+		p.fault(node.Line, key.Name, "", "is a key and not a section; want "+key.Type)
+		return
+	}
+	out[key.Name] = v
+}
+
+// resolve follows an alias. It returns nil once the file has unfolded to more nodes than a configuration has.
+func (p *parser) resolve(node *yaml.Node) *yaml.Node {
+	p.nodes++
+	if p.nodes == maxNodes {
+		p.fault(node.Line, "", "", fmt.Sprintf("the file unfolds to more than %d values", maxNodes))
+	}
+	if p.nodes >= maxNodes {
+		return nil
+	}
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+func (p *parser) fault(line int, key, shownValue, bound string) {
+	p.faults = append(p.faults, Fault{Key: key, Value: shownValue, Bound: bound, Source: p.at(line)})
+}
+
+func (p *parser) at(line int) string {
+	if line == 0 {
+		return p.source
+	}
+	return fmt.Sprintf("%s:%d", p.source, line)
+}
+
+func isNull(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+}
+
+// nodeText is a node as a fault shows it: scalars by their text, lists of them as a list.
+func nodeText(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.ScalarNode:
+		return node.Value
+	case yaml.SequenceNode:
+		var items []string
+		for _, item := range node.Content {
+			if item.Kind == yaml.ScalarNode {
+				items = append(items, item.Value)
+			}
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Print writes every key with its value as YAML that [Load] reads back to the same configuration. With
+// redacted, secrets that are set are replaced, and what is read back does not authenticate.
+func (c *Config) Print(w io.Writer, hideSecrets bool) error {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	sections := map[string]*yaml.Node{"": root}
+	for _, key := range readSchema().keys {
+		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
+		v := render(field)
+		if key.Secret && hideSecrets && v.Kind == valueText && v.Text != "" {
+			v.Text = redacted
+		}
+		section := sectionNode(sections, sectionOf(key.Name))
+		node, err := valueNode(v, key.Type)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", key.Name, err)
+		}
+		section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: lastPart(key.Name)}, node)
+	}
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		return fmt.Errorf("print configuration: %w", err)
+	}
+	return encoder.Close()
+}
+
+// sectionNode returns the mapping of a section, made under its parent where it is new.
+func sectionNode(sections map[string]*yaml.Node, name string) *yaml.Node {
+	if node := sections[name]; node != nil {
+		return node
+	}
+	node := &yaml.Node{Kind: yaml.MappingNode}
+	sections[name] = node
+	parent := sectionNode(sections, sectionOf(name))
+	parent.Content = append(parent.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: lastPart(name)}, node)
+	return node
+}
+
+// valueNode is a value as YAML: text quoted where it would be read as something else, lists in one line.
+func valueNode(v value, typeName string) (*yaml.Node, error) {
+	switch v.Kind {
+	case valueNull:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
+	case valueList:
+		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, item := range v.List {
+			node := new(yaml.Node)
+			if err := node.Encode(item); err != nil {
+				return nil, err
+			}
+			list.Content = append(list.Content, node)
+		}
+		return list, nil
+	}
+	if typeName != typeString {
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Text}, nil
+	}
+	node := new(yaml.Node)
+	return node, node.Encode(v.Text)
+}

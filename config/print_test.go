@@ -1,0 +1,159 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+const canary = "hunter2-canary"
+
+func printed(t *testing.T, c *Config, hideSecrets bool) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.Print(&b, hideSecrets); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPrintAndLoadAreInverse(t *testing.T) {
+	full, err := os.ReadFile("testdata/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	low := -0.1
+	odd := Default()
+	odd.Stages.Events.Features = []string{"null", "true", "010", "a, b", "", "#", "line\nbreak", "ä", "'", `"`, ": "}
+	odd.Stages.Events.Label = []string{"~"}
+	odd.Stages.Events.LabelMin = &low
+	odd.Stages.Exploration.Every = 90 * time.Minute
+	odd.Stages.Pipeline.Name = "123"
+	odd.Kafka.ClientID = "1e3"
+	for name, c := range map[string]*Config{"default": Default(), "full": loadText(t, string(full)), "odd": odd} {
+		t.Run(name, func(t *testing.T) { equal(t, loadText(t, printed(t, c, false)), c) })
+	}
+}
+
+func TestPrintHasEveryKeyAtItsDefault(t *testing.T) {
+	text := printed(t, Default(), true)
+	for _, line := range []string{
+		"kafka:\n", "  brokers: ['localhost:9092']\n", "  tls:\n", "    enabled: false\n",
+		"  dead_letters: dead-letters\n", "  features_retention: 168h\n", "  max_message_bytes: 8388608\n",
+		"  label_min: null\n", "  criterion: correlation\n", "  interval: 1m\n", "  drain_timeout: 30s\n",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	for _, key := range Keys() {
+		if !strings.Contains(text, lastPart(key.Name)+":") {
+			t.Errorf("%s is not printed", key.Name)
+		}
+	}
+}
+
+func TestSecretsAreNotShown(t *testing.T) {
+	c := Default()
+	c.Kafka.TLS.Enabled = true
+	c.Kafka.SASL.Mechanism, c.Kafka.SASL.User, c.Kafka.SASL.Password = "plain", "eerf", canary
+	if text := printed(t, c, true); strings.Contains(text, canary) || !strings.Contains(text, "password: "+redacted) {
+		t.Errorf("printed:\n%s", text)
+	}
+	if text := printed(t, c, false); !strings.Contains(text, canary) {
+		t.Error("the unredacted print hides the password")
+	}
+	secrets := 0
+	for _, key := range Keys() {
+		if key.Secret {
+			secrets++
+		}
+	}
+	if secrets != 1 {
+		t.Errorf("%d secret keys, want the password alone: a new one is added here on purpose", secrets)
+	}
+}
+
+func TestFaultsDoNotShowSecrets(t *testing.T) {
+	for _, text := range []string{
+		"kafka: {sasl: {password: [" + canary + "]}}",
+		"kafka: {sasl: {password: {" + canary + ": 1}}}",
+		"kafka: {sasl: {password: [[" + canary + "]]}}",
+		"kafka: {sasl: {pasword: " + canary + "}}",
+		"kafka: {sasl: {PASSWORD: " + canary + "}}",
+		"kafka: {password: " + canary + "}",
+		"kafka: {api_token: " + canary + "}",
+		"kafka: {sasl: {mechanism: x, password: " + canary + "}}",
+		"kafka: {sasl: {password: " + canary + ", password: " + canary + "}}",
+		"kafka: {sasl: {password: a, pass_word: {x: " + canary + "}}}",
+		"sasl: {password: " + canary + "}",
+		"kafka: {sasl: {password: \"" + canary + "\"",
+	} {
+		if got := faultsOf(t, text).Error(); strings.Contains(got, canary) {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	for _, variable := range []string{
+		"EERF_KAFKA__SASL_PASSWORD=" + canary,
+		"EERF_KAFKA_SASL_PASSWORD=" + canary,
+		"EERF_KAFKA__SASL__PASWORD=" + canary,
+	} {
+		if got := faultsOf(t, "", variable).Error(); strings.Contains(got, canary) {
+			t.Errorf("%s: %s", variable, got)
+		}
+	}
+}
+
+func TestExplainHasEveryKeyWithAMeaning(t *testing.T) {
+	var b bytes.Buffer
+	if err := Explain(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range Keys() {
+		if key.Doc == "" || key.Type == "" || key.Env == "" {
+			t.Errorf("%+v lacks its reference text", key)
+		}
+		if !strings.Contains(b.String(), key.Env+")") || !strings.Contains(b.String(), key.Doc) {
+			t.Errorf("%s is not explained", key.Name)
+		}
+	}
+	const want = "topics.features_retention (duration; default 168h; EERF_TOPICS__FEATURES_RETENTION)\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("no line %q in\n%s", want, b.String())
+	}
+	for name := range untagged {
+		if readSchema().byName[name] == nil {
+			t.Errorf("%s is described and is no key", name)
+		}
+	}
+}
+
+// FuzzLoad feeds any bytes: they are faults or a configuration that is valid and prints and loads back.
+func FuzzLoad(f *testing.F) {
+	full, err := os.ReadFile("testdata/full.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{"", string(full), "a: [", "kafka: &k {tls: *k}", "train: {interval: 1h}", "? [a]\n: b",
+		"events: {features: [a, \"b\\n\"], label: ~}", "<<: {log: {level: info}}", "pipeline: {name: !!binary aGk=}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := load(data, "config.yaml", nil, nil)
+		var faults Faults
+		switch {
+		case err == nil:
+			if err := c.Validate(); err != nil {
+				t.Fatalf("loaded, and not valid: %v", err)
+			}
+			equal(t, loadText(t, printed(t, c, false)), c)
+		case !errors.As(err, &faults):
+			t.Fatalf("error %v is no list of faults", err)
+		case len(faults) == 0 || faults.Error() == "":
+			t.Fatal("refused without a fault")
+		}
+	})
+}

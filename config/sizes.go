@@ -1,0 +1,129 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// recordOverheadBytes is what the broker adds to a value before it compares with its limit: batch and record
+// framing, key, headers.
+const recordOverheadBytes = 1 << 10
+
+// Size is how large a message, or what a restart reads, gets with a configuration: a bound from above.
+type Size struct {
+	What  string `json:"what"`
+	Topic string `json:"topic"`
+	Bytes int64  `json:"bytes"`
+	// Limit and LimitKey are the bound that the size is held to and the key that sets it; 0 and empty for a
+	// size that is only stated.
+	Limit    int64  `json:"limit,omitempty"`
+	LimitKey string `json:"limit_key,omitempty"`
+	// Assumes says what is not known before calibration and was taken to be as small as it can be.
+	Assumes string `json:"assumes,omitempty"`
+
+	key     string   // what to make smaller
+	factors []string // the other keys that the size depends on
+}
+
+// Sizes computes what [Config.Validate] holds against the limits, for people to see before they start.
+func (c *Config) Sizes() []Size {
+	s := c.Stages
+	m0, m := s.Exploration.CandidateCount(), s.Exploration.Features
+	k, assumedK := c.outputs()
+	width, assumedWidth := c.width()
+	limit := func(size Size) Size {
+		size.Bytes += recordOverheadBytes
+		size.Limit, size.LimitKey = s.Topics.MaxMessageBytes, "topics.max_message_bytes"
+		return size
+	}
+	const candidates, features = "exploration.candidates", "exploration.features"
+	columns := []string{"events.label", "events.classes", "events.features"}
+	return []Size{
+		limit(Size{What: "checkpoint of a partition", Topic: s.Topics.Scores, Bytes: wire.CheckpointBytes(m0, k),
+			Assumes: assumedK, key: candidates, factors: append(columns, features)}),
+		limit(Size{What: "feature set", Topic: s.Topics.FeatureSets, Bytes: wire.FeatureSetBytes(m, width, k),
+			Assumes: join(assumedK, assumedWidth), key: features, factors: append(columns, "exploration.map")}),
+		limit(Size{What: "model", Topic: s.Topics.Models, Bytes: wire.ModelBytes(m, k),
+			Assumes: assumedK, key: features, factors: columns}),
+		{What: "row of features", Topic: s.Topics.Features, Bytes: wire.FeatureRowBytes(m),
+			Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
+			Assumes: passthroughAssumption(s.Events.Passthrough), key: features},
+		{What: "read of a scores partition at a restart", Topic: s.Topics.Scores, Bytes: c.restoreBytes()},
+	}
+}
+
+// outputs is K as far as it is known, and what was assumed about it.
+func (c *Config) outputs() (k int, assumed string) {
+	events := c.Stages.Events
+	switch classes := len(events.Classes); {
+	case classes > 2:
+		return classes, ""
+	case classes == 2:
+		return 1, ""
+	case len(events.Label) > 1:
+		return len(events.Label), ""
+	case events.Task == "regression":
+		return 1, ""
+	default:
+		return 1, "one output (more than two classes need events.classes to be counted)"
+	}
+}
+
+// width is the length of an omega as far as it is known, and what was assumed about it.
+func (c *Config) width() (width int, assumed string) {
+	if c.Stages.Exploration.Map == scoring.MapLinear {
+		return 1, ""
+	}
+	columns := max(len(c.Stages.Events.Features), 1)
+	return columns, fmt.Sprintf("%d encoded dimensions (calibration finds the number)", columns)
+}
+
+func passthroughAssumption(passthrough []string) string {
+	if len(passthrough) == 0 {
+		return ""
+	}
+	return "empty passthrough columns"
+}
+
+// restoreBytes bounds what the new owner of a partition of scores reads: the segment being written and one
+// closed segment that the cleaner has not come to. Behind them live keys alone are left.
+func (c *Config) restoreBytes() int64 {
+	const unclean = 2
+	for _, topic := range c.Stages.Topics.Specs(1) {
+		if topic.Name == c.Stages.Topics.Scores {
+			segment, err := strconv.ParseInt(topic.Configs["segment.bytes"], 10, 64)
+			if err == nil {
+				return unclean * segment
+			}
+		}
+	}
+	return 0
+}
+
+// sizes refuses what cannot fit.
+func (k *checker) sizes() {
+	for _, size := range k.config.Sizes() {
+		if size.Limit == 0 {
+			continue
+		}
+		bound := fmt.Sprintf("a %s takes %d bytes, %s is %d", size.What, size.Bytes, size.LimitKey, size.Limit)
+		if size.Assumes != "" {
+			bound += "; counted with " + size.Assumes
+		}
+		k.rule(size.Bytes <= size.Limit, size.key, bound, append(size.factors, size.LimitKey)...)
+	}
+}
+
+func join(texts ...string) string {
+	var all []string
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// Validate reports everything that is out of bounds or does not go together, as [Faults]; nil where nothing
+// is. A configuration that [Load] returned is valid.
+func (c *Config) Validate() error {
+	k := newChecker(c, nil)
+	k.all()
+	return k.faults.orNil()
+}
+
+// maxInt32 bounds what travels as a 32-bit number: Kafka's sizes and partition counts, candidate numbers.
+const maxInt32 = math.MaxInt32
+
+var (
+	pipelineName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+	topicName    = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`) // what Kafka accepts
+)
+
+func (k *checker) kafka() {
+	c := k.config.Kafka
+	k.adopt("kafka", c.Validate())
+	budget := func(size int64, key string) {
+		k.rule(int64(c.BatchBudgetBytes) >= size, "kafka.batch_budget_bytes",
+			fmt.Sprintf("want at least %s (%d): a batch of one such message must be readable", key, size), key)
+	}
+	budget(k.config.Stages.Topics.MaxMessageBytes, "topics.max_message_bytes")
+	budget(k.config.Stages.Limits.MaxMessageBytes, "limits.max_message_bytes")
+}
+
+func (k *checker) pipeline() {
+	k.rule(pipelineName.MatchString(k.config.Stages.Pipeline.Name), "pipeline.name",
+		"want 1 to 64 of a-z, 0-9 and -: it is part of record keys and of consumer group names")
+}
+
+func (k *checker) topics() {
+	c := k.config.Stages.Topics
+	k.topicNames([]namedTopic{
+		{"topics.events", c.Events}, {"topics.explorations", c.Explorations}, {"topics.scores", c.Scores},
+		{"topics.feature_sets", c.FeatureSets}, {"topics.features", c.Features}, {"topics.models", c.Models},
+		{"topics.dead_letters", c.DeadLetters},
+	})
+	k.rule(1 <= c.Partitions && c.Partitions <= maxInt32, "topics.partitions", "want 1 or more")
+	k.rule(0 <= c.Replication && c.Replication <= math.MaxInt16, "topics.replication", "want 0 (the broker's default) to 32767")
+	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "topics.max_message_bytes",
+		"want 1KiB to 2147483647, Kafka's largest")
+	k.positive(c.FeaturesRetention, "topics.features_retention")
+	k.rule(c.KeepFeatureSets >= 1, "topics.keep_feature_sets", "want 1 or more: the current one is kept")
+	k.rule(c.KeepModels >= 1, "topics.keep_models", "want 1 or more: the current one is kept")
+}
+
+type namedTopic struct{ key, name string }
+
+// topicNames checks that Kafka accepts each name and that no two topics are one.
+func (k *checker) topicNames(topics []namedTopic) {
+	keyOf := map[string]string{}
+	for _, topic := range topics {
+		k.rule(topicName.MatchString(topic.name) && topic.name != "." && topic.name != "..", topic.key,
+			"want 1 to 249 of a-z, A-Z, 0-9, ., _ and -")
+		if other, taken := keyOf[topic.name]; taken {
+			k.rule(false, topic.key, fmt.Sprintf("is the topic of %s; want seven different topics", other))
+			continue
+		}
+		keyOf[topic.name] = topic.key
+	}
+}
+
+// encoderOptions is what the encoder is asked to learn, for it to check.
+func encoderOptions(c stages.EventsConfig) encoder.Options {
+	return encoder.Options{
+		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label,
+		Task: c.Task, Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize,
+		MaxCategories: c.MaxCategories, LabelMin: c.LabelMin, LabelMax: c.LabelMax,
+	}
+}
+
+func (k *checker) subsample() {
+	c := k.config.Stages.Subsample
+	k.rule(c.CheckpointRows >= 1, "subsample.checkpoint_rows", "want 1 or more")
+	k.positive(c.CheckpointInterval, "subsample.checkpoint_interval")
+}
+
+func (k *checker) featurize() {
+	c := k.config.Stages.Featurize
+	k.oneOf(c.Start, "featurize.start", "earliest", "latest")
+	limit := k.config.Stages.Topics.MaxMessageBytes
+	k.rule(c.MaxOutputBytes >= 1, "featurize.max_output_bytes", "want 1 or more")
+	k.rule(c.MaxOutputBytes <= limit, "featurize.max_output_bytes",
+		fmt.Sprintf("want at most topics.max_message_bytes (%d): the broker refuses more", limit), "topics.max_message_bytes")
+	k.positive(c.CommitInterval, "featurize.commit_interval")
+}
+
+func (k *checker) limits() {
+	c := k.config.Stages.Limits
+	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "limits.max_message_bytes",
+		"want 1KiB to 2147483647, Kafka's largest")
+	k.rule(c.BudgetBytes >= c.MaxMessageBytes, "limits.budget_bytes",
+		fmt.Sprintf("want at least limits.max_message_bytes (%d): decoding may copy a message once", c.MaxMessageBytes),
+		"limits.max_message_bytes")
+	k.rule(1 <= c.MaxRows && c.MaxRows <= maxInt32, "limits.max_rows", "want 1 to 2147483647, the greatest row number")
+	k.rule(c.MaxColumns >= 1, "limits.max_columns", "want 1 or more")
+}
+
+// process checks what belongs to the process and not to a stage.
+func (k *checker) process() {
+	k.oneOf(k.config.Log.Level, "log.level", "debug", "info", "warn", "error")
+	k.oneOf(k.config.Log.Format, "log.format", "json", "console")
+	k.positive(k.config.Shutdown.DrainTimeout, "shutdown.drain_timeout")
+}
+
+func (k *checker) positive(d time.Duration, key string) {
+	k.rule(d > 0, key, "want a duration above 0")
+}
+
+// zeroIsOff checks a duration for which 0 has a meaning of its own.
+func (k *checker) zeroIsOff(d time.Duration, key, meaning string) {
+	k.rule(d >= 0, key, "want a duration above 0, or 0 for "+meaning)
+}
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// minCalibrationRows is what a mean, a spread and a nearest neighbour need at the least.
+const minCalibrationRows = 2
+
+func (k *checker) exploration() {
+	c := k.config.Stages.Exploration
+	// Dimension and bandwidth are known after calibration; here the description is checked but for them. One
+	// candidate of one dimension is always possible.
+	k.adopt("exploration", scoring.Candidates{
+		Map: c.Map, Distribution: c.Distribution, Nu: c.Nu, Sampler: c.Sampler, Sigma: 1, Seed: c.Seed, Dim: 1, Count: 1,
+	}.Validate())
+	k.rule(finite(c.Sigma) && c.Sigma >= 0, "exploration.sigma", "want a positive finite number, or 0 for the nearest-neighbour rule")
+
+	k.rule(1 <= c.Features && c.Features <= maxInt32, "exploration.features", "want 1 or more")
+	k.rule(0 <= c.Candidates && c.Candidates <= maxInt32, "exploration.candidates", "want 1 or more, or 0 for ten times exploration.features")
+	k.rule(c.Features <= c.CandidateCount(), "exploration.features",
+		fmt.Sprintf("want at most exploration.candidates (%d): the kept are chosen from the candidates", c.CandidateCount()),
+		"exploration.candidates")
+
+	k.oneOf(c.Until, "exploration.until", "quota", "end")
+	k.oneOf(c.Start, "exploration.start", "earliest", "latest")
+	k.rule(0 < c.SampleRate && c.SampleRate <= 1, "exploration.sample_rate", "want above 0 and at most 1")
+	k.rule(c.SampleRows >= 0, "exploration.sample_rows", "want 1 or more, or 0 for no quota")
+	k.rule(c.SampleRows != 0 || c.Until == "end", "exploration.sample_rows",
+		"want 1 or more: without a quota an exploration ends only with exploration.until: end", "exploration.until")
+	k.rule(c.CalibrationRows >= minCalibrationRows, "exploration.calibration_rows",
+		fmt.Sprintf("want %d or more: a spread and a nearest neighbour are learned from them", minCalibrationRows))
+	k.positive(c.CalibrationTimeout, "exploration.calibration_timeout")
+	k.zeroIsOff(c.Every, "exploration.every", "never by time")
+	k.rule(c.EveryOffsets >= 0, "exploration.every_offsets", "want 1 or more, or 0 for never by offsets")
+	k.zeroIsOff(c.Deadline, "exploration.deadline", "none")
+}
+
+func (k *checker) train() {
+	c := k.config.Stages.Train
+	k.positive(c.Interval, "train.interval")
+	k.rule(c.MinRows >= 1, "train.min_rows", "want 1 or more")
+	k.rule(0 < c.HeldOutFraction && c.HeldOutFraction < 1, "train.held_out_fraction",
+		"want above 0 and below 1: lambda is chosen on the held-out rows and the weights are fitted on the others")
+	k.rule(c.EvaluationRows >= 1, "train.evaluation_rows", "want 1 or more: the error is measured on them")
+	if _, err := training.ParseGrid(c.LambdaGrid); err != nil {
+		k.rule(false, "train.lambda_grid", "want relative, paper, or finite numbers >= 0 separated by commas")
+	}
+	k.oneOf(c.Loss, "train.loss", "squared")
+}

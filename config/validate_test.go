@@ -1,0 +1,185 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// validityOf validates a configuration that must be refused.
+func validityOf(t *testing.T, c *Config) Faults {
+	t.Helper()
+	var faults Faults
+	if err := c.Validate(); !errors.As(err, &faults) {
+		t.Fatalf("error %v, want faults", err)
+	}
+	return faults
+}
+
+func TestRules(t *testing.T) {
+	low, high := 1.0, 2.0
+	tests := []struct {
+		name string
+		set  func(*Config)
+		key  string
+		want string
+	}{
+		{"no brokers", func(c *Config) { c.Kafka.Brokers = nil }, "kafka.brokers", "at least one"},
+		{"broker without a port", func(c *Config) { c.Kafka.Brokers = []string{"kafka"} }, "kafka.brokers", "host:port"},
+		{"heartbeat too slow", func(c *Config) { c.Kafka.HeartbeatInterval = 9 * time.Second }, "kafka.heartbeat_interval", "a third of session_timeout"},
+		{"TLS keys without TLS", func(c *Config) { c.Kafka.TLS.CAFile = "ca.pem" }, "kafka.tls.enabled", "false"},
+		{"password without mechanism", func(c *Config) { c.Kafka.SASL.User, c.Kafka.SASL.Password = "u", "p" }, "kafka.sasl.mechanism", "not one of"},
+		{"budget below the largest message", func(c *Config) {
+			c.Kafka.FetchMaxBytes, c.Kafka.BatchBudgetBytes, c.Stages.Limits.MaxMessageBytes = 1<<20, 7<<20, 1<<20
+		}, "kafka.batch_budget_bytes", "topics.max_message_bytes (8388608)"},
+		{"budget below the limit", func(c *Config) { c.Stages.Limits.MaxMessageBytes, c.Stages.Limits.BudgetBytes = 65<<20, 65<<20 }, "kafka.batch_budget_bytes", "limits.max_message_bytes"},
+
+		{"pipeline without a name", func(c *Config) { c.Stages.Pipeline.Name = "" }, "pipeline.name", "1 to 64"},
+		{"pipeline in capitals", func(c *Config) { c.Stages.Pipeline.Name = "Fraud" }, "pipeline.name", "a-z"},
+		{"pipeline with a long name", func(c *Config) { c.Stages.Pipeline.Name = strings.Repeat("a", 65) }, "pipeline.name", "64"},
+
+		{"topic name with a blank", func(c *Config) { c.Stages.Topics.Models = "my models" }, "topics.models", "1 to 249"},
+		{"topic name of a folder", func(c *Config) { c.Stages.Topics.Models = ".." }, "topics.models", "1 to 249"},
+		{"one topic for two", func(c *Config) { c.Stages.Topics.Scores = "events" }, "topics.scores", "is the topic of topics.events"},
+		{"no partitions", func(c *Config) { c.Stages.Topics.Partitions = 0 }, "topics.partitions", "1 or more"},
+		{"negative replication", func(c *Config) { c.Stages.Topics.Replication = -1 }, "topics.replication", "0 (the broker's default)"},
+		{"messages beyond Kafka's largest", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 1 << 31 }, "topics.max_message_bytes", "2147483647"},
+		{"no retention", func(c *Config) { c.Stages.Topics.FeaturesRetention = 0 }, "topics.features_retention", "above 0"},
+		{"no feature set kept", func(c *Config) { c.Stages.Topics.KeepFeatureSets = 0 }, "topics.keep_feature_sets", "1 or more"},
+		{"no model kept", func(c *Config) { c.Stages.Topics.KeepModels = 0 }, "topics.keep_models", "1 or more"},
+
+		{"unknown task", func(c *Config) { c.Stages.Events.Task = "ranking" }, "events.task", "not one of"},
+		{"unknown standardization", func(c *Config) { c.Stages.Events.Standardize = "some" }, "events.standardize", "not one of"},
+		{"negative clip", func(c *Config) { c.Stages.Events.Clip = -1 }, "events.clip", "not in"},
+		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} }, "events.classes", "1 names"},
+		{"class twice", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a", "a"} }, "events.classes", "twice"},
+		{"label among the features", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Features = []string{"y"}, []string{"y"} }, "events.label", "both in label and features"},
+		{"classes with two labels", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Task = []string{"y", "z"}, "classification" }, "events.label", "takes one"},
+		{"classes of a regression", func(c *Config) {
+			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.Classes = []string{"y"}, "regression", []string{"a", "b"}
+		}, "events.classes", "regression"},
+		{"bounds crossed", func(c *Config) {
+			c.Stages.Events.Label, c.Stages.Events.LabelMin, c.Stages.Events.LabelMax = []string{"y"}, &high, &low
+		}, "events.label_min", "above label_max"},
+
+		{"distribution of another map", func(c *Config) { c.Stages.Exploration.Map = 4 }, "exploration.map", "want one of [uniform]"},
+		{"smoothness of nothing", func(c *Config) { c.Stages.Exploration.Distribution, c.Stages.Exploration.Nu = 3, 0 }, "exploration.nu", "matern"},
+		{"negative bandwidth", func(c *Config) { c.Stages.Exploration.Sigma = -1 }, "exploration.sigma", "nearest-neighbour"},
+		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma", "finite"},
+		{"no features", func(c *Config) { c.Stages.Exploration.Features = 0 }, "exploration.features", "1 or more"},
+		{"negative candidates", func(c *Config) { c.Stages.Exploration.Candidates = -1 }, "exploration.candidates", "ten times"},
+		{"M above M0", func(c *Config) { c.Stages.Exploration.Candidates = 499 }, "exploration.features", "at most exploration.candidates (499)"},
+		{"unknown end", func(c *Config) { c.Stages.Exploration.Until = "noon" }, "exploration.until", "quota, end"},
+		{"unknown start", func(c *Config) { c.Stages.Exploration.Start = "noon" }, "exploration.start", "earliest, latest"},
+		{"rate of nothing", func(c *Config) { c.Stages.Exploration.SampleRate = 0 }, "exploration.sample_rate", "above 0"},
+		{"rate above one", func(c *Config) { c.Stages.Exploration.SampleRate = 1.1 }, "exploration.sample_rate", "at most 1"},
+		{"negative quota", func(c *Config) { c.Stages.Exploration.SampleRows = -1 }, "exploration.sample_rows", "0 for no quota"},
+		{"no quota and no end", func(c *Config) { c.Stages.Exploration.SampleRows = 0 }, "exploration.sample_rows", "exploration.until: end"},
+		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows", "2 or more"},
+		{"no calibration time", func(c *Config) { c.Stages.Exploration.CalibrationTimeout = 0 }, "exploration.calibration_timeout", "above 0"},
+		{"negative schedule", func(c *Config) { c.Stages.Exploration.Every = -1 }, "exploration.every", "never by time"},
+		{"negative offsets", func(c *Config) { c.Stages.Exploration.EveryOffsets = -1 }, "exploration.every_offsets", "never by offsets"},
+		{"negative deadline", func(c *Config) { c.Stages.Exploration.Deadline = -1 }, "exploration.deadline", "none"},
+
+		{"no rows between checkpoints", func(c *Config) { c.Stages.Subsample.CheckpointRows = 0 }, "subsample.checkpoint_rows", "1 or more"},
+		{"no time between checkpoints", func(c *Config) { c.Stages.Subsample.CheckpointInterval = 0 }, "subsample.checkpoint_interval", "above 0"},
+		{"unknown featurize start", func(c *Config) { c.Stages.Featurize.Start = "" }, "featurize.start", "earliest, latest"},
+		{"no output", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 0 }, "featurize.max_output_bytes", "1 or more"},
+		{"output that the broker refuses", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 9 << 20 }, "featurize.max_output_bytes", "topics.max_message_bytes"},
+		{"no time between commits", func(c *Config) { c.Stages.Featurize.CommitInterval = 0 }, "featurize.commit_interval", "above 0"},
+
+		{"no time between models", func(c *Config) { c.Stages.Train.Interval = 0 }, "train.interval", "above 0"},
+		{"model of nothing", func(c *Config) { c.Stages.Train.MinRows = 0 }, "train.min_rows", "1 or more"},
+		{"nothing held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 0 }, "train.held_out_fraction", "above 0"},
+		{"all held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 1 }, "train.held_out_fraction", "below 1"},
+		{"nothing evaluated", func(c *Config) { c.Stages.Train.EvaluationRows = 0 }, "train.evaluation_rows", "1 or more"},
+		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
+		{"negative lambda", func(c *Config) { c.Stages.Train.LambdaGrid = "1,-1" }, "train.lambda_grid", ">= 0"},
+		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
+
+		{"messages of nothing", func(c *Config) { c.Stages.Limits.MaxMessageBytes = 0 }, "limits.max_message_bytes", "1KiB"},
+		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes", "limits.max_message_bytes"},
+		{"no rows", func(c *Config) { c.Stages.Limits.MaxRows = 0 }, "limits.max_rows", "1 to 2147483647"},
+		{"no columns", func(c *Config) { c.Stages.Limits.MaxColumns = 0 }, "limits.max_columns", "1 or more"},
+		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
+		{"unknown format", func(c *Config) { c.Log.Format = "xml" }, "log.format", "json, console"},
+		{"no time to drain", func(c *Config) { c.Shutdown.DrainTimeout = 0 }, "shutdown.drain_timeout", "above 0"},
+
+		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 24"},
+		{"checkpoint too large for the classes", func(c *Config) {
+			c.Stages.Exploration.Candidates, c.Stages.Events.Label = 100_000, []string{"y"}
+			c.Stages.Events.Classes = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+		}, "exploration.candidates", "checkpoint of a partition takes 96"},
+		{"feature set too large", func(c *Config) {
+			c.Stages.Exploration.Features, c.Stages.Exploration.Candidates = 300_000, 300_000
+			c.Stages.Featurize.MaxOutputBytes = 8 << 20
+		}, "exploration.features", "a feature set takes"},
+		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features", "a row of features takes 2016 bytes, featurize.max_output_bytes is 2000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := Default()
+			tt.set(c)
+			faults := validityOf(t, c)
+			for _, fault := range faults {
+				if fault.Key == tt.key && strings.Contains(fault.Bound, tt.want) {
+					return
+				}
+			}
+			t.Errorf("faults %v, want one at %s with %q", faults, tt.key, tt.want)
+		})
+	}
+}
+
+func TestEveryFaultOfARuleNamesAKnownKey(t *testing.T) {
+	// Zero values break most rules at once.
+	faults := validityOf(t, new(Config))
+	if len(faults) < 15 {
+		t.Errorf("%d faults of an all-zero configuration: %v", len(faults), faults)
+	}
+	seen := map[string]bool{}
+	for _, fault := range faults {
+		if readSchema().byName[fault.Key] == nil {
+			t.Errorf("fault %v is about no known key", fault)
+		}
+		if seen[fault.Key] && !strings.HasPrefix(fault.Key, "kafka.") {
+			t.Errorf("%s is listed twice", fault.Key)
+		}
+		seen[fault.Key] = true
+	}
+}
+
+func TestOneMistakeIsOneFault(t *testing.T) {
+	for _, text := range []string{
+		"exploration: {features: many, candidates: 5}",
+		"exploration: {features: 0, candidates: 5}",
+		"exploration: {map: linear, distribution: uniforme}",
+		"topics: {max_message_bytes: 0}",
+		"events: {classes: 5, task: regression, label: [y]}",
+		"kafka: {heartbeat_interval: 5s, session_timeout: soon}",
+	} {
+		if faults := faultsOf(t, text); len(faults) != 1 {
+			t.Errorf("%s: %d faults, want 1: %v", text, len(faults), faults)
+		}
+	}
+}
+
+func TestSizesSayWhatTheyAssume(t *testing.T) {
+	c := Default()
+	for _, size := range c.Sizes() {
+		if size.Bytes <= 0 || size.Topic == "" || size.What == "" {
+			t.Errorf("size %+v", size)
+		}
+		if size.What == "feature set" && !strings.Contains(size.Assumes, "1 encoded dimensions") {
+			t.Errorf("size %+v does not say what it takes the dimension to be", size)
+		}
+	}
+	c.Stages.Events.Classes = []string{"a", "b", "c"}
+	for _, size := range c.Sizes() {
+		if size.What == "checkpoint of a partition" && size.Assumes != "" {
+			t.Errorf("size %+v assumes what the classes say", size)
+		}
+	}
+}

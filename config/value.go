@@ -1,0 +1,216 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type valueKind uint8
+
+const (
+	valueNull valueKind = iota
+	valueText
+	valueList
+)
+
+// value is what a layer gives a key, as text. Its fields are exported because koanf copies values field by
+// field.
+type value struct {
+	Kind   valueKind
+	Text   string
+	List   []string
+	Source string
+}
+
+// String is the value as people read it.
+func (v value) String() string {
+	switch v.Kind {
+	case valueList:
+		return "[" + strings.Join(v.List, ", ") + "]"
+	case valueText:
+		return v.Text
+	default:
+		return "null"
+	}
+}
+
+// render is the inverse of assign: the value of a field as text.
+func render(field reflect.Value) value {
+	text := func(s string) value { return value{Kind: valueText, Text: s} }
+	if m, ok := field.Interface().(encoding.TextMarshaler); ok && readsText(field.Type()) {
+		if b, err := m.MarshalText(); err == nil {
+			return text(string(b))
+		}
+		return text(fmt.Sprint(field.Interface()))
+	}
+	switch {
+	case field.Type() == durationType:
+		return text(durationText(time.Duration(field.Int())))
+	case field.Kind() == reflect.Pointer && field.IsNil():
+		return value{}
+	case field.Kind() == reflect.Pointer:
+		return render(field.Elem())
+	case field.Kind() == reflect.Slice:
+		list := make([]string, field.Len())
+		for i := range list {
+			list[i] = field.Index(i).String()
+		}
+		return value{Kind: valueList, List: list}
+	case field.Kind() == reflect.Float64:
+		return text(strconv.FormatFloat(field.Float(), 'g', -1, 64))
+	default:
+		return text(fmt.Sprint(field.Interface()))
+	}
+}
+
+// durationText is the shortest common form: 1m and not 1m0s.
+func durationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// assign sets a field from a value. The error says what would be right.
+func assign(field reflect.Value, unit string, v value) error {
+	if field.Kind() == reflect.Slice {
+		return assignList(field, v)
+	}
+	switch {
+	case v.Kind == valueList:
+		return fmt.Errorf("want one value and not a list")
+	case v.Kind == valueNull && field.Kind() == reflect.Pointer:
+		field.SetZero()
+		return nil
+	case v.Kind == valueNull && field.Kind() == reflect.String && !readsText(field.Type()):
+		field.SetString("")
+		return nil
+	case v.Kind == valueNull:
+		return fmt.Errorf("has no value; leave the key out for its default")
+	}
+	return assignText(field, unit, v.Text)
+}
+
+func assignList(field reflect.Value, v value) error {
+	switch {
+	case v.Kind == valueText:
+		return fmt.Errorf("want a list: [%s]", v.Text)
+	case len(v.List) == 0:
+		field.SetZero() // so that [] and the default of no entries are the same
+	default:
+		field.Set(reflect.ValueOf(append([]string(nil), v.List...)).Convert(field.Type()))
+	}
+	return nil
+}
+
+func assignText(field reflect.Value, unit, text string) error {
+	switch {
+	case readsText(field.Type()):
+		return field.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+	case field.Type() == durationType:
+		return assignDuration(field, text)
+	case field.Kind() == reflect.String:
+		field.SetString(text)
+		return nil
+	case field.Kind() == reflect.Bool:
+		return assignBool(field, text)
+	case isInteger(field.Kind()):
+		return assignInteger(field, unit, text)
+	case field.Kind() == reflect.Pointer:
+		number := reflect.New(field.Type().Elem())
+		if err := assignFloat(number.Elem(), text); err != nil {
+			return err
+		}
+		field.Set(number)
+		return nil
+	default:
+		return assignFloat(field, text)
+	}
+}
+
+func assignDuration(field reflect.Value, text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("want a duration with its unit, such as 30s, 5m or 168h")
+	}
+	field.SetInt(int64(d))
+	return nil
+}
+
+func assignBool(field reflect.Value, text string) error {
+	if text != "true" && text != "false" {
+		return fmt.Errorf("want true or false")
+	}
+	field.SetBool(text == "true")
+	return nil
+}
+
+func assignFloat(field reflect.Value, text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Errorf("want a finite number")
+	}
+	field.SetFloat(f)
+	return nil
+}
+
+// assignInteger accepts 100000, 100_000 and 1e5, and for sizes 8MiB.
+func assignInteger(field reflect.Value, unit, text string) error {
+	want := "want a whole number"
+	if unit == "bytes" {
+		want = "want a size: a whole number of bytes, or with a unit such as 64kB or 8MiB"
+		text = expandSize(text)
+	}
+	text = strings.ReplaceAll(text, "_", "")
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		text = strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	if field.CanUint() {
+		n, err := strconv.ParseUint(text, 10, field.Type().Bits())
+		if err != nil {
+			return fmt.Errorf("%s from 0 to %d", want, uint64(math.MaxUint64)>>(64-field.Type().Bits()))
+		}
+		field.SetUint(n)
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, field.Type().Bits())
+	if err != nil {
+		return fmt.Errorf("%s", want)
+	}
+	field.SetInt(n)
+	return nil
+}
+
+// sizeUnits are the units of sizes, longest first where one ends like another.
+var sizeUnits = []struct {
+	name  string
+	bytes float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1},
+}
+
+// expandSize turns a number with a unit into bytes; any other text comes back as it is.
+func expandSize(text string) string {
+	for _, unit := range sizeUnits {
+		number, ok := strings.CutSuffix(text, unit.name)
+		if !ok {
+			continue
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil {
+			return text
+		}
+		return strconv.FormatFloat(f*unit.bytes, 'f', -1, 64)
+	}
+	return text
+}
