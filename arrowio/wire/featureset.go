@@ -94,7 +94,7 @@ func (f *FeatureSet) validateNumbers() error {
 		return errors.New("a weight is not finite")
 	}
 	for _, v := range [][]float64{f.Set.Score, f.Set.S, f.Coding.Gain, f.Coding.Offset,
-		{f.Lineage.Best, f.Lineage.Cutoff, f.Lineage.Radius, f.Lineage.SampleRate}} {
+		{f.Lineage.Best, f.Lineage.Cutoff, f.Lineage.Radius, f.Lineage.LargeSampleRadius, f.Lineage.SampleRate}} {
 		if !finite64(v) {
 			return errors.New("a score, coding or lineage figure is not finite")
 		}

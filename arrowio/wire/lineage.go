@@ -32,8 +32,11 @@ type Lineage struct {
 	Candidates int               `json:"candidates"` // M0
 	Best       float64           `json:"best"`       // greatest criterion value
 	Cutoff     float64           `json:"cutoff"`     // criterion value of the last feature kept
-	Radius     float64           `json:"radius"`     // Hoeffding confidence radius of one score
-	AboveNoise int               `json:"above_noise"`
+	Radius     float64           `json:"radius"`     // Hoeffding confidence radius of one score, for maps bounded by 1
+	// LargeSampleRadius is the greatest large-sample radius among the kept features: the one that holds for
+	// unbounded maps, approximately.
+	LargeSampleRadius float64 `json:"large_sample_radius"`
+	AboveNoise        int     `json:"above_noise"`
 }
 
 // LineagePartition is the part of one partition that a feature set was computed from: the rows with
@@ -44,4 +47,6 @@ type LineagePartition struct {
 	NextOffset     int64       `json:"next_offset"`
 	ClosingOrdinal int64       `json:"closing_ordinal"`
 	CloseReason    CloseReason `json:"close_reason"`
+	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.
+	CalibrationRows int64 `json:"calibration_rows"`
 }

@@ -5,7 +5,7 @@ package wire
 // to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
 const (
 	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
-	lineageBytes         = 256 * 160 // of the partitions or ranges in the metadata
+	lineageBytes         = 256 * 208 // of the partitions or ranges in the metadata
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features

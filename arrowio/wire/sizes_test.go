@@ -80,7 +80,7 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 	f.Lineage.Partitions = nil
 	for i := range 256 {
 		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
-			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, CloseDeadline})
+			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, CloseDeadline, 1 << 60})
 	}
 	for _, s := range []*string{&f.Lineage.Pipeline, &f.Lineage.Exploration, &f.Lineage.EventsTopic, &f.Lineage.BandwidthRule} {
 		*s = longName(maxNameBytes)

@@ -31,6 +31,8 @@ type Partition struct {
 	StartOffset int64 `json:"start_offset"` // first offset to read
 	EndOffset   int64 `json:"end_offset"`   // first offset not to read; -1 = no end
 	Quota       int64 `json:"quota"`        // scored rows after which the partition closes; 0 = none
+	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.
+	CalibrationRows int64 `json:"calibration_rows"`
 }
 
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
@@ -151,8 +153,8 @@ func (s *Spec) validatePartitions() error {
 		if p.EndOffset != -1 && p.EndOffset < p.StartOffset {
 			return fmt.Errorf("partition %d: end_offset %d is before start_offset %d", p.Partition, p.EndOffset, p.StartOffset)
 		}
-		if p.Quota < 0 {
-			return fmt.Errorf("partition %d: quota %d is negative", p.Partition, p.Quota)
+		if p.Quota < 0 || p.CalibrationRows < 0 {
+			return fmt.Errorf("partition %d: quota %d and calibration_rows %d must not be negative", p.Partition, p.Quota, p.CalibrationRows)
 		}
 	}
 	return nil

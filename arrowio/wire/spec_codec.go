@@ -52,13 +52,14 @@ func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 // partitionColumns lays the partitions out as columns.
 func partitionColumns(partitions []Partition) []column {
 	n := len(partitions)
-	number, start, end, quota := make([]int32, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	number := make([]int32, n)
+	start, end, quota, calibrated := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i, p := range partitions {
-		number[i], start[i], end[i], quota[i] = p.Partition, p.StartOffset, p.EndOffset, p.Quota
+		number[i], start[i], end[i], quota[i], calibrated[i] = p.Partition, p.StartOffset, p.EndOffset, p.Quota, p.CalibrationRows
 	}
 	return []column{
 		int32Column("partition", number), int64Column("start_offset", start),
-		int64Column("end_offset", end), int64Column("quota", quota),
+		int64Column("end_offset", end), int64Column("quota", quota), int64Column("calibration_rows", calibrated),
 	}
 }
 
@@ -68,11 +69,11 @@ func readPartitions(rec arrow.Record) ([]Partition, error) {
 	if err != nil {
 		return nil, err
 	}
-	var start, end, quota []int64
+	var start, end, quota, calibrated []int64
 	for _, c := range []struct {
 		name string
 		dst  *[]int64
-	}{{"start_offset", &start}, {"end_offset", &end}, {"quota", &quota}} {
+	}{{"start_offset", &start}, {"end_offset", &end}, {"quota", &quota}, {"calibration_rows", &calibrated}} {
 		if *c.dst, err = int64Values(rec, c.name); err != nil {
 			return nil, err
 		}
@@ -82,7 +83,8 @@ func readPartitions(rec arrow.Record) ([]Partition, error) {
 	}
 	partitions := make([]Partition, len(number))
 	for i := range partitions {
-		partitions[i] = Partition{Partition: number[i], StartOffset: start[i], EndOffset: end[i], Quota: quota[i]}
+		partitions[i] = Partition{Partition: number[i], StartOffset: start[i], EndOffset: end[i], Quota: quota[i],
+			CalibrationRows: calibrated[i]}
 	}
 	return partitions, nil
 }
