@@ -43,6 +43,7 @@ type topic struct {
 	configs    map[string]string
 }
 
+// shard is one partition of a topic.
 type shard struct {
 	records     []pipeline.Record // ascending offsets
 	first, next int64
