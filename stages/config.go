@@ -1,0 +1,152 @@
+package stages
+
+import (
+	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// The structs below are what a configuration says about the stages; package config loads and checks them.
+// The tags carry the reference text: koanf is the key, doc the meaning, unit the unit (where there is one).
+
+// PipelineConfig names a pipeline.
+type PipelineConfig struct {
+	Name string `koanf:"name" doc:"name of the pipeline: key of its records on shared topics and prefix of its consumer groups; a-z, 0-9 and -, at most 64"`
+}
+
+// TopicsConfig names the topics and what they are created with.
+type TopicsConfig struct {
+	Events       string `koanf:"events" doc:"topic that the events are read from"`
+	Explorations string `koanf:"explorations" doc:"topic of specs and requests (one partition, compacted)"`
+	Scores       string `koanf:"scores" doc:"topic of checkpoints (co-partitioned with events, compacted)"`
+	FeatureSets  string `koanf:"feature_sets" doc:"topic of feature sets (one partition, compacted)"`
+	Features     string `koanf:"features" doc:"topic of feature vectors (co-partitioned with events); one per pipeline"`
+	Models       string `koanf:"models" doc:"topic of models (one partition, compacted)"`
+	DeadLetters  string `koanf:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events)"`
+
+	Partitions        int           `koanf:"partitions" doc:"partitions of events where topics create has to make it"`
+	Replication       int           `koanf:"replication" doc:"replicas of created topics; 0 = the broker's default"`
+	MaxMessageBytes   int64         `koanf:"max_message_bytes" unit:"bytes" doc:"max.message.bytes of created topics; checkpoints, feature sets and models must fit"`
+	FeaturesRetention time.Duration `koanf:"features_retention" unit:"duration" doc:"retention.ms of the features topic; no feature set or model younger than this is tombstoned"`
+	KeepFeatureSets   int           `koanf:"keep_feature_sets" doc:"newest feature sets that are kept; older ones are tombstoned once features_retention has passed"`
+	KeepModels        int           `koanf:"keep_models" doc:"newest models that are kept; older ones are tombstoned once features_retention has passed"`
+}
+
+// EventsConfig says what the columns of an event are used for.
+type EventsConfig struct {
+	Features      []string `koanf:"features" doc:"feature columns; empty = every numeric, boolean and string column but label and passthrough"`
+	Exclude       []string `koanf:"exclude" doc:"columns that are never features"`
+	Passthrough   []string `koanf:"passthrough" doc:"columns copied to the features topic, not used as features"`
+	Label         []string `koanf:"label" doc:"label column; several for a regression with several outputs"`
+	Task          string   `koanf:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
+	Classes       []string `koanf:"classes" doc:"class names; empty = those seen in calibration"`
+	Clip          float64  `koanf:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
+	Standardize   string   `koanf:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
+	MaxCategories int      `koanf:"max_categories" doc:"a string column with more distinct values is left out of the default features"`
+	LabelMin      *float64 `koanf:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
+	LabelMax      *float64 `koanf:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
+}
+
+// ExplorationConfig says what an exploration draws, scores and keeps, and when one starts.
+type ExplorationConfig struct {
+	Map          scoring.Map          `koanf:"map" doc:"feature map: cosine, arccos0, arccos1, arccos2, linear"`
+	Distribution scoring.Distribution `koanf:"distribution" doc:"sampling distribution: gaussian, cauchy, laplace, matern for cosine; gaussian for arccos; uniform for linear"`
+	Nu           float64              `koanf:"nu" doc:"smoothness of the Matern kernel"`
+	Sampler      scoring.Sampler      `koanf:"sampler" doc:"how candidates are drawn: iid"`
+	Sigma        float64              `koanf:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
+	Seed         uint64               `koanf:"seed" doc:"seed of candidates and of row sampling"`
+	Candidates   int                  `koanf:"candidates" doc:"M0, number of candidates; 0 = 10 x features"`
+	Features     int                  `koanf:"features" doc:"M, number of features kept"`
+	Criterion    scoring.Criterion    `koanf:"criterion" doc:"what candidates are ranked by: correlation, or energy (the paper)"`
+
+	SampleRate         float64       `koanf:"sample_rate" doc:"share of rows that is scored, in (0, 1]"`
+	SampleRows         int64         `koanf:"sample_rows" unit:"rows" doc:"N0, scored rows an exploration asks for, shared out evenly over the partitions; 0 = no quota (only with until: end)"`
+	Until              string        `koanf:"until" doc:"quota = an exploration ends when its quotas are filled; end = at the offsets that were the end of the log when it was planned"`
+	Start              string        `koanf:"start" doc:"where an exploration starts to read events: earliest or latest"`
+	CalibrationRows    int64         `koanf:"calibration_rows" unit:"rows per partition" doc:"rows from which encoder and bandwidth are learned"`
+	CalibrationTimeout time.Duration `koanf:"calibration_timeout" unit:"duration" doc:"how long calibration waits for its rows before it goes on with what there is"`
+	Every              time.Duration `koanf:"every" unit:"duration" doc:"start a new exploration this long after the last plan; 0 = never by time"`
+	EveryOffsets       int64         `koanf:"every_offsets" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond where the last one stopped to read; 0 = never by offsets"`
+	Deadline           time.Duration `koanf:"deadline" unit:"duration" doc:"an exploration this old is closed with the rows it has, so that one idle partition does not keep it open for ever; 0 = none"`
+}
+
+// SubsampleConfig says when score sums are saved.
+type SubsampleConfig struct {
+	CheckpointRows     int64         `koanf:"checkpoint_rows" unit:"rows" doc:"rows read from a partition between two checkpoints, at most"`
+	CheckpointInterval time.Duration `koanf:"checkpoint_interval" unit:"duration" doc:"time between two checkpoints of a partition, at most"`
+}
+
+// FeaturizeConfig says where featurizing starts and how its output is cut.
+type FeaturizeConfig struct {
+	Start          string        `koanf:"start" doc:"where a partition without output and without committed offset starts: earliest or latest"`
+	MaxOutputBytes int64         `koanf:"max_output_bytes" unit:"bytes" doc:"size of one output message; a larger input message becomes several output messages"`
+	CommitInterval time.Duration `koanf:"commit_interval" unit:"duration" doc:"time between two commits of the consumer group's offset"`
+}
+
+// TrainConfig says when and how models are made.
+type TrainConfig struct {
+	Interval        time.Duration `koanf:"interval" unit:"duration" doc:"time between two models of trainer run"`
+	MinRows         int64         `koanf:"min_rows" unit:"rows" doc:"a model is published from this many training rows on"`
+	HeldOutFraction float64       `koanf:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
+	HeldOutSeed     uint64        `koanf:"held_out_seed" doc:"seed of the held-out row hash"`
+	EvaluationRows  int           `koanf:"evaluation_rows" unit:"rows" doc:"held-out rows kept in memory to measure the error"`
+	Intercept       bool          `koanf:"intercept" doc:"fit an intercept; false is the paper's setting"`
+	LambdaGrid      string        `koanf:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
+	Loss            string        `koanf:"loss" doc:"squared"`
+}
+
+// LimitsConfig bounds what one message may cost.
+type LimitsConfig struct {
+	MaxMessageBytes int64 `koanf:"max_message_bytes" unit:"bytes" doc:"larger event messages are refused"`
+	BudgetBytes     int64 `koanf:"budget_bytes" unit:"bytes" doc:"memory that decoding one message may allocate"`
+	MaxRows         int   `koanf:"max_rows" unit:"rows" doc:"more rows in one message are refused"`
+	MaxColumns      int   `koanf:"max_columns" doc:"more columns in one message are refused"`
+}
+
+// Settings is everything the stages are configured with.
+type Settings struct {
+	Pipeline    PipelineConfig    `koanf:"pipeline"`
+	Topics      TopicsConfig      `koanf:"topics"`
+	Events      EventsConfig      `koanf:"events"`
+	Exploration ExplorationConfig `koanf:"exploration"`
+	Subsample   SubsampleConfig   `koanf:"subsample"`
+	Featurize   FeaturizeConfig   `koanf:"featurize"`
+	Train       TrainConfig       `koanf:"train"`
+	Limits      LimitsConfig      `koanf:"limits"`
+}
+
+// Default returns the settings of an empty configuration. The default map, distribution, sampler and
+// criterion are the zero values of their types but for the criterion, which is correlation.
+func Default() Settings {
+	return Settings{
+		Pipeline: PipelineConfig{Name: "default"},
+		Topics: TopicsConfig{
+			Events: "events", Explorations: "explorations", Scores: "scores", FeatureSets: "feature-sets",
+			Features: "features", Models: "models", DeadLetters: "dead-letters",
+			Partitions: 4, MaxMessageBytes: 8 << 20, FeaturesRetention: 7 * 24 * time.Hour,
+			KeepFeatureSets: 10, KeepModels: 10,
+		},
+		Events: EventsConfig{Task: "auto", Clip: 5, Standardize: "numeric", MaxCategories: 100},
+		Exploration: ExplorationConfig{
+			Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
+			Features: 500, Criterion: scoring.Correlation,
+			SampleRate: 0.1, SampleRows: 10000, Until: "quota", Start: "earliest",
+			CalibrationRows: 2000, CalibrationTimeout: time.Minute, Deadline: 24 * time.Hour,
+		},
+		Subsample: SubsampleConfig{CheckpointRows: 100_000, CheckpointInterval: 10 * time.Second},
+		Featurize: FeaturizeConfig{Start: "earliest", MaxOutputBytes: 1 << 20, CommitInterval: 5 * time.Second},
+		Train: TrainConfig{
+			Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
+			EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: "squared",
+		},
+		Limits: LimitsConfig{MaxMessageBytes: 8 << 20, BudgetBytes: 64 << 20, MaxRows: 1 << 20, MaxColumns: 4096},
+	}
+}
+
+// CandidateCount is M0: what is configured, or ten times M.
+func (c ExplorationConfig) CandidateCount() int {
+	if c.Candidates > 0 {
+		return c.Candidates
+	}
+	return 10 * c.Features
+}

@@ -1,0 +1,165 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Reasons of dead letters besides those of arrowio.Reason and of rejected rows.
+const (
+	reasonOversizedBatch = "oversized_batch"
+	reasonOutputTooLarge = "output_too_large"
+	reasonBadHeaders     = "bad_headers" // of a features message
+	reasonMalformed      = "malformed"   // features message that is Arrow, but not as documented
+	reasonUnusable       = "unusable"    // for any other reason: the detail says which
+)
+
+// errOutputTooLarge says that the output for a single message is over the broker's limit.
+var errOutputTooLarge = errors.New("the output for this message is larger than the broker accepts")
+
+// refusalReason is the stable word for why a message was refused whole.
+func refusalReason(err error) string {
+	switch {
+	case errors.Is(err, encoder.ErrSchema):
+		return encoder.ReasonSchema
+	case errors.Is(err, errOutputTooLarge):
+		return reasonOutputTooLarge
+	case errors.Is(err, wire.ErrHeaders):
+		return reasonBadHeaders
+	case errors.Is(err, wire.ErrMalformed):
+		return reasonMalformed
+	}
+	if reason := arrowio.Reason(err); reason != "" {
+		return reason
+	}
+	return reasonUnusable
+}
+
+// refusedMessage is the dead letter of a message that could not be used: its original bytes, key and headers.
+func refusedMessage(stage string, source pipeline.Record, cause error, now time.Time) pipeline.Record {
+	letter := wire.DeadLetter{
+		Stage: stage, Reason: refusalReason(cause), Detail: cause.Error(), Topic: source.Topic,
+		Partition: int32(source.Partition), Offset: source.Offset, Time: now,
+	}
+	headers := append(append([]pipeline.Header(nil), source.Headers...), pipelineHeaders(letter.Headers())...)
+	return pipeline.Record{Key: source.Key, Value: source.Value, Headers: headers, Time: now}
+}
+
+// refusedBatch is the dead letter of a batch that could not be read: its coordinates alone.
+func refusedBatch(stage string, e *pipeline.OversizedBatchError, now time.Time) pipeline.Record {
+	letter := wire.DeadLetter{
+		Stage: stage, Reason: reasonOversizedBatch, Detail: e.Error(), Topic: e.Topic,
+		Partition: int32(e.Partition), Offset: e.Offset, Time: now,
+	}
+	return pipeline.Record{Headers: pipelineHeaders(letter.Headers()), Time: now}
+}
+
+// RejectedRow is a row of a record batch that could not be used.
+type RejectedRow struct {
+	Row    int32 // number in the batch
+	Reason string
+}
+
+// rejectedRows is the dead letter of some rows of a record batch. rowBase is the number, in its message, of the
+// batch's first row.
+func rejectedRows(stage string, source pipeline.Record, batch arrow.Record, rowBase int32, rejected []RejectedRow,
+	now time.Time) (pipeline.Record, error) {
+	inBatch := make([]int32, len(rejected))
+	inMessage := make([]int32, len(rejected))
+	reasons := make([]string, len(rejected))
+	for i, r := range rejected {
+		inBatch[i], inMessage[i], reasons[i] = r.Row, rowBase+r.Row, r.Reason
+	}
+	value, err := encodeRejected(batch, inBatch, inMessage, reasons)
+	if err != nil {
+		return pipeline.Record{}, fmt.Errorf("dead letter for %d rows of %s/%d offset %d: %w",
+			len(rejected), source.Topic, source.Partition, source.Offset, err)
+	}
+	letter := wire.DeadLetter{
+		Stage: stage, Reason: reasons[0], Detail: fmt.Sprintf("%d rows rejected", len(rejected)),
+		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: true,
+	}
+	headers := append(append([]pipeline.Header(nil), source.Headers...), pipelineHeaders(letter.Headers())...)
+	return pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}, nil
+}
+
+// encodeRejected puts rows with their numbers and reasons into a message. Columns of the events that have the names of
+// these two, as those of a replayed dead letter do, give way to the new ones.
+func encodeRejected(batch arrow.Record, inBatch, inMessage []int32, reasons []string) ([]byte, error) {
+	batch = withoutColumns(batch, wire.ColumnRejectedRow, wire.ColumnRejectedReason)
+	defer batch.Release()
+	rows, err := TakeRows(batch, inBatch, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Release()
+	return wire.EncodeRejectedRows(rows, inMessage, reasons)
+}
+
+// withoutColumns returns the record without the columns of some names. The caller releases it.
+func withoutColumns(rec arrow.Record, names ...string) arrow.Record {
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i, field := range rec.Schema().Fields() {
+		if !slices.Contains(names, field.Name) {
+			fields, columns = append(fields, field), append(columns, rec.Column(i))
+		}
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
+}
+
+func pipelineHeaders(headers []wire.Header) []pipeline.Header {
+	out := make([]pipeline.Header, len(headers))
+	for i, h := range headers {
+		out[i] = pipeline.Header{Key: h.Key, Value: h.Value}
+	}
+	return out
+}
+
+func wireHeaders(headers []pipeline.Header) []wire.Header {
+	out := make([]wire.Header, len(headers))
+	for i, h := range headers {
+		out[i] = wire.Header{Key: h.Key, Value: h.Value}
+	}
+	return out
+}
+
+// deadLetters sends dead letters of one source partition to the same partition of their topic.
+type deadLetters struct {
+	log   pipeline.Log
+	topic string
+}
+
+// send waits for the acknowledgement. A letter that is larger than the broker accepts is sent again without its
+// value: the coordinates and the reason are never lost, and the original is still in the source topic.
+func (d deadLetters) send(ctx context.Context, partition int, letters []pipeline.Record) error {
+	if len(letters) == 0 {
+		return nil
+	}
+	_, err := d.log.Produce(ctx, d.topic, partition, letters)
+	if !errors.Is(err, pipeline.ErrMessageTooLarge) {
+		return err
+	}
+	for _, letter := range letters {
+		_, err := d.log.Produce(ctx, d.topic, partition, []pipeline.Record{letter})
+		if errors.Is(err, pipeline.ErrMessageTooLarge) {
+			letter.Value = nil
+			_, err = d.log.Produce(ctx, d.topic, partition, []pipeline.Record{letter})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

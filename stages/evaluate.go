@@ -1,0 +1,87 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// TestErrors are the errors of a model on rows that it was not trained on, in percent.
+type TestErrors struct {
+	Rows                 int64    `json:"rows"`
+	Misclassification    *float64 `json:"misclassification,omitempty"`
+	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`
+	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"`
+}
+
+// Error is the figure that models are compared by: misclassification, or unexplained variance.
+func (e TestErrors) Error() float64 {
+	if e.Misclassification != nil {
+		return *e.Misclassification
+	}
+	if e.UnexplainedVariance != nil {
+		return *e.UnexplainedVariance
+	}
+	return 0
+}
+
+// Evaluate measures a model on the labelled rows of some batches.
+func Evaluate(set *wire.FeatureSet, model *wire.Model, batches []arrow.Record) (TestErrors, error) {
+	label := set.Encoder.Label
+	outputs := set.Encoder.Outputs()
+	transform := scoring.NewTransformer(&set.Set)
+	regression := training.NewRegression(labelMean(label, outputs))
+	classes := training.NewClassification(outputs, 0)
+	var rows encoder.Rows
+	for _, batch := range batches {
+		if err := set.Encoder.Encode(&rows, batch, nil); err != nil {
+			return TestErrors{}, fmt.Errorf("evaluate: %w", err)
+		}
+		z := make([]float32, rows.N*transform.Len())
+		transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
+		predicted := make([]float32, rows.N*outputs)
+		model.Model.Predict(predicted, z, rows.N)
+		for i := range rows.N {
+			if !rows.Labelled[i] {
+				continue
+			}
+			one := predicted[i*outputs : (i+1)*outputs]
+			switch set.Task {
+			case scoring.MultiClass:
+				classes.Add(one, rows.Targets.Class[i:i+1])
+			case scoring.Binary:
+				classes.AddCoded(one, rows.Targets.Values[i:i+1], 1)
+			default:
+				regression.Add(one, rawLabels(rows.Targets.Values[i*outputs:(i+1)*outputs], label.Mean), 1)
+			}
+		}
+	}
+	if set.Task != scoring.Regression {
+		return TestErrors{Rows: classes.Rows, Misclassification: wire.Measured(classes.Misclassification())}, nil
+	}
+	return TestErrors{
+		Rows: regression.Rows, UnexplainedVariance: wire.Measured(regression.UnexplainedVariance()),
+		RelativeSquaredError: wire.Measured(regression.RelativeSquaredError()),
+	}, nil
+}
+
+// labelMean is the constant predictor of a regression; the calibration mean is near the training mean.
+func labelMean(label *encoder.Label, outputs int) []float64 {
+	if label.Mean != nil {
+		return label.Mean
+	}
+	return make([]float64, outputs)
+}
+
+func rawLabels(centred []float32, mean []float64) []float32 {
+	raw := make([]float32, len(centred))
+	for k, v := range centred {
+		raw[k] = float32(float64(v) + mean[k])
+	}
+	return raw
+}

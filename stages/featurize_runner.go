@@ -1,0 +1,297 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// FeaturizeRunner maps the partitions of events that this process owns to the same partitions of features.
+type FeaturizeRunner struct{ *Runtime }
+
+// NewFeaturizeRunner returns the runner; Run starts it.
+func NewFeaturizeRunner(r *Runtime) *FeaturizeRunner { return &FeaturizeRunner{r} }
+
+// Run owns partitions until ctx ends.
+func (r *FeaturizeRunner) Run(ctx context.Context) error {
+	return r.Broker.Own(ctx, r.group(StageFeaturize), r.Settings.Topics.Events, r.runPartition)
+}
+
+func (r *FeaturizeRunner) runPartition(ctx context.Context, o pipeline.Ownership) error {
+	logger := r.Logger.With(zap.String("stage", StageFeaturize), zap.Int("partition", o.Partition))
+	if err := waitCoPartitioned(ctx, r.Runtime, logger, o.Partition, r.Settings.Topics.Features, r.Settings.Topics.DeadLetters); err != nil {
+		return endOf(ctx, err)
+	}
+	if _, err := r.Watch.Wait(ctx, func(s State) bool { return s.CurrentSet() != nil }); err != nil {
+		return nil
+	}
+	p := &featurizePartition{FeaturizeRunner: r, partition: o.Partition, logger: logger, commit: o.Commit, committedAt: r.Clock()}
+	if err := p.resume(ctx); err != nil {
+		return endOf(ctx, err)
+	}
+	logger.Info("featurizing", zap.Int64("next_offset", p.next), zap.Int32("next_row", p.nextRow))
+	return endOf(ctx, pipeline.RunPartition(ctx, r.Broker, logger, r.Settings.Topics.Events, o.Partition, r.DrainTimeout, p))
+}
+
+// featurizePartition is the pipeline.Processor of one partition.
+type featurizePartition struct {
+	*FeaturizeRunner
+	partition int
+	logger    *zap.Logger
+	commit    func(context.Context, int64) error
+
+	next      int64  // offset of events to read
+	nextRow   int32  // first row of it that is not in the output yet
+	partlyOut string // feature set of the parts of that message that are out; empty if nextRow is 0
+	core      *Featurizer
+
+	pending     []sourced
+	pendingSize int
+	letters     []pipeline.Record
+	counts      FeaturizeCounts
+	committed   int64
+	committedAt time.Time
+	unseenClass int64 // rows with one since the last warning
+}
+
+// sourced is an output with the record that it was made from.
+type sourced struct {
+	output pipeline.Record
+	source pipeline.Record
+}
+
+// resume finds where the output ends: in the output partition itself, else in the group's committed offset, else as
+// configured.
+func (p *featurizePartition) resume(ctx context.Context) error {
+	events := p.Settings.Topics.Events
+	found, err := pipeline.Retry(ctx, p.logger, "find the end of the output", func() (bool, error) { return p.readTail(ctx) })
+	if err != nil {
+		return fmt.Errorf("resume featurizing %s/%d: %w", events, p.partition, err)
+	}
+	committed, err := pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (int64, error) {
+		return p.Broker.Committed(ctx, p.group(StageFeaturize), events, p.partition)
+	})
+	if err != nil {
+		return fmt.Errorf("resume featurizing %s/%d: %w", events, p.partition, err)
+	}
+	if committed >= 0 && (!found || committed > p.next) {
+		p.next, p.nextRow, p.partlyOut, found = committed, 0, "", true
+	}
+	p.committed = committed
+	if found {
+		return nil
+	}
+	p.next, err = pipeline.Retry(ctx, p.logger, "look up offsets", func() (int64, error) {
+		first, next, err := p.Broker.Offsets(ctx, events, p.partition)
+		if p.Settings.Featurize.Start == "latest" {
+			return next, err
+		}
+		return first, err
+	})
+	return err
+}
+
+// readTail takes the position behind the last message of the output partition that came from this partition of events.
+func (p *featurizePartition) readTail(ctx context.Context) (found bool, err error) {
+	topic := p.Settings.Topics.Features
+	first, next, err := p.Broker.Offsets(ctx, topic, p.partition)
+	if err != nil {
+		return false, err
+	}
+	for back := int64(1); ; back *= 2 {
+		from := max(first, next-back)
+		for at := from; at < next; {
+			fetched, err := p.Broker.Fetch(ctx, topic, p.partition, at)
+			if after, ok := passOver(err, at); ok {
+				at = after
+				continue
+			}
+			if err != nil {
+				return false, err
+			}
+			for _, rec := range fetched.Records {
+				found = p.isTail(rec) || found
+			}
+			if fetched.NextOffset <= at {
+				break
+			}
+			at = fetched.NextOffset
+		}
+		if found || from == first {
+			return found, nil
+		}
+	}
+}
+
+func (p *featurizePartition) isTail(rec pipeline.Record) bool {
+	part, err := wire.ParseFeatureHeaders(wireHeaders(rec.Headers))
+	if err != nil || part.SourceTopic != p.Settings.Topics.Events || int(part.SourcePartition) != p.partition {
+		return false
+	}
+	p.next, p.nextRow, p.partlyOut = part.SourceOffset+1, 0, ""
+	if !part.Last() {
+		p.next, p.nextRow, p.partlyOut = part.SourceOffset, part.FirstRow+part.RowCount, part.FeatureSetID
+	}
+	return true
+}
+
+func (p *featurizePartition) NextOffset() int64 { return p.next }
+
+func (p *featurizePartition) Process(ctx context.Context, f pipeline.Fetched) error {
+	defer p.Counters.worked(StageFeaturize, time.Now())
+	for _, rec := range f.Records {
+		if err := p.chooseSet(); err != nil {
+			return err
+		}
+		firstRow := int32(0)
+		if rec.Offset == p.next {
+			firstRow = p.nextRow
+		}
+		done, err := p.core.Process(rec, firstRow, p.Clock())
+		if err != nil {
+			return err
+		}
+		p.next, p.nextRow, p.partlyOut = rec.Offset+1, 0, ""
+		p.letters = append(p.letters, done.Letters...)
+		p.counts.Add(done.Counts)
+		for _, output := range done.Outputs {
+			p.pending = append(p.pending, sourced{output, rec})
+			p.pendingSize += output.Size()
+		}
+		if int64(p.pendingSize) >= p.Settings.Featurize.MaxOutputBytes {
+			if err := p.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.flush(ctx); err != nil {
+		return err
+	}
+	p.next = max(p.next, f.NextOffset)
+	if p.Clock().Sub(p.committedAt) >= p.Settings.Featurize.CommitInterval {
+		p.commitNext(ctx)
+	}
+	return nil
+}
+
+// chooseSet takes the current set, or the one that the parts name where a message is partly out.
+func (p *featurizePartition) chooseSet() error {
+	state := p.Watch.State()
+	id := state.Current.ID
+	if p.partlyOut != "" {
+		id = p.partlyOut
+	}
+	if p.core != nil && p.core.ID() == id {
+		return nil
+	}
+	set, ok := state.Sets[id]
+	if !ok {
+		return pipeline.Permanent(fmt.Errorf("feature set %s, in use on partition %d at offset %d, is not on topic %s",
+			id, p.partition, p.next, p.Settings.Topics.FeatureSets))
+	}
+	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
+	p.core = NewFeaturizer(set.Set, p.Settings.Limits.decoder(), p.Settings.Featurize.MaxOutputBytes)
+	return nil
+}
+
+// flush sends dead letters, waits for them, then sends the outputs in one request: one in flight per partition.
+func (p *featurizePartition) flush(ctx context.Context) error {
+	err := pipeline.Try(ctx, p.logger, "send dead letters", func() error {
+		return deadLetters{p.Broker, p.Settings.Topics.DeadLetters}.send(ctx, p.partition, p.letters)
+	})
+	if err != nil {
+		return fmt.Errorf("send dead letters of partition %d before offset %d: %w", p.partition, p.next, err)
+	}
+	p.letters = p.letters[:0]
+	outputs := make([]pipeline.Record, len(p.pending))
+	for i, out := range p.pending {
+		outputs[i] = out.output
+	}
+	switch err := p.produce(ctx, outputs); {
+	case errors.Is(err, pipeline.ErrMessageTooLarge):
+		if err := p.flushSingly(ctx); err != nil {
+			return err
+		}
+	case err != nil:
+		return fmt.Errorf("write features of partition %d before offset %d: %w", p.partition, p.next, err)
+	}
+	p.pending, p.pendingSize = p.pending[:0], 0
+	p.Counters.addFeaturize(p.counts)
+	p.unseenClass += p.counts.UnseenClass
+	p.counts = FeaturizeCounts{}
+	return nil
+}
+
+func (p *featurizePartition) produce(ctx context.Context, outputs []pipeline.Record) error {
+	if len(outputs) == 0 {
+		return nil
+	}
+	return pipeline.Try(ctx, p.logger, "write features", func() error {
+		_, err := p.Broker.Produce(ctx, p.Settings.Topics.Features, p.partition, outputs)
+		return err
+	})
+}
+
+// flushSingly sends the outputs one by one where together they are over the broker's limit. One that is so by itself
+// makes its source message a dead letter.
+func (p *featurizePartition) flushSingly(ctx context.Context) error {
+	for _, out := range p.pending {
+		err := p.produce(ctx, []pipeline.Record{out.output})
+		if errors.Is(err, pipeline.ErrMessageTooLarge) {
+			letter := refusedMessage(StageFeaturize, out.source, fmt.Errorf("%w: %w", errOutputTooLarge, err), p.Clock())
+			err = deadLetters{p.Broker, p.Settings.Topics.DeadLetters}.send(ctx, p.partition, []pipeline.Record{letter})
+		}
+		if err != nil {
+			return fmt.Errorf("write features of partition %d offset %d: %w", p.partition, out.source.Offset, err)
+		}
+	}
+	return nil
+}
+
+func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.OversizedBatchError) error {
+	p.letters = append(p.letters, refusedBatch(StageFeaturize, e, p.Clock()))
+	p.counts.Messages++
+	p.counts.Undecodable++
+	p.next, p.nextRow, p.partlyOut = e.NextOffset, 0, ""
+	return p.flush(ctx)
+}
+
+// Missing goes on with what the log still holds and says how much is gone.
+func (p *featurizePartition) Missing(_ context.Context, e *pipeline.OffsetOutOfRangeError) error {
+	missing := max(0, e.First-p.next)
+	p.logger.Error("events are no longer in the log, featurizing goes on with the first that is",
+		zap.Int64("offset", p.next), zap.Int64("first_offset", e.First), zap.Int64("missing_offsets", missing))
+	p.counts.MissingOffsets += missing
+	p.next, p.nextRow, p.partlyOut = e.First, 0, ""
+	return nil
+}
+
+func (p *featurizePartition) Close(ctx context.Context) error {
+	p.Counters.addFeaturize(p.counts)
+	p.commitNext(ctx)
+	return nil
+}
+
+// commitNext commits what is out, acknowledged, for lag monitors and for an output partition that retention emptied.
+func (p *featurizePartition) commitNext(ctx context.Context) {
+	p.committedAt = p.Clock()
+	if p.unseenClass > 0 {
+		p.logger.Warn("rows of classes that calibration did not see are not trained on: name the classes in events.classes",
+			zap.Int64("rows", p.unseenClass))
+		p.unseenClass = 0
+	}
+	if len(p.pending) > 0 || p.nextRow > 0 || p.next == p.committed {
+		return
+	}
+	if err := p.commit(ctx, p.next); err != nil {
+		p.logger.Warn("offset not committed, lag monitors are behind", zap.Error(err))
+		return
+	}
+	p.committed = p.next
+}

@@ -1,0 +1,496 @@
+package stages_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// everyRow scores every row of what the log holds when the exploration is planned.
+func everyRow(s *stages.Settings) {
+	s.Exploration.SampleRate, s.Exploration.SampleRows, s.Exploration.Until = 1, 0, "end"
+}
+
+// bad is a message that is refused whole.
+type bad struct {
+	name   string
+	value  []byte
+	reason string
+	offset int64
+}
+
+func withoutColumn(t *testing.T, rec arrow.Record, at int, instead arrow.DataType) []byte {
+	t.Helper()
+	fields := slices.Clone(rec.Schema().Fields())
+	columns := slices.Clone(rec.Columns())
+	fields, columns = slices.Delete(fields, at, at+1), slices.Delete(columns, at, at+1)
+	if instead != nil {
+		b := array.NewBuilder(memory.DefaultAllocator, instead)
+		defer b.Release()
+		for range rec.NumRows() {
+			if err := b.AppendValueFromString("text"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fields = append(fields, arrow.Field{Name: rec.ColumnName(at), Type: instead})
+		columns = append(columns, b.NewArray())
+	}
+	out := array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
+	defer out.Release()
+	return encode(t, out)
+}
+
+func TestFlowMessagesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) {
+		everyRow(s)
+		s.Limits.MaxMessageBytes = 32 << 10
+	})
+	good := rows(0, 400, nil)
+	defer good.Release()
+	some := good.NewSlice(0, 20)
+	defer some.Release()
+	valid := encode(t, some)
+	lying := slices.Clone(valid)
+	binary.LittleEndian.PutUint32(lying[4:], 0x7ffffff0) // the length of the schema message
+	large := rows(0, 1000, nil)
+	defer large.Release()
+	cases := []bad{
+		{name: "not arrow", value: []byte("a,b,c\n1,2,3\n"), reason: "not_arrow"},
+		{name: "truncated", value: valid[:len(valid)*2/3], reason: "truncated"},
+		{name: "lying length", value: lying, reason: "truncated"},
+		{name: "column missing", value: withoutColumn(t, some, 2, nil), reason: "wrong_schema"},
+		{name: "another kind", value: withoutColumn(t, some, 2, arrow.BinaryTypes.String), reason: "wrong_schema"},
+		{name: "too large", value: encode(t, large), reason: "too_large"},
+		{name: "tombstone", value: nil, reason: "not_arrow"},
+		{name: "empty", value: []byte{}, reason: "not_arrow"},
+	}
+	f.send(0, good, 20)
+	for i := range cases {
+		cases[i].offset = f.produce(f.settings.Topics.Events, 0, pipeline.Record{
+			Key: []byte(cases[i].name), Value: cases[i].value, Headers: []pipeline.Header{{Key: "trace", Value: []byte("x")}},
+		})
+		f.send(0, some, 20)
+	}
+	w := f.start(allButTrain, nil)
+	set := f.set(1)
+	f.featurizedUpTo(0, int64(20+2*len(cases)))
+	w.stop()
+
+	in := int64(400 + 20*len(cases))
+	lineage := set.Set.Lineage.Counts
+	if lineage.Undecodable != int64(len(cases)) || lineage.Rows != in || lineage.Scored != in || !lineage.Reconciles() {
+		t.Errorf("lineage %+v", lineage)
+	}
+	totals := w.Counters.Totals()
+	if totals.Scoring != lineage {
+		t.Errorf("counters %+v, lineage %+v", totals.Scoring, lineage)
+	}
+	if c := totals.Featurize; c.Undecodable != int64(len(cases)) || c.Rows != in || c.Featurized != in || c.Messages != 20+2*int64(len(cases)) {
+		t.Errorf("featurized %+v", c)
+	}
+	for _, stage := range []string{stages.StageSubsample, stages.StageFeaturize} {
+		letters := f.letters(0, stage)
+		if len(letters) != len(cases) {
+			t.Fatalf("%d dead letters of %s", len(letters), stage)
+		}
+		for i, l := range letters {
+			want := cases[i]
+			if l.Reason != want.reason || l.Topic != f.settings.Topics.Events || l.Partition != 0 || l.Offset != want.offset || l.Rows || l.Detail == "" {
+				t.Errorf("%s: %s wrote %+v", want.name, stage, l.DeadLetter)
+			}
+			if !bytes.Equal(l.record.Value, want.value) || string(l.record.Key) != want.name {
+				t.Errorf("%s: dead letter of %d bytes, key %q; the message has %d", want.name, len(l.record.Value), l.record.Key, len(want.value))
+			}
+			if trace, ok := l.record.Header("trace"); !ok || string(trace) != "x" {
+				t.Errorf("%s: the message's own header is gone", want.name)
+			}
+		}
+	}
+}
+
+func TestFlowRowsThatAreRejected(t *testing.T) {
+	t.Parallel()
+	bound := 50.0
+	f := newFlow(t, 1, func(s *stages.Settings) {
+		everyRow(s)
+		s.Events.LabelMax = &bound
+	})
+	reasons := map[int64]string{
+		1003: "nan_feature", 1004: "inf_feature", 1008: "nan_label", 1011: "inf_label", 1012: "label_out_of_bounds",
+	}
+	edit := func(n int64, r *row) {
+		switch n {
+		case 1003:
+			r.x[0] = math.NaN()
+		case 1004:
+			r.x[2] = math.Inf(-1)
+		case 1008:
+			r.y = math.NaN()
+		case 1011:
+			r.y = math.Inf(1)
+		case 1012:
+			r.y = 51.0
+		case 1001:
+			r.x[0] = missing
+		case 1005:
+			r.color = "mauve"
+		case 1006:
+			r.color = nil
+		case 1009, 1010:
+			r.y = nil
+		case 1013:
+			r.y, r.x[0] = nil, math.NaN()
+		}
+	}
+	f.sendRows(0, 0, 400)
+	odd := rows(1000, 1020, edit)
+	defer odd.Release()
+	f.send(0, odd, 20)
+	f.sendRows(0, 400, 500)
+	w := f.start(allButTrain, nil)
+	set := f.set(1)
+	f.featurizedUpTo(0, 26)
+	w.stop()
+
+	c := set.Set.Lineage.Counts
+	if c.Rows != 520 || c.Rejected != 5 || c.Unlabelled != 3 || c.Scored != 512 || !c.Reconciles() {
+		t.Errorf("lineage %+v", c)
+	}
+	if c.Imputed != 2 || c.UnseenCategory != 1 {
+		t.Errorf("%d imputed, %d unseen categories", c.Imputed, c.UnseenCategory)
+	}
+	totals := w.Counters.Totals()
+	if totals.Scoring != c {
+		t.Errorf("counters %+v, lineage %+v", totals.Scoring, c)
+	}
+	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 2 || c.UnseenCategory != 1 {
+		t.Errorf("featurized %+v", c)
+	}
+	for stage, want := range map[string]int{stages.StageSubsample: 5, stages.StageFeaturize: 6} {
+		letters := f.letters(0, stage)
+		if len(letters) != 1 || !letters[0].Rows || letters[0].Offset != 20 || letters[0].Reason != "nan_feature" {
+			t.Fatalf("%s: %d letters, %+v", stage, len(letters), letters)
+		}
+		got := rejectedRows(t, letters[0])
+		if len(got) != want {
+			t.Errorf("%s rejected %v", stage, got)
+		}
+		for row, reason := range got {
+			if wanted := reasons[1000+int64(row)]; wanted != reason && row != 13 {
+				t.Errorf("%s: row %d is rejected for %s, want %q", stage, row, reason, wanted)
+			}
+		}
+	}
+	var out []int32
+	for _, part := range f.features(0) {
+		if part.SourceOffset == 20 {
+			out = append(out, part.rows...)
+		}
+	}
+	if want := []int32{0, 1, 2, 5, 6, 7, 9, 10, 14, 15, 16, 17, 18, 19}; !slices.Equal(out, want) {
+		t.Errorf("rows %v are featurized, want %v", out, want)
+	}
+}
+
+// rejectedRows reads a dead letter of rows: the reason by the row's number in its message. It checks that the rows are
+// those of the event.
+func rejectedRows(t *testing.T, l letter) map[int32]string {
+	t.Helper()
+	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(l.record.Value)
+	if err != nil || len(batches) != 1 {
+		t.Fatalf("%d batches, %v", len(batches), err)
+	}
+	defer batches[0].Release()
+	column := func(name string) arrow.Array {
+		at := batches[0].Schema().FieldIndices(name)
+		if len(at) != 1 {
+			t.Fatalf("column %s of %v", name, batches[0].Schema())
+		}
+		return batches[0].Column(at[0])
+	}
+	rows, reasons, ids := column("eerf_row").(*array.Int32), column("eerf_reason").(*array.String), column("id").(*array.Int64)
+	found := map[int32]string{}
+	for i := range int(batches[0].NumRows()) {
+		found[rows.Value(i)] = reasons.Value(i)
+		if ids.Value(i) != 1000+int64(rows.Value(i)) {
+			t.Errorf("row %d holds event %d", rows.Value(i), ids.Value(i))
+		}
+	}
+	return found
+}
+
+func TestFlowAnUnseenClassIsFeaturizedOnly(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) {
+		everyRow(s)
+		s.Train.MinRows = 10
+	})
+	classes := func(n int64, r *row) {
+		switch {
+		case n >= 300 && n < 307:
+			r.y = "never seen before"
+		case r.x[0] > 0:
+			r.y = "up"
+		default:
+			r.y = "down"
+		}
+	}
+	events := rows(0, 400, classes)
+	defer events.Release()
+	f.send(0, events, 20)
+	w := f.start(stages.Stages(), nil)
+	c := f.set(1).Set.Lineage.Counts
+	if c.Rows != 400 || c.UnseenClass != 7 || c.Unlabelled != 7 || c.Scored != 393 || c.Rejected != 0 || !c.Reconciles() {
+		t.Errorf("lineage %+v", c)
+	}
+	f.featurizedUpTo(0, 20)
+	f.until("all rows trained", func() bool { return w.Counters.Totals().Train.Rows >= 393 })
+	w.stop()
+	totals := w.Counters.Totals()
+	if c := totals.Featurize; c.Featurized != 400 || c.UnseenClass != 7 {
+		t.Errorf("featurized %+v", c)
+	}
+	if c := totals.Train; c.Rows != 393 || c.Unlabelled != 7 {
+		t.Errorf("trained %+v", c)
+	}
+	if letters := f.letters(0, ""); len(letters) != 0 {
+		t.Errorf("%d dead letters", len(letters))
+	}
+}
+
+func TestFlowABatchThatExpandsBeyondTheBudget(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, everyRow)
+	f.batchBudget = 256 << 10
+	f.sendRows(0, 0, 400)
+	other, err := kgo.NewClient(kgo.SeedBrokers(f.server.Addrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerBatchMaxBytes(16<<20), kgo.ProducerBatchCompression(kgo.ZstdCompression()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.ProduceSync(f.ctx, &kgo.Record{Topic: f.settings.Topics.Events, Value: make([]byte, 8<<20)}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	f.sendRows(0, 400, 500)
+	w := f.start(allButTrain, nil)
+	set := f.set(1)
+	f.featurizedUpTo(0, 26)
+	w.stop()
+	if c := set.Set.Lineage.Counts; c.Rows != 500 || c.Scored != 500 || c.Undecodable != 1 || !c.Reconciles() {
+		t.Errorf("lineage %+v", c)
+	}
+	if c := w.Counters.Totals().Featurize; c.Rows != 500 || c.Undecodable != 1 {
+		t.Errorf("featurized %+v", c)
+	}
+	for _, stage := range []string{stages.StageSubsample, stages.StageFeaturize} {
+		letters := f.letters(0, stage)
+		if len(letters) != 1 || letters[0].Reason != "oversized_batch" || letters[0].Offset != 20 || letters[0].Topic != f.settings.Topics.Events ||
+			letters[0].record.Value != nil {
+			t.Errorf("%s: %+v", stage, letters)
+		}
+	}
+}
+
+func TestFlowACheckpointOfAnotherSpecIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		edit func(t *testing.T, value []byte) []byte
+		want error
+	}{
+		{"spec hash", func(t *testing.T, value []byte) []byte {
+			checkpoint, err := wire.DecodeCheckpoint(arrowio.NewDecoder(arrowio.DefaultLimits()), value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkpoint.SpecHash = "0123456789abcdef"
+			value, err = wire.EncodeCheckpoint(checkpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}, wire.ErrSpecMismatch},
+		{"format version", func(t *testing.T, value []byte) []byte {
+			other := bytes.Replace(value, []byte(`"format_version":1`), []byte(`"format_version":9`), 1)
+			if bytes.Equal(other, value) {
+				t.Fatal("no format version found")
+			}
+			return other
+		}, wire.ErrFormatVersion},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFlow(t, 1, nil)
+			f.sendRows(0, 0, 3000)
+			m := newMiddle(4)
+			w := f.start(exploring, m.prepare)
+			m.wait(f)
+			w.stop()
+			spec := f.watch.State().Running()
+			scores := f.settings.Topics.Scores
+			newest := f.newestByKey(scores, 0)[spec.Exploration]
+			bad := pipeline.Record{Key: newest.Key, Value: c.edit(t, newest.Value)}
+			// Under other keys it is passed over.
+			elsewhere := pipeline.Record{Key: []byte("flow.0.other"), Value: bad.Value}
+			f.produce(scores, 0, elsewhere, pipeline.Record{Key: []byte("another.1.x"), Value: []byte("what?")}, bad)
+			err := f.start(exploring, func(w *worker) { w.mayFail.Store(true) }).fails()
+			if !errors.Is(err, c.want) {
+				t.Errorf("refused with %v", err)
+			}
+			if set := f.watch.State().Current; set != nil {
+				t.Errorf("set %s all the same", set.ID)
+			}
+			// With the right one behind it, it would still be there: nobody may mix them.
+			if err := f.start(exploring, func(w *worker) { w.mayFail.Store(true) }).fails(); err == nil {
+				t.Error("not refused again")
+			}
+		})
+	}
+}
+
+func TestFlowRetentionPassesTheFeaturizer(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, smallParts)
+	f.sendRows(0, 0, 600)
+	w := f.start(allButTrain, nil)
+	f.featurizedUpTo(0, 30)
+	w.stop()
+	f.sendRows(0, 600, 1200)
+	f.deleteRecords(f.settings.Topics.Events, 0, 45)
+	again := f.start([]string{stages.StageFeaturize}, nil)
+	f.featurizedUpTo(0, 60)
+	again.stop()
+	if c := again.Counters.Totals().Featurize; c.MissingOffsets != 15 || c.Rows != 300 {
+		t.Errorf("%+v", c)
+	}
+	offsets := map[int64]bool{}
+	for _, out := range f.features(0) {
+		offsets[out.SourceOffset] = true
+	}
+	if len(offsets) != 45 || offsets[30] || offsets[44] || !offsets[45] {
+		t.Errorf("%d offsets in the output", len(offsets))
+	}
+}
+
+func TestFlowCompactedEventsAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Topics.Events = "compacted" })
+	_, err := f.client.CreateTopics(f.ctx, []pipeline.TopicSpec{{Name: "other", Partitions: 1, Configs: map[string]string{"cleanup.policy": "compact,delete"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.settings.Topics.Events = "other"
+	if err := f.start(allButTrain, func(w *worker) { w.mayFail.Store(true) }).fails(); !errors.Is(err, stages.ErrCompactedEvents) {
+		t.Errorf("started: %v", err)
+	}
+}
+
+func TestFlowPartitionsAreAdded(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 2, nil)
+	for p := range 2 {
+		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+2000)
+	}
+	m := newMiddle(4)
+	w := f.start(allButTrain, m.prepare)
+	m.wait(f)
+	topics := f.settings.Topics
+	if err := f.client.GrowPartitions(f.ctx, topics.Events, 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := stages.CheckTopics(f.ctx, f.client, topics); !errors.Is(err, stages.ErrNotCoPartitioned) {
+		t.Errorf("checked: %v", err)
+	}
+	f.sendRows(2, 20_000, 22_000)
+	close(m.release)
+	set := f.set(1) // the running exploration keeps its partitions
+	if len(set.Set.Lineage.Partitions) != 2 || !set.Set.Lineage.Counts.Reconciles() {
+		t.Errorf("%+v", set.Set.Lineage)
+	}
+	for p := range 2 {
+		f.featurizedUpTo(p, 100)
+	}
+	done, err := stages.CreateTopics(f.ctx, f.client, topics)
+	if err != nil || len(done) != 3 {
+		t.Errorf("grown: %v, %v", done, err)
+	}
+	f.featurizedUpTo(2, 100)
+	f.request(wire.ActionStart, "all")
+	if again := f.set(2); len(again.Set.Lineage.Partitions) != 3 || again.Set.Lineage.Partitions[2].ClosingOrdinal == 0 {
+		t.Errorf("%+v", again.Set.Lineage)
+	}
+	w.stop()
+	f.checkOnce(2, 20, 100)
+}
+
+var errAway = errors.New("broker away")
+
+func TestFlowABrokerThatIsAway(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 600 })
+	events := rows(0, 3000, nil)
+	defer events.Release()
+	f.send(0, events, 20)
+	want := explored(t, f.settings, events)
+	reached, release, givenUp := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once, given sync.Once
+	var away atomic.Bool
+	w := f.start(allButTrain, func(w *worker) {
+		// Rows are in the sums that no checkpoint has, and saving them takes longer than the time for it.
+		w.DrainTimeout, w.Settings.Subsample.CheckpointRows, w.Settings.Subsample.CheckpointInterval = 20*time.Millisecond, 1e6, time.Hour
+		w.log.fetch = func(ctx context.Context, topic string, _ int, offset int64) error {
+			if topic == w.Settings.Topics.Events && offset >= 20 {
+				once.Do(func() { close(reached) })
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+			return ctx.Err()
+		}
+		w.log.produce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
+			if topic != w.Settings.Topics.Scores || !away.Load() {
+				return nil
+			}
+			<-ctx.Done()
+			given.Do(func() { close(givenUp) })
+			return errAway
+		}
+	})
+	<-reached
+	away.Store(true)
+	f.stopServer()
+	close(release)
+	<-givenUp // ownership is lost, the rows could not be saved
+	f.until("requests fail", func() bool {
+		_, err := f.client.Fetch(f.ctx, f.settings.Topics.Events, 0, 0)
+		return err != nil
+	})
+	f.startServer()
+	away.Store(false)
+	if set := f.set(1); set.ID != want.ID() {
+		t.Errorf("set %s, from the file %s", set.ID, want.ID())
+	}
+	f.featurizedUpTo(0, 150)
+	w.stop()
+	f.checkOnce(0, 20, 150)
+}

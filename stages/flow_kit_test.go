@@ -1,0 +1,580 @@
+package stages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// patience bounds every wait of a test: generous, because nothing waits for it unless it fails.
+const patience = 90 * time.Second
+
+// flow is an embedded broker with the topics of a pipeline, looked at from outside.
+type flow struct {
+	t        *testing.T
+	ctx      context.Context
+	giveUp   context.CancelFunc // ends ctx
+	server   *embedded.Broker
+	options  embedded.Options
+	client   *kafka.Client
+	settings stages.Settings
+	watch    *stages.Watch
+
+	batchBudget int // of the workers' clients; 0 = the default
+}
+
+// newFlow starts a broker and makes topics for so many partitions of events. edit changes the settings of the test.
+func newFlow(t *testing.T, partitions int, edit func(*stages.Settings)) *flow {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	f := &flow{t: t, ctx: ctx, giveUp: cancel, options: embedded.Options{Dir: t.TempDir()}, settings: testSettings(partitions)}
+	if edit != nil {
+		edit(&f.settings)
+	}
+	f.startServer()
+	t.Cleanup(func() {
+		cancel()
+		f.stopServer()
+	})
+	f.client = f.dial()
+	if _, err := stages.CreateTopics(ctx, f.client, f.settings.Topics); err != nil {
+		t.Fatal(err)
+	}
+	f.watch = f.follow(f.client)
+	return f
+}
+
+// follow runs a watch until the end of the test.
+func (f *flow) follow(broker pipeline.Log) *stages.Watch {
+	watch := stages.NewWatch(broker, zap.NewNop(), f.settings.Pipeline.Name, f.settings.Topics)
+	ctx, cancel := context.WithCancel(f.ctx)
+	done := make(chan error, 1)
+	go func() { done <- watch.Run(ctx) }()
+	f.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			f.t.Error(err)
+		}
+	})
+	return watch
+}
+
+func testSettings(partitions int) stages.Settings {
+	s := stages.Default()
+	s.Pipeline.Name = "flow"
+	s.Topics.Partitions = partitions
+	s.Events.Label = []string{"y"}
+	s.Events.Passthrough = []string{"id"}
+	s.Exploration.Candidates, s.Exploration.Features = 64, 8
+	s.Exploration.SampleRate, s.Exploration.SampleRows = 0.5, 600
+	s.Exploration.CalibrationRows, s.Exploration.CalibrationTimeout = 100, 100*time.Millisecond
+	s.Subsample.CheckpointRows, s.Subsample.CheckpointInterval = 50, 50*time.Millisecond
+	s.Featurize.CommitInterval = 50 * time.Millisecond
+	s.Train.Interval, s.Train.MinRows = 50*time.Millisecond, 50
+	return s
+}
+
+// testLogger prints with EERF_TEST_LOG set. It stops to when the test ends, as runners may outlive it by a moment.
+func testLogger(t *testing.T) *zap.Logger {
+	if os.Getenv("EERF_TEST_LOG") == "" {
+		return zap.NewNop()
+	}
+	return zaptest.NewLogger(t)
+}
+
+func (f *flow) startServer() {
+	f.t.Helper()
+	server, err := embedded.Start(f.options)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(server.Addrs()[0])
+	if err == nil {
+		f.options.Port, err = strconv.Atoi(port)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.server = server
+}
+
+func (f *flow) stopServer() {
+	if err := f.server.Close(); err != nil {
+		f.t.Error(err)
+	}
+}
+
+// dial makes a client that is quick where speed is not what is tested.
+func (f *flow) dial() *kafka.Client {
+	f.t.Helper()
+	c := kafka.DefaultConfig()
+	c.Brokers = f.server.Addrs()
+	c.FetchMaxWait = 20 * time.Millisecond
+	c.FetchMaxBytes = 16 << 10 // many fetches, so that there is something between them
+	c.SessionTimeout = 6 * time.Second
+	c.BatchBudgetBytes = f.batchBudget
+	c.HeartbeatInterval = 50 * time.Millisecond
+	c.PartitionWatchInterval = 100 * time.Millisecond
+	client, err := kafka.New(c, testLogger(f.t))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { client.Close() }) //nolint:errcheck // never fails
+	return client
+}
+
+// worker is one process: a client of its own, a runtime, all the stages asked for.
+type worker struct {
+	*stages.Runtime
+	t      *testing.T
+	client *kafka.Client
+	log    *faultyLog
+	cancel context.CancelFunc
+	done   chan error
+	once   sync.Once
+	err    error
+
+	mayFail atomic.Bool // Run is expected to return an error
+}
+
+// faultyLog is a broker that a process can be cut off from, as kill -9 would.
+type faultyLog struct {
+	pipeline.Broker
+	dead    atomic.Bool
+	fetch   func(ctx context.Context, topic string, partition int, offset int64) error // nil = no faults
+	produce func(ctx context.Context, topic string, partition int, records []pipeline.Record) error
+
+	looked func(topic string) // offsets of a topic were looked up
+
+	// killAt, if above 0, is the produce request at which the process dies: before the broker has it, or with killAfter
+	// once the broker has it but before the answer.
+	killAt    int64
+	killAfter bool
+	produced  atomic.Int64
+}
+
+var errKilled = pipeline.Permanent(errors.New("killed"))
+
+func (l *faultyLog) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	if l.dead.Load() {
+		return pipeline.Fetched{}, errKilled
+	}
+	if l.fetch != nil {
+		if err := l.fetch(ctx, topic, partition, offset); err != nil {
+			return pipeline.Fetched{}, err
+		}
+	}
+	return l.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+func (l *faultyLog) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	first, next, err = l.Broker.Offsets(ctx, topic, partition)
+	if l.looked != nil && err == nil {
+		l.looked(topic)
+	}
+	return first, next, err
+}
+
+func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
+	if l.dead.Load() {
+		return 0, errKilled
+	}
+	if l.produce != nil {
+		if err := l.produce(ctx, topic, partition, records); err != nil {
+			return 0, err
+		}
+	}
+	if l.killAt > 0 && l.produced.Add(1) == l.killAt {
+		l.dead.Store(true)
+		if l.killAfter {
+			l.Broker.Produce(ctx, topic, partition, records) //nolint:errcheck // nobody is there to hear of it
+		}
+		return 0, errKilled
+	}
+	return l.Broker.Produce(ctx, topic, partition, records)
+}
+
+// allButTrain are the stages that give feature sets and features.
+var allButTrain = []string{stages.StageCalibrate, stages.StageSubsample, stages.StageSelect, stages.StageFeaturize}
+
+// exploring are the stages that give feature sets.
+var exploring = allButTrain[:3]
+
+// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, sees the worker before it
+// runs.
+func (f *flow) start(names []string, prepare func(*worker)) *worker {
+	f.t.Helper()
+	client := f.dial()
+	log := &faultyLog{Broker: client}
+	w := &worker{Runtime: stages.NewRuntime(log, f.settings, testLogger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
+	w.DrainTimeout = 5 * time.Second
+	if prepare != nil {
+		prepare(w)
+	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	w.cancel = cancel
+	go func() {
+		err := stages.Run(ctx, w.Runtime, names, false)
+		if err != nil && !w.log.dead.Load() && !w.mayFail.Load() {
+			f.t.Errorf("worker: %v", err)
+			f.giveUp()
+		}
+		w.done <- err
+	}()
+	f.t.Cleanup(func() {
+		w.end() //nolint:errcheck // reported where it happened
+	})
+	return w
+}
+
+func (w *worker) end() error {
+	w.once.Do(func() {
+		w.cancel()
+		w.err = <-w.done
+		w.client.Close() //nolint:errcheck // never fails
+	})
+	return w.err
+}
+
+// stop ends the worker in good order.
+func (w *worker) stop() {
+	w.t.Helper()
+	if err := w.end(); err != nil {
+		w.t.Fatalf("worker: %v", err)
+	}
+}
+
+// kill cuts the worker off: nothing that it still does reaches the broker.
+func (w *worker) kill() {
+	w.log.dead.Store(true)
+	w.end() //nolint:errcheck // it may well complain
+}
+
+// fails waits for the worker to end by itself and returns its error.
+func (w *worker) fails() error {
+	w.t.Helper()
+	select {
+	case err := <-w.done:
+		w.done <- err
+		return err
+	case <-time.After(patience / 2):
+		w.t.Fatal("the worker still runs")
+		return nil
+	}
+}
+
+// state waits until the topics say what ok asks for.
+func (f *flow) state(what string, ok func(stages.State) bool) stages.State {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx, patience/2)
+	defer cancel()
+	state, err := f.watch.Wait(ctx, ok)
+	if err != nil {
+		f.t.Fatalf("%s: %v; spec %+v, current %+v", what, err, state.Spec, state.Current)
+	}
+	return state
+}
+
+// set waits for a feature set of at least the given sequence number.
+func (f *flow) set(sequence int64) *stages.PublishedSet {
+	f.t.Helper()
+	return f.state(fmt.Sprintf("feature set of exploration %d", sequence), func(s stages.State) bool {
+		return s.Current != nil && s.Current.Sequence >= sequence && s.CurrentSet() != nil &&
+			s.Spec != nil && s.Spec.Sequence >= sequence // the topics are followed apart
+	}).CurrentSet()
+}
+
+// until polls what cannot be waited for.
+func (f *flow) until(what string, ok func() bool) {
+	f.t.Helper()
+	deadline := time.NewTimer(patience / 2)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-f.ctx.Done():
+			f.t.Fatalf("given up: %s", what)
+		case <-tick.C:
+		case <-deadline.C:
+			f.t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+// all reads what a partition holds.
+func (f *flow) all(topic string, partition int) []pipeline.Record {
+	f.t.Helper()
+	first, next, err := f.client.Offsets(f.ctx, topic, partition)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var records []pipeline.Record
+	for first < next {
+		fetched, err := f.client.Fetch(f.ctx, topic, partition, first)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		records = append(records, fetched.Records...)
+		first = fetched.NextOffset
+	}
+	return records
+}
+
+func (f *flow) produce(topic string, partition int, records ...pipeline.Record) int64 {
+	f.t.Helper()
+	first, err := f.client.Produce(f.ctx, topic, partition, records)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return first
+}
+
+// send writes rows to a partition of events in messages of the given size, about 200 rows in a request.
+func (f *flow) send(partition int, rows arrow.Record, perMessage int64) {
+	f.t.Helper()
+	var pending []pipeline.Record
+	for first := int64(0); first < rows.NumRows(); first += perMessage {
+		pending = append(pending, message(f.t, rows, first, min(first+perMessage, rows.NumRows())))
+		if int64(len(pending)) == max(1, 200/perMessage) {
+			f.produce(f.settings.Topics.Events, partition, pending...)
+			pending = nil
+		}
+	}
+	if len(pending) > 0 {
+		f.produce(f.settings.Topics.Events, partition, pending...)
+	}
+}
+
+// message is the event with some of the rows; its key names the first.
+func message(t *testing.T, rows arrow.Record, first, next int64) pipeline.Record {
+	t.Helper()
+	slice := rows.NewSlice(first, next)
+	defer slice.Release()
+	return pipeline.Record{Key: []byte(fmt.Sprintf("row-%d", first)), Value: encode(t, slice)}
+}
+
+func encode(t *testing.T, rows ...arrow.Record) []byte {
+	t.Helper()
+	value, err := arrowio.EncodeStream(rows[0].Schema(), rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// deleteRecords moves the start of a partition, as retention does.
+func (f *flow) deleteRecords(topic string, partition int, before int64) {
+	f.t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(f.server.Addrs()...))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer client.Close()
+	p := kmsg.NewDeleteRecordsRequestTopicPartition()
+	p.Partition, p.Offset = int32(partition), before
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
+	request := kmsg.NewDeleteRecordsRequest()
+	request.TimeoutMillis = 10000
+	request.Topics = append(request.Topics, rt)
+	answer, err := request.RequestWith(f.ctx, client)
+	if err == nil {
+		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// row is one event, before the test does something to it.
+type row struct {
+	id    int64
+	x     [3]float64
+	color any // string or nil
+	y     any // float64, string or nil
+}
+
+// rowNumbered gives row n of the stream: everything is a function of n.
+func rowNumbered(n int64) row {
+	r := row{id: n, color: []string{"red", "green", "blue"}[n*n%3]}
+	for i := range r.x {
+		r.x[i] = math.Sin(float64(n+1)*(12.9898+7.1*float64(i))) * 2
+	}
+	y := math.Cos(1.3*r.x[0]-r.x[1]) + 0.3*r.x[2]
+	r.y = y
+	return r
+}
+
+// rows gives rows first up to, not including, next of the stream; edit, which may be nil, changes single ones.
+func rows(first, next int64, edit func(n int64, r *row)) arrow.Record {
+	var list []row
+	for n := first; n < next; n++ {
+		r := rowNumbered(n)
+		if edit != nil {
+			edit(n, &r)
+		}
+		list = append(list, r)
+	}
+	return record(list)
+}
+
+// record builds the event columns of rows; string labels make a string column.
+func record(list []row) arrow.Record {
+	var label arrow.DataType = arrow.PrimitiveTypes.Float64
+	for _, r := range list {
+		if _, ok := r.y.(string); ok {
+			label = arrow.BinaryTypes.String
+		}
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "x0", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "x1", Type: arrow.PrimitiveTypes.Float32},
+		{Name: "x2", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "color", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "y", Type: label, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for _, r := range list {
+		b.Field(0).(*array.Int64Builder).Append(r.id)
+		if x := r.x[0]; x == missing {
+			b.Field(1).AppendNull()
+		} else {
+			b.Field(1).(*array.Float64Builder).Append(x)
+		}
+		b.Field(2).(*array.Float32Builder).Append(float32(r.x[1]))
+		b.Field(3).(*array.Float64Builder).Append(r.x[2])
+		if color, ok := r.color.(string); ok {
+			b.Field(4).(*array.StringBuilder).Append(color)
+		} else {
+			b.Field(4).AppendNull()
+		}
+		switch y := r.y.(type) {
+		case float64:
+			b.Field(5).(*array.Float64Builder).Append(y)
+		case string:
+			b.Field(5).(*array.StringBuilder).Append(y)
+		default:
+			b.Field(5).AppendNull()
+		}
+	}
+	return b.NewRecord()
+}
+
+// missing is a value of x0 that becomes a null.
+const missing = -12345
+
+// letter is a dead letter as a reader sees it.
+type letter struct {
+	wire.DeadLetter
+	record pipeline.Record
+}
+
+// letters reads the dead letters of a partition, all stages or one.
+func (f *flow) letters(partition int, stage string) []letter {
+	f.t.Helper()
+	var found []letter
+	for _, rec := range f.all(f.settings.Topics.DeadLetters, partition) {
+		d, err := wire.ParseDeadLetterHeaders(headers(rec))
+		if err != nil {
+			f.t.Fatalf("dead letter %d: %v", rec.Offset, err)
+		}
+		if stage == "" || d.Stage == stage {
+			found = append(found, letter{d, rec})
+		}
+	}
+	return found
+}
+
+func headers(rec pipeline.Record) []wire.Header {
+	var list []wire.Header
+	for _, h := range rec.Headers {
+		list = append(list, wire.Header{Key: h.Key, Value: h.Value})
+	}
+	return list
+}
+
+// featurized is a message of the features topic as a reader sees it.
+type featurized struct {
+	wire.FeatureBatch
+	record pipeline.Record
+	rows   []int32
+}
+
+// features reads and checks the features of a partition.
+func (f *flow) features(partition int) []featurized {
+	f.t.Helper()
+	var found []featurized
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	for _, rec := range f.all(f.settings.Topics.Features, partition) {
+		part, err := wire.ParseFeatureHeaders(headers(rec))
+		if err != nil {
+			f.t.Fatalf("features message %d: %v", rec.Offset, err)
+		}
+		batches, err := decoder.Decode(rec.Value)
+		if err != nil || len(batches) != 1 {
+			f.t.Fatalf("features message %d: %d batches, %v", rec.Offset, len(batches), err)
+		}
+		numbers, z, err := wire.DecodeFeatures(batches[0], f.settings.Exploration.Features)
+		if err == nil {
+			err = part.CheckRows(numbers)
+		}
+		if err != nil || len(z) != len(numbers)*f.settings.Exploration.Features {
+			f.t.Fatalf("features message %d: %v", rec.Offset, err)
+		}
+		found = append(found, featurized{part, rec, append([]int32(nil), numbers...)})
+		batches[0].Release()
+	}
+	return found
+}
+
+// featurizedUpTo waits until the output of a partition covers events before the offset.
+func (f *flow) featurizedUpTo(partition int, next int64) {
+	f.t.Helper()
+	f.until(fmt.Sprintf("features of partition %d up to offset %d", partition, next), func() bool {
+		_, end, err := f.client.Offsets(f.ctx, f.settings.Topics.Features, partition)
+		if err != nil || end == 0 {
+			return false
+		}
+		fetched, err := f.client.Fetch(f.ctx, f.settings.Topics.Features, partition, end-1)
+		if err != nil || len(fetched.Records) == 0 {
+			return false
+		}
+		part, err := wire.ParseFeatureHeaders(headers(fetched.Records[len(fetched.Records)-1]))
+		return err == nil && part.Last() && part.SourceOffset+1 >= next
+	})
+}
+
+// total sums a count over workers.
+func total(workers []*worker, count func(stages.Totals) int64) (sum int64) {
+	for _, w := range workers {
+		sum += count(w.Counters.Totals())
+	}
+	return sum
+}

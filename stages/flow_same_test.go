@@ -1,0 +1,197 @@
+package stages_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// batches reads a record as a file reader would, in batches of the given size.
+type batches struct {
+	rows arrow.Record
+	size int64
+	at   int64
+}
+
+func (b *batches) Next() (arrow.Record, error) {
+	if b.at >= b.rows.NumRows() {
+		return nil, io.EOF
+	}
+	first := b.at
+	b.at = min(first+b.size, b.rows.NumRows())
+	return b.rows.NewSlice(first, b.at), nil
+}
+
+func explored(t *testing.T, s stages.Settings, rows arrow.Record) *wire.FeatureSet {
+	t.Helper()
+	found, err := stages.ExploreFile(t.Context(), s, "rows", func() (stages.RowReader, error) {
+		return &batches{rows: rows, size: 1000}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Set
+}
+
+func TestFlowFileAndStreamGiveTheSameSet(t *testing.T) {
+	t.Parallel()
+	events := rows(0, 4500, nil)
+	t.Cleanup(events.Release) // the subtests go on after this function
+	settings := testSettings(1)
+	want := explored(t, settings, events)
+	if rows := want.Lineage.Counts; rows.Scored != settings.Exploration.SampleRows || !rows.Reconciles() {
+		t.Fatalf("file: %+v", rows)
+	}
+	for _, perMessage := range []int64{1, 64, 4096} {
+		t.Run(fmt.Sprint(perMessage), func(t *testing.T) {
+			t.Parallel()
+			f := newFlow(t, 1, nil)
+			f.send(0, events, perMessage)
+			f.start(exploring, nil)
+			got := f.set(1)
+			if got.ID != want.ID() {
+				t.Errorf("set %s, from the file %s", got.ID, want.ID())
+			}
+			a, b := got.Set.Lineage, want.Lineage
+			if a.Counts.Rows != b.Counts.Rows || a.Counts.Scored != b.Counts.Scored || !a.Counts.Reconciles() ||
+				a.Partitions[0].ClosingOrdinal != b.Partitions[0].ClosingOrdinal {
+				t.Errorf("lineage %+v, from the file %+v", a, b)
+			}
+		})
+	}
+}
+
+// fourPartitions sends the same rows to each partition at every call; the sizes of messages are its own affair.
+func fourPartitions(f *flow, perMessage int64) {
+	for p := range 4 {
+		events := rows(int64(p)*10_000, int64(p)*10_000+2000, nil)
+		f.send(p, events, perMessage)
+		events.Release()
+	}
+}
+
+// fourSettings makes an exploration that takes a while to read.
+func fourSettings(s *stages.Settings) {
+	s.Exploration.SampleRows, s.Exploration.SampleRate = 2400, 0.4
+	s.Subsample.CheckpointRows = 20
+}
+
+// middle holds a worker up in the middle of an exploration: after some checkpoints it gets no more events.
+type middle struct {
+	after   int64
+	seen    atomic.Int64
+	reached chan struct{}
+	release chan struct{} // closed by the test where the worker shall go on
+}
+
+func newMiddle(after int64) *middle {
+	return &middle{after: after, reached: make(chan struct{}), release: make(chan struct{})}
+}
+
+func (m *middle) prepare(w *worker) {
+	topics := w.Settings.Topics
+	w.log.produce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
+		if topic == topics.Scores && m.seen.Add(1) == m.after {
+			close(m.reached)
+		}
+		return nil
+	}
+	w.log.fetch = func(ctx context.Context, topic string, _ int, _ int64) error {
+		if topic == topics.Events && m.seen.Load() >= m.after {
+			select {
+			case <-m.release:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	}
+}
+
+func (m *middle) wait(f *flow) {
+	f.t.Helper()
+	select {
+	case <-m.reached:
+	case <-f.ctx.Done():
+		f.t.Fatal("no checkpoints")
+	}
+}
+
+func TestFlowTheSameSetHoweverItIsRun(t *testing.T) {
+	t.Parallel()
+	runs := []struct {
+		name       string
+		perMessage int64
+		run        func(f *flow)
+	}{
+		{"one worker", 20, func(f *flow) { f.start(exploring, nil) }},
+		{"one worker again", 7, func(f *flow) { f.start(exploring, nil) }},
+		{"three workers", 20, func(f *flow) {
+			for range 3 {
+				f.start(allButTrain, nil)
+			}
+		}},
+		{"stopped and started", 20, func(f *flow) {
+			m := newMiddle(6)
+			w := f.start(exploring, m.prepare)
+			m.wait(f)
+			w.stop()
+			f.inTheMiddle()
+			f.start(exploring, nil)
+		}},
+		{"killed and started", 20, func(f *flow) {
+			m := newMiddle(6)
+			w := f.start(exploring, m.prepare)
+			m.wait(f)
+			w.kill()
+			f.inTheMiddle()
+			f.start(exploring, nil)
+		}},
+		{"one of three killed", 20, func(f *flow) {
+			m := newMiddle(6)
+			w := f.start(exploring, m.prepare)
+			m.wait(f)
+			f.start(exploring, nil)
+			f.start(exploring, nil)
+			w.kill()
+		}},
+	}
+	ids := make([]string, len(runs))
+	t.Run("runs", func(t *testing.T) {
+		for i, run := range runs {
+			t.Run(run.name, func(t *testing.T) {
+				t.Parallel()
+				f := newFlow(t, 4, fourSettings)
+				fourPartitions(f, run.perMessage)
+				run.run(f)
+				set := f.set(1)
+				counts := set.Set.Lineage.Counts
+				if set.Set.Lineage.Sequence != 1 || counts.Scored != 2400 || !counts.Reconciles() {
+					t.Errorf("lineage %+v", set.Set.Lineage)
+				}
+				ids[i] = set.ID
+			})
+		}
+	})
+	for i, id := range ids {
+		if id == "" || id != ids[0] {
+			t.Errorf("%s: set %s, %s gave %s", runs[i].name, id, runs[0].name, ids[0])
+		}
+	}
+}
+
+// inTheMiddle fails a test whose exploration is over before it was disturbed.
+func (f *flow) inTheMiddle() {
+	f.t.Helper()
+	if s := f.state("exploration", func(s stages.State) bool { return s.Spec != nil }); s.Running() == nil {
+		f.t.Fatal("the exploration is over already")
+	}
+}

@@ -1,0 +1,113 @@
+package stages
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// SelectFeatures merges the checkpoints of an exploration in partition order and keeps the best features. Partitions
+// that are not closed count as closed by the deadline, with the rows that they have.
+func SelectFeatures(spec *wire.Spec, checkpoints []*wire.Checkpoint, now time.Time) (*wire.FeatureSet, error) {
+	sums, lineage := mergeCheckpoints(spec, checkpoints)
+	task := spec.Encoder.Label.Task
+	selection, err := scoring.Select(sums, task, spec.Criterion, spec.Features)
+	if err != nil {
+		return nil, fmt.Errorf("select from exploration %s with %d scored rows: %w", spec.Exploration, sums.Rows, err)
+	}
+	lineage.SelectedAt = now
+	lineage.Best, lineage.Cutoff, lineage.Radius = selection.Best, selection.Cutoff, selection.Radius
+	lineage.AboveNoise, lineage.LargeSampleRadius = selection.AboveNoise, slices.Max(selection.LargeSampleRadius)
+	return &wire.FeatureSet{
+		Encoder: spec.Encoder, Task: task, Coding: selection.Coding, Candidates: spec.Candidates, Lineage: lineage,
+		Set: scoring.FeatureSet{
+			Features: spec.Candidates.Draw(selection.Index), Index: selection.Index,
+			Scale: featureScale(spec.Features), Score: selection.Score, S: selection.S,
+		},
+	}, nil
+}
+
+func mergeCheckpoints(spec *wire.Spec, checkpoints []*wire.Checkpoint) (*scoring.Sums, wire.Lineage) {
+	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
+	lineage := wire.Lineage{
+		Pipeline: spec.Pipeline, Exploration: spec.Exploration, Sequence: spec.Sequence, SpecHash: spec.Hash(),
+		ConfigHash: spec.ConfigHash, EventsTopic: spec.EventsTopic, Kernel: scoring.Kernel(),
+		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
+		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
+		Criterion: spec.Criterion, Candidates: spec.Candidates.Count,
+	}
+	for _, part := range spec.Partitions {
+		line := wire.LineagePartition{
+			Partition: part.Partition, StartOffset: part.StartOffset, NextOffset: part.StartOffset,
+			CloseReason: wire.CloseDeadline, CalibrationRows: part.CalibrationRows,
+		}
+		if c := checkpointOf(checkpoints, part.Partition); c != nil {
+			sums.Merge(c.Sums)
+			lineage.Counts.Add(c.Counts)
+			line.NextOffset, line.ClosingOrdinal = c.NextOffset, c.NextOrdinal
+			if c.Closed {
+				line.CloseReason = c.CloseReason
+			}
+		}
+		lineage.Partitions = append(lineage.Partitions, line)
+	}
+	lineage.Rows = sums.Rows
+	return sums, lineage
+}
+
+// checkpointOf returns the partition's checkpoint, nil where no row of it has come yet.
+func checkpointOf(checkpoints []*wire.Checkpoint, partition int32) *wire.Checkpoint {
+	for _, c := range checkpoints {
+		if c.Partition == partition {
+			return c
+		}
+	}
+	return nil
+}
+
+// featureScale is 1/√M, by which features are stored so that their inner products estimate a kernel.
+func featureScale(features int) float32 { return float32(1 / math.Sqrt(float64(features))) }
+
+// PlainSet returns M candidates as they are drawn, without selection, under the encoder of a set: what data-dependent
+// features are to be compared with.
+func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
+	m := of.Set.Features.Len()
+	index := make([]int32, m)
+	for i := range index {
+		index[i] = int32(i)
+	}
+	outputs := len(of.Coding.Gain)
+	return &wire.FeatureSet{
+		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: of.Candidates,
+		Lineage: wire.Lineage{Pipeline: of.Lineage.Pipeline, Kernel: scoring.Kernel(), Criterion: of.Lineage.Criterion},
+		Set: scoring.FeatureSet{
+			Features: of.Candidates.Draw(index), Index: index, Scale: featureScale(m),
+			Score: make([]float64, m), S: make([]float64, m*outputs),
+		},
+	}
+}
+
+// outdated lists the sets or models, by id with the times of their records, beyond the newest ones kept and older than
+// minAge: what the features topic may still refer to stays.
+func outdated(published map[string]time.Time, keep int, minAge time.Duration, now time.Time) []string {
+	ids := make([]string, 0, len(published))
+	for id := range published {
+		ids = append(ids, id)
+	}
+	sort.Slice(ids, func(i, j int) bool {
+		a, b := published[ids[i]], published[ids[j]]
+		return a.After(b) || a.Equal(b) && ids[i] < ids[j]
+	})
+	var old []string
+	for i := max(1, keep); i < len(ids); i++ {
+		if now.Sub(published[ids[i]]) > minAge {
+			old = append(old, ids[i])
+		}
+	}
+	return old
+}

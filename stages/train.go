@@ -1,0 +1,330 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// ErrTooFewRows says that a model is not made yet.
+var ErrTooFewRows = errors.New("too few training rows")
+
+// errOtherSet marks a features message of another feature set.
+var errOtherSet = errors.New("message of another feature set")
+
+// Trainer sums the features messages of one feature set, partition by partition, and fits models to them.
+//
+// Regression labels are fitted about their calibration mean where there is an intercept, which then takes the mean
+// back in: a model predicts in the units of the label either way.
+type Trainer struct {
+	set     *wire.FeatureSet
+	id      string
+	config  TrainConfig
+	grid    training.Grid
+	limits  arrowio.Limits
+	labels  *encoder.Encoder // reads the label columns alone
+	outputs int
+	parts   []*TrainPartition // by partition number
+}
+
+// TrainPartition holds the sums of one partition and how far its rows have come. It belongs to one goroutine.
+type TrainPartition struct {
+	*Trainer
+	decoder    *arrowio.Decoder
+	fit, held  *training.Sums
+	evaluation *training.EvaluationSample
+	seen       wire.Range
+	any        bool // seen has a first row
+	counts     TrainCounts
+
+	rows       encoder.Rows // reused, as are the buffers
+	fitBuffer  rowBuffer
+	heldBuffer rowBuffer
+	raw        []float32
+}
+
+// rowBuffer collects rows for one call of Sums.Add.
+type rowBuffer struct {
+	z, y []float32
+	rows int
+}
+
+func (b *rowBuffer) reset() { b.z, b.y, b.rows = b.z[:0], b.y[:0], 0 }
+
+// NewTrainer returns a trainer without rows, for so many partitions.
+func NewTrainer(set *wire.FeatureSet, config TrainConfig, limits arrowio.Limits, partitions int) (*Trainer, error) {
+	if set.Encoder.Label == nil {
+		return nil, pipeline.Permanent(fmt.Errorf("feature set %s has no label to train on", set.ID()))
+	}
+	grid, err := training.ParseGrid(config.LambdaGrid)
+	if err != nil {
+		return nil, pipeline.Permanent(err)
+	}
+	t := &Trainer{
+		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
+		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
+		outputs: set.Encoder.Outputs(),
+	}
+	m := set.Set.Features.Len()
+	for number := range partitions {
+		t.parts = append(t.parts, &TrainPartition{
+			Trainer: t, decoder: arrowio.NewDecoder(limits),
+			fit: training.NewSums(m, t.outputs), held: training.NewSums(m, t.outputs),
+			evaluation: training.NewEvaluationSample(m, t.outputs, config.EvaluationRows),
+			seen:       wire.Range{Partition: int32(number)},
+		})
+	}
+	return t, nil
+}
+
+// FeatureSetID is the id of the set trained on.
+func (t *Trainer) FeatureSetID() string { return t.id }
+
+// Partition returns the sums of a partition.
+func (t *Trainer) Partition(number int) *TrainPartition { return t.parts[number] }
+
+// Counts says what became of the messages so far. No partition may be adding at the same time.
+func (t *Trainer) Counts() TrainCounts {
+	var counts TrainCounts
+	for _, p := range t.parts {
+		counts.Add(p.counts)
+	}
+	return counts
+}
+
+// Add takes in a message of the features topic. Rows that were there before are dropped. An error says that the message
+// cannot be used; it has been counted.
+func (p *TrainPartition) Add(rec pipeline.Record) error {
+	p.counts.Messages++
+	err := p.add(rec)
+	switch {
+	case errors.Is(err, errOtherSet):
+		p.counts.OtherSet++
+		return nil
+	case err != nil:
+		p.counts.Undecodable++
+		return fmt.Errorf("features message at %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
+	}
+	return nil
+}
+
+func (p *TrainPartition) add(rec pipeline.Record) error {
+	part, err := wire.ParseFeatureHeaders(wireHeaders(rec.Headers))
+	if err != nil {
+		return err
+	}
+	if part.FeatureSetID != p.id {
+		return errOtherSet
+	}
+	batches, err := p.decoder.Decode(rec.Value)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(batches)
+	if len(batches) != 1 || part.SourcePartition != p.seen.Partition {
+		return fmt.Errorf("%w: %d record batches of source partition %d, expected one of partition %d",
+			wire.ErrMalformed, len(batches), part.SourcePartition, p.seen.Partition)
+	}
+	firstNewRow, ok := p.fresh(part)
+	if !ok {
+		p.counts.Duplicate += batches[0].NumRows()
+		return nil
+	}
+	if err := p.addBatch(batches[0], part, firstNewRow); err != nil {
+		return err
+	}
+	p.advance(part)
+	return nil
+}
+
+// fresh returns the first row of a message that was not there before; ok is false if there is none.
+func (p *TrainPartition) fresh(part wire.FeatureBatch) (firstNewRow int32, ok bool) {
+	switch {
+	case !p.any || part.SourceOffset > p.seen.NextOffset:
+		return part.FirstRow, true
+	case part.SourceOffset < p.seen.NextOffset:
+		return 0, false
+	}
+	first := max(part.FirstRow, p.seen.NextRow)
+	return first, first < part.FirstRow+part.RowCount || part.RowCount == 0
+}
+
+// advance moves the range behind the message.
+func (p *TrainPartition) advance(part wire.FeatureBatch) {
+	if !p.any {
+		p.any = true
+		p.seen.FirstOffset, p.seen.FirstRow = part.SourceOffset, part.FirstRow
+	}
+	p.seen.NextOffset, p.seen.NextRow = part.SourceOffset, part.FirstRow+part.RowCount
+	if part.Last() {
+		p.seen.NextOffset, p.seen.NextRow = part.SourceOffset+1, 0
+	}
+}
+
+func (p *TrainPartition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNewRow int32) error {
+	m := p.set.Set.Features.Len()
+	numbers, z, err := wire.DecodeFeatures(batch, m)
+	if err != nil {
+		return err
+	}
+	if err := part.CheckRows(numbers); err != nil {
+		return err
+	}
+	if err := p.labels.Encode(&p.rows, batch, nil); err != nil {
+		return err
+	}
+	p.fitBuffer.reset()
+	p.heldBuffer.reset()
+	for i := range p.rows.N {
+		at := int(p.rows.Row[i])
+		switch {
+		case numbers[at] < firstNewRow:
+			p.counts.Duplicate++
+		case !p.rows.Labelled[i]:
+			p.counts.Unlabelled++
+		default:
+			p.addRow(i, z[at*m:(at+1)*m],
+				training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at]})
+		}
+	}
+	p.fit.Add(p.fitBuffer.z, p.fitBuffer.rows, p.fitBuffer.y)
+	p.held.Add(p.heldBuffer.z, p.heldBuffer.rows, p.heldBuffer.y)
+	p.seen.Rows += int64(p.fitBuffer.rows + p.heldBuffer.rows)
+	p.counts.Rows += int64(p.fitBuffer.rows + p.heldBuffer.rows)
+	return nil
+}
+
+// addRow puts row i of the decoded labels, with its features, into the part that its hash names.
+func (p *TrainPartition) addRow(i int, z []float32, id training.RowID) {
+	buffer := &p.fitBuffer
+	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
+		buffer = &p.heldBuffer
+		p.raw = p.appendOutputs(p.raw[:0], i, nil)
+		p.evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.raw)
+	}
+	buffer.z = append(buffer.z, z...)
+	buffer.y = p.appendOutputs(buffer.y, i, p.calibrationMean())
+	buffer.rows++
+}
+
+// appendOutputs codes the label of row i: ±1 one-vs-rest for classes, the label minus the base (nil = 0) for a
+// regression.
+func (p *TrainPartition) appendOutputs(y []float32, i int, base []float64) []float32 {
+	targets := p.rows.Targets
+	switch p.set.Task {
+	case scoring.MultiClass:
+		first := len(y)
+		y = append(y, make([]float32, p.outputs)...)
+		training.CodeClasses(y[first:], targets.Class[i:i+1], p.outputs)
+	case scoring.Binary:
+		y = append(y, targets.Values[i])
+	default:
+		for k, v := range targets.Values[i*p.outputs : (i+1)*p.outputs] {
+			label := float64(v) + p.set.Encoder.Label.Mean[k]
+			if base != nil {
+				label = float64(v) + (p.set.Encoder.Label.Mean[k] - base[k])
+			}
+			y = append(y, float32(label))
+		}
+	}
+	return y
+}
+
+// Rows is the number of training rows, held-out ones included.
+func (t *Trainer) Rows() int64 { return t.Counts().Rows }
+
+// Solve fits a model to the rows so far. The trainer can go on taking rows afterwards.
+func (t *Trainer) Solve(pipelineName string, now time.Time) (*wire.Model, error) {
+	if t.Rows() < max(1, t.config.MinRows) {
+		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), t.config.MinRows)
+	}
+	fit, held, evaluation, ranges := t.merge()
+	result, err := training.Train(fit, held, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
+	if err != nil {
+		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
+	}
+	shift(result.Model, t.calibrationMean())
+	if result.OnFit != result.Model {
+		shift(result.OnFit, t.calibrationMean())
+	}
+	model := &wire.Model{
+		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
+		Label: t.set.Encoder.Label, Metrics: t.metrics(result, fit, evaluation),
+		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
+		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
+	}
+	model.ID = wire.ModelID(model)
+	return model, nil
+}
+
+// merge adds up the partitions in partition order.
+func (t *Trainer) merge() (fit, held *training.Sums, evaluation *training.EvaluationSample, ranges []wire.Range) {
+	m := t.set.Set.Features.Len()
+	fit, held = training.NewSums(m, t.outputs), training.NewSums(m, t.outputs)
+	evaluation = training.NewEvaluationSample(m, t.outputs, t.config.EvaluationRows)
+	for _, p := range t.parts {
+		fit.Merge(p.fit)
+		held.Merge(p.held)
+		evaluation.Merge(p.evaluation)
+		if p.any {
+			ranges = append(ranges, p.seen)
+		}
+	}
+	return fit, held, evaluation, ranges
+}
+
+// calibrationMean is what is taken out of the labels that the sums hold, nil for nothing.
+func (t *Trainer) calibrationMean() []float64 {
+	if t.set.Task != scoring.Regression || !t.config.Intercept {
+		return nil
+	}
+	return t.set.Encoder.Label.Mean
+}
+
+func shift(model *training.Model, mean []float64) {
+	for k := range mean {
+		model.Intercept[k] += mean[k]
+	}
+}
+
+// metrics measures, on held-out rows, the model that was fitted without them.
+func (t *Trainer) metrics(result *training.Fit, fit *training.Sums, evaluation *training.EvaluationSample) wire.Metrics {
+	metrics := wire.Metrics{LambdaRule: string(result.Rule)}
+	for i, lambda := range result.Lambdas {
+		point := wire.LambdaPoint{Lambda: lambda}
+		if i < len(result.HeldOutLoss) {
+			point.HeldOutLoss = wire.Measured(result.HeldOutLoss[i])
+		}
+		if i < len(result.GCV) {
+			point.GCV = wire.Measured(result.GCV[i])
+		}
+		metrics.LambdaPath = append(metrics.LambdaPath, point)
+	}
+	if evaluation.Len() == 0 || fit.Rows == 0 {
+		return metrics
+	}
+	if t.set.Task != scoring.Regression {
+		errs := evaluation.Classification(result.OnFit, fit.MajorityClass())
+		metrics.Misclassification = wire.Measured(errs.Misclassification())
+		metrics.ConstantError = wire.Measured(errs.ConstantError())
+		return metrics
+	}
+	trainMean := fit.OutputMean()
+	for k, mean := range t.calibrationMean() {
+		trainMean[k] += mean
+	}
+	errs := evaluation.Regression(result.OnFit, trainMean)
+	metrics.RelativeSquaredError = wire.Measured(errs.RelativeSquaredError())
+	metrics.UnexplainedVariance = wire.Measured(errs.UnexplainedVariance())
+	metrics.ConstantError = wire.Measured(errs.ConstantError())
+	return metrics
+}
