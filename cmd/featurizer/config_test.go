@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+const threeFaults = `exploration:
+  features: 100
+  candidates: 50
+  sample_rate: 2
+train:
+  intervall: 1m
+`
+
+func TestConfigCheckListsEveryFault(t *testing.T) {
+	path := clitest.File(t, "eerf.yaml", threeFaults)
+	r := fz(t, "config", "check", "-c", path).Want(t, cli.ExitUsage, "3 faults in the configuration",
+		"exploration.features = 100", "exploration.sample_rate = 2", "train.intervall", "did you mean train.interval?", "eerf.yaml:4")
+	if r.Out != "" {
+		t.Errorf("standard output %q", r.Out)
+	}
+
+	o := fz(t, "config", "check", "--json", "-c", path).Want(t, cli.ExitUsage, "3 faults").Object(t)
+	if o["ok"] != false || len(o.At(t, "faults").([]any)) != 3 {
+		t.Errorf("%v", o)
+	}
+	for _, fault := range o.At(t, "faults").([]any) {
+		for _, key := range []string{"key", "value", "bound", "source"} {
+			if text, _ := fault.(map[string]any)[key].(string); text == "" {
+				t.Errorf("a fault has no %s: %v", key, fault)
+			}
+		}
+	}
+	fz(t, "run", "-c", path).Want(t, cli.ExitUsage, "3 faults") // a service does not start either
+}
+
+func TestConfigCheckStatesSizes(t *testing.T) {
+	out := fz(t, "config", "check").Want(t, cli.ExitOK).Out
+	for _, text := range []string{"no faults", "checkpoint of a partition", "feature set", "8,388,608", "counted with"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
+	}
+	o := fz(t, "config", "check", "--json").Want(t, cli.ExitOK).Object(t)
+	if o["ok"] != true || len(o.At(t, "sizes").([]any)) == 0 {
+		t.Errorf("%v", o)
+	}
+}
+
+func TestConfigPrintReadsBackAndHidesSecrets(t *testing.T) {
+	t.Setenv("EERF_KAFKA__SASL__PASSWORD", "hunter2")
+	t.Setenv("EERF_KAFKA__SASL__USER", "me")
+	t.Setenv("EERF_KAFKA__SASL__MECHANISM", "scram-sha-256")
+	printed := fz(t, "config", "print", "--set", "exploration.features=77").Want(t, cli.ExitOK).Out
+	if strings.Contains(printed, "hunter2") || !strings.Contains(printed, "features: 77") {
+		t.Error(printed)
+	}
+	again := fz(t, "config", "print", "-c", clitest.File(t, "eerf.yaml", printed)).Want(t, cli.ExitOK).Out
+	if again != printed {
+		t.Errorf("differs when it is read back:\n%s", again)
+	}
+	if o := fz(t, "config", "print", "--json").Want(t, cli.ExitOK).Object(t); o.Number(t, "exploration.features") != 500 {
+		t.Errorf("%v", o)
+	}
+}
+
+func TestConfigExplainNamesEveryKey(t *testing.T) {
+	out := fz(t, "config", "explain").Want(t, cli.ExitOK).Out
+	o := fz(t, "config", "explain", "--json").Want(t, cli.ExitOK).Object(t)
+	for _, key := range o.At(t, "keys").([]any) {
+		if name := key.(map[string]any)["key"].(string); !strings.Contains(out, name) {
+			t.Errorf("lacks %s", name)
+		}
+	}
+}

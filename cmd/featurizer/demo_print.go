@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// printDemo writes what a demo found for people; generated says that the rows were.
+func printDemo(w io.Writer, r *demo.Result, generated bool) {
+	t := cli.NewFacts(w)
+	addRows(t, r)
+	addExploration(t, r)
+	t.Line()
+	addErrors(t, r)
+	t.Line()
+	for _, part := range append([]string{"produce"}, stages.Stages()...) {
+		if rate := r.RowsPerSecond[part]; rate > 0 {
+			t.Add(part, "%.2f s, %s rows/s", r.Seconds[part], cli.Thousands(rate))
+		} else {
+			t.Add(part, "%.2f s", r.Seconds[part])
+		}
+	}
+	t.Render()
+	printSpectrum(w, r)
+	for _, left := range r.Encoder.LeftOut {
+		fmt.Fprintln(w, "left out:", left)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintln(w, "note:", warning)
+	}
+	printNext(w, r, generated)
+}
+
+func addRows(t cli.Facts, r *demo.Result) {
+	n := r.Rows
+	t.Add("rows in", "%d", n.In)
+	t.Add("  scored", "%d", n.Scored)
+	t.Add("  not sampled", "%d", n.NotSampled)
+	t.Add("  unlabelled", "%d", n.Unlabelled)
+	t.Add("  rejected", "%d", n.Rejected)
+}
+
+func addExploration(t cli.Facts, r *demo.Result) {
+	e := r.Exploration
+	t.Add("columns, dimensions", "%d, %d", r.Encoder.Columns, r.Encoder.Dim)
+	t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, e.BandwidthRule)
+	t.Add("candidates M0", "%d, %s map, %s draws", e.Candidates, e.Map, e.Distribution)
+	t.Add("features kept M", "%d", e.Features)
+	t.Add("  by "+e.Criterion, "%.4g (best) to %.4g (cut-off)", e.BestScore, e.CutoffScore)
+	criterion, _ := scoring.ParseCriterion(e.Criterion) // as it was written
+	t.Add(radiusName(criterion), "%.4g at %d rows; %d of %d above it", e.ConfidenceRadius, e.SampleRows, e.AboveNoise, e.Features)
+	t.Add("feature set", "%s", r.FeatureSet.ID)
+}
+
+func addErrors(t cli.Facts, r *demo.Result) {
+	m := r.Model
+	t.Add("test "+m.Metric, "%.2f %% with selected features, λ = %.3g", m.Error, m.Lambda)
+	t.Add("", "%.2f %% with %d plain random features", m.BaselineError, r.Exploration.Features)
+	switch {
+	case m.Test.Misclassification != nil && m.ConstantError != nil:
+		t.Add("", "%.2f %% by always answering the commonest class", *m.ConstantError)
+	case m.Test.UnexplainedVariance != nil:
+		t.Add("", "100 %% by always answering the mean")
+		relativeSquaredError(t, m)
+	}
+	t.Add("test rows", "%d", r.Rows.Test)
+}
+
+// relativeSquaredError shows 100·Σ(f−y)²/Σy² beside the unexplained variance, with what the mean gets: for a target far
+// from zero all of them are small.
+func relativeSquaredError(t cli.Facts, m demo.Model) {
+	if a, b, c := m.Test.RelativeSquaredError, m.BaselineTest.RelativeSquaredError, m.ConstantError; a != nil && b != nil && c != nil {
+		t.Add("relative squared error", "%.3g %% selected, %.3g %% plain, %.3g %% the mean", *a, *b, *c)
+	}
+}
+
+func printSpectrum(w io.Writer, r *demo.Result) {
+	if len(r.Spectrum) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nThe target is a sum of cosines. How near do the features come to its frequencies?")
+	t := cli.NewTable(w, "", "amplitude", "nearest kept", "nearest plain", "kept within 1", "plain within 1")
+	for _, s := range r.Spectrum {
+		t.AppendRow([]any{s.Amplitude, fmt.Sprintf("%.2f", s.NearestKept), fmt.Sprintf("%.2f", s.NearestPlain),
+			s.KeptWithinOne, s.PlainWithinOne})
+	}
+	t.Render()
+}
+
+func printNext(w io.Writer, r *demo.Result, generated bool) {
+	fmt.Fprintln(w, "\nNext:")
+	if generated {
+		fmt.Fprintln(w, "  your own rows       featurizer demo --data rows.csv --label COLUMN")
+		fmt.Fprintln(w, "  the paper's score   featurizer demo --criterion energy --intercept=false")
+	} else {
+		fmt.Fprintf(w, "  more features       add --features %d\n", 2*r.Exploration.Features)
+		fmt.Fprintln(w, "  a file to keep      featurizer explore --data FILE --label COLUMN --out set.arrow")
+	}
+	fmt.Fprintln(w, "  on your Kafka       featurizer config print > eerf.yaml; featurizer topics create -c eerf.yaml; featurizer run -c eerf.yaml")
+	if r.Kept != "" {
+		fmt.Fprintf(w, "The broker's data are in %s.\n", r.Kept)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// exploreFlags are the flags of `featurizer explore`.
+type exploreFlags struct {
+	config    cli.ConfigFlags
+	files     cli.FileFlags
+	settings  cli.SettingFlags
+	data, out string
+	json      bool
+}
+
+// exploreDefaults suit a file: it has an end, and all of it is meant unless a quota is asked for.
+var exploreDefaults = map[string]any{"exploration.until": "end", "exploration.sample_rows": "0"}
+
+func newExplore() *cobra.Command {
+	var f exploreFlags
+	c := &cobra.Command{
+		Use:   "explore",
+		Short: "Find a feature set for a file, without a broker",
+		Long: `explore runs one exploration over the rows of a file and writes the feature set: the same computation as
+the stages on one partition, with the same result, bit for bit, for the same rows and settings. A quota of rows
+(exploration.sample_rows) applies only where it is set; otherwise the whole file is sampled, at --sample.`,
+		Example: `  featurizer explore --data rows.csv --label churned --features 200 --out set.arrow
+  featurizer explore --data a9a.gz --format libsvm --task classification --sample 0.05 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	c.Flags().StringVar(&f.data, "data", "", "file of labelled rows (required)")
+	c.Flags().StringVar(&f.out, "out", "", "file to write the feature set to (an Arrow IPC stream); empty = only describe it")
+	f.config.Add(c)
+	f.files.Add(c)
+	f.settings.AddExploration(c, exploreDefaults)
+	cli.JSONFlag(c, &f.json)
+	return c
+}
+
+func (f *exploreFlags) run(c *cobra.Command) error {
+	if f.data == "" {
+		return cli.Usagef("--data is needed: the file to explore")
+	}
+	loaded, err := f.config.Load(exploreDefaults, f.settings.Overrides())
+	if err != nil {
+		return err
+	}
+	bar := cli.NewProgress(c, f.json)
+	defer bar.Done()
+	file, err := f.files.Open(f.data, 0, bar)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := file.Complete(&loaded.Stages.Events); err != nil {
+		return err
+	}
+	hint, err := file.Hint(loaded.Stages.Events)
+	if err != nil {
+		return err
+	}
+	found, err := stages.ExploreFile(c.Context(), loaded.Stages, f.data, file.Rows("exploring "+f.data))
+	bar.Done()
+	if err != nil {
+		return fmt.Errorf("explore %s: %w", f.data, err)
+	}
+	if f.out != "" {
+		if err := writeSet(f.out, found.Set); err != nil {
+			return err
+		}
+	}
+	summary := describeSet(found.Set)
+	summary.add(found, file.LeftOut(), f.out)
+	if hint != "" {
+		summary.Warnings = append(summary.Warnings, hint)
+	}
+	if f.json {
+		return cli.WriteJSON(c.OutOrStdout(), summary)
+	}
+	f.print(c.OutOrStdout(), found.Set, summary)
+	return nil
+}
+
+func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSummary) {
+	printSet(w, set, summary)
+	for _, left := range summary.LeftOut {
+		fmt.Fprintln(w, "left out:", left)
+	}
+	for _, warning := range summary.Warnings {
+		fmt.Fprintln(w, "note:", warning)
+	}
+	if f.out != "" {
+		fmt.Fprintf(w, "written to %s; use it with: featurizer transform --set %s --data FILE --out features.arrow\n", f.out, f.out)
+	} else {
+		fmt.Fprintln(w, "not written: add --out set.arrow to keep it")
+	}
+}
+
+func writeSet(path string, set *wire.FeatureSet) error {
+	value, err := wire.EncodeFeatureSet(set)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, value, 0o644); err != nil { //nolint:gosec // a feature set is no secret
+		return fmt.Errorf("write feature set: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// explored writes a feature set of a file with strings, booleans and nulls.
+func explored(t *testing.T, rows int, args ...string) (data, set string, summary clitest.Object) {
+	t.Helper()
+	data = clitest.File(t, "rows.csv", clitest.Mixed(rows))
+	set = filepath.Join(t.TempDir(), "set.arrow")
+	args = append([]string{"explore", "--data", data, "--label", "churned", "--features", "12", "--sample", "1", "--out", set, "--json"}, args...)
+	return data, set, fz(t, args...).Want(t, cli.ExitOK).Object(t)
+}
+
+func TestExploreInspectTransform(t *testing.T) {
+	const rows = 1500
+	data, set, summary := explored(t, rows)
+	reconciled := summary.Number(t, "rows.scored") + summary.Number(t, "rows.not_sampled") + summary.Number(t, "rows.unlabelled") + summary.Number(t, "rows.rejected")
+	if in := summary.Number(t, "rows.rows"); in != rows || reconciled != in {
+		t.Errorf("rows: %v", summary.At(t, "rows"))
+	}
+	if summary.Text(t, "feature_set.task") != "binary" || summary.Number(t, "feature_set.dim") != 6 || summary.Text(t, "feature_set.file") != set {
+		t.Errorf("%v", summary.At(t, "feature_set"))
+	}
+	q := func(name string) float64 { return summary.Number(t, "exploration.spectrum."+name) }
+	if !(0 <= q("min") && q("min") <= q("p10") && q("p10") <= q("p50") && q("p50") <= q("p90") && q("p90") <= q("max")) ||
+		q("max") != summary.Number(t, "exploration.best_score") || q("p90") > summary.Number(t, "exploration.cutoff_score") {
+		t.Errorf("spectrum %v", summary.At(t, "exploration"))
+	}
+
+	inspected := fz(t, "inspect", "--file", set, "--json").Want(t, cli.ExitOK).Object(t)
+	if a, b := inspected.Text(t, "feature_set.id"), summary.Text(t, "feature_set.id"); a != b {
+		t.Errorf("inspect shows %s, explore wrote %s", a, b)
+	}
+	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "city=Rome") || !strings.Contains(out, "rank") {
+		t.Error(out)
+	}
+
+	out := filepath.Join(t.TempDir(), "features.csv")
+	done := fz(t, "transform", "--set", set, "--data", data, "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
+	if done.Number(t, "rows.featurized") != rows || done.Text(t, "feature_set") != summary.Text(t, "feature_set.id") {
+		t.Errorf("%v", done)
+	}
+	checkFeatures(t, out, rows, 12)
+}
+
+// checkFeatures checks the rows, columns and values of a CSV file of features.
+func checkFeatures(t *testing.T, path string, rows, features int) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != rows+1 || len(lines[0]) != features+2 || lines[0][0] != "churned" || lines[0][1] != "row" {
+		t.Fatalf("%d lines, header %v", len(lines), lines[0])
+	}
+	bound := 1 / math.Sqrt(float64(features)) * 1.00001
+	for i, line := range lines[1:] {
+		if line[1] != strconv.Itoa(i) {
+			t.Fatalf("line %d has row number %s", i, line[1])
+		}
+		for _, text := range line[2:] {
+			if v, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(v) > bound {
+				t.Fatalf("line %d: feature %q, want within ±%.4f", i, text, bound)
+			}
+		}
+	}
+}
+
+func TestExploreTakesAQuotaOnlyWhereItIsSet(t *testing.T) {
+	_, _, whole := explored(t, 900)
+	if scored := whole.Number(t, "rows.scored"); scored != 900 {
+		t.Errorf("%v rows scored of 900", scored)
+	}
+	_, _, flag := explored(t, 900, "--set", "exploration.sample_rows=100")
+	if scored := flag.Number(t, "rows.scored"); scored != 100 {
+		t.Errorf("%v rows scored with --set, want 100", scored)
+	}
+	path := clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 200}\n")
+	_, _, file := explored(t, 900, "-c", path)
+	if scored := file.Number(t, "rows.scored"); scored != 200 {
+		t.Errorf("%v rows scored with a file, want 200", scored)
+	}
+	t.Setenv("EERF_EXPLORATION__SAMPLE_ROWS", "300")
+	_, _, environment := explored(t, 900)
+	if scored := environment.Number(t, "rows.scored"); scored != 300 {
+		t.Errorf("%v rows scored with the environment, want 300", scored)
+	}
+}
+
+func TestExploreTellsOfWeakFeatures(t *testing.T) {
+	data := clitest.File(t, "rows.csv", clitest.Mixed(60))
+	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20").Want(t, cli.ExitOK).Out
+	if !strings.Contains(out, "not above the noise level") || !strings.Contains(out, "add --out set.arrow") {
+		t.Error(out)
+	}
+}
+
+func TestTransformRefusesOtherColumns(t *testing.T) {
+	data, set, _ := explored(t, 300)
+	out := filepath.Join(t.TempDir(), "features.parquet")
+	other := clitest.File(t, "other.csv", "age,town\n1,Rome\n")
+	fz(t, "transform", "--set", set, "--data", other, "--out", out).Want(t, cli.ExitFailure, "other.csv", `column "city" is missing`)
+	if _, err := os.Stat(out); !os.IsNotExist(err) {
+		t.Errorf("an output was left: %v", err)
+	}
+	fz(t, "transform", "--set", set, "--data", data, "--out", "features").Want(t, cli.ExitUsage, "--out-format")
+}
+
+func TestTransformWritesEveryFormat(t *testing.T) {
+	data, set, _ := explored(t, 300)
+	for _, name := range []string{"features.arrow", "features.arrows", "features.parquet", "features.csv.gz"} {
+		out := filepath.Join(t.TempDir(), name)
+		fz(t, "transform", "--set", set, "--data", data, "--out", out).Want(t, cli.ExitOK)
+		if name == "features.arrow" || name == "features.parquet" { // read back what was written
+			rows := fz(t, "explore", "--data", out, "--label", "churned", "--features", "5", "--exclude", "row", "--sample", "1", "--json").
+				Want(t, cli.ExitOK).Object(t)
+			if rows.Number(t, "rows.scored") != 300 || rows.Number(t, "feature_set.dim") != 12 {
+				t.Errorf("%s: %v", name, rows)
+			}
+		}
+	}
+}
+
+// Rows of LIBSVM files have a label whether the format is given or found by the extension.
+func TestExploreLIBSVM(t *testing.T) {
+	var rows strings.Builder
+	for i := range 400 {
+		sign := "+1"
+		if i%3 == 0 {
+			sign = "-1"
+		}
+		rows.WriteString(sign + " 1:" + strconv.Itoa(i%5) + " " + strconv.Itoa(2+i%3) + ":1\n")
+	}
+	for name, args := range map[string][]string{"rows.svm": nil, "rows.txt": {"--format", "libsvm"}} {
+		path := clitest.File(t, name, rows.String())
+		args = append([]string{"explore", "--data", path, "--features", "8", "--task", "classification", "--json"}, args...)
+		o := fz(t, args...).Want(t, cli.ExitOK).Object(t)
+		if o.Text(t, "feature_set.task") != "binary" || o.Number(t, "feature_set.dim") != 4 {
+			t.Errorf("%s: %v", name, o.At(t, "feature_set"))
+		}
+		if o["warnings"] != nil && strings.Contains(o.At(t, "warnings").([]any)[0].(string), "--task") {
+			t.Errorf("%s: %v", name, o["warnings"])
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// bestShown is how many features inspect lists.
+const bestShown = 10
+
+// inspectFlags are the flags of `featurizer inspect`.
+type inspectFlags struct {
+	topics   topicFlags
+	file, id string
+}
+
+func newInspect() *cobra.Command {
+	var f inspectFlags
+	c := &cobra.Command{
+		Use:   "inspect",
+		Short: "Show a feature set: from a file, or from its topic",
+		Example: `  featurizer inspect --file set.arrow
+  featurizer inspect -c eerf.yaml
+  featurizer inspect -c eerf.yaml --id fs-0123456789abcdef0123456789abcdef`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.file != "" && f.id != "" {
+				return cli.Usagef("--id names a feature set on the topic and --file one in a file: give one of them")
+			}
+			set, err := f.find(c)
+			if err != nil {
+				return err
+			}
+			summary := describeSet(set)
+			summary.FeatureSet.File = f.file
+			if f.topics.json {
+				return cli.WriteJSON(c.OutOrStdout(), summary)
+			}
+			printSet(c.OutOrStdout(), set, summary)
+			printBest(c.OutOrStdout(), set)
+			return nil
+		},
+	}
+	f.topics.add(c)
+	c.Flags().StringVar(&f.file, "file", "", "file of the feature set; empty = look on the topic")
+	c.Flags().StringVar(&f.id, "id", "", "id of the feature set on the topic; empty = the current one")
+	return c
+}
+
+func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
+	if f.file != "" {
+		return readSet(f.file)
+	}
+	var set *wire.FeatureSet
+	err := f.topics.withState(c, func(_ context.Context, state stages.State, r *stages.Runtime) error {
+		id := f.id
+		if id == "" {
+			if state.Current == nil {
+				return fmt.Errorf("pipeline %s has no feature set yet", r.Settings.Pipeline.Name)
+			}
+			id = state.Current.ID
+		}
+		published, ok := state.Sets[id]
+		if !ok {
+			return fmt.Errorf("feature set %s is not on topic %s; `featurizer explorations list` shows those that are",
+				id, r.Settings.Topics.FeatureSets)
+		}
+		set = published.Set
+		return nil
+	})
+	return set, err
+}
+
+// topicFlags are the flags of commands that look at topics and end.
+type topicFlags struct {
+	config  cli.ConfigFlags
+	timeout time.Duration
+	json    bool
+}
+
+func (f *topicFlags) add(c *cobra.Command) {
+	f.config.Add(c)
+	cli.TimeoutFlag(c, &f.timeout, 30*time.Second, "give up after this long")
+	cli.JSONFlag(c, &f.json)
+}
+
+// connected calls do with the runtime of a process that is connected to the configured brokers, within the timeout.
+func (f *topicFlags) connected(c *cobra.Command, do func(context.Context, *stages.Runtime) error) error {
+	loaded, err := f.config.Load(nil, nil)
+	if err != nil {
+		return err
+	}
+	runtime, closeAll, err := cli.ConnectOnce(c, loaded)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	return cli.WithTimeout(c.Context(), f.timeout, func(ctx context.Context) error { return do(ctx, runtime) })
+}
+
+// withState reads explorations and feature sets to their present end and calls do with what they say.
+func (f *topicFlags) withState(c *cobra.Command, do func(context.Context, stages.State, *stages.Runtime) error) error {
+	return f.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+		if err := cli.LookUp(ctx, r, r.Settings.Topics.Explorations, r.Settings.Topics.FeatureSets); err != nil {
+			return err
+		}
+		watching, stop := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- r.Watch.Run(watching) }()
+		state, err := r.Watch.Wait(ctx, func(stages.State) bool { return true })
+		stop()
+		if watched := <-ended; watched != nil && err == nil {
+			err = watched
+		}
+		if err != nil {
+			return err
+		}
+		return do(ctx, state, r)
+	})
+}
+
+// printBest lists the first features by score.
+func printBest(w io.Writer, set *wire.FeatureSet) {
+	names := set.Encoder.FeatureNames()
+	t := cli.NewTable(w, "best features", "rank", "candidate", "score", "largest weights")
+	for i := range min(bestShown, set.Set.Features.Len()) {
+		t.AppendRow([]any{i + 1, set.Set.Index[i], fmt.Sprintf("%.4g", set.Set.Score[i]), largest(set, names, i)})
+	}
+	t.Render()
+}
+
+// largest names the columns that a feature depends on most.
+func largest(set *wire.FeatureSet, names []string, feature int) string {
+	f := set.Set.Features
+	if f.Width() == 1 {
+		return names[int(f.Omega[feature])]
+	}
+	omega := f.Omega[feature*f.Dim : (feature+1)*f.Dim]
+	out := ""
+	used := make(map[int]bool, 3)
+	for range min(3, len(omega)) {
+		best := -1
+		for j, w := range omega {
+			if !used[j] && (best < 0 || abs(w) > abs(omega[best])) {
+				best = j
+			}
+		}
+		used[best] = true
+		out += fmt.Sprintf("%+.2f %s  ", omega[best], names[best])
+	}
+	return out
+}
+
+func abs(v float32) float32 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}

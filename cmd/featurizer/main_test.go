@@ -1,0 +1,140 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fz runs a command line of featurizer.
+func fz(t testing.TB, args ...string) clitest.Result {
+	t.Helper()
+	return clitest.Run(t, newRoot, args...)
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (write it anew with -update); got:\n%s", path, got)
+	}
+}
+
+// leaves are the commands that do something.
+func leaves(c *cobra.Command) []*cobra.Command {
+	if !c.HasSubCommands() {
+		return []*cobra.Command{c}
+	}
+	var all []*cobra.Command
+	for _, child := range c.Commands() {
+		all = append(all, leaves(child)...)
+	}
+	return all
+}
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		args := append(strings.Fields(c.CommandPath())[1:], "--help")
+		help := fz(t, args...).Want(t, cli.ExitOK).Out
+		if c.HasParent() && !strings.Contains(help, "Examples:\n  "+c.CommandPath()) {
+			t.Errorf("%s --help has no example of it:\n%s", c.CommandPath(), help)
+		}
+		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: %q", c.CommandPath(), c.Short)
+		}
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk(newRoot())
+	for _, c := range leaves(newRoot()) {
+		if c.Flags().Lookup("json") == nil {
+			t.Errorf("%s has no --json", c.CommandPath())
+		}
+	}
+}
+
+func TestWrongUsageExitsWith2(t *testing.T) {
+	rows := clitest.File(t, "rows.csv", clitest.Mixed(50))
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"frobnicate", `unknown command "frobnicate"`},
+		{"config frobnicate", `unknown command "frobnicate"`},
+		{"demo extra", `unknown command "extra"`},
+		{"demo --frobnicate", "unknown flag: --frobnicate"},
+		{"demo --features many", "exploration.features = many"},
+		{"demo --features 10 --candidates 5", "want at most exploration.candidates"},
+		{"demo --test-fraction 1", "--test-fraction 1"},
+		{"demo --rows 1", "--rows 1"},
+		{"demo --partitions 0", "--partitions 0"},
+		{"demo --rows-per-message 0", "--rows-per-message 0"},
+		{"demo --label y", "--label goes with --data"},
+		{"demo --test-file x.csv", "--test-file goes with --data"},
+		{"demo --rows 500 --data " + rows, "does not go with --data"},
+		{"demo --keep " + full, "not empty"},
+		{"demo --data " + rows, "--label is needed"},
+		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label); its columns are age, city, member, income, churned`},
+		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, libsvm, parquet"},
+		{"demo --set exploration.features", "expected key=value"},
+		{"demo --set exploration.feature=3", "did you mean exploration.features?"},
+		{"explore", "--data is needed"},
+		{"explore --data " + rows + " --label churned --exclude nope", `no column "nope" (events.exclude)`},
+		{"explore --data " + rows + " --label churned --delimiter ab", "--delimiter"},
+		{"transform --data " + rows, "--set, --data and --out are needed"},
+		{"produce", "--data is needed"},
+		{"produce --rows-per-message 0 --data " + rows, "--rows-per-message 0"},
+		{"run --stages subsample,guess", `stage "guess" is not one of`},
+		{"inspect --file a --id b", "give one of them"},
+		{"explorations start --until tomorrow", "expected quota or end"},
+		{"topics create --timeout soon", "invalid argument"},
+	} {
+		r := fz(t, strings.Fields(tt.args)...).Want(t, cli.ExitUsage, tt.says, "run `featurizer ")
+		if r.Out != "" {
+			t.Errorf("%s: standard output %q", tt.args, r.Out)
+		}
+	}
+}
+
+func TestMissingFilesExitWith1AndAreNamed(t *testing.T) {
+	rows := clitest.File(t, "rows.csv", clitest.Mixed(50))
+	for _, args := range []string{
+		"demo --data absent.csv --label y",
+		"demo --label churned --test-file absent.csv --data " + rows,
+		"explore --data absent.csv --label y",
+		"transform --set absent.arrow --out x.csv --data " + rows,
+		"produce --data absent.csv",
+		"inspect --file absent.arrow",
+		"config check -c absent.yaml",
+		"run -c absent.yaml",
+	} {
+		fz(t, strings.Fields(args)...).Want(t, cli.ExitFailure, "absent.", "no such file")
+	}
+}
+
+func TestAFileThatIsNoFeatureSet(t *testing.T) {
+	rows := clitest.File(t, "rows.csv", clitest.Mixed(50))
+	fz(t, "inspect", "--file", rows).Want(t, cli.ExitFailure, rows, "not an arrow stream")
+}

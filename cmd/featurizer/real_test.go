@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/internal/testdata"
+)
+
+// demoOn runs a demo on real rows and checks what holds for all of them.
+func demoOn(t *testing.T, args ...string) clitest.Object {
+	t.Helper()
+	o := fz(t, append([]string{"demo", "--json"}, args...)...).Want(t, cli.ExitOK).Object(t)
+	reconciles(t, o)
+	t.Logf("%s: %.2f %% with selected features, %.2f %% with plain ones, %v test rows", o.Text(t, "model.metric"),
+		o.Number(t, "model.error"), o.Number(t, "model.baseline_error"), o.Number(t, "rows.test"))
+	return o
+}
+
+// long skips a test that takes seconds where the whole suite is to be quick.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() || underRace {
+		t.Skip("takes seconds, and far longer under the race detector")
+	}
+}
+
+// unzipped gives the lines of a compressed file of the data folder.
+func unzipped(t *testing.T, name string) *bufio.Scanner {
+	t.Helper()
+	return bufio.NewScanner(gunzip(t, name))
+}
+
+func gunzip(t *testing.T, name string) io.Reader {
+	t.Helper()
+	file, err := os.Open(testdata.Path(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	reader, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader
+}
+
+// On Adult, as LIBSVM has it, an independent computation of the same found 15.6 to 16.0 % with the features best
+// correlated, depending on the encoding, and 16.2 to 17.0 % with plain ones.
+func TestAdultBinaryFeatures(t *testing.T) {
+	long(t)
+	args := []string{"--data", testdata.Path(t, "a9a.gz"), "--test-file", testdata.Path(t, "a9a.t.gz"), "--format", "libsvm",
+		"--task", "classification", "--candidates", "2000", "--features", "100", "--sample", "0.05"}
+	const seeds = 5
+	selected, plain := 0.0, 0.0
+	for seed := range seeds {
+		o := demoOn(t, append(args, "--seed", fmt.Sprint(seed+1))...)
+		if in, test := o.Number(t, "rows.in"), o.Number(t, "rows.test"); in != 32561 || test != 16281 {
+			t.Fatalf("%v rows in, %v test rows", in, test)
+		}
+		selected += o.Number(t, "model.error") / seeds
+		plain += o.Number(t, "model.baseline_error") / seeds
+	}
+	t.Logf("mean of %d seeds: %.2f %% selected, %.2f %% plain", seeds, selected, plain)
+	if selected > 16.3 {
+		t.Errorf("selected features: %.2f %%, want at most 16.3", selected)
+	}
+	if plain < 16.2 || plain > 17.0 {
+		t.Errorf("plain features: %.2f %%, want 16.2 to 17.0", plain)
+	}
+	// The paper's score favours here features that hardly vary; that is known and not a fault.
+	energy := demoOn(t, append(args, "--criterion", "energy")...)
+	if e := energy.Number(t, "model.error"); e <= selected || e > 18.5 {
+		t.Errorf("features by energy: %.2f %%, by correlation %.2f %%", e, selected)
+	}
+}
+
+// Adult as published: strings, "?" for missing values, no header. Its test file has a comment line and a full stop after
+// each label; the test cleans them away.
+func TestAdultWithStrings(t *testing.T) {
+	long(t)
+	var clean strings.Builder
+	for lines := unzipped(t, "adult.test.gz"); lines.Scan(); {
+		if line := lines.Text(); line != "" && !strings.HasPrefix(line, "|") {
+			clean.WriteString(strings.TrimSuffix(line, ".") + "\n")
+		}
+	}
+	data := filepath.Join(t.TempDir(), "adult.csv.gz") // the published name tells no format
+	copyFile(t, testdata.Path(t, "adult.data.gz"), data)
+	o := demoOn(t, "--data", data, "--test-file", clitest.File(t, "adult.test.csv", clean.String()),
+		"--no-header", "--label", "f14", "--features", "100", "--candidates", "1000", "--sample", "0.1")
+	if in, test := o.Number(t, "rows.in"), o.Number(t, "rows.test"); in != 32561 || test != 16281 {
+		t.Errorf("%v rows in, %v test rows", in, test)
+	}
+	if dim := o.Number(t, "encoder.dim"); dim < 90 || dim > 108 { // rare categories may be missing from calibration
+		t.Errorf("%v dimensions, want about 100", dim)
+	}
+	if e := o.Number(t, "model.error"); e > 16.5 {
+		t.Errorf("%.2f %%, want at most 16.5", e)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLetterHas26Classes(t *testing.T) {
+	long(t)
+	const training = 15000
+	var train, test strings.Builder
+	n := 0
+	for lines := unzipped(t, "letter-recognition.data.gz"); lines.Scan(); n++ {
+		to := &train
+		if n >= training {
+			to = &test
+		}
+		to.WriteString(lines.Text() + "\n")
+	}
+	o := demoOn(t, "--data", clitest.File(t, "train.csv", train.String()), "--test-file", clitest.File(t, "test.csv", test.String()),
+		"--no-header", "--label", "f0", "--features", "100", "--candidates", "2000", "--sample", "1")
+	if scored, tested := o.Number(t, "rows.scored"), o.Number(t, "rows.test"); scored != training || tested != 5000 {
+		t.Errorf("%v rows scored, %v test rows", scored, tested)
+	}
+	if e, plain := o.Number(t, "model.error"), o.Number(t, "model.baseline_error"); e > 26.5 || e >= plain {
+		t.Errorf("%.2f %% with selected features, %.2f %% with plain ones", e, plain)
+	}
+}
+
+func TestMNISTAsVectors(t *testing.T) {
+	long(t)
+	train, test := filepath.Join(t.TempDir(), "train.arrow"), filepath.Join(t.TempDir(), "test.arrow")
+	writeDigits(t, train, "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", 6000)
+	writeDigits(t, test, "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz", 2000)
+	o := demoOn(t, "--data", train, "--test-file", test, "--label", "digit", "--task", "classification",
+		"--features", "200", "--candidates", "1000", "--sample", "0.5")
+	if dim, tested := o.Number(t, "encoder.dim"), o.Number(t, "rows.test"); dim != 784 || tested != 2000 {
+		t.Errorf("%v dimensions, %v test rows", dim, tested)
+	}
+	if e := o.Number(t, "model.error"); e > 20 {
+		t.Errorf("%.2f %%", e)
+	}
+}
+
+// writeDigits converts the first rows of idx files of images and labels to an Arrow file.
+func writeDigits(t *testing.T, path, images, labels string, rows int) {
+	t.Helper()
+	const dim = 28 * 28
+	pixels, digits := idx(t, images, 3, rows*dim), idx(t, labels, 1, rows)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "pixels", Type: arrow.FixedSizeListOf(dim, arrow.PrimitiveTypes.Float32)},
+		{Name: "digit", Type: arrow.PrimitiveTypes.Int32},
+	}, nil)
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer builder.Release()
+	vectors := builder.Field(0).(*array.FixedSizeListBuilder)
+	values := vectors.ValueBuilder().(*array.Float32Builder)
+	for i := range rows {
+		vectors.Append(true)
+		for _, p := range pixels[i*dim : (i+1)*dim] {
+			values.Append(float32(p) / 255)
+		}
+		builder.Field(1).(*array.Int32Builder).Append(int32(digits[i]))
+	}
+	record := builder.NewRecord()
+	defer record.Release()
+	out, err := files.Create(path, schema, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Write(record); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// idx reads the first bytes of an idx file of so many dimensions.
+func idx(t *testing.T, name string, dimensions, n int) []byte {
+	t.Helper()
+	reader := gunzip(t, name)
+	header := make([]byte, 4+4*dimensions)
+	values := make([]byte, n)
+	if _, err := io.ReadFull(reader, header); err != nil {
+		t.Fatal(err)
+	}
+	if magic := binary.BigEndian.Uint32(header); magic != 0x0800|uint32(dimensions) {
+		t.Fatalf("%s: magic number %#x", name, magic)
+	}
+	if _, err := io.ReadFull(reader, values); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// News has a header with blanks after the commas, a column of addresses and a target of which little can be explained.
+func TestNewsPopularity(t *testing.T) {
+	long(t)
+	o := demoOn(t, "--data", testdata.Path(t, "OnlineNewsPopularity.csv.gz"), "--label", "shares", "--exclude", "url,timedelta",
+		"--features", "100", "--candidates", "1000", "--sample", "0.1", "--test-fraction", "0.33")
+	if dim := o.Number(t, "encoder.dim"); dim != 58 {
+		t.Errorf("%v dimensions", dim)
+	}
+	if in, test := o.Number(t, "rows.in"), o.Number(t, "rows.test"); in+test != 39644 {
+		t.Errorf("%v rows in, %v for testing", in, test)
+	}
+	if e := o.Number(t, "model.error"); o.Text(t, "model.metric") != "unexplained variance" || e < 90 || e > 105 {
+		t.Errorf("%s %.2f %%", o.Text(t, "model.metric"), e)
+	}
+}

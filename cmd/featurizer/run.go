@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func newRun() *cobra.Command {
+	var flags cli.ConfigFlags
+	var names []string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Run stages against Kafka until told to stop",
+		Long: `run reads events, finds feature sets and writes features, as a service. It waits for a broker that is away
+and for topics that are missing, and resumes where the last run stopped. The first SIGTERM or interrupt
+finishes what is in hand and saves it, a second one ends at once.
+
+Stages: ` + strings.Join(stages.Stages(), ", ") + `. Any number of processes may run the same stages; partitions are
+shared out among them. With --json the counters of the process are printed when it stops.`,
+		Example: `  featurizer run -c eerf.yaml
+  featurizer run -c eerf.yaml --stages subsample,featurize`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := stages.CheckStages(names); err != nil {
+				return cli.Usagef("--stages: %w", err)
+			}
+			loaded, err := flags.Load(nil, nil)
+			if err != nil {
+				return err
+			}
+			runtime, closeAll, err := cli.ConnectService(c, loaded)
+			if err != nil {
+				return err
+			}
+			defer closeAll()
+			if err := stages.Run(c.Context(), runtime, names, false); err != nil {
+				return err
+			}
+			totals := runtime.Counters.Totals()
+			runtime.Logger.Info("stopped", zap.Any("totals", totals))
+			if asJSON {
+				return cli.WriteJSON(c.OutOrStdout(), totals)
+			}
+			return nil
+		},
+	}
+	flags.Add(c)
+	c.Flags().StringSliceVar(&names, "stages", stages.Stages(), "stages to run")
+	cli.JSONFlag(c, &asJSON)
+	return c
+}

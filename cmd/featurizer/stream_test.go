@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// pipelineFile is a configuration of a small pipeline on a broker.
+func pipelineFile(t *testing.T, broker string) string {
+	t.Helper()
+	return clitest.File(t, "eerf.yaml", fmt.Sprintf(`
+kafka: {brokers: [%q], fetch_max_wait: 20ms}
+topics: {partitions: 2}
+events: {label: [churned]}
+exploration: {features: 16, candidates: 64, sample_rate: 1, sample_rows: 800, calibration_rows: 300}
+log: {format: console, level: warn}
+`, broker))
+}
+
+// running starts `featurizer run` and returns what stops it and gives its result.
+func running(t *testing.T, args ...string) (stop func() clitest.Result) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), clitest.Patience)
+	ended := make(chan clitest.Result, 1)
+	go func() { ended <- clitest.RunContext(ctx, newRoot, append([]string{"run"}, args...)...) }()
+	stopped := false
+	stop = func() clitest.Result {
+		stopped = true
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(func() {
+		if !stopped {
+			stop()
+		}
+	})
+	return stop
+}
+
+// await runs a command until it succeeds with an output that ok accepts.
+func await(t *testing.T, ok func(clitest.Object) bool, args ...string) (o clitest.Object) {
+	t.Helper()
+	clitest.Eventually(t, strings.Join(args, " "), func() bool {
+		r := fz(t, args...)
+		if r.Code != cli.ExitOK {
+			return false
+		}
+		o = r.Object(t)
+		return ok(o)
+	})
+	return o
+}
+
+func always(clitest.Object) bool { return true }
+
+func TestAPipelineIsRunByCommands(t *testing.T) {
+	config := pipelineFile(t, clitest.Broker(t))
+	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
+
+	fz(t, "topics", "check", "-c", config).Want(t, cli.ExitFailure, "topic events", "featurizer topics create")
+	fz(t, "inspect", "-c", config).Want(t, cli.ExitFailure, "explorations", "featurizer topics create")
+	fz(t, "produce", "-c", config, "--data", data).Want(t, cli.ExitFailure, "events", "featurizer topics create")
+
+	created := fz(t, "topics", "create", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)
+	if done := created.At(t, "done").([]any); len(done) != 7 {
+		t.Errorf("%v", done)
+	}
+	if out := fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK).Out; out != "every topic is there\n" {
+		t.Error(out)
+	}
+	if o := fz(t, "topics", "check", "-c", config, "--json").Want(t, cli.ExitOK).Object(t); o["ok"] != true {
+		t.Errorf("%v", o)
+	}
+	fz(t, "inspect", "-c", config).Want(t, cli.ExitFailure, "no feature set yet")
+	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration yet") {
+		t.Error(out)
+	}
+	if out := fz(t, "explorations", "cancel", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration is running") {
+		t.Error(out)
+	}
+
+	produced := fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100", "--json").Want(t, cli.ExitOK).Object(t)
+	if produced.Number(t, "rows") != 2400 || produced.Number(t, "messages") != 24 {
+		t.Errorf("%v", produced)
+	}
+
+	stop := running(t, "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
+	first := await(t, always, "inspect", "-c", config, "--json")
+	if first.Number(t, "exploration.sample_rows") != 800 || first.Text(t, "feature_set.task") != "binary" {
+		t.Errorf("%v", first)
+	}
+	sameAsOffline(t, config, first)
+
+	request := fz(t, "explorations", "start", "-c", config, "--reason", "a test", "--json").Want(t, cli.ExitOK).Object(t)
+	if request.Text(t, "reason") != "a test" || request.Text(t, "action") != "start" {
+		t.Errorf("%v", request)
+	}
+	list := await(t, func(o clitest.Object) bool {
+		return o.Number(t, "newest.sequence") == 2 && o.Text(t, "newest.status") == "published"
+	}, "explorations", "list", "-c", config, "--json")
+	if open := list.At(t, "requests").([]any); len(open) != 0 {
+		t.Errorf("an answered request is listed as open: %v", open)
+	}
+	if list.Text(t, "current.id") != first.Text(t, "feature_set.id") {
+		t.Errorf("the same rows gave feature sets %s and %s", first.Text(t, "feature_set.id"), list.Text(t, "current.id"))
+	}
+	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "current") {
+		t.Error(out)
+	}
+	fz(t, "inspect", "-c", config, "--id", "fs-none").Want(t, cli.ExitFailure, "fs-none is not on topic feature-sets")
+
+	totals := stop().Want(t, cli.ExitOK).Object(t)
+	if totals.Number(t, "scoring.scored") != 1600 || totals.Number(t, "featurize.rejected") != 0 {
+		t.Errorf("%v", totals)
+	}
+}
+
+// sameAsOffline checks that a one-partition stream would give what the file gives: the encoder and the candidates of the
+// running pipeline are those of its configuration.
+func sameAsOffline(t *testing.T, config string, streamed clitest.Object) {
+	t.Helper()
+	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
+	offline := fz(t, "explore", "-c", config, "--data", data, "--json").Want(t, cli.ExitOK).Object(t)
+	for _, path := range []string{"exploration.sample_rows", "exploration.candidates", "exploration.features", "feature_set.dim"} {
+		if a, b := offline.Number(t, path), streamed.Number(t, path); a != b {
+			t.Errorf("%s: %v offline, %v streamed", path, a, b)
+		}
+	}
+}
+
+// The same rows through one partition and from a file give the same feature set.
+func TestOnePartitionGivesTheSetOfTheFile(t *testing.T) {
+	broker := clitest.Broker(t)
+	config := pipelineFile(t, broker)
+	data := clitest.File(t, "rows.csv", clitest.Mixed(1200))
+	one := []string{"-c", config, "--set", "topics.partitions=1"}
+	fz(t, append([]string{"topics", "create"}, one...)...).Want(t, cli.ExitOK)
+	fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "64"}, one...)...).Want(t, cli.ExitOK)
+	stop := running(t, append(one, "--stages", "calibrate,subsample,select")...)
+	streamed := await(t, always, append([]string{"inspect", "--json"}, one...)...)
+	stop().Want(t, cli.ExitOK)
+	offline := fz(t, append([]string{"explore", "--data", data, "--json"}, one...)...).Want(t, cli.ExitOK).Object(t)
+	if a, b := streamed.Text(t, "feature_set.id"), offline.Text(t, "feature_set.id"); a != b {
+		t.Errorf("streamed %s, from the file %s", a, b)
+	}
+}
+
+func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
+	away := []string{"--set", "kafka.brokers=127.0.0.1:1", "--timeout", "300ms"}
+	data := clitest.File(t, "rows.csv", clitest.Mixed(50))
+	for _, args := range [][]string{
+		{"topics", "create"}, {"topics", "check"}, {"inspect"}, {"explorations", "list"}, {"explorations", "start"}, {"produce", "--data", data},
+	} {
+		fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 300ms (--timeout)", "connection refused", "trying again")
+	}
+}
+
+func TestRunWaitsForABrokerAndStopsCleanly(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	r := clitest.RunContext(ctx, newRoot, "run", "--set", "kafka.brokers=127.0.0.1:1", "--json")
+	r.Want(t, cli.ExitOK, "trying again").Object(t)
+}

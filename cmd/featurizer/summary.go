@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// setSummary describes a feature set for machines.
+type setSummary struct {
+	FeatureSet  setIdentity        `json:"feature_set"`
+	Exploration setExploration     `json:"exploration"`
+	Rows        wire.Counts        `json:"rows"`
+	Lineage     wire.Lineage       `json:"lineage"`
+	LeftOut     []string           `json:"left_out,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
+	Seconds     map[string]float64 `json:"seconds,omitempty"`
+}
+
+type setIdentity struct {
+	ID   string `json:"id"`
+	Task string `json:"task"`
+	Dim  int    `json:"dim"`
+	File string `json:"file,omitempty"`
+}
+
+type setExploration struct {
+	ID               string  `json:"id"`
+	Map              string  `json:"map"`
+	Distribution     string  `json:"distribution"`
+	Candidates       int     `json:"candidates"`
+	Features         int     `json:"features"`
+	SampleRows       int64   `json:"sample_rows"`
+	Criterion        string  `json:"criterion"`
+	Sigma            float64 `json:"sigma"`
+	ConfidenceRadius float64 `json:"confidence_radius"`
+	Best             float64 `json:"best_score"`
+	Cutoff           float64 `json:"cutoff_score"`
+	AboveNoise       int     `json:"above_noise"`
+	// Spectrum has quantiles of the criterion over all candidates; only a command that explores knows it.
+	Spectrum *spectrum `json:"spectrum,omitempty"`
+}
+
+// spectrum sums up the criterion's values of all M0 candidates.
+type spectrum struct {
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
+	P10  float64 `json:"p10"`
+	P25  float64 `json:"p25"`
+	P50  float64 `json:"p50"`
+	P75  float64 `json:"p75"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+func newSpectrum(values []float64) *spectrum {
+	if len(values) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	at := func(q float64) float64 { // the smallest value that a share q of the candidates does not exceed
+		return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+	}
+	sum := 0.0
+	for _, v := range sorted {
+		sum += v
+	}
+	return &spectrum{Mean: sum / float64(len(sorted)), Min: sorted[0], P10: at(0.10), P25: at(0.25), P50: at(0.50),
+		P75: at(0.75), P90: at(0.90), P99: at(0.99), Max: sorted[len(sorted)-1]}
+}
+
+func describeSet(set *wire.FeatureSet) setSummary {
+	l := set.Lineage
+	return setSummary{
+		FeatureSet: setIdentity{ID: set.ID(), Task: set.Task.String(), Dim: set.Encoder.Dim},
+		Exploration: setExploration{
+			ID: l.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
+			Candidates: l.Candidates, Features: set.Set.Features.Len(), SampleRows: l.Rows,
+			Criterion: l.Criterion.String(), Sigma: set.Candidates.Sigma, ConfidenceRadius: l.Radius,
+			Best: l.Best, Cutoff: l.Cutoff, AboveNoise: l.AboveNoise,
+		},
+		Rows: l.Counts, Lineage: l,
+	}
+}
+
+// add puts in what only the exploration itself knows.
+func (s *setSummary) add(found *stages.Explored, fileLeftOut []string, out string) {
+	s.FeatureSet.File = out
+	s.Exploration.Spectrum = newSpectrum(found.Values)
+	s.LeftOut = append(leftOut(found.Report), fileLeftOut...)
+	s.Warnings = append(s.Warnings, found.Report.Warnings...)
+	if found.Warning != "" {
+		s.Warnings = append(s.Warnings, found.Warning)
+	}
+	if e := s.Exploration; e.AboveNoise < e.Features {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the %d features are not above the noise level of %d rows: "+
+			"score more rows (--sample) or keep fewer features", e.Features-e.AboveNoise, e.Features, e.SampleRows))
+	}
+	s.Seconds = found.Seconds
+}
+
+func leftOut(report encoder.Report) []string {
+	var lines []string
+	for _, left := range report.LeftOut {
+		lines = append(lines, left.Column+": "+left.Reason)
+	}
+	return lines
+}
+
+func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
+	e, c := s.Exploration, s.Rows
+	t := cli.NewFacts(w)
+	t.Add("feature set", "%s", s.FeatureSet.ID)
+	t.Add("task", "%s, label %v", s.FeatureSet.Task, set.Encoder.Label.Columns)
+	t.Add("columns, dimensions", "%d, %d", len(set.Encoder.Columns), s.FeatureSet.Dim)
+	t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)
+	t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
+	t.Add(e.Criterion, "%.4g (best) to %.4g (cut-off)", e.Best, e.Cutoff)
+	if q := e.Spectrum; q != nil {
+		t.Add("  of all candidates", "median %.4g, 90 %% below %.4g", q.P50, q.P90)
+	}
+	t.Add(radiusName(set.Lineage.Criterion), "%.4g; %d of %d features above it", e.ConfidenceRadius, e.AboveNoise, e.Features)
+	t.Add("rows", "%d in, %d scored, %d not sampled, %d unlabelled, %d rejected", c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
+	t.Add("source", "%s, exploration %s", s.Lineage.EventsTopic, e.ID)
+	t.Render()
+}
+
+// radiusName says what the confidence radius bounds: it is a distance between scores, or a correlation, and not on the
+// scale of the criterion's squares.
+func radiusName(c scoring.Criterion) string {
+	if c == scoring.Correlation {
+		return "noise level of |correlation|"
+	}
+	return "confidence radius of Ŝ"
+}

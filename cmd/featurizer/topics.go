@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func newTopics() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "topics",
+		Short:   "Create and check the topics",
+		Example: `  featurizer topics create -c eerf.yaml`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newTopicsCreate(), newTopicsCheck())
+	return c
+}
+
+func newTopicsCreate() *cobra.Command {
+	var f topicFlags
+	c := &cobra.Command{
+		Use:   "create",
+		Short: "Create the topics that are missing, grow those with too few partitions",
+		Long: `create makes the topics of the pipeline with the cleanup policies, message sizes and segment settings that it
+relies on. Topics that exist are left as they are, except that scores, features and dead letters are grown to
+the partitions of events.`,
+		Example: `  featurizer topics create -c eerf.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			done := []string{}
+			err := f.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+				return pipeline.Try(ctx, r.Logger, "create topics", func() error {
+					made, err := stages.CreateTopics(ctx, r.Broker, r.Settings.Topics)
+					done = append(done, made...)
+					return err
+				})
+			})
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"done": done})
+			}
+			for _, line := range done {
+				fmt.Fprintln(c.OutOrStdout(), line)
+			}
+			if len(done) == 0 {
+				fmt.Fprintln(c.OutOrStdout(), "every topic is there")
+			}
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func newTopicsCheck() *cobra.Command {
+	var f topicFlags
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Say what is wrong with the topics as they are",
+		Long: `check looks for everything, at once, that would keep the stages from running on the topics: missing topics,
+too few partitions, compacted events. It fails if there is something.`,
+		Example: `  featurizer topics check -c eerf.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			err := f.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for a broker that is away
+				if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
+					return err
+				}
+				return stages.CheckTopics(ctx, r.Broker, r.Settings.Topics)
+			})
+			if f.json {
+				faults := []string{}
+				if err != nil {
+					faults = strings.Split(err.Error(), "\n")
+				}
+				return errors.Join(cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": err == nil, "faults": faults}), err)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(c.OutOrStdout(), "the topics are as they should be")
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// transformFlags are the flags of `featurizer transform`.
+type transformFlags struct {
+	files                     cli.FileFlags
+	set, data, out, outFormat string
+	json                      bool
+}
+
+func newTransform() *cobra.Command {
+	var f transformFlags
+	c := &cobra.Command{
+		Use:   "transform",
+		Short: "Map the rows of a file to features, without a broker",
+		Long: `transform applies a feature set, as featurizer explore writes it, to the rows of a file. The output has the
+passthrough and label columns, the row's number in the file and the feature vector. Rows with NaN or infinite
+values are left out and counted.`,
+		Example: `  featurizer transform --set set.arrow --data rows.csv --out features.arrow`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	c.Flags().StringVar(&f.set, "set", "", "file of the feature set (required)")
+	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
+	c.Flags().StringVar(&f.out, "out", "", "file to write (required)")
+	c.Flags().StringVar(&f.outFormat, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
+	f.files.Add(c)
+	cli.JSONFlag(c, &f.json)
+	return c
+}
+
+func (f *transformFlags) run(c *cobra.Command) error {
+	if f.set == "" || f.data == "" || f.out == "" {
+		return cli.Usagef("--set, --data and --out are needed")
+	}
+	set, err := readSet(f.set)
+	if err != nil {
+		return err
+	}
+	bar := cli.NewProgress(c, f.json)
+	defer bar.Done()
+	file, err := f.files.Open(f.data, 0, bar)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := set.Encoder.Check(file.Schema()); err != nil {
+		return fmt.Errorf("%s does not go with the feature set: %w", f.data, err)
+	}
+	counts, err := f.write(c, set, file)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return cli.WriteJSON(c.OutOrStdout(), struct {
+			FeatureSet string                 `json:"feature_set"`
+			Out        string                 `json:"out"`
+			Features   int                    `json:"features"`
+			Rows       stages.FeaturizeCounts `json:"rows"`
+		}{set.ID(), f.out, set.Set.Features.Len(), counts})
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d rows of %d features written to %s (%d rows rejected)\n",
+		counts.Featurized, set.Set.Features.Len(), f.out, counts.Rejected)
+	return nil
+}
+
+// write transforms the rows of a file into the output, which appears only whole.
+func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (stages.FeaturizeCounts, error) {
+	schema := stages.TransformSchema(set, file.Schema())
+	out, err := files.Create(f.out, schema, f.outFormat)
+	if errors.Is(err, files.ErrNoFormat) {
+		err = cli.Usagef("%w with --out-format", err)
+	}
+	if err != nil {
+		return stages.FeaturizeCounts{}, err
+	}
+	counts, err := stages.TransformFile(c.Context(), set, file.Rows("transforming "+f.data), schema, out)
+	if err != nil {
+		return counts, errors.Join(fmt.Errorf("transform %s: %w", f.data, err), out.Discard())
+	}
+	return counts, out.Close()
+}
+
+// readSet reads a feature set from a file.
+func readSet(path string) (*wire.FeatureSet, error) {
+	value, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read feature set: %w", err)
+	}
+	limits := arrowio.DefaultLimits()
+	limits.MaxMessageBytes = max(limits.MaxMessageBytes, int64(len(value)))
+	limits.BudgetBytes = max(limits.BudgetBytes, 4*limits.MaxMessageBytes)
+	set, err := wire.DecodeFeatureSet(arrowio.NewDecoder(limits), value)
+	if err != nil {
+		return nil, fmt.Errorf("read feature set %s: %w", path, err)
+	}
+	return set, nil
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func TestExitCodes(t *testing.T) {
+	tests := []struct {
+		err  error
+		code int
+		says string
+	}{
+		{nil, ExitOK, ""},
+		{errors.New("no such file"), ExitFailure, "tool do: no such file"},
+		{Usagef("--x is needed"), ExitUsage, "run `tool do --help`"},
+		{fmt.Errorf("load: %w", config.Faults{{Key: "a.b", Bound: "want 1"}}), ExitUsage, "featurizer config explain"},
+		{fmt.Errorf("features: %w", pipeline.ErrUnknownTopic), ExitFailure, "featurizer topics create"},
+		{context.Canceled, ExitFailure, "context canceled"}, // nobody interrupted
+	}
+	for _, tt := range tests {
+		code, text := execute(context.Background(), tt.err)
+		if code != tt.code || !strings.Contains(text, tt.says) {
+			t.Errorf("%v: exit code %d, %q", tt.err, code, text)
+		}
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if code, text := execute(ended, fmt.Errorf("read: %w", context.Canceled)); code != ExitInterrupted || text != "tool do: interrupted\n" {
+		t.Errorf("exit code %d, %q", code, text)
+	}
+}
+
+// execute runs a command that returns err and gives its exit code and error stream.
+func execute(ctx context.Context, err error) (int, string) {
+	root := &cobra.Command{Use: "tool"}
+	root.AddCommand(&cobra.Command{Use: "do", RunE: func(*cobra.Command, []string) error { return err }})
+	var errs bytes.Buffer
+	root.SetErr(&errs)
+	root.SetArgs([]string{"do"})
+	return Execute(ctx, root), errs.String()
+}
+
+func TestTimeoutSaysSo(t *testing.T) {
+	wait := func(ctx context.Context) error { <-ctx.Done(); return fmt.Errorf("wait: %w", ctx.Err()) }
+	err := WithTimeout(context.Background(), time.Millisecond, wait)
+	if err == nil || !strings.Contains(err.Error(), "gave up after 1ms (--timeout): wait") {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := WithTimeout(ctx, time.Minute, wait); err == nil || strings.Contains(err.Error(), "gave up") {
+		t.Error(err)
+	}
+	if err := WithTimeout(context.Background(), 0, func(ctx context.Context) error {
+		if _, bounded := ctx.Deadline(); bounded {
+			t.Error("0 bounds")
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567.4: "1,234,567", -1500: "-1,500", -0.2: "0"} {
+		if got := Thousands(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
+	var s SettingFlags
+	c := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
+	s.AddExploration(c, map[string]any{"exploration.features": "7"})
+	s.AddTrain(c)
+	if got := s.Overrides(); len(got) != 0 {
+		t.Errorf("nothing given: %v", got)
+	}
+	if err := c.ParseFlags([]string{"--features=3", "--label=a,b", "--intercept=false"}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"exploration.features": "3", "events.label": "a,b", "train.intercept": "false"}
+	if got := s.Overrides(); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if help := c.Flags().Lookup("features").Usage; !strings.Contains(help, "(default 7)") {
+		t.Errorf("help names another default than the command's: %s", help)
+	}
+}
+
+func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
+	f := ConfigFlags{Set: []string{"exploration.sample_rows=50", " exploration.features = 9"}}
+	c, err := f.Load(map[string]any{"exploration.sample_rows": "0", "exploration.until": "end"}, map[string]any{"exploration.features": "8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := c.Stages.Exploration; e.SampleRows != 50 || e.Until != "end" || e.Features != 8 {
+		t.Errorf("%+v", e)
+	}
+	f.Set = []string{"exploration.features"}
+	var usage *UsageError
+	if _, err := f.Load(nil, nil); !errors.As(err, &usage) {
+		t.Error(err)
+	}
+}
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRowFilesNameTheirColumns(t *testing.T) {
+	path := writeFile(t, "rows.csv", "age,city,y\n1,Rome,2\n3,Oslo,4\n")
+	file, err := new(FileFlags).Open(path, 0, &Progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	err = file.Complete(&stages.EventsConfig{})
+	if err == nil || !strings.Contains(err.Error(), "--label is needed") || !strings.Contains(err.Error(), "age, city, y") {
+		t.Error(err)
+	}
+	err = file.Complete(&stages.EventsConfig{Label: []string{"why"}, Exclude: []string{"cty"}})
+	if err == nil || !strings.Contains(err.Error(), `no column "why" (events.label), "cty" (events.exclude); its columns are age, city, y`) {
+		t.Error(err)
+	}
+	if err := file.Complete(&stages.EventsConfig{Label: []string{"y"}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLIBSVMFilesHaveALabel(t *testing.T) {
+	const rows = "+1 1:0.5 3:1\n-1 2:1\n"
+	for name, flags := range map[string]FileFlags{"rows.libsvm": {}, "rows": {Format: "libsvm"}} {
+		file, err := flags.Open(writeFile(t, name, rows), 0, &Progress{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		var events stages.EventsConfig
+		if err := file.Complete(&events); err != nil || len(events.Label) != 1 || events.Label[0] != "label" {
+			t.Errorf("%s: %v, %v", name, events.Label, err)
+		}
+	}
+}
+
+func TestHintAtNumbersThatLookLikeClasses(t *testing.T) {
+	var few, many strings.Builder
+	few.WriteString("x,y\n")
+	many.WriteString("x,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&few, "%d,%d\n", i, i%3)
+		fmt.Fprintf(&many, "%d,%d\n", i, i%50)
+	}
+	for text, wanted := range map[string]bool{few.String(): true, many.String(): false} {
+		file, err := new(FileFlags).Open(writeFile(t, "rows.csv", text), 0, &Progress{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		hint, err := file.Hint(stages.EventsConfig{Task: "auto", Label: []string{"y"}})
+		if err != nil || strings.Contains(hint, "--task classification") != wanted {
+			t.Errorf("%q, %v", hint, err)
+		}
+		if hint, err := file.Hint(stages.EventsConfig{Task: "regression", Label: []string{"y"}}); hint != "" || err != nil {
+			t.Errorf("%q, %v", hint, err)
+		}
+	}
+}
+
+func TestFaultyFileFlagsAreWrongUsage(t *testing.T) {
+	path := writeFile(t, "rows", "a\n1\n")
+	for name, flags := range map[string]FileFlags{
+		"format": {Format: "xls"}, "dim": {Format: "libsvm", Dim: -1}, "delimiter": {Format: "csv", Delimiter: "ab"}, "no format": {},
+	} {
+		_, err := flags.Open(path, 0, &Progress{})
+		var usage *UsageError
+		if !errors.As(err, &usage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLoggerWritesWhereItIsTold(t *testing.T) {
+	for format, want := range map[string]string{"json": `"msg":"hello"`, "console": "WARN\thello"} {
+		var out bytes.Buffer
+		logger, err := NewLogger(config.LogConfig{Level: "warn", Format: format}, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logger.Info("quiet")
+		logger.Warn("hello", zap.Duration("wait", time.Second))
+		if got := out.String(); !strings.Contains(got, want) || strings.Contains(got, "quiet") || !strings.Contains(got, `"1s"`) {
+			t.Errorf("%s: %s", format, got)
+		}
+	}
+	if _, err := NewLogger(config.LogConfig{Level: "loud"}, nil); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestProgressIsSilentOffATerminal(t *testing.T) {
+	var errs bytes.Buffer
+	c := &cobra.Command{}
+	c.SetErr(&errs)
+	bar := NewProgress(c, false)
+	bar.Show("working", 1, 2)
+	bar.Show("waiting", 0, 0)
+	bar.Done()
+	if errs.Len() > 0 {
+		t.Errorf("%q", errs.String())
+	}
+}
+
+// A bar writes what a terminal shows; taken away, it leaves a blank line to write on.
+func TestProgressCleansUp(t *testing.T) {
+	var out bytes.Buffer
+	bar := &Progress{out: &out}
+	bar.Show("reading", 10, 100)
+	bar.Show("reading", 100, 100)
+	bar.Show("thinking", 0, 0)
+	bar.Done()
+	text := out.String()
+	if !strings.Contains(text, "reading") {
+		t.Errorf("%q", text)
+	}
+	shown := strings.TrimRight(text, "\r")
+	if last := shown[strings.LastIndex(shown, "\r")+1:]; strings.TrimSpace(last) != "" || strings.Contains(text, "\n") {
+		t.Errorf("left on the line: %q", last)
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// ConnectService returns the runtime of a process that works on the brokers of a configuration until it is told to stop.
+// The second value closes the connections and flushes the log.
+func ConnectService(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
+	return connect(c, loaded)
+}
+
+// ConnectOnce is [ConnectService] for a command that ends by itself. On a terminal its log is written for people,
+// whatever is configured.
+func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
+	if isTerminal(c.ErrOrStderr()) {
+		loaded.Log.Format = "console"
+	}
+	return connect(c, loaded)
+}
+
+func connect(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
+	logger, err := NewLogger(loaded.Log, c.ErrOrStderr())
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := kafka.New(loaded.Kafka, logger)
+	if err != nil {
+		return nil, nil, err
+	}
+	runtime := stages.NewRuntime(client, loaded.Stages, logger)
+	runtime.DrainTimeout = loaded.Shutdown.DrainTimeout
+	return runtime, func() {
+		_ = client.Close()
+		_ = logger.Sync() // standard error cannot always be synced
+	}, nil
+}
+
+// How long a topic may be unknown before it counts as missing, and how often it is looked up meanwhile: brokers learn of a
+// new one one by one.
+const (
+	unknownFor   = time.Second
+	unknownEvery = 200 * time.Millisecond
+)
+
+// LookUp waits for the brokers for as long as ctx lasts and returns an error once a topic is known to be missing.
+// Commands that end by themselves call it first: the stages would wait for the topic.
+func LookUp(ctx context.Context, r *stages.Runtime, topics ...string) error {
+	for _, topic := range topics {
+		err := pipeline.Try(ctx, r.Logger, "look up topic "+topic, func() error { return isThere(ctx, r.Broker, topic) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isThere(ctx context.Context, broker pipeline.Broker, topic string) error {
+	for began := time.Now(); ; {
+		_, err := broker.Partitions(ctx, topic)
+		if !errors.Is(err, pipeline.ErrUnknownTopic) {
+			return err
+		}
+		if time.Since(began) >= unknownFor {
+			return pipeline.Permanent(err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(unknownEvery):
+		}
+	}
+}

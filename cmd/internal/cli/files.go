@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/files"
+)
+
+// FileFlags say how a file of rows is read.
+type FileFlags struct {
+	Format     string
+	NoHeader   bool
+	Delimiter  string
+	NullValues []string
+	Dim        int
+}
+
+// Add defines the flags on a command.
+func (f *FileFlags) Add(c *cobra.Command) {
+	c.Flags().StringVar(&f.Format, "format", "", "csv, parquet, arrow or libsvm; empty = by the file's extension (.gz is looked through)")
+	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
+	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
+	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default "", `+
+		strings.Join(files.DefaultNullValues()[1:], ", "))
+	c.Flags().IntVar(&f.Dim, "dim", 0, "libsvm: number of features; 0 = the largest index in the file")
+}
+
+// options returns the reader's options.
+func (f *FileFlags) options() (files.Options, error) {
+	o := files.Options{Format: f.Format, NoHeader: f.NoHeader, NullValues: f.NullValues, Dim: f.Dim}
+	if f.Format != "" && !slices.Contains(files.Formats(), f.Format) {
+		return o, Usagef("--format %s: expected one of %s", f.Format, strings.Join(files.Formats(), ", "))
+	}
+	if f.Dim < 0 || f.Dim > files.MaxDim {
+		return o, Usagef("--dim %d: expected 1 to %d, or 0 to find it", f.Dim, files.MaxDim)
+	}
+	switch runes := []rune(f.Delimiter); {
+	case f.Delimiter == `\t`:
+		o.Delimiter = '\t'
+	case len(runes) == 1:
+		o.Delimiter = runes[0]
+	case len(runes) > 1:
+		return o, Usagef("--delimiter %q: expected one character", f.Delimiter)
+	}
+	return o, nil
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+)
+
+// JSONFlag defines --json on a command.
+func JSONFlag(c *cobra.Command, value *bool) {
+	c.Flags().BoolVar(value, "json", false, "print one JSON object on standard output, for machines")
+}
+
+// WriteJSON writes a value as one indented JSON object.
+func WriteJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
+
+// NewTable returns a table in the project's style that is written to w by Render.
+func NewTable(w io.Writer, title string, header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.Style().Options.SeparateRows = false
+	if title != "" {
+		t.SetTitle(title)
+	}
+	if len(header) > 0 {
+		t.AppendHeader(header)
+	}
+	return t
+}
+
+// Facts is a table of names and values.
+type Facts struct{ table table.Writer }
+
+// NewFacts returns an empty one that is written to w by Render.
+func NewFacts(w io.Writer) Facts { return Facts{NewTable(w, "")} }
+
+// Add appends a line.
+func (f Facts) Add(name, format string, args ...any) {
+	f.table.AppendRow([]any{name, fmt.Sprintf(format, args...)})
+}
+
+// Line draws a line below what is there.
+func (f Facts) Line() { f.table.AppendSeparator() }
+
+// Render writes the table.
+func (f Facts) Render() { f.table.Render() }
+
+// Thousands writes a number, rounded, with a separator every three digits.
+func Thousands(v float64) string {
+	digits, sign := fmt.Sprintf("%.0f", math.Abs(math.Round(v))), ""
+	if v <= -0.5 {
+		sign = "-"
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// RowFile is a file of rows of which the columns are known. It may be read several times; column types are found once.
+type RowFile struct {
+	path    string
+	options files.Options
+	schema  *arrow.Schema
+	leftOut []string
+	first   files.Reader // opened to see the columns, given to the first who reads; nil after that
+	bar     *Progress
+}
+
+// Open opens the file at path for a command whose progress is bar.
+func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	o.BatchRows = batchRows
+	return openRows(path, o, bar)
+}
+
+func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
+	o.Scan = func(done, total int64) { bar.Show("looking through "+path, done, total) }
+	reader, err := files.Open(path, o)
+	if errors.Is(err, files.ErrNoFormat) {
+		return nil, Usagef("%w with --format", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Schema = reader.Schema()
+	return &RowFile{path: path, options: o, schema: o.Schema, leftOut: reader.LeftOut(), first: reader, bar: bar}, nil
+}
+
+// Like opens another file with the column types of this one: test rows that go with training rows.
+func (r *RowFile) Like(path string) (*RowFile, error) {
+	o := r.options
+	o.Dim = 0 // the schema says it
+	return openRows(path, o, r.bar)
+}
+
+// Close frees the file if nobody has read it.
+func (r *RowFile) Close() {
+	if r.first != nil {
+		_ = r.first.Close() // read only
+		r.first = nil
+	}
+}
+
+// Schema is that of the rows.
+func (r *RowFile) Schema() *arrow.Schema { return r.schema }
+
+// LeftOut names columns of the file that the rows lack, with the reason.
+func (r *RowFile) LeftOut() []string { return r.leftOut }
+
+// Rows opens the file from its start; what says what the rows are read for.
+func (r *RowFile) Rows(what string) func() (stages.RowReader, error) {
+	return func() (stages.RowReader, error) {
+		reader := r.first
+		r.first = nil
+		if reader == nil {
+			var err error
+			if reader, err = files.Open(r.path, r.options); err != nil {
+				return nil, err
+			}
+		}
+		return &watched{reader, r.bar, what}, nil
+	}
+}
+
+// watched is a reader whose progress a bar shows.
+type watched struct {
+	files.Reader
+	bar  *Progress
+	what string
+}
+
+// Next also moves the bar.
+func (w *watched) Next() (arrow.Record, error) {
+	done, total := w.Reader.Progress()
+	w.bar.Show(w.what, done, total)
+	return w.Reader.Next()
+}
+
+// Complete fills in the label where the file's format says which column it is, and checks that the columns that the
+// configuration names are in the file: in a stream a column may come later, in a file it is a mistake.
+func (r *RowFile) Complete(events *stages.EventsConfig) error {
+	if len(events.Label) == 0 && r.isLIBSVM() {
+		events.Label = []string{files.LabelColumn}
+	}
+	if len(events.Label) == 0 {
+		return Usagef("--label is needed: the name of the column to predict; the columns of %s are %s", r.path, r.columns())
+	}
+	return r.Check(events)
+}
+
+// isLIBSVM reports whether the columns are the two that rows of a LIBSVM file have, also after a conversion.
+func (r *RowFile) isLIBSVM() bool {
+	return r.schema.NumFields() == 2 && r.schema.HasField(files.LabelColumn) && r.schema.HasField(files.FeaturesColumn)
+}
+
+// Check reports the columns that the configuration names and the file does not have.
+func (r *RowFile) Check(events *stages.EventsConfig) error {
+	var faults []string
+	for _, use := range []struct {
+		key   string
+		names []string
+	}{
+		{"label", events.Label}, {"features", events.Features}, {"exclude", events.Exclude}, {"passthrough", events.Passthrough},
+	} {
+		for _, name := range use.names {
+			if !r.schema.HasField(name) {
+				faults = append(faults, fmt.Sprintf("%q (events.%s)", name, use.key))
+			}
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return Usagef("%s has no column %s; its columns are %s", r.path, strings.Join(faults, ", "), r.columns())
+}
+
+// A number label with so few distinct values, in so many rows or more, is likely to be a class.
+const classesAtMost, classesFromRows = 20, 200
+
+// Hint returns what the user should be told of the task that is taken for granted, "" mostly: a label of few distinct
+// numbers is a regression unless somebody says otherwise. It reads the first rows of the file.
+func (r *RowFile) Hint(events stages.EventsConfig) (string, error) {
+	if events.Task != encoder.TaskAuto || len(events.Label) != 1 || !isPlain(r.path) {
+		return "", nil
+	}
+	reader, err := files.Open(r.path, r.options)
+	if err != nil {
+		return "", err
+	}
+	defer reader.Close() //nolint:errcheck // read only
+	batch, err := reader.Next()
+	if errors.Is(err, io.EOF) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer batch.Release()
+	label := batch.Column(batch.Schema().FieldIndices(events.Label[0])[0])
+	if !arrow.IsInteger(label.DataType().ID()) && !arrow.IsFloating(label.DataType().ID()) {
+		return "", nil
+	}
+	values := map[string]bool{}
+	for i := 0; i < label.Len() && len(values) <= classesAtMost; i++ {
+		if label.IsValid(i) {
+			values[label.ValueStr(i)] = true
+		}
+	}
+	if label.Len() < classesFromRows || len(values) > classesAtMost {
+		return "", nil
+	}
+	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct values in the first %d rows: "+
+		"add --task classification if they are classes", events.Label[0], len(values), label.Len()), nil
+}
+
+// isPlain reports whether a file can be read again.
+func isPlain(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// mostColumns bounds how many columns an error lists.
+const mostColumns = 40
+
+func (r *RowFile) columns() string {
+	var names []string
+	for _, field := range r.schema.Fields() {
+		names = append(names, field.Name)
+	}
+	if more := len(names) - mostColumns; more > 0 {
+		names = append(names[:mostColumns], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/config"
+)
+
+// SettingFlags are flags of a command each of which sets a configuration key.
+type SettingFlags struct {
+	c    *cobra.Command
+	sets []settingFlag
+}
+
+// settingFlag is a flag, the configuration key that it sets, and its help.
+type settingFlag struct{ name, key, help string }
+
+var explorationFlags = []settingFlag{
+	{"label", "events.label", "label column (several, with commas, for a regression with several outputs)"},
+	{"task", "events.task", "auto, regression or classification"},
+	{"exclude", "events.exclude", "columns, with commas, that are not features"},
+	{"passthrough", "events.passthrough", "columns, with commas, that are copied beside the features"},
+	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
+	{"clip", "events.clip", "bound on standardized values; 0 = off (the paper)"},
+	{"map", "exploration.map", "feature map: cosine, arccos0, arccos1, arccos2, linear"},
+	{"distribution", "exploration.distribution", "sampling distribution: gaussian, cauchy, laplace, matern, uniform"},
+	{"nu", "exploration.nu", "smoothness of the Matern kernel"},
+	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
+	{"criterion", "exploration.criterion", "correlation, or energy (the paper)"},
+	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features"},
+	{"features", "exploration.features", "M, features kept"},
+	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1]"},
+	{"seed", "exploration.seed", "seed of candidates and row sampling"},
+}
+
+var trainFlags = []settingFlag{
+	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
+	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas"},
+	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
+}
+
+// AddExploration defines the settings of an exploration that people change most.
+func (s *SettingFlags) AddExploration(c *cobra.Command, defaults map[string]any) {
+	s.add(c, explorationFlags, defaults)
+}
+
+// AddTrain defines the settings of training that people change most.
+func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, trainFlags, nil) }
+
+// add defines flags whose help names the default of their key; defaults are the command's own.
+func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag, defaults map[string]any) {
+	s.c, s.sets = c, append(s.sets, flags...)
+	keys := map[string]config.Key{}
+	for _, key := range config.Keys() {
+		keys[key.Name] = key
+	}
+	for _, f := range flags {
+		key, known := keys[f.key]
+		if !known {
+			panic("cli: flag --" + f.name + " sets " + f.key + ", which is no key")
+		}
+		if key.Type == "true or false" {
+			c.Flags().Bool(f.name, key.Default == "true", f.help)
+			continue
+		}
+		value := key.Default
+		if own, ok := defaults[f.key].(string); ok {
+			value = own
+		}
+		help := f.help
+		if value != "" && value != "[]" {
+			help += " (default " + value + ")"
+		}
+		c.Flags().String(f.name, "", help)
+	}
+}
+
+// Overrides returns what was set on the command line, by configuration key.
+func (s *SettingFlags) Overrides() map[string]any {
+	set := map[string]any{}
+	for _, one := range s.sets {
+		if flag := s.c.Flags().Lookup(one.name); flag.Changed {
+			set[one.key] = flag.Value.String()
+		}
+	}
+	return set
+}

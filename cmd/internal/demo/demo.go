@@ -1,0 +1,196 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// Names of the parts of a demo beside the stages, as keys of seconds.
+const (
+	partProduce  = "produce"
+	partBaseline = "baseline"
+	partEvaluate = "evaluate"
+)
+
+// Options say what a demo runs on.
+type Options struct {
+	Settings stages.Settings
+	// Train gives the rows that become events; Test gives rows to measure on, nil to take TestFraction of Train by
+	// row hash.
+	Train, Test  func() (stages.RowReader, error)
+	TestFraction float64
+	// Synthetic says that the rows are generated and the spectrum of their target is known.
+	Synthetic bool
+	// RowsPerMessage is the size of the messages produced.
+	RowsPerMessage int
+	// Dir keeps the broker's data; empty = a temporary directory that is removed.
+	Dir    string
+	Logger *zap.Logger
+	// Progress is told what is going on; total is 0 where it is not known. It may be nil. It is called by one goroutine at
+	// a time.
+	Progress func(what string, done, total int64)
+}
+
+// Result is what a demo found. Errors are in percent: misclassification, or for a regression unexplained variance.
+type Result struct {
+	Rows        RowCounts   `json:"rows"`
+	Encoder     EncoderInfo `json:"encoder"`
+	Exploration Exploration `json:"exploration"`
+	FeatureSet  FeatureSet  `json:"feature_set"`
+	Model       Model       `json:"model"`
+	Spectrum    []Recovered `json:"spectrum,omitempty"`
+	// Seconds is how long each part took, on the clock; RowsPerSecond the rows it went through in that time.
+	Seconds       map[string]float64 `json:"seconds"`
+	RowsPerSecond map[string]float64 `json:"rows_per_second"`
+	Kept          string             `json:"kept,omitempty"` // directory with the broker's data
+	Warnings      []string           `json:"warnings,omitempty"`
+}
+
+// RowCounts are the outcomes of the rows in the exploration: In is the sum of the others.
+type RowCounts struct {
+	In         int64 `json:"in"`
+	Scored     int64 `json:"scored"`
+	NotSampled int64 `json:"not_sampled"`
+	Unlabelled int64 `json:"unlabelled"`
+	Rejected   int64 `json:"rejected"`
+	Featurized int64 `json:"featurized"`
+	Trained    int64 `json:"trained"`
+	Test       int64 `json:"test"`
+}
+
+// EncoderInfo says what the events' columns became.
+type EncoderInfo struct {
+	Columns int      `json:"columns"`
+	Dim     int      `json:"dim"`
+	LeftOut []string `json:"left_out,omitempty"` // columns that are no features, with the reason
+}
+
+// Exploration sums up one run of the algorithm.
+type Exploration struct {
+	ID               string  `json:"id"`
+	Map              string  `json:"map"`
+	Distribution     string  `json:"distribution"`
+	Criterion        string  `json:"criterion"`
+	Candidates       int     `json:"candidates"`
+	Features         int     `json:"features"`
+	SampleRows       int64   `json:"sample_rows"`
+	Sigma            float64 `json:"sigma"`
+	BandwidthRule    string  `json:"bandwidth_rule"`
+	BestScore        float64 `json:"best_score"`
+	CutoffScore      float64 `json:"cutoff_score"`
+	ConfidenceRadius float64 `json:"confidence_radius"`
+	AboveNoise       int     `json:"above_noise"`
+}
+
+// FeatureSet names the set that was published.
+type FeatureSet struct {
+	ID string `json:"id"`
+}
+
+// Model compares the model on selected features with one on as many plain random features, on the same test rows.
+type Model struct {
+	ID            string            `json:"id"`
+	Loss          string            `json:"loss"`
+	Lambda        float64           `json:"lambda"`
+	Metric        string            `json:"metric"`
+	Error         float64           `json:"error"`
+	BaselineError float64           `json:"baseline_error"`
+	Test          stages.TestErrors `json:"test"`
+	BaselineTest  stages.TestErrors `json:"baseline_test"`
+	// ConstantError is the test error without features: the misclassification of the commonest class, or the relative
+	// squared error of the mean (its unexplained variance is 100 %).
+	ConstantError *float64 `json:"constant_error,omitempty"`
+}
+
+// run is a demo under way.
+type run struct {
+	Options
+	broker  pipeline.Broker
+	runtime *stages.Runtime
+	test    []arrow.Record
+	sent    sent
+	report  encoder.Report // of the calibration on what was produced
+	result  Result
+}
+
+// Run runs a demo.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	server, err := embedded.Start(embedded.Options{Dir: o.Dir, Logger: o.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("start the embedded broker: %w", err)
+	}
+	defer server.Close() //nolint:errcheck // its data are either temporary or already acknowledged
+	config := kafka.DefaultConfig()
+	config.Brokers = server.Addrs()
+	client, err := kafka.New(config, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close() //nolint:errcheck // nothing is in flight any more
+	r := &run{Options: o, broker: client}
+	r.result.Seconds, r.result.RowsPerSecond = map[string]float64{}, map[string]float64{}
+	r.result.Kept = o.Dir
+	defer func() {
+		for _, batch := range r.test {
+			batch.Release()
+		}
+	}()
+	if err := r.all(ctx); err != nil {
+		return nil, err
+	}
+	return &r.result, nil
+}
+
+func (r *run) all(ctx context.Context) error {
+	if _, err := stages.CreateTopics(ctx, r.broker, r.Settings.Topics); err != nil {
+		return err
+	}
+	if err := r.timed(partProduce, func() error { return r.produce(ctx) }); err != nil {
+		return err
+	}
+	r.result.RowsPerSecond[partProduce] = rate(r.sent.rows, r.result.Seconds[partProduce])
+	r.runtime = stages.NewRuntime(r.broker, r.Settings, r.Logger)
+	r.runtime.DrainTimeout = 10 * time.Second
+	set, model, err := r.stream(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.timed(partEvaluate, func() error { return r.evaluate(set, model) }); err != nil {
+		return err
+	}
+	return r.timed(partBaseline, func() error { return r.baseline(ctx, set) })
+}
+
+func (r *run) timed(name string, do func() error) error {
+	began := time.Now()
+	err := do()
+	r.result.Seconds[name] = time.Since(began).Seconds()
+	return err
+}
+
+func (r *run) progress(what string, done, total int64) {
+	if r.Progress != nil {
+		r.Progress(what, done, total)
+	}
+}
+
+func rate(rows int64, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(rows) / seconds
+}
+
+// ErrNoTestRows says that there is nothing to measure on.
+var ErrNoTestRows = errors.New("no labelled test rows")

@@ -1,0 +1,127 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// describe puts what the stages published and counted into the result.
+func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
+	lineage, totals := set.Lineage, r.runtime.Counters.Totals()
+	r.result.Rows = RowCounts{
+		In: lineage.Counts.Rows, Scored: lineage.Counts.Scored, NotSampled: lineage.Counts.NotSampled,
+		Unlabelled: lineage.Counts.Unlabelled, Rejected: lineage.Counts.Rejected,
+		Featurized: totals.Featurize.Featurized, Trained: model.TrainRows,
+	}
+	r.result.Encoder = EncoderInfo{Columns: len(set.Encoder.Columns), Dim: set.Encoder.Dim}
+	for _, left := range r.report.LeftOut {
+		r.result.Encoder.LeftOut = append(r.result.Encoder.LeftOut, left.Column+": "+left.Reason)
+	}
+	r.result.Warnings = append(r.result.Warnings, r.report.Warnings...)
+	r.result.Exploration = Exploration{
+		ID: lineage.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
+		Criterion: lineage.Criterion.String(), Candidates: lineage.Candidates, Features: set.Set.Features.Len(),
+		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthRule: lineage.BandwidthRule,
+		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius, AboveNoise: lineage.AboveNoise,
+	}
+	r.result.FeatureSet = FeatureSet{ID: set.ID()}
+	r.result.Model = Model{ID: model.ID, Loss: model.Model.Loss, Lambda: model.Model.Lambda,
+		Metric: "unexplained variance"}
+	if set.Task != scoring.Regression {
+		r.result.Model.Metric = "misclassification"
+	}
+	for stage, rows := range map[string]int64{
+		stages.StageSubsample: lineage.Counts.Rows, stages.StageFeaturize: totals.Featurize.Rows, stages.StageTrain: totals.Train.Rows,
+	} {
+		r.result.RowsPerSecond[stage] = rate(rows, r.result.Seconds[stage])
+	}
+}
+
+// evaluate measures the model on the test rows.
+func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
+	r.progress("measuring on test rows", 0, 0)
+	errs, err := stages.Evaluate(set, model, r.test)
+	if err != nil {
+		return err
+	}
+	if errs.Rows == 0 {
+		return ErrNoTestRows
+	}
+	r.result.Rows.Test = errs.Rows
+	r.result.Model.Test, r.result.Model.Error = errs, errs.Error()
+	constant, err := r.measureConstant(set)
+	if err != nil {
+		return err
+	}
+	r.result.Model.ConstantError = constant.percent()
+	return nil
+}
+
+// baseline trains on plain random features: the same encoder, bandwidth, training rows, held-out rows and way of
+// choosing lambda, and the first M candidates of the same pool.
+func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
+	plain := stages.PlainSet(set)
+	partitions, err := r.broker.Partitions(ctx, r.Settings.Topics.Events)
+	if err != nil {
+		return err
+	}
+	limits := arrowio.DefaultLimits()
+	featurizer := stages.NewFeaturizer(plain, limits, r.Settings.Featurize.MaxOutputBytes)
+	trainer, err := stages.NewTrainer(plain, r.Settings.Train, limits, partitions)
+	if err != nil {
+		return err
+	}
+	for partition := range partitions {
+		if err := r.retrain(ctx, featurizer, trainer.Partition(partition), partition, trainer.Rows); err != nil {
+			return fmt.Errorf("baseline on partition %d: %w", partition, err)
+		}
+	}
+	model, err := trainer.Solve(r.Settings.Pipeline.Name, r.runtime.Clock())
+	if err != nil {
+		return err
+	}
+	errs, err := stages.Evaluate(plain, model, r.test)
+	if err != nil {
+		return err
+	}
+	r.result.Model.BaselineTest, r.result.Model.BaselineError = errs, errs.Error()
+	if r.Synthetic {
+		r.result.Spectrum = recoverSpectrum(set, plain)
+	}
+	return nil
+}
+
+// retrain reads a partition of events again and trains on its plain features; trained counts the rows of all partitions.
+func (r *run) retrain(ctx context.Context, featurizer *stages.Featurizer, trainer *stages.TrainPartition, partition int, trained func() int64) error {
+	topic := r.Settings.Topics.Events
+	at, end, err := r.broker.Offsets(ctx, topic, partition)
+	if err != nil {
+		return err
+	}
+	for at < end {
+		fetched, err := r.broker.Fetch(ctx, topic, partition, at)
+		if err != nil {
+			return err
+		}
+		r.progress("training on plain random features", trained(), r.sent.rows)
+		for _, rec := range fetched.Records {
+			done, err := featurizer.Process(rec, 0, rec.Time)
+			if err != nil {
+				return err
+			}
+			for _, output := range done.Outputs {
+				output.Topic, output.Partition = topic, partition
+				if err := trainer.Add(output); err != nil {
+					return err
+				}
+			}
+		}
+		at = fetched.NextOffset
+	}
+	return nil
+}

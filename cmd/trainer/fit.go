@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func newFit() *cobra.Command {
+	var flags cli.ConfigFlags
+	var timeout time.Duration
+	var asJSON bool
+	var train cli.SettingFlags
+	c := &cobra.Command{
+		Use:   "fit",
+		Short: "Read the features topic to its present end and publish one model",
+		Long: `fit is one retraining run, for a CronJob: it reads the features of the current feature set from the start of
+the topic to its present end, fits a model, publishes it and ends.`,
+		Example: `  trainer fit -c eerf.yaml --json`,
+		Args:    cobra.NoArgs,
+	}
+	flags.Add(c)
+	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set")
+	cli.JSONFlag(c, &asJSON)
+	train.AddTrain(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		loaded, err := flags.Load(nil, train.Overrides())
+		if err != nil {
+			return err
+		}
+		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
+		if err != nil {
+			return err
+		}
+		defer closeAll()
+		bar := cli.NewProgress(c, asJSON)
+		defer bar.Done()
+		bar.Show("training", 0, 0)
+		var model *wire.Model
+		err = cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error {
+			model, err = fitOnce(ctx, runtime)
+			return err
+		})
+		bar.Done()
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Counters.Totals()))
+		}
+		printModel(c.OutOrStdout(), model)
+		return nil
+	}
+	return c
+}
+
+// fitOnce follows the feature sets just long enough to fit one model.
+func fitOnce(ctx context.Context, r *stages.Runtime) (*wire.Model, error) {
+	topics := r.Settings.Topics
+	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets, topics.Features, topics.Models); err != nil {
+		return nil, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	var model *wire.Model
+	done := errors.New("done")
+	group.Go(func() error { return r.Watch.Run(ctx) })
+	group.Go(func() (err error) {
+		if model, err = stages.NewTrainRunner(r).Fit(ctx); err != nil {
+			return err
+		}
+		return done
+	})
+	if err := group.Wait(); !errors.Is(err, done) {
+		return nil, err
+	}
+	return model, nil
+}
+
+// modelSummary describes a model for machines.
+type modelSummary struct {
+	Model struct {
+		ID         string       `json:"id"`
+		FeatureSet string       `json:"feature_set"`
+		Loss       string       `json:"loss"`
+		Lambda     float64      `json:"lambda"`
+		Metrics    wire.Metrics `json:"metrics"`
+		TrainRows  int64        `json:"train_rows"`
+		HeldOut    int64        `json:"held_out_rows"`
+		Ranges     []wire.Range `json:"ranges"`
+	} `json:"model"`
+	Rows    stages.TrainCounts `json:"rows"`
+	Seconds map[string]float64 `json:"seconds"`
+}
+
+func summarize(m *wire.Model, totals stages.Totals) modelSummary {
+	var s modelSummary
+	s.Model.ID, s.Model.FeatureSet, s.Model.Loss, s.Model.Lambda = m.ID, m.FeatureSetID, m.Model.Loss, m.Model.Lambda
+	s.Model.Metrics, s.Model.TrainRows, s.Model.HeldOut, s.Model.Ranges = m.Metrics, m.TrainRows, m.HeldOutRows, m.Ranges
+	s.Rows, s.Seconds = totals.Train, totals.Seconds
+	return s
+}
+
+func printModel(w io.Writer, m *wire.Model) {
+	t := cli.NewFacts(w)
+	t.Add("model", "%s", m.ID)
+	t.Add("feature set", "%s", m.FeatureSetID)
+	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
+	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
+	percent := func(name string, v *float64) {
+		if v != nil {
+			t.Add(name, "%.2f %%", *v)
+		}
+	}
+	percent("misclassification", m.Metrics.Misclassification)
+	percent("unexplained variance", m.Metrics.UnexplainedVariance)
+	percent("relative squared error", m.Metrics.RelativeSquaredError)
+	percent("constant predictor", m.Metrics.ConstantError)
+	t.Render()
+}

@@ -1,0 +1,26 @@
+// Command trainer makes models from the features topic.
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+)
+
+func main() { cli.Main(newRoot()) }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "trainer",
+		Short: "Linear models on the features that featurizer writes",
+		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses
+lambda on held-out rows, and publishes the models. It keeps no state of its own.`,
+		Example: `  trainer fit -c eerf.yaml
+  trainer run -c eerf.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newFit(), newRun())
+	return root
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func newRun() *cobra.Command {
+	var flags cli.ConfigFlags
+	var asJSON bool
+	var train cli.SettingFlags
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Publish a model at every interval in which rows came, until told to stop",
+		Long: `run keeps sums of the features of the current feature set and publishes a model every train.interval. A new
+feature set starts new sums; the old model stays published until the new sums have train.min_rows rows. Of
+several processes one trains. With --json the counters of the process are printed when it stops.`,
+		Example: `  trainer run -c eerf.yaml --set train.interval=10m`,
+		Args:    cobra.NoArgs,
+	}
+	flags.Add(c)
+	cli.JSONFlag(c, &asJSON)
+	train.AddTrain(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		loaded, err := flags.Load(nil, train.Overrides())
+		if err != nil {
+			return err
+		}
+		runtime, closeAll, err := cli.ConnectService(c, loaded)
+		if err != nil {
+			return err
+		}
+		defer closeAll()
+		if err := stages.Run(c.Context(), runtime, []string{stages.StageTrain}, false); err != nil {
+			return err
+		}
+		totals := runtime.Counters.Totals()
+		runtime.Logger.Info("stopped", zap.Any("totals", totals))
+		if asJSON {
+			return cli.WriteJSON(c.OutOrStdout(), totals)
+		}
+		return nil
+	}
+	return c
+}
