@@ -113,7 +113,7 @@ func (f *frames) word() (uint32, error) {
 		return 0, io.EOF
 	}
 	var b [4]byte
-	if _, err := io.ReadFull(f.r, b[:]); err == io.EOF {
+	if _, err := io.ReadFull(f.r, b[:]); errors.Is(err, io.EOF) {
 		return 0, io.EOF
 	} else if err != nil {
 		return 0, cutShort(err)

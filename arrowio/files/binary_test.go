@@ -273,7 +273,7 @@ func readAll(t testing.TB, path string) error {
 	}()
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"io"
 	"strconv"
 
@@ -68,7 +69,7 @@ func inferTypes(lines *csvLines, known []arrow.DataType, nulls nullSet, tick fun
 	guesses := make([]typeGuess, len(known))
 	for row := 1; ; row++ {
 		fields, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -76,7 +76,7 @@ func (l *csvLines) check(fields []string) error {
 
 // explain turns the parser's error into one with a line number.
 func (l *csvLines) explain(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return err
 	}
 	var p *csv.ParseError

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -65,7 +66,7 @@ func startCSV(src *source, o Options) (lines *csvLines, names, first []string, e
 		return nil, nil, nil, err
 	}
 	fields, err := lines.next()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, nil, nil, ErrEmpty
 	}
 	if err != nil {
@@ -164,7 +165,7 @@ func (r *csvReader) next() (arrow.Record, error) {
 	rows, bytes := 0, 0
 	for rows < r.rows && bytes < targetRecordBytes {
 		fields, err := r.row()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -51,7 +51,7 @@ func drain(path string, o Options) (schema *arrow.Schema, rows []string, sizes [
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return r.Schema(), rows, sizes, nil
 		}
 		if err != nil {

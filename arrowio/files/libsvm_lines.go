@@ -3,6 +3,7 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -52,10 +53,10 @@ func (l *libsvmLine) readLine(text *bufio.Reader) ([]byte, error) {
 		}
 		l.bytes = append(l.bytes, part...)
 		switch {
-		case err == bufio.ErrBufferFull:
-		case err == io.EOF && len(l.bytes) == 0:
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(l.bytes) == 0:
 			return nil, io.EOF
-		case err == nil || err == io.EOF:
+		case err == nil || errors.Is(err, io.EOF):
 			l.lineNum++
 			return l.bytes, nil
 		default:

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -122,7 +123,7 @@ func scanLIBSVM(src *source, scan func(readBytes, totalBytes int64)) (libsvmFoun
 	var line libsvmLine
 	for row := 1; ; row++ {
 		err := line.next(text)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return found, src.rewind()
 		}
 		if err != nil {
@@ -161,7 +162,7 @@ func (r *libsvmReader) next() (arrow.Record, error) {
 	rows := 0
 	for ; rows < r.rows; rows++ {
 		err := r.line.next(r.text)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

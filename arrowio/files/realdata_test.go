@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func count(t *testing.T, name string, o Options) counts {
 	c := counts{schema: r.Schema(), labels: make(map[int64]int)}
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return c
 		}
 		if err != nil {

@@ -277,7 +277,7 @@ func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
 	next := 0
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
