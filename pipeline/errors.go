@@ -25,9 +25,9 @@ func (e *OffsetOutOfRangeError) Error() string {
 	return fmt.Sprintf("offset %d of %s/%d is outside [%d, %d)", e.Offset, e.Topic, e.Partition, e.First, e.Next)
 }
 
-// OversizedBatchError says that the batch at Offset cannot be read within the memory budget. Reading goes on
-// at NextOffset.
-type OversizedBatchError struct {
+// UnreadableBatchError says that the batch at Offset cannot be read: it is damaged, of an old format, or over the memory
+// budget. Reading goes on at NextOffset.
+type UnreadableBatchError struct {
 	Topic      string
 	Partition  int
 	Offset     int64
@@ -35,11 +35,11 @@ type OversizedBatchError struct {
 	Err        error
 }
 
-func (e *OversizedBatchError) Error() string {
-	return fmt.Sprintf("batch at offset %d of %s/%d is over the memory budget: %v", e.Offset, e.Topic, e.Partition, e.Err)
+func (e *UnreadableBatchError) Error() string {
+	return fmt.Sprintf("batch at offset %d of %s/%d cannot be read: %v", e.Offset, e.Topic, e.Partition, e.Err)
 }
 
-func (e *OversizedBatchError) Unwrap() error { return e.Err }
+func (e *UnreadableBatchError) Unwrap() error { return e.Err }
 
 // permanentError marks a fault that trying again does not mend.
 type permanentError struct{ err error }
@@ -60,8 +60,8 @@ func Permanent(err error) error {
 func IsPermanent(err error) bool {
 	var marked *permanentError
 	var outOfRange *OffsetOutOfRangeError
-	var oversized *OversizedBatchError
-	return errors.As(err, &marked) || errors.As(err, &outOfRange) || errors.As(err, &oversized) ||
+	var unreadable *UnreadableBatchError
+	return errors.As(err, &marked) || errors.As(err, &outOfRange) || errors.As(err, &unreadable) ||
 		errors.Is(err, ErrMessageTooLarge) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -69,9 +69,9 @@ func ReadAll(ctx context.Context, log Log, logger *zap.Logger, topic string, par
 
 // skip returns where reading a followed topic goes on after an error that is about particular offsets.
 func skip(err error, next int64) (int64, bool) {
-	var oversized *OversizedBatchError
-	if errors.As(err, &oversized) && oversized.NextOffset > next {
-		return oversized.NextOffset, true
+	var unreadable *UnreadableBatchError
+	if errors.As(err, &unreadable) && unreadable.NextOffset > next {
+		return unreadable.NextOffset, true
 	}
 	var outOfRange *OffsetOutOfRangeError
 	if errors.As(err, &outOfRange) && outOfRange.First != next {

@@ -6,7 +6,7 @@ import "context"
 type Log interface {
 	// Fetch returns records at or after offset. With nothing there it waits a short while and returns
 	// no records. An offset outside the partition is an [*OffsetOutOfRangeError]; a batch that cannot be
-	// read within the memory budget is an [*OversizedBatchError].
+	// read is an [*UnreadableBatchError].
 	Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error)
 	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the
 	// offset of the first. Topic, Partition and Offset of the records are not used. A request over the

@@ -22,7 +22,7 @@ type Processor interface {
 	// ErrDone. It is called with no records when none came for a while.
 	Process(ctx context.Context, f Fetched) error
 	// Refuse is told of a batch that could not be read and moves NextOffset behind it.
-	Refuse(ctx context.Context, e *OversizedBatchError) error
+	Refuse(ctx context.Context, e *UnreadableBatchError) error
 	// Missing is told that NextOffset is not in the log any more, or not yet, and either moves
 	// NextOffset or returns the error that this means.
 	Missing(ctx context.Context, e *OffsetOutOfRangeError) error
@@ -53,14 +53,14 @@ func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, 
 			return log.Fetch(ctx, topic, partition, p.NextOffset())
 		})
 		var outOfRange *OffsetOutOfRangeError
-		var oversized *OversizedBatchError
+		var unreadable *UnreadableBatchError
 		switch {
 		case err == nil:
 			err = p.Process(work, fetched)
 		case errors.As(err, &outOfRange):
 			err = p.Missing(work, outOfRange)
-		case errors.As(err, &oversized):
-			err = p.Refuse(work, oversized)
+		case errors.As(err, &unreadable):
+			err = p.Refuse(work, unreadable)
 		case ctx.Err() != nil:
 			return nil
 		}

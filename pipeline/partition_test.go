@@ -51,7 +51,7 @@ func (r *recorder) Process(ctx context.Context, f pipeline.Fetched) error {
 	return nil
 }
 
-func (r *recorder) Refuse(_ context.Context, e *pipeline.OversizedBatchError) error {
+func (r *recorder) Refuse(_ context.Context, e *pipeline.UnreadableBatchError) error {
 	r.refused = append(r.refused, [2]int64{e.Offset, e.NextOffset})
 	r.next = e.NextOffset
 	return nil

@@ -24,7 +24,7 @@ func TestIsPermanent(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", pipeline.Permanent(errAway)), true},
 		{errors.Join(errFault, pipeline.Permanent(errAway)), true},
 		{&pipeline.OffsetOutOfRangeError{}, true},
-		{fmt.Errorf("wrapped: %w", &pipeline.OversizedBatchError{Err: errAway}), true},
+		{fmt.Errorf("wrapped: %w", &pipeline.UnreadableBatchError{Err: errAway}), true},
 		{pipeline.ErrMessageTooLarge, true},
 		{context.Canceled, true},
 		{context.DeadlineExceeded, true},

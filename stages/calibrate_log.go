@@ -113,9 +113,9 @@ func (c *calibrationPartition) read(ctx context.Context, r *Runtime, logger *zap
 	fetched, err := pipeline.Retry(ctx, logger, "read events for calibration", func() (pipeline.Fetched, error) {
 		return r.Broker.Fetch(ctx, topic, int(c.part.Partition), c.next)
 	})
-	var oversized *pipeline.OversizedBatchError
-	if errors.As(err, &oversized) {
-		c.next = oversized.NextOffset
+	var unreadable *pipeline.UnreadableBatchError
+	if errors.As(err, &unreadable) {
+		c.next = unreadable.NextOffset
 		return nil
 	}
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 
 // Reasons of dead letters besides those of arrowio.Reason and of rejected rows.
 const (
-	reasonOversizedBatch = "oversized_batch"
-	reasonOutputTooLarge = "output_too_large"
-	reasonBadHeaders     = "bad_headers" // of a features message
-	reasonMalformed      = "malformed"   // features message that is Arrow, but not as documented
-	reasonUnusable       = "unusable"    // for any other reason: the detail says which
+	reasonUnreadableBatch = "unreadable_batch"
+	reasonOutputTooLarge  = "output_too_large"
+	reasonBadHeaders      = "bad_headers" // of a features message
+	reasonMalformed       = "malformed"   // features message that is Arrow, but not as documented
+	reasonUnusable        = "unusable"    // for any other reason: the detail says which
 )
 
 // errOutputTooLarge says that the output for a single message is over the broker's limit.
@@ -57,9 +57,9 @@ func refusedMessage(stage string, source pipeline.Record, cause error, now time.
 }
 
 // refusedBatch is the dead letter of a batch that could not be read: its coordinates alone.
-func refusedBatch(stage string, e *pipeline.OversizedBatchError, now time.Time) pipeline.Record {
+func refusedBatch(stage string, e *pipeline.UnreadableBatchError, now time.Time) pipeline.Record {
 	letter := wire.DeadLetter{
-		Stage: stage, Reason: reasonOversizedBatch, Detail: e.Error(), Topic: e.Topic,
+		Stage: stage, Reason: reasonUnreadableBatch, Detail: e.Error(), Topic: e.Topic,
 		Partition: int32(e.Partition), Offset: e.Offset, Time: now,
 	}
 	return pipeline.Record{Headers: pipelineHeaders(letter.Headers()), Time: now}

@@ -11,7 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// TestErrors are the errors of a model on rows that it was not trained on, in percent.
+// TestErrors are the errors of a model on rows that it was not trained on, in percent. The relative squared error is that
+// of regression labels as they are coded for selection, in [-1, 1]: the paper's figure, which depends on where zero is.
 type TestErrors struct {
 	Rows                 int64    `json:"rows"`
 	Misclassification    *float64 `json:"misclassification,omitempty"`
@@ -32,10 +33,9 @@ func (e TestErrors) Error() float64 {
 
 // Evaluate measures a model on the labelled rows of some batches.
 func Evaluate(set *wire.FeatureSet, model *wire.Model, batches []arrow.Record) (TestErrors, error) {
-	label := set.Encoder.Label
 	outputs := set.Encoder.Outputs()
 	transform := scoring.NewTransformer(&set.Set)
-	regression := training.NewRegression(labelMean(label, outputs))
+	regression := training.NewRegression(set.Coding.Offset) // the calibration mean, coded
 	classes := training.NewClassification(outputs, 0)
 	var rows encoder.Rows
 	for _, batch := range batches {
@@ -57,7 +57,8 @@ func Evaluate(set *wire.FeatureSet, model *wire.Model, batches []arrow.Record) (
 			case scoring.Binary:
 				classes.AddCoded(one, rows.Targets.Values[i:i+1], 1)
 			default:
-				regression.Add(one, rawLabels(rows.Targets.Values[i*outputs:(i+1)*outputs], label.Mean), 1)
+				label := rows.Targets.Values[i*outputs : (i+1)*outputs]
+				regression.Add(codePredictions(one, set), codeLabels(label, set.Coding), 1)
 			}
 		}
 	}
@@ -70,18 +71,20 @@ func Evaluate(set *wire.FeatureSet, model *wire.Model, batches []arrow.Record) (
 	}, nil
 }
 
-// labelMean is the constant predictor of a regression; the calibration mean is near the training mean.
-func labelMean(label *encoder.Label, outputs int) []float64 {
-	if label.Mean != nil {
-		return label.Mean
+// codeLabels codes one row of a regression's labels, which are about their calibration mean, as for selection.
+func codeLabels(label []float32, coding scoring.Coding) []float32 {
+	coded := make([]float32, len(label))
+	for k, v := range label {
+		coded[k] = float32(coding.Gain[k]*float64(v) + coding.Offset[k])
 	}
-	return make([]float64, outputs)
+	return coded
 }
 
-func rawLabels(centred []float32, mean []float64) []float32 {
-	raw := make([]float32, len(centred))
-	for k, v := range centred {
-		raw[k] = float32(float64(v) + mean[k])
+// codePredictions does the same with predictions in the units of the label.
+func codePredictions(predicted []float32, set *wire.FeatureSet) []float32 {
+	coded := make([]float32, len(predicted))
+	for k, v := range predicted {
+		coded[k] = float32(set.Coding.Gain[k]*(float64(v)-set.Encoder.Label.Mean[k]) + set.Coding.Offset[k])
 	}
-	return raw
+	return coded
 }

@@ -50,6 +50,7 @@ type featurizePartition struct {
 	nextRow   int32  // first row of it that is not in the output yet
 	partlyOut string // feature set of the parts of that message that are out; empty if nextRow is 0
 	core      *Featurizer
+	missing   string // feature set that was said to be missing
 
 	pending     []sourced
 	pendingSize int
@@ -191,7 +192,15 @@ func (p *featurizePartition) chooseSet() error {
 		return nil
 	}
 	set, ok := state.Sets[id]
-	if !ok {
+	switch {
+	case !ok && p.core != nil: // a set that this build does not understand: the last one is better than none
+		if p.missing != id {
+			p.logger.Error("feature set is not on its topic or not understood, the last one stays in use",
+				zap.String("feature_set", id), zap.String("in_use", p.core.ID()))
+			p.missing = id
+		}
+		return nil
+	case !ok:
 		return pipeline.Permanent(fmt.Errorf("feature set %s, in use on partition %d at offset %d, is not on topic %s",
 			id, p.partition, p.next, p.Settings.Topics.FeatureSets))
 	}
@@ -254,7 +263,7 @@ func (p *featurizePartition) flushSingly(ctx context.Context) error {
 	return nil
 }
 
-func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.OversizedBatchError) error {
+func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.UnreadableBatchError) error {
 	p.letters = append(p.letters, refusedBatch(StageFeaturize, e, p.Clock()))
 	p.counts.Messages++
 	p.counts.Undecodable++

@@ -303,7 +303,7 @@ func TestFlowABatchThatExpandsBeyondTheBudget(t *testing.T) {
 	}
 	for _, stage := range []string{stages.StageSubsample, stages.StageFeaturize} {
 		letters := f.letters(0, stage)
-		if len(letters) != 1 || letters[0].Reason != "oversized_batch" || letters[0].Offset != 20 || letters[0].Topic != f.settings.Topics.Events ||
+		if len(letters) != 1 || letters[0].Reason != "unreadable_batch" || letters[0].Offset != 20 || letters[0].Topic != f.settings.Topics.Events ||
 			letters[0].record.Value != nil {
 			t.Errorf("%s: %+v", stage, letters)
 		}

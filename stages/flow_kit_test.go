@@ -143,7 +143,7 @@ func (f *flow) dial() *kafka.Client {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { client.Close() }) //nolint:errcheck // never fails
+	f.t.Cleanup(func() { client.Close() })
 	return client
 }
 
@@ -211,7 +211,7 @@ func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, re
 	if l.killAt > 0 && l.produced.Add(1) == l.killAt {
 		l.dead.Store(true)
 		if l.killAfter {
-			l.Broker.Produce(ctx, topic, partition, records) //nolint:errcheck // nobody is there to hear of it
+			l.Broker.Produce(ctx, topic, partition, records)
 		}
 		return 0, errKilled
 	}
@@ -246,7 +246,7 @@ func (f *flow) start(names []string, prepare func(*worker)) *worker {
 		w.done <- err
 	}()
 	f.t.Cleanup(func() {
-		w.end() //nolint:errcheck // reported where it happened
+		w.end()
 	})
 	return w
 }
@@ -255,7 +255,7 @@ func (w *worker) end() error {
 	w.once.Do(func() {
 		w.cancel()
 		w.err = <-w.done
-		w.client.Close() //nolint:errcheck // never fails
+		w.client.Close()
 	})
 	return w.err
 }
@@ -271,7 +271,7 @@ func (w *worker) stop() {
 // kill cuts the worker off: nothing that it still does reaches the broker.
 func (w *worker) kill() {
 	w.log.dead.Store(true)
-	w.end() //nolint:errcheck // it may well complain
+	w.end()
 }
 
 // fails waits for the worker to end by itself and returns its error.
@@ -445,7 +445,7 @@ func rows(first, next int64, edit func(n int64, r *row)) arrow.Record {
 
 // record builds the event columns of rows; string labels make a string column.
 func record(list []row) arrow.Record {
-	var label arrow.DataType = arrow.PrimitiveTypes.Float64
+	var label arrow.DataType = arrow.PrimitiveTypes.Float64 //nolint:staticcheck // the inferred type is narrower
 	for _, r := range list {
 		if _, ok := r.y.(string); ok {
 			label = arrow.BinaryTypes.String

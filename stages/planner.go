@@ -218,7 +218,8 @@ func (p *Planner) start(ctx context.Context, logger *zap.Logger, state State, wh
 	}
 	logger.Info("exploration planned", zap.String("exploration", spec.Exploration), zap.Int("dim", spec.Candidates.Dim),
 		zap.Float64("sigma", spec.Candidates.Sigma), zap.Int("candidates", spec.Candidates.Count),
-		zap.Int64("calibration_rows", rows), zap.Any("left_out", found.Report.LeftOut), zap.String("warning", found.Warning))
+		zap.Int64("calibration_rows", rows), zap.Any("left_out", found.Report.LeftOut),
+		zap.Strings("warnings", found.Report.Warnings), zap.String("bandwidth_warning", found.Warning))
 	return p.publish(ctx, *spec, state.Requests...)
 }
 

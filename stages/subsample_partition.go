@@ -164,7 +164,7 @@ func (p *subsamplePartition) addLetter(letter pipeline.Record) {
 	p.letterBytes += letter.Size()
 }
 
-func (p *subsamplePartition) Refuse(ctx context.Context, e *pipeline.OversizedBatchError) error {
+func (p *subsamplePartition) Refuse(ctx context.Context, e *pipeline.UnreadableBatchError) error {
 	p.addLetter(refusedBatch(StageSubsample, e, p.Clock()))
 	p.core.Refuse(e.NextOffset)
 	return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset()})

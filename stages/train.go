@@ -3,6 +3,7 @@ package stages
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -23,8 +24,9 @@ var errOtherSet = errors.New("message of another feature set")
 
 // Trainer sums the features messages of one feature set, partition by partition, and fits models to them.
 //
-// Regression labels are fitted about their calibration mean where there is an intercept, which then takes the mean
-// back in: a model predicts in the units of the label either way.
+// Regression labels are fitted as they are coded for selection, in [-1, 1] by the range of the scored rows: the paper's
+// setting where there is no intercept, and without effect on the fit where there is one. Models predict in the units of
+// the label; the relative squared error is that of the coded label, as in the paper, since it depends on where zero is.
 type Trainer struct {
 	set     *wire.FeatureSet
 	id      string
@@ -33,7 +35,10 @@ type Trainer struct {
 	limits  arrowio.Limits
 	labels  *encoder.Encoder // reads the label columns alone
 	outputs int
-	parts   []*TrainPartition // by partition number
+	// fitOffset is what is added to a regression label after its gain: the coding's offset, so that the label is in
+	// [-1, 1], or nothing where the intercept makes it needless and digits would be lost.
+	fitOffset []float64
+	parts     []*TrainPartition // by partition number
 }
 
 // TrainPartition holds the sums of one partition and how far its rows have come. It belongs to one goroutine.
@@ -49,7 +54,7 @@ type TrainPartition struct {
 	rows       encoder.Rows // reused, as are the buffers
 	fitBuffer  rowBuffer
 	heldBuffer rowBuffer
-	raw        []float32
+	coded      []float32
 }
 
 // rowBuffer collects rows for one call of Sums.Add.
@@ -72,7 +77,10 @@ func NewTrainer(set *wire.FeatureSet, config TrainConfig, limits arrowio.Limits,
 	t := &Trainer{
 		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
 		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
-		outputs: set.Encoder.Outputs(),
+		outputs: set.Encoder.Outputs(), fitOffset: set.Coding.Offset,
+	}
+	if config.Intercept {
+		t.fitOffset = make([]float64, t.outputs)
 	}
 	m := set.Set.Features.Len()
 	for number := range partitions {
@@ -208,17 +216,17 @@ func (p *TrainPartition) addRow(i int, z []float32, id training.RowID) {
 	buffer := &p.fitBuffer
 	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
 		buffer = &p.heldBuffer
-		p.raw = p.appendOutputs(p.raw[:0], i, nil)
-		p.evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.raw)
+		p.coded = p.appendOutputs(p.coded[:0], i, p.set.Coding.Offset)
+		p.evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)
 	}
 	buffer.z = append(buffer.z, z...)
-	buffer.y = p.appendOutputs(buffer.y, i, p.calibrationMean())
+	buffer.y = p.appendOutputs(buffer.y, i, p.fitOffset)
 	buffer.rows++
 }
 
-// appendOutputs codes the label of row i: ±1 one-vs-rest for classes, the label minus the base (nil = 0) for a
-// regression.
-func (p *TrainPartition) appendOutputs(y []float32, i int, base []float64) []float32 {
+// appendOutputs codes the label of row i: ±1 one-vs-rest for classes; for a regression the set's gain times the label
+// about its calibration mean, plus the offset.
+func (p *TrainPartition) appendOutputs(y []float32, i int, offset []float64) []float32 {
 	targets := p.rows.Targets
 	switch p.set.Task {
 	case scoring.MultiClass:
@@ -229,11 +237,7 @@ func (p *TrainPartition) appendOutputs(y []float32, i int, base []float64) []flo
 		y = append(y, targets.Values[i])
 	default:
 		for k, v := range targets.Values[i*p.outputs : (i+1)*p.outputs] {
-			label := float64(v) + p.set.Encoder.Label.Mean[k]
-			if base != nil {
-				label = float64(v) + (p.set.Encoder.Label.Mean[k] - base[k])
-			}
-			y = append(y, float32(label))
+			y = append(y, float32(p.set.Coding.Gain[k]*float64(v)+offset[k]))
 		}
 	}
 	return y
@@ -252,13 +256,11 @@ func (t *Trainer) Solve(pipelineName string, now time.Time) (*wire.Model, error)
 	if err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
-	shift(result.Model, t.calibrationMean())
-	if result.OnFit != result.Model {
-		shift(result.OnFit, t.calibrationMean())
-	}
+	metrics := t.metrics(result, fit, evaluation)
+	t.decode(result.Model)
 	model := &wire.Model{
 		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
-		Label: t.set.Encoder.Label, Metrics: t.metrics(result, fit, evaluation),
+		Label: t.set.Encoder.Label, Metrics: metrics,
 		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
 		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
 	}
@@ -282,17 +284,16 @@ func (t *Trainer) merge() (fit, held *training.Sums, evaluation *training.Evalua
 	return fit, held, evaluation, ranges
 }
 
-// calibrationMean is what is taken out of the labels that the sums hold, nil for nothing.
-func (t *Trainer) calibrationMean() []float64 {
-	if t.set.Task != scoring.Regression || !t.config.Intercept {
-		return nil
+// decode turns a regression model of coded labels into one that predicts in the units of the label.
+func (t *Trainer) decode(model *training.Model) {
+	if t.set.Task != scoring.Regression {
+		return
 	}
-	return t.set.Encoder.Label.Mean
-}
-
-func shift(model *training.Model, mean []float64) {
-	for k := range mean {
-		model.Intercept[k] += mean[k]
+	for k, gain := range t.set.Coding.Gain {
+		for i := range model.Features {
+			model.Theta[k*model.Features+i] /= gain
+		}
+		model.Intercept[k] = (model.Intercept[k]-t.fitOffset[k])/gain + t.set.Encoder.Label.Mean[k]
 	}
 }
 
@@ -318,11 +319,14 @@ func (t *Trainer) metrics(result *training.Fit, fit *training.Sums, evaluation *
 		metrics.ConstantError = wire.Measured(errs.ConstantError())
 		return metrics
 	}
-	trainMean := fit.OutputMean()
-	for k, mean := range t.calibrationMean() {
-		trainMean[k] += mean
+	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
+	trainMean, coded := fit.OutputMean(), *result.OnFit
+	coded.Intercept = slices.Clone(coded.Intercept)
+	for k, offset := range t.set.Coding.Offset {
+		trainMean[k] += offset - t.fitOffset[k]
+		coded.Intercept[k] += offset - t.fitOffset[k]
 	}
-	errs := evaluation.Regression(result.OnFit, trainMean)
+	errs := evaluation.Regression(&coded, trainMean)
 	metrics.RelativeSquaredError = wire.Measured(errs.RelativeSquaredError())
 	metrics.UnexplainedVariance = wire.Measured(errs.UnexplainedVariance())
 	metrics.ConstantError = wire.Measured(errs.ConstantError())

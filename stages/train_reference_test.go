@@ -13,7 +13,7 @@ import (
 // trainingRow is a row of the features topic as the reference reads it.
 type trainingRow struct {
 	z    []float64
-	y    []float64 // in the units of the label, ±1 one-vs-rest for classes
+	y    []float64 // a regression's label as it is coded for selection, ±1 one-vs-rest for classes
 	held bool
 }
 
@@ -38,7 +38,7 @@ func trainingRows(t testing.TB, set *wire.FeatureSet, config TrainConfig, messag
 			row.y = reference.y
 			switch set.Task {
 			case scoring.Regression:
-				row.y = []float64{reference.y[0] + label.Mean[0]}
+				row.y = []float64{set.Coding.Gain[0]*reference.y[0] + set.Coding.Offset[0]}
 			case scoring.MultiClass:
 				for k := range row.y {
 					row.y[k] = 2*row.y[k] - 1
@@ -48,6 +48,20 @@ func trainingRows(t testing.TB, set *wire.FeatureSet, config TrainConfig, messag
 		}
 	}
 	return rows
+}
+
+// codedModel turns a model in the units of the label into one of coded labels.
+func codedModel(set *wire.FeatureSet, model *training.Model) *training.Model {
+	coded := *model
+	if set.Task == scoring.Regression {
+		gain, offset := set.Coding.Gain[0], set.Coding.Offset[0]
+		coded.Theta = nil
+		for _, v := range model.Theta {
+			coded.Theta = append(coded.Theta, gain*v)
+		}
+		coded.Intercept = []float64{gain*(model.Intercept[0]-set.Encoder.Label.Mean[0]) + offset}
+	}
+	return &coded
 }
 
 // ridge solves (1/N) Σ (θ₀ + θᵀz − y)² + λ‖θ‖² for one output by Gaussian elimination.

@@ -174,9 +174,9 @@ func (r *TrainRunner) add(ctx context.Context, partition int, records []pipeline
 
 // passOver returns the next offset that can be read after an error about particular offsets.
 func passOver(err error, at int64) (int64, bool) {
-	var oversized *pipeline.OversizedBatchError
-	if errors.As(err, &oversized) {
-		return oversized.NextOffset, true
+	var unreadable *pipeline.UnreadableBatchError
+	if errors.As(err, &unreadable) {
+		return unreadable.NextOffset, true
 	}
 	var outOfRange *pipeline.OffsetOutOfRangeError
 	if errors.As(err, &outOfRange) && outOfRange.First > at {

@@ -95,7 +95,7 @@ func TestTrainerModelAgainstANaiveSolve(t *testing.T) {
 				if model.TrainRows != int64(len(rows)) || model.HeldOutRows != int64(len(held)) || len(held) < 100 {
 					t.Fatalf("%d rows, %d held out; want %d, %d", model.TrainRows, model.HeldOutRows, len(rows), len(held))
 				}
-				checkWeights(t, model.Model, rows, intercept)
+				checkWeights(t, codedModel(set, model.Model), rows, intercept)
 				checkChoice(t, model, fit, held, intercept)
 				checkMetrics(t, set.Task, model, fit, held, intercept)
 			})
@@ -278,11 +278,11 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 			}
 			r := parts[o][at[o]]
 			part := readOutput(t, r, 10).part
-			if first := part.SourceOffset*60 + int64(part.FirstRow); first > written {
+			first := part.SourceOffset*60 + int64(part.FirstRow)
+			if first > written {
 				continue // a gap that no owner leaves
-			} else {
-				written = max(written, first+int64(part.RowCount))
 			}
+			written = max(written, first+int64(part.RowCount))
 			at[o]++
 			if rng.IntN(10) == 0 {
 				at[o] = rng.IntN(at[o]) // restarted from further back
@@ -461,7 +461,7 @@ func TestEvaluate(t *testing.T) {
 			}
 			rows := trainingRows(t, set, config, messages[2:])
 			var wrong, residual, square, sum, n float64
-			w := model.Model
+			w := codedModel(set, model.Model)
 			for _, r := range rows {
 				f := make([]float64, w.Outputs)
 				for k := range f {

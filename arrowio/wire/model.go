@@ -32,7 +32,7 @@ type Model struct {
 // (no held-out rows, a constant label); [Measured] makes one.
 type Metrics struct {
 	Misclassification    *float64      `json:"misclassification,omitempty"`      // classification
-	RelativeSquaredError *float64      `json:"relative_squared_error,omitempty"` // regression: 100·Σ(f−y)²/Σy²
+	RelativeSquaredError *float64      `json:"relative_squared_error,omitempty"` // regression: 100·Σ(f−y)²/Σy² of coded labels
 	UnexplainedVariance  *float64      `json:"unexplained_variance,omitempty"`   // regression: 100·Σ(f−y)²/Σ(y−ȳ)²
 	ConstantError        *float64      `json:"constant_error,omitempty"`         // the first of the above for the constant predictor
 	LambdaPath           []LambdaPoint `json:"lambda_path,omitempty"`

@@ -52,8 +52,10 @@ func addExploration(t cli.Facts, r *demo.Result) {
 	t.Add("candidates M0", "%d, %s map, %s draws", e.Candidates, e.Map, e.Distribution)
 	t.Add("features kept M", "%d", e.Features)
 	t.Add("  by "+e.Criterion, "%.4g (best) to %.4g (cut-off)", e.BestScore, e.CutoffScore)
-	criterion, _ := scoring.ParseCriterion(e.Criterion) // as it was written
-	t.Add(radiusName(criterion), "%.4g at %d rows; %d of %d above it", e.ConfidenceRadius, e.SampleRows, e.AboveNoise, e.Features)
+	criterion, _ := scoring.ParseCriterion(e.Criterion) // as they were written
+	kind, _ := scoring.ParseMap(e.Map)
+	addRadius(t, kind, criterion, e.ConfidenceRadius, e.LargeSampleRadius,
+		fmt.Sprintf(" at %d rows; %d of %d above it", e.SampleRows, e.AboveNoise, e.Features))
 	t.Add("feature set", "%s", r.FeatureSet.ID)
 }
 

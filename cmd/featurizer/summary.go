@@ -41,9 +41,11 @@ type setExploration struct {
 	Criterion        string  `json:"criterion"`
 	Sigma            float64 `json:"sigma"`
 	ConfidenceRadius float64 `json:"confidence_radius"`
-	Best             float64 `json:"best_score"`
-	Cutoff           float64 `json:"cutoff_score"`
-	AboveNoise       int     `json:"above_noise"`
+	// LargeSampleRadius is the one to read for unbounded maps (arc-cosine 1 and 2, linear).
+	LargeSampleRadius float64 `json:"large_sample_radius"`
+	Best              float64 `json:"best_score"`
+	Cutoff            float64 `json:"cutoff_score"`
+	AboveNoise        int     `json:"above_noise"`
 	// Spectrum has quantiles of the criterion over all candidates; only a command that explores knows it.
 	Spectrum *spectrum `json:"spectrum,omitempty"`
 }
@@ -85,7 +87,8 @@ func describeSet(set *wire.FeatureSet) setSummary {
 			ID: l.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
 			Candidates: l.Candidates, Features: set.Set.Features.Len(), SampleRows: l.Rows,
 			Criterion: l.Criterion.String(), Sigma: set.Candidates.Sigma, ConfidenceRadius: l.Radius,
-			Best: l.Best, Cutoff: l.Cutoff, AboveNoise: l.AboveNoise,
+			LargeSampleRadius: l.LargeSampleRadius,
+			Best:              l.Best, Cutoff: l.Cutoff, AboveNoise: l.AboveNoise,
 		},
 		Rows: l.Counts, Lineage: l,
 	}
@@ -127,17 +130,22 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	if q := e.Spectrum; q != nil {
 		t.Add("  of all candidates", "median %.4g, 90 %% below %.4g", q.P50, q.P90)
 	}
-	t.Add(radiusName(set.Lineage.Criterion), "%.4g; %d of %d features above it", e.ConfidenceRadius, e.AboveNoise, e.Features)
+	addRadius(t, set.Candidates.Map, set.Lineage.Criterion, e.ConfidenceRadius, e.LargeSampleRadius,
+		fmt.Sprintf("; %d of %d features above it", e.AboveNoise, e.Features))
 	t.Add("rows", "%d in, %d scored, %d not sampled, %d unlabelled, %d rejected", c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
 	t.Add("source", "%s, exploration %s", s.Lineage.EventsTopic, e.ID)
 	t.Render()
 }
 
-// radiusName says what the confidence radius bounds: it is a distance between scores, or a correlation, and not on the
-// scale of the criterion's squares.
-func radiusName(c scoring.Criterion) string {
-	if c == scoring.Correlation {
-		return "noise level of |correlation|"
+// addRadius says what the confidence radius bounds: it is a distance between scores, or a correlation, and not on the
+// scale of the criterion's squares. Hoeffding's radius of a score means nothing for unbounded maps.
+func addRadius(t cli.Facts, m scoring.Map, c scoring.Criterion, radius, largeSample float64, above string) {
+	switch {
+	case c == scoring.Correlation:
+		t.Add("noise level of |correlation|", "%.4g%s", radius, above)
+	case m.Bounded():
+		t.Add("confidence radius of Ŝ", "%.4g%s", radius, above)
+	default:
+		t.Add("large-sample radius of Ŝ", "%.4g at most among the kept features", largeSample)
 	}
-	return "confidence radius of Ŝ"
 }

@@ -35,7 +35,7 @@ type Config struct {
 	// default.
 	FetchMaxWait time.Duration `koanf:"fetch_max_wait"`
 	// BatchBudgetBytes bounds what one fetch holds once decompressed, in bytes: a batch over it is refused
-	// with [pipeline.OversizedBatchError]. At least fetch_max_bytes. Default 64 MiB, zero means the default.
+	// with [pipeline.UnreadableBatchError]. At least fetch_max_bytes. Default 64 MiB, zero means the default.
 	BatchBudgetBytes int `koanf:"batch_budget_bytes"`
 	// Compression of produced batches: none, gzip, snappy, lz4 or zstd. Default none: fastest on a good
 	// network; lz4 where bytes matter.

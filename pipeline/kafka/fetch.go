@@ -20,7 +20,7 @@ const readCommitted = 1
 const answerMaxBytes = 1 << 30
 
 // Fetch implements [pipeline.Log]. Records are those committed. A batch that stays unreadable is an
-// [*pipeline.OversizedBatchError] also where the reason is not its size but [ErrCorruptBatch] or
+// [*pipeline.UnreadableBatchError] also where the reason is not its size but [ErrCorruptBatch] or
 // [ErrOldFormat].
 func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	at := place{fmt.Sprintf("fetch offset %d of", offset), topic, partition}
@@ -34,7 +34,7 @@ func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset 
 	case err == nil:
 		return fetched, nil
 	case errors.As(err, &bad):
-		return pipeline.Fetched{}, &pipeline.OversizedBatchError{Topic: topic, Partition: partition,
+		return pipeline.Fetched{}, &pipeline.UnreadableBatchError{Topic: topic, Partition: partition,
 			Offset: max(bad.base, offset), NextOffset: max(bad.next, offset+1), Err: bad.err}
 	case errors.As(err, &large):
 		return pipeline.Fetched{}, c.oversized(at, offset, large)
@@ -116,7 +116,7 @@ func (c *Client) decode(at place, offset int64, answer *fetchAnswer) (pipeline.F
 
 // oversized reports a batch that was not taken from the connection; its header says where it ends.
 func (c *Client) oversized(at place, offset int64, large *oversizedSetError) error {
-	e := &pipeline.OversizedBatchError{Topic: at.topic, Partition: at.partition,
+	e := &pipeline.UnreadableBatchError{Topic: at.topic, Partition: at.partition,
 		Offset: offset, NextOffset: offset + 1, Err: large}
 	if len(large.header) == batchHeaderBytes && oldFormat(large.header) == nil {
 		b := parseHeader(large.header)

@@ -114,7 +114,7 @@ func expandingBatch(t *testing.T, addrs []string) {
 			if err != nil || texts(fetched.Records) != "0:before" || fetched.NextOffset != 1 {
 				t.Fatalf("%s, next %d, %v", texts(fetched.Records), fetched.NextOffset, err)
 			}
-			var oversized *pipeline.OversizedBatchError
+			var oversized *pipeline.UnreadableBatchError
 			allocated := allocatedBy(func() {
 				_, err = client.Fetch(background(t), topic, 0, 1)
 			})

@@ -47,7 +47,7 @@ type topic struct {
 type shard struct {
 	records     []pipeline.Record // ascending offsets
 	first, next int64
-	oversized   map[int64]int64 // offset of an unreadable batch to the one behind it
+	unreadable  map[int64]int64 // offset of an unreadable batch to the one behind it
 }
 
 // NewBroker returns a broker without topics.
@@ -72,7 +72,7 @@ func (b *Broker) AddConfiguredTopic(name string, partitions int, configs map[str
 
 func (t *topic) grow(partitions int) {
 	for len(t.partitions) < partitions {
-		t.partitions = append(t.partitions, &shard{oversized: map[int64]int64{}})
+		t.partitions = append(t.partitions, &shard{unreadable: map[int64]int64{}})
 	}
 }
 
@@ -101,7 +101,7 @@ func (b *Broker) Remove(topic string, partition int, offset int64) {
 
 // Oversize makes the records from offset up to, not including, nextOffset a batch over the memory budget.
 func (b *Broker) Oversize(topic string, partition int, offset, nextOffset int64) {
-	b.with(topic, partition, func(p *shard) { p.oversized[offset] = nextOffset })
+	b.with(topic, partition, func(p *shard) { p.unreadable[offset] = nextOffset })
 }
 
 // Records returns what a partition holds.
@@ -184,8 +184,8 @@ func (b *Broker) fetchNow(topic string, number int, offset int64) (pipeline.Fetc
 		return pipeline.Fetched{}, nil, &pipeline.OffsetOutOfRangeError{
 			Topic: topic, Partition: number, Offset: offset, First: p.first, Next: p.next}
 	}
-	if after, ok := p.oversized[offset]; ok {
-		return pipeline.Fetched{}, nil, &pipeline.OversizedBatchError{
+	if after, ok := p.unreadable[offset]; ok {
+		return pipeline.Fetched{}, nil, &pipeline.UnreadableBatchError{
 			Topic: topic, Partition: number, Offset: offset, NextOffset: after, Err: fmt.Errorf("too much for a test")}
 	}
 	return p.from(offset), b.changed, nil
@@ -198,7 +198,7 @@ func (p *shard) from(offset int64) pipeline.Fetched {
 		if r.Offset < offset {
 			continue
 		}
-		if _, ok := p.oversized[r.Offset]; ok || len(fetched.Records) == fetchRecords {
+		if _, ok := p.unreadable[r.Offset]; ok || len(fetched.Records) == fetchRecords {
 			fetched.NextOffset = r.Offset
 			break
 		}

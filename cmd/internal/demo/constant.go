@@ -12,8 +12,8 @@ import (
 type constant struct {
 	class    map[int32]int64 // rows of each class
 	rows     int64
-	squares  float64 // Σy²
-	residual float64 // Σ(y−m)², m the mean over the calibration rows
+	squares  float64 // Σy² of coded labels
+	residual float64 // Σ(y−m)² of coded labels, m the mean over the calibration rows
 }
 
 // measureConstant goes through the labelled test rows.
@@ -42,8 +42,8 @@ func (c *constant) add(set *wire.FeatureSet, targets scoring.Targets, row int) {
 		c.class[int32(targets.Values[row])]++ // -1 or 1
 	default:
 		for k := range targets.Outputs {
-			residual := float64(targets.Values[row*targets.Outputs+k])
-			y := residual + set.Encoder.Label.Mean[k]
+			residual := set.Coding.Gain[k] * float64(targets.Values[row*targets.Outputs+k])
+			y := residual + set.Coding.Offset[k]
 			c.residual += residual * residual
 			c.squares += y * y
 		}

@@ -90,7 +90,9 @@ type Exploration struct {
 	BestScore        float64 `json:"best_score"`
 	CutoffScore      float64 `json:"cutoff_score"`
 	ConfidenceRadius float64 `json:"confidence_radius"`
-	AboveNoise       int     `json:"above_noise"`
+	// LargeSampleRadius is the one to read for unbounded maps (arc-cosine 1 and 2, linear).
+	LargeSampleRadius float64 `json:"large_sample_radius"`
+	AboveNoise        int     `json:"above_noise"`
 }
 
 // FeatureSet names the set that was published.

@@ -27,7 +27,8 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 		ID: lineage.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
 		Criterion: lineage.Criterion.String(), Candidates: lineage.Candidates, Features: set.Set.Features.Len(),
 		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthRule: lineage.BandwidthRule,
-		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius, AboveNoise: lineage.AboveNoise,
+		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius,
+		LargeSampleRadius: lineage.LargeSampleRadius, AboveNoise: lineage.AboveNoise,
 	}
 	r.result.FeatureSet = FeatureSet{ID: set.ID()}
 	r.result.Model = Model{ID: model.ID, Loss: model.Model.Loss, Lambda: model.Model.Lambda,

@@ -64,12 +64,12 @@ func (r *run) monitor(ctx context.Context) {
 // follow watches the stages from outside, as an operator would, and trains once all is featurized.
 func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error) {
 	began := time.Now()
-	state, err := r.runtime.Watch.Wait(ctx, func(s stages.State) bool { return s.Spec != nil })
-	if err != nil {
+	if _, err := r.runtime.Watch.Wait(ctx, func(s stages.State) bool { return s.Spec != nil }); err != nil {
 		return nil, nil, err
 	}
 	r.phase(stages.StageCalibrate, &began)
-	if state, err = r.runtime.Watch.Wait(ctx, func(s stages.State) bool { return s.CurrentSet() != nil }); err != nil {
+	state, err := r.runtime.Watch.Wait(ctx, func(s stages.State) bool { return s.CurrentSet() != nil })
+	if err != nil {
 		return nil, nil, err
 	}
 	r.phase(stages.StageSubsample, &began)
