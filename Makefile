@@ -8,7 +8,7 @@ BENCHCOUNT    ?= 6
 PKG           ?= ./...
 
 .DEFAULT_GOAL := test
-.PHONY: build test race noasm vet lint fmt fuzz-short bench demo ci help
+.PHONY: build test race integration noasm vet lint fmt fuzz-short bench demo ci help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -22,7 +22,10 @@ test: ## all tests
 race: ## all tests under the race detector (needs a C compiler)
 	$(GO) test -race $(PKG)
 
-noasm: ## all tests on the plain Go kernels
+integration: ## the broker's tests against Apache Kafka (needs Java 17 and Maven)
+	scripts/kafka.sh run $(GO) test -count=1 ./pipeline/kafka
+
+noasm: ## all tests without assembly, in the modules used as well
 	$(GO) test -tags noasm $(PKG)
 
 vet: ## go vet, also of the files for another processor
