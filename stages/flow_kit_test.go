@@ -2,20 +2,14 @@ package stages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -147,146 +141,6 @@ func (f *flow) dial() *kafka.Client {
 	return client
 }
 
-// worker is one process: a client of its own, a runtime, all the stages asked for.
-type worker struct {
-	*stages.Runtime
-	t      *testing.T
-	client *kafka.Client
-	log    *faultyLog
-	cancel context.CancelFunc
-	done   chan error
-	once   sync.Once
-	err    error
-
-	mayFail atomic.Bool // Run is expected to return an error
-}
-
-// faultyLog is a broker that a process can be cut off from, as kill -9 would.
-type faultyLog struct {
-	pipeline.Broker
-	dead    atomic.Bool
-	fetch   func(ctx context.Context, topic string, partition int, offset int64) error // nil = no faults
-	produce func(ctx context.Context, topic string, partition int, records []pipeline.Record) error
-
-	looked func(topic string) // offsets of a topic were looked up
-
-	// killAt, if above 0, is the produce request at which the process dies: before the broker has it, or with killAfter
-	// once the broker has it but before the answer.
-	killAt    int64
-	killAfter bool
-	produced  atomic.Int64
-}
-
-var errKilled = pipeline.Permanent(errors.New("killed"))
-
-func (l *faultyLog) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	if l.dead.Load() {
-		return pipeline.Fetched{}, errKilled
-	}
-	if l.fetch != nil {
-		if err := l.fetch(ctx, topic, partition, offset); err != nil {
-			return pipeline.Fetched{}, err
-		}
-	}
-	return l.Broker.Fetch(ctx, topic, partition, offset)
-}
-
-func (l *faultyLog) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
-	first, next, err = l.Broker.Offsets(ctx, topic, partition)
-	if l.looked != nil && err == nil {
-		l.looked(topic)
-	}
-	return first, next, err
-}
-
-func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
-	if l.dead.Load() {
-		return 0, errKilled
-	}
-	if l.produce != nil {
-		if err := l.produce(ctx, topic, partition, records); err != nil {
-			return 0, err
-		}
-	}
-	if l.killAt > 0 && l.produced.Add(1) == l.killAt {
-		l.dead.Store(true)
-		if l.killAfter {
-			l.Broker.Produce(ctx, topic, partition, records)
-		}
-		return 0, errKilled
-	}
-	return l.Broker.Produce(ctx, topic, partition, records)
-}
-
-// allButTrain are the stages that give feature sets and features.
-var allButTrain = []string{stages.StageCalibrate, stages.StageSubsample, stages.StageSelect, stages.StageFeaturize}
-
-// exploring are the stages that give feature sets.
-var exploring = allButTrain[:3]
-
-// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, sees the worker before it
-// runs.
-func (f *flow) start(names []string, prepare func(*worker)) *worker {
-	f.t.Helper()
-	client := f.dial()
-	log := &faultyLog{Broker: client}
-	w := &worker{Runtime: stages.NewRuntime(log, f.settings, testLogger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
-	w.DrainTimeout = 5 * time.Second
-	if prepare != nil {
-		prepare(w)
-	}
-	ctx, cancel := context.WithCancel(f.ctx)
-	w.cancel = cancel
-	go func() {
-		err := stages.Run(ctx, w.Runtime, names, false)
-		if err != nil && !w.log.dead.Load() && !w.mayFail.Load() {
-			f.t.Errorf("worker: %v", err)
-			f.giveUp()
-		}
-		w.done <- err
-	}()
-	f.t.Cleanup(func() {
-		w.end()
-	})
-	return w
-}
-
-func (w *worker) end() error {
-	w.once.Do(func() {
-		w.cancel()
-		w.err = <-w.done
-		w.client.Close()
-	})
-	return w.err
-}
-
-// stop ends the worker in good order.
-func (w *worker) stop() {
-	w.t.Helper()
-	if err := w.end(); err != nil {
-		w.t.Fatalf("worker: %v", err)
-	}
-}
-
-// kill cuts the worker off: nothing that it still does reaches the broker.
-func (w *worker) kill() {
-	w.log.dead.Store(true)
-	w.end()
-}
-
-// fails waits for the worker to end by itself and returns its error.
-func (w *worker) fails() error {
-	w.t.Helper()
-	select {
-	case err := <-w.done:
-		w.done <- err
-		return err
-	case <-time.After(patience / 2):
-		w.t.Fatal("the worker still runs")
-		return nil
-	}
-}
-
 // state waits until the topics say what ok asks for.
 func (f *flow) state(what string, ok func(stages.State) bool) stages.State {
 	f.t.Helper()
@@ -410,85 +264,6 @@ func (f *flow) deleteRecords(topic string, partition int, before int64) {
 		f.t.Fatal(err)
 	}
 }
-
-// row is one event, before the test does something to it.
-type row struct {
-	id    int64
-	x     [3]float64
-	color any // string or nil
-	y     any // float64, string or nil
-}
-
-// rowNumbered gives row n of the stream: everything is a function of n.
-func rowNumbered(n int64) row {
-	r := row{id: n, color: []string{"red", "green", "blue"}[n*n%3]}
-	for i := range r.x {
-		r.x[i] = math.Sin(float64(n+1)*(12.9898+7.1*float64(i))) * 2
-	}
-	y := math.Cos(1.3*r.x[0]-r.x[1]) + 0.3*r.x[2]
-	r.y = y
-	return r
-}
-
-// rows gives rows first up to, not including, next of the stream; edit, which may be nil, changes single ones.
-func rows(first, next int64, edit func(n int64, r *row)) arrow.Record {
-	var list []row
-	for n := first; n < next; n++ {
-		r := rowNumbered(n)
-		if edit != nil {
-			edit(n, &r)
-		}
-		list = append(list, r)
-	}
-	return record(list)
-}
-
-// record builds the event columns of rows; string labels make a string column.
-func record(list []row) arrow.Record {
-	var label arrow.DataType = arrow.PrimitiveTypes.Float64 //nolint:staticcheck // the inferred type is narrower
-	for _, r := range list {
-		if _, ok := r.y.(string); ok {
-			label = arrow.BinaryTypes.String
-		}
-	}
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
-		{Name: "x0", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
-		{Name: "x1", Type: arrow.PrimitiveTypes.Float32},
-		{Name: "x2", Type: arrow.PrimitiveTypes.Float64},
-		{Name: "color", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "y", Type: label, Nullable: true},
-	}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer b.Release()
-	for _, r := range list {
-		b.Field(0).(*array.Int64Builder).Append(r.id)
-		if x := r.x[0]; x == missing {
-			b.Field(1).AppendNull()
-		} else {
-			b.Field(1).(*array.Float64Builder).Append(x)
-		}
-		b.Field(2).(*array.Float32Builder).Append(float32(r.x[1]))
-		b.Field(3).(*array.Float64Builder).Append(r.x[2])
-		if color, ok := r.color.(string); ok {
-			b.Field(4).(*array.StringBuilder).Append(color)
-		} else {
-			b.Field(4).AppendNull()
-		}
-		switch y := r.y.(type) {
-		case float64:
-			b.Field(5).(*array.Float64Builder).Append(y)
-		case string:
-			b.Field(5).(*array.StringBuilder).Append(y)
-		default:
-			b.Field(5).AppendNull()
-		}
-	}
-	return b.NewRecord()
-}
-
-// missing is a value of x0 that becomes a null.
-const missing = -12345
 
 // letter is a dead letter as a reader sees it.
 type letter struct {

@@ -1,0 +1,201 @@
+package stages_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func TestFlowACheckpointOfAnotherSpecIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		edit func(t *testing.T, value []byte) []byte
+		want error
+	}{
+		{"spec hash", func(t *testing.T, value []byte) []byte {
+			checkpoint, err := wire.DecodeCheckpoint(arrowio.NewDecoder(arrowio.DefaultLimits()), value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkpoint.SpecHash = "0123456789abcdef"
+			value, err = wire.EncodeCheckpoint(checkpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}, wire.ErrSpecMismatch},
+		{"format version", func(t *testing.T, value []byte) []byte {
+			other := bytes.Replace(value, []byte(`"format_version":1`), []byte(`"format_version":9`), 1)
+			if bytes.Equal(other, value) {
+				t.Fatal("no format version found")
+			}
+			return other
+		}, wire.ErrFormatVersion},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFlow(t, 1, nil)
+			f.sendRows(0, 0, 3000)
+			m := newMiddle(4)
+			w := f.start(exploring, m.prepare)
+			m.wait(f)
+			w.stop()
+			spec := f.watch.State().Running()
+			scores := f.settings.Topics.Scores
+			newest := f.newestByKey(scores, 0)[spec.Exploration]
+			bad := pipeline.Record{Key: newest.Key, Value: c.edit(t, newest.Value)}
+			// Under other keys it is passed over.
+			elsewhere := pipeline.Record{Key: []byte("flow.0.other"), Value: bad.Value}
+			f.produce(scores, 0, elsewhere, pipeline.Record{Key: []byte("another.1.x"), Value: []byte("what?")}, bad)
+			err := f.start(exploring, func(w *worker) { w.mayFail.Store(true) }).fails()
+			if !errors.Is(err, c.want) {
+				t.Errorf("refused with %v", err)
+			}
+			if set := f.watch.State().Current; set != nil {
+				t.Errorf("set %s all the same", set.ID)
+			}
+			// With the right one behind it, it would still be there: nobody may mix them.
+			if err := f.start(exploring, func(w *worker) { w.mayFail.Store(true) }).fails(); err == nil {
+				t.Error("not refused again")
+			}
+		})
+	}
+}
+
+func TestFlowRetentionPassesTheFeaturizer(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, smallParts)
+	f.sendRows(0, 0, 600)
+	w := f.start(allButTrain, nil)
+	f.featurizedUpTo(0, 30)
+	w.stop()
+	f.sendRows(0, 600, 1200)
+	f.deleteRecords(f.settings.Topics.Events, 0, 45)
+	again := f.start([]string{stages.StageFeaturize}, nil)
+	f.featurizedUpTo(0, 60)
+	again.stop()
+	if c := again.Counters.Totals().Featurize; c.MissingOffsets != 15 || c.Rows != 300 {
+		t.Errorf("%+v", c)
+	}
+	offsets := map[int64]bool{}
+	for _, out := range f.features(0) {
+		offsets[out.SourceOffset] = true
+	}
+	if len(offsets) != 45 || offsets[30] || offsets[44] || !offsets[45] {
+		t.Errorf("%d offsets in the output", len(offsets))
+	}
+}
+
+func TestFlowCompactedEventsAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Topics.Events = "compacted" })
+	_, err := f.client.CreateTopics(f.ctx, []pipeline.TopicSpec{{Name: "other", Partitions: 1, Configs: map[string]string{"cleanup.policy": "compact,delete"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.settings.Topics.Events = "other"
+	if err := f.start(allButTrain, func(w *worker) { w.mayFail.Store(true) }).fails(); !errors.Is(err, stages.ErrCompactedEvents) {
+		t.Errorf("started: %v", err)
+	}
+}
+
+func TestFlowPartitionsAreAdded(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 2, nil)
+	for p := range 2 {
+		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+2000)
+	}
+	m := newMiddle(4)
+	w := f.start(allButTrain, m.prepare)
+	m.wait(f)
+	topics := f.settings.Topics
+	if err := f.client.GrowPartitions(f.ctx, topics.Events, 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := stages.CheckTopics(f.ctx, f.client, topics); !errors.Is(err, stages.ErrNotCoPartitioned) {
+		t.Errorf("checked: %v", err)
+	}
+	f.sendRows(2, 20_000, 22_000)
+	close(m.release)
+	set := f.set(1) // the running exploration keeps its partitions
+	if len(set.Set.Lineage.Partitions) != 2 || !set.Set.Lineage.Counts.Reconciles() {
+		t.Errorf("%+v", set.Set.Lineage)
+	}
+	for p := range 2 {
+		f.featurizedUpTo(p, 100)
+	}
+	done, err := stages.CreateTopics(f.ctx, f.client, topics)
+	if err != nil || len(done) != 3 {
+		t.Errorf("grown: %v, %v", done, err)
+	}
+	f.featurizedUpTo(2, 100)
+	f.request(wire.ActionStart, "all")
+	if again := f.set(2); len(again.Set.Lineage.Partitions) != 3 || again.Set.Lineage.Partitions[2].ClosingOrdinal == 0 {
+		t.Errorf("%+v", again.Set.Lineage)
+	}
+	w.stop()
+	f.checkOnce(2, 20, 100)
+}
+
+var errAway = errors.New("broker away")
+
+func TestFlowABrokerThatIsAway(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 600 })
+	events := rows(0, 3000, nil)
+	defer events.Release()
+	f.send(0, events, 20)
+	want := explored(t, f.settings, events)
+	reached, release, givenUp := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once, given sync.Once
+	var away atomic.Bool
+	w := f.start(allButTrain, func(w *worker) {
+		// Rows are in the sums that no checkpoint has, and saving them takes longer than the time for it.
+		w.DrainTimeout, w.Settings.Subsample.CheckpointRows, w.Settings.Subsample.CheckpointInterval = 20*time.Millisecond, 1e6, time.Hour
+		w.log.fetch = func(ctx context.Context, topic string, _ int, offset int64) error {
+			if topic == w.Settings.Topics.Events && offset >= 20 {
+				once.Do(func() { close(reached) })
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+			return ctx.Err()
+		}
+		w.log.produce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
+			if topic != w.Settings.Topics.Scores || !away.Load() {
+				return nil
+			}
+			<-ctx.Done()
+			given.Do(func() { close(givenUp) })
+			return errAway
+		}
+	})
+	<-reached
+	away.Store(true)
+	f.stopServer()
+	close(release)
+	<-givenUp // ownership is lost, the rows could not be saved
+	f.until("requests fail", func() bool {
+		_, err := f.client.Fetch(f.ctx, f.settings.Topics.Events, 0, 0)
+		return err != nil
+	})
+	f.startServer()
+	away.Store(false)
+	if set := f.set(1); set.ID != want.ID() {
+		t.Errorf("set %s, from the file %s", set.ID, want.ID())
+	}
+	f.featurizedUpTo(0, 150)
+	w.stop()
+	f.checkOnce(0, 20, 150)
+}

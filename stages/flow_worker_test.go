@@ -1,0 +1,154 @@
+package stages_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// worker is one process: a client of its own, a runtime, all the stages asked for.
+type worker struct {
+	*stages.Runtime
+	t      *testing.T
+	client *kafka.Client
+	log    *faultyLog
+	cancel context.CancelFunc
+	done   chan error
+	once   sync.Once
+	err    error
+
+	mayFail atomic.Bool // Run is expected to return an error
+}
+
+// faultyLog is a broker that a process can be cut off from, as kill -9 would.
+type faultyLog struct {
+	pipeline.Broker
+	dead    atomic.Bool
+	fetch   func(ctx context.Context, topic string, partition int, offset int64) error // nil = no faults
+	produce func(ctx context.Context, topic string, partition int, records []pipeline.Record) error
+
+	looked func(topic string) // offsets of a topic were looked up
+
+	// killAt, if above 0, is the produce request at which the process dies: before the broker has it, or with killAfter
+	// once the broker has it but before the answer.
+	killAt    int64
+	killAfter bool
+	produced  atomic.Int64
+}
+
+var errKilled = pipeline.Permanent(errors.New("killed"))
+
+func (l *faultyLog) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	if l.dead.Load() {
+		return pipeline.Fetched{}, errKilled
+	}
+	if l.fetch != nil {
+		if err := l.fetch(ctx, topic, partition, offset); err != nil {
+			return pipeline.Fetched{}, err
+		}
+	}
+	return l.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+func (l *faultyLog) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	first, next, err = l.Broker.Offsets(ctx, topic, partition)
+	if l.looked != nil && err == nil {
+		l.looked(topic)
+	}
+	return first, next, err
+}
+
+func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
+	if l.dead.Load() {
+		return 0, errKilled
+	}
+	if l.produce != nil {
+		if err := l.produce(ctx, topic, partition, records); err != nil {
+			return 0, err
+		}
+	}
+	if l.killAt > 0 && l.produced.Add(1) == l.killAt {
+		l.dead.Store(true)
+		if l.killAfter {
+			l.Broker.Produce(ctx, topic, partition, records)
+		}
+		return 0, errKilled
+	}
+	return l.Broker.Produce(ctx, topic, partition, records)
+}
+
+// allButTrain are the stages that give feature sets and features.
+var allButTrain = []string{stages.StageCalibrate, stages.StageSubsample, stages.StageSelect, stages.StageFeaturize}
+
+// exploring are the stages that give feature sets.
+var exploring = allButTrain[:3]
+
+// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, sees the worker before it
+// runs.
+func (f *flow) start(names []string, prepare func(*worker)) *worker {
+	f.t.Helper()
+	client := f.dial()
+	log := &faultyLog{Broker: client}
+	w := &worker{Runtime: stages.NewRuntime(log, f.settings, testLogger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
+	w.DrainTimeout = 5 * time.Second
+	if prepare != nil {
+		prepare(w)
+	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	w.cancel = cancel
+	go func() {
+		err := stages.Run(ctx, w.Runtime, names, false)
+		if err != nil && !w.log.dead.Load() && !w.mayFail.Load() {
+			f.t.Errorf("worker: %v", err)
+			f.giveUp()
+		}
+		w.done <- err
+	}()
+	f.t.Cleanup(func() {
+		w.end()
+	})
+	return w
+}
+
+func (w *worker) end() error {
+	w.once.Do(func() {
+		w.cancel()
+		w.err = <-w.done
+		w.client.Close()
+	})
+	return w.err
+}
+
+// stop ends the worker in good order.
+func (w *worker) stop() {
+	w.t.Helper()
+	if err := w.end(); err != nil {
+		w.t.Fatalf("worker: %v", err)
+	}
+}
+
+// kill cuts the worker off: nothing that it still does reaches the broker.
+func (w *worker) kill() {
+	w.log.dead.Store(true)
+	w.end()
+}
+
+// fails waits for the worker to end by itself and returns its error.
+func (w *worker) fails() error {
+	w.t.Helper()
+	select {
+	case err := <-w.done:
+		w.done <- err
+		return err
+	case <-time.After(patience / 2):
+		w.t.Fatal("the worker still runs")
+		return nil
+	}
+}
