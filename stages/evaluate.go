@@ -33,58 +33,72 @@ func (e TestErrors) Error() float64 {
 
 // Evaluate measures a model on the labelled rows of some batches.
 func Evaluate(set *wire.FeatureSet, model *wire.Model, batches []arrow.Record) (TestErrors, error) {
-	outputs := set.Encoder.Outputs()
-	transform := scoring.NewTransformer(&set.Set)
-	regression := training.NewRegression(set.Coding.Offset) // the calibration mean, coded
-	classes := training.NewClassification(outputs, 0)
-	var rows encoder.Rows
+	e := newEvaluation(set, model)
 	for _, batch := range batches {
-		if err := set.Encoder.Encode(&rows, batch, nil); err != nil {
+		err := eachChunk(batch, set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return e.add(chunk) })
+		if err != nil {
 			return TestErrors{}, fmt.Errorf("evaluate: %w", err)
 		}
-		z := make([]float32, rows.N*transform.Len())
-		transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
-		predicted := make([]float32, rows.N*outputs)
-		model.Model.Predict(predicted, z, rows.N)
-		for i := range rows.N {
-			if !rows.Labelled[i] {
-				continue
-			}
-			one := predicted[i*outputs : (i+1)*outputs]
-			switch set.Task {
-			case scoring.MultiClass:
-				classes.Add(one, rows.Targets.Class[i:i+1])
-			case scoring.Binary:
-				classes.AddCoded(one, rows.Targets.Values[i:i+1], 1)
-			default:
-				label := rows.Targets.Values[i*outputs : (i+1)*outputs]
-				regression.Add(codePredictions(one, set), codeLabels(label, set.Coding), 1)
-			}
+	}
+	return e.errors(), nil
+}
+
+// evaluation is a model with its errors so far.
+type evaluation struct {
+	set        *wire.FeatureSet
+	model      *training.Model
+	transform  *scoring.Transformer
+	coding     scoring.Coding
+	regression *training.Regression
+	classes    *training.Classification
+	rows       encoder.Rows // reused
+}
+
+func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
+	coding := LabelCoding(set)
+	return &evaluation{
+		set: set, model: model.Model, transform: scoring.NewTransformer(&set.Set), coding: coding,
+		regression: training.NewRegression(coding.Offset), // the calibration mean, coded
+		classes:    training.NewClassification(set.Encoder.Outputs(), 0),
+	}
+}
+
+func (e *evaluation) add(batch arrow.Record) error {
+	rows := &e.rows
+	if err := e.set.Encoder.Encode(rows, batch, nil); err != nil {
+		return err
+	}
+	outputs := e.set.Encoder.Outputs()
+	z := make([]float32, rows.N*e.transform.Len())
+	e.transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
+	predicted := make([]float32, rows.N*outputs)
+	e.model.Predict(predicted, z, rows.N)
+	for i := range rows.N {
+		if rows.Labelled[i] {
+			e.addRow(predicted[i*outputs:(i+1)*outputs], sliceTargets(rows.Targets, i, i+1))
 		}
 	}
-	if set.Task != scoring.Regression {
-		return TestErrors{Rows: classes.Rows, Misclassification: wire.Measured(classes.Misclassification())}, nil
+	return nil
+}
+
+func (e *evaluation) addRow(predicted []float32, target scoring.Targets) {
+	switch e.set.Task {
+	case scoring.MultiClass:
+		e.classes.Add(predicted, target.Class)
+	case scoring.Binary:
+		e.classes.AddCoded(predicted, target.Values, 1)
+	default:
+		mean := e.set.Encoder.Label.Mean
+		e.regression.Add(codePredictions(predicted, e.coding, mean), codeLabels(target.Values, e.coding), 1)
+	}
+}
+
+func (e *evaluation) errors() TestErrors {
+	if e.set.Task != scoring.Regression {
+		return TestErrors{Rows: e.classes.Rows, Misclassification: wire.Measured(e.classes.Misclassification())}
 	}
 	return TestErrors{
-		Rows: regression.Rows, UnexplainedVariance: wire.Measured(regression.UnexplainedVariance()),
-		RelativeSquaredError: wire.Measured(regression.RelativeSquaredError()),
-	}, nil
-}
-
-// codeLabels codes one row of a regression's labels, which are about their calibration mean, as for selection.
-func codeLabels(label []float32, coding scoring.Coding) []float32 {
-	coded := make([]float32, len(label))
-	for k, v := range label {
-		coded[k] = float32(coding.Gain[k]*float64(v) + coding.Offset[k])
+		Rows: e.regression.Rows, UnexplainedVariance: wire.Measured(e.regression.UnexplainedVariance()),
+		RelativeSquaredError: wire.Measured(e.regression.RelativeSquaredError()),
 	}
-	return coded
-}
-
-// codePredictions does the same with predictions in the units of the label.
-func codePredictions(predicted []float32, set *wire.FeatureSet) []float32 {
-	coded := make([]float32, len(predicted))
-	for k, v := range predicted {
-		coded[k] = float32(set.Coding.Gain[k]*(float64(v)-set.Encoder.Label.Mean[k]) + set.Coding.Offset[k])
-	}
-	return coded
 }

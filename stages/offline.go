@@ -175,17 +175,8 @@ func outputColumns(enc *encoder.Encoder) []string {
 // feature vector. Rows that cannot be used are left out and counted.
 func TransformFile(ctx context.Context, set *wire.FeatureSet, open func() (RowReader, error), schema *arrow.Schema, w RowWriter) (FeaturizeCounts, error) {
 	f := fileTransformer{set: set, transform: scoring.NewTransformer(&set.Set), schema: schema, out: w}
-	step := chunkRows(set.Encoder.Dim)
 	err := EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
-		for first := int64(0); first < batch.NumRows(); first += step {
-			chunk := batch.NewSlice(first, min(first+step, batch.NumRows()))
-			err := f.write(chunk)
-			chunk.Release()
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return eachChunk(batch, set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return f.write(chunk) })
 	})
 	return f.counts, err
 }

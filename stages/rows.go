@@ -15,3 +15,18 @@ func TakeRows(rec arrow.Record, rows []int32, columns []string) (arrow.Record, e
 	}
 	return wire.GatherRows([]arrow.Record{rec}, rows)
 }
+
+// eachChunk calls do for slices of a batch whose rows, of so many dimensions, fit encodeBytes in dense form. first is the
+// number of the slice's first row in the batch.
+func eachChunk(batch arrow.Record, dim int, do func(first int64, chunk arrow.Record) error) error {
+	step := chunkRows(dim)
+	for first := int64(0); first < batch.NumRows(); first += step {
+		chunk := batch.NewSlice(first, min(first+step, batch.NumRows()))
+		err := do(first, chunk)
+		chunk.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -35,6 +35,7 @@ type Trainer struct {
 	limits  arrowio.Limits
 	labels  *encoder.Encoder // reads the label columns alone
 	outputs int
+	coding  scoring.Coding // of regression labels
 	// fitOffset is what is added to a regression label after its gain: the coding's offset, so that the label is in
 	// [-1, 1], or nothing where the intercept makes it needless and digits would be lost.
 	fitOffset []float64
@@ -77,8 +78,9 @@ func NewTrainer(set *wire.FeatureSet, config TrainConfig, limits arrowio.Limits,
 	t := &Trainer{
 		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
 		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
-		outputs: set.Encoder.Outputs(), fitOffset: set.Coding.Offset,
+		outputs: set.Encoder.Outputs(), coding: LabelCoding(set),
 	}
+	t.fitOffset = t.coding.Offset
 	if config.Intercept {
 		t.fitOffset = make([]float64, t.outputs)
 	}
@@ -216,7 +218,7 @@ func (p *TrainPartition) addRow(i int, z []float32, id training.RowID) {
 	buffer := &p.fitBuffer
 	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
 		buffer = &p.heldBuffer
-		p.coded = p.appendOutputs(p.coded[:0], i, p.set.Coding.Offset)
+		p.coded = p.appendOutputs(p.coded[:0], i, p.coding.Offset)
 		p.evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)
 	}
 	buffer.z = append(buffer.z, z...)
@@ -237,7 +239,7 @@ func (p *TrainPartition) appendOutputs(y []float32, i int, offset []float64) []f
 		y = append(y, targets.Values[i])
 	default:
 		for k, v := range targets.Values[i*p.outputs : (i+1)*p.outputs] {
-			y = append(y, float32(p.set.Coding.Gain[k]*float64(v)+offset[k]))
+			y = append(y, float32(p.coding.Gain[k]*float64(v)+offset[k]))
 		}
 	}
 	return y
@@ -264,6 +266,9 @@ func (t *Trainer) Solve(pipelineName string, now time.Time) (*wire.Model, error)
 		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
 		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
 	}
+	if err := model.Validate(); err != nil {
+		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
+	}
 	model.ID = wire.ModelID(model)
 	return model, nil
 }
@@ -289,7 +294,7 @@ func (t *Trainer) decode(model *training.Model) {
 	if t.set.Task != scoring.Regression {
 		return
 	}
-	for k, gain := range t.set.Coding.Gain {
+	for k, gain := range t.coding.Gain {
 		for i := range model.Features {
 			model.Theta[k*model.Features+i] /= gain
 		}
@@ -322,7 +327,7 @@ func (t *Trainer) metrics(result *training.Fit, fit *training.Sums, evaluation *
 	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
 	trainMean, coded := fit.OutputMean(), *result.OnFit
 	coded.Intercept = slices.Clone(coded.Intercept)
-	for k, offset := range t.set.Coding.Offset {
+	for k, offset := range t.coding.Offset {
 		trainMean[k] += offset - t.fitOffset[k]
 		coded.Intercept[k] += offset - t.fitOffset[k]
 	}

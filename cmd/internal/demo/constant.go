@@ -6,6 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
 )
 
 // constant measures on test rows the predictors that look at no feature: what a model is to be better than.
@@ -41,9 +42,10 @@ func (c *constant) add(set *wire.FeatureSet, targets scoring.Targets, row int) {
 	case scoring.Binary:
 		c.class[int32(targets.Values[row])]++ // -1 or 1
 	default:
+		coding := stages.LabelCoding(set)
 		for k := range targets.Outputs {
-			residual := set.Coding.Gain[k] * float64(targets.Values[row*targets.Outputs+k])
-			y := residual + set.Coding.Offset[k]
+			residual := coding.Gain[k] * float64(targets.Values[row*targets.Outputs+k])
+			y := residual + coding.Offset[k]
 			c.residual += residual * residual
 			c.squares += y * y
 		}
