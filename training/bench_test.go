@@ -44,7 +44,7 @@ func BenchmarkTrain(b *testing.B) {
 			b.Run(fmt.Sprintf("M=%d/K=%d", m, outputs), func(b *testing.B) {
 				fit, held := randomTable(1, 2*m, m, outputs).sums(), randomTable(2, m, m, outputs).sums()
 				for b.Loop() {
-					if _, err := Train(fit, held, DefaultOptions()); err != nil {
+					if _, err := Train(fit, held, usual); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -56,7 +56,7 @@ func BenchmarkTrain(b *testing.B) {
 func BenchmarkPredict(b *testing.B) {
 	const rows = 512
 	d := randomTable(1, rows, 1000, 1)
-	f, err := Train(d.sums(), nil, DefaultOptions())
+	f, err := Train(d.sums(), nil, usual)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -54,18 +54,6 @@ func (c *Classification) add(pred []float32, want int32) {
 	}
 }
 
-// Merge adds the rows of other, which is left as it is. It panics when outputs or constant predictors
-// differ.
-func (c *Classification) Merge(other *Classification) {
-	if c.outputs != other.outputs || c.majority != other.majority {
-		panic(fmt.Sprintf("training: merge of errors of %d outputs against class %d into %d against class %d",
-			other.outputs, other.majority, c.outputs, c.majority))
-	}
-	c.Rows += other.Rows
-	c.Wrong += other.Wrong
-	c.ConstantWrong += other.ConstantWrong
-}
-
 // Misclassification returns the share of wrong decisions in percent, 0 when there are no rows.
 func (c *Classification) Misclassification() float64 {
 	return percent(float64(c.Wrong), float64(c.Rows))

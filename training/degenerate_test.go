@@ -56,7 +56,7 @@ func TestOneRow(t *testing.T) {
 
 func TestOnlyHeldOutRows(t *testing.T) {
 	d := randomTable(22, 100, 5, 1)
-	f, err := Train(d.part(0, 0).sums(), d.sums(), DefaultOptions())
+	f, err := Train(d.part(0, 0).sums(), d.sums(), usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestOnlyHeldOutRows(t *testing.T) {
 
 func TestOneHeldOutRowFallsBackToCrossValidation(t *testing.T) {
 	d := randomTable(23, 201, 8, 1)
-	f, err := Train(d.part(0, 200).sums(), d.part(200, 201).sums(), DefaultOptions())
+	f, err := Train(d.part(0, 200).sums(), d.part(200, 201).sums(), usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestConstantLabelsTakeTheLargestLambda(t *testing.T) {
 	for n := range d.rows {
 		d.y[n*2], d.y[n*2+1] = -1, 0.1
 	}
-	f, err := Train(d.part(0, 150).sums(), d.part(150, 200).sums(), DefaultOptions())
+	f, err := Train(d.part(0, 150).sums(), d.part(150, 200).sums(), usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,11 +159,11 @@ func TestConstantOutputDoesNotChooseLambda(t *testing.T) {
 		d.y[n*2+1] = 5
 		single.y = append(single.y, d.y[n*2])
 	}
-	both, err := Train(d.part(0, 300).sums(), d.part(300, 400).sums(), DefaultOptions())
+	both, err := Train(d.part(0, 300).sums(), d.part(300, 400).sums(), usual)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := Train(single.part(0, 300).sums(), single.part(300, 400).sums(), DefaultOptions())
+	one, err := Train(single.part(0, 300).sums(), single.part(300, 400).sums(), usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestExtremeScales(t *testing.T) {
 		for i := range d.z {
 			d.z[i] *= scale
 		}
-		f, err := Train(d.part(0, 150).sums(), d.part(150, 200).sums(), DefaultOptions())
+		f, err := Train(d.part(0, 150).sums(), d.part(150, 200).sums(), usual)
 		if err != nil {
 			t.Fatal(err)
 		}

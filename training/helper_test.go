@@ -8,6 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// usual is the options of the tests that are about something else: an intercept and the relative grid.
+var usual = Options{Intercept: true}
+
 // table is rows of features and outputs in memory.
 type table struct {
 	z, y                    []float32

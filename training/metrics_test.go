@@ -8,8 +8,8 @@ func TestRegressionByHand(t *testing.T) {
 	r := NewRegression([]float64{2})
 	r.Add([]float32{2, 2, 2, 8}, []float32{1, 2, 3, 6}, 4)
 	requireClose(t, "metrics",
-		[]float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantError(), r.ConstantUnexplainedVariance(), r.MeanSquaredError()[0]},
-		[]float64{100 * 6.0 / 50, 100 * 6.0 / 14, 100 * 18.0 / 50, 100 * 18.0 / 14, 1.5}, 1e-14)
+		[]float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantError()},
+		[]float64{100 * 6.0 / 50, 100 * 6.0 / 14, 100 * 18.0 / 50}, 1e-14)
 }
 
 func TestRegressionAveragesPercentagesOverOutputs(t *testing.T) {
@@ -23,34 +23,13 @@ func TestRegressionWithoutVarianceIsFinite(t *testing.T) {
 	r := NewRegression([]float64{4})
 	check := func(what string, want ...float64) {
 		t.Helper()
-		requireClose(t, what, []float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantUnexplainedVariance()}, want, 1e-14)
+		requireClose(t, what, []float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantError()}, want, 1e-14)
 	}
 	check("no rows", 0, 0, 0)
 	r.Add([]float32{4}, []float32{4}, 1)
 	check("one row met", 0, 0, 0)
 	r.Add([]float32{6}, []float32{4}, 1)
 	check("constant rows missed", 100*4.0/32, 100, 0)
-}
-
-func TestRegressionMergeEqualsOnePass(t *testing.T) {
-	d := randomTable(41, 300, 1, 2)
-	pred := make([]float32, len(d.y))
-	copy(pred[100:], d.y)
-	mean := []float64{1, 2}
-	whole, merged := NewRegression(mean), NewRegression(mean)
-	whole.Add(pred, d.y, d.rows)
-	for _, cut := range [][2]int{{0, 0}, {0, 10}, {10, 200}, {200, 200}, {200, 300}} {
-		part := NewRegression(mean)
-		p := d.part(cut[0], cut[1])
-		part.Add(pred[cut[0]*2:cut[1]*2], p.y, p.rows)
-		merged.Merge(part)
-	}
-	if merged.Rows != whole.Rows {
-		t.Fatalf("%d rows, want %d", merged.Rows, whole.Rows)
-	}
-	requireClose(t, "merged",
-		[]float64{merged.RelativeSquaredError(), merged.UnexplainedVariance(), merged.ConstantError()},
-		[]float64{whole.RelativeSquaredError(), whole.UnexplainedVariance(), whole.ConstantError()}, 1e-12)
 }
 
 func TestClassificationByHand(t *testing.T) {
@@ -62,10 +41,8 @@ func TestClassificationByHand(t *testing.T) {
 		0, 0, 5, // 2
 	}, []int32{0, 1, 2, 2})
 	requireClose(t, "metrics", []float64{c.Misclassification(), c.ConstantError()}, []float64{25, 75}, 1e-15)
-	other := NewClassification(3, 1)
-	other.AddCoded([]float32{1, 0, 0}, []float32{-1, 1, -1}, 1)
-	c.Merge(other)
-	requireClose(t, "merged", []float64{c.Misclassification(), c.ConstantError()}, []float64{40, 60}, 1e-15)
+	c.AddCoded([]float32{1, 0, 0}, []float32{-1, 1, -1}, 1)
+	requireClose(t, "with a coded row", []float64{c.Misclassification(), c.ConstantError()}, []float64{40, 60}, 1e-15)
 	if c.Rows != 5 {
 		t.Fatalf("%d rows, want 5", c.Rows)
 	}
@@ -87,6 +64,4 @@ func TestMetricsPanicOnWrongShapes(t *testing.T) {
 	requirePanic(t, "predictions", func() { r.Add(nil, []float32{1}, 1) })
 	requirePanic(t, "predictions", func() { c.Add([]float32{1}, []int32{0}) })
 	requirePanic(t, "coded", func() { c.AddCoded([]float32{1, 1}, []float32{1}, 1) })
-	requirePanic(t, "merge", func() { r.Merge(NewRegression([]float64{0, 0})) })
-	requirePanic(t, "merge", func() { c.Merge(NewClassification(2, 1)) })
 }

@@ -17,8 +17,5 @@ type Options struct {
 	Grid Grid `json:"lambda_grid"`
 }
 
-// DefaultOptions returns an intercept and the relative grid.
-func DefaultOptions() Options { return Options{Intercept: true} }
-
 // Validate reports a faulty grid.
 func (o Options) Validate() error { return o.Grid.Validate() }

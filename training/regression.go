@@ -32,9 +32,6 @@ func NewRegression(trainMean []float64) *Regression {
 	return r
 }
 
-// Outputs returns K.
-func (r *Regression) Outputs() int { return len(r.outputs) }
-
 // Add adds rows of predictions and true outputs, both rows×K and row-major. It panics when the lengths
 // do not agree.
 func (r *Regression) Add(pred, y []float32, rows int) {
@@ -59,38 +56,6 @@ func (o *outputError) add(f, y float64, n int64) {
 	o.centred += float64(delta * (y - o.mean))
 }
 
-// Merge adds the rows of other, which is left as it is: Chan, Golub, LeVeque, The American Statistician
-// 37 (1983). It panics when the numbers of outputs differ. The constant predictor of r is kept.
-func (r *Regression) Merge(other *Regression) {
-	if len(r.outputs) != len(other.outputs) {
-		panic(fmt.Sprintf("training: merge of errors of %d outputs into %d", len(other.outputs), len(r.outputs)))
-	}
-	total := r.Rows + other.Rows
-	if total == 0 {
-		return
-	}
-	share := float64(other.Rows) / float64(total)
-	for k := range r.outputs {
-		a, b := &r.outputs[k], other.outputs[k]
-		delta := b.mean - a.mean
-		a.squared += b.squared
-		a.centred += b.centred + delta*delta*float64(r.Rows)*share
-		a.mean += delta * share
-	}
-	r.Rows = total
-}
-
-// MeanSquaredError returns Σ(f−y)²/n of each output, zeros when there are no rows.
-func (r *Regression) MeanSquaredError() []float64 {
-	mse := make([]float64, len(r.outputs))
-	if r.Rows > 0 {
-		for k, o := range r.outputs {
-			mse[k] = o.squared / float64(r.Rows)
-		}
-	}
-	return mse
-}
-
 // RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. Labels that are
 // all zero give 0 when they are met exactly and else 100; no rows give 0.
 func (r *Regression) RelativeSquaredError() float64 {
@@ -111,12 +76,6 @@ func (r *Regression) ConstantError() float64 {
 	return r.average(func(o outputError) float64 {
 		return percent(o.constant(r.Rows), o.centred+float64(r.Rows)*o.mean*o.mean)
 	})
-}
-
-// ConstantUnexplainedVariance returns the UnexplainedVariance of the constant predictor: 100 when the rows
-// have the mean of the training rows, and more otherwise.
-func (r *Regression) ConstantUnexplainedVariance() float64 {
-	return r.average(func(o outputError) float64 { return percent(o.constant(r.Rows), o.centred) })
 }
 
 // constant returns the squared error of answering the training mean n times.

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// EvaluationSample keeps at most MaxRows held-out rows, those of the smallest hashes, so that errors
+// EvaluationSample keeps a bounded number of held-out rows, those of the smallest hashes, so that errors
 // which moments cannot give (misclassification) are measured after one pass. Which rows it holds is a
 // function of the set of rows offered: not of their order, their partition or repetitions. As the hash
 // is uniform they are a uniform sample of the rows.
@@ -67,9 +67,6 @@ func NewEvaluationSample(features, outputs, maxRows int) *EvaluationSample {
 // Len returns the number of rows held.
 func (e *EvaluationSample) Len() int { return len(e.heap) }
 
-// MaxRows returns the bound.
-func (e *EvaluationSample) MaxRows() int { return e.maxRows }
-
 // Add offers one row: hash is id.Hash(seed) with the seed of HeldOut, z its M features and y its K outputs,
 // copied if the row is kept. A row already held is ignored. It panics when the lengths do not agree.
 func (e *EvaluationSample) Add(id RowID, hash uint64, z, y []float32) {
@@ -113,13 +110,6 @@ func (e *EvaluationSample) Merge(other *EvaluationSample) {
 	for _, r := range other.heap {
 		e.add(r.key, other.slotZ(r.slot), other.slotY(r.slot))
 	}
-}
-
-// Clone returns an independent copy.
-func (e *EvaluationSample) Clone() *EvaluationSample {
-	c := NewEvaluationSample(e.features, e.outputs, e.maxRows)
-	c.Merge(e)
-	return c
 }
 
 // Rows returns the rows held, in ascending order of hash: z is rows×M, y rows×K, both row-major copies.

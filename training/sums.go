@@ -3,7 +3,7 @@ package training
 import "fmt"
 
 // Sums are the additive moments of rows of M features z and K outputs y. Rows is always current; the
-// moments themselves are read by Train, OutputMean and Evaluate. Sums take 4·(M+K+1)² bytes and, once rows
+// moments themselves are read by Train, OutputMean and MajorityClass. Sums take 4·(M+K+1)² bytes and, once rows
 // were added, 1 KB more for each of the M+K+1 columns.
 type Sums struct {
 	Rows int64 // rows added or merged so far
@@ -22,12 +22,6 @@ func NewSums(features, outputs int) *Sums {
 	}
 	return &Sums{features: features, outputs: outputs, gram: newPacked(features + outputs + 1)}
 }
-
-// Features returns M, the number of features of a row.
-func (s *Sums) Features() int { return s.features }
-
-// Outputs returns K, the number of outputs of a row.
-func (s *Sums) Outputs() int { return s.outputs }
 
 // Add adds rows: z is rows×M and y rows×K, both row-major and finite. Any cutting of the same sequence
 // of rows into calls leaves the same bits. It panics when the lengths do not agree.

@@ -105,7 +105,7 @@ func TestRelativeLambdaFollowsTheScaleOfTheFeatures(t *testing.T) {
 		small.z[i] /= 1 << 10 // exact
 	}
 	train := func(d table) *Fit {
-		f, err := Train(d.part(0, 400).sums(), d.part(400, 500).sums(), DefaultOptions())
+		f, err := Train(d.part(0, 400).sums(), d.part(400, 500).sums(), usual)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestTrainingIsTheSameOnAnyNumberOfThreads(t *testing.T) {
 	var first *Fit
 	for _, threads := range []int{1, 2, 4} {
 		previous := runtime.GOMAXPROCS(threads)
-		f, err := Train(d.part(0, 1200).sums(), d.part(1200, 1500).sums(), DefaultOptions())
+		f, err := Train(d.part(0, 1200).sums(), d.part(1200, 1500).sums(), usual)
 		runtime.GOMAXPROCS(previous)
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestTrainLeavesItsInputsAlone(t *testing.T) {
 	d := randomTable(14, 300, 10, 1)
 	fit, held := d.part(0, 200).sums(), d.part(200, 300).sums()
 	fitBefore, heldBefore := fit.Clone(), held.Clone()
-	if _, err := Train(fit, held, DefaultOptions()); err != nil {
+	if _, err := Train(fit, held, usual); err != nil {
 		t.Fatal(err)
 	}
 	requireSameBits(t, "fit", fit.settled().data, fitBefore.settled().data)
@@ -153,48 +153,35 @@ func TestTrainLeavesItsInputsAlone(t *testing.T) {
 }
 
 func TestTrainRefusesWhatItCannotUse(t *testing.T) {
-	if _, err := Train(NewSums(3, 1), NewSums(3, 1), DefaultOptions()); !errors.Is(err, ErrNoRows) {
+	if _, err := Train(NewSums(3, 1), NewSums(3, 1), usual); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows: %v", err)
 	}
-	if _, err := Train(NewSums(3, 1), nil, DefaultOptions()); !errors.Is(err, ErrNoRows) {
+	if _, err := Train(NewSums(3, 1), nil, usual); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows at all: %v", err)
 	}
 	bad := NewSums(1, 1)
 	bad.Add([]float32{float32(math.NaN())}, 1, []float32{1})
-	if _, err := Train(bad, nil, DefaultOptions()); !errors.Is(err, ErrNotFinite) {
+	if _, err := Train(bad, nil, usual); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
 	good := randomTable(15, 10, 1, 1).sums()
-	if _, err := Train(good, bad, DefaultOptions()); !errors.Is(err, ErrNotFinite) {
+	if _, err := Train(good, bad, usual); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN held out: %v", err)
 	}
 	if _, err := Train(good, nil, Options{Grid: ExplicitGrid()}); err == nil {
 		t.Error("empty grid: no error")
 	}
-	requirePanic(t, "other shape held out", func() { _, _ = Train(good, NewSums(2, 1), DefaultOptions()) })
+	requirePanic(t, "other shape held out", func() { _, _ = Train(good, NewSums(2, 1), usual) })
 }
 
-func TestEvaluateEqualsAddingEveryPrediction(t *testing.T) {
+// The losses that choose λ come from moments; they are those of the rows.
+func TestLossFromMomentsEqualsThatOfEveryRow(t *testing.T) {
 	d := randomTable(16, 500, 25, 2)
-	f := trainAt(t, d.part(0, 300), 1e-4, true)
+	m := trainAt(t, d.part(0, 300), 1e-4, true).Model
 	rest := d.part(300, 500)
-	mean := d.part(0, 300).sums().OutputMean()
-	pred := make([]float32, len(rest.y))
-	f.Model.Predict(pred, rest.z, rest.rows)
-	want := NewRegression(mean)
-	want.Add(pred, rest.y, rest.rows)
-	got, err := f.Model.Evaluate(rest.sums(), mean)
+	c, err := centre(rest.sums())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Rows != want.Rows {
-		t.Fatalf("%d rows, want %d", got.Rows, want.Rows)
-	}
-	requireClose(t, "errors",
-		[]float64{got.RelativeSquaredError(), got.UnexplainedVariance(), got.ConstantError(), got.ConstantUnexplainedVariance()},
-		[]float64{want.RelativeSquaredError(), want.UnexplainedVariance(), want.ConstantError(), want.ConstantUnexplainedVariance()}, 1e-5)
-	empty, err := f.Model.Evaluate(NewSums(25, 2), mean)
-	if err != nil || empty.Rows != 0 || empty.UnexplainedVariance() != 0 {
-		t.Fatalf("no rows: %+v, %v", empty, err)
-	}
+	requireClose(t, "losses", c.squaredLosses(m), rowLoss(m, rest), 1e-9)
 }

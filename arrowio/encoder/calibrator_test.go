@@ -319,8 +319,8 @@ func TestOptionsFaultsComeAllAtOnce(t *testing.T) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
 	}
-	if err := DefaultOptions().Validate(); err != nil {
-		t.Errorf("default options: %v", err)
+	if err := options().Validate(); err != nil {
+		t.Errorf("usual options: %v", err)
 	}
 	if err := (Options{}).Validate(); err != nil {
 		t.Errorf("zero options: %v", err)

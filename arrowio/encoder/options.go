@@ -52,16 +52,6 @@ type Options struct {
 	LabelMax *float64 `json:"label_max,omitempty"`
 }
 
-// DefaultOptions returns the options that config starts from, with every default spelled out.
-func DefaultOptions() Options {
-	return Options{
-		Task:          TaskAuto,
-		Clip:          DefaultClip,
-		Standardize:   StandardizeNumeric,
-		MaxCategories: DefaultMaxCategories,
-	}
-}
-
 // Validate returns every fault of the options, joined, each with its key and value.
 func (o Options) Validate() error {
 	return errors.Join(append(o.valueFaults(), o.nameFaults()...)...)

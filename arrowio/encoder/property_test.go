@@ -75,7 +75,7 @@ func drawCuts(r *rapid.T, n int) []int {
 
 // drawOptions draws options for a drawn table.
 func drawOptions(r *rapid.T) Options {
-	o := DefaultOptions()
+	o := options()
 	o.Label = rapid.SampledFrom([][]string{{"y"}, {"class"}, {"y", "float"}, {"flag"}}).Draw(r, "label")
 	o.Standardize = rapid.SampledFrom([]string{StandardizeNumeric, StandardizeAll, StandardizeNone}).Draw(r, "standardize")
 	o.Clip = rapid.SampledFrom([]float64{0, 1, 5}).Draw(r, "clip")

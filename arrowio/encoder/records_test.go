@@ -110,9 +110,7 @@ func encoded(t testing.TB, e *Encoder, rec arrow.Record, take ...int32) *Rows {
 	return &rows
 }
 
-// options returns default options for a label, none if it is empty.
+// options returns the usual options for a label, none if it is empty.
 func options(label ...string) Options {
-	o := DefaultOptions()
-	o.Label = label
-	return o
+	return Options{Clip: DefaultClip, Label: label}
 }
