@@ -133,6 +133,31 @@ func TestRowLimit(t *testing.T) {
 	refuse(t, join(simpleSchema(), none, none, none), "too_large")
 }
 
+// TestNullsTakeBudget has columns of very many values without a byte in the body.
+func TestNullsTakeBudget(t *testing.T) {
+	const rows, columns = 1 << 20, 16
+	limits := Limits{BudgetBytes: columns*rows/8 + 1<<16, MaxRows: rows}
+	for _, what := range []typeID{typeNull, typeStruct} {
+		stream := func(columns int) []byte {
+			var types []typeID
+			var nodes, buffers []int64
+			for range columns {
+				types, nodes = append(types, what), append(nodes, rows, 0)
+				if what == typeStruct {
+					buffers = append(buffers, 0, 0)
+				}
+			}
+			return join(simpleSchema(types...), plainBatch(rows, nodes, buffers, nil))
+		}
+		if got := mustDecode(t, NewDecoder(limits), stream(columns)); got[0].NumRows() != rows {
+			t.Errorf("%d rows", got[0].NumRows())
+		}
+		if _, err := NewDecoder(limits).Decode(stream(columns + 1)); Reason(err) != "over_budget" {
+			t.Errorf("type %d: %v", what, err)
+		}
+	}
+}
+
 // TestQuadraticDeltas extends a dictionary and uses it, again and again: every
 // batch wants a longer copy.
 func TestQuadraticDeltas(t *testing.T) {

@@ -27,7 +27,8 @@
 // The buffers of one batch may not claim more bytes together than its body
 // has. A message therefore describes at most as many values as its bytes (or,
 // compressed, its budget) can hold: 8 per byte for booleans, fewer for every
-// other type. Dictionary values are shared by the rows that name them: look at
+// other type. Nulls of the null type and structs without children have no bytes
+// in the body; eight of them take a byte of the budget. Dictionary values are shared by the rows that name them: look at
 // them once per dictionary entry, not once per row.
 //
 // # Types

@@ -70,13 +70,21 @@ func (l *loader) load(c *column) (*array.Data, error) {
 	}
 }
 
-// loadNull makes an array that no buffer stands behind, so only the row limit
-// bounds it.
+// loadNull makes an array that no buffer stands behind.
 func (l *loader) loadNull(n int) (*array.Data, error) {
-	if most := l.s.d.limits.MaxRows; n > most {
-		return nil, tooLarge("%d nulls, at most %d", n, most)
+	if err := l.takeUnbacked("nulls", n); err != nil {
+		return nil, err
 	}
 	return hold(l, array.NewData(arrow.Null, n, []*memory.Buffer{nil}, nil, n, 0)), nil
+}
+
+// takeUnbacked bounds values that no buffer stands behind: by the row limit, and
+// by the budget, of which each takes a bit.
+func (l *loader) takeUnbacked(what string, n int) error {
+	if most := l.s.d.limits.MaxRows; n > most {
+		return tooLarge("%d %s, at most %d", n, what, most)
+	}
+	return l.s.budget.take((int64(n) + 7) / 8)
 }
 
 // validity reads the bitmap of an array, nil when it has no nulls. A bitmap

@@ -59,11 +59,12 @@ func (a slot) loadFixedList() (*array.Data, error) {
 	return a.data(a.column.dtype, []arrow.ArrayData{values}), nil
 }
 
-// loadStruct reads the children, each as long as the struct. Without children
-// nothing stands behind the length but the row limit.
+// loadStruct reads the children, each as long as the struct.
 func (a slot) loadStruct() (*array.Data, error) {
-	if most := a.s.d.limits.MaxRows; len(a.column.children) == 0 && a.n > most {
-		return nil, tooLarge("%d empty structs, at most %d", a.n, most)
+	if len(a.column.children) == 0 {
+		if err := a.takeUnbacked("empty structs", a.n); err != nil {
+			return nil, err
+		}
 	}
 	children := make([]arrow.ArrayData, len(a.column.children))
 	for i := range children {

@@ -82,6 +82,8 @@ func TestEncodersRefuseInvalidValues(t *testing.T) {
 	refused("a model with an infinite weight", value, err)
 	value, err = EncodeRequest(&Request{Action: "sing", ID: "x"})
 	refused("an unknown request", value, err)
+	value, err = EncodeRequest(&Request{Action: ActionStart, ID: "x", Until: "noon"})
+	refused("an unknown end", value, err)
 	value, err = EncodeCurrent(&Current{})
 	refused("a pointer to nothing", value, err)
 	for name, encode := range map[string]func() ([]byte, error){

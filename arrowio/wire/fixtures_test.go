@@ -159,7 +159,7 @@ func exampleModel() *Model {
 }
 
 func exampleRequest() *Request {
-	return &Request{Action: ActionRestart, ID: "rq-1", Exploration: "ex-6", Reason: "new labels", Time: noon, Until: "latest"}
+	return &Request{Action: ActionRestart, ID: "rq-1", Exploration: "ex-6", Reason: "new labels", Time: noon, Until: "end"}
 }
 
 func exampleCurrent() *Current {

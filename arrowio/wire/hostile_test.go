@@ -222,6 +222,7 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 		{"spec", KeySpec, `"clip":5`, `"clip":-5`, ErrMalformed},
 		{"spec", KeySpec, `"pipeline":"income"`, `"pipeline":"a/b"`, ErrMalformed},
 		{"request", KeyRequest, `"action":"restart"`, `"action":"sing"`, ErrMalformed},
+		{"request", KeyRequest, `"until":"end"`, `"until":"now"`, ErrMalformed},
 		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-2"`, ErrMalformed},
 		{"current", KeyCurrent, `"sequence":7`, `"sequence":-7`, ErrMalformed},
 		{"checkpoint", KeyCheckpoint, `"next_offset":77`, `"next_offset":-77`, ErrMalformed},

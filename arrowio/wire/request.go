@@ -25,15 +25,26 @@ type Request struct {
 	Exploration string    `json:"exploration,omitempty"` // the one to cancel; empty = whichever runs
 	Reason      string    `json:"reason,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
-	Until       string    `json:"until,omitempty"` // end of the sample asked for; empty = as configured
+	Until       string    `json:"until,omitempty"` // end of the sample asked for: quota or end; empty = as configured
 }
 
-// Validate reports an unknown action or an unusable id.
+// Ends of a sample that a request can ask for.
+const (
+	UntilQuota = "quota"
+	UntilEnd   = "end"
+)
+
+// Validate reports an unknown action or end, or an unusable id.
 func (r *Request) Validate() error {
 	switch r.Action {
 	case ActionStart, ActionCancel, ActionRestart:
 	default:
 		return fmt.Errorf("action %q is not one of start, cancel, restart", r.Action)
+	}
+	switch r.Until {
+	case "", UntilQuota, UntilEnd:
+	default:
+		return fmt.Errorf("until %q is not one of quota, end", r.Until)
 	}
 	return checkName("request id", r.ID)
 }
