@@ -23,7 +23,7 @@ type LogConfig struct {
 
 // ShutdownConfig says how a process ends.
 type ShutdownConfig struct {
-	DrainTimeout time.Duration `koanf:"drain_timeout" unit:"duration" doc:"how long work in flight may take to finish after a signal to stop; what is unfinished then is done again after the next start"`
+	DrainTimeout time.Duration `koanf:"drain_timeout" unit:"duration" doc:"how long work in flight may take to finish after a signal to stop or the loss of a partition, less than kafka.rebalance_timeout; what is unfinished then is done again after the next start"`
 }
 
 // Default returns the configuration of an empty file.
@@ -34,6 +34,6 @@ func Default() *Config {
 		Kafka:    brokers,
 		Stages:   stages.Default(),
 		Log:      LogConfig{Level: "info", Format: "json"},
-		Shutdown: ShutdownConfig{DrainTimeout: 30 * time.Second},
+		Shutdown: ShutdownConfig{DrainTimeout: 25 * time.Second},
 	}
 }

@@ -13,7 +13,7 @@ import (
 // framing, key, headers.
 const recordOverheadBytes = 1 << 10
 
-// Size is how large a message, or what a restart reads, gets with a configuration: a bound from above.
+// Size is how large a message gets with a configuration, a bound from above, or about how much a restart reads.
 type Size struct {
 	What  string `json:"what"`
 	Topic string `json:"topic"`
@@ -22,7 +22,8 @@ type Size struct {
 	// size that is only stated.
 	Limit    int64  `json:"limit,omitempty"`
 	LimitKey string `json:"limit_key,omitempty"`
-	// Assumes says what is not known before calibration and was taken to be as small as it can be.
+	// Assumes says what is not known here and was taken to be as small as it can be: what calibration finds,
+	// and what else goes on at the brokers.
 	Assumes string `json:"assumes,omitempty"`
 
 	key     string   // what to make smaller
@@ -52,7 +53,9 @@ func (c *Config) Sizes() []Size {
 		{What: "row of features", Topic: s.Topics.Features, Bytes: wire.FeatureRowBytes(m),
 			Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
 			Assumes: passthroughAssumption(s.Events.Passthrough), key: features},
-		{What: "read of a scores partition at a restart", Topic: s.Topics.Scores, Bytes: c.restoreBytes()},
+		{What: "read of a scores partition at a restart, about", Topic: s.Topics.Scores,
+			Bytes:   c.restoreBytes(wire.CheckpointBytes(m0, k) + recordOverheadBytes),
+			Assumes: join(assumedK, "a cleaner that keeps up, no other pipeline in the scores topic")},
 	}
 }
 
@@ -89,15 +92,17 @@ func passthroughAssumption(passthrough []string) string {
 	return "empty passthrough columns"
 }
 
-// restoreBytes bounds what the new owner of a partition of scores reads: the segment being written and one
-// closed segment that the cleaner has not come to. Behind them live keys alone are left.
-func (c *Config) restoreBytes() int64 {
-	const unclean = 2
+// restoreBytes is about what the new owner of a partition of scores reads: the segment being written, one
+// closed segment that the cleaner has not come to, and behind them the live keys, one checkpoint each: that
+// of the running exploration and, until it is tombstoned, that of the one before. Where the cleaner lags it
+// is more by the segments that wait for it.
+func (c *Config) restoreBytes(checkpoint int64) int64 {
+	const unclean, live = 2, 2
 	for _, topic := range c.Stages.Topics.Specs(1) {
 		if topic.Name == c.Stages.Topics.Scores {
 			segment, err := strconv.ParseInt(topic.Configs["segment.bytes"], 10, 64)
 			if err == nil {
-				return unclean * segment
+				return unclean*segment + live*checkpoint
 			}
 		}
 	}

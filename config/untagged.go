@@ -23,7 +23,7 @@ var untagged = map[string]string{
 	"kafka.compression":              "compression of what is produced: none, gzip, snappy, lz4 or zstd",
 	"kafka.session_timeout":          "time without a heartbeat after which a member's partitions go to others; brokers ask for 6s or more",
 	"kafka.heartbeat_interval":       "how often a member reports, and how soon it notices a rebalance; at most a third of session_timeout",
-	"kafka.rebalance_timeout":        "how long a rebalance waits for members that still finish their work",
+	"kafka.rebalance_timeout":        "how long a rebalance waits for members that still finish their work, more than shutdown.drain_timeout",
 	"kafka.partition_watch_interval": "how often a member looks for partitions added to its topic",
 	"kafka.leave_timeout":            "time for an orderly exit from a consumer group; after it the connections are cut",
 }

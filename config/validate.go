@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
 )
 
@@ -114,7 +116,12 @@ func (k *checker) limits() {
 func (k *checker) process() {
 	k.oneOf(k.config.Log.Level, "log.level", "debug", "info", "warn", "error")
 	k.oneOf(k.config.Log.Format, "log.format", "json", "console")
-	k.positive(k.config.Shutdown.DrainTimeout, "shutdown.drain_timeout")
+	drain := k.config.Shutdown.DrainTimeout
+	k.positive(drain, "shutdown.drain_timeout")
+	rebalance := cmp.Or(k.config.Kafka.RebalanceTimeout, kafka.DefaultConfig().RebalanceTimeout)
+	k.rule(drain < rebalance, "shutdown.drain_timeout",
+		fmt.Sprintf("want less than kafka.rebalance_timeout (%v): a member that uses all of it to finish its work "+
+			"would be thrown out of the consumer group", rebalance), "kafka.rebalance_timeout")
 }
 
 func (k *checker) positive(d time.Duration, key string) {

@@ -106,6 +106,9 @@ func TestRules(t *testing.T) {
 		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
 		{"unknown format", func(c *Config) { c.Log.Format = "xml" }, "log.format", "json, console"},
 		{"no time to drain", func(c *Config) { c.Shutdown.DrainTimeout = 0 }, "shutdown.drain_timeout", "above 0"},
+		{"drains for as long as a rebalance waits", func(c *Config) { c.Shutdown.DrainTimeout = c.Kafka.RebalanceTimeout }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
+		{"drains for longer than a rebalance waits", func(c *Config) { c.Kafka.RebalanceTimeout = 20 * time.Second }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (20s)"},
+		{"drains for longer than a rebalance waits by default", func(c *Config) { c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute, 0 }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 
 		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 24"},
 		{"checkpoint too large for the classes", func(c *Config) {
@@ -159,10 +162,40 @@ func TestOneMistakeIsOneFault(t *testing.T) {
 		"topics: {max_message_bytes: 0}",
 		"events: {classes: 5, task: regression, label: [y]}",
 		"kafka: {heartbeat_interval: 5s, session_timeout: soon}",
+		"kafka: {rebalance_timeout: soon}\nshutdown: {drain_timeout: 1m}",
 	} {
 		if faults := faultsOf(t, text); len(faults) != 1 {
 			t.Errorf("%s: %d faults, want 1: %v", text, len(faults), faults)
 		}
+	}
+}
+
+// What a restart reads is the segments that the cleaner leaves and the live checkpoints behind them.
+func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
+	sizes := func(c *Config) (checkpoint, restart Size) {
+		for _, size := range c.Sizes() {
+			switch {
+			case size.What == "checkpoint of a partition":
+				checkpoint = size
+			case strings.Contains(size.What, "at a restart"):
+				restart = size
+			}
+		}
+		return checkpoint, restart
+	}
+	c := Default()
+	checkpoint, restart := sizes(c)
+	if want := 2*(64<<20) + 2*checkpoint.Bytes; restart.Bytes != want {
+		t.Errorf("a restart reads %d bytes, want two segments and two checkpoints, %d", restart.Bytes, want)
+	}
+	if !strings.Contains(restart.What, "about") || !strings.Contains(restart.Assumes, "a cleaner that keeps up") {
+		t.Errorf("%+v does not say that the cleaner may lag", restart)
+	}
+	c.Stages.Exploration.Candidates *= 4
+	larger, more := sizes(c)
+	if more.Bytes-restart.Bytes != 2*(larger.Bytes-checkpoint.Bytes) {
+		t.Errorf("checkpoints of %d instead of %d bytes: a restart reads %d instead of %d",
+			larger.Bytes, checkpoint.Bytes, more.Bytes, restart.Bytes)
 	}
 }
 

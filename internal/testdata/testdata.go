@@ -1,6 +1,8 @@
-// Package testdata finds the real data sets that tests read: the folder named
-// by the environment variable EERF_DATA, else the folder shared/data beside a
-// folder that the test runs in or below.
+// Package testdata finds the real data sets that tests read. The environment
+// variable EERF_DATA names their folder. Where it is not set, a folder
+// shared/data beside the checkout is found too, as is one in the checkout or
+// beside any folder above it: the nearest is taken. Without a folder, the tests
+// that need one are skipped.
 package testdata
 
 import (
