@@ -15,6 +15,10 @@ import (
 // bandwidthRows is how many calibration rows, first by hash, the nearest-neighbour rule looks at.
 const bandwidthRows = 1000
 
+// bandwidthTag sets the hash of the bandwidth's rows apart from that of the scored rows: its seed is the exploration's,
+// xor this ("sigma" in ASCII). With the same hash they would be the very rows that are scored at any rate.
+const bandwidthTag = 0x7369676d61
+
 // Rules by which a bandwidth came to be, as the spec records them.
 const (
 	bandwidthGiven     = "given"
@@ -28,9 +32,11 @@ var ErrNoCalibrationRows = errors.New("no rows to calibrate on")
 // Calibration learns encoder and bandwidth from the first rows, by ordinal, of each partition. Partitions are merged
 // in the order in which they are added.
 type Calibration struct {
-	events EventsConfig
 	learn  *encoder.Calibrator
+	keeper *keeper
 	kept   []calibrationBatch
+	budget int64 // bytes that Add may still keep
+	cut    int   // partitions that gave fewer rows for the budget
 }
 
 type calibrationBatch struct {
@@ -41,7 +47,9 @@ type calibrationBatch struct {
 
 // NewCalibration returns a calibration without rows. Release frees what it keeps.
 func NewCalibration(events EventsConfig) *Calibration {
-	return &Calibration{events: events, learn: encoder.NewCalibrator(events.options())}
+	return &Calibration{
+		learn: encoder.NewCalibrator(events.options()), keeper: newKeeper(events), budget: calibrationShare(1),
+	}
 }
 
 func (c EventsConfig) options() encoder.Options {
@@ -52,9 +60,35 @@ func (c EventsConfig) options() encoder.Options {
 	}
 }
 
-// Add learns from a batch whose first row has the given ordinal in its partition. The batch is retained. An error
-// means that the batch does not go with those before it and was not used.
+// Add learns from a batch whose first row has the given ordinal in its partition. Columns that can be features or labels
+// are copied; the batch stays the caller's. Rows behind 64 MiB of those are not used, and a warning of the report says
+// so. An error means that the batch does not go with those before it and was not used.
 func (c *Calibration) Add(partition int32, firstOrdinal int64, rows arrow.Record) error {
+	if rows.NumRows() == 0 {
+		return nil
+	}
+	if c.budget <= 0 {
+		c.cut = 1
+		return nil
+	}
+	n, bytes := c.keeper.fit(rows, rows.NumRows(), c.budget)
+	copied, err := c.keeper.copy(rows, n)
+	if err != nil {
+		return fmt.Errorf("copy calibration rows: %w", err)
+	}
+	defer copied.Release()
+	if err := c.add(partition, firstOrdinal, copied); err != nil {
+		return err
+	}
+	c.budget -= bytes
+	if n < rows.NumRows() {
+		c.cut = 1
+	}
+	return nil
+}
+
+// add learns from rows that have their columns to themselves, and retains them.
+func (c *Calibration) add(partition int32, firstOrdinal int64, rows arrow.Record) error {
 	if err := c.learn.Add(rows); err != nil {
 		return err
 	}
@@ -96,6 +130,10 @@ func (c *Calibration) Finish(e ExplorationConfig) (*Calibrated, error) {
 	if err := wire.CheckFeatureColumns(outputColumns(enc)); err != nil {
 		return nil, fmt.Errorf("label and passthrough columns: %w", err)
 	}
+	if c.cut > 0 {
+		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions calibration stopped at its memory bound (%d MiB over all partitions, at least %d each): it used %d rows",
+			c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()))
+	}
 	found := &Calibrated{Encoder: enc, Report: report, Sigma: e.Sigma, BandwidthRule: bandwidthGiven}
 	switch {
 	case e.Map != scoring.MapCosine && e.Sigma == 0:
@@ -123,17 +161,26 @@ func (c *Calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, ro
 	var sample []hashedRow
 	var encoded encoder.Rows
 	step := chunkRows(enc.Dim)
+	var read []string
+	for i := range enc.Columns {
+		read = append(read, enc.Columns[i].Name)
+	}
+	if enc.Label != nil {
+		read = append(read, enc.Label.Columns...)
+	}
 	for _, batch := range c.kept {
-		for first := int64(0); first < batch.rows.NumRows(); first += step {
-			chunk := batch.rows.NewSlice(first, min(first+step, batch.rows.NumRows()))
+		rows := wire.SelectColumns(batch.rows, read) // the others may have no values
+		for first := int64(0); first < rows.NumRows(); first += step {
+			chunk := rows.NewSlice(first, min(first+step, rows.NumRows()))
 			err := enc.Encode(&encoded, chunk, nil)
 			chunk.Release()
 			if err != nil {
+				rows.Release()
 				return nil, 0, fmt.Errorf("encode calibration rows: %w", err)
 			}
 			for i := range encoded.N {
 				sample = append(sample, hashedRow{
-					hash: scoring.Hash(seed, batch.partition, batch.firstOrdinal+first+int64(encoded.Row[i])),
+					hash: scoring.Hash(seed^bandwidthTag, batch.partition, batch.firstOrdinal+first+int64(encoded.Row[i])),
 					x:    append([]float32(nil), encoded.X[i*enc.Dim:(i+1)*enc.Dim]...),
 				})
 				if len(sample) == 2*bandwidthRows {
@@ -141,6 +188,7 @@ func (c *Calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, ro
 				}
 			}
 		}
+		rows.Release()
 	}
 	sample = smallest(sample)
 	for _, row := range sample {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -15,58 +14,78 @@ import (
 
 // calibrationPartition collects the first rows of one partition.
 type calibrationPartition struct {
-	part    wire.Partition
-	reader  *eventReader
-	next    int64 // offset to read
-	wanted  int64 // rows still to be collected
-	batches []arrow.Record
-	atEnd   bool // nothing was left to read when last looked
+	part   wire.Partition
+	reader *eventReader
+	next   int64 // offset to read
+	rows   *calibrationRows
+	atEnd  bool // nothing was left to read when last looked
 }
 
 // full reports whether the partition gives no more rows.
 func (c *calibrationPartition) full() bool {
-	return c.wanted <= 0 || c.part.EndOffset >= 0 && c.next >= c.part.EndOffset
+	return c.rows.enough() || c.part.EndOffset >= 0 && c.next >= c.part.EndOffset
 }
 
 // calibrateFromLog reads the first rows of each partition and learns from them in partition order. It waits for rows
 // to come, at most for the configured time once there are any. It notes in the partitions how many rows each gave.
+//
+// It learns from rows of one shape (names and kinds of the columns that can be features or labels): of those that have
+// the label the one with the most rows, so that a stray message does not decide what the features are. All others are
+// passed over, also those that an encoder of that shape could read.
 func calibrateFromLog(ctx context.Context, r *Runtime, logger *zap.Logger, s Settings, partitions []wire.Partition) (*Calibrated, int64, error) {
+	schemas := newCalibrationSchemas(s.Events)
 	collected := make([]*calibrationPartition, len(partitions))
+	rows := make([]*calibrationRows, len(partitions))
 	for i, part := range partitions {
+		rows[i] = newCalibrationRows(schemas, s.Exploration.CalibrationRows, calibrationShare(len(partitions)))
 		collected[i] = &calibrationPartition{
-			part: part, next: part.StartOffset, wanted: s.Exploration.CalibrationRows,
-			reader: newEventReader(s.Limits.decoder(), nil),
+			part: part, next: part.StartOffset, rows: rows[i], reader: newEventReader(s.Limits.decoder(), nil),
 		}
+		defer rows[i].release()
 	}
-	defer func() {
-		for _, c := range collected {
-			releaseAll(c.batches)
-		}
-	}()
 	if err := collect(ctx, r, logger, s, collected); err != nil {
 		return nil, 0, err
 	}
 	calibration := NewCalibration(s.Events)
 	defer calibration.Release()
-	for i, c := range collected {
-		partitions[i].CalibrationRows = learn(calibration, logger, c)
+	if err := learn(calibration, logger, partitions, rows); err != nil {
+		return nil, 0, err
 	}
 	found, err := calibration.Finish(s.Exploration)
 	return found, calibration.Rows(), err
 }
 
-// learn adds the rows of a partition and returns how many it used.
-func learn(calibration *Calibration, logger *zap.Logger, c *calibrationPartition) int64 {
-	var ordinal int64
-	for _, batch := range c.batches {
-		if err := calibration.Add(c.part.Partition, ordinal, batch); err != nil {
-			logger.Warn("calibration passes over rows that do not go with the others",
-				zap.Int32("partition", c.part.Partition), zap.Int64("rows", batch.NumRows()), zap.Error(err))
-			continue
+// learn adds the rows of the shape that is chosen and notes how many each partition gave.
+func learn(calibration *Calibration, logger *zap.Logger, partitions []wire.Partition, rows []*calibrationRows) error {
+	schema := chosen(rows)
+	var passedOver int64
+	for i, c := range rows {
+		var ordinal int64
+		for _, group := range c.groups {
+			if group.schema != schema {
+				passedOver += group.rows
+				continue
+			}
+			for _, batch := range group.kept {
+				if err := calibration.add(partitions[i].Partition, ordinal, batch); err != nil {
+					return fmt.Errorf("calibrate on %d rows: %w", group.rows, err)
+				}
+				ordinal += batch.NumRows()
+			}
 		}
-		ordinal += batch.NumRows()
+		partitions[i].CalibrationRows = ordinal
+		if c.overBudget() && !c.filled {
+			calibration.cut++
+		}
 	}
-	return ordinal
+	if passedOver > 0 {
+		logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", passedOver))
+	}
+	if calibration.cut > 0 {
+		logger.Warn("calibration stopped at its memory bound", zap.Int("partitions", calibration.cut),
+			zap.Int64("bytes_per_partition", calibrationShare(len(partitions))), zap.Int64("rows", calibration.Rows()))
+	}
+	return nil
 }
 
 // collect reads until every partition has its rows, or has none left within its bounds, or the time for waiting is
@@ -88,7 +107,7 @@ func collect(ctx context.Context, r *Runtime, logger *zap.Logger, s Settings, pa
 					behind++
 				}
 			}
-			rows += len(c.batches)
+			rows += len(c.rows.groups)
 		}
 		if missing == 0 {
 			return nil
@@ -122,10 +141,10 @@ func (c *calibrationPartition) read(ctx context.Context, r *Runtime, logger *zap
 		return fmt.Errorf("calibrate on %s/%d from offset %d: %w", topic, c.part.Partition, c.next, err)
 	}
 	for _, rec := range fetched.Records {
-		if c.wanted <= 0 || c.part.EndOffset >= 0 && rec.Offset >= c.part.EndOffset {
+		if c.rows.enough() || c.part.EndOffset >= 0 && rec.Offset >= c.part.EndOffset {
 			break
 		}
-		c.take(rec.Value)
+		c.take(logger, rec)
 	}
 	c.next = fetched.NextOffset
 	c.atEnd = c.next >= fetched.HighWatermark
@@ -134,17 +153,16 @@ func (c *calibrationPartition) read(ctx context.Context, r *Runtime, logger *zap
 
 // take keeps the first rows of a message, up to those wanted. What does not decode is passed over: it has no
 // ordinals.
-func (c *calibrationPartition) take(value []byte) {
-	batches, err := c.reader.read(value)
+func (c *calibrationPartition) take(logger *zap.Logger, rec pipeline.Record) {
+	batches, err := c.reader.read(rec.Value)
 	if err != nil {
 		return
 	}
+	defer releaseAll(batches)
 	for _, batch := range batches {
-		if c.wanted > 0 {
-			n := min(batch.NumRows(), c.wanted)
-			c.batches = append(c.batches, batch.NewSlice(0, n))
-			c.wanted -= n
+		if err := c.rows.add(batch); err != nil {
+			logger.Warn("calibration passes over rows that cannot be copied",
+				zap.Int32("partition", c.part.Partition), zap.Int64("offset", rec.Offset), zap.Error(err))
 		}
-		batch.Release()
 	}
 }

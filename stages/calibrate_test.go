@@ -79,7 +79,7 @@ func TestCalibrationBandwidth(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, number := range encoded.Row[:encoded.N] {
-				rows = append(rows, row{scoring.Hash(77, int32(partition), ordinal+int64(number)), slices.Clone(encoded.X[i*encoded.Dim : (i+1)*encoded.Dim])})
+				rows = append(rows, row{scoring.Hash(77^0x7369676d61, int32(partition), ordinal+int64(number)), slices.Clone(encoded.X[i*encoded.Dim : (i+1)*encoded.Dim])})
 			}
 			ordinal += batch.NumRows()
 		}

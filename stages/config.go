@@ -3,6 +3,7 @@ package stages
 import (
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -89,7 +90,7 @@ type TrainConfig struct {
 	MinRows         int64         `koanf:"min_rows" unit:"rows" doc:"a model is published from this many training rows on"`
 	HeldOutFraction float64       `koanf:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
 	HeldOutSeed     uint64        `koanf:"held_out_seed" doc:"seed of the held-out row hash"`
-	EvaluationRows  int           `koanf:"evaluation_rows" unit:"rows" doc:"held-out rows kept in memory to measure the error"`
+	EvaluationRows  int           `koanf:"evaluation_rows" unit:"rows per partition" doc:"held-out rows kept in memory to measure the error: so many of each partition of features, and as many in the sample merged from them"`
 	Intercept       bool          `koanf:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `koanf:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `koanf:"loss" doc:"squared"`
@@ -126,7 +127,10 @@ func Default() Settings {
 			Partitions: 4, MaxMessageBytes: 8 << 20, FeaturesRetention: 7 * 24 * time.Hour,
 			KeepFeatureSets: 10, KeepModels: 10,
 		},
-		Events: EventsConfig{Task: "auto", Clip: 5, Standardize: "numeric", MaxCategories: 100},
+		Events: EventsConfig{
+			Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
+			MaxCategories: encoder.DefaultMaxCategories,
+		},
 		Exploration: ExplorationConfig{
 			Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
 			Features: 500, Criterion: scoring.Correlation,

@@ -141,8 +141,9 @@ type deadLetters struct {
 	topic string
 }
 
-// send waits for the acknowledgement. A letter that is larger than the broker accepts is sent again without its
-// value: the coordinates and the reason are never lost, and the original is still in the source topic.
+// send waits for the acknowledgement. Of a letter that is larger than the broker accepts, by its value or by the key and
+// headers of the source, only our own headers are sent: the coordinates and the reason are never lost, and the original
+// is still in the source topic.
 func (d deadLetters) send(ctx context.Context, partition int, letters []pipeline.Record) error {
 	if len(letters) == 0 {
 		return nil
@@ -154,12 +155,18 @@ func (d deadLetters) send(ctx context.Context, partition int, letters []pipeline
 	for _, letter := range letters {
 		_, err := d.log.Produce(ctx, d.topic, partition, []pipeline.Record{letter})
 		if errors.Is(err, pipeline.ErrMessageTooLarge) {
-			letter.Value = nil
-			_, err = d.log.Produce(ctx, d.topic, partition, []pipeline.Record{letter})
+			_, err = d.log.Produce(ctx, d.topic, partition, []pipeline.Record{bareLetter(letter)})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bareLetter is a dead letter without what comes from its source. The source may be a dead letter itself: the last
+// headers are the ones that count.
+func bareLetter(letter pipeline.Record) pipeline.Record {
+	own := len(wire.DeadLetter{}.Headers())
+	return pipeline.Record{Headers: letter.Headers[max(0, len(letter.Headers)-own):], Time: letter.Time}
 }

@@ -46,25 +46,29 @@ func NewFeaturizer(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes i
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }
 
-// Featurized is what became of one message.
+// Featurized is what became of some rows of a message, or of a message that cannot be used.
 type Featurized struct {
-	Outputs []pipeline.Record
-	Letters []pipeline.Record // dead letters
-	Counts  FeaturizeCounts
+	Rows   wire.FeatureBatch // what the output covers; zero without one
+	Output *pipeline.Record  // nil for a message that cannot be used and for one without rows
+	Letter *pipeline.Record  // dead letter: of the rejected ones of these rows, or of the message; nil = none
+	Counts FeaturizeCounts
 }
 
-// Process maps a message from the given row on: 0, or where an earlier process stopped in the middle of it. A message
-// that cannot be used gives a dead letter; an error is a fault of ours.
-func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time) (Featurized, error) {
+// Process maps a message from the given row on: 0, or where an earlier process stopped in the middle of it. It hands
+// out the parts of the result in the order of their rows, each as soon as it is made, so that a message of many rows
+// needs the memory of one part. The first one stands for the message itself and counts it. A message that cannot be used gives a dead letter; an
+// error is emit's, after which nothing more is handed out, or a fault of ours.
+func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Featurized) error) error {
 	batches, err := f.reader.read(source.Value)
 	if err != nil {
-		return Featurized{
-			Letters: []pipeline.Record{refusedMessage(StageFeaturize, source, err, now)},
-			Counts:  FeaturizeCounts{Messages: 1, Undecodable: 1},
-		}, nil
+		letter := refusedMessage(StageFeaturize, source, err, now)
+		return emit(Featurized{Letter: &letter, Counts: FeaturizeCounts{Messages: 1, Undecodable: 1}})
 	}
 	defer releaseAll(batches)
-	out := Featurized{Counts: FeaturizeCounts{Messages: 1}}
+	if err := emit(Featurized{Counts: FeaturizeCounts{Messages: 1}}); err != nil {
+		return err
+	}
+	m := featurizing{Featurizer: f, source: source, now: now, emit: emit}
 	total := int32(totalRows(batches))
 	var rowBase int32
 	for _, batch := range batches {
@@ -73,12 +77,12 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 			last := min(next, (first/f.partRows+1)*f.partRows) // cuts are at fixed rows of the message
 			if last > firstRow {
 				first = max(first, firstRow)
-				part := wire.FeatureBatch{
+				rows := wire.FeatureBatch{
 					FeatureSetID: f.id, SourceTopic: source.Topic, SourcePartition: int32(source.Partition),
 					SourceOffset: source.Offset, FirstRow: first, RowCount: last - first, SourceRows: total,
 				}
-				if err := f.part(&out, source, batch, rowBase, part, now); err != nil {
-					return out, fmt.Errorf("featurize %s/%d offset %d rows %d to %d: %w",
+				if err := m.part(batch, rowBase, rows); err != nil {
+					return fmt.Errorf("featurize %s/%d offset %d rows %d to %d: %w",
 						source.Topic, source.Partition, source.Offset, first, last-1, err)
 				}
 			}
@@ -86,39 +90,48 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 		}
 		rowBase = next
 	}
-	return out, nil
+	return nil
+}
+
+// featurizing is a message in hand.
+type featurizing struct {
+	*Featurizer
+	source pipeline.Record
+	now    time.Time
+	emit   func(Featurized) error
 }
 
 // part maps the rows of a batch that one output message covers; long passthrough columns may make it several.
-func (f *Featurizer) part(out *Featurized, source pipeline.Record, batch arrow.Record, rowBase int32,
-	part wire.FeatureBatch, now time.Time) error {
-	slice := batch.NewSlice(int64(part.FirstRow-rowBase), int64(part.FirstRow+part.RowCount-rowBase))
+func (m *featurizing) part(batch arrow.Record, rowBase int32, rows wire.FeatureBatch) error {
+	slice := batch.NewSlice(int64(rows.FirstRow-rowBase), int64(rows.FirstRow+rows.RowCount-rowBase))
 	defer slice.Release()
-	if err := f.set.Encoder.Encode(&f.rows, slice, nil); err != nil {
+	if err := m.set.Encoder.Encode(&m.rows, slice, nil); err != nil {
 		return err
 	}
-	value, err := f.encode(slice, part.FirstRow)
+	value, err := m.encode(slice, rows.FirstRow)
 	if err != nil {
 		return err
 	}
-	if int64(len(value)) > f.maxBytes && part.RowCount > 1 {
-		head, tail := halves(part)
-		if err := f.part(out, source, batch, rowBase, head, now); err != nil {
+	if int64(len(value)) > m.maxBytes && rows.RowCount > 1 {
+		head, tail := halves(rows)
+		if err := m.part(batch, rowBase, head); err != nil {
 			return err
 		}
-		return f.part(out, source, batch, rowBase, tail, now)
+		return m.part(batch, rowBase, tail)
 	}
-	out.Counts.addEncoded(&f.rows, int64(part.RowCount))
-	if len(f.rows.Rejected) > 0 {
-		letter, err := rejectedRows(StageFeaturize, source, slice, part.FirstRow, allRejected(f.rows.Rejected), now)
+	headers := append(append([]pipeline.Header(nil), m.source.Headers...), pipelineHeaders(rows.Headers())...)
+	done := Featurized{
+		Rows: rows, Output: &pipeline.Record{Key: m.source.Key, Value: value, Headers: headers, Time: m.source.Time},
+	}
+	done.Counts.addEncoded(&m.rows, int64(rows.RowCount))
+	if len(m.rows.Rejected) > 0 {
+		letter, err := rejectedRows(StageFeaturize, m.source, slice, rows.FirstRow, allRejected(m.rows.Rejected), m.now)
 		if err != nil {
 			return err
 		}
-		out.Letters = append(out.Letters, letter)
+		done.Letter = &letter
 	}
-	headers := append(append([]pipeline.Header(nil), source.Headers...), pipelineHeaders(part.Headers())...)
-	out.Outputs = append(out.Outputs, pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: source.Time})
-	return nil
+	return m.emit(done)
 }
 
 func halves(part wire.FeatureBatch) (head, tail wire.FeatureBatch) {

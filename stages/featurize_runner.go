@@ -31,7 +31,7 @@ func (r *FeaturizeRunner) runPartition(ctx context.Context, o pipeline.Ownership
 	if _, err := r.Watch.Wait(ctx, func(s State) bool { return s.CurrentSet() != nil }); err != nil {
 		return nil
 	}
-	p := &featurizePartition{FeaturizeRunner: r, partition: o.Partition, logger: logger, commit: o.Commit, committedAt: r.Clock()}
+	p := &featurizePartition{FeaturizeRunner: r, partition: o.Partition, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock()}
 	if err := p.resume(ctx); err != nil {
 		return endOf(ctx, err)
 	}
@@ -47,23 +47,23 @@ type featurizePartition struct {
 	commit    func(context.Context, int64) error
 
 	next      int64  // offset of events to read
-	nextRow   int32  // first row of it that is not in the output yet
-	partlyOut string // feature set of the parts of that message that are out; empty if nextRow is 0
+	nextRow   int32  // first row of it that is neither in the output nor pending
+	partlyOut string // feature set of the parts of that message before nextRow; empty if nextRow is 0
 	core      *Featurizer
 	missing   string // feature set that was said to be missing
 
-	pending     []sourced
-	pendingSize int
-	letters     []pipeline.Record
-	counts      FeaturizeCounts
+	pending     []pendingPart // not acknowledged
+	outputBytes int64         // of pending
+	letterBytes int           // of pending
+	refused     int64         // last offset that an output too large for the broker made a dead letter; -1 = none
 	committed   int64
 	committedAt time.Time
 	unseenClass int64 // rows with one since the last warning
 }
 
-// sourced is an output with the record that it was made from.
-type sourced struct {
-	output pipeline.Record
+// pendingPart is a part of the result with the record that it was made from.
+type pendingPart struct {
+	Featurized
 	source pipeline.Record
 }
 
@@ -135,11 +135,16 @@ func (p *featurizePartition) isTail(rec pipeline.Record) bool {
 	if err != nil || part.SourceTopic != p.Settings.Topics.Events || int(part.SourcePartition) != p.partition {
 		return false
 	}
-	p.next, p.nextRow, p.partlyOut = part.SourceOffset+1, 0, ""
-	if !part.Last() {
-		p.next, p.nextRow, p.partlyOut = part.SourceOffset, part.FirstRow+part.RowCount, part.FeatureSetID
-	}
+	p.moveBehind(part)
 	return true
+}
+
+// moveBehind moves the position behind the rows of an output.
+func (p *featurizePartition) moveBehind(rows wire.FeatureBatch) {
+	p.next, p.nextRow, p.partlyOut = rows.SourceOffset+1, 0, ""
+	if !rows.Last() {
+		p.next, p.nextRow, p.partlyOut = rows.SourceOffset, rows.FirstRow+rows.RowCount, rows.FeatureSetID
+	}
 }
 
 func (p *featurizePartition) NextOffset() int64 { return p.next }
@@ -154,22 +159,13 @@ func (p *featurizePartition) Process(ctx context.Context, f pipeline.Fetched) er
 		if rec.Offset == p.next {
 			firstRow = p.nextRow
 		}
-		done, err := p.core.Process(rec, firstRow, p.Clock())
+		err := p.core.Process(rec, firstRow, p.Clock(), func(part Featurized) error {
+			return p.add(ctx, pendingPart{part, rec})
+		})
 		if err != nil {
 			return err
 		}
 		p.next, p.nextRow, p.partlyOut = rec.Offset+1, 0, ""
-		p.letters = append(p.letters, done.Letters...)
-		p.counts.Add(done.Counts)
-		for _, output := range done.Outputs {
-			p.pending = append(p.pending, sourced{output, rec})
-			p.pendingSize += output.Size()
-		}
-		if int64(p.pendingSize) >= p.Settings.Featurize.MaxOutputBytes {
-			if err := p.flush(ctx); err != nil {
-				return err
-			}
-		}
 	}
 	if err := p.flush(ctx); err != nil {
 		return err
@@ -209,31 +205,71 @@ func (p *featurizePartition) chooseSet() error {
 	return nil
 }
 
+// add takes a part and moves the position behind its rows. What is pending is sent first where it would become too much
+// with the part: a request holds outputs of at most MaxOutputBytes, or a single one.
+func (p *featurizePartition) add(ctx context.Context, part pendingPart) error {
+	var outputBytes int64
+	var letterBytes int
+	if part.Output != nil {
+		outputBytes = int64(part.Output.Size())
+	}
+	if part.Letter != nil {
+		letterBytes = part.Letter.Size()
+	}
+	if p.outputBytes+outputBytes > p.Settings.Featurize.MaxOutputBytes || p.letterBytes+letterBytes > letterBytesMax {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	p.pending = append(p.pending, part)
+	p.outputBytes += outputBytes
+	p.letterBytes += letterBytes
+	if part.Output != nil {
+		p.moveBehind(part.Rows)
+	}
+	return nil
+}
+
 // flush sends dead letters, waits for them, then sends the outputs in one request: one in flight per partition.
 func (p *featurizePartition) flush(ctx context.Context) error {
+	var letters, outputs []pipeline.Record
+	for _, part := range p.pending {
+		if part.Letter != nil {
+			letters = append(letters, *part.Letter)
+		}
+		if part.Output != nil {
+			outputs = append(outputs, *part.Output)
+		}
+	}
+	if err := p.sendLetters(ctx, letters); err != nil {
+		return err
+	}
+	err := p.produce(ctx, outputs)
+	switch {
+	case errors.Is(err, pipeline.ErrMessageTooLarge):
+		err = p.flushSingly(ctx, len(outputs), err)
+	case err != nil:
+		err = fmt.Errorf("write features of partition %d before offset %d: %w", p.partition, p.next, err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, part := range p.pending {
+		p.Counters.addFeaturize(part.Counts)
+		p.unseenClass += part.Counts.UnseenClass
+	}
+	clear(p.pending) // lets go of the messages
+	p.pending, p.outputBytes, p.letterBytes = p.pending[:0], 0, 0
+	return nil
+}
+
+func (p *featurizePartition) sendLetters(ctx context.Context, letters []pipeline.Record) error {
 	err := pipeline.Try(ctx, p.logger, "send dead letters", func() error {
-		return deadLetters{p.Broker, p.Settings.Topics.DeadLetters}.send(ctx, p.partition, p.letters)
+		return deadLetters{p.Broker, p.Settings.Topics.DeadLetters}.send(ctx, p.partition, letters)
 	})
 	if err != nil {
 		return fmt.Errorf("send dead letters of partition %d before offset %d: %w", p.partition, p.next, err)
 	}
-	p.letters = p.letters[:0]
-	outputs := make([]pipeline.Record, len(p.pending))
-	for i, out := range p.pending {
-		outputs[i] = out.output
-	}
-	switch err := p.produce(ctx, outputs); {
-	case errors.Is(err, pipeline.ErrMessageTooLarge):
-		if err := p.flushSingly(ctx); err != nil {
-			return err
-		}
-	case err != nil:
-		return fmt.Errorf("write features of partition %d before offset %d: %w", p.partition, p.next, err)
-	}
-	p.pending, p.pendingSize = p.pending[:0], 0
-	p.Counters.addFeaturize(p.counts)
-	p.unseenClass += p.counts.UnseenClass
-	p.counts = FeaturizeCounts{}
 	return nil
 }
 
@@ -247,42 +283,71 @@ func (p *featurizePartition) produce(ctx context.Context, outputs []pipeline.Rec
 	})
 }
 
-// flushSingly sends the outputs one by one where together they are over the broker's limit. One that is so by itself
-// makes its source message a dead letter.
-func (p *featurizePartition) flushSingly(ctx context.Context) error {
-	for _, out := range p.pending {
-		err := p.produce(ctx, []pipeline.Record{out.output})
+// flushSingly sends the outputs one by one where so many together are over the broker's limit. A single one is not sent
+// again: the refusal is of that one.
+func (p *featurizePartition) flushSingly(ctx context.Context, outputs int, refusal error) error {
+	for i := range p.pending {
+		part := &p.pending[i]
+		if part.Output == nil {
+			continue
+		}
+		err := refusal
+		if outputs > 1 {
+			err = p.produce(ctx, []pipeline.Record{*part.Output})
+		}
 		if errors.Is(err, pipeline.ErrMessageTooLarge) {
-			letter := refusedMessage(StageFeaturize, out.source, fmt.Errorf("%w: %w", errOutputTooLarge, err), p.Clock())
-			err = deadLetters{p.Broker, p.Settings.Topics.DeadLetters}.send(ctx, p.partition, []pipeline.Record{letter})
+			err = p.refuseOutput(ctx, part, err)
 		}
 		if err != nil {
-			return fmt.Errorf("write features of partition %d offset %d: %w", p.partition, out.source.Offset, err)
+			return fmt.Errorf("write features of partition %d offset %d: %w", p.partition, part.source.Offset, err)
 		}
 	}
 	return nil
 }
 
+// refuseOutput makes a dead letter of the message whose output is over the broker's limit, one for all its outputs that
+// are, and counts the rows of the output as rejected.
+func (p *featurizePartition) refuseOutput(ctx context.Context, part *pendingPart, cause error) error {
+	part.Counts = FeaturizeCounts{Messages: part.Counts.Messages, Rows: part.Counts.Rows, Rejected: part.Counts.Rows}
+	if p.refused == part.source.Offset {
+		return nil
+	}
+	letter := refusedMessage(StageFeaturize, part.source, fmt.Errorf("%w: %w", errOutputTooLarge, cause), p.Clock())
+	if err := p.sendLetters(ctx, []pipeline.Record{letter}); err != nil {
+		return err
+	}
+	p.refused = part.source.Offset
+	return nil
+}
+
 func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.UnreadableBatchError) error {
-	p.letters = append(p.letters, refusedBatch(StageFeaturize, e, p.Clock()))
-	p.counts.Messages++
-	p.counts.Undecodable++
+	letter := refusedBatch(StageFeaturize, e, p.Clock())
+	part := Featurized{Letter: &letter, Counts: FeaturizeCounts{Messages: 1, Undecodable: 1}}
+	if err := p.add(ctx, pendingPart{Featurized: part}); err != nil {
+		return err
+	}
 	p.next, p.nextRow, p.partlyOut = e.NextOffset, 0, ""
 	return p.flush(ctx)
 }
 
-// Missing goes on with what the log still holds and says how much is gone.
+// Missing goes on with what the log still holds and says how much is gone: with the first events where retention was
+// quicker, with those to come where the log lost its end (an unclean leader election).
 func (p *featurizePartition) Missing(_ context.Context, e *pipeline.OffsetOutOfRangeError) error {
+	if p.next > e.Next {
+		p.logger.Error("the log of events ends before the offset to read, it has lost its end: featurizing goes on with what comes now",
+			zap.Int64("offset", p.next), zap.Int64("next_offset", e.Next))
+		p.next, p.nextRow, p.partlyOut, p.refused = e.Next, 0, "", -1
+		return nil
+	}
 	missing := max(0, e.First-p.next)
 	p.logger.Error("events are no longer in the log, featurizing goes on with the first that is",
 		zap.Int64("offset", p.next), zap.Int64("first_offset", e.First), zap.Int64("missing_offsets", missing))
-	p.counts.MissingOffsets += missing
+	p.Counters.addFeaturize(FeaturizeCounts{MissingOffsets: missing})
 	p.next, p.nextRow, p.partlyOut = e.First, 0, ""
 	return nil
 }
 
 func (p *featurizePartition) Close(ctx context.Context) error {
-	p.Counters.addFeaturize(p.counts)
 	p.commitNext(ctx)
 	return nil
 }

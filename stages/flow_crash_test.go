@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -236,6 +240,50 @@ func TestFlowAnExplorationThatGivesNoSet(t *testing.T) {
 	if set := f.set(2); set.Set.Lineage.Counts.Scored != 100 {
 		t.Errorf("%+v", set.Set.Lineage)
 	}
+}
+
+func TestFlowASetThatTheBrokerDoesNotTake(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 100 })
+	f.sendRows(0, 0, 400)
+	var shift atomic.Int64
+	var fits atomic.Bool
+	w := f.start(exploring, func(w *worker) {
+		shifted(&shift)(w)
+		w.log.produce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
+			if topic == w.Settings.Topics.FeatureSets && !fits.Load() {
+				return pipeline.ErrMessageTooLarge
+			}
+			return nil
+		}
+	})
+	state := f.state("abandoned", func(s stages.State) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned })
+	if state.Spec.Sequence != 1 || state.Current != nil {
+		t.Errorf("%+v", state)
+	}
+	fits.Store(true)
+	shift.Store(int64(time.Minute))
+	f.set(2)
+	w.stop()
+}
+
+func TestFlowADeadlineWithoutAScoredRow(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) {
+		s.Exploration.SampleRate, s.Exploration.Deadline = 1e-12, 10*time.Millisecond
+	})
+	f.sendRows(0, 0, 400)
+	core, logs := observer.New(zap.ErrorLevel)
+	f.start(exploring, func(w *worker) { w.Logger = zap.New(core) })
+	state := f.state("abandoned", func(s stages.State) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned })
+	if state.Spec.Sequence != 1 || state.Current != nil {
+		t.Errorf("%+v", state)
+	}
+	said := logs.FilterMessageSnippet("abandoned").All()
+	if len(said) != 1 || !strings.Contains(fmt.Sprint(said[0].ContextMap()["error"]), "no row was scored") {
+		t.Errorf("logged %v", said)
+	}
+	f.noCheckpoints("")
 }
 
 func TestFlowAnExplorationEndsAtTheEndOfItsPlan(t *testing.T) {

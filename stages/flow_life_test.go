@@ -72,7 +72,7 @@ func TestFlowAChangedSpecStartsAnExplorationBesideTheCurrentSet(t *testing.T) {
 	m := newMiddle(4)
 	f.start(exploring, m.prepare)
 	m.wait(f)
-	state := f.state("second exploration", func(s stages.State) bool { return s.Spec.Sequence == 2 })
+	state := f.state("second exploration", func(s stages.State) bool { return s.Spec != nil && s.Spec.Sequence == 2 })
 	if state.Running() == nil || state.CurrentSet() == nil || state.CurrentSet().ID != first.ID {
 		t.Fatalf("running %v, current %v", state.Running(), state.Current)
 	}
@@ -105,7 +105,7 @@ func TestFlowExplorationsByTimeGoOnWhereTheLastOneStopped(t *testing.T) {
 	f.start(exploring, nil)
 	last := f.set(1)
 	for sequence := int64(2); sequence <= 3; sequence++ {
-		spec := f.state("next exploration", func(s stages.State) bool { return s.Spec.Sequence >= sequence }).Spec
+		spec := f.state("next exploration", func(s stages.State) bool { return s.Spec != nil && s.Spec.Sequence >= sequence }).Spec
 		if spec.Sequence == sequence && spec.Partitions[0].StartOffset != last.Set.Lineage.Partitions[0].NextOffset {
 			t.Errorf("exploration %d starts at %d, the one before stopped at %d", sequence,
 				spec.Partitions[0].StartOffset, last.Set.Lineage.Partitions[0].NextOffset)
@@ -160,7 +160,7 @@ func TestFlowRequestsStartAndCancel(t *testing.T) {
 	w := f.start(exploring, m.prepare)
 	m.wait(f)
 	f.request(wire.ActionCancel, "c1")
-	state := f.state("cancelled", func(s stages.State) bool { return s.Spec.Status == wire.StatusCancelled })
+	state := f.state("cancelled", func(s stages.State) bool { return s.Spec != nil && s.Spec.Status == wire.StatusCancelled })
 	if state.Running() != nil || state.Spec.Sequence != 1 || len(state.Requests) != 0 {
 		t.Errorf("%+v", state)
 	}
@@ -179,6 +179,61 @@ func TestFlowRequestsStartAndCancel(t *testing.T) {
 	f.request(wire.ActionStart, "s2")
 	if again := f.set(3); again.ID != set.ID || again.Set.Lineage.Sequence != 3 {
 		t.Errorf("set %s of sequence %d, before %s", again.ID, again.Set.Lineage.Sequence, set.ID)
+	}
+}
+
+func TestFlowRequestsThatCannotBeMetAreTombstoned(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, func(s *stages.Settings) {
+		s.Exploration.SampleRows, s.Exploration.Until = 0, "end"
+	})
+	f.sendRows(0, 0, 400)
+	f.start(exploring, nil)
+	f.set(1)
+	r := stages.NewRuntime(f.client, f.settings, testLogger(t))
+	for _, request := range []wire.Request{
+		{Action: wire.ActionStart, ID: "endless", Until: wire.UntilQuota},
+		{Action: wire.ActionCancel, ID: "nothing"},
+		{Action: wire.ActionRestart, ID: "over", Exploration: "flow.1.x"},
+	} {
+		if err := stages.SendRequest(f.ctx, r, request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.until("the requests are tombstoned", func() bool {
+		newest := f.newestByKey(f.settings.Topics.Explorations, 0)
+		for _, id := range []string{"endless", "nothing", "over"} {
+			if rec, ok := newest["flow/request/"+id]; !ok || rec.Value != nil {
+				return false
+			}
+		}
+		return true
+	})
+	state := f.state("no request is left", func(s stages.State) bool { return len(s.Requests) == 0 })
+	if state.Spec.Sequence != 1 || state.Running() != nil {
+		t.Errorf("exploration %d, running %v", state.Spec.Sequence, state.Running())
+	}
+	// Each once, and the planner goes on.
+	if n := len(f.all(f.settings.Topics.Explorations, 0)); n != 7 {
+		t.Errorf("%d records, want the spec, three requests and three tombstones", n)
+	}
+	f.request(wire.ActionStart, "s1")
+	f.set(2)
+}
+
+// A first message of another shape does not stop the pipeline.
+func TestFlowAStrayFirstMessage(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, nil)
+	batch := rows(0, 1, nil)
+	defer batch.Release()
+	lone := wire.SelectColumns(batch, []string{batch.ColumnName(0)})
+	defer lone.Release()
+	f.produce(f.settings.Topics.Events, 0, message(t, lone, 0, 1))
+	f.sendRows(0, 0, 2000)
+	f.start(exploring, nil)
+	if counts := f.set(1).Set.Lineage.Counts; counts.Scored != 600 || !counts.Reconciles() {
+		t.Errorf("%+v", counts)
 	}
 }
 
@@ -354,7 +409,7 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.produce(f.settings.Topics.Explorations, 0, pipeline.Record{Key: wire.SpecKey("flow"), Value: value, Time: time.Now()})
-	f.state("the other plan", func(s stages.State) bool { return s.Spec.Exploration == spec.Exploration })
+	f.state("the other plan", func(s stages.State) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration })
 	close(m.release)
 	if set := f.set(1); set.Set.Lineage.Exploration != spec.Exploration || set.Set.Candidates.Seed != 77 {
 		t.Errorf("%+v", set.Set.Lineage)

@@ -98,6 +98,10 @@ func TestFlowModelsFollowTheFeatures(t *testing.T) {
 	f.settings.Exploration.Seed = 5
 	w = f.start(allButTrain, nil)
 	second := f.set(2)
+	f.until("the worker has seen the second set", func() bool {
+		current := w.Watch.State().Current
+		return current != nil && current.Sequence == 2
+	})
 	f.sendRows(0, 600, 700)
 	f.featurizedUpTo(0, 35)
 	runner, counters := f.trainer()
@@ -146,11 +150,11 @@ func TestFlowTrainingDropsDuplicates(t *testing.T) {
 	// The last message once more, cut another way.
 	core := stages.NewFeaturizer(f.watch.State().CurrentSet().Set, arrowio.DefaultLimits(), 1<<20)
 	source := f.all(f.settings.Topics.Events, 0)[19]
-	done, err := core.Process(source, 7, time.Now())
-	if err != nil || len(done.Outputs) != 1 {
-		t.Fatalf("%d parts, %v", len(done.Outputs), err)
+	parts := outputs(t, core, source, 7)
+	if len(parts) != 1 {
+		t.Fatalf("%d parts", len(parts))
 	}
-	f.produce(f.settings.Topics.Features, 0, done.Outputs[0])
+	f.produce(f.settings.Topics.Features, 0, parts[0])
 
 	runner, counters := f.trainer()
 	got := f.fit(runner)

@@ -142,15 +142,15 @@ func TestPlannerAnswersRequests(t *testing.T) {
 		cancelled int64
 	}{
 		{"nothing asked", State{Spec: running}, nil, "", none},
-		{"start", idle, []PendingRequest{request(12, wire.ActionStart, "")}, "request r12", none},
-		{"start while one runs", State{Spec: running}, []PendingRequest{request(12, wire.ActionStart, "")}, "request r12", none},
-		{"start before there is a spec", State{}, []PendingRequest{request(0, wire.ActionStart, "")}, "request r0", none},
-		{"the last start counts", idle, []PendingRequest{request(12, wire.ActionStart, ""), request(14, wire.ActionStart, "")}, "request r14", none},
+		{"start", idle, []PendingRequest{request(12, wire.ActionStart, "")}, "request r12: lost", none},
+		{"start while one runs", State{Spec: running}, []PendingRequest{request(12, wire.ActionStart, "")}, "request r12: lost", none},
+		{"start before there is a spec", State{}, []PendingRequest{request(0, wire.ActionStart, "")}, "request r0: lost", none},
+		{"the last start counts", idle, []PendingRequest{request(12, wire.ActionStart, ""), request(14, wire.ActionStart, "")}, "request r14: lost", none},
 		{"cancel whichever runs", State{Spec: running}, []PendingRequest{request(12, wire.ActionCancel, "")}, "", 12},
 		{"cancel the one that runs", State{Spec: running}, []PendingRequest{request(12, wire.ActionCancel, "test.3.x")}, "", 12},
 		{"cancel another one", State{Spec: running}, []PendingRequest{request(12, wire.ActionCancel, "test.2.x")}, "", none},
 		{"cancel when none runs", idle, []PendingRequest{request(12, wire.ActionCancel, "")}, "", none},
-		{"cancel, then start", State{Spec: running}, []PendingRequest{request(12, wire.ActionCancel, ""), request(13, wire.ActionStart, "")}, "request r13", 12},
+		{"cancel, then start", State{Spec: running}, []PendingRequest{request(12, wire.ActionCancel, ""), request(13, wire.ActionStart, "")}, "request r13: lost", 12},
 		{"start, then cancel", State{Spec: running}, []PendingRequest{request(12, wire.ActionStart, ""), request(13, wire.ActionCancel, "")}, "", 13},
 		{"restart of the one that runs", State{Spec: running}, []PendingRequest{request(12, wire.ActionRestart, "test.3.x")}, "lost", none},
 		{"restart of one that is over", State{Spec: running}, []PendingRequest{request(12, wire.ActionRestart, "test.2.x")}, "", none},
@@ -198,7 +198,7 @@ func plannerAt(after time.Duration, s Settings) *Planner {
 func TestPlannerSchedule(t *testing.T) {
 	settings := testSettings(taskRegression)
 	spec := func(change func(*wire.Spec)) *wire.Spec {
-		s := &wire.Spec{Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning, ConfigHash: settings.ConfigHash(), Kernel: scoring.Kernel()}
+		s := &wire.Spec{Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning, ConfigHash: settings.ConfigHash(), Kernel: scoring.Kernel(), PlannedAt: noon}
 		if change != nil {
 			change(s)
 		}
@@ -252,6 +252,59 @@ func TestPlannerSchedule(t *testing.T) {
 				t.Errorf("goes on at %+v, want the lineage: %v", start.goesOnAt, c.goesOn)
 			}
 		})
+	}
+}
+
+// Only the time of the plan counts: a cancelled or repeated spec has a later record.
+func TestPlannerScheduleCountsFromThePlan(t *testing.T) {
+	settings := testSettings(taskRegression)
+	settings.Exploration.Every = time.Hour
+	for _, c := range []struct {
+		planned, record time.Duration // before now
+		starts          bool
+	}{{time.Hour, time.Minute, true}, {time.Hour - 1, time.Minute, false}, {time.Minute, 2 * time.Hour, false}} {
+		state := State{SpecTime: noon.Add(-c.record), Spec: &wire.Spec{
+			Exploration: "test.3.x", Sequence: 3, Status: wire.StatusCancelled, ConfigHash: settings.ConfigHash(),
+			Kernel: scoring.Kernel(), PlannedAt: noon.Add(-c.planned),
+		}}
+		if start := plannerAt(0, settings).scheduled(t.Context(), zap.NewNop(), state); (start != nil) != c.starts {
+			t.Errorf("planned %v ago, record of %v ago: start %+v, want one: %v", c.planned, c.record, start, c.starts)
+		}
+	}
+}
+
+func TestPlannerRefusesRequests(t *testing.T) {
+	running := &wire.Spec{Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning}
+	idle := State{Spec: running, Current: &wire.Current{Sequence: 3}}
+	quota := request(5, wire.ActionStart, "")
+	quota.Until = wire.UntilQuota
+	end := request(6, wire.ActionStart, "")
+	end.Until = wire.UntilEnd
+	for _, c := range []struct {
+		name     string
+		state    State
+		rows     int64
+		requests []PendingRequest
+		refused  []int64
+	}{
+		{"nothing asked", idle, 0, nil, nil},
+		{"quota without rows", idle, 0, []PendingRequest{quota, end}, []int64{5}},
+		{"quota with rows", idle, 100, []PendingRequest{quota, end}, nil},
+		{"cancel and restart of what runs", State{Spec: running}, 0, []PendingRequest{request(1, wire.ActionCancel, ""), request(2, wire.ActionRestart, "test.3.x")}, nil},
+		{"of another one", State{Spec: running}, 0, []PendingRequest{request(1, wire.ActionCancel, "test.2.x"), request(2, wire.ActionRestart, "test.2.x"), request(3, wire.ActionStart, "")}, []int64{1, 2}},
+		{"none runs", idle, 0, []PendingRequest{request(1, wire.ActionCancel, ""), request(2, wire.ActionRestart, "test.3.x")}, []int64{1, 2}},
+		{"before there is a spec", State{}, 0, []PendingRequest{request(1, wire.ActionCancel, "")}, []int64{1}},
+	} {
+		s := testSettings(taskRegression)
+		s.Exploration.SampleRows = c.rows
+		c.state.Requests = c.requests
+		var refused []int64
+		for _, r := range plannerAt(0, s).void(zap.NewNop(), c.state) {
+			refused = append(refused, r.Offset)
+		}
+		if !slices.Equal(refused, c.refused) {
+			t.Errorf("%s: refused %v, want %v", c.name, refused, c.refused)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -76,6 +78,9 @@ func (p *Planner) act(ctx context.Context, logger *zap.Logger, state State) (boo
 			zap.String("exploration", state.Spec.Exploration))
 		return true, p.publish(ctx, *state.Spec)
 	}
+	if void := p.void(logger, state); len(void) > 0 {
+		return true, p.send(ctx, "answer requests", p.tombstones(void))
+	}
 	start, cancelledAt := answer(state)
 	if start == nil {
 		start = p.scheduled(ctx, logger, state)
@@ -87,7 +92,8 @@ func (p *Planner) act(ctx context.Context, logger *zap.Logger, state State) (boo
 	case cancelledAt >= 0:
 		cancelled := *state.Spec
 		cancelled.Status, cancelled.HandledOffset = wire.StatusCancelled, cancelledAt+1
-		logger.Info("exploration cancelled", zap.String("exploration", cancelled.Exploration))
+		logger.Info("exploration cancelled", zap.String("exploration", cancelled.Exploration),
+			zap.String("reason", describeAll(state.Requests, wire.ActionCancel)))
 		return true, p.publish(ctx, cancelled, state.Requests...)
 	}
 	return false, nil
@@ -106,10 +112,10 @@ func answer(state State) (start *trigger, cancelledAt int64) {
 	cancelledAt = -1
 	running := state.Running()
 	for _, r := range state.Requests {
-		concerned := running != nil && (r.Exploration == "" || r.Exploration == running.Exploration)
+		concerned := concerns(running, r)
 		switch r.Action {
 		case wire.ActionStart:
-			start = &trigger{reason: "request " + r.ID, until: r.Until}
+			start = &trigger{reason: r.describe(), until: r.Until}
 		case wire.ActionRestart:
 			if concerned {
 				start = &trigger{reason: r.Reason}
@@ -121,6 +127,55 @@ func answer(state State) (start *trigger, cancelledAt int64) {
 		}
 	}
 	return start, cancelledAt
+}
+
+// describe names a request with what its sender said of it.
+func (r PendingRequest) describe() string {
+	if r.Reason == "" {
+		return "request " + r.ID
+	}
+	return "request " + r.ID + ": " + r.Reason
+}
+
+// describeAll names the requests of one action.
+func describeAll(requests []PendingRequest, action wire.Action) string {
+	var all []string
+	for _, r := range requests {
+		if r.Action == action {
+			all = append(all, r.describe())
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// concerns reports whether a request that names the exploration, or none, is about the running one.
+func concerns(running *wire.Spec, r PendingRequest) bool {
+	return running != nil && (r.Exploration == "" || r.Exploration == running.Exploration)
+}
+
+// void returns the requests that ask for nothing that can be done: to cancel or restart what does not run, or to start
+// an exploration that would have no end. They are answered by their tombstones.
+func (p *Planner) void(logger *zap.Logger, state State) []PendingRequest {
+	var void []PendingRequest
+	for _, r := range state.Requests {
+		why := ""
+		switch r.Action {
+		case wire.ActionStart:
+			if r.Until == wire.UntilQuota && p.Settings.Exploration.SampleRows <= 0 {
+				why = "it asks for a quota of rows, and exploration.sample_rows is 0: the exploration would have no end"
+			}
+		case wire.ActionCancel, wire.ActionRestart:
+			if !concerns(state.Running(), r) {
+				why = "the exploration that it is about does not run"
+			}
+		}
+		if why != "" {
+			logger.Warn("request refused", zap.String("request", r.ID), zap.String("action", string(r.Action)),
+				zap.String("exploration", r.Exploration), zap.String("why", why))
+			void = append(void, r)
+		}
+	}
+	return void
 }
 
 // handledOffset is behind the requests that the state has.
@@ -149,7 +204,7 @@ func (p *Planner) scheduled(ctx context.Context, logger *zap.Logger, state State
 		return &trigger{reason: fmt.Sprintf("the running exploration is for numeric kernel %s, this is %s", state.Spec.Kernel, scoring.Kernel())}
 	case state.Running() != nil:
 		return nil
-	case e.Every > 0 && p.Clock().Sub(state.SpecTime) >= e.Every:
+	case e.Every > 0 && p.Clock().Sub(state.Spec.PlannedAt) >= e.Every: // the record's time moves when it is cancelled
 		return &trigger{reason: fmt.Sprintf("%v since the last plan", e.Every), goesOnAt: lastLineage(state)}
 	case e.EveryOffsets > 0:
 		advanced, err := p.advanced(ctx, state)
@@ -249,19 +304,34 @@ func (p *Planner) publish(ctx context.Context, spec wire.Spec, answered ...Pendi
 		return err
 	}
 	records := []pipeline.Record{{Key: wire.SpecKey(spec.Pipeline), Value: value, Time: p.Clock()}}
-	for _, r := range answered {
-		if r.Offset < spec.HandledOffset {
-			records = append(records, pipeline.Record{Key: wire.RequestKey(spec.Pipeline, r.ID), Time: p.Clock()})
-		}
+	answered = slices.DeleteFunc(slices.Clone(answered), func(r PendingRequest) bool { return r.Offset >= spec.HandledOffset })
+	records = append(records, p.tombstones(answered)...)
+	if err := p.send(ctx, "publish spec", records); err != nil {
+		return fmt.Errorf("publish exploration %s: %w", spec.Exploration, err)
 	}
-	offset, err := pipeline.Retry(ctx, p.Logger, "publish spec", func() (int64, error) {
+	return nil
+}
+
+// tombstones answers requests: they go from the topic.
+func (p *Planner) tombstones(requests []PendingRequest) []pipeline.Record {
+	var records []pipeline.Record
+	for _, r := range requests {
+		records = append(records, pipeline.Record{Key: wire.RequestKey(p.Settings.Pipeline.Name, r.ID), Time: p.Clock()})
+	}
+	return records
+}
+
+// send writes records to the topic of explorations and waits until the watch has seen the last of them.
+func (p *Planner) send(ctx context.Context, what string, records []pipeline.Record) error {
+	first, err := pipeline.Retry(ctx, p.Logger, what, func() (int64, error) {
 		return p.Broker.Produce(ctx, p.Settings.Topics.Explorations, 0, records)
 	})
 	if err != nil {
-		return fmt.Errorf("publish exploration %s: %w", spec.Exploration, err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	// By the offset: what others write behind it may already have changed the state again.
-	_, err = p.Watch.Wait(ctx, func(s State) bool { return s.explorationsNext > offset })
+	last := first + int64(len(records)) - 1
+	_, err = p.Watch.Wait(ctx, func(s State) bool { return s.explorationsNext > last })
 	return err
 }
 

@@ -92,8 +92,8 @@ func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 	}
 }
 
-// outdated lists the sets or models, by id with the times of their records, beyond the newest ones kept and older than
-// minAge: what the features topic may still refer to stays.
+// outdated lists the sets or models, by id with the times of their records, that are beyond the newest ones kept and
+// were replaced more than minAge ago: what the features topic may still refer to stays.
 func outdated(published map[string]time.Time, keep int, minAge time.Duration, now time.Time) []string {
 	ids := make([]string, 0, len(published))
 	for id := range published {
@@ -105,7 +105,7 @@ func outdated(published map[string]time.Time, keep int, minAge time.Duration, no
 	})
 	var old []string
 	for i := max(1, keep); i < len(ids); i++ {
-		if now.Sub(published[ids[i]]) > minAge {
+		if successor := ids[i-1]; now.Sub(published[successor]) > minAge {
 			old = append(old, ids[i])
 		}
 	}

@@ -283,15 +283,19 @@ func TestOutdated(t *testing.T) {
 		{6, 7, nil},
 		{5, 7, []string{"e2"}}, // of equal times the first by name stays
 		{3, 7, []string{"d", "e", "e2"}},
-		{2, 7, []string{"c", "d", "e", "e2"}},
-		{1, 7, []string{"c", "d", "e", "e2"}}, // b is younger than the retention of features
-		{1, 0, []string{"b", "c", "d", "e", "e2"}},
-		{0, 0, []string{"b", "c", "d", "e", "e2"}}, // the newest always stays
+		{2, 7, []string{"d", "e", "e2"}}, // c was in use until b came, a day ago
+		{1, 7, []string{"d", "e", "e2"}},
+		{1, 0, []string{"c", "d", "e", "e2"}}, // b was in use until now
+		{0, 0, []string{"c", "d", "e", "e2"}}, // the newest always stays
 		{0, 100, nil},
 	} {
 		if got := outdated(published, c.keep, time.Duration(c.days)*24*time.Hour, noon); !slices.Equal(got, c.want) {
 			t.Errorf("keep %d, %d days: %v, want %v", c.keep, c.days, got, c.want)
 		}
+	}
+	replaced := map[string]time.Time{"new": noon.Add(-time.Minute), "old": at(30), "older": at(31)}
+	if got := outdated(replaced, 1, 7*24*time.Hour, noon); !slices.Equal(got, []string{"older"}) {
+		t.Errorf("of a set replaced a minute ago and one replaced 30 days ago: %v", got)
 	}
 	if got := outdated(nil, 3, 0, noon); got != nil {
 		t.Errorf("nothing published: %v", got)

@@ -59,6 +59,7 @@ func (s *Selector) followScores(ctx context.Context, logger *zap.Logger) error {
 		return err
 	}
 	board := newScoreboard()
+	board.behind = partitions
 	group, ctx := errgroup.WithContext(ctx)
 	for partition := range partitions {
 		decoder := arrowio.NewDecoder(s.Watch.limits)
@@ -69,7 +70,7 @@ func (s *Selector) followScores(ctx context.Context, logger *zap.Logger) error {
 						zap.Int64("offset", rec.Offset), zap.Error(err))
 				}
 				return nil
-			}, nil)
+			}, func(int64) { board.caughtUp() })
 		})
 	}
 	group.Go(func() error { return s.publishAll(ctx, logger, board, partitions) })
@@ -96,7 +97,7 @@ func (s *Selector) publishAll(ctx context.Context, logger *zap.Logger, board *sc
 			if int(spec.Partitions[len(spec.Partitions)-1].Partition) >= partitions {
 				return errMorePartitions
 			}
-			if checkpoints, ok := s.ready(board, spec); ok {
+			if checkpoints, ok := s.ready(logger, board, spec); ok {
 				if err := s.publish(ctx, logger, spec, checkpoints); err != nil {
 					return err
 				}
@@ -114,31 +115,46 @@ func (s *Selector) publishAll(ctx context.Context, logger *zap.Logger, board *sc
 	}
 }
 
-// ready returns the newest checkpoints of an exploration once every partition is closed or its deadline has passed
-// with rows in hand.
-func (s *Selector) ready(board *scoreboard, spec *wire.Spec) ([]*wire.Checkpoint, bool) {
+// errNoRows says that an exploration ended, mostly by its deadline, before a row was scored.
+var errNoRows = errors.New("no row was scored until it was over: the rows have no labels, or there are none")
+
+// ready returns the newest checkpoints of an exploration once every partition is closed or its deadline has passed. With
+// no row in hand by then, it leaves the time in which a first one would be saved.
+func (s *Selector) ready(logger *zap.Logger, board *scoreboard, spec *wire.Spec) ([]*wire.Checkpoint, bool) {
+	complete := board.complete() // before the checkpoints that it is said of
 	checkpoints := board.of(spec)
-	closed, rows := 0, int64(0)
+	for _, err := range board.refusals(spec) {
+		logger.Error("checkpoint refused", zap.Error(err))
+	}
+	closed, end := 0, spec.Deadline
 	for _, c := range checkpoints {
-		rows += c.Counts.Scored
 		if c.Closed {
 			closed++
 		}
 	}
-	late := !spec.Deadline.IsZero() && s.Clock().After(spec.Deadline)
-	return checkpoints, closed == len(spec.Partitions) || late && rows > 0
+	if scoredRows(checkpoints) == 0 {
+		end = end.Add(s.Settings.Subsample.CheckpointInterval)
+	}
+	late := !spec.Deadline.IsZero() && s.Clock().After(end)
+	return checkpoints, closed == len(spec.Partitions) || late && complete
+}
+
+func scoredRows(checkpoints []*wire.Checkpoint) (rows int64) {
+	for _, c := range checkpoints {
+		rows += c.Counts.Scored
+	}
+	return rows
 }
 
 // publish writes the set, then the pointer to it, and waits until the watch has seen both.
 func (s *Selector) publish(ctx context.Context, logger *zap.Logger, spec *wire.Spec, checkpoints []*wire.Checkpoint) error {
 	defer s.Counters.worked(StageSelect, time.Now())
+	if scoredRows(checkpoints) == 0 {
+		return s.giveUp(ctx, logger, spec, errNoRows)
+	}
 	set, err := SelectFeatures(spec, checkpoints, s.Clock())
 	if err != nil {
-		if s.FailFast {
-			return pipeline.Permanent(err)
-		}
-		logger.Error("exploration abandoned: nothing could be selected", zap.Error(err))
-		return s.abandon(ctx, *spec)
+		return s.giveUp(ctx, logger, spec, err)
 	}
 	id := set.ID()
 	value, err := wire.EncodeFeatureSet(set)
@@ -146,7 +162,11 @@ func (s *Selector) publish(ctx context.Context, logger *zap.Logger, spec *wire.S
 		return pipeline.Permanent(err)
 	}
 	record := pipeline.Record{Key: wire.SetKey(s.Settings.Pipeline.Name, id), Value: value, Time: s.Clock()}
-	if err := s.produce(ctx, s.Settings.Topics.FeatureSets, record); err != nil {
+	err = s.produce(ctx, s.Settings.Topics.FeatureSets, record)
+	if errors.Is(err, pipeline.ErrMessageTooLarge) { // nor would it fit the next time
+		return s.giveUp(ctx, logger, spec, fmt.Errorf("feature set %s of %d bytes: %w", id, len(value), err))
+	}
+	if err != nil {
 		return fmt.Errorf("publish feature set %s: %w", id, err)
 	}
 	current := &wire.Current{ID: id, Sequence: spec.Sequence, Exploration: spec.Exploration, Time: s.Clock()}
@@ -156,6 +176,15 @@ func (s *Selector) publish(ctx context.Context, logger *zap.Logger, spec *wire.S
 	logger.Info("feature set published", zap.String("feature_set", id), zap.String("exploration", spec.Exploration),
 		zap.Int64("rows", set.Lineage.Rows), zap.Float64("best", set.Lineage.Best), zap.Float64("cutoff", set.Lineage.Cutoff))
 	return s.retire(ctx, logger, s.Watch.State())
+}
+
+// giveUp ends an exploration that can give no set.
+func (s *Selector) giveUp(ctx context.Context, logger *zap.Logger, spec *wire.Spec, cause error) error {
+	if s.FailFast {
+		return pipeline.Permanent(cause)
+	}
+	logger.Error("exploration abandoned, it gives no feature set", zap.String("exploration", spec.Exploration), zap.Error(cause))
+	return s.abandon(ctx, *spec)
 }
 
 // makeCurrent writes the pointer to a set and waits until the watch has seen it.
@@ -220,15 +249,31 @@ func (s *Selector) produce(ctx context.Context, topic string, record pipeline.Re
 	})
 }
 
-// scoreboard holds the newest checkpoint of each partition of each exploration that the scores topic has.
+// scoreboard holds the newest checkpoints of each partition of each exploration that the scores topic has.
 type scoreboard struct {
 	mu      sync.Mutex
-	newest  map[string]map[int32]*wire.Checkpoint
+	newest  map[string]map[int32]entries // by exploration and partition
 	changed chan struct{}
+	behind  int // partitions of scores that have not been read to their end yet
+
+	spec     *wire.Spec // last asked for; these two belong to the goroutine that asks
+	specHash string
+}
+
+// origin is what checkpoints must have in common for one of them to take another's place.
+type origin struct{ specHash, kernel string }
+
+// entries are the newest checkpoints of one partition by their origin: those of another spec or kernel than the
+// exploration's hide nothing.
+type entries map[origin]*entry
+
+type entry struct {
+	*wire.Checkpoint
+	refused bool // it has been said that these checkpoints are not used
 }
 
 func newScoreboard() *scoreboard {
-	return &scoreboard{newest: map[string]map[int32]*wire.Checkpoint{}, changed: make(chan struct{})}
+	return &scoreboard{newest: map[string]map[int32]entries{}, changed: make(chan struct{})}
 }
 
 func (b *scoreboard) signal() <-chan struct{} {
@@ -237,8 +282,29 @@ func (b *scoreboard) signal() <-chan struct{} {
 	return b.changed
 }
 
-// apply takes a record of scores in. A tombstone removes the partition's checkpoint; of two checkpoints the one with
-// the greater next ordinal stays.
+// caughtUp says that one more partition has been read to the end that it had at the start.
+func (b *scoreboard) caughtUp() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.behind--
+	b.announce()
+}
+
+// complete says that everything that scores held at the start has been read.
+func (b *scoreboard) complete() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.behind == 0
+}
+
+// announce tells of a change; the caller holds the lock.
+func (b *scoreboard) announce() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// apply takes a record of scores in. A tombstone removes the partition's checkpoints; of two checkpoints of one origin
+// the one that has come further stays.
 func (b *scoreboard) apply(decoder *arrowio.Decoder, rec pipeline.Record, pipelineName string) error {
 	exploration := string(rec.Key)
 	if pipelineOfExploration(exploration) != pipelineName {
@@ -256,35 +322,71 @@ func (b *scoreboard) apply(decoder *arrowio.Decoder, rec pipeline.Record, pipeli
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	partitions := b.newest[exploration]
+	defer b.announce()
+	partitions, partition := b.newest[exploration], int32(rec.Partition)
+	if checkpoint == nil {
+		if delete(partitions, partition); len(partitions) == 0 {
+			delete(b.newest, exploration)
+		}
+		return nil
+	}
 	if partitions == nil {
-		partitions = map[int32]*wire.Checkpoint{}
+		partitions = map[int32]entries{}
 		b.newest[exploration] = partitions
 	}
-	switch last := partitions[int32(rec.Partition)]; {
-	case checkpoint == nil:
-		delete(partitions, int32(rec.Partition))
-	case last == nil || checkpoint.NextOrdinal > last.NextOrdinal ||
-		checkpoint.NextOrdinal == last.NextOrdinal && checkpoint.NextOffset >= last.NextOffset:
-		partitions[int32(rec.Partition)] = checkpoint
+	if partitions[partition] == nil {
+		partitions[partition] = entries{}
 	}
-	if len(partitions) == 0 {
-		delete(b.newest, exploration)
+	made := origin{checkpoint.SpecHash, checkpoint.Kernel}
+	switch last := partitions[partition][made]; {
+	case last == nil:
+		partitions[partition][made] = &entry{Checkpoint: checkpoint}
+	case supersedes(checkpoint, last.Checkpoint, made.kernel):
+		last.Checkpoint = checkpoint
 	}
-	close(b.changed)
-	b.changed = make(chan struct{})
 	return nil
 }
 
 // of returns the checkpoints made under the spec by the kernel that it names.
 func (b *scoreboard) of(spec *wire.Spec) []*wire.Checkpoint {
+	var usable []*wire.Checkpoint
+	b.each(spec, func(e *entry, fits bool) {
+		if fits {
+			usable = append(usable, e.Checkpoint)
+		}
+	})
+	return usable
+}
+
+// refusals says why other checkpoints under the exploration's key are not used, once for each origin.
+func (b *scoreboard) refusals(spec *wire.Spec) []error {
+	var refused []error
+	b.each(spec, func(e *entry, fits bool) {
+		if !fits && !e.refused {
+			e.refused = true
+			refused = append(refused, e.CheckAgainst(spec, spec.Kernel))
+		}
+	})
+	return refused
+}
+
+// each calls do for the checkpoints under the exploration's key, and says which of them may be used.
+func (b *scoreboard) each(spec *wire.Spec, do func(e *entry, fits bool)) {
+	if b.spec != spec { // the hash of a large encoder takes its time
+		b.spec, b.specHash = spec, spec.Hash()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var usable []*wire.Checkpoint
-	for _, c := range b.newest[spec.Exploration] {
-		if c.CheckAgainst(spec, spec.Kernel) == nil {
-			usable = append(usable, c)
+	for _, partition := range b.newest[spec.Exploration] {
+		for _, e := range partition {
+			do(e, b.fits(e.Checkpoint))
 		}
 	}
-	return usable
+}
+
+// fits is [wire.Checkpoint.CheckAgainst] for the spec in hand, whose hash is known.
+func (b *scoreboard) fits(c *wire.Checkpoint) bool {
+	part, ok := b.spec.Partition(c.Partition)
+	return ok && c.SpecHash == b.specHash && c.Kernel == b.spec.Kernel && c.NextOffset >= part.StartOffset &&
+		c.Sums.Candidates() == b.spec.Candidates.Count
 }

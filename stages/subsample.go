@@ -87,15 +87,21 @@ func (s *Subsampler) Add(offset int64, batches []arrow.Record) ([][]RejectedRow,
 	return rejected, nil
 }
 
-// Refuse counts a message that could not be used and goes on at nextOffset.
+// Refuse counts a message that could not be used and goes on at nextOffset. After the close it does nothing.
 func (s *Subsampler) Refuse(nextOffset int64) {
+	if s.Closed() {
+		return
+	}
 	s.counts.Messages++
 	s.counts.Undecodable++
 	s.Advance(nextOffset)
 }
 
-// Advance moves over offsets that hold no message.
+// Advance moves over offsets that hold no message. After the close it does nothing.
 func (s *Subsampler) Advance(nextOffset int64) {
+	if s.Closed() {
+		return
+	}
 	s.nextOffset = max(s.nextOffset, nextOffset)
 	s.closeAtEnd()
 }

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,32 +36,46 @@ type subsamplePartition struct {
 	saved     *wire.Checkpoint // the newest checkpoint that this owner knows to be on the topic
 	savedNext int64            // scores offset behind the last record seen
 	savedAt   time.Time
+	shadowed  bool      // the topic's last record of this exploration is an older one than saved
+	lookedAt  time.Time // when what stands behind saved was last looked at
 	lost      bool
 	booked    wire.Counts // counts already added to the process's counters
 }
 
-// restore reads the checkpoint with the greatest next ordinal and starts the core from it.
+// restore reads the checkpoint with the greatest next ordinal and starts the core from it. One that an older one hides
+// from compaction is written again.
 func (p *subsamplePartition) restore(ctx context.Context) error {
 	p.reader = newEventReader(p.spec.Limits, p.spec.Encoder)
 	if err := p.readScores(ctx); err != nil {
 		return err
 	}
-	from := p.saved
-	if from != nil {
-		if err := from.CheckAgainst(p.spec, scoring.Kernel()); errors.Is(err, wire.ErrKernelMismatch) {
+	if p.saved != nil {
+		if err := p.saved.CheckAgainst(p.spec, scoring.Kernel()); errors.Is(err, wire.ErrKernelMismatch) {
 			p.logger.Warn("checkpoint was made by a kernel with other bits, scores are computed again from the start",
 				zap.Error(err))
-			from = nil
+			p.saved = nil
 		}
 	}
-	core, err := NewSubsampler(p.spec, p.sharedBank(p.spec), p.part, cloneCheckpoint(from))
+	restored := p.saved != nil
+	core, err := NewSubsampler(p.spec, p.sharedBank(p.spec), p.part, cloneCheckpoint(p.saved))
 	if err != nil {
 		return pipeline.Permanent(err)
 	}
-	p.core, p.booked, p.savedAt = core, core.Counts(), p.Clock()
+	p.core, p.booked, p.savedAt, p.lookedAt = core, core.Counts(), p.Clock(), p.Clock()
 	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
-		zap.Bool("restored", from != nil), zap.Bool("closed", core.Closed()))
-	return nil
+		zap.Bool("restored", restored), zap.Bool("closed", core.Closed()))
+	return p.unshadow(ctx)
+}
+
+// run reads events until the partition closes or ctx ends. A partition that is closed already reads nothing more: a
+// batch that cannot be read must not change what it counted.
+func (p *subsamplePartition) run(ctx context.Context) error {
+	if !p.core.Closed() {
+		return pipeline.RunPartition(ctx, p.Broker, p.logger, p.Settings.Topics.Events, int(p.part.Partition), p.DrainTimeout, p)
+	}
+	work, cancel := pipeline.Drain(ctx, p.DrainTimeout)
+	defer cancel()
+	return p.Close(work)
 }
 
 func cloneCheckpoint(c *wire.Checkpoint) *wire.Checkpoint {
@@ -78,7 +93,10 @@ func (p *subsamplePartition) readScores(ctx context.Context) error {
 	next, err := pipeline.ReadAll(ctx, p.Broker, p.logger, p.Settings.Topics.Scores, int(p.part.Partition),
 		func(rec pipeline.Record) error {
 			p.savedNext = rec.Offset + 1
-			if !bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration)) || rec.Value == nil {
+			if !p.isMine(rec) {
+				return nil
+			}
+			if p.shadowed = true; rec.Value == nil {
 				return nil
 			}
 			checkpoint, err := wire.DecodeCheckpoint(decoder, rec.Value)
@@ -86,13 +104,26 @@ func (p *subsamplePartition) readScores(ctx context.Context) error {
 				return pipeline.Permanent(fmt.Errorf("checkpoint at %s/%d offset %d: %w",
 					rec.Topic, rec.Partition, rec.Offset, err))
 			}
-			if p.saved == nil || checkpoint.NextOrdinal >= p.saved.NextOrdinal {
-				p.saved = checkpoint
+			if p.saved == nil || supersedes(checkpoint, p.saved, p.spec.Kernel) {
+				p.saved, p.shadowed = checkpoint, false
 			}
 			return nil
 		})
 	p.savedNext = max(p.savedNext, next)
 	return err
+}
+
+func (p *subsamplePartition) isMine(rec pipeline.Record) bool {
+	return bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration))
+}
+
+// supersedes reports whether, of two checkpoints of one partition, c is to be taken and not last: one of the spec's
+// kernel before any other, then the one that has come further, then c.
+func supersedes(c, last *wire.Checkpoint, kernel string) bool {
+	if right := c.Kernel == kernel; right != (last.Kernel == kernel) {
+		return right
+	}
+	return cmp.Or(cmp.Compare(c.NextOrdinal, last.NextOrdinal), cmp.Compare(c.NextOffset, last.NextOffset)) >= 0
 }
 
 func (p *subsamplePartition) NextOffset() int64 { return p.core.NextOffset() }
@@ -106,18 +137,21 @@ func (p *subsamplePartition) Process(ctx context.Context, f pipeline.Fetched) er
 			return err
 		}
 	}
-	if !p.core.Closed() {
-		next := f.NextOffset
-		if p.part.EndOffset >= 0 {
-			next = min(next, p.part.EndOffset) // where the next exploration goes on, however long this fetch was
-		}
-		p.core.Advance(next)
+	next := f.NextOffset
+	if p.part.EndOffset >= 0 {
+		next = min(next, p.part.EndOffset) // where the next exploration goes on, however long this fetch was
 	}
+	p.core.Advance(next)
 	p.book()
-	if p.core.Closed() || p.checkpointDue() {
-		if err := p.save(ctx); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case p.core.Closed() || p.checkpointDue():
+		err = p.save(ctx)
+	case len(f.Records) == 0:
+		err = p.lookWhileIdle(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if p.core.Closed() {
 		return pipeline.ErrDone
@@ -171,11 +205,8 @@ func (p *subsamplePartition) Refuse(ctx context.Context, e *pipeline.UnreadableB
 }
 
 // Missing asks for a new exploration where retention passed the offsets of this one: with rows gone, its result
-// would not depend on the log alone any more. A partition that is closed needs none of them.
+// would not depend on the log alone any more.
 func (p *subsamplePartition) Missing(ctx context.Context, e *pipeline.OffsetOutOfRangeError) error {
-	if p.core.Closed() {
-		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset()})
-	}
 	request := wire.Request{
 		Action: wire.ActionRestart, ID: p.spec.Exploration, Exploration: p.spec.Exploration,
 		Reason: fmt.Sprintf("%v: %v", errExplorationLost, e), Time: p.Clock(),
@@ -238,48 +269,83 @@ func (p *subsamplePartition) write(ctx context.Context, checkpoint *wire.Checkpo
 	if err != nil {
 		return fmt.Errorf("write checkpoint of partition %d at next offset %d: %w", checkpoint.Partition, checkpoint.NextOffset, err)
 	}
-	p.saved, p.savedAt, p.savedNext = checkpoint, p.Clock(), offset+1
+	p.saved, p.savedAt, p.savedNext, p.shadowed = checkpoint, p.Clock(), offset+1, false
 	return nil
 }
 
-// guard waits until the exploration is over and writes the last checkpoint again should an owner that lost the
-// partition write an older one behind it, which compaction would keep.
+// guard keeps the last checkpoint of a closed partition the newest until the exploration is over.
 func (p *subsamplePartition) guard(ctx context.Context) error {
 	if p.lost || !p.core.Closed() {
 		return nil
 	}
-	topic, partition := p.Settings.Topics.Scores, int(p.part.Partition)
-	decoder := arrowio.NewDecoder(p.Watch.limits)
 	for ctx.Err() == nil {
-		fetched, err := pipeline.Retry(ctx, p.logger, "watch checkpoints", func() (pipeline.Fetched, error) {
-			return p.Broker.Fetch(ctx, topic, partition, p.savedNext)
-		})
-		if after, ok := passOver(err, p.savedNext); ok { // compaction was quicker
-			p.savedNext = after
-			continue
-		}
-		if err != nil {
-			return endOf(ctx, fmt.Errorf("watch checkpoints of partition %d: %w", partition, err))
-		}
-		p.savedNext = fetched.NextOffset
-		for _, rec := range fetched.Records {
-			if !bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration)) {
-				continue
-			}
-			older, err := wire.DecodeCheckpoint(decoder, rec.Value) // an error for a tombstone
-			if err == nil && older.NextOrdinal >= p.saved.NextOrdinal && older.Closed == p.saved.Closed {
-				continue
-			}
-			p.logger.Warn("an older checkpoint was written behind the last one, which is written again",
-				zap.Int64("scores_offset", rec.Offset))
-			again := *p.saved
-			again.WrittenAt = p.Clock()
-			if err := p.write(ctx, &again); err != nil {
-				return endOf(ctx, err)
-			}
+		if err := p.lookBehind(ctx); err != nil {
+			return endOf(ctx, err)
 		}
 	}
 	return nil
+}
+
+// lookWhileIdle does for an open partition to which no rows come, at most once in a checkpoint interval, what guard does
+// for a closed one.
+func (p *subsamplePartition) lookWhileIdle(ctx context.Context) error {
+	if p.saved == nil || p.Clock().Sub(p.lookedAt) < p.Settings.Subsample.CheckpointInterval {
+		return nil
+	}
+	p.lookedAt = p.Clock()
+	topic, partition := p.Settings.Topics.Scores, int(p.part.Partition)
+	end, err := pipeline.Retry(ctx, p.logger, "look up offsets", func() (int64, error) {
+		_, next, err := p.Broker.Offsets(ctx, topic, partition)
+		return next, err
+	})
+	if err != nil {
+		return fmt.Errorf("look up offsets of %s/%d: %w", topic, partition, err)
+	}
+	for before := int64(-1); before < p.savedNext && p.savedNext < end; {
+		before = p.savedNext
+		if err := p.lookBehind(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookBehind reads once what stands on the topic behind the last checkpoint, and writes that again should an owner that
+// lost the partition have written an older one behind it, which compaction would keep.
+func (p *subsamplePartition) lookBehind(ctx context.Context) error {
+	topic, partition := p.Settings.Topics.Scores, int(p.part.Partition)
+	fetched, err := pipeline.Retry(ctx, p.logger, "watch checkpoints", func() (pipeline.Fetched, error) {
+		return p.Broker.Fetch(ctx, topic, partition, p.savedNext)
+	})
+	if after, ok := passOver(err, p.savedNext); ok { // compaction was quicker
+		p.savedNext = after
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("watch checkpoints of partition %d: %w", partition, err)
+	}
+	p.savedNext = fetched.NextOffset
+	for _, rec := range fetched.Records {
+		if !p.isMine(rec) {
+			continue
+		}
+		other, err := wire.DecodeCheckpoint(arrowio.NewDecoder(p.Watch.limits), rec.Value) // an error for a tombstone
+		p.shadowed = err != nil || other.SpecHash != p.saved.SpecHash || p.saved.Closed && !other.Closed ||
+			!supersedes(other, p.saved, p.spec.Kernel)
+	}
+	return p.unshadow(ctx)
+}
+
+// unshadow writes the last checkpoint again where an older one stands behind it.
+func (p *subsamplePartition) unshadow(ctx context.Context) error {
+	if p.saved == nil || !p.shadowed {
+		return nil
+	}
+	p.logger.Warn("an older checkpoint was written behind the last one, which is written again",
+		zap.Int64("next_offset", p.saved.NextOffset), zap.Int64("scores_next_offset", p.savedNext))
+	again := *p.saved
+	again.WrittenAt = p.Clock()
+	return p.write(ctx, &again)
 }
 
 // book adds what was counted since the last call to the process's counters.

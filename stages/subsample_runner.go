@@ -121,7 +121,7 @@ func (r *SubsampleRunner) takePart(ctx context.Context, logger *zap.Logger, spec
 	if err := p.restore(ctx); err != nil {
 		return endOf(ctx, err)
 	}
-	err := pipeline.RunPartition(ctx, r.Broker, logger, r.Settings.Topics.Events, o.Partition, r.DrainTimeout, p)
+	err := p.run(ctx)
 	if errors.Is(err, errExplorationLost) {
 		logger.Warn("exploration abandoned, another one is asked for", zap.Error(err))
 		return nil

@@ -356,6 +356,24 @@ func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
 	}
 }
 
+func TestSubsamplerStandsStillOnceClosed(t *testing.T) {
+	rows := events(t, taskRegression, 300, 7, faults{})
+	part := fullSpan(20)
+	spec := plan(t, testSettings(taskRegression), rows, part)
+	s := newSubsampler(t, spec, part, nil)
+	if _, err := s.Add(4, []arrow.Record{rows}); err != nil {
+		t.Fatal(err)
+	}
+	counts := s.Counts()
+	for _, s := range []*Subsampler{s, newSubsampler(t, spec, part, saved(t, s))} {
+		s.Refuse(9)
+		s.Advance(12)
+		if !s.Closed() || s.NextOffset() != 5 || s.Counts() != counts {
+			t.Fatalf("closed %v, next offset %d, counts %+v; before %+v", s.Closed(), s.NextOffset(), s.Counts(), counts)
+		}
+	}
+}
+
 // addFrom adds the messages at offsets first to next-1.
 func addFrom(t testing.TB, s *Subsampler, batches []arrow.Record, first, next int64) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -33,8 +34,8 @@ func (t TopicsConfig) Specs(partitions int) []pipeline.TopicSpec {
 		"retention.ms": strconv.FormatInt(t.FeaturesRetention.Milliseconds(), 10)}
 	deadLetters := map[string]string{"max.message.bytes": size, "cleanup.policy": "delete"}
 	compacted := map[string]string{"max.message.bytes": size, "cleanup.policy": "compact",
-		// Small segments and an eager cleaner bound what a restore reads.
-		"segment.bytes":             strconv.FormatInt(max(4*t.MaxMessageBytes, 64<<20), 10),
+		// Small segments and an eager cleaner bound what a restore reads. Kafka keeps their size in 32 bits.
+		"segment.bytes":             strconv.FormatInt(min(max(4*t.MaxMessageBytes, 64<<20), math.MaxInt32), 10),
 		"segment.ms":                strconv.FormatInt((10 * time.Minute).Milliseconds(), 10),
 		"min.cleanable.dirty.ratio": "0.1",
 		"max.compaction.lag.ms":     strconv.FormatInt((30 * time.Minute).Milliseconds(), 10),

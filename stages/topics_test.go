@@ -2,6 +2,7 @@ package stages
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -42,6 +43,18 @@ func TestCreateTopics(t *testing.T) {
 	}
 	if again, err := CreateTopics(t.Context(), broker, topics); err != nil || len(again) != 0 {
 		t.Errorf("did %v again, %v", again, err)
+	}
+}
+
+func TestSegmentsFitKafkasNumbers(t *testing.T) {
+	topics := Default().Topics
+	for size, want := range map[int64]string{1 << 20: "67108864", 64 << 20: "268435456", math.MaxInt32: "2147483647"} {
+		topics.MaxMessageBytes = size
+		for _, spec := range topics.Specs(1) {
+			if got, compacted := spec.Configs["segment.bytes"]; compacted && got != want {
+				t.Errorf("%s with messages of %d bytes: segments of %s, want %s", spec.Name, size, got, want)
+			}
+		}
 	}
 }
 

@@ -69,6 +69,12 @@ var ErrNoNewRows = errors.New("no training rows since the last model")
 // Fit reads the features topic to its present end, for the current feature set, and publishes a model. It waits for a
 // feature set where there is none.
 func (r *TrainRunner) Fit(ctx context.Context) (*wire.Model, error) {
+	if _, err := r.Watch.Wait(ctx, func(State) bool { return true }); err != nil {
+		return nil, fmt.Errorf("read the feature sets: %w", err)
+	}
+	if r.Watch.State().CurrentSet() == nil {
+		r.logger.Info("waiting for a feature set", zap.String("pipeline", r.Settings.Pipeline.Name))
+	}
 	state, err := r.Watch.Wait(ctx, func(s State) bool { return s.CurrentSet() != nil })
 	if err != nil {
 		return nil, fmt.Errorf("wait for a feature set: %w", err)
@@ -131,6 +137,8 @@ func (r *TrainRunner) read(ctx context.Context, partition int) error {
 	if err != nil {
 		return err
 	}
+	var refused refusals
+	defer func() { refused.log(r.logger, partition) }()
 	at := max(r.next[partition], span[0])
 	for at < span[1] {
 		fetched, err := pipeline.Retry(ctx, r.logger, "read features", func() (pipeline.Fetched, error) {
@@ -144,7 +152,7 @@ func (r *TrainRunner) read(ctx context.Context, partition int) error {
 		if err != nil {
 			return fmt.Errorf("read %s/%d from offset %d: %w", topic, partition, at, err)
 		}
-		if err := r.add(ctx, partition, fetched.Records); err != nil {
+		if err := r.add(ctx, partition, fetched.Records, &refused); err != nil {
 			return err
 		}
 		at = fetched.NextOffset
@@ -153,23 +161,33 @@ func (r *TrainRunner) read(ctx context.Context, partition int) error {
 	return nil
 }
 
-func (r *TrainRunner) add(ctx context.Context, partition int, records []pipeline.Record) error {
+// refusals sums up the messages that one read could not use: a line for each would flood the log.
+type refusals struct {
+	messages int
+	first    error
+}
+
+func (s *refusals) log(logger *zap.Logger, partition int) {
+	if s.messages > 0 {
+		logger.Error("features messages not usable, sent to the dead letters", zap.Int("partition", partition),
+			zap.Int("messages", s.messages), zap.NamedError("first_error", s.first))
+	}
+}
+
+func (r *TrainRunner) add(ctx context.Context, partition int, records []pipeline.Record, refused *refusals) error {
 	defer r.Counters.worked(StageTrain, time.Now())
+	var letters []pipeline.Record
 	for _, rec := range records {
-		cause := r.trainer.Partition(partition).Add(rec)
-		if cause == nil {
-			continue
-		}
-		r.logger.Error("features message not usable, sent to the dead letters", zap.Error(cause))
-		letter := refusedMessage(StageTrain, rec, cause, r.Clock())
-		err := pipeline.Try(ctx, r.logger, "send dead letters", func() error {
-			return deadLetters{r.Broker, r.Settings.Topics.DeadLetters}.send(ctx, partition, []pipeline.Record{letter})
-		})
-		if err != nil {
-			return err
+		if cause := r.trainer.Partition(partition).Add(rec); cause != nil {
+			letters = append(letters, refusedMessage(StageTrain, rec, cause, r.Clock()))
+			if refused.messages++; refused.first == nil {
+				refused.first = cause
+			}
 		}
 	}
-	return nil
+	return pipeline.Try(ctx, r.logger, "send dead letters", func() error {
+		return deadLetters{r.Broker, r.Settings.Topics.DeadLetters}.send(ctx, partition, letters)
+	})
 }
 
 // passOver returns the next offset that can be read after an error about particular offsets.

@@ -178,10 +178,13 @@ func (w *Watch) update(change func(*State)) {
 }
 
 func (w *Watch) applyExploration(s *State, decoder *arrowio.Decoder, r pipeline.Record) error {
+	requester, id, request := wire.ParseRequestKey(r.Key)
 	if r.Value == nil {
+		if request && requester == w.pipeline {
+			s.Requests = without(s.Requests, id)
+		}
 		return nil
 	}
-	requester, _, request := wire.ParseRequestKey(r.Key)
 	switch {
 	case bytes.Equal(r.Key, wire.SpecKey(w.pipeline)):
 		spec, err := wire.DecodeSpec(decoder, r.Value)
@@ -210,6 +213,17 @@ func unanswered(requests []PendingRequest, handledOffset int64) []PendingRequest
 	var left []PendingRequest
 	for _, r := range requests {
 		if r.Offset >= handledOffset {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// without is the requests but those of the id.
+func without(requests []PendingRequest, id string) []PendingRequest {
+	var left []PendingRequest
+	for _, r := range requests {
+		if r.ID != id {
 			left = append(left, r)
 		}
 	}

@@ -96,6 +96,8 @@ func TestWatchExplorations(t *testing.T) {
 			sequence: 1, runs: true, requests: []int64{1}},
 		{name: "answered before it is read", records: []pipeline.Record{specRecord(spec, 1, running, 2), requestRecord("test", "a"), requestRecord("test", "b")},
 			sequence: 1, runs: true, requests: []int64{2}},
+		{name: "one refused", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), keyed(wire.RequestKey("test", "a"), nil),
+			keyed(wire.RequestKey("other", "b"), nil)}, requests: []int64{1}},
 		{name: "tombstone", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)}, sequence: 1, runs: true},
 		{name: "not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
 			keyed(wire.RequestKey("test", "a"), []byte("x"))}, sequence: 1, runs: true, errs: 2},

@@ -83,10 +83,17 @@ checkpoints, feature sets and messages get.`,
 			if err != nil {
 				return err
 			}
+			var notes []string
+			if len(loaded.Stages.Events.Label) == 0 {
+				notes = append(notes, "events.label is not set: the stage calibrate needs the column to score against")
+			}
 			if asJSON {
-				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": true, "sizes": loaded.Sizes()})
+				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": true, "notes": notes, "sizes": loaded.Sizes()})
 			}
 			fmt.Fprintln(c.OutOrStdout(), "no faults")
+			for _, note := range notes {
+				fmt.Fprintln(c.OutOrStdout(), "note:", note)
+			}
 			printSizes(c.OutOrStdout(), loaded.Sizes())
 			return nil
 		},
@@ -98,7 +105,7 @@ checkpoints, feature sets and messages get.`,
 
 // printSizes writes how large things get; what was assumed stands below, once.
 func printSizes(w io.Writer, sizes []config.Size) {
-	t := cli.NewTable(w, "", "what", "topic", "bytes at most", "limit", "set by")
+	t := cli.NewTable(w, "", "what", "topic", "bytes, at most", "limit", "set by")
 	var assumed []string
 	for _, size := range sizes {
 		limit := ""

@@ -103,7 +103,8 @@ func printNext(w io.Writer, r *demo.Result, generated bool) {
 		fmt.Fprintf(w, "  more features       add --features %d\n", 2*r.Exploration.Features)
 		fmt.Fprintln(w, "  a file to keep      featurizer explore --data FILE --label COLUMN --out set.arrow")
 	}
-	fmt.Fprintln(w, "  on your Kafka       featurizer config print > eerf.yaml; featurizer topics create -c eerf.yaml; featurizer run -c eerf.yaml")
+	fmt.Fprintln(w, "  on your Kafka       featurizer config print > eerf.yaml; set kafka.brokers and events.label in it; then")
+	fmt.Fprintln(w, "                      featurizer topics create -c eerf.yaml; featurizer run -c eerf.yaml")
 	if r.Kept != "" {
 		fmt.Fprintf(w, "The broker's data are in %s.\n", r.Kept)
 	}

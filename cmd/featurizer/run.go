@@ -1,10 +1,10 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
@@ -34,20 +34,10 @@ shared out among them. With --json the counters of the process are printed when 
 			if err != nil {
 				return err
 			}
-			runtime, closeAll, err := cli.ConnectService(c, loaded)
-			if err != nil {
-				return err
+			if slices.Contains(names, stages.StageCalibrate) && len(loaded.Stages.Events.Label) == 0 {
+				return cli.Usagef("events.label is not set: the stage %s needs the column to score against", stages.StageCalibrate)
 			}
-			defer closeAll()
-			if err := stages.Run(c.Context(), runtime, names, false); err != nil {
-				return err
-			}
-			totals := runtime.Counters.Totals()
-			runtime.Logger.Info("stopped", zap.Any("totals", totals))
-			if asJSON {
-				return cli.WriteJSON(c.OutOrStdout(), totals)
-			}
-			return nil
+			return cli.RunStages(c, loaded, names, asJSON)
 		},
 	}
 	flags.Add(c)

@@ -164,6 +164,13 @@ func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
 func TestRunWaitsForABrokerAndStopsCleanly(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	r := clitest.RunContext(ctx, newRoot, "run", "--set", "kafka.brokers=127.0.0.1:1", "--json")
+	r := clitest.RunContext(ctx, newRoot, "run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1", "--json")
 	r.Want(t, cli.ExitOK, "trying again").Object(t)
+}
+
+func TestRunRefusesToPlanWithoutALabel(t *testing.T) {
+	fz(t, "run", "--set", "kafka.brokers=127.0.0.1:1").Want(t, cli.ExitUsage, "events.label is not set")
+	if r := fz(t, "config", "check"); r.Code != cli.ExitOK || !strings.Contains(r.Out, "note: events.label is not set") {
+		t.Errorf("config check: exit code %d, %s", r.Code, r.Out)
+	}
 }

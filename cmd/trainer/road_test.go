@@ -157,7 +157,7 @@ func untilTrained(t *testing.T, program func(string, ...string) *exec.Cmd, confi
 // A signal stops a service cleanly, and a command before its end; nothing is left behind.
 func TestSignalsEndAProcess(t *testing.T) {
 	program := programs(t)
-	service := start(t, program("featurizer", "run", "--set", "kafka.brokers=127.0.0.1:1"))
+	service := start(t, program("featurizer", "run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1"))
 	service.awaitLog(t, "trying again")
 	service.stop(t).Want(t, cli.ExitOK, "stopped")
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
@@ -29,20 +28,7 @@ several processes one trains. With --json the counters of the process are printe
 		if err != nil {
 			return err
 		}
-		runtime, closeAll, err := cli.ConnectService(c, loaded)
-		if err != nil {
-			return err
-		}
-		defer closeAll()
-		if err := stages.Run(c.Context(), runtime, []string{stages.StageTrain}, false); err != nil {
-			return err
-		}
-		totals := runtime.Counters.Totals()
-		runtime.Logger.Info("stopped", zap.Any("totals", totals))
-		if asJSON {
-			return cli.WriteJSON(c.OutOrStdout(), totals)
-		}
-		return nil
+		return cli.RunStages(c, loaded, []string{stages.StageTrain}, asJSON)
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -41,6 +42,7 @@ var _ pipeline.Broker = (*Broker)(nil)
 type topic struct {
 	partitions []*shard
 	configs    map[string]string
+	maxBytes   int // of a produce request; 0 = no limit
 }
 
 // shard is one partition of a topic.
@@ -61,11 +63,18 @@ func NewBroker() *Broker {
 // AddTopic makes a topic without configuration.
 func (b *Broker) AddTopic(name string, partitions int) { b.AddConfiguredTopic(name, partitions, nil) }
 
-// AddConfiguredTopic makes a topic.
+// AddConfiguredTopic makes a topic. Of its configuration max.message.bytes is heeded: Produce refuses records whose
+// sizes ([pipeline.Record.Size]) add up to more.
 func (b *Broker) AddConfiguredTopic(name string, partitions int, configs map[string]string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := &topic{configs: maps.Clone(configs)}
+	if limit, ok := configs["max.message.bytes"]; ok {
+		var err error
+		if t.maxBytes, err = strconv.Atoi(limit); err != nil {
+			panic(fmt.Sprintf("pipelinetest: max.message.bytes of topic %s: %v", name, err))
+		}
+	}
 	t.grow(partitions)
 	b.topics[name] = t
 }
@@ -74,6 +83,18 @@ func (t *topic) grow(partitions int) {
 	for len(t.partitions) < partitions {
 		t.partitions = append(t.partitions, &shard{unreadable: map[int64]int64{}})
 	}
+}
+
+// check refuses records that together are over the topic's limit.
+func (t *topic) check(records []pipeline.Record) error {
+	size := 0
+	for i := range records {
+		size += records[i].Size()
+	}
+	if t.maxBytes > 0 && size > t.maxBytes {
+		return fmt.Errorf("%d bytes: %w", size, pipeline.ErrMessageTooLarge)
+	}
+	return nil
 }
 
 // FailNext makes the next calls of an operation fail, one with each error.
@@ -220,6 +241,9 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	p, err := b.find(topic, number)
 	if err != nil {
 		return 0, err
+	}
+	if err := b.topics[topic].check(records); err != nil {
+		return 0, fmt.Errorf("produce to %s/%d: %w", topic, number, err)
 	}
 	first := p.next
 	for _, r := range records {

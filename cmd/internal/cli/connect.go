@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -13,14 +14,27 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 )
 
-// ConnectService returns the runtime of a process that works on the brokers of a configuration until it is told to stop.
-// The second value closes the connections and flushes the log.
-func ConnectService(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
-	return connect(c, loaded)
+// RunStages runs the stages that are named on the brokers of a configuration until the command is told to stop. Then it
+// logs the counters of the process, and prints them if asJSON is set.
+func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool) error {
+	runtime, closeAll, err := connect(c, loaded)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	if err := stages.Run(c.Context(), runtime, names, false); err != nil {
+		return err
+	}
+	totals := runtime.Counters.Totals()
+	runtime.Logger.Info("stopped", zap.Any("totals", totals))
+	if asJSON {
+		return WriteJSON(c.OutOrStdout(), totals)
+	}
+	return nil
 }
 
-// ConnectOnce is [ConnectService] for a command that ends by itself. On a terminal its log is written for people,
-// whatever is configured.
+// ConnectOnce returns the runtime of a command that ends by itself, on the brokers of a configuration. On a terminal its
+// log is written for people, whatever is configured. The second value closes the connections and flushes the log.
 func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
 	if isTerminal(c.ErrOrStderr()) {
 		loaded.Log.Format = "console"

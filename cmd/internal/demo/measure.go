@@ -111,15 +111,15 @@ func (r *run) retrain(ctx context.Context, featurizer *stages.Featurizer, traine
 		}
 		r.progress("training on plain random features", trained(), r.sent.rows)
 		for _, rec := range fetched.Records {
-			done, err := featurizer.Process(rec, 0, rec.Time)
+			err := featurizer.Process(rec, 0, rec.Time, func(part stages.Featurized) error {
+				if part.Output == nil {
+					return nil
+				}
+				part.Output.Topic, part.Output.Partition = topic, partition
+				return trainer.Add(*part.Output)
+			})
 			if err != nil {
 				return err
-			}
-			for _, output := range done.Outputs {
-				output.Topic, output.Partition = topic, partition
-				if err := trainer.Add(output); err != nil {
-					return err
-				}
 			}
 		}
 		at = fetched.NextOffset

@@ -1,0 +1,409 @@
+package stages
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+)
+
+// stray returns rows of a shape of their own: one column, and the label if it is asked for.
+func stray(t testing.TB, column string, rows int, label bool) arrow.Record {
+	t.Helper()
+	fields := []arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Float64}}
+	if label {
+		fields = append(fields, arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float64})
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	defer b.Release()
+	for i := range rows {
+		for j := range fields {
+			b.Field(j).(*array.Float64Builder).Append(float64(i * (j + 1)))
+		}
+	}
+	rec := b.NewRecord()
+	t.Cleanup(rec.Release)
+	return rec
+}
+
+// withColumn adds a column to rows.
+func withColumn(t testing.TB, rows arrow.Record, name string, column arrow.Array) arrow.Record {
+	t.Helper()
+	fields := append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: name, Type: column.DataType(), Nullable: true})
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), append(slices.Clone(rows.Columns()), column), rows.NumRows())
+	t.Cleanup(rec.Release)
+	return rec
+}
+
+// fromTheLog calibrates on the messages of the partitions and returns how many warnings there were.
+func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*Calibrated, []wire.Partition, *observer.ObservedLogs, error) {
+	t.Helper()
+	core, logs := observer.New(zap.WarnLevel)
+	var partitions []wire.Partition
+	for i, of := range messages {
+		partitions = append(partitions, wire.Partition{Partition: int32(i), EndOffset: int64(len(of))})
+	}
+	found, _, err := calibrateFromLog(t.Context(), logOf(t, s, messages...), zap.New(core), s, partitions)
+	return found, partitions, logs, err
+}
+
+// A stray message does not decide what the features are, wherever it is and however many shapes there are.
+func TestCalibrationPassesOverStrays(t *testing.T) {
+	s := testSettings(taskRegression)
+	s.Exploration.Sigma = 0
+	rows := events(t, taskRegression, 400, 300, someFaults)
+	head := rows.NewSlice(0, 300)
+	defer head.Release()
+	want := calibrated(t, s, []arrow.Record{head})
+	unlabelled := wire.SelectColumns(rows, []string{"a", "b", "color", "ok", "v", "id"})
+	defer unlabelled.Release()
+	for _, c := range []struct {
+		name   string
+		strays map[int]arrow.Record // before the message of that number
+		passed int64
+	}{
+		{"first, without label", map[int]arrow.Record{0: stray(t, "z", 1, false)}, 1},
+		{"first, with label", map[int]arrow.Record{0: stray(t, "z", 3, true)}, 3},
+		{"more of them than wanted", map[int]arrow.Record{0: stray(t, "z", 1000, false)}, 1000},
+		{"some of them in the middle", map[int]arrow.Record{2: stray(t, "z", 5, true), 3: stray(t, "q", 7, true), 4: stray(t, "z", 5, false)}, 17},
+		{"of the same shape, unlabelled", map[int]arrow.Record{0: unlabelled}, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, size := range []int{1, 10, 60} {
+				var values [][]byte
+				for i, batch := range cut(t, rows, every(size)) {
+					if stray, ok := c.strays[i]; ok {
+						values = append(values, message(t, stray))
+					}
+					values = append(values, message(t, batch))
+				}
+				got, partitions, logs, err := fromTheLog(t, s, values)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got.Encoder, want.Encoder) || got.Sigma != want.Sigma || partitions[0].CalibrationRows != 300 {
+					t.Fatalf("messages of %d: %d rows, sigma %v, want %v", size, partitions[0].CalibrationRows, got.Sigma, want.Sigma)
+				}
+				if all := logs.All(); len(all) != 1 || all[0].ContextMap()["rows"] != c.passed {
+					t.Errorf("messages of %d: warnings %+v, want one of %d rows", size, all, c.passed)
+				}
+			}
+		})
+	}
+}
+
+// Of two shapes with as many rows it is the one met first in partition order that counts, even where the first has only
+// one partition; one that the options do not allow never counts.
+func TestCalibrationChoosesAShape(t *testing.T) {
+	s := testSettings(taskRegression)
+	z, q := message(t, stray(t, "z", 20, true)), message(t, stray(t, "q", 20, true))
+	for _, c := range []struct {
+		name       string
+		features   []string
+		partitions [][][]byte
+		want       string
+	}{
+		{"tie", nil, [][][]byte{{z, q}}, "z"},
+		{"tie of partitions", nil, [][][]byte{{q}, {z}}, "q"},
+		{"most rows over all partitions", nil, [][][]byte{{z}, {q, q}, {z, z}}, "z"},
+		{"the one that the options name", []string{"q"}, [][][]byte{{z, z, q}, {z}}, "q"},
+	} {
+		s.Events.Features = c.features
+		found, _, _, err := fromTheLog(t, s, c.partitions...)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if len(found.Encoder.Columns) != 1 || found.Encoder.Columns[0].Name != c.want {
+			t.Errorf("%s: columns %+v, want %s", c.name, found.Encoder.Columns, c.want)
+		}
+	}
+	s.Events.Features = nil
+	_, _, _, err := fromTheLog(t, s, [][]byte{message(t, stray(t, "z", 20, false))})
+	if err == nil || !strings.Contains(err.Error(), `label column "y" is in none`) {
+		t.Errorf("no labels anywhere: error %v", err)
+	}
+}
+
+// Integers in one message and floats, or another order of columns, in the next are one shape.
+func TestCalibrationShapesAreNamesAndKinds(t *testing.T) {
+	k := newKeeper(EventsConfig{Label: []string{"y"}, Exclude: []string{"out"}, Passthrough: []string{"id"}})
+	key := func(fields ...arrow.Field) string { return k.key(arrow.NewSchema(fields, nil)) }
+	column := func(name string, t arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: t} }
+	y := column("y", arrow.PrimitiveTypes.Float64)
+	want := key(column("a", arrow.PrimitiveTypes.Float64), y)
+	for _, same := range []string{
+		key(column("a", arrow.PrimitiveTypes.Int8), y), key(y, column("a", arrow.PrimitiveTypes.Float32)),
+		key(column("out", arrow.PrimitiveTypes.Int8), column("a", arrow.PrimitiveTypes.Int8), y, column("id", arrow.BinaryTypes.String)),
+		key(column("blob", arrow.BinaryTypes.Binary), column("a", arrow.PrimitiveTypes.Int8), y),
+	} {
+		if same != want {
+			t.Errorf("key %q, want %q", same, want)
+		}
+	}
+	for _, other := range []string{key(y), key(column("a", arrow.BinaryTypes.String), y), key(column("A", arrow.PrimitiveTypes.Int8), y)} {
+		if other == want {
+			t.Errorf("key %q of another shape", other)
+		}
+	}
+}
+
+// What is kept is what the encoder reads, and it reports on the rest as it does of the originals.
+func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
+	rows := events(t, taskRegression, 40, 301, faults{})
+	for _, typ := range []arrow.DataType{
+		arrow.Null, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Float16,
+		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, arrow.FixedWidthTypes.Timestamp_s,
+		arrow.FixedWidthTypes.Date32, &arrow.FixedSizeBinaryType{ByteWidth: 4}, &arrow.Decimal128Type{Precision: 5, Scale: 1},
+		arrow.ListOf(arrow.PrimitiveTypes.Float32), arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Int16),
+		arrow.FixedSizeListOf(3, arrow.BinaryTypes.String), arrow.StructOf(arrow.Field{Name: "f", Type: arrow.PrimitiveTypes.Int8}),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64},
+	} {
+		t.Run(typ.String(), func(t *testing.T) {
+			b := array.NewBuilder(memory.DefaultAllocator, typ)
+			defer b.Release()
+			for i := range 40 {
+				if text, ok := b.(*array.BinaryDictionaryBuilder); ok && i%3 > 0 {
+					if err := text.AppendString([]string{"", "red", "green"}[i%3]); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					b.AppendNull()
+				}
+			}
+			column := b.NewArray()
+			defer column.Release()
+			wide := withColumn(t, rows, "extra", column)
+			events := testSettings(taskRegression).Events
+			events.Exclude = []string{"b"}
+			direct := encoder.NewCalibrator(events.options())
+			if err := direct.Add(wide); err != nil {
+				t.Fatal(err)
+			}
+			wantEncoder, want, err := direct.Encoder()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := NewCalibration(events)
+			defer c.Release()
+			for _, batch := range cut(t, wide, every(7)) {
+				if err := c.Add(0, c.Rows(), batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, report, err := c.learn.Encoder()
+			if err != nil || !reflect.DeepEqual(got, wantEncoder) || !reflect.DeepEqual(report, want) {
+				t.Fatalf("%v: report %+v, want %+v", err, report, want)
+			}
+			unreadable := slices.ContainsFunc(want.LeftOut, func(l encoder.LeftOut) bool {
+				return l.Column == "extra" && strings.Contains(l.Reason, "its type")
+			})
+			if kept := kindOf(typ) != ""; kept == unreadable {
+				t.Errorf("kept %v, unreadable %v", kept, unreadable)
+			}
+			if found, err := c.Finish(ExplorationConfig{}); err != nil || found.Sigma <= 0 {
+				t.Errorf("bandwidth: %v", err)
+			}
+		})
+	}
+}
+
+// keptBytes is what the arrays of a record hold on to.
+func keptBytes(rec arrow.Record) (bytes int) {
+	var of func(arrow.ArrayData)
+	of = func(data arrow.ArrayData) {
+		for _, b := range data.Buffers() {
+			if b != nil {
+				bytes += b.Cap()
+			}
+		}
+		for _, child := range data.Children() {
+			of(child)
+		}
+		if d, ok := data.(*array.Data); ok && d.Dictionary() != nil && d.DataType().ID() == arrow.DICTIONARY {
+			of(d.Dictionary())
+		}
+	}
+	for _, column := range rec.Columns() {
+		of(column.Data())
+	}
+	return bytes
+}
+
+// Many small messages with large columns that nothing reads leave little behind.
+func TestCalibrationKeepsLittleOfLargeMessages(t *testing.T) {
+	s := testSettings(taskRegression)
+	rows := events(t, taskRegression, 100, 302, someFaults)
+	blob := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	note := array.NewStringBuilder(memory.DefaultAllocator)
+	defer blob.Release()
+	defer note.Release()
+	for i := range 100 {
+		blob.Append(make([]byte, 40<<10))
+		note.Append(strings.Repeat(fmt.Sprint(i%10), 20<<10))
+	}
+	blobs, notes := blob.NewArray(), note.NewArray()
+	defer blobs.Release()
+	defer notes.Release()
+	s.Events.Exclude = []string{"note"}
+	wide := withColumn(t, withColumn(t, rows, "blob", blobs), "note", notes)
+	for _, size := range []int{1, 7, 100} {
+		c := newCalibrationRows(newCalibrationSchemas(s.Events), 100, calibrationShare(1))
+		for _, batch := range decodeAll(t, messages(t, cut(t, wide, every(size)))) {
+			if err := c.add(batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		group := c.groups[0]
+		bytes := 0
+		for _, rec := range group.kept {
+			bytes += keptBytes(rec)
+		}
+		if !c.filled || totalRows(group.kept) != 100 || len(group.kept) > 8 || bytes > 32<<10 {
+			t.Errorf("messages of %d: %d rows in %d records of %d bytes", size, totalRows(group.kept), len(group.kept), bytes)
+		}
+		c.release()
+	}
+}
+
+func decodeAll(t testing.TB, values [][]byte) (batches []arrow.Record) {
+	t.Helper()
+	for _, value := range values {
+		batches = append(batches, decode(t, value)...)
+	}
+	return batches
+}
+
+// Calibration stops at the budget, at the same row however the rows are cut and whatever column is large.
+func TestCalibrationStopsAtItsBudget(t *testing.T) {
+	s := testSettings(taskRegression)
+	s.Exploration.CalibrationRows = 1000
+	rows := events(t, taskRegression, 300, 303, someFaults)
+	rng := rand.New(rand.NewPCG(1, 2))
+	plainText := array.NewStringBuilder(memory.DefaultAllocator)
+	dictionary := array.NewDictionaryBuilder(memory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
+	defer plainText.Release()
+	defer dictionary.Release()
+	for i := range 300 {
+		text := strings.Repeat("x", 900_000) + fmt.Sprint(i%5)
+		plainText.Append(text[rng.IntN(200_000):])
+		if err := dictionary.AppendString(text[i%3*100_000:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, column := range []arrow.Array{plainText.NewArray(), dictionary.NewArray()} {
+		defer column.Release()
+		wide := withColumn(t, rows, "text", column)
+		var want *Calibrated
+		var wantRows int64
+		for _, size := range []int{300, 1, 33} {
+			batches := cut(t, wide, every(size))
+			c := newCalibrationRows(newCalibrationSchemas(s.Events), 1000, calibrationShare(1))
+			for _, batch := range batches {
+				if err := c.add(batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			bytes := 0
+			for _, rec := range c.groups[0].kept {
+				bytes += keptBytes(rec)
+			}
+			rows := c.groups[0].rows
+			c.release()
+			if !c.overBudget() || c.filled || bytes < 50<<20 || bytes > 70<<20 {
+				t.Fatalf("messages of %d: %d bytes of %d rows, full %v", size, bytes, rows, c.overBudget())
+			}
+			whole := NewCalibration(s.Events) // as of a file
+			for _, batch := range batches {
+				if err := whole.Add(0, whole.Rows(), batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := whole.Finish(s.Exploration)
+			whole.Release()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want, wantRows = got, rows
+			}
+			if rows != wantRows || whole.Rows() != wantRows || !reflect.DeepEqual(got.Encoder, want.Encoder) {
+				t.Errorf("messages of %d: %d rows from the log, %d from the file, want %d", size, rows, whole.Rows(), wantRows)
+			}
+			if n := len(got.Report.Warnings); n == 0 || !strings.Contains(got.Report.Warnings[n-1], "memory bound") {
+				t.Errorf("warnings %q", got.Report.Warnings)
+			}
+		}
+	}
+	if a, b := calibrationShare(4), calibrationShare(1000); a != 16<<20 || b != 1<<20 {
+		t.Errorf("shares %d and %d", a, b)
+	}
+}
+
+// A partition of strays is not read for ever: they count for the budget. One row beyond it is still used.
+func TestCalibrationOfStraysIsBounded(t *testing.T) {
+	s := testSettings(taskRegression)
+	c := newCalibrationRows(newCalibrationSchemas(s.Events), 10, 1000)
+	defer c.release()
+	z := stray(t, "z", 30, false)
+	read := int64(0)
+	for ; !c.enough(); read += 30 {
+		if err := c.add(z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read != 90 || c.groups[0].rows != 63 || totalRows(c.groups[0].kept) != 1 { // 16 bytes a row
+		t.Errorf("%d rows read, %d counted, %d kept", read, c.groups[0].rows, totalRows(c.groups[0].kept))
+	}
+	one := newCalibrationRows(newCalibrationSchemas(s.Events), 10, 1)
+	defer one.release()
+	if err := one.add(stray(t, "z", 5, true)); err != nil || totalRows(one.groups[0].kept) != 1 || !one.overBudget() {
+		t.Errorf("%v: %d rows", err, one.groups[0].rows)
+	}
+}
+
+// The rows that the bandwidth is learned from are not those that are scored at any rate.
+func TestBandwidthRowsAreNotTheScoredOnes(t *testing.T) {
+	s := testSettings(taskRegression)
+	rows := events(t, taskRegression, 5000, 304, faults{})
+	c := NewCalibration(s.Events)
+	defer c.Release()
+	if err := c.Add(0, 0, rows); err != nil {
+		t.Fatal(err)
+	}
+	enc, _, err := c.learn.Encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, n, err := c.sample(enc, 9)
+	if err != nil || n != bandwidthRows {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	var encoded encoder.Rows
+	if err := enc.Encode(&encoded, rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	number := map[string]int32{}
+	for i := range encoded.N {
+		number[fmt.Sprint(encoded.X[i*enc.Dim:(i+1)*enc.Dim])] = encoded.Row[i]
+	}
+	scored := 0
+	for i := range n {
+		if row, ok := number[fmt.Sprint(x[i*enc.Dim:(i+1)*enc.Dim])]; ok && sampled(9, 0, int64(row), 0.2) {
+			scored++
+		}
+	}
+	if scored < 140 || scored > 260 {
+		t.Errorf("%d of 1000 rows are scored at rate 0.2", scored)
+	}
+}

@@ -1,0 +1,437 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// featurizeKit is partition 2 of events and what featurizing writes of it.
+type featurizeKit struct {
+	*pipelinetest.Broker
+	t         *testing.T
+	settings  Settings
+	set       *wire.FeatureSet
+	part      *featurizePartition
+	runtime   *Runtime
+	committed int64
+	produced  func(topic string, records []pipeline.Record) // told of every request
+	forget    bool                                          // features are not kept
+}
+
+// newFeaturizeKit makes topics with limits on requests, 0 = none, and a set in use.
+func newFeaturizeKit(t *testing.T, maxOutput int64, featuresLimit, lettersLimit int) *featurizeKit {
+	t.Helper()
+	k := &featurizeKit{Broker: pipelinetest.NewBroker(), t: t, settings: testSettings(taskRegression), committed: -1}
+	k.settings.Featurize.MaxOutputBytes, k.settings.Featurize.CommitInterval = maxOutput, 0
+	k.AddTopic(k.settings.Topics.Events, 3)
+	k.AddConfiguredTopic(k.settings.Topics.Features, 3, map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
+	k.AddConfiguredTopic(k.settings.Topics.DeadLetters, 3, map[string]string{"max.message.bytes": fmt.Sprint(lettersLimit)})
+	k.set = explore(t, k.settings, []arrow.Record{events(t, taskRegression, 400, 41, faults{})}).Set
+	k.runtime = NewRuntime(k, k.settings, zap.NewNop())
+	id := k.set.ID()
+	k.runtime.Watch.update(func(s *State) {
+		s.Current, s.Sets = &wire.Current{ID: id}, map[string]PublishedSet{id: {ID: id, Set: k.set}}
+	})
+	k.restart()
+	return k
+}
+
+func (k *featurizeKit) Produce(ctx context.Context, topic string, number int, records []pipeline.Record) (int64, error) {
+	if k.produced != nil {
+		k.produced(topic, records)
+	}
+	if k.forget && topic == k.settings.Topics.Features {
+		return 0, nil
+	}
+	return k.Broker.Produce(ctx, topic, number, records)
+}
+
+// restart makes another owner of the partition.
+func (k *featurizeKit) restart() {
+	k.t.Helper()
+	commit := func(_ context.Context, next int64) error {
+		k.committed = next
+		return nil
+	}
+	k.part = &featurizePartition{
+		FeaturizeRunner: NewFeaturizeRunner(k.runtime), partition: 2, logger: zap.NewNop(), commit: commit, refused: -1,
+	}
+	if err := k.part.resume(k.t.Context()); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// send appends events to the log.
+func (k *featurizeKit) send(records ...pipeline.Record) {
+	k.t.Helper()
+	if _, err := k.Broker.Produce(k.t.Context(), k.settings.Topics.Events, 2, records); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// step gives the partition one fetch.
+func (k *featurizeKit) step() error {
+	k.t.Helper()
+	fetched, err := k.Fetch(k.t.Context(), k.settings.Topics.Events, 2, k.part.NextOffset())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return k.part.Process(k.t.Context(), fetched)
+}
+
+// rows are the rows of a message that are in the output, as often as they are.
+func (k *featurizeKit) rows(offset int64) []int32 {
+	k.t.Helper()
+	var rows []int32
+	for _, r := range k.Records(k.settings.Topics.Features, 2) {
+		if out := readOutput(k.t, r, 10); out.part.SourceOffset == offset {
+			rows = append(rows, out.rows...)
+		}
+	}
+	return rows
+}
+
+func (k *featurizeKit) letters() []pipeline.Record {
+	return k.Records(k.settings.Topics.DeadLetters, 2)
+}
+
+func ascending(n int32) []int32 {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
+}
+
+func sizes(records []pipeline.Record) (total int) {
+	for i := range records {
+		total += records[i].Size()
+	}
+	return total
+}
+
+// nulls is a small message of very many rows.
+func nulls(t *testing.T, rows int) []byte {
+	t.Helper()
+	var fields []arrow.Field
+	var columns []arrow.Array
+	column := array.NewNull(rows)
+	defer column.Release()
+	for _, name := range []string{"a", "b", "color", "ok", "v", "id", "y"} {
+		fields, columns = append(fields, arrow.Field{Name: name, Type: arrow.Null, Nullable: true}), append(columns, column)
+	}
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows))
+	defer rec.Release()
+	return message(t, rec)
+}
+
+func TestFeaturizerHandsOutPartsAsTheyAreMade(t *testing.T) {
+	rows := events(t, taskRegression, 300, 41, faults{})
+	set := explore(t, testSettings(taskRegression), []arrow.Record{rows}).Set
+	f := NewFeaturizer(set, testSettings(taskRegression).Limits.decoder(), 2000)
+	errEnough := errors.New("enough")
+	outputs := 0
+	err := f.Process(eventMessage(t, 7, rows), 0, noon, func(part Featurized) error {
+		if part.Output == nil {
+			return nil
+		}
+		if outputs++; outputs == 2 {
+			return errEnough
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) || outputs != 2 || !strings.Contains(err.Error(), "offset 7") {
+		t.Fatalf("%d outputs, %v", outputs, err)
+	}
+}
+
+// A message of few bytes may have a million rows: what they become is never held at once.
+func TestFeaturizeRequestsAreBounded(t *testing.T) {
+	const maxOutput = 100_000
+	for _, c := range []struct {
+		name  string
+		value []byte
+		rows  int64
+	}{
+		{"nulls", nulls(t, 1<<20), 1 << 20},
+		{"small messages", nulls(t, 60), 90 * 60},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newFeaturizeKit(t, maxOutput, 0, 0)
+			k.forget = true
+			requests := 0
+			k.produced = func(_ string, records []pipeline.Record) {
+				requests++
+				if size := sizes(records); size > maxOutput && len(records) > 1 {
+					t.Errorf("%d records of %d bytes in a request", len(records), size)
+				}
+				if k.part.outputBytes > maxOutput+1000 { // key and headers
+					t.Errorf("%d bytes of outputs are held", k.part.outputBytes)
+				}
+			}
+			if len(c.value) > 4096 {
+				t.Fatalf("a message of %d bytes", len(c.value))
+			}
+			messages := int(c.rows / totalRows(decode(t, c.value)))
+			for range messages {
+				k.send(pipeline.Record{Value: c.value})
+			}
+			if err := k.step(); err != nil {
+				t.Fatal(err)
+			}
+			if got := k.runtime.Counters.Totals().Featurize; got.Rows != c.rows || got.Featurized != c.rows || got.Messages != int64(messages) {
+				t.Errorf("counts %+v", got)
+			}
+			if requests < 2 || k.part.next != int64(messages) || k.committed != int64(messages) {
+				t.Errorf("%d requests, next offset %d, committed %d", requests, k.part.next, k.committed)
+			}
+		})
+	}
+}
+
+// Dead letters do not pile up either, and each is acknowledged before the output of its rows is sent.
+func TestFeaturizeLettersAreBounded(t *testing.T) {
+	k := newFeaturizeKit(t, 1<<20, 0, 0)
+	bad := events(t, taskRegression, 400, 44, faults{badFeature: 1})
+	long := withLongNames(t, bad.NewSlice(0, 400), 35_000, rand.New(rand.NewPCG(1, 1)))
+	k.send(pipeline.Record{Value: message(t, cut(t, long, every(20))...)})
+	var acknowledged, outputs, requests int
+	k.produced = func(topic string, records []pipeline.Record) {
+		if topic == k.settings.Topics.Features {
+			if outputs += len(records); outputs > acknowledged {
+				t.Errorf("%d outputs are sent, %d dead letters are out", outputs, acknowledged)
+			}
+			return
+		}
+		if size := sizes(records); size > letterBytesMax {
+			t.Errorf("%d bytes of dead letters", size)
+		}
+		requests++
+		acknowledged += len(records)
+	}
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	if outputs != 20 || acknowledged != 20 || requests < 2 {
+		t.Errorf("%d outputs, %d dead letters in %d requests", outputs, acknowledged, requests)
+	}
+	if c := k.runtime.Counters.Totals().Featurize; c.Rows != 400 || c.Rejected != 400 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// A runner that stops between the parts of a message leaves a position that the next one goes on from.
+func TestFeaturizeStopsBetweenParts(t *testing.T) {
+	rows := events(t, taskRegression, 100, 41, faults{})
+	errGone := pipeline.Permanent(errors.New("gone"))
+	for after := range 8 {
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			k := newFeaturizeKit(t, 2000, 0, 0)
+			k.send(eventMessage(t, 0, rows), eventMessage(t, 1, rows))
+			k.FailNext(pipelinetest.OpProduce, append(make([]error, after), errGone)...)
+			if err := k.step(); !errors.Is(err, errGone) {
+				t.Fatalf("error %v", err)
+			}
+			if err := k.part.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			out := append(k.rows(0), k.rows(1)...)
+			if k.committed > int64(len(out)/100) {
+				t.Errorf("offset %d is committed, %d rows are out", k.committed, len(out))
+			}
+			if c := k.runtime.Counters.Totals().Featurize; c.Featurized != int64(len(out)) {
+				t.Errorf("%d rows are out, counts %+v", len(out), c)
+			}
+			taken := len(out)
+			for _, part := range k.part.pending {
+				taken += int(part.Rows.RowCount)
+			}
+			if at := int(k.part.next)*100 + int(k.part.nextRow); at != taken {
+				t.Errorf("stopped at offset %d row %d, %d rows were taken", k.part.next, k.part.nextRow, taken)
+			}
+			k.restart()
+			if err := k.part.Close(t.Context()); err != nil || k.part.nextRow > 0 && k.committed != -1 {
+				t.Errorf("offset %d, of which %d rows are out, is committed: %v", k.committed, k.part.nextRow, err)
+			}
+			if at := int(k.part.next)*100 + int(k.part.nextRow); at != len(out) || (k.part.partlyOut == "") != (k.part.nextRow == 0) {
+				t.Errorf("goes on at offset %d row %d of set %q, %d rows are out", k.part.next, k.part.nextRow, k.part.partlyOut, len(out))
+			}
+			if err := k.step(); err != nil {
+				t.Fatal(err)
+			}
+			for offset := range int64(2) {
+				if got := k.rows(offset); !slices.Equal(got, ascending(100)) {
+					t.Errorf("offset %d: rows %v", offset, got)
+				}
+			}
+			if k.committed != 2 {
+				t.Errorf("offset %d is committed", k.committed)
+			}
+		})
+	}
+}
+
+// Dead letters that are not out keep their offset from being committed.
+func TestFeaturizeDoesNotCommitBeyondUnsentLetters(t *testing.T) {
+	k := newFeaturizeKit(t, 2000, 0, 0)
+	k.send(pipeline.Record{Value: []byte("no arrow")})
+	k.FailNext(pipelinetest.OpProduce, pipeline.Permanent(errors.New("gone")))
+	if err := k.step(); err == nil {
+		t.Fatal("no error")
+	}
+	if err := k.part.Close(t.Context()); err != nil || k.committed != -1 {
+		t.Errorf("offset %d is committed, %v", k.committed, err)
+	}
+	if c := k.runtime.Counters.Totals().Featurize; c != (FeaturizeCounts{}) {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// A row whose output the broker does not take is a dead letter, whatever happens to the broker meanwhile.
+func TestFeaturizeOutputOverTheLimit(t *testing.T) {
+	k := newFeaturizeKit(t, 3000, 8000, 0)
+	rows := events(t, taskRegression, 100, 41, faults{})
+	long := withLongNames(t, rows.NewSlice(0, 100), 1, rand.New(rand.NewPCG(1, 1)))
+	huge := withLongNames(t, rows.NewSlice(40, 41), 60_000, rand.New(rand.NewPCG(2, 2)))
+	k.send(eventMessage(t, 0, long.NewSlice(0, 40), huge, long.NewSlice(40, 60)), eventMessage(t, 1, rows))
+	outputs, seen := 0, false
+	k.produced = func(topic string, records []pipeline.Record) {
+		switch {
+		case topic == k.settings.Topics.Features:
+			outputs++
+			if sizes(records) > 8000 {
+				if seen {
+					t.Error("an output that was refused is sent again")
+				}
+				seen = true
+				k.FailNext(pipelinetest.OpProduce, nil, errors.New("away for a moment")) // nil for this request
+			}
+		case !seen:
+			t.Errorf("a dead letter before output %d", outputs)
+		}
+	}
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	letters := k.letters()
+	if len(letters) != 1 || header(t, letters[0], wire.HeaderReason) != reasonOutputTooLarge || header(t, letters[0], wire.HeaderOffset) != "0" ||
+		!slices.Equal(letters[0].Value, k.Records(k.settings.Topics.Events, 2)[0].Value) {
+		t.Fatalf("%d dead letters: %.300v", len(letters), letters)
+	}
+	if got, want := k.rows(0), slices.DeleteFunc(ascending(61), func(row int32) bool { return row == 40 }); !slices.Equal(got, want) {
+		t.Errorf("rows %v", got)
+	}
+	if c := k.runtime.Counters.Totals().Featurize; c.Rows != 161 || c.Featurized != 160 || c.Rejected != 1 || c.Messages != 2 || c.Undecodable != 0 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// bigSource is an event whose key and headers are nearly all that the broker takes.
+func bigSource(value []byte) pipeline.Record {
+	return pipeline.Record{
+		Topic: "events", Partition: 2, Key: make([]byte, 4000), Value: value,
+		Headers: []pipeline.Header{{Key: wire.HeaderReason, Value: []byte("of its own")}, {Key: "blob", Value: make([]byte, 4000)}},
+	}
+}
+
+// checkBare checks the one dead letter of the event at offset 0, of which only coordinates and reason can be sent.
+func checkBare(t *testing.T, letters []pipeline.Record, stage, reason string) {
+	t.Helper()
+	if len(letters) != 1 {
+		t.Fatalf("%d dead letters", len(letters))
+	}
+	got, err := wire.ParseDeadLetterHeaders(wireHeaders(letters[0].Headers))
+	if err != nil || got.Stage != stage || got.Reason != reason || got.Topic != "events" || got.Partition != 2 || got.Offset != 0 || got.Detail == "" {
+		t.Errorf("dead letter %+v, %v", got, err)
+	}
+	if letters[0].Key != nil || letters[0].Value != nil || len(letters[0].Headers) != len(wire.DeadLetter{}.Headers()) {
+		t.Errorf("%d bytes of the source are in the dead letter", letters[0].Size())
+	}
+}
+
+func TestDeadLettersOfSourcesNearTheLimit(t *testing.T) {
+	rows := events(t, taskRegression, 100, 41, faults{})
+	t.Run("featurize, refused message", func(t *testing.T) {
+		k := newFeaturizeKit(t, 2000, 8000, 8000)
+		k.send(bigSource([]byte("no arrow")))
+		if err := k.step(); err != nil {
+			t.Fatal(err)
+		}
+		checkBare(t, k.letters(), StageFeaturize, "not_arrow")
+		if k.committed != 1 {
+			t.Errorf("offset %d is committed", k.committed)
+		}
+	})
+	t.Run("featurize, outputs", func(t *testing.T) { // each has the headers of the source
+		k := newFeaturizeKit(t, 2000, 8000, 8000)
+		k.send(bigSource(message(t, rows)))
+		if err := k.step(); err != nil {
+			t.Fatal(err)
+		}
+		checkBare(t, k.letters(), StageFeaturize, reasonOutputTooLarge)
+		if c := k.runtime.Counters.Totals().Featurize; c.Rows != 100 || c.Rejected != 100 || c.Featurized != 0 {
+			t.Errorf("counts %+v", c)
+		}
+	})
+	t.Run("subsample", func(t *testing.T) {
+		k := newFeaturizeKit(t, 2000, 0, 8000)
+		k.AddTopic(k.settings.Topics.Scores, 3)
+		part := wire.Partition{Partition: 2, EndOffset: -1}
+		p := &subsamplePartition{
+			SubsampleRunner: NewSubsampleRunner(k.runtime), spec: plan(t, k.settings, rows, part), part: part, logger: zap.NewNop(),
+			commit: k.part.commit,
+		}
+		if err := p.restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Process(t.Context(), pipeline.Fetched{Records: []pipeline.Record{bigSource([]byte("no arrow"))}, NextOffset: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		checkBare(t, k.letters(), StageSubsample, "not_arrow")
+		if k.committed != 1 {
+			t.Errorf("offset %d is committed", k.committed)
+		}
+	})
+}
+
+func TestFeaturizeMissingEvents(t *testing.T) {
+	for _, c := range []struct {
+		name                          string
+		at, first, next, want, missed int64
+	}{
+		{"retention", 10, 50, 90, 50, 40},
+		{"the log has lost its end", 100, 50, 90, 90, 0},
+		{"the log has lost everything", 100, 0, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newFeaturizeKit(t, 2000, 0, 0)
+			k.part.next, k.part.nextRow, k.part.partlyOut = c.at, 3, "a set"
+			e := &pipeline.OffsetOutOfRangeError{Topic: "events", Partition: 2, Offset: c.at, First: c.first, Next: c.next}
+			if err := k.part.Missing(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			if k.part.next != c.want || k.part.nextRow != 0 || k.part.partlyOut != "" {
+				t.Errorf("goes on at offset %d row %d of set %q, want %d", k.part.next, k.part.nextRow, k.part.partlyOut, c.want)
+			}
+			if got := k.runtime.Counters.Totals().Featurize.MissingOffsets; got != c.missed {
+				t.Errorf("%d offsets are missing, want %d", got, c.missed)
+			}
+		})
+	}
+}
