@@ -36,7 +36,7 @@ func (k *checker) all() {
 	k.kafka()
 	k.pipeline()
 	k.topics()
-	k.adopt("events", encoderOptions(k.config.Stages.Events).Validate())
+	k.adopt("events", k.config.Stages.Events.EncoderOptions().Validate())
 	k.exploration()
 	k.subsample()
 	k.featurize()

@@ -7,9 +7,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
-	"github.com/eerf-stream/eerf/stages"
 )
 
 // Validate reports everything that is out of bounds or does not go together, as [Faults]; nil where nothing
@@ -73,15 +71,6 @@ func (k *checker) topicNames(topics []namedTopic) {
 			continue
 		}
 		keyOf[topic.name] = topic.key
-	}
-}
-
-// encoderOptions is what the encoder is asked to learn, for it to check.
-func encoderOptions(c stages.EventsConfig) encoder.Options {
-	return encoder.Options{
-		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label,
-		Task: c.Task, Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize,
-		MaxCategories: c.MaxCategories, LabelMin: c.LabelMin, LabelMax: c.LabelMax,
 	}
 }
 

@@ -48,11 +48,12 @@ type calibrationBatch struct {
 // NewCalibration returns a calibration without rows. Release frees what it keeps.
 func NewCalibration(events EventsConfig) *Calibration {
 	return &Calibration{
-		learn: encoder.NewCalibrator(events.options()), keeper: newKeeper(events), budget: calibrationShare(1),
+		learn: encoder.NewCalibrator(events.EncoderOptions()), keeper: newKeeper(events), budget: calibrationShare(1),
 	}
 }
 
-func (c EventsConfig) options() encoder.Options {
+// EncoderOptions is what the encoder is asked to learn.
+func (c EventsConfig) EncoderOptions() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
 		Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,

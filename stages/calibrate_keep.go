@@ -276,7 +276,7 @@ func (s *calibrationSchemas) of(key string, rows arrow.Record) *calibrationSchem
 	usable := !slices.ContainsFunc(s.events.Label, func(name string) bool { return !rows.Schema().HasField(name) })
 	if usable {
 		head := rows.NewSlice(0, 1)
-		usable = encoder.NewCalibrator(s.events.options()).Add(head) == nil
+		usable = encoder.NewCalibrator(s.events.EncoderOptions()).Add(head) == nil
 		head.Release()
 	}
 	s.met[key] = &calibrationSchema{usable: usable}

@@ -186,7 +186,7 @@ func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 			wide := withColumn(t, rows, "extra", column)
 			events := testSettings(taskRegression).Events
 			events.Exclude = []string{"b"}
-			direct := encoder.NewCalibrator(events.options())
+			direct := encoder.NewCalibrator(events.EncoderOptions())
 			if err := direct.Add(wide); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package stages
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"time"
@@ -25,10 +24,7 @@ func SelectFeatures(spec *wire.Spec, checkpoints []*wire.Checkpoint, now time.Ti
 	lineage.AboveNoise, lineage.LargeSampleRadius = selection.AboveNoise, slices.Max(selection.LargeSampleRadius)
 	return &wire.FeatureSet{
 		Encoder: spec.Encoder, Task: task, Coding: selection.Coding, Candidates: spec.Candidates, Lineage: lineage,
-		Set: scoring.FeatureSet{
-			Features: spec.Candidates.Draw(selection.Index), Index: selection.Index,
-			Scale: featureScale(spec.Features), Score: selection.Score, S: selection.S,
-		},
+		Set: *scoring.NewFeatureSet(spec.Candidates, selection),
 	}, nil
 }
 
@@ -70,9 +66,6 @@ func checkpointOf(checkpoints []*wire.Checkpoint, partition int32) *wire.Checkpo
 	return nil
 }
 
-// featureScale is 1/√M, by which features are stored so that their inner products estimate a kernel.
-func featureScale(features int) float32 { return float32(1 / math.Sqrt(float64(features))) }
-
 // PlainSet returns M candidates as they are drawn, without selection, under the encoder of a set: what data-dependent
 // features are to be compared with.
 func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
@@ -85,10 +78,9 @@ func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 	return &wire.FeatureSet{
 		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: of.Candidates,
 		Lineage: wire.Lineage{Pipeline: of.Lineage.Pipeline, Kernel: scoring.Kernel(), Criterion: of.Lineage.Criterion},
-		Set: scoring.FeatureSet{
-			Features: of.Candidates.Draw(index), Index: index, Scale: featureScale(m),
-			Score: make([]float64, m), S: make([]float64, m*outputs),
-		},
+		Set: *scoring.NewFeatureSet(of.Candidates, scoring.Selection{
+			Index: index, Score: make([]float64, m), S: make([]float64, m*outputs),
+		}),
 	}
 }
 
