@@ -213,8 +213,8 @@ func TestFlowRequestsThatCannotBeMetAreTombstoned(t *testing.T) {
 	if state.Spec.Sequence != 1 || state.Running() != nil {
 		t.Errorf("exploration %d, running %v", state.Spec.Sequence, state.Running())
 	}
-	// Each once, and the planner goes on.
-	if n := len(f.all(f.settings.Topics.Explorations, 0)); n != 7 {
+	// Not again and again, and the planner goes on. A write whose acknowledgement is lost may be there twice.
+	if n := len(f.all(f.settings.Topics.Explorations, 0)); n < 7 || n > 9 {
 		t.Errorf("%d records, want the spec, three requests and three tombstones", n)
 	}
 	f.request(wire.ActionStart, "s1")
