@@ -115,18 +115,19 @@ func (s *Subsampler) closeAtEnd() {
 // addBatch takes the rows of a batch, so many at a time that their dense form stays within encodeBytes.
 func (s *Subsampler) addBatch(batch arrow.Record) ([]RejectedRow, error) {
 	var rejected []RejectedRow
-	step := chunkRows(s.spec.Encoder.Dim)
-	for first := int64(0); first < batch.NumRows() && !s.Closed(); first += step {
-		chunk := batch.NewSlice(first, min(first+step, batch.NumRows()))
-		rows, err := s.addChunk(chunk)
-		chunk.Release()
-		if err != nil {
-			return nil, err
+	err := eachChunk(batch, s.spec.Encoder.Dim, func(first int64, chunk arrow.Record) error {
+		if s.Closed() {
+			return nil
 		}
+		rows, err := s.addChunk(chunk)
 		for _, row := range rows {
 			row.Row += int32(first)
 			rejected = append(rejected, row)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return rejected, nil
 }
