@@ -1,10 +1,11 @@
 // Package importgraph reads which package of this module imports which, and compares that with the
 // direction in which imports are allowed to flow:
 //
-//	cmd ─▶ config ─▶ stages ─▶ pipeline, training, scoring, arrowio
+//	cmd ─▶ config ─▶ stages, compare ─▶ pipeline, datasets, training, scoring, arrowio
 //
-// A package may skip a step but never go back or sideways, with one exception: arrowio puts the types of
-// scoring and training on the wire and so knows them. scoring and training know neither Kafka nor Arrow
+// A package may skip a step but never go back or sideways, with few exceptions: arrowio puts the types of
+// scoring and training on the wire and so knows them, datasets reads and encodes rows by arrowio, and scoring fits
+// models by training to choose features. scoring and training know neither Kafka nor Arrow
 // (they may import the standard library and a short list of modules), pipeline knows neither mathematics
 // nor Arrow, arrowio knows no Kafka.
 //

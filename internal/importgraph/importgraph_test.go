@@ -47,7 +47,12 @@ func TestCheckOnMadeUpGraphs(t *testing.T) {
 		{"pipeline may import kafka-go", "pipeline/kafka", "github.com/segmentio/kafka-go", false, ok},
 		{"a test may import sideways", "scoring", module + "/training", true, ok},
 		{"a test may import any module", "scoring", "pgregory.net/rapid", true, ok},
+		{"compare may import datasets", "compare/report", module + "/datasets", false, ok},
+		{"datasets may import arrowio", "datasets", module + "/arrowio/encoder", false, ok},
 
+		{"compare and stages do not know each other", "compare", module + "/stages", false, "side by side"},
+		{"datasets do not know compare", "datasets", module + "/compare", false, "imports flow from compare to datasets, not back"},
+		{"datasets do not know training", "datasets", module + "/training", false, "side by side"},
 		{"stages do not know config", "stages", module + "/config", false, "imports flow from config to stages, not back"},
 		{"config does not know commands", "config", module + "/cmd/featurizer", false, "imports flow from cmd to config"},
 		{"pipeline does not know stages", "pipeline", module + "/stages", false, "imports flow from stages to pipeline"},

@@ -34,10 +34,12 @@ func ModuleRules() Rules {
 		"k8s":      {Rank: 4}, // manifests, with a test that holds them against config and stages
 		"config":   {Rank: 3, NoModules: join(kafkaClients, arrow, numerics)},
 		"stages":   {Rank: 2, NoModules: kafkaClients},
+		"compare":  {Rank: 2, NoModules: kafkaClients},
 		"pipeline": {Rank: 1, NoModules: join(arrow, numerics)},
+		"datasets": {Rank: 1, Sideways: []string{"arrowio", "scoring"}, NoModules: kafkaClients},
 		"arrowio":  {Rank: 1, Sideways: []string{"scoring", "training"}, NoModules: kafkaClients},
 		"training": {Rank: 1, OnlyModules: mathematics},
-		"scoring":  {Rank: 1, OnlyModules: mathematics},
+		"scoring":  {Rank: 1, Sideways: []string{"training"}, OnlyModules: mathematics}, // fits models to choose features
 		"internal": {Rank: 0, NoModules: join(kafkaClients, arrow)},
 	}
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// cosine are the coefficients of kernel.Cos, highest power of u first. A test holds the kernels against kernel.Cos.
+var cosine = []float32{
+	6.5296549797058105, -21.070955276489258, 45.46820831298828, -59.168697357177734,
+	38.05276107788086, -7.070344924926758, -0.6056999564170837,
+}
+
+// Constants in memory, each eight times so that both widths of vectors read them: 256 bits as they are, 512 bits by
+// broadcasting one.
+var (
+	polynomial []Mem // of cosine
+	eighth     Mem   // −⅛
+	absolute   Mem   // every bit but the sign
+	farthest   Mem   // kernel's maxTurns
+	largest    Mem   // the greatest finite float32
+	half       Mem   // ½
+	one        Mem   // 1
+)
+
+func constants() {
+	for i, c := range cosine {
+		polynomial = append(polynomial, constant("cosine"+string(rune('6'-i)), math.Float32bits(c)))
+	}
+	eighth = constant("eighth", math.Float32bits(-0.125))
+	absolute = constant("absolute", 1<<31-1)
+	farthest = constant("farthest", math.Float32bits(1<<22))
+	largest = constant("largest", math.Float32bits(math.MaxFloat32))
+	half = constant("half", math.Float32bits(0.5))
+	one = constant("one", math.Float32bits(1))
+}
+
+// constant writes one number eight times.
+func constant(name string, bits uint32) Mem {
+	m := GLOBL(name, 8|16) // RODATA|NOPTR
+	for i := range 8 {
+		DATA(4*i, U32(bits))
+	}
+	return m
+}

@@ -1,0 +1,20 @@
+// Command tile writes the kernels of scoring/internal/kernel: a tile of rows and features as a matrix product with a
+// feature map on its registers, and the sums of features.
+package main
+
+import . "github.com/mmcloughlin/avo/build"
+
+// panel is the number of features in a panel, kernel.Width.
+const panel = 48
+
+func main() {
+	ConstraintExpr("amd64,!noasm")
+	constants()
+	featuresAVX512()
+	featuresAVX2()
+	scoreAVX512()
+	sums(avx512)
+	sums(avx2)
+	largestBits()
+	Generate()
+}

@@ -1,0 +1,5 @@
+// Package fmapeak measures how many float32 operations a second one core can do at most, so that benchmarks can say
+// which part of that their kernels reach in the same run, on the same machine, at the same clock.
+package fmapeak
+
+//go:generate go run -C ../asm ./fmapeak -out ../fmapeak/loop_amd64.s -stubs ../fmapeak/loop_amd64.go -pkg fmapeak

@@ -1,0 +1,30 @@
+package fmapeak
+
+import "runtime"
+
+// start are the values that the sums of loopGo begin with: unlike ones, which the compiler does not know.
+var start = [sums]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+
+// loopGo does the same number of operations on single numbers. Each product needs the sum before it, since the
+// compiler would take a constant product out of the loop; it is rounded before the addition, as in every plain Go
+// twin of a kernel here.
+func loopGo(rounds int) {
+	s0, s1, s2, s3 := start[0], start[1], start[2], start[3]
+	s4, s5, s6, s7 := start[4], start[5], start[6], start[7]
+	s8, s9, s10, s11 := start[8], start[9], start[10], start[11]
+	for range rounds {
+		s0 = float32(s0*0.5) + 1
+		s1 = float32(s1*0.5) + 1
+		s2 = float32(s2*0.5) + 1
+		s3 = float32(s3*0.5) + 1
+		s4 = float32(s4*0.5) + 1
+		s5 = float32(s5*0.5) + 1
+		s6 = float32(s6*0.5) + 1
+		s7 = float32(s7*0.5) + 1
+		s8 = float32(s8*0.5) + 1
+		s9 = float32(s9*0.5) + 1
+		s10 = float32(s10*0.5) + 1
+		s11 = float32(s11*0.5) + 1
+	}
+	runtime.KeepAlive(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11)
+}

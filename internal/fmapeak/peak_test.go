@@ -1,0 +1,29 @@
+package fmapeak
+
+import (
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+func TestEveryLevelIsMeasured(t *testing.T) {
+	for level := simd.None; level <= simd.Best(); level++ {
+		peak := Float32(level)
+		if !(peak > 1e6) {
+			t.Errorf("%v: %g operations a second", level, peak)
+		}
+		t.Logf("%v: %.4g GF/s", level, peak/1e9)
+	}
+}
+
+func TestCompareCountsTheCallsOfOneRun(t *testing.T) {
+	loop, width := choose(simd.Best())
+	calls := 0
+	rate, peak := Compare(simd.Best(), loopRounds*sums*float64(width)*2, func() { loop(loopRounds); calls++ })
+	if calls < takes {
+		t.Errorf("%d calls, want one in each of %d turns at least", calls, takes)
+	}
+	if share := rate / peak; !(share > 0.2 && share < 5) { // the same loop; the bounds allow for other work
+		t.Errorf("the loop runs at %.3g of itself", share)
+	}
+}
