@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchtable:", err)
+		os.Exit(1)
+	}
+}
+
+// sections are the kinds of tables.
+var sections = []string{"benchmarks", "peers", "costs"}
+
+// options are the flags.
+type options struct {
+	only, into, growth string
+	markdown           bool
+	files              []string
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("benchtable", flag.ContinueOnError)
+	flags.StringVar(&o.only, "only", "", "print these tables alone, of "+strings.Join(sections, ", "))
+	flags.BoolVar(&o.markdown, "markdown", false, "print Markdown instead of boxes")
+	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown `page` instead")
+	flags.StringVar(&o.growth, "growth", "", "draw the sets of varied keys into this `folder`")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if o.only != "" && !slices.Contains(sections, o.only) {
+		return o, fmt.Errorf("-only %s: want one of %s", o.only, strings.Join(sections, ", "))
+	}
+	o.files = flags.Args()
+	return o, nil
+}
+
+// run prints the tables of the files that args name.
+func run(args []string, out io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	lines, err := readFiles(o.files)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		return errors.New("no benchmark results in the input")
+	}
+	if o.into != "" {
+		return o.fillPage(lines)
+	}
+	for _, section := range sections {
+		if o.asked(section) {
+			if err := o.write(printer{out, o.markdown}, section, lines); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// asked is whether a section is to be written.
+func (o options) asked(section string) bool { return o.only == "" || o.only == section }
+
+// write writes the tables of one section, nothing where the input has none.
+func (o options) write(p printer, section string, lines []*line) error {
+	own, peers, growths := divide(lines)
+	switch section {
+	case "benchmarks":
+		p.benchmarks(own)
+	case "peers":
+		p.peers(own, peers)
+	case "costs":
+		return grow(p, growths, o.growth)
+	}
+	return nil
+}
