@@ -19,11 +19,16 @@ type csvLines struct {
 	blanks  bool // runs of blanks separate fields
 	columns int  // of the first row; 0 before it
 	line    int64
+	skipped int64 // lines of the file that the parser has not seen
 }
 
-// newCSVLines reads text from its start, a byte order mark aside.
-func newCSVLines(text *bufio.Reader, delimiter rune) (*csvLines, error) {
+// newCSVLines reads text from its start, a byte order mark and the lines to be skipped aside.
+func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
+	delimiter := o.Delimiter
 	if err := skipBOM(text); err != nil {
+		return nil, err
+	}
+	if err := skipLines(text, o.SkipLines); err != nil {
 		return nil, err
 	}
 	limit := &lineLimit{r: text}
@@ -34,7 +39,24 @@ func newCSVLines(text *bufio.Reader, delimiter rune) (*csvLines, error) {
 	// Blanks before an opening quote are skipped, but where blanks delimit, only
 	// the blank character itself may run together: empty tab-separated fields stay.
 	parser.TrimLeadingSpace = delimiter == ' ' || !unicode.IsSpace(delimiter)
-	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' '}, nil
+	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' ', line: int64(o.SkipLines), skipped: int64(o.SkipLines)}, nil
+}
+
+// skipLines passes over the first n lines, which may be of any length.
+func skipLines(text *bufio.Reader, n int) error {
+	for n > 0 {
+		_, err := text.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull): // in the middle of a long line
+		case errors.Is(err, io.EOF):
+			return ErrEmpty
+		case err != nil:
+			return err
+		default:
+			n--
+		}
+	}
+	return nil
 }
 
 // next returns the fields of the next row, valid until the next call; io.EOF
@@ -47,7 +69,7 @@ func (l *csvLines) next() ([]string, error) {
 			return nil, l.explain(err)
 		}
 		line, _ := l.parser.FieldPos(0)
-		l.line = int64(line)
+		l.line = l.skipped + int64(line)
 		for i, f := range fields {
 			fields[i] = strings.TrimSpace(f)
 		}
@@ -84,9 +106,9 @@ func (l *csvLines) explain(err error) error {
 		return &Error{Line: l.line + 1, Err: err}
 	}
 	if p.StartLine != p.Line {
-		return &Error{Line: int64(p.Line), Err: fmt.Errorf("%w (the row starts on line %d)", p.Err, p.StartLine)}
+		return &Error{Line: l.skipped + int64(p.Line), Err: fmt.Errorf("%w (the row starts on line %d)", p.Err, l.skipped+int64(p.StartLine))}
 	}
-	return &Error{Line: int64(p.Line), Err: p.Err}
+	return &Error{Line: l.skipped + int64(p.Line), Err: p.Err}
 }
 
 // lineLimit stops a row that takes more than MaxLineBytes from the file. left is

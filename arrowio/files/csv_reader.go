@@ -62,7 +62,7 @@ func startCSV(src *source, o Options) (lines *csvLines, names, first []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if lines, err = newCSVLines(text, o.Delimiter); err != nil {
+	if lines, err = newCSVLines(text, o); err != nil {
 		return nil, nil, nil, err
 	}
 	fields, err := lines.next()
@@ -91,7 +91,7 @@ func scanCSV(src *source, o Options, known []arrow.DataType) ([]arrow.DataType, 
 	if err != nil {
 		return nil, err
 	}
-	lines, err := newCSVLines(text, o.Delimiter)
+	lines, err := newCSVLines(text, o)
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,10 @@ func TestCSVSyntax(t *testing.T) {
 		"runs of blanks": {
 			"   1.5e-001   2 \n  -3   4\n", Options{Delimiter: ' ', NoHeader: true}, "f0 float64, f1 int64",
 			[]string{"0.15|2", "-3|4"}},
+		"lines before the header": {
+			"# a \"title\n# " + strings.Repeat("long", bufferBytes) + "\na,b\n1,2\n", Options{SkipLines: 2}, "a int64, b int64", []string{"1|2"}},
+		"lines before the first row": {
+			"|1x3 Cross validator\n1,x\n2,y\n", Options{SkipLines: 1, NoHeader: true}, "f0 int64, f1 utf8", []string{"1|x", "2|y"}},
 		"header alone": {
 			"a,b\n", Options{}, "a utf8, b utf8", nil},
 		"own null values": {
@@ -108,6 +112,31 @@ func TestCSVFaultsNameFileAndLine(t *testing.T) {
 			_, _, _, err := drain(path, Options{})
 			wantError(t, err, path, c.line, c.say)
 		})
+	}
+}
+
+func TestCSVFaultsCountTheLinesThatWereSkipped(t *testing.T) {
+	for text, c := range map[string]struct {
+		line int64
+		say  string
+	}{
+		"#\n#\na,b\n1\n":           {4, "1 fields where the first row has 2"},
+		"#\n#\na,b\n1,\"x\n\n":     {5, "row starts on line 4"},
+		"#\n#\na,b\n1,x\"y\n":      {4, "quote"},
+		"#\n#\na,a\n1,2\n":         {3, "both named"},
+		"#\n#\na,b\n1,2\n1,\xff\n": {5, "not UTF-8"},
+	} {
+		path := writeFile(t, "a.csv", []byte(text))
+		_, _, _, err := drain(path, Options{SkipLines: 2})
+		wantError(t, err, path, c.line, c.say)
+	}
+	for _, text := range []string{"#\n", "#\n#\n", "#\n#"} {
+		if _, _, _, err := drain(writeFile(t, "a.csv", []byte(text)), Options{SkipLines: 2}); !errors.Is(err, ErrEmpty) {
+			t.Errorf("%q: %v, want ErrEmpty", text, err)
+		}
+	}
+	if _, err := Open(writeFile(t, "a.csv", []byte("a\n1\n")), Options{SkipLines: -1}); err == nil {
+		t.Error("a negative number of lines was taken")
 	}
 }
 

@@ -57,6 +57,8 @@ type Options struct {
 	// NoHeader says that a CSV file's first line is a row; columns are then
 	// named f0, f1, ...
 	NoHeader bool
+	// SkipLines is the number of lines of a CSV file before its header, or before its first row: comments, titles.
+	SkipLines int
 	// Delimiter separates CSV fields. 0 is a comma, or a tab for .tsv files. A
 	// blank stands for any run of blanks, as in fixed-width tables.
 	Delimiter rune
@@ -89,6 +91,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.BatchRows == 0 {
 		o.BatchRows = DefaultBatchRows
+	}
+	if o.SkipLines < 0 {
+		return o, fmt.Errorf("skip lines %d: want 0 or more", o.SkipLines)
 	}
 	if o.Dim < 0 || o.Dim > MaxDim {
 		return o, fmt.Errorf("dim %d: want 1 to %d, or 0 to find it", o.Dim, MaxDim)

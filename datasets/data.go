@@ -1,0 +1,93 @@
+package datasets
+
+import (
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Data are encoded rows with their labels.
+type Data struct {
+	// Name is that of the set or file.
+	Name string
+	// N is the number of rows, Dim the dimensions of each.
+	N, Dim int
+	// X is row-major [N·Dim], finite.
+	X []float32
+	// Task says what the labels are.
+	Task scoring.Task
+	// Classes is the number of classes, 0 for a regression.
+	Classes int
+	// Class is [N], each in 0..Classes-1; nil for a regression.
+	Class []int32
+	// Outputs is the number of label columns of a regression, 0 for classes.
+	Outputs int
+	// Y is row-major [N·Outputs], the labels less their means over the training rows (Split.Encoder.Label.Mean), so that
+	// float32 keeps their digits; nil for classes.
+	Y []float32
+}
+
+// Targets are the labels in the form that sums of scores take. Memory is taken for two classes alone, which become ±1.
+func (d *Data) Targets() scoring.Targets {
+	switch d.Task {
+	case scoring.Regression:
+		return scoring.Targets{Outputs: d.Outputs, Values: d.Y}
+	case scoring.Binary:
+		signs := make([]float32, d.N)
+		for i, k := range d.Class {
+			signs[i] = float32(2*k - 1)
+		}
+		return scoring.Targets{Outputs: 1, Values: signs}
+	default:
+		return scoring.Targets{Outputs: d.Classes, Class: d.Class}
+	}
+}
+
+// Split is a training part and a test part, encoded alike.
+type Split struct {
+	Train, Test *Data
+	// Encoder is what the training rows taught.
+	Encoder *encoder.Encoder
+	// Report is what the calibrator says of the training rows.
+	Report encoder.Report
+	// TrainLeftOut and TestLeftOut count the rows that could not be used.
+	TrainLeftOut, TestLeftOut LeftOut
+}
+
+// LeftOut counts rows that are in no part.
+type LeftOut struct {
+	// Unlabelled rows have no label, or a class that no training row has.
+	Unlabelled int `json:"unlabelled"`
+	// Rejected rows have a number that is NaN, infinite or too large.
+	Rejected int `json:"rejected"`
+}
+
+// SplitOptions say how a table is split and encoded.
+type SplitOptions struct {
+	// Seed shuffles the rows of a table without test rows of its own.
+	Seed uint64
+	// TestFraction is the share of test rows, in (0, 1); tables with test rows of their own ignore it.
+	TestFraction float64
+	// Standardize is the encoder's setting: numeric (also ""), all or none.
+	Standardize string
+	// Clip bounds standardized dimensions; 0 does not.
+	Clip float64
+}
+
+// Defaults are the settings of the paper for a set.
+type Defaults struct {
+	// Features are the numbers M of features at which methods are compared; the last one is the paper's.
+	Features []int
+	// Candidates is M0, Sample is N0 as a fraction of the training rows.
+	Candidates int
+	Sample     float64
+	// Map is the feature map.
+	Map scoring.Map
+	// Fixed says that the set has test rows of its own. Else TestFraction of all rows, chosen by the seed, are.
+	Fixed        bool
+	TestFraction float64
+	// Standardize and Clip are the encoder's settings.
+	Standardize string
+	Clip        float64
+	// Intercept says whether the model has one: the paper's has none.
+	Intercept bool
+}

@@ -1,0 +1,164 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/files"
+)
+
+// Labels of the sets of delimited text.
+const (
+	adultLabel  = "income"
+	letterLabel = "letter"
+	newsLabel   = "shares"
+	yearLabel   = "year"
+)
+
+var adultColumns = []arrow.Field{
+	whole("age"), text("workclass"), whole("fnlwgt"), text("education"), whole("education-num"), text("marital-status"),
+	text("occupation"), text("relationship"), text("race"), text("sex"), whole("capital-gain"), whole("capital-loss"),
+	whole("hours-per-week"), text("native-country"), text(adultLabel),
+}
+
+// openAdult reads the attributes as published. The test file begins with a comment, and its labels end in a full stop.
+func openAdult(f folder) (*rowSource, error) {
+	testFile := headless(adultColumns)
+	testFile.SkipLines = 1
+	return &rowSource{
+		train: f.delimited("adult.data", headless(adultColumns), named(adultColumns)),
+		test: f.delimited("adult.test", testFile, func(rec arrow.Record) (arrow.Record, error) {
+			renamed, err := named(adultColumns)(rec)
+			if err != nil {
+				return nil, err
+			}
+			defer renamed.Release()
+			return replaceColumn(renamed, adultLabel, withoutFullStop)
+		}),
+		options: encoder.Options{Label: []string{adultLabel}, Task: encoder.TaskClassification},
+	}, nil
+}
+
+// withoutFullStop cuts the full stop that ends each of the texts.
+func withoutFullStop(a arrow.Array) (arrow.Array, error) {
+	texts, ok := a.(*array.String)
+	if !ok {
+		return nil, fmt.Errorf("is %s, want text", a.DataType())
+	}
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	for i := range texts.Len() {
+		if texts.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		b.Append(strings.TrimSuffix(texts.Value(i), "."))
+	}
+	return b.NewArray(), nil
+}
+
+// openA9A reads 123 columns of both files: the test file alone has 122.
+func openA9A(f folder) (*rowSource, error) {
+	o := files.Options{Format: files.FormatLIBSVM, Schema: arrow.NewSchema([]arrow.Field{
+		whole(files.LabelColumn), {Name: files.FeaturesColumn, Type: arrow.FixedSizeListOf(123, arrow.PrimitiveTypes.Float32)},
+	}, nil)}
+	return &rowSource{
+		train: f.delimited("a9a", o, nil), test: f.delimited("a9a.t", o, nil),
+		options: encoder.Options{Label: []string{files.LabelColumn}, Task: encoder.TaskClassification},
+	}, nil
+}
+
+func openMNIST(f folder) (*rowSource, error) {
+	return &rowSource{
+		train: f.idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), test: f.idx("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
+		options: encoder.Options{Label: []string{idxLabel}, Task: encoder.TaskClassification},
+	}, nil
+}
+
+// idx opens a pair of idx files of the folder.
+func (f folder) idx(values, labels string) func() (RowReader, error) {
+	return func() (RowReader, error) {
+		v, err := f.find(values)
+		if err != nil {
+			return nil, err
+		}
+		l, err := f.find(labels)
+		if err != nil {
+			return nil, err
+		}
+		return openIDXPair(v, l)
+	}
+}
+
+// openLetter names the columns as their authors do.
+func openLetter(f folder) (*rowSource, error) {
+	columns := []arrow.Field{text(letterLabel)}
+	for _, name := range strings.Fields("x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx") {
+		columns = append(columns, whole(name))
+	}
+	return &rowSource{
+		train: f.delimited("letter-recognition.data", headless(columns), named(columns)), firstTest: 15000,
+		options: encoder.Options{Label: []string{letterLabel}, Task: encoder.TaskClassification},
+	}, nil
+}
+
+func openNews(f folder) (*rowSource, error) {
+	return &rowSource{
+		train: f.delimited("OnlineNewsPopularity.csv", files.Options{}, nil),
+		options: encoder.Options{
+			Label: []string{newsLabel}, Task: encoder.TaskRegression, Exclude: []string{"url", "timedelta"}, // say nothing of the article
+		},
+	}, nil
+}
+
+func openNewsLog(f folder) (*rowSource, error) {
+	s, err := openNews(f)
+	s.train = f.delimited("OnlineNewsPopularity.csv", files.Options{}, func(rec arrow.Record) (arrow.Record, error) {
+		return replaceColumn(rec, newsLabel, logarithm)
+	})
+	return s, err
+}
+
+// logarithm is the natural logarithm of whole numbers; that of 0 is -Inf, and such a row is rejected.
+func logarithm(a arrow.Array) (arrow.Array, error) {
+	numbers, ok := a.(*array.Int64)
+	if !ok {
+		return nil, fmt.Errorf("is %s, want whole numbers", a.DataType())
+	}
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	for i := range numbers.Len() {
+		if numbers.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		b.Append(math.Log(float64(numbers.Value(i))))
+	}
+	return b.NewArray(), nil
+}
+
+// yearTrainRows is the published split: the songs of an artist are all before it or all behind it.
+const yearTrainRows = 463715
+
+func openYear(f folder) (*rowSource, error) {
+	columns := yearColumns()
+	return &rowSource{
+		train: f.delimited("YearPredictionMSD.txt", headless(columns), named(columns)), firstTest: yearTrainRows,
+		options: encoder.Options{Label: []string{yearLabel}, Task: encoder.TaskRegression},
+	}, nil
+}
+
+// yearColumns are the year and 12 averages and 78 covariances of timbre.
+func yearColumns() []arrow.Field {
+	columns := []arrow.Field{whole(yearLabel)}
+	for i := range 90 {
+		columns = append(columns, decimal(fmt.Sprintf("timbre%d", i+1)))
+	}
+	return columns
+}

@@ -1,0 +1,61 @@
+package datasets
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// part gathers the encoded rows of one part.
+type part struct {
+	encoder *encoder.Encoder
+	rows    encoder.Rows
+	data    *Data
+	out     LeftOut
+}
+
+// newPart makes room for n rows. The encoder has a label.
+func newPart(name string, enc *encoder.Encoder, n int) *part {
+	d := &Data{Name: name, Dim: enc.Dim, Task: enc.Label.Task, X: make([]float32, 0, n*enc.Dim)}
+	if d.Task == scoring.Regression {
+		d.Outputs = enc.Outputs()
+		d.Y = make([]float32, 0, n*d.Outputs)
+	} else {
+		d.Classes = len(enc.Label.Classes)
+		d.Class = make([]int32, 0, n)
+	}
+	return &part{encoder: enc, data: d}
+}
+
+// add encodes some rows of a record and appends those that can be used.
+func (p *part) add(rec arrow.Record, take []int32) error {
+	if err := p.encoder.Encode(&p.rows, rec, take); err != nil {
+		return err
+	}
+	p.rows.KeepLabelled()
+	p.out.Unlabelled += int(p.rows.Counts.Unlabelled)
+	for _, r := range p.rows.Rejected {
+		if r.Labelled {
+			p.out.Rejected++
+		}
+	}
+	d, targets := p.data, p.rows.Targets
+	d.N += p.rows.N
+	d.X = append(d.X, p.rows.X...)
+	switch d.Task {
+	case scoring.Regression:
+		d.Y = append(d.Y, targets.Values...)
+	case scoring.Binary:
+		for _, v := range targets.Values {
+			k := int32(0)
+			if v > 0 {
+				k = 1
+			}
+			d.Class = append(d.Class, k)
+		}
+	default:
+		d.Class = append(d.Class, targets.Class...)
+	}
+	return nil
+}

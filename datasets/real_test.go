@@ -1,0 +1,114 @@
+package datasets
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/testdata"
+)
+
+// loadReal loads a set from the data folder, or skips the test.
+func loadReal(t *testing.T, name string) (*Set, *Table) {
+	t.Helper()
+	set, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, ok := testdata.Dir()
+	if !ok {
+		t.Skipf("no data folder: set %s", testdata.Variable)
+	}
+	if missing := set.Missing(dir); len(missing) > 0 {
+		t.Skipf("%s has no %s", dir, filepath.Join(missing...))
+	}
+	table, err := set.Load(context.Background(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(table.Release)
+	return set, table
+}
+
+// realSets are the sets with what is known of their labels: the rows of each class of both parts.
+var realSets = []struct {
+	name        string
+	train, test []int
+}{
+	{"adult", []int{24720, 7841}, []int{12435, 3846}},
+	{"a9a", []int{24720, 7841}, []int{12435, 3846}},
+	{"mnist", []int{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}, []int{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}},
+	{"letter", nil, nil},
+	{"har", []int{1226, 1073, 986, 1286, 1374, 1407}, []int{496, 471, 420, 491, 532, 537}},
+	{"news", nil, nil},
+	{"news-log", nil, nil},
+	{"year", nil, nil},
+}
+
+func TestRealSetsHaveTheRowsAndClassesThatTheyShould(t *testing.T) {
+	for _, c := range realSets {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && !slices.Contains([]string{"adult", "a9a", "letter"}, c.name) {
+				t.Skip("large")
+			}
+			set, table := loadReal(t, c.name)
+			d := set.Defaults
+			split, err := table.Split(SplitOptions{Seed: 1, TestFraction: d.TestFraction, Standardize: d.Standardize, Clip: d.Clip})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPart(t, set, split.Train, set.TrainRows, c.train)
+			checkPart(t, set, split.Test, set.TestRows, c.test)
+			if (LeftOut{}) != split.TrainLeftOut || (LeftOut{}) != split.TestLeftOut {
+				t.Errorf("left out %+v and %+v", split.TrainLeftOut, split.TestLeftOut)
+			}
+			if table.Fixed() != d.Fixed {
+				t.Errorf("fixed %v", table.Fixed())
+			}
+			checkStandardized(t, split.Train)
+		})
+	}
+}
+
+func checkPart(t *testing.T, set *Set, d *Data, rows int, classes []int) {
+	t.Helper()
+	if d.N != rows || d.Dim != set.Dim || d.Classes != set.Classes || len(d.X) != d.N*d.Dim || d.Name != set.Name {
+		t.Fatalf("%s: %d rows of %d dimensions, %d values, %d classes; want %d of %d, %d classes",
+			d.Name, d.N, d.Dim, len(d.X), d.Classes, rows, set.Dim, set.Classes)
+	}
+	if set.Classes == 0 {
+		if len(d.Y) != d.N || d.Class != nil {
+			t.Errorf("%d labels", len(d.Y))
+		}
+		return
+	}
+	found := make([]int, d.Classes)
+	for _, k := range d.Class {
+		found[k]++
+	}
+	if classes != nil && !slices.Equal(found, classes) {
+		t.Errorf("rows of each class %v, want %v", found, classes)
+	}
+	if slices.Min(found) == 0 || len(d.Class) != d.N {
+		t.Errorf("rows of each class %v", found)
+	}
+}
+
+// checkStandardized checks that every column of the training rows has mean 0, and deviation 1 or 0.
+func checkStandardized(t *testing.T, d *Data) {
+	t.Helper()
+	for j := range d.Dim {
+		var sum, squares float64
+		for i := j; i < len(d.X); i += d.Dim {
+			v := float64(d.X[i])
+			sum += v
+			squares += v * v
+		}
+		mean, square := sum/float64(d.N), squares/float64(d.N)
+		if math.Abs(mean) > 1e-4 || math.Abs(square-1) > 1e-3 && square > 1e-3 {
+			t.Fatalf("column %d has mean %g and mean square %g", j, mean, square)
+		}
+	}
+}

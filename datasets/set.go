@@ -1,0 +1,46 @@
+package datasets
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Set is a public data set: what is known of it before a file is read.
+type Set struct {
+	// Name is what commands call it, Title what people do.
+	Name, Title string
+	// Home is the page that publishes it, License the terms stated there.
+	Home, License string
+	// Files are what [Set.Load] reads.
+	Files []File
+	// Notice is what a user should know before reading results on it; empty mostly.
+	Notice string
+	// TrainRows and TestRows count the rows of each part; for a set without test rows of its own both are those of the
+	// default split.
+	TrainRows, TestRows int
+	// Dim is the number of encoded dimensions, Classes the number of classes; 0 for a regression.
+	Dim, Classes int
+	// Defaults are the paper's settings.
+	Defaults Defaults
+
+	open func(f folder) (*rowSource, error)
+}
+
+// Names are the names of all sets, in the order in which documents list them.
+func Names() []string {
+	names := make([]string, len(sets))
+	for i, s := range sets {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Lookup finds a set by its name. The error for an unknown one lists those that there are.
+func Lookup(name string) (*Set, error) {
+	for _, s := range sets {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown data set %q: want one of %s", name, strings.Join(Names(), ", "))
+}

@@ -1,0 +1,134 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+)
+
+// Split divides the rows and encodes them. It fails where the encoder does (no feature column, a single class), where a
+// part has no row that can be used, and where the encoded rows would take more than MaxBytes.
+func (t *Table) Split(o SplitOptions) (*Split, error) {
+	if !t.Fixed() && !(o.TestFraction > 0 && o.TestFraction < 1) {
+		return nil, fmt.Errorf("split %s: test fraction %v is not between 0 and 1", t.name, o.TestFraction)
+	}
+	inTest := t.testRows(o)
+	trainRows, testRows := t.picked(inTest, false), t.picked(inTest, true)
+	enc, report, err := t.calibrate(o, trainRows)
+	if err != nil {
+		return nil, fmt.Errorf("split %s: %w", t.name, err)
+	}
+	s := &Split{Encoder: enc, Report: report}
+	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows); err != nil {
+		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
+	}
+	if s.Test, s.TestLeftOut, err = t.encode(enc, testRows); err != nil {
+		return nil, fmt.Errorf("split %s: test rows: %w", t.name, err)
+	}
+	return s, nil
+}
+
+// testRows marks the rows of the test part.
+func (t *Table) testRows(o SplitOptions) []bool {
+	inTest := make([]bool, t.rows)
+	if t.Fixed() {
+		for i := t.firstTest; i < t.rows; i++ {
+			inTest[i] = true
+		}
+		return inTest
+	}
+	order := rand.New(rand.NewPCG(o.Seed, splitTag)).Perm(t.rows)
+	for _, i := range order[:int(math.Round(o.TestFraction*float64(t.rows)))] {
+		inTest[i] = true
+	}
+	return inTest
+}
+
+// splitTag sets the numbers that shuffle rows apart from others drawn with the same seed ("split" in ASCII).
+const splitTag = 0x73706c6974
+
+// picked lists for each record which of its rows are in the part.
+func (t *Table) picked(inTest []bool, test bool) [][]int32 {
+	rows := make([][]int32, len(t.records))
+	first := 0
+	for r, rec := range t.records {
+		next := first + int(rec.NumRows())
+		for i := first; i < next; i++ {
+			if inTest[i] == test {
+				rows[r] = append(rows[r], int32(i-first))
+			}
+		}
+		first = next
+	}
+	return rows
+}
+
+// calibrate learns the encoder from the given rows.
+func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, encoder.Report, error) {
+	options := t.options
+	options.Standardize, options.Clip = o.Standardize, o.Clip
+	learn := encoder.NewCalibrator(options)
+	for r, rec := range t.records {
+		if len(rows[r]) == 0 {
+			continue
+		}
+		if err := addRows(learn, rec, rows[r]); err != nil {
+			return nil, encoder.Report{}, err
+		}
+	}
+	return learn.Encoder()
+}
+
+// addRows shows some rows of a record to the calibrator.
+func addRows(learn *encoder.Calibrator, rec arrow.Record, rows []int32) error {
+	if len(rows) == int(rec.NumRows()) {
+		return learn.Add(rec)
+	}
+	part, err := wire.GatherRows([]arrow.Record{rec}, rows)
+	if err != nil {
+		return err
+	}
+	defer part.Release()
+	return learn.Add(part)
+}
+
+// MaxBytes bounds the encoded rows of one part: dense rows of wide encodings can be far bigger than their file.
+const MaxBytes = 16 << 30
+
+// errNoRows says that no row of a part was usable.
+var errNoRows = errors.New("no row can be used")
+
+// chunkValues is the number of encoded values made at a time, 4 MiB.
+const chunkValues = 1 << 20
+
+// encode makes the part of the given rows.
+func (t *Table) encode(enc *encoder.Encoder, rows [][]int32) (*Data, LeftOut, error) {
+	n := 0
+	for _, list := range rows {
+		n += len(list)
+	}
+	if bytes := 4 * int64(n) * int64(enc.Dim); bytes > MaxBytes {
+		return nil, LeftOut{}, fmt.Errorf("%d rows of %d dimensions take %d MiB, at most %d are used", n, enc.Dim, bytes>>20, int64(MaxBytes)>>20)
+	}
+	p := newPart(t.name, enc, n)
+	step := max(1, chunkValues/enc.Dim)
+	for r, rec := range t.records {
+		for list := rows[r]; len(list) > 0; {
+			take := list[:min(step, len(list))]
+			list = list[len(take):]
+			if err := p.add(rec, take); err != nil {
+				return nil, p.out, err
+			}
+		}
+	}
+	if p.data.N == 0 {
+		return nil, p.out, errNoRows
+	}
+	return p.data, p.out, nil
+}
