@@ -16,7 +16,8 @@
 // this package that is not an Offset of a Record is a next offset.
 //
 // Memory: a Fetched and its records belong to the caller. Record values may alias one fetch buffer; a stage
-// that keeps bytes past the handling of a record copies them.
+// that keeps bytes past the handling of a record copies them. Of a partition that is run, the next fetch is under
+// way while one is handled. Records that are produced are read until Produce returns, see [Log].
 //
 // Concurrency: a Log, an Owner and an Admin are safe from several goroutines. A Processor is used by one
 // goroutine at a time.

@@ -10,7 +10,9 @@ type Log interface {
 	Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error)
 	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the
 	// offset of the first. Topic, Partition and Offset of the records are not used. A request over the
-	// broker's limit is [ErrMessageTooLarge].
+	// broker's limit is [ErrMessageTooLarge]. What the records point to is not kept: once Produce has
+	// returned without an error it may be written over. After another error than ErrMessageTooLarge it may
+	// still be read, by an attempt that was given up.
 	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
 	// Offsets returns the first offset that the partition holds and its next offset.
 	Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error)

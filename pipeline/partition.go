@@ -14,7 +14,8 @@ import (
 var ErrDone = errors.New("done")
 
 // Processor handles the records of one partition, in offset order, from one goroutine. The context given to
-// its methods outlives a shutdown by the drain time, so that work in hand is finished.
+// its methods is one and the same; it outlives a shutdown by the drain time, so that work in hand is finished,
+// and what a method leaves under way may use it until Close returns.
 type Processor interface {
 	// NextOffset is the next offset to read.
 	NextOffset() int64
@@ -31,7 +32,8 @@ type Processor interface {
 }
 
 // RunPartition feeds a partition to a processor until ctx ends or the processor is done or fails, then closes
-// the processor. Fetches are retried while the broker is away.
+// the processor. Fetches are retried while the broker is away. While the records of one fetch are handled, the
+// next ones are fetched, so that a partition holds two fetches at most.
 func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	drain time.Duration, p Processor) error {
 	work, cancel := Drain(ctx, drain)
@@ -47,15 +49,15 @@ func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string
 }
 
 func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, partition int, p Processor) error {
-	where := fmt.Sprintf("read %s/%d", topic, partition)
+	f := fetcher{log: log, logger: logger, topic: topic, partition: partition}
+	defer f.drop()
 	for ctx.Err() == nil {
-		fetched, err := Retry(ctx, logger, where, func() (Fetched, error) {
-			return log.Fetch(ctx, topic, partition, p.NextOffset())
-		})
+		fetched, err := f.fetch(ctx, p.NextOffset())
 		var outOfRange *OffsetOutOfRangeError
 		var unreadable *UnreadableBatchError
 		switch {
 		case err == nil:
+			f.ahead(ctx, fetched)
 			err = p.Process(work, fetched)
 		case errors.As(err, &outOfRange):
 			err = p.Missing(work, outOfRange)

@@ -20,7 +20,8 @@
 // Batches of format 2 (Kafka 0.11, 2017) are read; a message set of an older format is reported as a batch
 // that cannot be read. Values of records alias the fetched buffer.
 //
-// Writing. A produce request is one batch, acknowledged by all in-sync replicas. It is not idempotent:
+// Writing. A produce request is one batch, acknowledged by all in-sync replicas. It is encoded here, so that long
+// values are sent from where they lie and not copied. It is not idempotent:
 // when an acknowledgement is lost, by a broken connection or a time-out, the records may be in the log
 // although an error came back, and sending them again may write them twice. Readers that must not count twice
 // look at what the records say about their origin.

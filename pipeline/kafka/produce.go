@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-
-	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
+	"time"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -30,19 +27,21 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 	if size > requestMaxBytes {
 		return 0, fmt.Errorf("%v: %d bytes in one request: %w", at, size, pipeline.ErrMessageTooLarge)
 	}
-	var answer *kafkago.ProduceResponse
-	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) (err error) {
-		answer, err = c.requests.Produce(ctx, &kafkago.ProduceRequest{
-			Topic:        topic,
-			Partition:    partition,
-			RequiredAcks: kafkago.RequireAll,
-			Compression:  c.config.Compression.codec(),
-			Records:      &recordReader{records: records},
+	batch, batchBytes, err := encodeBatch(records, time.Now(), c.config.Compression)
+	if err != nil {
+		return 0, pipeline.Permanent(fmt.Errorf("%v: %w", at, err))
+	}
+	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
+		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &produceExchange{
+			topic: topic, partition: int32(partition), clientID: c.config.ClientID, correlation: c.correlation.Add(1),
+			timeout: int32(c.config.RequestTimeout / 2 / time.Millisecond), batch: batch, batchBytes: batchBytes,
 		})
 		if err != nil {
 			return err
 		}
-		return answer.Error
+		answer := message.(*produceAnswer)
+		firstOffset = answer.firstOffset
+		return answer.err
 	})
 	if errors.Is(err, pipeline.ErrMessageTooLarge) {
 		err = fmt.Errorf("%w (%d bytes)", err, size)
@@ -50,30 +49,5 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 	if err != nil {
 		return 0, err
 	}
-	return answer.BaseOffset, nil
-}
-
-// recordReader shows records to kafka-go, one at a time, so that they are not all copied.
-type recordReader struct {
-	records []pipeline.Record
-	next    int
-	shown   protocol.Record
-}
-
-// ReadRecord implements [protocol.RecordReader].
-func (r *recordReader) ReadRecord() (*protocol.Record, error) {
-	if r.next == len(r.records) {
-		return nil, io.EOF
-	}
-	record := &r.records[r.next]
-	r.next++
-	r.shown = protocol.Record{
-		Time:  record.Time,
-		Key:   protocol.NewBytes(record.Key),
-		Value: protocol.NewBytes(record.Value),
-	}
-	for _, h := range record.Headers {
-		r.shown.Headers = append(r.shown.Headers, protocol.Header{Key: h.Key, Value: h.Value})
-	}
-	return &r.shown, nil
+	return firstOffset, nil
 }

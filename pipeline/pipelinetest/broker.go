@@ -1,6 +1,7 @@
 package pipelinetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -248,6 +249,7 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	first := p.next
 	for _, r := range records {
 		r.Topic, r.Partition, r.Offset = topic, number, p.next
+		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // the caller may write over them
 		p.records = append(p.records, r)
 		p.next++
 	}
