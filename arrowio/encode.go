@@ -1,7 +1,10 @@
 package arrowio
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -15,17 +18,43 @@ import (
 // Every record must have the schema's columns. The records are only read.
 func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
 	out := &growing{buf: make([]byte, 0, sizeHint(schema, recs))}
+	err := writeStream(out, schema, recs)
+	return out.buf, err
+}
+
+// LayStream is [EncodeStream] of one record with a buffer whose bytes are still
+// to come: of gap, which must be the whole of one buffer of rec, the length
+// alone counts, and at is where in the stream those bytes are to be written.
+// What is made elsewhere can so be made in its place.
+//
+// The stream takes the memory of into from its start on, or new memory where
+// that is too small; gap may lie in it. It is the caller's.
+func LayStream(into []byte, rec arrow.Record, gap []byte) (stream []byte, at int, err error) {
+	out := &growing{buf: into[:0], gap: gap, at: -1}
+	if err := writeStream(out, rec.Schema(), []arrow.Record{rec}); err != nil {
+		return nil, 0, err
+	}
+	switch {
+	case len(gap) == 0:
+		out.at = 0 // the writer leaves out buffers without bytes
+	case out.at < 0:
+		return nil, 0, errors.New("encode arrow stream: no buffer of the record is the gap")
+	}
+	return out.buf, out.at, nil
+}
+
+func writeStream(out *growing, schema *arrow.Schema, recs []arrow.Record) error {
 	w := ipc.NewWriter(out, ipc.WithSchema(schema))
 	for i, rec := range recs {
 		if err := w.Write(rec); err != nil {
 			_ = w.Close() // the first error is the one that says something
-			return nil, fmt.Errorf("encode record %d of %d: %w", i, len(recs), err)
+			return fmt.Errorf("encode record %d of %d: %w", i, len(recs), err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("encode arrow stream: %w", err)
+		return fmt.Errorf("encode arrow stream: %w", err)
 	}
-	return out.buf, nil
+	return nil
 }
 
 // sizeHint estimates the encoded size, so that the output usually grows once.
@@ -46,10 +75,23 @@ func sizeHint(schema *arrow.Schema, recs []arrow.Record) int {
 	return min(n, most)
 }
 
-// growing is an append-only io.Writer.
-type growing struct{ buf []byte }
+// growing is an append-only io.Writer. Of gap, which it knows by its address,
+// it notes the place and leaves the bytes as they happen to be.
+type growing struct {
+	buf []byte
+	gap []byte
+	at  int
+}
 
 func (g *growing) Write(p []byte) (int, error) {
+	if len(g.gap) > 0 && len(p) == len(g.gap) && unsafe.SliceData(p) == unsafe.SliceData(g.gap) {
+		g.at = len(g.buf)
+		g.buf = slices.Grow(g.buf, len(p)+gapMargin)[:len(g.buf)+len(p)]
+		return len(p), nil
+	}
 	g.buf = append(g.buf, p...)
 	return len(p), nil
 }
+
+// gapMargin is room for what usually follows a gap: its padding and the end mark.
+const gapMargin = 128

@@ -111,9 +111,10 @@ type slot struct {
 
 // data makes the array's data of the validity and the given buffers.
 func (a slot) data(dtype arrow.DataType, children []arrow.ArrayData, buffers ...*memory.Buffer) *array.Data {
-	all := make([]*memory.Buffer, 0, 1+len(buffers))
-	all = append(append(all, a.validity), buffers...)
-	return hold(a.loader, array.NewData(dtype, a.n, all, children, a.nulls, 0))
+	all := a.slab.pointers(1 + len(buffers))
+	all[0] = a.validity
+	copy(all[1:], buffers)
+	return hold(a.loader, a.slab.data(dtype, a.n, all, children, a.nulls))
 }
 
 // valid returns the validity bitmap, nil when there are no nulls.

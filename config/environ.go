@@ -63,7 +63,7 @@ func textValue(key *Key, text, source string) value {
 	switch {
 	case key.Type == typeOptionalNumber && (trimmed == "" || trimmed == "null"):
 		v.Kind = valueNull
-	case key.Type != typeList:
+	case key.Type != typeList && key.Type != typeNumbers:
 	case trimmed == "":
 		v.Kind = valueList
 	case strings.HasPrefix(trimmed, "["):

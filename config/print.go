@@ -54,17 +54,22 @@ func valueNode(v value, typeName string) (*yaml.Node, error) {
 	case valueList:
 		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, item := range v.List {
-			node := new(yaml.Node)
-			if err := node.Encode(item); err != nil {
+			node, err := textNode(item, typeName == typeNumbers)
+			if err != nil {
 				return nil, err
 			}
 			list.Content = append(list.Content, node)
 		}
 		return list, nil
 	}
-	if typeName != typeString {
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Text}, nil
+	return textNode(v.Text, typeName != typeString)
+}
+
+// textNode is one value: as it stands, or quoted where YAML would read something else than text.
+func textNode(text string, bare bool) (*yaml.Node, error) {
+	if bare {
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: text}, nil
 	}
 	node := new(yaml.Node)
-	return node, node.Encode(v.Text)
+	return node, node.Encode(text)
 }

@@ -102,6 +102,7 @@ const (
 	typeString         = "text"
 	typeSize           = "size"
 	typeList           = "list of text"
+	typeNumbers        = "list of numbers"
 	typeOptionalNumber = "number or null"
 )
 
@@ -124,6 +125,8 @@ func typeText(t reflect.Type, unit string) string {
 		return "number"
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		return typeList
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Float64:
+		return typeNumbers
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Float64:
 		return typeOptionalNumber
 	default:

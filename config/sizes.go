@@ -13,10 +13,11 @@ import (
 // framing, key, headers.
 const recordOverheadBytes = 1 << 10
 
-// Size is how large a message gets with a configuration, a bound from above, or about how much a restart reads.
+// Size is how large a message gets with a configuration, a bound from above, or about how much a restart reads or a
+// process takes in memory.
 type Size struct {
 	What  string `json:"what"`
-	Topic string `json:"topic"`
+	Topic string `json:"topic,omitempty"`
 	Bytes int64  `json:"bytes"`
 	// Limit and LimitKey are the bound that the size is held to and the key that sets it; 0 and empty for a
 	// size that is only stated.
@@ -43,7 +44,7 @@ func (c *Config) Sizes() []Size {
 	}
 	const candidates, features = "exploration.candidates", "exploration.features"
 	columns := []string{"events.label", "events.classes", "events.features"}
-	return []Size{
+	sizes := []Size{
 		limit(Size{What: "checkpoint of a partition", Topic: s.Topics.Scores, Bytes: wire.CheckpointBytes(m0, k),
 			Assumes: assumedK, key: candidates, factors: append(columns, features)}),
 		limit(Size{What: "feature set", Topic: s.Topics.FeatureSets, Bytes: wire.FeatureSetBytes(m, width, k),
@@ -56,7 +57,27 @@ func (c *Config) Sizes() []Size {
 		{What: "read of a scores partition at a restart, about", Topic: s.Topics.Scores,
 			Bytes:   c.restoreBytes(wire.CheckpointBytes(m0, k) + recordOverheadBytes),
 			Assumes: join(assumedK, "a cleaner that keeps up, no other pipeline in the scores topic")},
+		c.candidateSize(width, assumedWidth),
 	}
+	if s.Exploration.Criterion == scoring.Residual && m >= 1 && s.Exploration.Rounds >= 1 {
+		n := scoring.ResidualColumns(m, s.Exploration.Rounds, m0, k)
+		sizes = append(sizes, limit(Size{What: fmt.Sprintf("checkpoint with a Gram of %d columns", n), Topic: s.Topics.Scores,
+			Bytes: wire.GramBytes(n), Assumes: assumedK, key: features, factors: append(columns, "exploration.rounds", candidates)}))
+	}
+	return sizes
+}
+
+// candidateSize is the memory of the candidates that are scored, and says whether all of them are kept.
+func (c *Config) candidateSize(width int, assumedWidth string) Size {
+	e, partitions := c.Stages.Exploration, c.Stages.Topics.Partitions
+	plan := scoring.PlanBank(scoring.Candidates{Map: e.Map, Dim: width, Count: max(e.CandidateCount(), 1)},
+		scoring.BankOptions{Memory: e.CandidateMemory, Partitions: partitions})
+	what := fmt.Sprintf("candidates in memory, all %d kept", plan.Kept)
+	if plan.Drawn > 0 {
+		what = fmt.Sprintf("candidates in memory, %d kept and %d drawn for every %d rows", plan.Kept, plan.Drawn, plan.Rows)
+	}
+	return Size{What: what, Bytes: plan.KeptBytes + plan.BufferBytes + int64(partitions)*plan.RowBytes,
+		Assumes: join(assumedWidth, fmt.Sprintf("%d partitions in one process", partitions))}
 }
 
 // outputs is K as far as it is known, and what was assumed about it.

@@ -7,6 +7,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
+// minCandidateMemory is less than which no draw gets along with.
+const minCandidateMemory = 1 << 20
+
 // minCalibrationRows is what a mean, a spread and a nearest neighbour need at the least.
 const minCalibrationRows = 2
 
@@ -15,7 +18,7 @@ func (k *checker) exploration() {
 	// Dimension and bandwidth are known after calibration; here the description is checked but for them. One
 	// candidate of one dimension is always possible.
 	k.adopt("exploration", scoring.Candidates{
-		Map: c.Map, Distribution: c.Distribution, Nu: c.Nu, Sampler: c.Sampler, Sigma: 1, Seed: c.Seed, Dim: 1, Count: 1,
+		Map: c.Map, Distribution: c.Distribution, Nu: c.Nu, Sampler: c.Sampler, Sigma: 1, Mix: c.BandwidthMix, Seed: c.Seed, Dim: 1, Count: 1,
 	}.Validate())
 	k.rule(finite(c.Sigma) && c.Sigma >= 0, "exploration.sigma", "want a positive finite number, or 0 for the nearest-neighbour rule")
 
@@ -24,6 +27,10 @@ func (k *checker) exploration() {
 	k.rule(c.Features <= c.CandidateCount(), "exploration.features",
 		fmt.Sprintf("want at most exploration.candidates (%d): the kept are chosen from the candidates", c.CandidateCount()),
 		"exploration.candidates")
+	k.rule(1 <= c.Rounds && c.Rounds <= maxInt32, "exploration.rounds", "want 1 or more")
+	k.rule(c.RowMemory >= 0, "exploration.row_memory", "want 1 or more, or 0 to read the rows again")
+	k.rule(c.CandidateMemory >= minCandidateMemory, "exploration.candidate_memory",
+		"want 1MiB or more: candidates that are not kept are drawn into buffers of about that size")
 
 	k.oneOf(c.Until, "exploration.until", "quota", "end")
 	k.oneOf(c.Start, "exploration.start", "earliest", "latest")
@@ -49,5 +56,6 @@ func (k *checker) train() {
 	if _, err := training.ParseGrid(c.LambdaGrid); err != nil {
 		k.rule(false, "train.lambda_grid", "want relative, paper, or finite numbers >= 0 separated by commas")
 	}
-	k.oneOf(c.Loss, "train.loss", "squared")
+	k.oneOf(c.Loss, "train.loss", training.LossSquared, training.LossLogistic)
+	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // validityOf validates a configuration that must be refused.
@@ -65,9 +67,29 @@ func TestRules(t *testing.T) {
 		}, "events.label_min", "above label_max"},
 
 		{"distribution of another map", func(c *Config) { c.Stages.Exploration.Map = 4 }, "exploration.map", "want one of [uniform]"},
+		{"structured draws of another distribution", func(c *Config) {
+			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Cauchy, scoring.Structured
+		}, "exploration.sampler", "distribution cauchy: its draws match gaussian alone"},
+		{"orthogonal draws of another distribution", func(c *Config) {
+			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Laplace, scoring.Orthogonal
+		}, "exploration.sampler", "distribution laplace: its draws match gaussian and matern alone"},
+		{"quasi-random draws without a quantile", func(c *Config) {
+			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Matern, scoring.Quasi
+		}, "exploration.sampler", "distribution matern: its draws match gaussian, cauchy and laplace alone"},
 		{"smoothness of nothing", func(c *Config) { c.Stages.Exploration.Distribution, c.Stages.Exploration.Nu = 3, 0 }, "exploration.nu", "matern"},
 		{"negative bandwidth", func(c *Config) { c.Stages.Exploration.Sigma = -1 }, "exploration.sigma", "nearest-neighbour"},
 		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma", "finite"},
+		{"scale of nothing", func(c *Config) { c.Stages.Exploration.BandwidthMix = []float64{1, 0} }, "exploration.bandwidth_mix", "positive finite"},
+		{"bandwidths of a map without one", func(c *Config) {
+			c.Stages.Exploration.BandwidthMix, c.Stages.Exploration.Map = []float64{1, 2}, scoring.MapArcCosine1
+		}, "exploration.bandwidth_mix", "cosine map alone"},
+		{"bandwidths in a structured block", func(c *Config) {
+			c.Stages.Exploration.BandwidthMix, c.Stages.Exploration.Sampler = []float64{1, 2}, scoring.Structured
+		}, "exploration.bandwidth_mix", "structured sampler"},
+		{"no rounds", func(c *Config) { c.Stages.Exploration.Rounds = 0 }, "exploration.rounds", "1 or more"},
+		{"a Gram that is too large", func(c *Config) {
+			c.Stages.Exploration.Criterion, c.Stages.Exploration.Features = scoring.Residual, 1000
+		}, "exploration.features", "Gram"},
 		{"no features", func(c *Config) { c.Stages.Exploration.Features = 0 }, "exploration.features", "1 or more"},
 		{"negative candidates", func(c *Config) { c.Stages.Exploration.Candidates = -1 }, "exploration.candidates", "ten times"},
 		{"M above M0", func(c *Config) { c.Stages.Exploration.Candidates = 499 }, "exploration.features", "at most exploration.candidates (499)"},
@@ -110,6 +132,7 @@ func TestRules(t *testing.T) {
 		{"drains for longer than a rebalance waits", func(c *Config) { c.Kafka.RebalanceTimeout = 20 * time.Second }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (20s)"},
 		{"drains for longer than a rebalance waits by default", func(c *Config) { c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute, 0 }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 
+		{"no memory for candidates", func(c *Config) { c.Stages.Exploration.CandidateMemory = 1000 }, "exploration.candidate_memory", "1MiB or more"},
 		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 24"},
 		{"checkpoint too large for the classes", func(c *Config) {
 			c.Stages.Exploration.Candidates, c.Stages.Events.Label = 100_000, []string{"y"}
@@ -199,10 +222,30 @@ func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
 	}
 }
 
+func TestSizesSayWhetherCandidatesAreKept(t *testing.T) {
+	c := Default()
+	c.Stages.Exploration.Candidates, c.Stages.Events.Features = 100_000, make([]string, 784)
+	for _, test := range []struct {
+		memory int64
+		want   string
+	}{{1 << 30, "all 100000 kept"}, {256 << 20, "drawn for every"}, {1 << 20, "0 kept and 100000 drawn"}} {
+		c.Stages.Exploration.CandidateMemory = test.memory
+		sizes := c.Sizes()
+		last := sizes[len(sizes)-1]
+		if !strings.Contains(last.What, test.want) || !strings.Contains(last.Assumes, "784 encoded dimensions") || !strings.Contains(last.Assumes, "4 partitions") {
+			t.Errorf("with %d bytes: %+v, want %q", test.memory, last, test.want)
+		}
+		if test.memory > 1<<20 && last.Bytes > test.memory {
+			t.Errorf("%d bytes of %d", last.Bytes, test.memory)
+		}
+	}
+}
+
 func TestSizesSayWhatTheyAssume(t *testing.T) {
 	c := Default()
 	for _, size := range c.Sizes() {
-		if size.Bytes <= 0 || size.Topic == "" || size.What == "" {
+		inMemory := strings.HasPrefix(size.What, "candidates in memory")
+		if size.Bytes <= 0 || (size.Topic == "") != inMemory || size.What == "" {
 			t.Errorf("size %+v", size)
 		}
 		if size.What == "feature set" && !strings.Contains(size.Assumes, "1 encoded dimensions") {

@@ -58,7 +58,7 @@ func render(field reflect.Value) value {
 	case field.Kind() == reflect.Slice:
 		list := make([]string, field.Len())
 		for i := range list {
-			list[i] = field.Index(i).String()
+			list[i] = render(field.Index(i)).Text
 		}
 		return value{Kind: valueList, List: list}
 	case field.Kind() == reflect.Float64:
@@ -106,9 +106,15 @@ func assignList(field reflect.Value, v value) error {
 		return fmt.Errorf("want a list: [%s]", v.Text)
 	case len(v.List) == 0:
 		field.SetZero() // so that [] and the default of no entries are the same
-	default:
-		field.Set(reflect.ValueOf(append([]string(nil), v.List...)).Convert(field.Type()))
+		return nil
 	}
+	list := reflect.MakeSlice(field.Type(), len(v.List), len(v.List))
+	for i, text := range v.List {
+		if err := assignText(list.Index(i), "", text); err != nil {
+			return fmt.Errorf("entry %q: %w", text, err)
+		}
+	}
+	field.Set(list)
 	return nil
 }
 

@@ -1,16 +1,16 @@
 package scoring
 
-import (
-	"fmt"
-
-	"github.com/eerf-stream/eerf/scoring/internal/kernel"
-)
+import "fmt"
 
 // Accumulator adds rows to the sums of one partition. It belongs to one goroutine. The sums depend on the order of the
 // rows alone: adding them one by one or in batches of any size gives equal bits.
+//
+// Rows of small calls wait in a buffer and are scored together, for a pass over the candidates costs much the same for
+// one row as for many; [BankPlan] says how many. Asking for the sums scores the rows that wait.
 type Accumulator struct {
-	bank *Bank
-	sums *Sums
+	bank    *Bank
+	sums    *Sums
+	waiting waiting // already in the sums of outputs
 }
 
 // NewAccumulator returns an accumulator that continues sums, which it owns from now on: those of [NewSums] or those
@@ -19,39 +19,51 @@ func NewAccumulator(b *Bank, sums *Sums) *Accumulator {
 	if sums.Candidates() != b.Len() {
 		panic(fmt.Sprintf("scoring: sums of %d candidates for a bank of %d", sums.Candidates(), b.Len()))
 	}
-	return &Accumulator{b, sums}
+	return &Accumulator{bank: b, sums: sums}
 }
 
 // Sums returns the sums so far, not a copy.
-func (a *Accumulator) Sums() *Sums { return a.sums }
+func (a *Accumulator) Sums() *Sums {
+	a.flush()
+	return a.sums
+}
 
 // Add adds rows rows: x is row-major [rows·Dim], finite, t their raw outputs. Neither is kept.
 func (a *Accumulator) Add(x []float32, rows int, t Targets) {
-	if len(x) != rows*a.bank.Dim() {
-		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, a.bank.Dim()))
+	dim := a.bank.Dim()
+	if len(x) != rows*dim {
+		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, dim))
 	}
 	t.check(rows, a.sums.Outputs())
 	if rows == 0 {
 		return
 	}
 	a.addOutputs(rows, t)
-	panels := a.bank.panels
-	sums := kernel.Sums{Phi: a.sums.Phi, PhiSq: a.sums.PhiSq, YPhi: a.sums.YPhi}
-	targets := kernel.Targets{Outputs: t.Outputs, Values: t.Values, Class: t.Class}
-	big := rows*panels.Len*(panels.Dim+elementCost) >= parallelProducts
-	parallel(panels.Count(), panelChunk, big, func(first, next int) {
-		kernel.Score(sums, panels, first, next, x, targets)
-	})
+	if !a.waiting.fits(t) {
+		a.flush()
+	}
+	limit := a.bank.plan.Rows
+	for first := 0; first < rows; {
+		if a.waiting.rows == 0 && rows-first >= limit {
+			a.bank.score(a.sums, x[first*dim:], rows-first, t.slice(first, rows))
+			return
+		}
+		next := min(rows, first+limit-a.waiting.rows)
+		a.waiting.push(x[first*dim:next*dim], next-first, dim, limit, t.slice(first, next))
+		if a.waiting.rows == limit {
+			a.flush()
+		}
+		first = next
+	}
 }
 
-const (
-	// panelChunk is how many panels a goroutine takes from the queue at a time.
-	panelChunk = 8
-	// elementCost is the time of a feature map and of its sums, in products of one row and one ω.
-	elementCost = 16
-	// parallelProducts is the number of products from which on a call is shared out, some 100 µs of work.
-	parallelProducts = 1 << 18
-)
+// flush scores the rows that wait.
+func (a *Accumulator) flush() {
+	if w := &a.waiting; w.rows > 0 {
+		a.bank.score(a.sums, w.x, w.rows, w.targets(a.sums.Outputs()))
+		w.clear()
+	}
+}
 
 // addOutputs counts the rows and adds their raw outputs.
 func (a *Accumulator) addOutputs(rows int, t Targets) {

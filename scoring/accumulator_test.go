@@ -10,25 +10,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawFeatures returns count features of every map by turns.
-func drawFeatures(m Map, dim, count int) *Features {
+// candidatesOf describes count candidates of a map, fewer where the map has no more.
+func candidatesOf(m Map, dim, count int) Candidates {
 	c := Candidates{Map: m, Sigma: 2, Seed: 3, Dim: dim, Count: count}
 	if m == MapLinear {
 		c.Distribution = Uniform
 		c.Count = min(dim, count)
 	}
-	return c.DrawAll()
+	return c
 }
+
+// drawFeatures returns them.
+func drawFeatures(m Map, dim, count int) *Features { return candidatesOf(m, dim, count).DrawAll() }
 
 var allMaps = []Map{MapCosine, MapArcCosine0, MapArcCosine1, MapArcCosine2, MapLinear}
-
-// rowsOf returns the targets of rows first..next-1.
-func rowsOf(t Targets, first, next int) Targets {
-	if t.Class != nil {
-		return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
-	}
-	return Targets{Outputs: t.Outputs, Values: t.Values[first*t.Outputs : next*t.Outputs]}
-}
 
 func TestSumsDependOnRowOrderAlone(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -37,23 +32,28 @@ func TestSumsDependOnRowOrderAlone(t *testing.T) {
 		dim := rapid.IntRange(1, 40).Draw(t, "dim")
 		rows := rapid.IntRange(0, 400).Draw(t, "rows")
 		outputs := rapid.IntRange(1, 3).Draw(t, "outputs")
-		f := drawFeatures(m, dim, rapid.IntRange(1, 90).Draw(t, "candidates"))
+		c := candidatesOf(m, dim, rapid.IntRange(1, 400).Draw(t, "candidates"))
+		f := c.DrawAll()
+		bank := smallBank(t, c)
 		x := normalRows(rapid.Uint64().Draw(t, "seed"), rows, dim)
 		targets := Targets{Outputs: outputs, Values: normalRows(6, rows, outputs)}
 		if rapid.Bool().Draw(t, "classes") {
 			targets = classTargets(rows, outputs)
 		}
 		want := scoreRows(f, x, rows, targets)
-		a := NewAccumulator(NewBank(f), NewSums(f.Len(), outputs))
+		a := NewAccumulator(bank, NewSums(f.Len(), outputs))
 		for first := 0; first < rows; {
 			runtime.GOMAXPROCS(rapid.IntRange(1, 4).Draw(t, "procs"))
 			next := rapid.IntRange(first, rows).Draw(t, "next")
 			if rapid.Bool().Draw(t, "one") {
 				next = min(first+1, rows)
 			}
-			a.Add(x[first*dim:next*dim], next-first, rowsOf(targets, first, next))
+			a.Add(x[first*dim:next*dim], next-first, targets.slice(first, next))
 			if rapid.Bool().Draw(t, "restart") {
-				a = NewAccumulator(NewBank(f), a.Sums().Clone())
+				bank = smallBank(t, c)
+				a = NewAccumulator(bank, a.Sums().Clone())
+			} else if rapid.Bool().Draw(t, "look") {
+				a.Sums()
 			}
 			first = next
 		}
@@ -64,6 +64,22 @@ func TestSumsDependOnRowOrderAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// smallBank is a bank of some budget (nothing, half, everything) with small shards and few waiting rows, so that a small
+// test goes through all of its ways.
+func smallBank(t *rapid.T, c Candidates) *Bank {
+	memory := rapid.SampledFrom([]int64{1, 2 * int64(c.Dim*c.Count), math.MaxInt64}).Draw(t, "memory")
+	plan := planBank(c, memory, 1, 1)
+	if c.Map != MapLinear {
+		kept := plan.Kept
+		plan.cut(c.Count, rapid.IntRange(1, 3).Draw(t, "panels in a shard"))
+		if kept < c.Count {
+			plan.keptShards = kept / plan.shardLen
+		}
+	}
+	plan.Rows = rapid.SampledFrom([]int{1, 8, 50, 1000}).Draw(t, "waiting rows")
+	return newBank(c, nil, plan, rapid.IntRange(1, 3).Draw(t, "buffers"))
 }
 
 func TestLargeCallsGiveTheSameBitsOnAnyNumberOfGoroutines(t *testing.T) {
@@ -147,7 +163,7 @@ func rawOutputs(t Targets, i int) []float64 {
 
 func TestAddRefusesWrongShapes(t *testing.T) {
 	f := drawFeatures(MapCosine, 3, 4)
-	a := NewAccumulator(NewBank(f), NewSums(4, 2))
+	a := NewAccumulator(bankOf(f), NewSums(4, 2))
 	x := make([]float32, 6)
 	values, class := make([]float32, 4), []int32{0, 1}
 	panics(t, "scoring: 6 numbers for 3 rows of 3", func() { a.Add(x, 3, Targets{Outputs: 2, Values: values}) })
@@ -158,9 +174,8 @@ func TestAddRefusesWrongShapes(t *testing.T) {
 	panics(t, "scoring: 1 classes for 2 rows", func() { a.Add(x, 2, Targets{Outputs: 2, Class: class[:1]}) })
 	panics(t, "scoring: class 2 of row 1", func() { a.Add(x, 2, Targets{Outputs: 2, Class: []int32{0, 2}}) })
 	panics(t, "scoring: class -1 of row 0", func() { a.Add(x, 2, Targets{Outputs: 2, Class: []int32{-1, 0}}) })
-	panics(t, "scoring: sums of 5 candidates for a bank of 4", func() { NewAccumulator(NewBank(f), NewSums(5, 2)) })
-	panics(t, "scoring: invalid features", func() { NewBank(&Features{Dim: 1, Omega: []float32{1}}) })
-	panics(t, "scoring: no features", func() { NewBank(&Features{Dim: 1, Phase: []float32{}}) })
+	panics(t, "scoring: sums of 5 candidates for a bank of 4", func() { NewAccumulator(bankOf(f), NewSums(5, 2)) })
+	panics(t, "scoring: bank of invalid candidates: ", func() { NewBank(Candidates{}, BankOptions{}) })
 	if !reflect.DeepEqual(a.Sums(), NewSums(4, 2)) {
 		t.Error("a refused call changed the sums")
 	}

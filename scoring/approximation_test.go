@@ -21,10 +21,15 @@ func exactKernels() []exactKernel {
 	}
 	arc := func(m Map) Candidates { return Candidates{Map: m, Sigma: 1, Dim: 4} }
 	return []exactKernel{
-		{"gaussian", cosine(Gaussian, 0), 2, func(x, y []float32) float64 {
-			r := l2(x, y) / sigma
-			return math.Exp(-r * r / 2)
-		}},
+		{"gaussian", cosine(Gaussian, 0), 2, gaussianKernel(sigma)},
+		// Rows of one length have a kernel of their own, which tends to the Gaussian as they get longer.
+		{"gaussian, structured", Candidates{Sampler: Structured, Sigma: 12, Dim: 200}, 2, gaussianKernel(12)},
+		{"gaussian, orthogonal", Candidates{Sampler: Orthogonal, Sigma: sigma, Dim: 4}, 2, gaussianKernel(sigma)},
+		{"matern 3/2, orthogonal", Candidates{Distribution: Matern, Nu: 1.5, Sampler: Orthogonal, Sigma: sigma, Dim: 4}, 2,
+			func(x, y []float32) float64 {
+				r := math.Sqrt(3) * l2(x, y) / sigma
+				return (1 + r) * math.Exp(-r)
+			}},
 		{"laplacian", cosine(Cauchy, 0), 2, func(x, y []float32) float64 {
 			sum := 0.0
 			for i := range x {
@@ -52,9 +57,19 @@ func exactKernels() []exactKernel {
 		{"arc-cosine 0", arc(MapArcCosine0), 2, arcCosine(0)},
 		{"arc-cosine 1", arc(MapArcCosine1), 2, arcCosine(1)},
 		{"arc-cosine 2", arc(MapArcCosine2), 2, arcCosine(2)},
+		{"arc-cosine 1, structured", Candidates{Map: MapArcCosine1, Sampler: Structured, Sigma: 1, Dim: 200}, 2, arcCosine(1)},
+		{"arc-cosine 2, orthogonal", Candidates{Map: MapArcCosine2, Sampler: Orthogonal, Sigma: 1, Dim: 4}, 2, arcCosine(2)},
 		{"linear", Candidates{Map: MapLinear, Distribution: Uniform, Sigma: 1, Dim: 8192}, 1, func(x, y []float32) float64 {
 			return dot(x, y) / float64(len(x))
 		}},
+	}
+}
+
+// gaussianKernel is exp(-|Δ|²/2σ²).
+func gaussianKernel(sigma float64) func(x, y []float32) float64 {
+	return func(x, y []float32) float64 {
+		r := l2(x, y) / sigma
+		return math.Exp(-r * r / 2)
 	}
 }
 

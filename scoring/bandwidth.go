@@ -43,13 +43,16 @@ func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64
 	}
 }
 
+// parallelDistances is the number of differences from which on they are shared out, some 100 µs of work.
+const parallelDistances = 1 << 18
+
 // neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the smallest positive
 // distance between any two rows (+Inf if there is none).
 func neighbourDistances(x []float32, rows, dim int, absolute bool) (near []float64, least float64) {
 	near = make([]float64, rows)
 	smallest := make([]float64, rows)
 	k := min(neighbour, rows-1)
-	parallel(rows, 16, rows*rows*dim >= parallelProducts, func(first, next int) {
+	parallel(rows, 16, rows*rows*dim >= parallelDistances, func(first, next int) {
 		others := make([]float64, 0, rows)
 		for i := first; i < next; i++ {
 			others = others[:0]

@@ -1,35 +1,146 @@
 package scoring
 
-import "github.com/eerf-stream/eerf/scoring/internal/kernel"
+import (
+	"fmt"
+	"runtime"
 
-// KernelVersion names the arithmetic that this build computes features and sums with.
-const KernelVersion = kernel.Name
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+)
 
 // Kernel returns the name of the numeric kernel in use. Sums of kernels of different names differ in their last bits
-// and are not to be mixed. The plain Go kernel gives the same bits on every architecture, so its name has none.
-func Kernel() string { return KernelVersion }
+// and are not to be mixed. A kernel gives the same bits wherever its name is the same.
+func Kernel() string { return kernel.Name() }
 
-// Bank is the packed form of drawn features that rows are scored against. It is immutable: all partitions share one.
-type Bank struct{ panels *kernel.Panels }
+// BankOptions say what a bank may take and what rows it is for. Memory and Partitions change no bit of the sums.
+type BankOptions struct {
+	// Memory is the bytes that the packed candidates may take, together with the memory that drawing needs when they
+	// do not all fit; 0 means [DefaultMemory]. See [PlanBank] for what becomes of it.
+	Memory int64
+	// Partitions is how many accumulators are fed at the same time; they share the memory of waiting rows. 0 means 1.
+	Partitions int
+	// Affine says how rows are encoded when they come raw; nil when they come encoded.
+	Affine *Affine
+}
 
-// NewBank packs f, which is not kept. It panics when f is not valid or empty.
-func NewBank(f *Features) *Bank { return &Bank{pack(f)} }
+// Bank is the packed form of candidates that rows are scored against. It is immutable and all partitions share one.
+//
+// Candidates are kept packed as far as the memory goes. The others are drawn and packed again, a shard at a time, whenever
+// rows are scored, into buffers that belong to the bank: as many as there are processors, so that partitions that score
+// at the same time wait for each other's buffers and do not multiply them.
+type Bank struct {
+	candidates Candidates
+	in         *Affine
+	plan       BankPlan
+	kept       []*kernel.Panels // of the first shards
+	buffers    chan *shard      // for the others, each nil until it is first used
+	structured *structuredBank  // takes the place of shards where it is not nil
+}
 
-// Len returns the number of features.
-func (b *Bank) Len() int { return b.panels.Len }
+// NewBank draws the candidates that the memory has room for and packs them. It panics when c is not valid or o.Affine
+// does not fit it.
+func NewBank(c Candidates, o BankOptions) *Bank {
+	if err := c.Validate(); err != nil {
+		panic("scoring: bank of invalid candidates: " + err.Error())
+	}
+	o.Affine.check(c.Map, c.Dim)
+	procs := runtime.GOMAXPROCS(0)
+	if c.scoredByTransform() {
+		return &Bank{candidates: c, in: o.Affine, plan: planStructuredBank(c), structured: newStructuredBank(c, o.Affine)}
+	}
+	return newBank(c, o.Affine, planBank(c, o.Memory, o.Partitions, procs), procs)
+}
+
+// newBank is NewBank by a plan, with so many buffers.
+func newBank(c Candidates, in *Affine, plan BankPlan, buffers int) *Bank {
+	b := &Bank{candidates: c, in: in, plan: plan}
+	if c.Map == MapLinear {
+		f := c.DrawAll()
+		b.kept = []*kernel.Panels{kernel.Pack(kernel.Coordinate, c.Dim, f.Omega, nil, nil)}
+		return b
+	}
+	b.buffers = make(chan *shard, buffers)
+	for range buffers {
+		b.buffers <- nil
+	}
+	b.kept = make([]*kernel.Panels, b.plan.keptShards)
+	parallel(len(b.kept), 1, len(b.kept)*b.plan.shardLen*c.Dim >= parallelDraws, func(first, next int) {
+		s := b.take()
+		for i := first; i < next; i++ {
+			f := s.draw(b, i)
+			b.kept[i] = kernel.Pack(kernelMap(f.Map), f.Dim, f.Omega, f.Phase, b.in.folded())
+		}
+		b.give(s)
+	})
+	if len(b.kept) == plan.shards { // nothing is drawn any more
+		b.buffers = nil
+	}
+	return b
+}
+
+// Len returns the number of candidates.
+func (b *Bank) Len() int { return b.candidates.Count }
 
 // Dim returns the numbers that a row must have.
-func (b *Bank) Dim() int { return b.panels.Dim }
+func (b *Bank) Dim() int { return b.candidates.Dim }
+
+// Plan returns what the bank keeps and draws.
+func (b *Bank) Plan() BankPlan { return b.plan }
+
+// take waits for a buffer of the bank.
+func (b *Bank) take() *shard {
+	if s := <-b.buffers; s != nil {
+		return s
+	}
+	return newShard(b)
+}
+
+// give returns a buffer.
+func (b *Bank) give(s *shard) { b.buffers <- s }
+
+// shardRange returns the candidates of shard i.
+func (b *Bank) shardRange(i int) (first, next int) {
+	return i * b.plan.shardLen, min((i+1)*b.plan.shardLen, b.candidates.Count)
+}
+
+// shard is the memory in which candidates are drawn and packed.
+type shard struct {
+	omega, phase []float32
+	panels       *kernel.Panels // nil until candidates are scored that are not kept
+}
+
+// newShard returns memory for a shard of b.
+func newShard(b *Bank) *shard {
+	s := &shard{omega: make([]float32, b.plan.shardLen*b.candidates.Dim)}
+	if b.candidates.Map == MapCosine {
+		s.phase = make([]float32, b.plan.shardLen)
+	}
+	return s
+}
+
+// draw returns the candidates of shard i, in the memory of s.
+func (s *shard) draw(b *Bank, i int) Features {
+	first, next := b.shardRange(i)
+	n := next - first
+	f := Features{Map: b.candidates.Map, Dim: b.candidates.Dim, Omega: s.omega[:n*b.candidates.Dim]}
+	if s.phase != nil {
+		f.Phase = s.phase[:n]
+	}
+	for k := range n {
+		b.candidates.drawInto(&f, k, int32(first+k))
+	}
+	return f
+}
 
 // pack packs valid features for the kernels.
-func pack(f *Features) *kernel.Panels {
+func pack(f *Features, in *Affine) *kernel.Panels {
 	if err := f.Validate(); err != nil {
 		panic("scoring: invalid features: " + err.Error())
 	}
 	if f.Len() == 0 {
 		panic("scoring: no features")
 	}
-	return kernel.Pack(kernelMap(f.Map), f.Dim, f.Omega, f.Phase)
+	in.check(f.Map, f.Dim)
+	return kernel.Pack(kernelMap(f.Map), f.Dim, f.Omega, f.Phase, in.folded())
 }
 
 // kernelMap returns the kernels' word for m.
@@ -46,5 +157,5 @@ func kernelMap(m Map) kernel.Map {
 	case MapLinear:
 		return kernel.Coordinate
 	}
-	panic("scoring: no kernel for feature map " + m.String())
+	panic(fmt.Sprint("scoring: no kernel for feature map ", m))
 }

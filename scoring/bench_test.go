@@ -2,53 +2,125 @@ package scoring
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
+
+	"github.com/eerf-stream/eerf/internal/fmapeak"
+	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// benchShapes are rows x Dim x features; the figures count 2·rows·Dim·features operations of the whole call.
-var benchShapes = [][3]int{{1628, 122, 2000}, {4096, 77, 1000}, {1, 77, 1000}}
+// benchShape is the size of a call: rows of dim numbers, so many features.
+type benchShape struct{ rows, dim, features int }
 
-// forBenchShapes measures, for each shape, the operation that prepare returns.
-func forBenchShapes(b *testing.B, prepare func(c Candidates, x []float32, rows int) func()) {
+var (
+	scoreShapes = []benchShape{
+		{1000, 784, 10000}, {9380, 77, 10000}, {1628, 122, 2000}, {4096, 90, 4000}, {1328, 58, 20000},
+	}
+	transformShapes = []benchShape{{4096, 77, 1000}, {4096, 784, 450}, {1, 77, 1000}, {1, 784, 450}}
+)
+
+// forBenchShapes measures, for each shape, on one processor and on all, the operation that prepare returns. It reports
+// 2·rows·dim·features operations per second of the whole call, and which part of what as many processors could do at
+// most that is. With -short it takes few rows and features, to see that everything runs.
+func forBenchShapes(b *testing.B, shapes []benchShape, prepare func(s benchShape, c Candidates, x []float32) func()) {
 	b.Helper()
-	for _, shape := range benchShapes {
-		rows, dim, count := shape[0], shape[1], shape[2]
-		b.Run(fmt.Sprintf("%dx%dx%d", rows, dim, count), func(b *testing.B) {
-			c := Candidates{Sigma: 5, Seed: 1, Dim: dim, Count: count}
-			op := prepare(c, normalRows(2, rows, dim), rows)
+	all := runtime.GOMAXPROCS(0)
+	for _, s := range shapes {
+		if testing.Short() {
+			s.rows, s.features = min(s.rows, 64), min(s.features, 100)
+		}
+		c := Candidates{Sigma: 5, Seed: 1, Dim: s.dim, Count: s.features}
+		x := normalRows(2, s.rows, s.dim)
+		for _, procs := range slices.Compact([]int{1, all}) {
+			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/outputs=1/procs=%d", s.rows, s.dim, s.features, procs), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				op := prepare(s, c, x)
+				for b.Loop() {
+					op()
+				}
+				rate, peak := fmapeak.Compare(simd.Best(), 2*float64(s.rows)*float64(s.dim)*float64(s.features), op)
+				b.ReportMetric(rate/1e9, "GF/s")
+				b.ReportMetric(rate/(peak*float64(procs)), "of-peak")
+			})
+		}
+	}
+}
+
+func BenchmarkScore(b *testing.B) {
+	forBenchShapes(b, scoreShapes, func(s benchShape, c Candidates, x []float32) func() {
+		a := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, 1))
+		y := normalRows(3, s.rows, 1)
+		return func() {
+			a.Add(x, s.rows, Targets{Outputs: 1, Values: y})
+			a.Sums()
+		}
+	})
+}
+
+func BenchmarkTransform(b *testing.B) {
+	forBenchShapes(b, transformShapes, func(s benchShape, c Candidates, x []float32) func() {
+		t := NewTransformer(plainSet(c.DrawAll()), nil)
+		dst := make([]float32, s.rows*c.Count)
+		return func() { t.Transform(dst, x, s.rows) }
+	})
+}
+
+// BenchmarkScoreDrawn scores messages of 512 rows of MNIST's width with room for all candidates, for a part, for none.
+func BenchmarkScoreDrawn(b *testing.B) {
+	const message = 512
+	rows, c := 8192, Candidates{Sigma: 5, Seed: 1, Dim: 784, Count: 20000}
+	if testing.Short() {
+		rows, c.Count = message, 500
+	}
+	x, y := normalRows(2, message, c.Dim), normalRows(3, message, 1)
+	for _, memory := range []int64{1 << 30, 56 << 20, 32 << 20, 16 << 20, 1} {
+		bank := NewBank(c, BankOptions{Memory: memory})
+		plan := bank.Plan()
+		b.Run(fmt.Sprintf("memory=%d/drawn=%d/waiting=%d", memory, plan.Drawn, plan.Rows), func(b *testing.B) {
+			a := NewAccumulator(bank, NewSums(c.Count, 1))
 			for b.Loop() {
-				op()
+				for range rows / message {
+					a.Add(x, message, Targets{Outputs: 1, Values: y})
+				}
+				a.Sums()
 			}
-			work := 2 * float64(rows) * float64(dim) * float64(count) * float64(b.N)
+			work := 2 * float64(rows) * float64(c.Dim) * float64(c.Count) * float64(b.N)
 			b.ReportMetric(work/b.Elapsed().Seconds()/1e9, "GF/s")
 		})
 	}
 }
 
-func BenchmarkScore(b *testing.B) {
-	forBenchShapes(b, func(c Candidates, x []float32, rows int) func() {
-		a := NewAccumulator(NewBank(c.DrawAll()), NewSums(c.Count, 1))
-		y := normalRows(3, rows, 1)
-		return func() { a.Add(x, rows, Targets{Outputs: 1, Values: y}) }
-	})
-}
-
-func BenchmarkTransform(b *testing.B) {
-	forBenchShapes(b, func(c Candidates, x []float32, rows int) func() {
-		t := NewTransformer(&FeatureSet{
-			Features: c.DrawAll(), Index: make([]int32, c.Count), Score: make([]float64, c.Count), Scale: 1,
+// BenchmarkScoreMessages scores messages of few rows, which wait to be scored together.
+func BenchmarkScoreMessages(b *testing.B) {
+	const rows = 1024
+	c := Candidates{Sigma: 5, Seed: 1, Dim: 77, Count: 10000}
+	x, y := normalRows(2, rows, c.Dim), normalRows(3, rows, 1)
+	for _, message := range []int{1, 16, 100, rows} {
+		b.Run(fmt.Sprintf("message=%d", message), func(b *testing.B) {
+			a := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, 1))
+			for b.Loop() {
+				for first := 0; first < rows; first += message {
+					next := min(first+message, rows)
+					a.Add(x[first*c.Dim:next*c.Dim], next-first, Targets{Outputs: 1, Values: y[first:next]})
+				}
+			}
+			work := 2 * float64(rows) * float64(c.Dim) * float64(c.Count) * float64(b.N)
+			b.ReportMetric(work/b.Elapsed().Seconds()/1e9, "GF/s")
 		})
-		dst := make([]float32, rows*c.Count)
-		return func() { t.Transform(dst, x, rows) }
-	})
+	}
 }
 
 func BenchmarkDraw(b *testing.B) {
-	c := Candidates{Sigma: 1, Seed: 1, Dim: 122, Count: 2000}
-	for b.Loop() {
-		c.DrawAll()
+	for _, d := range []Distribution{Gaussian, Cauchy, Laplace, Matern} {
+		b.Run("distribution="+d.String(), func(b *testing.B) {
+			c := Candidates{Distribution: d, Nu: 1.5, Sigma: 1, Seed: 1, Dim: 122, Count: 2000}
+			for b.Loop() {
+				c.DrawAll()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.Dim*c.Count), "ns/number")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.Dim*c.Count), "ns/number")
 }
 
 func BenchmarkBandwidth(b *testing.B) {

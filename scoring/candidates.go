@@ -24,10 +24,12 @@ type Candidates struct {
 	Distribution Distribution `json:"distribution"`
 	// Nu is the order of the Matérn kernel (½, 3/2, 5/2, ...); no other distribution reads it.
 	Nu float64 `json:"nu,omitempty"`
-	// Sampler is how the set is drawn.
+	// Sampler is how the set is drawn; see the constants for the distributions that each goes with.
 	Sampler Sampler `json:"sampler"`
 	// Sigma is the bandwidth: ω = draw/Sigma. The linear map does not use it, but it must be positive.
 	Sigma float64 `json:"sigma"`
+	// Mix are scales of the bandwidth, of which each candidate has one ([Candidates.SigmaOf]); empty means 1 for all.
+	Mix []float64 `json:"bandwidth_mix,omitempty"`
 	// Seed selects the streams that candidates are drawn from.
 	Seed uint64 `json:"seed"`
 	// Dim is d, the numbers of an encoded row.
@@ -47,6 +49,7 @@ func (c Candidates) Validate() error {
 		distributionNames.check(uint8(c.Distribution)),
 		samplerNames.check(uint8(c.Sampler)),
 		c.checkPair(),
+		c.checkMix(),
 	}
 	if c.Distribution == Matern && !(c.Nu >= MinNu && c.Nu <= MaxNu) {
 		errs = append(errs, fmt.Errorf("nu is %v, want %v to %v for the matern distribution", c.Nu, MinNu, float64(MaxNu)))
@@ -54,6 +57,7 @@ func (c Candidates) Validate() error {
 	if !(c.Sigma > 0) || math.IsInf(c.Sigma, 0) {
 		errs = append(errs, fmt.Errorf("sigma is %v, want a positive finite number", c.Sigma))
 	}
+	errs = append(errs, c.checkSampler()...)
 	return errors.Join(append(errs, c.checkSizes()...)...)
 }
 

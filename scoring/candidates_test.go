@@ -69,6 +69,11 @@ func everyKind(dim, count int) []Candidates {
 	add(MapArcCosine1, Gaussian, 0)
 	add(MapArcCosine2, Gaussian, 0)
 	add(MapLinear, Uniform, 0)
+	for _, sampler := range []Sampler{Structured, Orthogonal, Quasi} {
+		c := base
+		c.Sampler = sampler
+		all = append(all, c)
+	}
 	return all
 }
 

@@ -9,9 +9,11 @@ const (
 	Energy Criterion = iota
 	// Correlation is Σ_k cov(y_k, φ)²/var(φ): energy without the constant, per unit of variance.
 	Correlation
+	// Residual chooses features in rounds, each against what the ones before leave unexplained (see [ResidualPlan]).
+	Residual
 )
 
-var criterionNames = names{"criterion", []string{"energy", "correlation"}}
+var criterionNames = names{"criterion", []string{"energy", "correlation", "residual"}}
 
 // ParseCriterion returns the criterion of that name; the error of an unknown name lists the accepted ones.
 func ParseCriterion(s string) (Criterion, error) {

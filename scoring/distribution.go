@@ -39,35 +39,3 @@ func (d *Distribution) UnmarshalText(text []byte) error {
 	}
 	return err
 }
-
-// Sampler is how a set of candidates is drawn from its distribution.
-type Sampler uint8
-
-// The samplers, by their names in configuration and on the wire.
-const (
-	// IID draws every candidate independently.
-	IID Sampler = iota
-)
-
-var samplerNames = names{"sampler", []string{"iid"}}
-
-// ParseSampler returns the sampler of that name; the error of an unknown name lists the accepted ones.
-func ParseSampler(s string) (Sampler, error) {
-	v, err := samplerNames.parse(s)
-	return Sampler(v), err
-}
-
-// String returns the name, such as "iid".
-func (s Sampler) String() string { return samplerNames.name(uint8(s)) }
-
-// MarshalText returns the name; it fails for a value that is none of the constants.
-func (s Sampler) MarshalText() ([]byte, error) { return samplerNames.marshal(uint8(s)) }
-
-// UnmarshalText is ParseSampler into the receiver.
-func (s *Sampler) UnmarshalText(text []byte) error {
-	v, err := ParseSampler(string(text))
-	if err == nil {
-		*s = v
-	}
-	return err
-}

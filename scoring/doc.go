@@ -21,23 +21,33 @@
 //
 // # The life of a feature set
 //
-//	Candidates ─Draw─▶ Features ─NewBank─▶ Bank ─Accumulator.Add per partition─▶ Sums ─Merge─▶ Sums
+//	Candidates ─NewBank─▶ Bank ─Accumulator.Add per partition─▶ Sums ─Merge─▶ Sums
 //	Sums ─Select─▶ Selection ─Draw(Selection.Index)─▶ FeatureSet ─NewTransformer─▶ Transformer
+//
+// A [Bank] keeps candidates packed for the kernels as far as its memory goes and draws the others again for every block of
+// rows ([BankPlan]). Rows that are encoded by an affine map of raw ones may come raw, with an [Affine] folded into ω.
+//
+// # Other methods
+//
+// A [Sampler] other than IID draws candidates that cover P0 more evenly; it goes wherever candidates go. [KernelWeights],
+// [SteinWeights] and [LeverageScores] choose or weigh candidates with all sampled rows at hand ([Weighting]): for files alone.
 //
 // # Reproducibility
 //
 // The same rows in the same order give the same sums, bit for bit, whatever the sizes of the calls to
-// [Accumulator.Add] and whatever GOMAXPROCS: every sum has one owner and grows in row order. Sums of different
-// partitions are to be merged in partition order. Equal scores rank by candidate index. Arithmetic is written
-// so that no compiler fuses a multiplication with an addition, and draws use logarithms and quantiles of
-// this package's own, so that architectures agree too. [Kernel] names the arithmetic; sums made by a kernel of
-// another name are not to be continued.
+// [Accumulator.Add], the memory of the bank and GOMAXPROCS: every sum has one owner and grows in row order. Sums of different
+// partitions are to be merged in partition order. Equal scores rank by candidate index. Draws use logarithms and
+// quantiles of this package's own and no fused multiplications, so that architectures agree on the candidates. Features and
+// sums have the bits of one of two arithmetics: that of the vector instructions of x86, AVX2 and AVX-512 alike, which
+// round a product and its addition once, and that of plain Go, which rounds both. [Kernel] names the one in use; sums
+// made by a kernel of another name are not to be continued.
 //
 // # Ownership and concurrency
 //
 // Rows are dense, row-major float32 and finite: whoever encodes them rejects NaN and infinities. Inputs are
 // read, never kept nor changed. [Bank], [Transformer], [Candidates] and [FeatureSet] are safe for concurrent use
-// once made; an [Accumulator] and its Sums belong to one goroutine. Large calls use up to GOMAXPROCS goroutines
+// once made; an [Accumulator] and its Sums belong to one goroutine. Accumulators that draw candidates at the same time
+// share the buffers of their bank, one for each processor. Large calls use up to GOMAXPROCS goroutines
 // and return when all have ended. Wrong shapes are mistakes of the caller and panic with a message that begins
 // with "scoring: "; data that cannot be used gives an error.
 package scoring

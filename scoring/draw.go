@@ -1,8 +1,10 @@
 package scoring
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // DrawAll returns the candidates 0..Count-1. It panics when c is not valid.
@@ -32,15 +34,38 @@ func (c Candidates) Draw(indices []int32) *Features {
 	if c.Map == MapCosine {
 		f.Phase = make([]float32, len(indices))
 	}
+	order := c.drawOrder(indices)
 	parallel(len(indices), drawChunk, len(indices)*c.Dim >= parallelDraws, func(first, next int) {
 		for i := first; i < next; i++ {
-			phase := c.drawOne(f.Omega[i*c.Dim:(i+1)*c.Dim], indices[i])
-			if f.Phase != nil {
-				f.Phase[i] = phase
+			at := i
+			if order != nil {
+				at = int(order[i])
 			}
+			c.drawInto(f, at, indices[at])
 		}
 	})
 	return f
+}
+
+// drawOrder returns the places of indices in the order in which they are best drawn; nil for their own.
+func (c Candidates) drawOrder(indices []int32) []int32 {
+	if c.Sampler != Orthogonal { // blocks are made one at a time
+		return nil
+	}
+	order := make([]int32, len(indices))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(indices[a], indices[b]) })
+	return order
+}
+
+// drawInto sets feature i of f to candidate index.
+func (c Candidates) drawInto(f *Features, i int, index int32) {
+	phase := c.drawOne(f.Omega[i*c.Dim:(i+1)*c.Dim], index)
+	if f.Phase != nil {
+		f.Phase[i] = phase
+	}
 }
 
 // Draws are shared out in chunks of drawChunk candidates once there are parallelDraws coordinates, about a
@@ -52,23 +77,42 @@ const (
 
 // drawOne fills omega with candidate index and returns its phase. The words of the stream are used in this order:
 // one for the phase (also under the maps that have none, so that ω does not depend on the map), for Matérn those of
-// the gamma variable, then those of the coordinates.
+// the gamma variable, then those of the coordinates. Structured candidates take the phase alone from it, orthogonal ones the phase and their norm,
+// quasi-random ones nothing.
 func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
+	c.Sigma = c.SigmaOf(index)
+	if c.Sampler == Quasi {
+		return c.drawQuasi(omega, index)
+	}
 	s := newStream(c.Seed, uint64(index), candidateTag)
 	phase = s.phase()
-	scale := 1.0
-	draw := s.normal
+	switch c.Sampler {
+	case Structured:
+		c.drawStructured(omega, index)
+		return phase
+	case Orthogonal:
+		c.drawOrthogonal(omega, index, s)
+		return phase
+	}
 	switch c.Distribution {
 	case Cauchy:
-		draw = s.cauchy
+		for j := range omega {
+			omega[j] = narrow(s.cauchy() / c.Sigma)
+		}
 	case Laplace:
-		draw = s.laplace
+		for j := range omega {
+			omega[j] = narrow(s.laplace() / c.Sigma)
+		}
 	case Matern:
 		// A chi-squared variable with 2ν degrees of freedom is twice a gamma variable of shape ν.
-		scale = math.Sqrt(c.Nu / s.gamma(c.Nu))
-	}
-	for j := range omega {
-		omega[j] = narrow(float64(draw()*scale) / c.Sigma)
+		scale := math.Sqrt(c.Nu / s.gamma(c.Nu))
+		for j := range omega {
+			omega[j] = narrow(float64(s.normal()*scale) / c.Sigma)
+		}
+	default:
+		for j := range omega {
+			omega[j] = narrow(s.normal() / c.Sigma)
+		}
 	}
 	return phase
 }
@@ -85,5 +129,9 @@ func (c Candidates) drawCoordinates(indices []int32) *Features {
 
 // narrow rounds v to float32, values beyond its range to the greatest finite one of their sign.
 func narrow(v float64) float32 {
-	return float32(min(max(v, -math.MaxFloat32), math.MaxFloat32))
+	f := float32(v)
+	if f-f != 0 { // infinite
+		return float32(math.Copysign(math.MaxFloat32, v))
+	}
+	return f
 }

@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	bank := scoring.NewBank(candidates.DrawAll())
+	bank := scoring.NewBank(candidates, scoring.BankOptions{})
 	total := scoring.NewSums(candidates.Count, 1)
 	for partition := range uint64(2) {
 		rng := rand.New(rand.NewPCG(1, partition))
@@ -40,7 +40,7 @@ func Example() {
 	}
 	fmt.Printf("%d rows, %d of 3 features above the noise\n", total.Rows, selection.AboveNoise)
 
-	transformer := scoring.NewTransformer(scoring.NewFeatureSet(candidates, selection))
+	transformer := scoring.NewTransformer(scoring.NewFeatureSet(candidates, selection), nil)
 	features := make([]float32, transformer.Len())
 	transformer.Transform(features, []float32{0.5, 0, 0, 0, 0}, 1)
 	fmt.Printf("%d features of one row\n", len(features))

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -50,14 +51,14 @@ func checkNames[T interface {
 }
 
 func TestCandidatesTravelAsJSON(t *testing.T) {
-	c := Candidates{MapCosine, Matern, 1.5, IID, 2.5, 7, 3, 10}
+	c := Candidates{Map: MapCosine, Distribution: Matern, Nu: 1.5, Sampler: IID, Sigma: 2.5, Seed: 7, Dim: 3, Count: 10}
 	b, err := json.Marshal(c)
 	const want = `{"map":"cosine","distribution":"matern","nu":1.5,"sampler":"iid","sigma":2.5,"seed":7,"dim":3,"count":10}`
 	if err != nil || string(b) != want {
 		t.Errorf("marshals to %s, %v, want %s", b, err, want)
 	}
 	var back Candidates
-	if err := json.Unmarshal(b, &back); err != nil || back != c {
+	if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("unmarshals to %+v, %v", back, err)
 	}
 	if err := json.Unmarshal([]byte(`{"map":"sine"}`), &back); err == nil {

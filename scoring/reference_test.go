@@ -40,9 +40,24 @@ func referencePhi(f *Features, i int, row []float32) float64 {
 	}
 }
 
+// bankOf is a bank of features that are given and not drawn.
+func bankOf(f *Features) *Bank {
+	c := Candidates{Map: f.Map, Dim: f.Dim, Count: f.Len()}
+	b := &Bank{candidates: c, plan: planBank(c, math.MaxInt64, 1, 1)}
+	for i := range b.plan.shards {
+		first, next := b.shardRange(i)
+		part := &Features{Map: f.Map, Dim: f.Dim, Omega: f.Omega[first*f.Width() : next*f.Width()]}
+		if f.Phase != nil {
+			part.Phase = f.Phase[first:next]
+		}
+		b.kept = append(b.kept, pack(part, nil))
+	}
+	return b
+}
+
 // scoreRows adds x in one call and returns the sums.
 func scoreRows(f *Features, x []float32, rows int, t Targets) *Sums {
-	a := NewAccumulator(NewBank(f), NewSums(f.Len(), t.Outputs))
+	a := NewAccumulator(bankOf(f), NewSums(f.Len(), t.Outputs))
 	a.Add(x, rows, t)
 	return a.Sums()
 }
@@ -50,7 +65,7 @@ func scoreRows(f *Features, x []float32, rows int, t Targets) *Sums {
 // transform returns φ of all rows, unscaled.
 func transform(f *Features, x []float32, rows int) []float32 {
 	n := f.Len()
-	t := NewTransformer(&FeatureSet{Features: f, Index: make([]int32, n), Score: make([]float64, n), Scale: 1})
+	t := NewTransformer(&FeatureSet{Features: f, Index: make([]int32, n), Score: make([]float64, n), Scale: 1}, nil)
 	dst := make([]float32, rows*n)
 	t.Transform(dst, x, rows)
 	return dst

@@ -21,10 +21,11 @@ func (s *Sums) Scores(c Coding) []float64 {
 	return scores
 }
 
-// CriterionValues returns the criterion's value of all M0 candidates; zeros when there are no rows.
+// CriterionValues returns the criterion's value of all M0 candidates; zeros when there are no rows. Under Residual it is
+// that of Correlation, by which its first pool is chosen.
 func CriterionValues(s *Sums, task Task, criterion Criterion) []float64 {
 	coding := s.Coding(task)
-	if criterion == Correlation {
+	if criterion != Energy {
 		return s.correlations(coding)
 	}
 	outputs := s.Outputs()

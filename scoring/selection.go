@@ -23,8 +23,10 @@ type Selection struct {
 	// LargeSampleRadius is the radius of each kept feature by its own variance, the greatest over its outputs, [M].
 	LargeSampleRadius []float64
 	// AboveNoise is how many of the M stand out: under Correlation those with an output whose correlation with the feature
-	// exceeds Radius, under Energy those with an output whose |Ŝ| does.
+	// exceeds Radius, under Energy those with an output whose |Ŝ| does, under Residual those that ResidualPlan counts.
 	AboveNoise int
+	// ByResidual is, under Residual, how many were chosen against residuals; the others fill up by correlation.
+	ByResidual int
 	// Coding is how the outputs in S are coded.
 	Coding Coding
 }
@@ -36,7 +38,8 @@ var (
 )
 
 // Select ranks the candidates of s and keeps the m best; equal values rank by candidate index. It fails when m is not
-// in 1..M0, when s is damaged, has no rows ([ErrNoRows]) or labels that never differ ([ErrConstantLabels]).
+// in 1..M0, when s is damaged, has no rows ([ErrNoRows]) or labels that never differ ([ErrConstantLabels]), and under
+// Residual, which one pass does not decide ([ResidualPlan]).
 func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 	if err := checkSelect(s, task, criterion, m); err != nil {
 		return Selection{}, err
@@ -68,6 +71,9 @@ func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
 	if err := errors.Join(taskNames.check(uint8(task)), criterionNames.check(uint8(criterion)), s.Validate()); err != nil {
 		return fmt.Errorf("select features: %w", err)
+	}
+	if criterion == Residual {
+		return errors.New("select features: the residual criterion takes more passes than one")
 	}
 	if m < 1 || m > s.Candidates() {
 		return fmt.Errorf("select features: %d asked of %d candidates, want 1 to %d", m, s.Candidates(), s.Candidates())

@@ -13,6 +13,10 @@ import (
 const (
 	candidateTag   = "eerf/candidate/1"
 	permutationTag = "eerf/permutation"
+	structuredTag  = "eerf/structured1"
+	orthogonalTag  = "eerf/orthogonal1"
+	quasiTag       = "eerf/quasirandom"
+	weightedTag    = "eerf/weighted/01"
 )
 
 // stream is the source of randomness of one candidate: the 64-bit words of ChaCha8 as C2SP's chacha8rand
@@ -32,8 +36,11 @@ func newStream(seed, index uint64, tag string) stream {
 
 // phase takes one word and returns 2π·⌊word/2⁴⁰⌋/2²⁴, which float32 holds as a number below 2π.
 func (s stream) phase() float32 {
-	return float32(2 * math.Pi * (float64(s.words.Uint64()>>40) * 0x1p-24))
+	return phaseOf(s.words.Uint64() >> 40)
 }
+
+// phaseOf returns 2π·k/2²⁴, k below 2²⁴.
+func phaseOf(k uint64) float32 { return float32(2 * math.Pi * (float64(k) * 0x1p-24)) }
 
 // uniform takes one word and returns (⌊word/2¹²⌋ + ½)/2⁵²: strictly between 0 and 1 and never ½.
 func (s stream) uniform() float64 {
@@ -51,7 +58,11 @@ func (s stream) cauchy() float64 {
 
 // laplace takes one word and returns the Laplace quantile (scale 1) of its uniform.
 func (s stream) laplace() float64 {
-	u := s.uniform()
+	return laplaceQuantile(s.uniform())
+}
+
+// laplaceQuantile returns the Laplace quantile (scale 1) of u in (0, 1).
+func laplaceQuantile(u float64) float64 {
 	if u < 0.5 {
 		return portable.Log(2 * u)
 	}

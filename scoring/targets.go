@@ -16,6 +16,14 @@ type Targets struct {
 	Class []int32
 }
 
+// slice returns the targets of rows first..next-1.
+func (t Targets) slice(first, next int) Targets {
+	if t.Class != nil {
+		return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
+	}
+	return Targets{Outputs: t.Outputs, Values: t.Values[first*t.Outputs : next*t.Outputs]}
+}
+
 // check panics unless t has the outputs of rows rows.
 func (t *Targets) check(rows, outputs int) {
 	if t.Outputs != outputs {

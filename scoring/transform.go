@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 
+	"github.com/eerf-stream/eerf/internal/simd"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
@@ -14,6 +16,9 @@ type FeatureSet struct {
 	Features *Features
 	// Index is the candidate number of each, [M].
 	Index []int32
+	// Candidates are those that Index numbers; nil where they are not known. A set of structured ones may be transformed
+	// faster when they are known.
+	Candidates *Candidates
 	// Weight multiplies each feature, [M]; nil means 1.
 	Weight []float32
 	// Scale multiplies all features: 1/√M.
@@ -27,11 +32,12 @@ type FeatureSet struct {
 // NewFeatureSet draws the candidates of a selection: weights 1, scale 1/√M.
 func NewFeatureSet(c Candidates, s Selection) *FeatureSet {
 	return &FeatureSet{
-		Features: c.Draw(s.Index),
-		Index:    s.Index,
-		Scale:    float32(1 / math.Sqrt(float64(len(s.Index)))),
-		Score:    s.Score,
-		S:        s.S,
+		Features:   c.Draw(s.Index),
+		Index:      s.Index,
+		Candidates: &c,
+		Scale:      float32(1 / math.Sqrt(float64(len(s.Index)))),
+		Score:      s.Score,
+		S:          s.S,
 	}
 }
 
@@ -68,15 +74,24 @@ func (fs *FeatureSet) Validate() error {
 
 // Transformer maps rows to the features of a set. It is immutable and safe for concurrent use.
 type Transformer struct {
-	panels *kernel.Panels
+	dim    int
 	factor []float32 // weight·scale of each feature
+	panels *kernel.Panels
+	fast   *structured // takes the place of panels, which are nil then
 }
 
-// NewTransformer packs fs, which is not kept. It panics when fs is not valid.
-func NewTransformer(fs *FeatureSet) *Transformer {
+// NewTransformer packs fs, which is not kept. in says how rows are encoded when they come raw and is nil when they come
+// encoded. It panics when fs is not valid or in does not fit it.
+func NewTransformer(fs *FeatureSet, in *Affine) *Transformer {
+	return newTransformer(fs, in, costs[simd.Best()].faster)
+}
+
+// newTransformer is NewTransformer with a rule of its own for structured candidates.
+func newTransformer(fs *FeatureSet, in *Affine, faster structuredRule) *Transformer {
 	if err := fs.Validate(); err != nil {
 		panic("scoring: invalid feature set: " + err.Error())
 	}
+	in.check(fs.Features.Map, fs.Features.Dim)
 	factor := make([]float32, fs.Features.Len())
 	for i := range factor {
 		factor[i] = fs.Scale
@@ -84,27 +99,64 @@ func NewTransformer(fs *FeatureSet) *Transformer {
 			factor[i] = float32(fs.Weight[i] * fs.Scale)
 		}
 	}
-	return &Transformer{pack(fs.Features), factor}
+	t := &Transformer{dim: fs.Features.Dim, factor: factor, fast: planStructured(fs, in, factor, faster)}
+	if t.fast == nil {
+		t.panels = pack(fs.Features, in)
+	}
+	return t
 }
 
 // Len returns M.
-func (t *Transformer) Len() int { return t.panels.Len }
+func (t *Transformer) Len() int { return len(t.factor) }
 
 // Dim returns the numbers that a row must have.
-func (t *Transformer) Dim() int { return t.panels.Dim }
+func (t *Transformer) Dim() int { return t.dim }
 
 // Transform sets dst, row-major [rows·Len], to (weight·scale)·φ(x, ω) for the rows of x, row-major [rows·Dim] and
-// finite. A row's features do not depend on the other rows of the call.
+// finite. A row's features do not depend on the other rows of the call. Small calls, such as one row, start no
+// goroutine and allocate nothing.
 func (t *Transformer) Transform(dst, x []float32, rows int) {
-	p := t.panels
-	if len(x) != rows*p.Dim || len(dst) != rows*p.Len {
-		panic(fmt.Sprintf("scoring: %d numbers to %d for %d rows of %d to %d features", len(x), len(dst), rows, p.Dim, p.Len))
+	if len(x) != rows*t.dim || len(dst) != rows*t.Len() {
+		panic(fmt.Sprintf("scoring: %d numbers to %d for %d rows of %d to %d features", len(x), len(dst), rows, t.dim, t.Len()))
 	}
-	big := rows*p.Len*(p.Dim+elementCost) >= parallelProducts
-	parallel(rows, rowChunk, big, func(first, next int) {
-		kernel.Featurize(dst[first*p.Len:next*p.Len], p, x[first*p.Dim:next*p.Dim], t.factor)
+	if rows*t.rowCost() < parallelTransform {
+		t.featurize(dst, x, rows)
+		return
+	}
+	t.shareOut(dst, x, rows)
+}
+
+// shareOut is Transform on several goroutines.
+func (t *Transformer) shareOut(dst, x []float32, rows int) {
+	m := t.Len()
+	parallel(rows, rowChunk(rows), true, func(first, next int) {
+		t.featurize(dst[first*m:next*m], x[first*t.dim:next*t.dim], next-first)
 	})
 }
 
-// rowChunk is how many rows a goroutine takes from the queue at a time.
-const rowChunk = 32
+// featurize is Transform on the goroutine of the caller.
+func (t *Transformer) featurize(dst, x []float32, rows int) {
+	if t.fast != nil {
+		t.fast.featurize(dst, x, rows)
+		return
+	}
+	kernel.Featurize(dst, t.panels, x, t.factor)
+}
+
+// rowCost returns about how long a row takes, in products of one row and one ω.
+func (t *Transformer) rowCost() int {
+	if t.fast != nil {
+		return t.fast.rowCost()
+	}
+	return t.Len() * (t.dim + elementCost)
+}
+
+// parallelTransform is the number of products from which on a call is shared out, as for parallelScore.
+const parallelTransform = 1 << 23
+
+// rowChunk returns how many rows a goroutine takes from the queue at a time: whole tiles of the kernel, enough to pay for
+// loading a panel, and so few that every processor comes back for more.
+func rowChunk(rows int) int {
+	const tile, most = 8, 64
+	return min(max(rows/(4*runtime.GOMAXPROCS(0))/tile*tile, tile), most)
+}

@@ -24,7 +24,7 @@ func TestTransformAgreesWithTheReference(t *testing.T) {
 	for _, m := range allMaps {
 		for _, dim := range []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784} {
 			fs := plainSet(drawFeatures(m, dim, 11))
-			tr := NewTransformer(fs)
+			tr := NewTransformer(fs, nil)
 			for _, rows := range []int{0, 1, 2, 7, 8, 9} {
 				x := normalRows(9, rows, dim)
 				before := slices.Clone(x)
@@ -58,7 +58,7 @@ func TestRowsTransformAlikeAloneAndTogether(t *testing.T) {
 func TestOneTransformerServesManyGoroutines(t *testing.T) {
 	f := drawFeatures(MapCosine, 30, 70)
 	x := normalRows(4, 400, 30)
-	tr := NewTransformer(plainSet(f))
+	tr := NewTransformer(plainSet(f), nil)
 	want := make([]float32, 400*70)
 	tr.Transform(want, x, 400)
 	var wg sync.WaitGroup
@@ -75,10 +75,10 @@ func TestOneTransformerServesManyGoroutines(t *testing.T) {
 }
 
 func TestTransformRefusesWrongShapes(t *testing.T) {
-	tr := NewTransformer(plainSet(drawFeatures(MapCosine, 3, 4)))
+	tr := NewTransformer(plainSet(drawFeatures(MapCosine, 3, 4)), nil)
 	panics(t, "scoring: 6 numbers to 7 for 2 rows", func() { tr.Transform(make([]float32, 7), make([]float32, 6), 2) })
 	panics(t, "scoring: 5 numbers to 8 for 2 rows", func() { tr.Transform(make([]float32, 8), make([]float32, 5), 2) })
-	panics(t, "scoring: invalid feature set", func() { NewTransformer(&FeatureSet{}) })
+	panics(t, "scoring: invalid feature set", func() { NewTransformer(&FeatureSet{}, nil) })
 }
 
 func TestFeatureSetsFromOutsideAreChecked(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // The structs below are what a configuration says about the stages; package config loads and checks them.
@@ -53,12 +54,17 @@ type ExplorationConfig struct {
 	Map          scoring.Map          `koanf:"map" doc:"feature map: cosine, arccos0, arccos1, arccos2, linear"`
 	Distribution scoring.Distribution `koanf:"distribution" doc:"sampling distribution: gaussian, cauchy, laplace, matern for cosine; gaussian for arccos; uniform for linear"`
 	Nu           float64              `koanf:"nu" doc:"smoothness of the Matern kernel"`
-	Sampler      scoring.Sampler      `koanf:"sampler" doc:"how candidates are drawn: iid"`
+	Sampler      scoring.Sampler      `koanf:"sampler" doc:"how candidates are drawn: iid; structured (SORF: orthogonal blocks that are multiplied by a fast transform; gaussian alone); orthogonal (ORF; gaussian and matern); quasi (a randomized Halton sequence; gaussian, cauchy, laplace)"`
 	Sigma        float64              `koanf:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
+	BandwidthMix []float64            `koanf:"bandwidth_mix" json:",omitempty" doc:"scales of the bandwidth, such as [1, 2, 4]: each candidate is drawn with sigma times one of them, chosen by the hash of seed and number (cosine; not with structured draws); empty = sigma for all"`
 	Seed         uint64               `koanf:"seed" doc:"seed of candidates and of row sampling"`
 	Candidates   int                  `koanf:"candidates" doc:"M0, number of candidates; 0 = 10 x features"`
 	Features     int                  `koanf:"features" doc:"M, number of features kept"`
-	Criterion    scoring.Criterion    `koanf:"criterion" doc:"what candidates are ranked by: correlation, or energy (the paper)"`
+	Criterion    scoring.Criterion    `koanf:"criterion" doc:"what features are chosen by: correlation, energy (the paper), or residual (in rounds, each against what the ones before leave unexplained; reads the scored rows twice a round)"`
+	Rounds       int                  `koanf:"rounds" json:",omitempty" doc:"R, rounds of the residual criterion; the others do not read it"`
+
+	RowMemory       int64 `koanf:"row_memory" json:",omitempty" unit:"bytes" doc:"memory for the scored rows of an exploration by residual, which later passes take; partitions whose share they exceed are read again"`
+	CandidateMemory int64 `koanf:"candidate_memory" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
 
 	SampleRate         float64       `koanf:"sample_rate" doc:"share of rows that is scored, in (0, 1]"`
 	SampleRows         int64         `koanf:"sample_rows" unit:"rows" doc:"N0, scored rows an exploration asks for, shared out evenly over the partitions; 0 = no quota (only with until: end)"`
@@ -93,7 +99,8 @@ type TrainConfig struct {
 	EvaluationRows  int           `koanf:"evaluation_rows" unit:"rows per partition" doc:"held-out rows kept in memory to measure the error: so many of each partition of features, and as many in the sample merged from them"`
 	Intercept       bool          `koanf:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `koanf:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
-	Loss            string        `koanf:"loss" doc:"squared"`
+	Loss            string        `koanf:"loss" doc:"squared, from sums of one pass over the rows, or logistic, for classes, from rows kept in memory"`
+	RowMemory       int64         `koanf:"row_memory" unit:"bytes" doc:"with the logistic loss: the features that may be kept, 4 bytes for each of a row; where they do not fit no model is made"`
 }
 
 // LimitsConfig bounds what one message may cost.
@@ -133,7 +140,8 @@ func Default() Settings {
 		},
 		Exploration: ExplorationConfig{
 			Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
-			Features: 500, Criterion: scoring.Correlation,
+			Features: 500, Criterion: scoring.Correlation, Rounds: scoring.DefaultRounds,
+			RowMemory: 256 << 20, CandidateMemory: scoring.DefaultMemory,
 			SampleRate: 0.1, SampleRows: 10000, Until: "quota", Start: "earliest",
 			CalibrationRows: 2000, CalibrationTimeout: time.Minute, Deadline: 24 * time.Hour,
 		},
@@ -141,10 +149,18 @@ func Default() Settings {
 		Featurize: FeaturizeConfig{Start: "earliest", MaxOutputBytes: 1 << 20, CommitInterval: 5 * time.Second},
 		Train: TrainConfig{
 			Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
-			EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: "squared",
+			EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossSquared, RowMemory: 1 << 30,
 		},
 		Limits: LimitsConfig{MaxMessageBytes: 8 << 20, BudgetBytes: 64 << 20, MaxRows: 1 << 20, MaxColumns: 4096},
 	}
+}
+
+// rounds is what is configured under the residual criterion, else 0.
+func (c ExplorationConfig) rounds() int {
+	if c.Criterion != scoring.Residual {
+		return 0
+	}
+	return c.Rounds
 }
 
 // CandidateCount is M0: what is configured, or ten times M.

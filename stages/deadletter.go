@@ -52,7 +52,7 @@ func refusedMessage(stage string, source pipeline.Record, cause error, now time.
 		Stage: stage, Reason: refusalReason(cause), Detail: cause.Error(), Topic: source.Topic,
 		Partition: int32(source.Partition), Offset: source.Offset, Time: now,
 	}
-	headers := append(append([]pipeline.Header(nil), source.Headers...), pipelineHeaders(letter.Headers())...)
+	headers := withHeaders(source.Headers, letter.Headers())
 	return pipeline.Record{Key: source.Key, Value: source.Value, Headers: headers, Time: now}
 }
 
@@ -62,7 +62,7 @@ func refusedBatch(stage string, e *pipeline.UnreadableBatchError, now time.Time)
 		Stage: stage, Reason: reasonUnreadableBatch, Detail: e.Error(), Topic: e.Topic,
 		Partition: int32(e.Partition), Offset: e.Offset, Time: now,
 	}
-	return pipeline.Record{Headers: pipelineHeaders(letter.Headers()), Time: now}
+	return pipeline.Record{Headers: withHeaders(nil, letter.Headers()), Time: now}
 }
 
 // RejectedRow is a row of a record batch that could not be used.
@@ -90,7 +90,7 @@ func rejectedRows(stage string, source pipeline.Record, batch arrow.Record, rowB
 		Stage: stage, Reason: reasons[0], Detail: fmt.Sprintf("%d rows rejected", len(rejected)),
 		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: true,
 	}
-	headers := append(append([]pipeline.Header(nil), source.Headers...), pipelineHeaders(letter.Headers())...)
+	headers := withHeaders(source.Headers, letter.Headers())
 	return pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}, nil
 }
 
@@ -119,12 +119,13 @@ func withoutColumns(rec arrow.Record, names ...string) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
 }
 
-func pipelineHeaders(headers []wire.Header) []pipeline.Header {
-	out := make([]pipeline.Header, len(headers))
-	for i, h := range headers {
-		out[i] = pipeline.Header{Key: h.Key, Value: h.Value}
+// withHeaders is the headers of a source with own ones behind them.
+func withHeaders(source []pipeline.Header, own []wire.Header) []pipeline.Header {
+	headers := append(make([]pipeline.Header, 0, len(source)+len(own)), source...)
+	for _, h := range own {
+		headers = append(headers, pipeline.Header{Key: h.Key, Value: h.Value})
 	}
-	return out
+	return headers
 }
 
 func wireHeaders(headers []pipeline.Header) []wire.Header {

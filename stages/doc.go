@@ -18,6 +18,7 @@
 // A [Watch] holds what the topics explorations and feature-sets say of one pipeline; every stage acts on that
 // and on the log alone, so any process can be killed at any moment and another one goes on.
 //
-// Memory: cores own their buffers; records given to them are released by the caller. Concurrency: a core and
-// a runner's partition belong to one goroutine; a Watch and [Counters] are safe from several.
+// Memory: cores own their buffers; records given to them are released by the caller. The value of an output belongs to
+// who got it, and may be handed back ([Featurizer.Recycle]). Concurrency: a core and a runner's partition belong to one
+// goroutine; a Watch and [Counters] are safe from several.
 package stages

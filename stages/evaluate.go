@@ -48,6 +48,7 @@ type evaluation struct {
 	set        *wire.FeatureSet
 	model      *training.Model
 	transform  *scoring.Transformer
+	encoder    rowEncoder
 	coding     scoring.Coding
 	regression *training.Regression
 	classes    *training.Classification
@@ -56,8 +57,9 @@ type evaluation struct {
 
 func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 	coding := LabelCoding(set)
+	transform, rows := newTransformer(set)
 	return &evaluation{
-		set: set, model: model.Model, transform: scoring.NewTransformer(&set.Set), coding: coding,
+		set: set, model: model.Model, transform: transform, encoder: rows, coding: coding,
 		regression: training.NewRegression(coding.Offset), // the calibration mean, coded
 		classes:    training.NewClassification(set.Encoder.Outputs(), 0),
 	}
@@ -65,7 +67,7 @@ func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 
 func (e *evaluation) add(batch arrow.Record) error {
 	rows := &e.rows
-	if err := e.set.Encoder.Encode(rows, batch, nil); err != nil {
+	if err := e.encoder.encode(rows, batch, nil); err != nil {
 		return err
 	}
 	outputs := e.set.Encoder.Outputs()

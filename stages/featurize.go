@@ -3,6 +3,7 @@ package stages
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -15,36 +16,69 @@ import (
 )
 
 // Featurizer maps messages of events to messages of features with one feature set. It belongs to one goroutine.
+//
+// Memory: the features are computed where they stand in the output message, which is the receiver's. Outputs that are
+// handed back by [Featurizer.Recycle] are written over by later ones, so that a steady flow takes no new memory.
 type Featurizer struct {
 	id        string
-	set       *wire.FeatureSet
 	transform *scoring.Transformer
+	encoder   rowEncoder
 	reader    *eventReader
 	columns   []string // passthrough and label, in the order of the output
-	partRows  int32    // rows of a source message that one output message covers
-	maxBytes  int64    // of an output message of more than one row
+	label     []string
+	partRows  int32 // rows of a source message that one output message covers
+	chunkRows int32 // rows that are encoded at a time, a multiple of partRows
+	maxBytes  int64 // of an output message of more than one row
 
-	rows     encoder.Rows // reused
-	features []float32    // reused
+	rows    encoder.Rows // reused
+	numbers []int32      // reused
+	spare   [][]byte     // memory of outputs that were handed back
 }
 
-// passthroughRowBytes is what a row of passthrough and label columns is taken to need when messages are cut.
-const passthroughRowBytes = 64
+const (
+	// passthroughRowBytes is what a row of passthrough and label columns is taken to need when messages are cut.
+	passthroughRowBytes = 64
+	// spareMax is how many outputs are kept for later ones: those of a request and of the next one.
+	spareMax = 8
+)
 
 // NewFeaturizer prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so
 // that a replay cuts alike.
 func NewFeaturizer(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Featurizer {
-	m := set.Set.Features.Len()
+	chunk := min(chunkRows(set.Encoder.Dim), math.MaxInt32)
+	part := min(max(1, maxOutputBytes/(int64(4*set.Set.Features.Len())+passthroughRowBytes)), chunk)
+	transform, rows := newTransformer(set)
 	f := &Featurizer{
-		id: set.ID(), set: set, transform: scoring.NewTransformer(&set.Set), reader: newEventReader(limits, set.Encoder),
+		id: set.ID(), transform: transform, encoder: rows, reader: newEventReader(limits, set.Encoder),
 		columns: outputColumns(set.Encoder), maxBytes: maxOutputBytes,
-		partRows: int32(min(max(1, maxOutputBytes/(int64(4*m)+passthroughRowBytes)), chunkRows(set.Encoder.Dim), math.MaxInt32)),
+		partRows: int32(part), chunkRows: int32(chunk / part * part),
+	}
+	if set.Encoder.Label != nil {
+		f.label = set.Encoder.Label.Columns
 	}
 	return f
 }
 
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }
+
+// Recycle hands back the value of an output that nobody reads any more. Its memory becomes that of a later output.
+func (f *Featurizer) Recycle(value []byte) {
+	if len(f.spare) < spareMax {
+		f.spare = append(f.spare, value)
+	}
+}
+
+// memory returns that of an output handed back, or none.
+func (f *Featurizer) memory() []byte {
+	if len(f.spare) == 0 {
+		return nil
+	}
+	last := len(f.spare) - 1
+	value := f.spare[last]
+	f.spare = f.spare[:last]
+	return value
+}
 
 // Featurized is what became of some rows of a message, or of a message that cannot be used.
 type Featurized struct {
@@ -68,70 +102,128 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 	if err := emit(Featurized{Counts: FeaturizeCounts{Messages: 1}}); err != nil {
 		return err
 	}
-	m := featurizing{Featurizer: f, source: source, now: now, emit: emit}
-	total := int32(totalRows(batches))
-	var rowBase int32
+	m := featurizing{Featurizer: f, source: source, now: now, total: int32(totalRows(batches)), emit: emit}
+	var next int32
 	for _, batch := range batches {
-		next := rowBase + int32(batch.NumRows())
-		for first := rowBase; first < next; {
-			last := min(next, (first/f.partRows+1)*f.partRows) // cuts are at fixed rows of the message
-			if last > firstRow {
-				first = max(first, firstRow)
-				rows := wire.FeatureBatch{
-					FeatureSetID: f.id, SourceTopic: source.Topic, SourcePartition: int32(source.Partition),
-					SourceOffset: source.Offset, FirstRow: first, RowCount: last - first, SourceRows: total,
-				}
-				if err := m.part(batch, rowBase, rows); err != nil {
-					return fmt.Errorf("featurize %s/%d offset %d rows %d to %d: %w",
-						source.Topic, source.Partition, source.Offset, first, last-1, err)
-				}
-			}
-			first = last
+		first := next
+		next += int32(batch.NumRows())
+		if next <= firstRow {
+			continue
 		}
-		rowBase = next
+		if err := m.batch(batch, first, max(first, firstRow)); err != nil {
+			return fmt.Errorf("featurize %s/%d offset %d: %w", source.Topic, source.Partition, source.Offset, err)
+		}
 	}
 	return nil
 }
 
-// featurizing is a message in hand.
+// featurizing is a message in hand. Rows are numbered within the message.
 type featurizing struct {
 	*Featurizer
 	source pipeline.Record
 	now    time.Time
+	total  int32 // rows of the message
 	emit   func(Featurized) error
+
+	chunk   arrow.Record   // what is encoded
+	base    int32          // first row of chunk
+	pending encoder.Counts // of the chunk, until a part takes them
 }
 
-// part maps the rows of a batch that one output message covers; long passthrough columns may make it several.
-func (m *featurizing) part(batch arrow.Record, rowBase int32, rows wire.FeatureBatch) error {
-	slice := batch.NewSlice(int64(rows.FirstRow-rowBase), int64(rows.FirstRow+rows.RowCount-rowBase))
-	defer slice.Release()
-	if err := m.set.Encoder.Encode(&m.rows, slice, nil); err != nil {
+// batch maps a batch, whose first row is base, from a row of it on.
+func (m *featurizing) batch(batch arrow.Record, base, first int32) error {
+	end := base + int32(batch.NumRows())
+	for first < end {
+		next := min(end, (first/m.partRows*m.partRows)+m.chunkRows)
+		if err := m.encodeChunk(batch, base, first, next); err != nil {
+			return err
+		}
+		first = next
+	}
+	return nil
+}
+
+// encodeChunk maps some rows of a batch, encoded together, in parts that are cut at fixed rows of the message.
+func (m *featurizing) encodeChunk(batch arrow.Record, base, first, next int32) error {
+	m.chunk, m.base = batch, first
+	if first > base || next < base+int32(batch.NumRows()) {
+		m.chunk = batch.NewSlice(int64(first-base), int64(next-base))
+		defer m.chunk.Release()
+	}
+	if err := m.encoder.encode(&m.rows, m.chunk, nil); err != nil {
 		return err
 	}
-	value, err := m.encode(slice, rows.FirstRow)
+	m.pending = m.rows.Counts
+	for first < next {
+		last := min(next, (first/m.partRows+1)*m.partRows)
+		rows := wire.FeatureBatch{
+			FeatureSetID: m.id, SourceTopic: m.source.Topic, SourcePartition: int32(m.source.Partition),
+			SourceOffset: m.source.Offset, FirstRow: first, RowCount: last - first, SourceRows: m.total,
+		}
+		if err := m.part(rows); err != nil {
+			return fmt.Errorf("rows %d to %d: %w", first, last-1, err)
+		}
+		first = last
+	}
+	return nil
+}
+
+// part makes and hands out what one output message covers; long passthrough columns may make it several.
+func (m *featurizing) part(rows wire.FeatureBatch) error {
+	first, next := rows.FirstRow-m.base, rows.FirstRow-m.base+rows.RowCount
+	from, _ := slices.BinarySearch(m.rows.Row, first)
+	to, _ := slices.BinarySearch(m.rows.Row, next)
+	value, features, err := m.lay(from, to)
 	if err != nil {
 		return err
 	}
 	if int64(len(value)) > m.maxBytes && rows.RowCount > 1 {
+		m.Recycle(value)
 		head, tail := halves(rows)
-		if err := m.part(batch, rowBase, head); err != nil {
+		if err := m.part(head); err != nil {
 			return err
 		}
-		return m.part(batch, rowBase, tail)
+		return m.part(tail)
 	}
-	headers := append(append([]pipeline.Header(nil), m.source.Headers...), pipelineHeaders(rows.Headers())...)
-	done := Featurized{
-		Rows: rows, Output: &pipeline.Record{Key: m.source.Key, Value: value, Headers: headers, Time: m.source.Time},
-	}
-	done.Counts.addEncoded(&m.rows, int64(rows.RowCount))
-	if len(m.rows.Rejected) > 0 {
-		letter, err := rejectedRows(StageFeaturize, m.source, slice, rows.FirstRow, allRejected(m.rows.Rejected), m.now)
+	m.transformRows(features, from, to)
+	done := Featurized{Rows: rows, Output: &pipeline.Record{
+		Key: m.source.Key, Value: value, Headers: withHeaders(m.source.Headers, rows.Headers()), Time: m.source.Time,
+	}}
+	done.Counts.addEncoded(m.pending, to-from, int(rows.RowCount))
+	m.pending = encoder.Counts{}
+	if rejected := rejectedBetween(m.rows.Rejected, first, next); len(rejected) > 0 {
+		letter, err := rejectedRows(StageFeaturize, m.source, m.chunk, m.base, rejected, m.now)
 		if err != nil {
 			return err
 		}
 		done.Letter = &letter
 	}
 	return m.emit(done)
+}
+
+// lay puts passthrough and label of the encoded rows from, to into a message that has room for their features.
+func (m *featurizing) lay(from, to int) (value []byte, features []float32, err error) {
+	kept, err := TakeRows(m.chunk, m.rows.Row[from:to], m.columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer kept.Release()
+	m.numbers = m.numbers[:0]
+	for _, row := range m.rows.Row[from:to] {
+		m.numbers = append(m.numbers, m.base+row)
+	}
+	return wire.LayFeatures(m.memory(), kept, m.numbers, m.transform.Len(), m.id, m.label)
+}
+
+// transformRows writes the features of the encoded rows from, to. It goes by so few rows that the calls are shared out over
+// cores for large sets alone: the request under way and the other partitions are to have the other cores.
+func (m *featurizing) transformRows(features []float32, from, to int) {
+	const block = 64
+	n, dim := m.transform.Len(), m.rows.Dim
+	for first := from; first < to; first += block {
+		next := min(first+block, to)
+		m.transform.Transform(features[(first-from)*n:(next-from)*n], m.rows.X[first*dim:next*dim], next-first)
+	}
 }
 
 func halves(part wire.FeatureBatch) (head, tail wire.FeatureBatch) {
@@ -142,51 +234,24 @@ func halves(part wire.FeatureBatch) (head, tail wire.FeatureBatch) {
 	return head, tail
 }
 
-func allRejected(rejected []encoder.Rejection) []RejectedRow {
-	rows := make([]RejectedRow, len(rejected))
-	for i, r := range rejected {
-		rows[i] = RejectedRow{Row: r.Row, Reason: r.Reason}
+// rejectedBetween lists the rejected rows from first up to, not including, next.
+func rejectedBetween(rejected []encoder.Rejection, first, next int32) []RejectedRow {
+	var rows []RejectedRow
+	for _, r := range rejected {
+		if r.Row >= first && r.Row < next {
+			rows = append(rows, RejectedRow{Row: r.Row, Reason: r.Reason})
+		}
 	}
 	return rows
 }
 
-// encode transforms the encoded rows and puts them, with passthrough and label, into a message. firstRow is the number,
-// in the source message, of the slice's first row.
-func (f *Featurizer) encode(slice arrow.Record, firstRow int32) ([]byte, error) {
-	m := f.transform.Len()
-	f.features = resize(f.features, f.rows.N*m)
-	f.transform.Transform(f.features, f.rows.X[:f.rows.N*f.rows.Dim], f.rows.N)
-	kept, err := TakeRows(slice, f.rows.Row[:f.rows.N], f.columns)
-	if err != nil {
-		return nil, err
-	}
-	defer kept.Release()
-	numbers := make([]int32, f.rows.N)
-	for i, row := range f.rows.Row[:f.rows.N] {
-		numbers[i] = firstRow + row
-	}
-	var label []string
-	if f.set.Encoder.Label != nil {
-		label = f.set.Encoder.Label.Columns
-	}
-	return wire.EncodeFeatures(kept, numbers, f.features, m, f.id, label)
-}
-
-// addEncoded adds the outcome of encoding so many rows.
-func (c *FeaturizeCounts) addEncoded(encoded *encoder.Rows, rows int64) {
-	c.Rows += rows
-	c.Featurized += int64(encoded.N)
-	c.Rejected += int64(len(encoded.Rejected))
-	c.Imputed += encoded.Counts.Imputed
-	c.UnseenCategory += encoded.Counts.UnseenCategory
-	c.Clipped += encoded.Counts.Clipped
-	c.UnseenClass += encoded.Counts.UnseenClass
-}
-
-// resize returns a slice of n values, reusing the memory of s.
-func resize(s []float32, n int) []float32 {
-	if cap(s) < n {
-		return make([]float32, n)
-	}
-	return s[:n]
+// addEncoded adds the outcome of encoding so many rows, of which some were kept, with what was met in them.
+func (c *FeaturizeCounts) addEncoded(met encoder.Counts, kept, rows int) {
+	c.Rows += int64(rows)
+	c.Featurized += int64(kept)
+	c.Rejected += int64(rows - kept)
+	c.Imputed += met.Imputed
+	c.UnseenCategory += met.UnseenCategory
+	c.Clipped += met.Clipped
+	c.UnseenClass += met.UnseenClass
 }

@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -52,9 +51,10 @@ type featurizePartition struct {
 	core      *Featurizer
 	missing   string // feature set that was said to be missing
 
-	pending     []pendingPart // not acknowledged
+	pending     []pendingPart // not sent
 	outputBytes int64         // of pending
 	letterBytes int           // of pending
+	flight      *flight       // sent, not known to be acknowledged; nil = none
 	refused     int64         // last offset that an output too large for the broker made a dead letter; -1 = none
 	committed   int64
 	committedAt time.Time
@@ -149,6 +149,8 @@ func (p *featurizePartition) moveBehind(rows wire.FeatureBatch) {
 
 func (p *featurizePartition) NextOffset() int64 { return p.next }
 
+// Process maps the records and sends what came of them. The last request is still under way when it returns: the next
+// records are fetched and mapped meanwhile.
 func (p *featurizePartition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.Counters.worked(StageFeaturize, time.Now())
 	for _, rec := range f.Records {
@@ -167,11 +169,17 @@ func (p *featurizePartition) Process(ctx context.Context, f pipeline.Fetched) er
 		}
 		p.next, p.nextRow, p.partlyOut = rec.Offset+1, 0, ""
 	}
-	if err := p.flush(ctx); err != nil {
+	if err := p.send(ctx); err != nil {
 		return err
 	}
 	p.next = max(p.next, f.NextOffset)
-	if p.Clock().Sub(p.committedAt) >= p.Settings.Featurize.CommitInterval {
+	due := p.Clock().Sub(p.committedAt) >= p.Settings.Featurize.CommitInterval
+	if due || len(f.Records) == 0 {
+		if err := p.land(ctx); err != nil {
+			return err
+		}
+	}
+	if due {
 		p.commitNext(ctx)
 	}
 	return nil
@@ -217,7 +225,7 @@ func (p *featurizePartition) add(ctx context.Context, part pendingPart) error {
 		letterBytes = part.Letter.Size()
 	}
 	if p.outputBytes+outputBytes > p.Settings.Featurize.MaxOutputBytes || p.letterBytes+letterBytes > letterBytesMax {
-		if err := p.flush(ctx); err != nil {
+		if err := p.send(ctx); err != nil {
 			return err
 		}
 	}
@@ -230,96 +238,6 @@ func (p *featurizePartition) add(ctx context.Context, part pendingPart) error {
 	return nil
 }
 
-// flush sends dead letters, waits for them, then sends the outputs in one request: one in flight per partition.
-func (p *featurizePartition) flush(ctx context.Context) error {
-	var letters, outputs []pipeline.Record
-	for _, part := range p.pending {
-		if part.Letter != nil {
-			letters = append(letters, *part.Letter)
-		}
-		if part.Output != nil {
-			outputs = append(outputs, *part.Output)
-		}
-	}
-	if err := p.sendLetters(ctx, letters); err != nil {
-		return err
-	}
-	err := p.produce(ctx, outputs)
-	switch {
-	case errors.Is(err, pipeline.ErrMessageTooLarge):
-		err = p.flushSingly(ctx, len(outputs), err)
-	case err != nil:
-		err = fmt.Errorf("write features of partition %d before offset %d: %w", p.partition, p.next, err)
-	}
-	if err != nil {
-		return err
-	}
-	for _, part := range p.pending {
-		p.Counters.addFeaturize(part.Counts)
-		p.unseenClass += part.Counts.UnseenClass
-	}
-	clear(p.pending) // lets go of the messages
-	p.pending, p.outputBytes, p.letterBytes = p.pending[:0], 0, 0
-	return nil
-}
-
-func (p *featurizePartition) sendLetters(ctx context.Context, letters []pipeline.Record) error {
-	err := pipeline.Try(ctx, p.logger, "send dead letters", func() error {
-		return deadLetters{p.Broker, p.Settings.Topics.DeadLetters}.send(ctx, p.partition, letters)
-	})
-	if err != nil {
-		return fmt.Errorf("send dead letters of partition %d before offset %d: %w", p.partition, p.next, err)
-	}
-	return nil
-}
-
-func (p *featurizePartition) produce(ctx context.Context, outputs []pipeline.Record) error {
-	if len(outputs) == 0 {
-		return nil
-	}
-	return pipeline.Try(ctx, p.logger, "write features", func() error {
-		_, err := p.Broker.Produce(ctx, p.Settings.Topics.Features, p.partition, outputs)
-		return err
-	})
-}
-
-// flushSingly sends the outputs one by one where so many together are over the broker's limit. A single one is not sent
-// again: the refusal is of that one.
-func (p *featurizePartition) flushSingly(ctx context.Context, outputs int, refusal error) error {
-	for i := range p.pending {
-		part := &p.pending[i]
-		if part.Output == nil {
-			continue
-		}
-		err := refusal
-		if outputs > 1 {
-			err = p.produce(ctx, []pipeline.Record{*part.Output})
-		}
-		if errors.Is(err, pipeline.ErrMessageTooLarge) {
-			err = p.refuseOutput(ctx, part, err)
-		}
-		if err != nil {
-			return fmt.Errorf("write features of partition %d offset %d: %w", p.partition, part.source.Offset, err)
-		}
-	}
-	return nil
-}
-
-// refuseOutput makes a dead letter of the message whose output is over the broker's limit, one for all its outputs that
-// are, and counts the rows of the output as rejected.
-func (p *featurizePartition) refuseOutput(ctx context.Context, part *pendingPart, cause error) error {
-	part.Counts = FeaturizeCounts{Messages: part.Counts.Messages, Rows: part.Counts.Rows, Rejected: part.Counts.Rows}
-	if p.refused == part.source.Offset {
-		return nil
-	}
-	letter := refusedMessage(StageFeaturize, part.source, fmt.Errorf("%w: %w", errOutputTooLarge, cause), p.Clock())
-	if err := p.sendLetters(ctx, []pipeline.Record{letter}); err != nil {
-		return err
-	}
-	p.refused = part.source.Offset
-	return nil
-}
-
 func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.UnreadableBatchError) error {
 	letter := refusedBatch(StageFeaturize, e, p.Clock())
 	part := Featurized{Letter: &letter, Counts: FeaturizeCounts{Messages: 1, Undecodable: 1}}
@@ -327,7 +245,7 @@ func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.UnreadableB
 		return err
 	}
 	p.next, p.nextRow, p.partlyOut = e.NextOffset, 0, ""
-	return p.flush(ctx)
+	return p.send(ctx)
 }
 
 // Missing goes on with what the log still holds and says how much is gone: with the first events where retention was
@@ -347,9 +265,14 @@ func (p *featurizePartition) Missing(_ context.Context, e *pipeline.OffsetOutOfR
 	return nil
 }
 
+// Close waits for what is under way. The fault of a request is reported once, by whoever finds it first.
 func (p *featurizePartition) Close(ctx context.Context) error {
+	var err error
+	if p.flight != nil && !p.flight.failed {
+		err = p.land(ctx)
+	}
 	p.commitNext(ctx)
-	return nil
+	return err
 }
 
 // commitNext commits what is out, acknowledged, for lag monitors and for an output partition that retention emptied.
@@ -360,7 +283,7 @@ func (p *featurizePartition) commitNext(ctx context.Context) {
 			zap.Int64("rows", p.unseenClass))
 		p.unseenClass = 0
 	}
-	if len(p.pending) > 0 || p.nextRow > 0 || p.next == p.committed {
+	if len(p.pending) > 0 || p.flight != nil || p.nextRow > 0 || p.next == p.committed {
 		return
 	}
 	if err := p.commit(ctx, p.next); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 )
 
@@ -257,7 +256,7 @@ func TestFlowADeadlineClosesWhatIsNotFilled(t *testing.T) {
 	}
 	// The log and the closing ordinals give the set again.
 	spec := f.watch.State().Spec
-	bank := scoring.NewBank(spec.Candidates.DrawAll())
+	bank := stages.NewBank(spec, 0, 1)
 	var checkpoints []*wire.Checkpoint
 	for _, line := range lineage.Partitions {
 		core, err := stages.NewSubsampler(spec, bank, wire.Partition{Partition: line.Partition, Quota: 0, EndOffset: -1}, nil)

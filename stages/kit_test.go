@@ -15,7 +15,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/scoring"
 )
 
 // noon is the time at which everything in these tests happens.
@@ -238,7 +237,7 @@ func fullSpan(quota int64) wire.Partition { return wire.Partition{EndOffset: -1,
 // newSubsampler starts a partition of a spec.
 func newSubsampler(t testing.TB, spec *wire.Spec, part wire.Partition, from *wire.Checkpoint) *Subsampler {
 	t.Helper()
-	s, err := NewSubsampler(spec, scoring.NewBank(spec.Candidates.DrawAll()), part, from)
+	s, err := NewSubsampler(spec, NewBank(spec, 0, 1), part, from)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Explored struct {
 
 // ExploreFile runs one exploration over the rows of a file, as if they were the rows of partition 0 of events from its
 // first offset on: the feature set has the id that the stream would give. open is called once for calibration and once
-// for scoring; name stands for the events topic in the lineage.
+// for each pass; name stands for the events topic in the lineage.
 func ExploreFile(ctx context.Context, s Settings, name string, open func() (RowReader, error)) (*Explored, error) {
 	began := time.Now()
 	found, rows, err := calibrateOnRows(ctx, s, open)
@@ -47,44 +47,63 @@ func ExploreFile(ctx context.Context, s Settings, name string, open func() (RowR
 		return nil, err
 	}
 	calibrated := time.Now()
-	core, err := NewSubsampler(spec, scoring.NewBank(spec.Candidates.DrawAll()), partitions[0], nil)
-	if err != nil {
-		return nil, err
+	e := &Explored{
+		Report: found.Report, Warning: found.Warning,
+		Seconds: map[string]float64{StageCalibrate: calibrated.Sub(began).Seconds()},
 	}
-	err = EachBatch(ctx, open, func(offset int64, batch arrow.Record) error {
-		if _, err := core.Add(offset, []arrow.Record{batch}); err != nil {
-			return err
+	bank, held := NewBank(spec, s.Exploration.CandidateMemory, 1), &holder{limit: s.Exploration.RowMemory}
+	e.Seconds[StageSubsample] = time.Since(calibrated).Seconds()
+	for spec != nil {
+		if spec, err = e.pass(ctx, spec, bank, held, open); err != nil {
+			return nil, err
 		}
-		if core.Closed() {
-			return io.EOF
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	core.closeAtFileEnd()
-	subsampled := time.Now()
-	checkpoint := core.Checkpoint(subsampled)
-	set, err := SelectFeatures(spec, []*wire.Checkpoint{checkpoint}, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	return &Explored{
-		Set: set, Report: found.Report, Warning: found.Warning,
-		Values: scoring.CriterionValues(checkpoint.Sums, set.Task, spec.Criterion),
-		Seconds: map[string]float64{
-			StageCalibrate: calibrated.Sub(began).Seconds(), StageSubsample: subsampled.Sub(calibrated).Seconds(),
-			StageSelect: time.Since(subsampled).Seconds(),
-		},
-	}, nil
+	return e, nil
 }
 
-// closeAtFileEnd closes a partition that has no more rows.
-func (s *Subsampler) closeAtFileEnd() {
-	if !s.Closed() {
+// pass makes one pass over the rows of a file and returns the spec of the next one, nil when the set is there.
+func (e *Explored) pass(
+	ctx context.Context, spec *wire.Spec, bank *scoring.Bank, held *holder, open func() (RowReader, error),
+) (*wire.Spec, error) {
+	began := time.Now()
+	core, err := NewSubsampler(spec, bank, spec.Partitions[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	if rows := held.of(spec, 0); rows != nil {
+		core.takeHeld(rows)
+	} else {
+		core.held = held.start(spec, 0)
+		err = core.readFile(ctx, open)
+	}
+	if err != nil {
+		return nil, err
+	}
+	checkpoint := core.Checkpoint(time.Now())
+	if spec.Pass == 0 {
+		e.Values = scoring.CriterionValues(checkpoint.Sums, spec.Encoder.Label.Task, spec.Criterion)
+	}
+	subsampled := time.Now()
+	set, next, err := EndPass(spec, []*wire.Checkpoint{checkpoint}, subsampled)
+	e.Set = set
+	e.Seconds[StageSubsample] += subsampled.Sub(began).Seconds()
+	e.Seconds[StageSelect] += time.Since(subsampled).Seconds()
+	return next, err
+}
+
+// readFile takes the rows of a file until the partition closes, at the latest at the end of the file.
+func (s *Subsampler) readFile(ctx context.Context, open func() (RowReader, error)) error {
+	err := EachBatch(ctx, open, func(offset int64, batch arrow.Record) error {
+		if s.Closed() {
+			return io.EOF
+		}
+		_, err := s.Add(offset, []arrow.Record{batch})
+		return err
+	})
+	if err == nil && !s.Closed() {
 		s.closedBy = wire.CloseEnd
 	}
+	return err
 }
 
 func calibrateOnRows(ctx context.Context, s Settings, open func() (RowReader, error)) (*Calibrated, int64, error) {
@@ -174,7 +193,8 @@ func outputColumns(enc *encoder.Encoder) []string {
 // TransformFile maps the rows of a file to features: passthrough and label columns, the row's number in the file, the
 // feature vector. Rows that cannot be used are left out and counted.
 func TransformFile(ctx context.Context, set *wire.FeatureSet, open func() (RowReader, error), schema *arrow.Schema, w RowWriter) (FeaturizeCounts, error) {
-	f := fileTransformer{set: set, transform: scoring.NewTransformer(&set.Set), schema: schema, out: w}
+	f := fileTransformer{set: set, schema: schema, out: w}
+	f.transform, f.encoder = newTransformer(set)
 	err := EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
 		return eachChunk(batch, set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return f.write(chunk) })
 	})
@@ -184,6 +204,7 @@ func TransformFile(ctx context.Context, set *wire.FeatureSet, open func() (RowRe
 type fileTransformer struct {
 	set       *wire.FeatureSet
 	transform *scoring.Transformer
+	encoder   rowEncoder
 	schema    *arrow.Schema
 	out       RowWriter
 	rows      encoder.Rows
@@ -195,7 +216,7 @@ func (f *fileTransformer) write(batch arrow.Record) error {
 	if err := f.set.Encoder.Check(batch.Schema()); err != nil {
 		return err
 	}
-	if err := f.set.Encoder.Encode(&f.rows, batch, nil); err != nil {
+	if err := f.encoder.encode(&f.rows, batch, nil); err != nil {
 		return err
 	}
 	m := f.transform.Len()
@@ -211,7 +232,7 @@ func (f *fileTransformer) write(batch arrow.Record) error {
 	defer vectors.Release()
 	out := array.NewRecord(f.schema, append(append([]arrow.Array(nil), kept.Columns()...), numbers, vectors), int64(f.rows.N))
 	defer out.Release()
-	f.counts.addEncoded(&f.rows, batch.NumRows())
+	f.counts.addEncoded(f.rows.Counts, f.rows.N, int(batch.NumRows()))
 	return f.out.Write(out)
 }
 

@@ -17,9 +17,18 @@ import (
 )
 
 func TestExploreFileGivesTheSetOfTheStream(t *testing.T) {
-	for _, quota := range []int64{0, 150} {
+	for _, kind := range []struct {
+		quota   int64
+		sampler scoring.Sampler
+		mix     []float64
+	}{
+		{quota: 0}, {quota: 150}, {quota: 150, mix: []float64{1, 2, 4}}, {quota: 150, sampler: scoring.Structured},
+		{quota: 150, sampler: scoring.Orthogonal}, {quota: 150, sampler: scoring.Quasi},
+	} {
+		quota := kind.quota
 		rows := events(t, taskClasses, 900, 20, someFaults)
 		s := testSettings(taskClasses)
+		s.Exploration.Sampler, s.Exploration.BandwidthMix = kind.sampler, kind.mix
 		s.Exploration.Sigma, s.Exploration.SampleRows = 0, quota // the bandwidth rule has its part
 		want := explore(t, s, []arrow.Record{rows}).Set
 		if (want.Lineage.Partitions[0].CloseReason == wire.CloseQuota) != (quota > 0) {

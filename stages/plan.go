@@ -12,7 +12,7 @@ import (
 )
 
 // ConfigHash names what a configuration asks of explorations: a pipeline whose newest exploration carries another
-// hash starts a new one. When and where an exploration starts is not part of it.
+// hash starts a new one. When and where an exploration starts, and what memory it takes, is not part of it.
 func (s Settings) ConfigHash() string {
 	asked := struct {
 		Events      EventsConfig
@@ -20,8 +20,9 @@ func (s Settings) ConfigHash() string {
 		Topic       string
 	}{s.Events, s.Exploration, s.Topics.Events}
 	e := &asked.Exploration
-	e.Candidates = e.CandidateCount()
+	e.Candidates, e.Rounds = e.CandidateCount(), e.rounds()
 	e.Every, e.EveryOffsets, e.Deadline, e.CalibrationTimeout, e.Start = 0, 0, 0, 0, ""
+	e.CandidateMemory, e.RowMemory = 0, 0
 	document, err := json.Marshal(asked)
 	if err != nil {
 		panic(fmt.Sprintf("stages: settings do not marshal: %v", err)) // numbers are checked by config
@@ -37,10 +38,10 @@ func newSpec(s Settings, found *Calibrated, calibrationRows, sequence int64, par
 		Pipeline: s.Pipeline.Name, Sequence: sequence, Status: wire.StatusRunning, ConfigHash: s.ConfigHash(),
 		Encoder: found.Encoder,
 		Candidates: scoring.Candidates{
-			Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: found.Sigma, Seed: e.Seed,
+			Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: found.Sigma, Mix: e.BandwidthMix, Seed: e.Seed,
 			Dim: found.Encoder.Dim, Count: e.CandidateCount(),
 		},
-		Features: e.Features, Criterion: e.Criterion,
+		Features: e.Features, Criterion: e.Criterion, Rounds: e.rounds(),
 		SampleRate: e.SampleRate, SampleSeed: e.Seed, SampleRows: e.SampleRows,
 		CalibrationRows: calibrationRows, BandwidthRule: found.BandwidthRule,
 		Kernel: scoring.Kernel(), Limits: s.Limits.decoder(), EventsTopic: s.Topics.Events,

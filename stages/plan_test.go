@@ -31,6 +31,7 @@ func TestConfigHashNamesWhatIsAskedFor(t *testing.T) {
 		{"deadline", func(s *Settings) { s.Exploration.Deadline = time.Hour }, true},
 		{"calibration timeout", func(s *Settings) { s.Exploration.CalibrationTimeout = time.Hour }, true},
 		{"start", func(s *Settings) { s.Exploration.Start = "latest" }, true},
+		{"candidate memory", func(s *Settings) { s.Exploration.CandidateMemory /= 2 }, true},
 		{"training", func(s *Settings) { s.Train.MinRows++ }, true},
 		{"checkpoints", func(s *Settings) { s.Subsample.CheckpointRows++ }, true},
 		{"output size", func(s *Settings) { s.Featurize.MaxOutputBytes++ }, true},
@@ -39,6 +40,8 @@ func TestConfigHashNamesWhatIsAskedFor(t *testing.T) {
 		{"map", func(s *Settings) { s.Exploration.Map = scoring.MapArcCosine1 }, false},
 		{"distribution", func(s *Settings) { s.Exploration.Distribution = scoring.Cauchy }, false},
 		{"sigma", func(s *Settings) { s.Exploration.Sigma = 3 }, false},
+		{"bandwidth mix", func(s *Settings) { s.Exploration.BandwidthMix = []float64{1, 2} }, false},
+		{"bandwidth mix of no scales", func(s *Settings) { s.Exploration.BandwidthMix = []float64{} }, true},
 		{"seed", func(s *Settings) { s.Exploration.Seed++ }, false},
 		{"candidates", func(s *Settings) { s.Exploration.Candidates++ }, false},
 		{"features", func(s *Settings) { s.Exploration.Features++ }, false},
@@ -118,6 +121,10 @@ func TestSpecAndItsID(t *testing.T) {
 	}
 	if spec.Candidates.Nu != 0 {
 		t.Error("nu of another distribution is in the spec")
+	}
+	s.Exploration.BandwidthMix = []float64{1, 4}
+	if mixed := plan(t, s, rows, fullSpan(5)); !slices.Equal(mixed.Candidates.Mix, s.Exploration.BandwidthMix) || mixed.Hash() == spec.Hash() {
+		t.Errorf("bandwidth mix %v, equal hashes %v", mixed.Candidates.Mix, mixed.Hash() == spec.Hash())
 	}
 	s.Exploration.Distribution, s.Exploration.Nu = scoring.Matern, 2.5
 	if matern := plan(t, s, rows, fullSpan(5)); matern.Candidates.Nu != 2.5 {

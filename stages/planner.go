@@ -278,25 +278,6 @@ func (p *Planner) start(ctx context.Context, logger *zap.Logger, state State, wh
 	return p.publish(ctx, *spec, state.Requests...)
 }
 
-// checkFits refuses a plan whose messages the broker would not take: only now are dimensions and outputs known.
-func checkFits(spec *wire.Spec, limit int64) error {
-	outputs := spec.Encoder.Outputs()
-	width := spec.Encoder.Dim
-	if spec.Candidates.Map == scoring.MapLinear {
-		width = 1
-	}
-	var faults []error
-	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); size > limit {
-		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %d bytes, topics.max_message_bytes is %d",
-			spec.Candidates.Count, outputs, size, limit))
-	}
-	if size := wire.FeatureSetBytes(spec.Features, width, outputs); size > limit {
-		faults = append(faults, fmt.Errorf("a feature set of %d features in %d dimensions has up to %d bytes, topics.max_message_bytes is %d",
-			spec.Features, width, size, limit))
-	}
-	return errors.Join(faults...)
-}
-
 // publish writes the spec, with tombstones for the requests that it answers, and waits until the watch has seen it.
 func (p *Planner) publish(ctx context.Context, spec wire.Spec, answered ...PendingRequest) error {
 	value, err := wire.EncodeSpec(&spec)

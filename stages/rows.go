@@ -20,6 +20,9 @@ func TakeRows(rec arrow.Record, rows []int32, columns []string) (arrow.Record, e
 // number of the slice's first row in the batch.
 func eachChunk(batch arrow.Record, dim int, do func(first int64, chunk arrow.Record) error) error {
 	step := chunkRows(dim)
+	if n := batch.NumRows(); n > 0 && n <= step {
+		return do(0, batch) // a slice is as many objects as there are columns
+	}
 	for first := int64(0); first < batch.NumRows(); first += step {
 		chunk := batch.NewSlice(first, min(first+step, batch.NumRows()))
 		err := do(first, chunk)

@@ -10,22 +10,27 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// SelectFeatures merges the checkpoints of an exploration in partition order and keeps the best features. Partitions
-// that are not closed count as closed by the deadline, with the rows that they have.
+// SelectFeatures merges the checkpoints of an exploration of one pass in partition order and keeps the best features.
+// Partitions that are not closed count as closed by the deadline, with the rows that they have.
 func SelectFeatures(spec *wire.Spec, checkpoints []*wire.Checkpoint, now time.Time) (*wire.FeatureSet, error) {
 	sums, lineage := mergeCheckpoints(spec, checkpoints)
-	task := spec.Encoder.Label.Task
-	selection, err := scoring.Select(sums, task, spec.Criterion, spec.Features)
+	selection, err := scoring.Select(sums, spec.Encoder.Label.Task, spec.Criterion, spec.Features)
 	if err != nil {
 		return nil, fmt.Errorf("select from exploration %s with %d scored rows: %w", spec.Exploration, sums.Rows, err)
 	}
+	return newFeatureSet(spec, selection, lineage, now), nil
+}
+
+// newFeatureSet is the set of a selection from the rows of lineage.
+func newFeatureSet(spec *wire.Spec, selection scoring.Selection, lineage wire.Lineage, now time.Time) *wire.FeatureSet {
 	lineage.SelectedAt = now
 	lineage.Best, lineage.Cutoff, lineage.Radius = selection.Best, selection.Cutoff, selection.Radius
 	lineage.AboveNoise, lineage.LargeSampleRadius = selection.AboveNoise, slices.Max(selection.LargeSampleRadius)
+	lineage.ByResidual = selection.ByResidual
 	return &wire.FeatureSet{
-		Encoder: spec.Encoder, Task: task, Coding: selection.Coding, Candidates: spec.Candidates, Lineage: lineage,
-		Set: *scoring.NewFeatureSet(spec.Candidates, selection),
-	}, nil
+		Encoder: spec.Encoder, Task: spec.Encoder.Label.Task, Coding: selection.Coding, Candidates: spec.Candidates,
+		Lineage: lineage, Set: *scoring.NewFeatureSet(spec.Candidates, selection),
+	}
 }
 
 func mergeCheckpoints(spec *wire.Spec, checkpoints []*wire.Checkpoint) (*scoring.Sums, wire.Lineage) {
@@ -35,7 +40,7 @@ func mergeCheckpoints(spec *wire.Spec, checkpoints []*wire.Checkpoint) (*scoring
 		ConfigHash: spec.ConfigHash, EventsTopic: spec.EventsTopic, Kernel: scoring.Kernel(),
 		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
 		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
-		Criterion: spec.Criterion, Candidates: spec.Candidates.Count,
+		Criterion: spec.Criterion, Rounds: spec.Rounds, Candidates: spec.Candidates.Count,
 	}
 	for _, part := range spec.Partitions {
 		line := wire.LineagePartition{
@@ -75,10 +80,12 @@ func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 		index[i] = int32(i)
 	}
 	outputs := len(of.Coding.Gain)
+	candidates := of.Candidates
+	candidates.Mix = nil // nothing would choose among the scales: plain features are those of one bandwidth
 	return &wire.FeatureSet{
-		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: of.Candidates,
+		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: candidates,
 		Lineage: wire.Lineage{Pipeline: of.Lineage.Pipeline, Kernel: scoring.Kernel(), Criterion: of.Lineage.Criterion},
-		Set: *scoring.NewFeatureSet(of.Candidates, scoring.Selection{
+		Set: *scoring.NewFeatureSet(candidates, scoring.Selection{
 			Index: index, Score: make([]float64, m), S: make([]float64, m*outputs),
 		}),
 	}

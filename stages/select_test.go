@@ -269,6 +269,13 @@ func TestPlainSet(t *testing.T) {
 		t.Fatal("two sets, one id")
 	}
 	NewFeaturizer(plain, testSettings(taskClasses).Limits.decoder(), 1<<20) // it can be used
+
+	s := testSettings(taskClasses)
+	s.Exploration.BandwidthMix = []float64{0.5, 2, 8}
+	mixed := explore(t, s, []arrow.Record{events(t, taskClasses, 600, 14, faults{})}).Set
+	if got := PlainSet(mixed).Set.Features; !slices.Equal(got.Omega, want.Omega[:n]) || slices.Equal(mixed.Candidates.DrawAll().Omega, want.Omega) {
+		t.Fatal("plain features have other bandwidths under a mix, or candidates have not")
+	}
 }
 
 func TestOutdated(t *testing.T) {

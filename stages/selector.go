@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -18,8 +17,9 @@ import (
 // selectTick is how often a running exploration's deadline is looked at.
 const selectTick = time.Second
 
-// Selector is the select stage: it follows the checkpoints of the running exploration and publishes its feature set
-// when every partition is closed. One instance at a time selects: the owner of the single partition of explorations.
+// Selector is the select stage: it follows the checkpoints of the running exploration and publishes its feature set, or
+// the plan of its next pass, when every partition is closed. One instance at a time selects: the owner of the single
+// partition of explorations.
 type Selector struct {
 	*Runtime
 	// FailFast ends Run with the error of a selection that the rows do not allow, instead of abandoning the
@@ -135,7 +135,7 @@ func (s *Selector) ready(logger *zap.Logger, board *scoreboard, spec *wire.Spec)
 	if scoredRows(checkpoints) == 0 {
 		end = end.Add(s.Settings.Subsample.CheckpointInterval)
 	}
-	late := !spec.Deadline.IsZero() && s.Clock().After(end)
+	late := spec.Pass == 0 && !spec.Deadline.IsZero() && s.Clock().After(end) // later passes take the rows of the first
 	return checkpoints, closed == len(spec.Partitions) || late && complete
 }
 
@@ -146,16 +146,41 @@ func scoredRows(checkpoints []*wire.Checkpoint) (rows int64) {
 	return rows
 }
 
-// publish writes the set, then the pointer to it, and waits until the watch has seen both.
+// publish writes the set, then the pointer to it, or the plan of the next pass, and waits until the watch has seen it.
 func (s *Selector) publish(ctx context.Context, logger *zap.Logger, spec *wire.Spec, checkpoints []*wire.Checkpoint) error {
 	defer s.Counters.worked(StageSelect, time.Now())
 	if scoredRows(checkpoints) == 0 {
 		return s.giveUp(ctx, logger, spec, errNoRows)
 	}
-	set, err := SelectFeatures(spec, checkpoints, s.Clock())
-	if err != nil {
+	set, next, err := EndPass(spec, checkpoints, s.Clock())
+	switch {
+	case err != nil:
 		return s.giveUp(ctx, logger, spec, err)
+	case next != nil:
+		return s.publishPass(ctx, logger, spec, next)
 	}
+	return s.publishSet(ctx, logger, spec, set)
+}
+
+// publishPass writes the plan of an exploration's next pass.
+func (s *Selector) publishPass(ctx context.Context, logger *zap.Logger, spec, next *wire.Spec) error {
+	value, err := wire.EncodeSpec(next)
+	if err == nil {
+		err = s.publishSpec(ctx, next, value)
+	}
+	if ctx.Err() == nil && (pipeline.IsPermanent(err) || errors.Is(err, pipeline.ErrMessageTooLarge) || value == nil) {
+		return s.giveUp(ctx, logger, spec, fmt.Errorf("plan of pass %d, %d bytes: %w", next.Pass, len(value), err))
+	}
+	if err != nil {
+		return fmt.Errorf("publish pass %d of exploration %s: %w", next.Pass, next.Exploration, err)
+	}
+	logger.Info("next pass published", zap.String("exploration", next.Exploration), zap.Int("pass", next.Pass),
+		zap.Int("round", next.Residual.Round), zap.Int("kept", len(next.Residual.Kept.Index)), zap.Int("pool", len(next.Residual.Pool)))
+	return nil
+}
+
+// publishSet writes the set, then the pointer to it.
+func (s *Selector) publishSet(ctx context.Context, logger *zap.Logger, spec *wire.Spec, set *wire.FeatureSet) error {
 	id := set.ID()
 	value, err := wire.EncodeFeatureSet(set)
 	if err != nil {
@@ -231,13 +256,21 @@ func (s *Selector) abandon(ctx context.Context, spec wire.Spec) error {
 	if err != nil {
 		return pipeline.Permanent(err)
 	}
-	record := pipeline.Record{Key: wire.SpecKey(spec.Pipeline), Value: value, Time: s.Clock()}
-	if err := s.produce(ctx, s.Settings.Topics.Explorations, record); err != nil {
+	if err := s.publishSpec(ctx, &spec, value); err != nil {
 		return fmt.Errorf("abandon exploration %s: %w", spec.Exploration, err)
 	}
-	_, err = s.Watch.Wait(ctx, func(now State) bool {
+	return nil
+}
+
+// publishSpec writes a spec that takes the place of the running one and waits until the watch has seen it.
+func (s *Selector) publishSpec(ctx context.Context, spec *wire.Spec, value []byte) error {
+	record := pipeline.Record{Key: wire.SpecKey(spec.Pipeline), Value: value, Time: s.Clock()}
+	if err := s.produce(ctx, s.Settings.Topics.Explorations, record); err != nil {
+		return err
+	}
+	_, err := s.Watch.Wait(ctx, func(now State) bool {
 		running := now.Running()
-		return running == nil || running.Exploration != spec.Exploration
+		return running == nil || running.Exploration != spec.Exploration || spec.Status == wire.StatusRunning && running.Pass >= spec.Pass
 	})
 	return endOf(ctx, err)
 }
@@ -247,146 +280,4 @@ func (s *Selector) produce(ctx context.Context, topic string, record pipeline.Re
 		_, err := s.Broker.Produce(ctx, topic, 0, []pipeline.Record{record})
 		return err
 	})
-}
-
-// scoreboard holds the newest checkpoints of each partition of each exploration that the scores topic has.
-type scoreboard struct {
-	mu      sync.Mutex
-	newest  map[string]map[int32]entries // by exploration and partition
-	changed chan struct{}
-	behind  int // partitions of scores that have not been read to their end yet
-
-	spec     *wire.Spec // last asked for; these two belong to the goroutine that asks
-	specHash string
-}
-
-// origin is what checkpoints must have in common for one of them to take another's place.
-type origin struct{ specHash, kernel string }
-
-// entries are the newest checkpoints of one partition by their origin: those of another spec or kernel than the
-// exploration's hide nothing.
-type entries map[origin]*entry
-
-type entry struct {
-	*wire.Checkpoint
-	refused bool // it has been said that these checkpoints are not used
-}
-
-func newScoreboard() *scoreboard {
-	return &scoreboard{newest: map[string]map[int32]entries{}, changed: make(chan struct{})}
-}
-
-func (b *scoreboard) signal() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.changed
-}
-
-// caughtUp says that one more partition has been read to the end that it had at the start.
-func (b *scoreboard) caughtUp() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.behind--
-	b.announce()
-}
-
-// complete says that everything that scores held at the start has been read.
-func (b *scoreboard) complete() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.behind == 0
-}
-
-// announce tells of a change; the caller holds the lock.
-func (b *scoreboard) announce() {
-	close(b.changed)
-	b.changed = make(chan struct{})
-}
-
-// apply takes a record of scores in. A tombstone removes the partition's checkpoints; of two checkpoints of one origin
-// the one that has come further stays.
-func (b *scoreboard) apply(decoder *arrowio.Decoder, rec pipeline.Record, pipelineName string) error {
-	exploration := string(rec.Key)
-	if pipelineOfExploration(exploration) != pipelineName {
-		return nil
-	}
-	var checkpoint *wire.Checkpoint
-	if rec.Value != nil {
-		var err error
-		if checkpoint, err = wire.DecodeCheckpoint(decoder, rec.Value); err != nil {
-			return err
-		}
-		if checkpoint.Exploration != exploration || int(checkpoint.Partition) != rec.Partition {
-			return errors.New("checkpoint under the key or in the partition of another one")
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	defer b.announce()
-	partitions, partition := b.newest[exploration], int32(rec.Partition)
-	if checkpoint == nil {
-		if delete(partitions, partition); len(partitions) == 0 {
-			delete(b.newest, exploration)
-		}
-		return nil
-	}
-	if partitions == nil {
-		partitions = map[int32]entries{}
-		b.newest[exploration] = partitions
-	}
-	if partitions[partition] == nil {
-		partitions[partition] = entries{}
-	}
-	made := origin{checkpoint.SpecHash, checkpoint.Kernel}
-	switch last := partitions[partition][made]; {
-	case last == nil:
-		partitions[partition][made] = &entry{Checkpoint: checkpoint}
-	case supersedes(checkpoint, last.Checkpoint, made.kernel):
-		last.Checkpoint = checkpoint
-	}
-	return nil
-}
-
-// of returns the checkpoints made under the spec by the kernel that it names.
-func (b *scoreboard) of(spec *wire.Spec) []*wire.Checkpoint {
-	var usable []*wire.Checkpoint
-	b.each(spec, func(e *entry, fits bool) {
-		if fits {
-			usable = append(usable, e.Checkpoint)
-		}
-	})
-	return usable
-}
-
-// refusals says why other checkpoints under the exploration's key are not used, once for each origin.
-func (b *scoreboard) refusals(spec *wire.Spec) []error {
-	var refused []error
-	b.each(spec, func(e *entry, fits bool) {
-		if !fits && !e.refused {
-			e.refused = true
-			refused = append(refused, e.CheckAgainst(spec, spec.Kernel))
-		}
-	})
-	return refused
-}
-
-// each calls do for the checkpoints under the exploration's key, and says which of them may be used.
-func (b *scoreboard) each(spec *wire.Spec, do func(e *entry, fits bool)) {
-	if b.spec != spec { // the hash of a large encoder takes its time
-		b.spec, b.specHash = spec, spec.Hash()
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, partition := range b.newest[spec.Exploration] {
-		for _, e := range partition {
-			do(e, b.fits(e.Checkpoint))
-		}
-	}
-}
-
-// fits is [wire.Checkpoint.CheckAgainst] for the spec in hand, whose hash is known.
-func (b *scoreboard) fits(c *wire.Checkpoint) bool {
-	part, ok := b.spec.Partition(c.Partition)
-	return ok && c.SpecHash == b.specHash && c.Kernel == b.spec.Kernel && c.NextOffset >= part.StartOffset &&
-		c.Sums.Candidates() == b.spec.Candidates.Count
 }

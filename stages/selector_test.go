@@ -35,7 +35,7 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 			decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 			for _, checkpoint := range test.on {
 				changed := board.signal()
-				rec := pipeline.Record{Key: wire.CheckpointKey(spec.Exploration)}
+				rec := pipeline.Record{Key: wire.CheckpointKey(spec.Exploration, spec.Pass)}
 				if checkpoint != nil {
 					rec = checkpointRecord(t, checkpoint)
 				}

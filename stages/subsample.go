@@ -11,13 +11,15 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Subsampler accumulates the score sums of one partition of an exploration. What it holds after some rows
+// Subsampler makes one pass of an exploration over the rows of one partition. What it holds after some rows
 // depends on these rows, their order and the spec alone, not on how they came in messages.
 type Subsampler struct {
 	spec     *wire.Spec
 	specHash string
 	part     wire.Partition
-	sums     *scoring.Accumulator
+	pass     pass
+	held     *heldRows // gets the scored rows; nil = nobody wants them
+	encoder  rowEncoder
 
 	nextOffset  int64
 	nextOrdinal int64
@@ -29,17 +31,18 @@ type Subsampler struct {
 }
 
 // NewSubsampler starts the partition at the spec's start offset, or where the checkpoint left off. The bank
-// holds the spec's candidates and is shared by the partitions.
+// is that of [NewBank] and is shared by the partitions.
 func NewSubsampler(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Checkpoint) (*Subsampler, error) {
-	s := &Subsampler{spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{}}
-	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
+	s := &Subsampler{
+		spec: spec, specHash: spec.Hash(), part: part, encoder: newRowEncoder(spec.Encoder, spec.Candidates.Map),
+		nextOffset: part.StartOffset, take: []int32{},
+	}
 	if from != nil {
 		if err := s.restore(from); err != nil {
 			return nil, err
 		}
-		sums = from.Sums
 	}
-	s.sums = scoring.NewAccumulator(bank, sums)
+	s.pass = newPass(spec, bank, from)
 	s.closeAtEnd()
 	return s, nil
 }
@@ -135,13 +138,13 @@ func (s *Subsampler) addBatch(batch arrow.Record) ([]RejectedRow, error) {
 func (s *Subsampler) addChunk(batch arrow.Record) ([]RejectedRow, error) {
 	rows := batch.NumRows()
 	s.sample(rows)
-	if err := s.spec.Encoder.Encode(&s.rows, batch, s.take); err != nil {
+	if err := s.encoder.encode(&s.rows, batch, s.take); err != nil {
 		return nil, err
 	}
 	if last, fills := s.quotaRow(); fills {
 		rows = int64(last) + 1
 		s.take = s.take[:sort.Search(len(s.take), func(i int) bool { return s.take[i] > last })]
-		if err := s.spec.Encoder.Encode(&s.rows, batch, s.take); err != nil {
+		if err := s.encoder.encode(&s.rows, batch, s.take); err != nil {
 			return nil, err
 		}
 		s.closedBy = wire.CloseQuota
@@ -149,6 +152,7 @@ func (s *Subsampler) addChunk(batch arrow.Record) ([]RejectedRow, error) {
 	s.score()
 	rejected := s.count(rows)
 	s.nextOrdinal += rows
+	s.held.passed(s.nextOrdinal)
 	return rejected, nil
 }
 
@@ -191,7 +195,9 @@ func (s *Subsampler) score() {
 		for last < s.rows.N && s.rows.Labelled[last] {
 			last++
 		}
-		s.sums.Add(s.rows.X[first*s.rows.Dim:last*s.rows.Dim], last-first, sliceTargets(s.rows.Targets, first, last))
+		x, targets := s.rows.X[first*s.rows.Dim:last*s.rows.Dim], sliceTargets(s.rows.Targets, first, last)
+		s.pass.Add(x, last-first, targets)
+		s.held.add(x, last-first, targets)
 		first = last
 	}
 }
@@ -232,12 +238,24 @@ func (s *Subsampler) count(rows int64) []RejectedRow {
 	return rejected
 }
 
+// takeHeld makes the pass over rows that were held, as if they had been read, and closes the partition.
+func (s *Subsampler) takeHeld(rows *heldRows) {
+	rows.feed(&s.pass)
+	s.nextOffset, s.nextOrdinal, s.closedBy = s.part.EndOffset, rows.nextOrdinal, wire.CloseEnd
+	s.counts = wire.Counts{Rows: int64(rows.rows), Scored: int64(rows.rows)}
+}
+
+// CanSave reports whether the state of the partition can be saved now: a Gram can only once its partition is closed.
+func (s *Subsampler) CanSave() bool { return s.pass.gram == nil || s.Closed() }
+
 // Checkpoint is the state of the partition; its sums are a copy.
 func (s *Subsampler) Checkpoint(now time.Time) *wire.Checkpoint {
-	return &wire.Checkpoint{
+	checkpoint := &wire.Checkpoint{
 		Exploration: s.spec.Exploration, Sequence: s.spec.Sequence,
-		SpecHash: s.specHash, Partition: s.part.Partition, NextOffset: s.nextOffset, NextOrdinal: s.nextOrdinal,
-		Closed: s.Closed(), CloseReason: s.closedBy, Counts: s.counts, Sums: s.sums.Sums().Clone(),
+		SpecHash: s.specHash, Pass: s.spec.Pass, Partition: s.part.Partition, NextOffset: s.nextOffset, NextOrdinal: s.nextOrdinal,
+		Closed: s.Closed(), CloseReason: s.closedBy, Counts: s.counts,
 		Kernel: scoring.Kernel(), WrittenAt: now,
 	}
+	checkpoint.Sums, checkpoint.Products = s.pass.copySums()
+	return checkpoint
 }

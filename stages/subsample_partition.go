@@ -61,9 +61,17 @@ func (p *subsamplePartition) restore(ctx context.Context) error {
 	if err != nil {
 		return pipeline.Permanent(err)
 	}
+	held := p.held.of(p.spec, p.part.Partition)
+	switch {
+	case restored:
+	case held != nil:
+		core.takeHeld(held)
+	default:
+		core.held = p.held.start(p.spec, p.part.Partition)
+	}
 	p.core, p.booked, p.savedAt, p.lookedAt = core, core.Counts(), p.Clock(), p.Clock()
 	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
-		zap.Bool("restored", restored), zap.Bool("closed", core.Closed()))
+		zap.Bool("restored", restored), zap.Bool("from_memory", held != nil && !restored), zap.Bool("closed", core.Closed()))
 	return p.unshadow(ctx)
 }
 
@@ -83,13 +91,16 @@ func cloneCheckpoint(c *wire.Checkpoint) *wire.Checkpoint {
 		return nil
 	}
 	clone := *c
-	clone.Sums = c.Sums.Clone()
+	if c.Sums != nil { // a Gram is not continued
+		clone.Sums = c.Sums.Clone()
+	}
 	return &clone
 }
 
 // readScores takes the newest checkpoint of this exploration from what the partition of scores holds.
 func (p *subsamplePartition) readScores(ctx context.Context) error {
 	decoder := arrowio.NewDecoder(p.Watch.limits)
+	hash := p.spec.Hash()
 	next, err := pipeline.ReadAll(ctx, p.Broker, p.logger, p.Settings.Topics.Scores, int(p.part.Partition),
 		func(rec pipeline.Record) error {
 			p.savedNext = rec.Offset + 1
@@ -104,6 +115,9 @@ func (p *subsamplePartition) readScores(ctx context.Context) error {
 				return pipeline.Permanent(fmt.Errorf("checkpoint at %s/%d offset %d: %w",
 					rec.Topic, rec.Partition, rec.Offset, err))
 			}
+			if p.spec.Pass > 0 && checkpoint.SpecHash != hash { // of another plan for the pass: nothing is lost without it
+				return nil
+			}
 			if p.saved == nil || supersedes(checkpoint, p.saved, p.spec.Kernel) {
 				p.saved, p.shadowed = checkpoint, false
 			}
@@ -114,7 +128,7 @@ func (p *subsamplePartition) readScores(ctx context.Context) error {
 }
 
 func (p *subsamplePartition) isMine(rec pipeline.Record) bool {
-	return bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration))
+	return bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration, p.spec.Pass))
 }
 
 // supersedes reports whether, of two checkpoints of one partition, c is to be taken and not last: one of the spec's
@@ -194,6 +208,9 @@ func (p *subsamplePartition) add(rec pipeline.Record) error {
 const letterBytesMax = 4 << 20
 
 func (p *subsamplePartition) addLetter(letter pipeline.Record) {
+	if p.spec.Pass > 0 { // the first pass has sent it
+		return
+	}
 	p.letters = append(p.letters, letter)
 	p.letterBytes += letter.Size()
 }
@@ -218,16 +235,19 @@ func (p *subsamplePartition) Missing(ctx context.Context, e *pipeline.OffsetOutO
 	return fmt.Errorf("%w: %w", errExplorationLost, e)
 }
 
-// Close saves what was read since the last checkpoint.
+// Close saves what was read since the last checkpoint, where it can be saved.
 func (p *subsamplePartition) Close(ctx context.Context) error {
 	p.book()
-	if p.lost || p.saved != nil && p.saved.NextOffset == p.core.NextOffset() && p.saved.Closed == p.core.Closed() {
+	if p.lost || !p.core.CanSave() || p.saved != nil && p.saved.NextOffset == p.core.NextOffset() && p.saved.Closed == p.core.Closed() {
 		return nil
 	}
 	return p.save(ctx)
 }
 
 func (p *subsamplePartition) checkpointDue() bool {
+	if !p.core.CanSave() {
+		return false
+	}
 	next := int64(0)
 	if p.saved != nil {
 		next = p.saved.NextOrdinal
@@ -251,6 +271,9 @@ func (p *subsamplePartition) save(ctx context.Context) error {
 	if err := p.write(ctx, checkpoint); err != nil {
 		return err
 	}
+	if p.spec.Pass > 0 { // the offset that lag monitors look at is that of the first pass
+		return nil
+	}
 	if err := p.commit(ctx, checkpoint.NextOffset); err != nil {
 		p.logger.Warn("offset not committed, lag monitors are behind", zap.Error(err))
 	}
@@ -262,7 +285,7 @@ func (p *subsamplePartition) write(ctx context.Context, checkpoint *wire.Checkpo
 	if err != nil {
 		return err
 	}
-	record := pipeline.Record{Key: wire.CheckpointKey(checkpoint.Exploration), Value: value, Time: checkpoint.WrittenAt}
+	record := pipeline.Record{Key: wire.CheckpointKey(checkpoint.Exploration, checkpoint.Pass), Value: value, Time: checkpoint.WrittenAt}
 	offset, err := pipeline.Retry(ctx, p.logger, "write checkpoint", func() (int64, error) {
 		return p.Broker.Produce(ctx, p.Settings.Topics.Scores, int(checkpoint.Partition), []pipeline.Record{record})
 	})
@@ -348,8 +371,11 @@ func (p *subsamplePartition) unshadow(ctx context.Context) error {
 	return p.write(ctx, &again)
 }
 
-// book adds what was counted since the last call to the process's counters.
+// book adds what was counted since the last call to the process's counters. Rows count in the first pass alone.
 func (p *subsamplePartition) book() {
+	if p.spec.Pass > 0 {
+		return
+	}
 	p.Counters.addScoring(p.core.Counts(), p.booked)
 	p.booked = p.core.Counts()
 }

@@ -61,7 +61,7 @@ func checkpointRecord(t *testing.T, c *wire.Checkpoint) pipeline.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pipeline.Record{Key: wire.CheckpointKey(c.Exploration), Value: value, Time: noon, Partition: int(c.Partition)}
+	return pipeline.Record{Key: wire.CheckpointKey(c.Exploration, c.Pass), Value: value, Time: noon, Partition: int(c.Partition)}
 }
 
 // last is the last checkpoint on the topic and the number of records there.
@@ -209,7 +209,7 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	if b.write(checkpoints[0]); idle() != 0 {
 		t.Fatal("looked again at once")
 	}
-	tombstone := pipeline.Record{Key: wire.CheckpointKey(spec.Exploration)}
+	tombstone := pipeline.Record{Key: wire.CheckpointKey(spec.Exploration, spec.Pass)}
 	if _, err := b.broker.Produce(t.Context(), b.topics.Scores, 0, []pipeline.Record{tombstone}); err != nil {
 		t.Fatal(err)
 	}

@@ -45,13 +45,17 @@ func (r *Runtime) group(stage string) string {
 type SubsampleRunner struct {
 	*Runtime
 
+	held holder
+
 	mu   sync.Mutex
 	bank *scoring.Bank // of the exploration named by key; shared by the partitions
 	key  string
 }
 
 // NewSubsampleRunner returns the runner; Run starts it.
-func NewSubsampleRunner(r *Runtime) *SubsampleRunner { return &SubsampleRunner{Runtime: r} }
+func NewSubsampleRunner(r *Runtime) *SubsampleRunner {
+	return &SubsampleRunner{Runtime: r, held: holder{limit: r.Settings.Exploration.RowMemory}}
+}
 
 // Run owns partitions until ctx ends.
 func (r *SubsampleRunner) Run(ctx context.Context) error {
@@ -75,24 +79,25 @@ func (r *SubsampleRunner) runPartition(ctx context.Context, o pipeline.Ownership
 		if err != nil {
 			return nil
 		}
-		// Returns once that exploration does not run any more: two planners may give one sequence number twice.
+		// Returns once that pass does not run any more: two planners may give one sequence number twice.
 		if err := r.explore(ctx, logger, state.Running(), o); err != nil {
 			return err
 		}
 	}
 }
 
-// explore takes the partition through one exploration: restore, read, close, guard the last checkpoint until
-// the exploration is over, tombstone it.
+// explore takes the partition through one pass of an exploration: restore, read, close, guard the last checkpoint until
+// the pass is over, tombstone it.
 func (r *SubsampleRunner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o pipeline.Ownership) error {
-	logger = logger.With(zap.String("exploration", spec.Exploration))
+	logger = logger.With(zap.String("exploration", spec.Exploration), zap.Int("pass", spec.Pass))
+	hash := spec.Hash()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		// The exploration ends for this partition when another one takes its place or its set is out.
+		// The pass ends for this partition when another one takes its place or the set is out.
 		_, _ = r.Watch.Wait(running, func(s State) bool {
 			now := s.Running()
-			return now == nil || now.Exploration != spec.Exploration
+			return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
 		})
 		stop()
 	}()
@@ -103,6 +108,7 @@ func (r *SubsampleRunner) explore(ctx context.Context, logger *zap.Logger, spec 
 	if ctx.Err() != nil {
 		return nil
 	}
+	r.held.release(r.Watch.State().Running())
 	return r.tombstone(ctx, logger, o.Partition)
 }
 
@@ -141,12 +147,15 @@ func (r *SubsampleRunner) sharedBank(spec *wire.Spec) *scoring.Bank {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.bank == nil || r.key != spec.Exploration {
-		r.bank, r.key = scoring.NewBank(spec.Candidates.DrawAll()), spec.Exploration
+		r.bank, r.key = NewBank(spec, r.Settings.Exploration.CandidateMemory, len(spec.Partitions)), spec.Exploration
+		plan := r.bank.Plan()
+		r.Logger.Info("candidates drawn", zap.String("stage", StageSubsample), zap.String("exploration", spec.Exploration),
+			zap.Int("kept", plan.Kept), zap.Int64("kept_bytes", plan.KeptBytes), zap.Int("drawn_again", plan.Drawn))
 	}
 	return r.bank
 }
 
-// tombstone removes the checkpoints, in this partition, of explorations that are over.
+// tombstone removes the checkpoints, in this partition, of explorations and passes that are over.
 func (r *SubsampleRunner) tombstone(ctx context.Context, logger *zap.Logger, partition int) error {
 	over, err := r.finished(ctx, logger, partition)
 	if err != nil || len(over) == 0 {
@@ -158,7 +167,7 @@ func (r *SubsampleRunner) tombstone(ctx context.Context, logger *zap.Logger, par
 	}))
 }
 
-// finished lists tombstones for this pipeline's checkpoints that no running exploration needs.
+// finished lists tombstones for this pipeline's checkpoints that no running pass needs.
 func (r *SubsampleRunner) finished(ctx context.Context, logger *zap.Logger, partition int) ([]pipeline.Record, error) {
 	decoder := arrowio.NewDecoder(r.Watch.limits)
 	held := map[string]bool{}
@@ -189,7 +198,8 @@ func (r *SubsampleRunner) isOver(decoder *arrowio.Decoder, rec pipeline.Record) 
 	// Of an exploration that the watch has not heard of yet, another owner may be in the middle.
 	state := r.Watch.State()
 	running := state.Running()
-	return checkpoint.Sequence <= state.Sequence() && (running == nil || running.Exploration != checkpoint.Exploration)
+	return checkpoint.Sequence <= state.Sequence() &&
+		(running == nil || running.Exploration != checkpoint.Exploration || checkpoint.Pass < running.Pass)
 }
 
 func endOf(ctx context.Context, err error) error {

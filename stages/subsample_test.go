@@ -14,7 +14,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 )
 
 // cuttings are ways in which rows come in messages. A message of several batches has them cut anew.
@@ -65,7 +64,7 @@ func sameState(t testing.TB, got, want *Subsampler) {
 	if gotCounts != wantCounts {
 		t.Fatalf("counts %+v, want %+v", gotCounts, wantCounts)
 	}
-	a, b := got.sums.Sums(), want.sums.Sums()
+	a, b := got.pass.scores.Sums(), want.pass.scores.Sums()
 	if a.Rows != b.Rows {
 		t.Fatalf("sums of %d rows, want %d", a.Rows, b.Rows)
 	}
@@ -136,7 +135,7 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 			s.Exploration.Candidates = 12
 			rows := events(t, task, 250, 2, someFaults)
 			spec := plan(t, s, rows, fullSpan(50))
-			bank := scoring.NewBank(spec.Candidates.DrawAll())
+			bank := NewBank(spec, 0, 1)
 			whole := newSubsampler(t, spec, spec.Partitions[0], nil)
 			feed(t, whole, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
 			rapid.Check(t, func(rt *rapid.T) {
@@ -182,7 +181,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 			settings.Exploration.Candidates = 10
 			rows := events(t, task, 600, 3, someFaults)
 			whole := plan(t, settings, rows, fullSpan(0))
-			bank := scoring.NewBank(whole.Candidates.DrawAll())
+			bank := NewBank(whole, 0, 1)
 			reference := make([]referenceRow, rows.NumRows())
 			for i := range reference {
 				reference[i] = encodeRow(whole.Encoder, rows, i)
@@ -261,7 +260,7 @@ func TestSubsamplerUsesTheRowsBesideRejectedOnes(t *testing.T) {
 	defer clean.Release()
 	alone := newSubsampler(t, spec, spec.Partitions[0], nil)
 	feed(t, alone, []arrow.Record{clean}, rand.New(rand.NewPCG(1, 1)))
-	if !slices.Equal(mixed.sums.Sums().YPhi, alone.sums.Sums().YPhi) || mixed.Counts().Scored != alone.Counts().Scored {
+	if !slices.Equal(mixed.pass.scores.Sums().YPhi, alone.pass.scores.Sums().YPhi) || mixed.Counts().Scored != alone.Counts().Scored {
 		t.Fatal("rejected rows left traces in the sums")
 	}
 }
@@ -394,7 +393,7 @@ func TestSubsamplerSamplesEachPartitionByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if slices.Equal(first.sums.Sums().YPhi, second.sums.Sums().YPhi) {
+	if slices.Equal(first.pass.scores.Sums().YPhi, second.pass.scores.Sums().YPhi) {
 		t.Fatal("two partitions took the same rows of the same sequence")
 	}
 }
@@ -406,7 +405,7 @@ func TestSubsamplerRefusesForeignCheckpoints(t *testing.T) {
 	if _, err := mine.Add(0, []arrow.Record{rows}); err != nil {
 		t.Fatal(err)
 	}
-	bank := scoring.NewBank(spec.Candidates.DrawAll())
+	bank := NewBank(spec, 0, 1)
 	for name, c := range map[string]struct {
 		change func(*wire.Checkpoint)
 		want   error

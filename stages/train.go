@@ -3,8 +3,7 @@ package stages
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"time"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -40,13 +39,14 @@ type Trainer struct {
 	// [-1, 1], or nothing where the intercept makes it needless and digits would be lost.
 	fitOffset []float64
 	parts     []*TrainPartition // by partition number
+	kept      atomic.Int64      // bytes of the rows of all partitions
 }
 
-// TrainPartition holds the sums of one partition and how far its rows have come. It belongs to one goroutine.
+// TrainPartition holds what one partition gives to a fit and how far its rows have come. It belongs to one goroutine.
 type TrainPartition struct {
 	*Trainer
 	decoder    *arrowio.Decoder
-	fit, held  *training.Sums
+	stock      trainStock
 	evaluation *training.EvaluationSample
 	seen       wire.Range
 	any        bool // seen has a first row
@@ -60,16 +60,20 @@ type TrainPartition struct {
 
 // rowBuffer collects rows for one call of Sums.Add.
 type rowBuffer struct {
-	z, y []float32
-	rows int
+	z, y  []float32
+	class []int32 // of the logistic loss
+	rows  int
 }
 
-func (b *rowBuffer) reset() { b.z, b.y, b.rows = b.z[:0], b.y[:0], 0 }
+func (b *rowBuffer) reset() { b.z, b.y, b.class, b.rows = b.z[:0], b.y[:0], b.class[:0], 0 }
 
 // NewTrainer returns a trainer without rows, for so many partitions.
 func NewTrainer(set *wire.FeatureSet, config TrainConfig, limits arrowio.Limits, partitions int) (*Trainer, error) {
 	if set.Encoder.Label == nil {
 		return nil, pipeline.Permanent(fmt.Errorf("feature set %s has no label to train on", set.ID()))
+	}
+	if config.Loss == training.LossLogistic && set.Task == scoring.Regression {
+		return nil, pipeline.Permanent(fmt.Errorf("train.loss is logistic, and the label of feature set %s is a regression's", set.ID()))
 	}
 	grid, err := training.ParseGrid(config.LambdaGrid)
 	if err != nil {
@@ -88,7 +92,7 @@ func NewTrainer(set *wire.FeatureSet, config TrainConfig, limits arrowio.Limits,
 	for number := range partitions {
 		t.parts = append(t.parts, &TrainPartition{
 			Trainer: t, decoder: arrowio.NewDecoder(limits),
-			fit: training.NewSums(m, t.outputs), held: training.NewSums(m, t.outputs),
+			stock:      t.newStock(),
 			evaluation: training.NewEvaluationSample(m, t.outputs, config.EvaluationRows),
 			seen:       wire.Range{Partition: int32(number)},
 		})
@@ -112,7 +116,7 @@ func (t *Trainer) Counts() TrainCounts {
 }
 
 // Add takes in a message of the features topic. Rows that were there before are dropped. An error says that the message
-// cannot be used; it has been counted.
+// cannot be used; it has been counted. But [ErrRowMemory] says that no further one can.
 func (p *TrainPartition) Add(rec pipeline.Record) error {
 	p.counts.Messages++
 	err := p.add(rec)
@@ -120,6 +124,8 @@ func (p *TrainPartition) Add(rec pipeline.Record) error {
 	case errors.Is(err, errOtherSet):
 		p.counts.OtherSet++
 		return nil
+	case errors.Is(err, ErrRowMemory):
+		return err
 	case err != nil:
 		p.counts.Undecodable++
 		return fmt.Errorf("features message at %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
@@ -206,8 +212,10 @@ func (p *TrainPartition) addBatch(batch arrow.Record, part wire.FeatureBatch, fi
 				training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at]})
 		}
 	}
-	p.fit.Add(p.fitBuffer.z, p.fitBuffer.rows, p.fitBuffer.y)
-	p.held.Add(p.heldBuffer.z, p.heldBuffer.rows, p.heldBuffer.y)
+	if err := p.reserve(p.fitBuffer.rows + p.heldBuffer.rows); err != nil {
+		return err
+	}
+	p.stock.add(&p.fitBuffer, &p.heldBuffer)
 	p.seen.Rows += int64(p.fitBuffer.rows + p.heldBuffer.rows)
 	p.counts.Rows += int64(p.fitBuffer.rows + p.heldBuffer.rows)
 	return nil
@@ -223,6 +231,9 @@ func (p *TrainPartition) addRow(i int, z []float32, id training.RowID) {
 	}
 	buffer.z = append(buffer.z, z...)
 	buffer.y = p.appendOutputs(buffer.y, i, p.fitOffset)
+	if p.config.Loss == training.LossLogistic {
+		buffer.class = append(buffer.class, training.DecideClass(buffer.y[buffer.rows*p.outputs:], p.outputs))
+	}
 	buffer.rows++
 }
 
@@ -247,93 +258,3 @@ func (p *TrainPartition) appendOutputs(y []float32, i int, offset []float64) []f
 
 // Rows is the number of training rows, held-out ones included.
 func (t *Trainer) Rows() int64 { return t.Counts().Rows }
-
-// Solve fits a model to the rows so far. The trainer can go on taking rows afterwards.
-func (t *Trainer) Solve(pipelineName string, now time.Time) (*wire.Model, error) {
-	if t.Rows() < max(1, t.config.MinRows) {
-		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), t.config.MinRows)
-	}
-	fit, held, evaluation, ranges := t.merge()
-	result, err := training.Train(fit, held, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
-	if err != nil {
-		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
-	}
-	metrics := t.metrics(result, fit, evaluation)
-	t.decode(result.Model)
-	model := &wire.Model{
-		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
-		Label: t.set.Encoder.Label, Metrics: metrics,
-		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
-		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
-	}
-	if err := model.Validate(); err != nil {
-		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
-	}
-	model.ID = wire.ModelID(model)
-	return model, nil
-}
-
-// merge adds up the partitions in partition order.
-func (t *Trainer) merge() (fit, held *training.Sums, evaluation *training.EvaluationSample, ranges []wire.Range) {
-	m := t.set.Set.Features.Len()
-	fit, held = training.NewSums(m, t.outputs), training.NewSums(m, t.outputs)
-	evaluation = training.NewEvaluationSample(m, t.outputs, t.config.EvaluationRows)
-	for _, p := range t.parts {
-		fit.Merge(p.fit)
-		held.Merge(p.held)
-		evaluation.Merge(p.evaluation)
-		if p.any {
-			ranges = append(ranges, p.seen)
-		}
-	}
-	return fit, held, evaluation, ranges
-}
-
-// decode turns a regression model of coded labels into one that predicts in the units of the label.
-func (t *Trainer) decode(model *training.Model) {
-	if t.set.Task != scoring.Regression {
-		return
-	}
-	for k, gain := range t.coding.Gain {
-		for i := range model.Features {
-			model.Theta[k*model.Features+i] /= gain
-		}
-		model.Intercept[k] = (model.Intercept[k]-t.fitOffset[k])/gain + t.set.Encoder.Label.Mean[k]
-	}
-}
-
-// metrics measures, on held-out rows, the model that was fitted without them.
-func (t *Trainer) metrics(result *training.Fit, fit *training.Sums, evaluation *training.EvaluationSample) wire.Metrics {
-	metrics := wire.Metrics{LambdaRule: string(result.Rule)}
-	for i, lambda := range result.Lambdas {
-		point := wire.LambdaPoint{Lambda: lambda}
-		if i < len(result.HeldOutLoss) {
-			point.HeldOutLoss = wire.Measured(result.HeldOutLoss[i])
-		}
-		if i < len(result.GCV) {
-			point.GCV = wire.Measured(result.GCV[i])
-		}
-		metrics.LambdaPath = append(metrics.LambdaPath, point)
-	}
-	if evaluation.Len() == 0 || fit.Rows == 0 {
-		return metrics
-	}
-	if t.set.Task != scoring.Regression {
-		errs := evaluation.Classification(result.OnFit, fit.MajorityClass())
-		metrics.Misclassification = wire.Measured(errs.Misclassification())
-		metrics.ConstantError = wire.Measured(errs.ConstantError())
-		return metrics
-	}
-	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
-	trainMean, coded := fit.OutputMean(), *result.OnFit
-	coded.Intercept = slices.Clone(coded.Intercept)
-	for k, offset := range t.coding.Offset {
-		trainMean[k] += offset - t.fitOffset[k]
-		coded.Intercept[k] += offset - t.fitOffset[k]
-	}
-	errs := evaluation.Regression(&coded, trainMean)
-	metrics.RelativeSquaredError = wire.Measured(errs.RelativeSquaredError())
-	metrics.UnexplainedVariance = wire.Measured(errs.UnexplainedVariance())
-	metrics.ConstantError = wire.Measured(errs.ConstantError())
-	return metrics
-}

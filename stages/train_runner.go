@@ -87,9 +87,13 @@ func (r *TrainRunner) Fit(ctx context.Context) (*wire.Model, error) {
 		return nil, ErrNoNewRows
 	}
 	defer r.Counters.worked(StageTrain, time.Now())
-	model, err := r.trainer.Solve(r.Settings.Pipeline.Name, r.Clock())
+	model, err := r.trainer.Solve(ctx, r.Settings.Pipeline.Name, r.Clock())
 	if err != nil {
 		return nil, err
+	}
+	if d := model.Metrics.Descent; d != nil && !d.Converged {
+		r.logger.Warn("the model did not converge", zap.String("model", model.ID), zap.Int("iterations", d.Iterations),
+			zap.Float64("relative_gradient", d.RelativeGradient))
 	}
 	model.Sequence = state.Current.Sequence // a later exploration may have found the same set again
 	if err := r.publish(ctx, model); err != nil {
@@ -178,7 +182,11 @@ func (r *TrainRunner) add(ctx context.Context, partition int, records []pipeline
 	defer r.Counters.worked(StageTrain, time.Now())
 	var letters []pipeline.Record
 	for _, rec := range records {
-		if cause := r.trainer.Partition(partition).Add(rec); cause != nil {
+		cause := r.trainer.Partition(partition).Add(rec)
+		if errors.Is(cause, ErrRowMemory) {
+			return cause
+		}
+		if cause != nil {
 			letters = append(letters, refusedMessage(StageTrain, rec, cause, r.Clock()))
 			if refused.messages++; refused.first == nil {
 				refused.first = cause

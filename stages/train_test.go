@@ -56,7 +56,7 @@ func train(t testing.TB, set *wire.FeatureSet, config TrainConfig, messages []pi
 
 func solve(t testing.TB, trainer *Trainer) *wire.Model {
 	t.Helper()
-	model, err := trainer.Solve("test", noon)
+	model, err := trainer.Solve(t.Context(), "test", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestTrainerWaitsForItsMinimumOfRows(t *testing.T) {
 	config := trainConfig()
 	config.MinRows = 120
 	trainer := train(t, set, config, messages[:1])
-	if _, err := trainer.Solve("test", noon); !errors.Is(err, ErrTooFewRows) {
+	if _, err := trainer.Solve(t.Context(), "test", noon); !errors.Is(err, ErrTooFewRows) {
 		t.Fatalf("60 rows of 120: error %v", err)
 	}
 	if err := trainer.Partition(2).Add(messages[1]); err != nil {
@@ -351,7 +351,7 @@ func TestTrainerWaitsForItsMinimumOfRows(t *testing.T) {
 		t.Fatal("solving disturbed the sums")
 	}
 	config.MinRows = 0
-	if _, err := train(t, set, config, nil).Solve("test", noon); !errors.Is(err, ErrTooFewRows) {
+	if _, err := train(t, set, config, nil).Solve(t.Context(), "test", noon); !errors.Is(err, ErrTooFewRows) {
 		t.Fatalf("a model of no rows: error %v", err)
 	}
 }
@@ -364,7 +364,7 @@ func TestTrainerMergesPartitions(t *testing.T) {
 	for i, r := range messages[4:] { // the rest comes from partition 0
 		part := readOutput(t, r, 10).part
 		part.SourcePartition, part.SourceOffset = 0, int64(10+i)
-		r.Headers = pipelineHeaders(part.Headers())
+		r.Headers = withHeaders(nil, part.Headers())
 		if err := trainer.Partition(0).Add(r); err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +389,7 @@ func TestTrainerRefusesMessages(t *testing.T) {
 	withPart := func(change func(*wire.FeatureBatch)) pipeline.Record {
 		r, changed := good[0], part
 		change(&changed)
-		r.Headers = pipelineHeaders(changed.Headers())
+		r.Headers = withHeaders(nil, changed.Headers())
 		return r
 	}
 	unlabelled := wire.SelectColumns(decode(t, good[0].Value)[0], []string{"id", "row"})

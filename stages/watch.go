@@ -35,7 +35,7 @@ type State struct {
 	// Spec is the newest exploration, nil where there was none. SpecTime is its record's time.
 	Spec     *wire.Spec
 	SpecTime time.Time
-	// Shadowed says that an older spec was written after Spec under the same key, by a planner that
+	// Shadowed says that an older spec was written after Spec under the same key, by a planner or selector that
 	// had lost its ownership: compaction would keep the older one.
 	Shadowed bool
 	// Requests are in the order of their offsets; those below Spec.HandledOffset are answered.
@@ -191,7 +191,7 @@ func (w *Watch) applyExploration(s *State, decoder *arrowio.Decoder, r pipeline.
 		if err != nil {
 			return err
 		}
-		if s.Spec != nil && spec.Sequence < s.Spec.Sequence {
+		if s.Spec != nil && older(spec, s.Spec) {
 			s.Shadowed = true
 			return nil
 		}
@@ -207,6 +207,21 @@ func (w *Watch) applyExploration(s *State, decoder *arrowio.Decoder, r pipeline.
 		}
 	}
 	return nil
+}
+
+// older reports whether spec, although it was written behind last, does not take its place: one of a lower sequence number,
+// an earlier pass of the same exploration, or any pass of it after its end.
+func older(spec, last *wire.Spec) bool {
+	if spec.Sequence != last.Sequence {
+		return spec.Sequence < last.Sequence
+	}
+	if spec.Exploration != last.Exploration {
+		return false
+	}
+	if runs := spec.Status == wire.StatusRunning; runs != (last.Status == wire.StatusRunning) {
+		return runs
+	}
+	return spec.Pass < last.Pass
 }
 
 func unanswered(requests []PendingRequest, handledOffset int64) []PendingRequest {

@@ -246,7 +246,7 @@ func TestScoreboard(t *testing.T) {
 		if _, err := sub.Add(int64(offset), []arrow.Record{batch}); err != nil {
 			t.Fatal(err)
 		}
-		checkpoints = append(checkpoints, pipeline.Record{Partition: 1, Key: wire.CheckpointKey(spec.Exploration), Value: must(wire.EncodeCheckpoint(sub.Checkpoint(noon)))})
+		checkpoints = append(checkpoints, pipeline.Record{Partition: 1, Key: wire.CheckpointKey(spec.Exploration, spec.Pass), Value: must(wire.EncodeCheckpoint(sub.Checkpoint(noon)))})
 	}
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	rapid.Check(t, func(rt *rapid.T) {

@@ -2,55 +2,100 @@ package training
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/internal/fmapeak"
+	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// BenchmarkAdd adds messages of 512 rows; GF/s counts M² operations a row, the symmetric half.
-func BenchmarkAdd(b *testing.B) {
-	const rows = 512
-	for _, m := range []int{100, 450, 1000} {
-		for _, outputs := range []int{1, 10} {
-			b.Run(fmt.Sprintf("M=%d/K=%d", m, outputs), func(b *testing.B) {
-				d := randomTable(1, rows, m, outputs)
-				s := NewSums(m, outputs)
-				for b.Loop() {
-					s.Add(d.z, d.rows, d.y)
-				}
-				seconds := b.Elapsed().Seconds()
-				b.ReportMetric(float64(b.N)*rows/seconds, "rows/s")
-				b.ReportMetric(float64(b.N)*rows*float64(m*m)/seconds/1e9, "GF/s")
-			})
-		}
-	}
-}
-
-// BenchmarkAddSingleRows is the worst cutting: every row a call of its own.
-func BenchmarkAddSingleRows(b *testing.B) {
-	d := randomTable(1, 128, 1000, 1)
-	s := NewSums(1000, 1)
+// withThreads runs a benchmark on that many threads and reports operations a second, where one call of run does
+// flops, beside those of as many cores that only multiply and add float32, measured before and after.
+func withThreads(b *testing.B, threads int, flops float64, run func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	peak := fmapeak.Float32(simd.Best())
 	for b.Loop() {
-		for n := range d.rows {
-			p := d.part(n, n+1)
-			s.Add(p.z, 1, p.y)
-		}
+		run()
 	}
-	b.ReportMetric(float64(b.N)*128/b.Elapsed().Seconds(), "rows/s")
+	rate := flops * float64(b.N) / b.Elapsed().Seconds()
+	peak = (peak + fmapeak.Float32(simd.Best())) / 2 * float64(threads)
+	b.ReportMetric(rate/1e9, "GF/s")
+	b.ReportMetric(rate/peak, "of-peak")
 }
 
-// BenchmarkTrain solves the whole path and fits again, on twice as many rows as features.
-func BenchmarkTrain(b *testing.B) {
-	for _, m := range []int{100, 450, 1000} {
+// BenchmarkGram adds N = 20000 rows in messages of 500. The sums are symmetric, so N·M·(M+1) operations count.
+func BenchmarkGram(b *testing.B) {
+	const rows, message = 20000, 500
+	for _, m := range []int{100, 450, 1000, 2000} {
 		for _, outputs := range []int{1, 10} {
-			b.Run(fmt.Sprintf("M=%d/K=%d", m, outputs), func(b *testing.B) {
-				fit, held := randomTable(1, 2*m, m, outputs).sums(), randomTable(2, m, m, outputs).sums()
-				for b.Loop() {
-					if _, err := Train(fit, held, usual); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+			d := randomTable(1, message, m, outputs)
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("M=%d/K=%d/threads=%d", m, outputs, threads), func(b *testing.B) {
+					s := d.sums()
+					withThreads(b, threads, rows*float64(m)*float64(m+1), func() {
+						for range rows / message {
+							s.Add(d.z, d.rows, d.y)
+						}
+					})
+					b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+				})
+			}
 		}
 	}
+}
+
+// BenchmarkGramSingleRows is the worst cutting: every row a call of its own.
+func BenchmarkGramSingleRows(b *testing.B) {
+	d := randomTable(1, 512, 1000, 1)
+	s := d.sums()
+	withThreads(b, 1, 512*1000*1001, func() {
+		for n := range d.rows {
+			s.Add(d.z[n*1000:(n+1)*1000], 1, d.y[n:n+1])
+		}
+	})
+}
+
+// BenchmarkPath trains on N = 20·M rows and as many held out: it solves and judges every λ, fits again on all rows,
+// and reports how long that takes in units of forming the Gram matrix of N rows (gram/N=20M).
+func BenchmarkPath(b *testing.B) {
+	for _, m := range []int{100, 500, 1000, 2000} {
+		for _, outputs := range []int{1, 10} {
+			rows := min(20*m, 4096)
+			fit, held := randomTable(1, rows, m, outputs), randomTable(2, m, m, outputs).sums()
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("M=%d/K=%d/threads=%d", m, outputs, threads), func(b *testing.B) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+					forming := timeOfRows(fit, 20*m)
+					sums := fit.sums()
+					for b.Loop() {
+						if _, err := Train(sums, held, usual); err != nil {
+							b.Fatal(err)
+						}
+					}
+					forming = min(forming, timeOfRows(fit, 20*m))
+					b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/forming, "of-forming")
+				})
+			}
+		}
+	}
+}
+
+// timeOfRows returns the seconds in which that many rows are summed, the better of two measurements.
+func timeOfRows(d table, rows int) float64 {
+	best := 0.0
+	for range 2 {
+		s := d.sums()
+		begin := time.Now()
+		for n := 0; n < rows; n += d.rows {
+			s.Add(d.z, d.rows, d.y)
+		}
+		taken := time.Since(begin).Seconds() * float64(rows) / float64(roundUp(rows, d.rows))
+		if best == 0 || taken < best {
+			best = taken
+		}
+	}
+	return best
 }
 
 func BenchmarkPredict(b *testing.B) {

@@ -3,13 +3,11 @@ package training
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // minFreedom is the least share of degrees of freedom (N − df)/N for which generalised cross-validation is
-// trusted: its numerator goes down with the square of it and meets rounding near 1e-16.
-const minFreedom = 1e-5
+// trusted: its numerator goes down with the square of it and meets the rounding of the sums, about 1e-7 of E[y²].
+const minFreedom = 1e-2
 
 // search is the walk over the levels of a grid: ascending levels with the loss of each.
 type search struct {
@@ -21,25 +19,29 @@ type search struct {
 // walk computes the loss of every level of g, goes on below the lowest while that is the best, and drops
 // levels whose loss is not finite. Among equal losses the largest level wins: it is the simplest model.
 // found is false when no level has a finite loss; the best is then the largest level.
-func walk(g Grid, loss func(level float64) float64) (w search, found bool) {
+func walk(g Grid, losses func(levels []float64) ([]float64, error)) (w search, found bool, err error) {
 	w.levels = slices.Clone(g.levels())
-	for _, level := range w.levels {
-		w.losses = append(w.losses, loss(level))
+	if w.losses, err = losses(w.levels); err != nil {
+		return search{}, false, err
 	}
 	for _, level := range g.below() {
 		if w.pick(); w.best != 0 {
 			break
 		}
+		loss, err := losses([]float64{level})
+		if err != nil {
+			return search{}, false, err
+		}
 		w.levels = slices.Insert(w.levels, 0, level)
-		w.losses = slices.Insert(w.losses, 0, loss(level))
+		w.losses = slices.Insert(w.losses, 0, loss...)
 	}
 	largest := w.levels[len(w.levels)-1]
 	w.dropUnusable()
 	if len(w.levels) == 0 {
-		return search{levels: []float64{largest}}, false
+		return search{levels: []float64{largest}}, false, nil
 	}
 	w.pick()
-	return w, true
+	return w, true, nil
 }
 
 // pick finds the best level; NaN compares false and is never picked over a number.
@@ -63,69 +65,67 @@ func (w *search) dropUnusable() {
 	w.levels, w.losses = w.levels[:kept], w.losses[:kept]
 }
 
-// atEdge tells whether the best level is the lowest or highest tried, for losses that are not all equal.
+// atEdge tells whether the best level is the lowest or highest tried, for losses that are not all equal. Levels whose λ
+// was raised to the same least one have the same loss and count as one.
 func (w *search) atEdge() bool {
 	if w.losses == nil || slices.Min(w.losses) == slices.Max(w.losses) {
 		return false
 	}
-	return w.best == 0 || w.best == len(w.levels)-1
+	return w.losses[w.best] == w.losses[0] || w.best == len(w.levels)-1
 }
 
-// meanLoss returns the weighted squared loss of m on the rows of c: (1/N) Σ_n Σ_k weight_k (f_k − y_k)².
-func (c *moments) meanLoss(m *Model, weight []float64) float64 {
-	sum := 0.0
-	for k, v := range c.squaredLosses(m) {
-		sum += weight[k] * v
+// meanLosses returns the weighted squared loss of each answer on the rows of c: (1/N) Σ_n Σ_k weight_k (f_k − y_k)².
+func (c *moments) meanLosses(answers []solution, weight []float64) []float64 {
+	models := make([]*Model, len(answers))
+	for i, a := range answers {
+		models[i] = a.model
 	}
-	return sum
-}
-
-// squaredLosses returns the mean squared loss of every output of m on the rows of c.
-func (c *moments) squaredLosses(m *Model) []float64 {
-	var product mat.Dense
-	theta := mat.NewDense(m.Outputs, m.Features, m.Theta)
-	product.Mul(theta, mat.NewDense(c.features, c.features, c.cov))
-	losses := make([]float64, m.Outputs)
-	for k := range losses {
-		losses[k] = c.squaredLoss(k, theta.RawRowView(k), product.RawRowView(k), m.Intercept[k])
+	sums := make([]float64, len(answers))
+	for i, v := range c.squaredLosses(models...) {
+		sums[i/c.outputs] += weight[i%c.outputs] * v
 	}
-	return losses
+	return sums
 }
 
-// gcv returns the generalised cross-validation score of one λ (Golub, Heath, Wahba, Technometrics 21
+// gcv returns the generalised cross-validation score of each λ (Golub, Heath, Wahba, Technometrics 21
 // (1979)), summed over outputs with their weights:
 //
-//	(RSS_k/N) / (1 − df/N)²,  df = Σ d/(d+λ) (+1 for an intercept),
-//	RSS_k/N = E[y_k²] − Σ v_k² (d+2λ)/(d+λ)²
+//	(RSS_k/N) / (1 − df/N)²,  df = M − λ tr (A+λI)⁻¹ (+1 for an intercept),
+//	RSS_k/N = E[y_k²] − θ_k·b_k − λ‖θ_k‖²
 //
-// where v_k = Uᵀb_k and y_k is centred under an intercept. It is +Inf when too few degrees of freedom
-// are left to tell.
-func (s *system) gcv(e *spectrum, lambda float64) float64 {
-	freedom := 1.0
+// where y_k is centred under an intercept. It is +Inf when too few degrees of freedom are left to tell.
+func (s *system) gcv(answers []solution) []float64 {
+	scores := make([]float64, len(answers))
+	for i, a := range answers {
+		scores[i] = s.gcvOf(a)
+	}
+	return scores
+}
+
+func (s *system) gcvOf(a solution) float64 {
+	freedom := 1 - (float64(s.features)-a.model.Lambda*a.inverseTrace)/float64(s.rows)
 	if s.intercept {
 		freedom -= 1 / float64(s.rows)
-	}
-	residual := make([]float64, s.outputs)
-	for k := range residual {
-		residual[k] = s.yVar[k]
-		if !s.intercept {
-			residual[k] += s.yMean[k] * s.yMean[k]
-		}
-	}
-	for i, d := range e.values {
-		inverse := e.inverse(i, lambda)
-		freedom -= d * inverse / float64(s.rows)
-		for k := range residual {
-			v := e.rotated.At(k, i)
-			residual[k] -= v * v * inverse * (2 - d*inverse)
-		}
 	}
 	if freedom < minFreedom {
 		return math.Inf(1)
 	}
 	sum := 0.0
-	for k, r := range residual {
-		sum += s.weight[k] * max(r, 0)
+	for k := range s.outputs {
+		sum += s.weight[k] * max(s.residual(k, a.model), 0)
 	}
 	return sum / (freedom * freedom)
+}
+
+// residual returns RSS_k/N of a solution of s.
+func (s *system) residual(k int, m *Model) float64 {
+	sum := s.yVar[k]
+	if !s.intercept {
+		sum += s.yMean[k] * s.yMean[k]
+	}
+	b := s.b[k*s.features : (k+1)*s.features]
+	for j, t := range m.Theta[k*s.features : (k+1)*s.features] {
+		sum -= t * (b[j] + m.Lambda*t)
+	}
+	return sum
 }

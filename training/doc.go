@@ -10,19 +10,29 @@
 //	(1/N) Σ_n (f_k(zⁿ) − y_kⁿ)² + λ‖θ_k‖²
 //
 // where the intercept θ0 is not penalised. Rows are seen once: Sums keeps their second moments, and
-// Train solves the ridge problem for every λ of a Grid from one eigendecomposition of them. Because
-// sums of disjoint rows add, every partition keeps its own pair of Sums (rows to fit on, and rows held
-// out by HeldOut to choose λ on), merged in partition order before training.
+// Train solves the ridge problem for every λ of a Grid from them. Because sums of disjoint rows add, every
+// partition keeps its own pair of Sums (rows to fit on, and rows held out by HeldOut to choose λ on), merged
+// in partition order before training.
 //
 //	rows ─HeldOut─▶ Sums (fit)      ─┐
 //	     └────────▶ Sums (held out) ─┴─ Train ─▶ Fit ─▶ Model
 //	     └────────▶ EvaluationSample ─ Regression / Classification metrics of Fit.OnFit
 //
 // The moments after a sequence of rows depend on the order of the rows alone, to the last bit: not on
-// how they were cut into calls, not on GOMAXPROCS, not on the processor (see gram.go).
+// how they were cut into calls and not on GOMAXPROCS. Processors with AVX-512 and with AVX2 and FMA give
+// the same bits; others, and builds with the tag noasm, give other bits, and models with them.
+//
+// Products are summed in float32 over blocks of 128 rows, about a shift near the mean of each column, and
+// blocks in float64 (package internal/gram). The covariance of two columns is so known to about
+// 2⁻²⁴/√(N/128) of their standard deviations (2⁻²⁴ below 128 rows), their matrix A to about ε = 2⁻²⁴‖A‖_F/√(N/128) in
+// norm. A smaller λ would fit that rounding: it is raised to ε/4, and further where A + λI is not safely positive
+// definite. That is 10⁻⁷ to 10⁻⁶ of the mean diagonal for thousands of rows, less for more.
+//
+// The logistic loss has no such sums: TrainLogistic takes Rows, which are kept in memory, and iterates. The second
+// moments of the features are its preconditioner.
 //
 // Values are expected to be finite; rows with NaN or infinities are refused before they get here, and
-// Train answers ErrNotFinite if one slipped through. Wrong shapes are programming errors and panic
-// with the prefix "training:". A Sums, EvaluationSample or metric belongs to one goroutine; a Model is
+// Train and TrainLogistic answer ErrNotFinite if one slipped through. Wrong shapes are programming errors and panic
+// with the prefix "training:". A Sums, Rows, EvaluationSample or metric belongs to one goroutine; a Model is
 // immutable and safe for concurrent use.
 package training

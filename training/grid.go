@@ -25,7 +25,7 @@ const (
 )
 
 // Levels of the relative grid are powers of ten. Below the lowest of the regular levels the grid goes on
-// while the best λ is its edge, down to where λ drowns in the rounding of the eigenvalues.
+// while the best λ is its edge. A λ that the rounding of the sums would drown is raised to one that it does not.
 const (
 	relativeLowest   = -8
 	relativeHighest  = 2
@@ -43,7 +43,8 @@ func RelativeGrid() Grid { return Grid{} }
 func PaperGrid() Grid { return Grid{kind: gridPaper} }
 
 // ExplicitGrid is a list of absolute λ in any order; Validate reports an empty list and values that are
-// negative or not finite. λ = 0 means the least-squares solution of the smallest norm.
+// negative or not finite. λ = 0 means the least one that does not drown in the rounding of the sums, which gives nearly
+// the least-squares solution of the smallest norm.
 func ExplicitGrid(lambdas ...float64) Grid {
 	sorted := slices.Clone(lambdas)
 	slices.Sort(sorted)

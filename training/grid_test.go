@@ -79,12 +79,23 @@ func TestWalkGoesOnWhileTheBestIsTheLowest(t *testing.T) {
 		}, 9, 1, true, true},
 		{"nothing usable", func(float64) float64 { return nan }, 1, 1e2, false, false},
 	} {
-		w, found := walk(RelativeGrid(), c.loss)
+		w, found, _ := walk(RelativeGrid(), each(c.loss))
 		if len(w.levels) != c.tried || w.levels[w.best] != c.best || found != c.found || w.atEdge() != c.atEdge {
 			t.Errorf("%s: %+v, found %v, at edge %v", c.what, w, found, w.atEdge())
 		}
 		if !slices.IsSorted(w.levels) {
 			t.Errorf("%s: levels %v", c.what, w.levels)
 		}
+	}
+}
+
+// each judges levels one by one.
+func each(loss func(level float64) float64) func(levels []float64) ([]float64, error) {
+	return func(levels []float64) ([]float64, error) {
+		losses := make([]float64, len(levels))
+		for i, level := range levels {
+			losses[i] = loss(level)
+		}
+		return losses, nil
 	}
 }

@@ -15,7 +15,7 @@ type Model struct {
 	Theta     []float64 `json:"theta"`     // [K*M], output-major
 	Intercept []float64 `json:"intercept"` // [K], zeros when trained without
 	Lambda    float64   `json:"lambda"`    // the λ of the objective it minimises
-	Loss      string    `json:"loss"`      // LossSquared
+	Loss      string    `json:"loss"`      // LossSquared or LossLogistic
 }
 
 // Validate reports wrong lengths and values that are not finite.

@@ -1,104 +1,153 @@
 package training
 
-import "fmt"
+import (
+	"fmt"
 
-// unit is the unit roundoff of float64.
-const unit = 0x1p-53
+	"github.com/eerf-stream/eerf/training/internal/gram"
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+	"github.com/eerf-stream/eerf/training/internal/linear"
+)
+
+// unit is the unit roundoff of float32.
+const unit = 0x1p-24
 
 // moments are the centred second moments of rows, each divided by the number of rows.
 type moments struct {
 	rows     int64
 	features int
 	outputs  int
-	zMean    []float64 // [M]
-	yMean    []float64 // [K]
-	cov      []float64 // [M*M] cov(z_i, z_j), both triangles
-	cross    []float64 // [K*M] cov(y_k, z_j), output-major
-	yVar     []float64 // [K]
-	constant int       // number of features that do not vary
+	zMean    []float64      // [M]
+	yMean    []float64      // [K]
+	cov      *linear.Matrix // M×M: cov(z_i, z_j), the upper triangle
+	cross    []float64      // [K*M] cov(y_k, z_j), output-major
+	yVar     []float64      // [K]
+	constant int            // number of features that do not vary
 }
 
-// centre computes the moments of s: cov(a, b) = Σab/N − āb̄. A variance that the rounding of the sums
-// alone could have made counts as zero, with all its covariances: such a feature or output is constant.
-func centre(s *Sums) (*moments, error) {
-	g := s.settled()
-	if !finite(g.data) {
-		return nil, fmt.Errorf("sums of %d rows: %w", s.Rows, ErrNotFinite)
-	}
+// centre computes the moments of sums: with coded values c = (v − shift)·scale,
+// cov(a, b) = (Σ c_a c_b/N − c̄_a c̄_b)/(scale_a scale_b). A variance that the rounding of the sums alone could have
+// made counts as zero, with all its covariances: such a feature or output is constant.
+func centre(g *gram.Moments) (*moments, error) {
 	c := &moments{
-		rows: s.Rows, features: s.features, outputs: s.outputs,
-		zMean: make([]float64, s.features),
-		yMean: make([]float64, s.outputs),
-		cov:   make([]float64, s.features*s.features),
-		cross: make([]float64, s.outputs*s.features),
-		yVar:  make([]float64, s.outputs),
+		rows: g.Rows(), features: g.Features(), outputs: g.Outputs(),
+		zMean: make([]float64, g.Features()),
+		yMean: make([]float64, g.Outputs()),
+		cov:   linear.NewMatrix(g.Features(), g.Features()),
+		cross: make([]float64, g.Outputs()*g.Features()),
+		yVar:  make([]float64, g.Outputs()),
 	}
-	if s.Rows == 0 {
-		c.constant = s.features
+	if !finite(g.Values()) {
+		return nil, fmt.Errorf("sums of %d rows: %w", c.rows, ErrNotFinite)
+	}
+	if c.rows == 0 {
+		c.constant = c.features
 		return c, nil
 	}
-	mean, varies := centredColumns(g, s.Rows)
-	copy(c.zMean, mean[:s.features])
-	copy(c.yMean, mean[s.features:])
-	c.fill(g, varies)
+	for j := range c.zMean {
+		c.zMean[j] = columnMean(g, j)
+	}
+	for k := range c.yMean {
+		c.yMean[k] = columnMean(g, c.features+k)
+	}
+	c.fill(newCentred(g))
 	return c, nil
 }
 
-// centredColumns returns the mean of every column of the rows (z, y, 1) but the last, and whether the
-// column varies. Second moments summed in blocks of blockRows and then block by block carry a relative
-// error of at most (blockRows + N/blockRows + 2)·2⁻⁵³ (Higham, Accuracy and Stability of Numerical
-// Algorithms, §4.2), and the squared mean about as much again.
-func centredColumns(g packed, rows int64) (mean []float64, varies []bool) {
-	n := float64(rows)
-	tolerance := 2 * unit * (blockRows + n/blockRows + 2)
-	mean = make([]float64, g.size-1)
-	varies = make([]bool, g.size-1)
-	for i := range mean {
-		mean[i] = g.at(i, g.size-1) / n
-		square := g.at(i, i) / n
-		varies[i] = square-mean[i]*mean[i] > tolerance*square
-	}
-	return mean, varies
+// columnMean returns the mean of column i of g over its rows, at least one.
+func columnMean(g *gram.Moments, i int) float64 {
+	return g.Shift(i) + g.Sum(i)/float64(g.Rows())/g.Scale(i)
 }
 
-// fill computes the covariances of columns that vary; all others stay zero.
-func (c *moments) fill(g packed, varies []bool) {
-	n := float64(c.rows)
-	for i := range c.features {
-		if !varies[i] {
+// centred reads covariances from sums.
+type centred struct {
+	*gram.Moments
+	rows float64
+	mean []float64 // of the coded values of each column
+	unit []float64 // 1/scale of a column that varies, else 0
+}
+
+// newCentred finds out which columns vary. Sums of blocks carry a relative error of at most kernel.BlockRows·2⁻²⁴ if
+// all their terms have one sign (Higham, Accuracy and Stability of Numerical Algorithms, §4.2), and the squared mean
+// twice as much.
+func newCentred(g *gram.Moments) *centred {
+	const tolerance = 3 * kernel.BlockRows * unit
+	columns := g.Features() + g.Outputs()
+	c := &centred{
+		Moments: g, rows: float64(g.Rows()),
+		mean: make([]float64, columns), unit: make([]float64, columns),
+	}
+	for i := range c.mean {
+		c.mean[i] = g.Sum(i) / c.rows
+		square := g.At(i, i) / c.rows
+		if square-c.mean[i]*c.mean[i] > tolerance*square {
+			c.unit[i] = 1 / g.Scale(i)
+		}
+	}
+	return c
+}
+
+// cov returns the covariance of columns i <= j, zero where one of them is constant.
+func (c *centred) cov(i, j int) float64 {
+	return (c.At(i, j)/c.rows - c.mean[i]*c.mean[j]) * c.unit[i] * c.unit[j]
+}
+
+// copyCov sets dst to the covariances of column i with columns from on, which lie in one panel.
+func (c *centred) copyCov(dst []float64, i, from int) {
+	sums := c.Row(i, from/kernel.PanelColumns)[from%kernel.PanelColumns:][:len(dst)]
+	mean, units := c.mean[from:][:len(dst)], c.unit[from:][:len(dst)]
+	for j, v := range sums {
+		dst[j] = (v/c.rows - c.mean[i]*mean[j]) * c.unit[i] * units[j]
+	}
+}
+
+// fill computes all covariances.
+func (c *moments) fill(from *centred) {
+	for _, u := range from.unit[:c.features] {
+		if u == 0 {
 			c.constant++
-			continue
 		}
-		row := g.row(i)
-		for j := i; j < c.features; j++ {
-			if varies[j] {
-				v := row[j-i]/n - c.zMean[i]*c.zMean[j]
-				c.cov[i*c.features+j] = v
-				c.cov[j*c.features+i] = v
-			}
-		}
-		for k := range c.outputs {
-			if j := c.features + k; varies[j] {
-				c.cross[k*c.features+i] = row[j-i]/n - c.zMean[i]*c.yMean[k]
-			}
+	}
+	for j := 0; j < c.features; j += kernel.StripColumns {
+		width := min(kernel.StripColumns, c.features-j)
+		for i := range j + width {
+			before := max(i-j, 0) // columns left of the diagonal
+			from.copyCov(c.cov.Row(i, j/kernel.StripColumns)[before:width], i, j+before)
 		}
 	}
 	for k := range c.outputs {
-		if j := c.features + k; varies[j] {
-			c.yVar[k] = g.at(j, j)/n - c.yMean[k]*c.yMean[k]
+		for j := range c.features {
+			c.cross[k*c.features+j] = from.cov(j, c.features+k)
 		}
+		c.yVar[k] = from.cov(c.features+k, c.features+k)
 	}
 }
 
-// squaredLoss returns (1/N) Σ (f(z) − y)² of output k for f(z) = intercept + θ·z, where hTheta = cov(z)·θ.
-// With f̄ = intercept + θ·z̄ it is θᵀcov(z)θ − 2θ·cov(z, y) + var(y) + (ȳ − f̄)², which loses fewer digits
-// than the same expression in raw moments.
-func (c *moments) squaredLoss(k int, theta, hTheta []float64, intercept float64) float64 {
+// squaredLosses returns the mean squared loss of every output of models on the rows of c, model by model. It fills the
+// lower triangle of cov.
+func (c *moments) squaredLosses(models ...*Model) []float64 {
+	theta := linear.NewMatrix(c.features, len(models)*c.outputs)
+	for i, m := range models {
+		m.copyWeights(theta, i*c.outputs)
+	}
+	c.cov.Mirror()
+	product := linear.MultiplySymmetric(c.cov, theta)
+	var losses []float64
+	for i, m := range models {
+		for k := range c.outputs {
+			losses = append(losses, c.squaredLoss(m, k, product, i*c.outputs+k))
+		}
+	}
+	return losses
+}
+
+// squaredLoss returns (1/N) Σ (f(z) − y)² of output k of m, where a column of product is cov(z)·θ. With f̄ = intercept + θ·z̄ it is
+// θᵀcov(z)θ − 2θ·cov(z, y) + var(y) + (ȳ − f̄)², which loses fewer digits than the same expression in raw moments.
+func (c *moments) squaredLoss(m *Model, k int, product *linear.Matrix, column int) float64 {
 	spread := c.yVar[k]
-	bias := c.yMean[k] - intercept
+	bias := c.yMean[k] - m.Intercept[k]
 	cross := c.cross[k*c.features : (k+1)*c.features]
-	for j, t := range theta {
-		spread += t * (hTheta[j] - 2*cross[j])
+	for j, t := range m.Theta[k*c.features : (k+1)*c.features] {
+		spread += t * (product.At(j, column) - 2*cross[j])
 		bias -= t * c.zMean[j]
 	}
 	return max(spread, 0) + bias*bias

@@ -2,13 +2,12 @@ package training
 
 import (
 	"fmt"
+	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"github.com/eerf-stream/eerf/training/internal/gram"
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+	"github.com/eerf-stream/eerf/training/internal/linear"
 )
-
-// maxCholeskyCondition is the condition number above which a single λ is solved by eigendecomposition
-// instead of Cholesky: beyond it the factor's last pivots are mostly rounding.
-const maxCholeskyCondition = 1e13
 
 // system is the ridge problem of one set of rows: (A + λI) θ_k = b_k, where A and b are the second moments
 // of z and (z, y_k) over the rows, centred under an intercept and raw without one. It is the gradient of
@@ -17,14 +16,15 @@ const maxCholeskyCondition = 1e13
 type system struct {
 	*moments
 	intercept bool
-	a         []float64 // [M*M], both triangles
-	b         []float64 // [K*M], output-major
-	scale     float64   // λ of level 1 on the relative grid
-	weight    []float64 // [K] what the squared loss of an output is multiplied by when λ is chosen
+	a         *linear.Matrix // M×M, the upper triangle
+	b         []float64      // [K*M], output-major
+	scale     float64        // λ of level 1 on the relative grid
+	rounding  float64        // about the norm of the rounding errors of A
+	weight    []float64      // [K] what the squared loss of an output is multiplied by when λ is chosen
 }
 
-func newSystem(s *Sums, intercept bool) (*system, error) {
-	c, err := centre(s)
+func newSystem(g *gram.Moments, intercept bool) (*system, error) {
+	c, err := centre(g)
 	if err != nil {
 		return nil, err
 	}
@@ -32,21 +32,31 @@ func newSystem(s *Sums, intercept bool) (*system, error) {
 	if !intercept {
 		sys.a, sys.b = c.raw()
 	}
-	sys.scale = meanDiagonal(c.cov, c.features)
+	sys.scale = meanDiagonal(c.cov)
 	if sys.scale == 0 {
-		sys.scale = meanDiagonal(sys.a, c.features) // no feature varies: the raw moments are all there is
+		sys.scale = meanDiagonal(sys.a) // no feature varies: the raw moments are all there is
+	}
+	sys.rounding = roundingOf(c)
+	if sys.rounding == 0 {
+		sys.rounding = unit * sys.scale
 	}
 	sys.weight = sys.outputWeights()
 	return sys, nil
 }
 
+// roundingOf returns about the norm of the rounding errors of cov(z). Each element is off by about one unit in the last
+// place of float32 in every block of rows, which averages out over blocks: 2⁻²⁴‖A‖_F/√blocks.
+func roundingOf(c *moments) float64 {
+	return unit * c.cov.SymmetricNorm() / math.Sqrt(max(1, float64(c.rows)/kernel.BlockRows))
+}
+
 // raw returns the second moments about zero.
-func (c *moments) raw() (a, b []float64) {
-	a = make([]float64, len(c.cov))
+func (c *moments) raw() (a *linear.Matrix, b []float64) {
+	a = c.cov.Clone()
 	b = make([]float64, len(c.cross))
-	for i, zi := range c.zMean {
-		for j, zj := range c.zMean {
-			a[i*c.features+j] = c.cov[i*c.features+j] + float64(zi*zj)
+	for j, zj := range c.zMean {
+		for i, zi := range c.zMean[:j+1] {
+			a.Set(i, j, a.At(i, j)+float64(zi*zj))
 		}
 	}
 	for k, y := range c.yMean {
@@ -57,12 +67,12 @@ func (c *moments) raw() (a, b []float64) {
 	return a, b
 }
 
-func meanDiagonal(a []float64, n int) float64 {
+func meanDiagonal(a *linear.Matrix) float64 {
 	sum := 0.0
-	for i := range n {
-		sum += a[i*n+i]
+	for i := range a.Rows() {
+		sum += a.At(i, i)
 	}
-	return sum / float64(n)
+	return sum / float64(a.Rows())
 }
 
 // outputWeights returns 1/var(y_k). A constant output has no variance: an intercept fits it exactly, so it
@@ -81,113 +91,93 @@ func (s *system) outputWeights() []float64 {
 	return w
 }
 
-// model completes weights [K*M], which it takes over, to a model. A feature without a second moment is
-// constant (under an intercept) or zero: its weight is zero but for the rounding of the solution.
-func (s *system) model(theta []float64, lambda float64) *Model {
-	for j := range s.features {
-		if s.a[j*s.features+j] == 0 {
-			for k := range s.outputs {
-				theta[k*s.features+j] = 0
-			}
+// lambda returns the λ of a level. Below a quarter of the rounding of A it would only fit that rounding, so it is
+// raised to there.
+func (s *system) lambda(g Grid, level float64) float64 {
+	if g.relative() {
+		level *= s.scale
+	}
+	return max(level, s.rounding/4)
+}
+
+// solution is the answer for one λ.
+type solution struct {
+	model        *Model
+	inverseTrace float64 // tr (A + λI)⁻¹, where it was asked for
+}
+
+// maxDoublings is how often λ is doubled when A + λI is not positive definite.
+const maxDoublings = 64
+
+// solve returns the answer for one λ; factor is room for that. Where rounding makes A + λI indefinite, or nearly so,
+// λ is doubled until it does not.
+func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (solution, error) {
+	if lambda == 0 {
+		lambda = 1 // nothing varies: A and b are zero
+	}
+	for range maxDoublings {
+		if !s.factor(lambda, factor) {
+			lambda *= 2
+			continue
+		}
+		answer := solution{model: s.model(factor, lambda)}
+		if trace {
+			answer.inverseTrace = factor.InverseTrace()
+		}
+		return answer, nil
+	}
+	return solution{}, fmt.Errorf("second moments of %d features and %d rows are not positive definite", s.features, s.rows)
+}
+
+// factor factors A + λI. Of a λ that rounding could outweigh, a quarter must be left: A + ¾λI is definite as well.
+func (s *system) factor(lambda float64, factor *linear.Cholesky) bool {
+	if lambda < s.rounding && !factor.Factor(s.a, 0.75*lambda) {
+		return false
+	}
+	return factor.Factor(s.a, lambda)
+}
+
+// model returns the model of λ, given the factor of A + λI.
+func (s *system) model(factor *linear.Cholesky, lambda float64) *Model {
+	theta := linear.NewMatrix(s.features, s.outputs)
+	for k := range s.outputs {
+		for j := range s.features {
+			theta.Set(j, k, s.b[k*s.features+j])
 		}
 	}
+	factor.Solve(theta)
 	m := &Model{
-		Features: s.features, Outputs: s.outputs, Theta: theta,
-		Intercept: make([]float64, s.outputs), Lambda: lambda, Loss: LossSquared,
+		Features: s.features, Outputs: s.outputs, Lambda: lambda, Loss: LossSquared,
+		Theta: make([]float64, s.outputs*s.features), Intercept: make([]float64, s.outputs),
 	}
-	if s.intercept {
-		for k := range m.Intercept {
-			sum := s.yMean[k]
-			for j, t := range theta[k*s.features : (k+1)*s.features] {
-				sum -= t * s.zMean[j]
+	for k := range s.outputs {
+		for j := range s.features {
+			// A feature without a second moment is constant (under an intercept) or zero: its weight is rounding.
+			if s.a.At(j, j) > 0 {
+				m.Theta[k*s.features+j] = theta.At(j, k)
 			}
-			m.Intercept[k] = sum
+		}
+		if s.intercept {
+			m.Intercept[k] = s.interceptOf(m.Theta[k*s.features:(k+1)*s.features], k)
 		}
 	}
 	return m
 }
 
-// solve returns the weights [K*M] for one λ.
-func (s *system) solve(lambda float64) ([]float64, error) {
-	shifted := mat.NewSymDense(s.features, append([]float64(nil), s.a...))
-	for i := range s.features {
-		shifted.SetSym(i, i, shifted.At(i, i)+lambda)
+// interceptOf returns the intercept ȳ_k − θ·z̄ of output k.
+func (s *system) interceptOf(theta []float64, k int) float64 {
+	sum := s.yMean[k]
+	for j, t := range theta {
+		sum -= t * s.zMean[j]
 	}
-	var factor mat.Cholesky
-	if factor.Factorize(shifted) && factor.Cond() <= maxCholeskyCondition {
-		var theta mat.Dense
-		if err := factor.SolveTo(&theta, mat.NewDense(s.outputs, s.features, s.b).T()); err == nil {
-			return transposed(&theta), nil
+	return sum
+}
+
+// copyWeights copies θ to K columns of dst, M×K.
+func (m *Model) copyWeights(dst *linear.Matrix, column int) {
+	for k := range m.Outputs {
+		for j, t := range m.Theta[k*m.Features : (k+1)*m.Features] {
+			dst.Set(j, column+k, t)
 		}
 	}
-	eigen, err := decompose(s)
-	if err != nil {
-		return nil, err
-	}
-	return eigen.weights(lambda), nil
-}
-
-// transposed returns the values of m by columns.
-func transposed(m *mat.Dense) []float64 {
-	rows, columns := m.Dims()
-	t := mat.NewDense(columns, rows, nil)
-	t.Copy(m.T())
-	return t.RawMatrix().Data
-}
-
-// spectrum is the eigendecomposition A = U diag(d) Uᵀ with the right-hand sides rotated into it. Every λ
-// then costs one product: θ_k = U diag(1/(d+λ)) Uᵀ b_k.
-type spectrum struct {
-	features, outputs int
-
-	values  []float64  // d, ascending, not negative
-	vectors mat.Matrix // U, M×M
-	rotated *mat.Dense // bᵀU, K×M
-}
-
-func decompose(s *system) (*spectrum, error) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(s.features, s.a), true) {
-		return nil, fmt.Errorf("eigendecomposition of the %d by %d second moments of %d rows did not converge",
-			s.features, s.features, s.rows)
-	}
-	e := &spectrum{
-		features: s.features, outputs: s.outputs,
-		values: eigen.Values(nil), vectors: eigen.RawQ(), rotated: new(mat.Dense),
-	}
-	for i, d := range e.values {
-		e.values[i] = max(d, 0) // second moments have none below zero: it is rounding
-	}
-	e.rotated.Mul(mat.NewDense(s.outputs, s.features, s.b), e.vectors)
-	return e, nil
-}
-
-// inverse returns 1/(d_i+λ). When λ drowns in the rounding of the largest eigenvalue it is the
-// pseudo-inverse: eigenvalues that are zero up to rounding contribute nothing, which gives the solution
-// of the smallest norm.
-func (e *spectrum) inverse(i int, lambda float64) float64 {
-	largest := e.values[e.features-1]
-	d := e.values[i]
-	if lambda <= 2*unit*largest {
-		if d <= 2*unit*float64(e.features)*largest {
-			return 0
-		}
-		return 1 / d
-	}
-	return 1 / (d + lambda)
-}
-
-// weights returns θ [K*M] for one λ.
-func (e *spectrum) weights(lambda float64) []float64 {
-	scaled := mat.DenseCopyOf(e.rotated)
-	raw := scaled.RawMatrix().Data
-	for i := range e.features {
-		inverse := e.inverse(i, lambda)
-		for k := range e.outputs {
-			raw[k*e.features+i] *= inverse
-		}
-	}
-	theta := mat.NewDense(e.outputs, e.features, nil)
-	theta.Mul(scaled, e.vectors.T())
-	return theta.RawMatrix().Data
 }

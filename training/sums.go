@@ -1,17 +1,20 @@
 package training
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/training/internal/gram"
+)
 
 // Sums are the additive moments of rows of M features z and K outputs y. Rows is always current; the
 // moments themselves are read by Train, OutputMean and MajorityClass. Sums take 4·(M+K+1)² bytes and, once rows
-// were added, 1 KB more for each of the M+K+1 columns.
+// were added, 2 KB more for each of the M+K+1 columns; both grow by up to 48 columns from being kept in whole panels.
 type Sums struct {
 	Rows int64 // rows added or merged so far
 
 	features int
 	outputs  int
-	gram     packed    // moments of all rows but the pending ones
-	pending  []float64 // rows (z, y, 1) of the unfinished block, at most blockRows
+	gram     *gram.Gram
 }
 
 // NewSums returns the sums of no rows, for rows of that many features and outputs. It panics unless
@@ -20,7 +23,7 @@ func NewSums(features, outputs int) *Sums {
 	if features <= 0 || outputs <= 0 {
 		panic(fmt.Sprintf("training: sums of %d features and %d outputs", features, outputs))
 	}
-	return &Sums{features: features, outputs: outputs, gram: newPacked(features + outputs + 1)}
+	return &Sums{features: features, outputs: outputs, gram: gram.New(features, outputs)}
 }
 
 // Add adds rows: z is rows×M and y rows×K, both row-major and finite. Any cutting of the same sequence
@@ -30,29 +33,10 @@ func (s *Sums) Add(z []float32, rows int, y []float32) {
 		panic(fmt.Sprintf("training: %d rows of %d features and %d outputs, given %d and %d values",
 			rows, s.features, s.outputs, len(z), len(y)))
 	}
-	width := s.gram.size
-	if s.pending == nil {
-		s.pending = make([]float64, 0, blockRows*width)
-	}
 	for n := range rows {
-		s.pending = appendRow(s.pending, z[n*s.features:(n+1)*s.features], y[n*s.outputs:(n+1)*s.outputs])
-		if len(s.pending) == blockRows*width {
-			s.gram.addBlock(s.pending)
-			s.pending = s.pending[:0]
-		}
+		s.gram.Add(z[n*s.features:(n+1)*s.features], y[n*s.outputs:(n+1)*s.outputs])
 	}
 	s.Rows += int64(rows)
-}
-
-// appendRow appends (z, y, 1): the Gram of such rows holds Σzzᵀ, Σzyᵀ, Σyyᵀ, Σz, Σy and the count.
-func appendRow(dst []float64, z, y []float32) []float64 {
-	for _, v := range z {
-		dst = append(dst, float64(v))
-	}
-	for _, v := range y {
-		dst = append(dst, float64(v))
-	}
-	return append(dst, 1)
 }
 
 // Merge adds the rows of other, which is left as it is. Merging in a fixed order gives fixed bits; sums
@@ -62,29 +46,15 @@ func (s *Sums) Merge(other *Sums) {
 		panic(fmt.Sprintf("training: merge of sums of %d features and %d outputs into %d and %d",
 			other.features, other.outputs, s.features, s.outputs))
 	}
-	s.gram.add(other.settled())
+	s.gram.Merge(other.gram)
 	s.Rows += other.Rows
 }
 
 // Clone returns an independent copy that continues with the same bits.
 func (s *Sums) Clone() *Sums {
 	c := *s
-	c.gram = s.gram.clone()
-	c.pending = nil
-	if len(s.pending) > 0 {
-		c.pending = append(make([]float64, 0, blockRows*s.gram.size), s.pending...)
-	}
+	c.gram = s.gram.Clone()
 	return &c
-}
-
-// settled returns the moments of all rows, the pending ones included, and leaves s undisturbed.
-func (s *Sums) settled() packed {
-	if len(s.pending) == 0 {
-		return s.gram
-	}
-	g := s.gram.clone()
-	g.addBlock(s.pending)
-	return g
 }
 
 // OutputMean returns the mean of each of the K outputs, zeros when there are no rows. It is what the
@@ -94,9 +64,9 @@ func (s *Sums) OutputMean() []float64 {
 	if s.Rows == 0 {
 		return mean
 	}
-	g := s.settled()
+	g := s.gram.Settled()
 	for k := range mean {
-		mean[k] = g.at(s.features+k, s.features+s.outputs) / float64(s.Rows)
+		mean[k] = columnMean(g, s.features+k)
 	}
 	return mean
 }

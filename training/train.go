@@ -1,6 +1,11 @@
 package training
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/training/internal/gram"
+	"github.com/eerf-stream/eerf/training/internal/linear"
+)
 
 // MinHeldOutRows is the number of held-out rows from which λ is chosen on them. With fewer, one unusual
 // row would decide, so λ is chosen by generalised cross-validation on all rows.
@@ -26,7 +31,7 @@ type Fit struct {
 	Rule        Rule      `json:"rule"`
 	Level       float64   `json:"level"`         // chosen level: λ/scale on the relative grid, else λ
 	Levels      []float64 `json:"levels"`        // every level tried, ascending
-	Lambdas     []float64 `json:"lambdas"`       // the λ of each level while choosing
+	Lambdas     []float64 `json:"lambdas"`       // the λ of each level while choosing, raised where rounding would drown it
 	HeldOutLoss []float64 `json:"held_out_loss"` // RuleHeldOut: mean squared loss of each λ, each output divided by its variance, summed over outputs
 	GCV         []float64 `json:"gcv"`           // RuleGCV: the score of each λ, same units
 	AtEdge      bool      `json:"at_edge"`       // the chosen level is the lowest or highest tried: a wider grid may be better
@@ -39,7 +44,7 @@ type Fit struct {
 
 // Train fits the models of fit and chooses λ on heldOut, which may be nil or empty; it changes neither.
 //
-// With MinHeldOutRows held-out rows or more, every λ is fitted on fit (one eigendecomposition), the one of
+// With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one of
 // the smallest squared loss on heldOut is chosen (each output divided by its variance over fit), and its
 // level is fitted again on all rows. With fewer, all rows are fitted and λ chosen by generalised
 // cross-validation. Equal losses go to the largest λ.
@@ -55,117 +60,104 @@ func Train(fit, heldOut *Sums, o Options) (*Fit, error) {
 	if heldOut == nil {
 		heldOut = NewSums(fit.features, fit.outputs)
 	}
-	all := fit.Clone()
-	all.Merge(heldOut)
-	if all.Rows == 0 {
+	if fit.features != heldOut.features || fit.outputs != heldOut.outputs {
+		panic(fmt.Sprintf("training: %d features and %d outputs to fit, %d and %d held out",
+			fit.features, fit.outputs, heldOut.features, heldOut.outputs))
+	}
+	if fit.Rows+heldOut.Rows == 0 {
 		return nil, fmt.Errorf("train: %w", ErrNoRows)
 	}
-	f, err := fitAll(fit, heldOut, all, o)
+	t, err := newTraining(fit.gram.Settled(), heldOut.gram.Settled(), o)
 	if err != nil {
 		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Rows, heldOut.Rows, err)
 	}
-	f.FitRows, f.HeldOutRows, f.TrainRows = fit.Rows, heldOut.Rows, all.Rows
+	f, err := t.run()
+	if err != nil {
+		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Rows, heldOut.Rows, err)
+	}
+	f.ConstantFeatures = t.whole.constant
+	f.FitRows, f.HeldOutRows, f.TrainRows = fit.Rows, heldOut.Rows, fit.Rows+heldOut.Rows
 	return f, f.Model.Validate()
 }
 
-func fitAll(fit, heldOut, all *Sums, o Options) (*Fit, error) {
-	whole, err := newSystem(all, o.Intercept)
-	if err != nil {
-		return nil, err
+// trainingRun is one call of Train.
+type trainingRun struct {
+	Options
+	fit, heldOut *gram.Moments
+	whole        *system // of all rows
+}
+
+func newTraining(fit, heldOut *gram.Moments, o Options) (*trainingRun, error) {
+	whole, err := newSystem(fit.Plus(heldOut), o.Intercept)
+	return &trainingRun{Options: o, fit: fit, heldOut: heldOut, whole: whole}, err
+}
+
+func (t *trainingRun) run() (*Fit, error) {
+	if t.fit.Rows() > 0 && t.heldOut.Rows() >= MinHeldOutRows {
+		return t.fitHeldOut()
 	}
-	var f *Fit
-	if fit.Rows > 0 && heldOut.Rows >= MinHeldOutRows {
-		f, err = fitHeldOut(fit, heldOut, whole, o)
-	} else {
-		f, err = fitGCV(fit, heldOut, whole, o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f.ConstantFeatures = whole.constant
-	return f, nil
+	return t.fitGCV()
 }
 
 // fitHeldOut chooses on held-out rows and fits the whole again at the chosen level.
-func fitHeldOut(fit, heldOut *Sums, whole *system, o Options) (*Fit, error) {
-	part, err := newSystem(fit, o.Intercept)
+func (t *trainingRun) fitHeldOut() (*Fit, error) {
+	part, err := newSystem(t.fit, t.Intercept)
 	if err != nil {
 		return nil, err
 	}
-	held, err := centre(heldOut)
+	held, err := centre(t.heldOut)
 	if err != nil {
 		return nil, err
 	}
-	eigen, err := decompose(part)
+	p := newPath(part, t.Grid, false, func(a []solution) []float64 { return held.meanLosses(a, part.weight) })
+	w, found, err := walk(t.Grid, p.losses)
 	if err != nil {
 		return nil, err
 	}
-	modelAt := func(level float64) *Model {
-		lambda := part.lambda(o.Grid, level)
-		return part.model(eigen.weights(lambda), lambda)
-	}
-	w, found := walk(o.Grid, func(level float64) float64 {
-		return held.meanLoss(modelAt(level), part.weight)
-	})
-	level := w.levels[w.best]
-	theta, err := whole.solve(whole.lambda(o.Grid, level))
-	if err != nil {
-		return nil, err
-	}
-	f := newFit(w, found, part, o.Grid)
-	f.Model = whole.model(theta, whole.lambda(o.Grid, level))
-	f.OnFit = modelAt(level)
+	f := newFit(w, found, p)
+	f.OnFit = p.at(f.Level).model
 	if found {
 		f.Rule, f.HeldOutLoss = RuleHeldOut, w.losses
 	}
-	return f, nil
+	f.Model, err = t.whole.modelAt(t.Grid, f.Level, p.room[0])
+	return f, err
 }
 
 // fitGCV chooses by generalised cross-validation on all rows.
-func fitGCV(fit, heldOut *Sums, whole *system, o Options) (*Fit, error) {
-	eigen, err := decompose(whole)
+func (t *trainingRun) fitGCV() (*Fit, error) {
+	p := newPath(t.whole, t.Grid, true, t.whole.gcv)
+	w, found, err := walk(t.Grid, p.losses)
 	if err != nil {
 		return nil, err
 	}
-	w, found := walk(o.Grid, func(level float64) float64 {
-		return whole.gcv(eigen, whole.lambda(o.Grid, level))
-	})
-	f := newFit(w, found, whole, o.Grid)
-	lambda := whole.lambda(o.Grid, f.Level)
-	f.Model = whole.model(eigen.weights(lambda), lambda)
+	f := newFit(w, found, p)
+	f.Model = p.at(f.Level).model
 	if found {
 		f.Rule, f.GCV = RuleGCV, w.losses
 	}
 	f.OnFit = f.Model
-	if fit.Rows == 0 || heldOut.Rows == 0 {
+	if t.fit.Rows() == 0 || t.heldOut.Rows() == 0 {
 		return f, nil
 	}
-	part, err := newSystem(fit, o.Intercept)
+	part, err := newSystem(t.fit, t.Intercept)
 	if err != nil {
 		return nil, err
 	}
-	partLambda := part.lambda(o.Grid, f.Level)
-	theta, err := part.solve(partLambda)
-	if err != nil {
-		return nil, err
-	}
-	f.OnFit = part.model(theta, partLambda)
-	return f, nil
+	f.OnFit, err = part.modelAt(t.Grid, f.Level, p.room[0])
+	return f, err
 }
 
-// newFit reports a search over the levels of the system it was made on.
-func newFit(w search, found bool, s *system, g Grid) *Fit {
+// modelAt returns the model of one level; factor is room for that.
+func (s *system) modelAt(g Grid, level float64, factor *linear.Cholesky) (*Model, error) {
+	a, err := s.solve(s.lambda(g, level), factor, false)
+	return a.model, err
+}
+
+// newFit reports a search over the levels of a path.
+func newFit(w search, found bool, p *path) *Fit {
 	f := &Fit{Rule: RuleLargest, Level: w.levels[w.best], Levels: w.levels, AtEdge: found && w.atEdge()}
 	for _, level := range w.levels {
-		f.Lambdas = append(f.Lambdas, s.lambda(g, level))
+		f.Lambdas = append(f.Lambdas, p.at(level).model.Lambda)
 	}
 	return f
-}
-
-// lambda returns the λ of a level.
-func (s *system) lambda(g Grid, level float64) float64 {
-	if g.relative() {
-		return level * s.scale
-	}
-	return level
 }

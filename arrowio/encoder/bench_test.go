@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	benchRows    = 4096
+	benchRows    = 1024
 	benchColumns = 77
 )
 
@@ -61,32 +61,61 @@ func benchWords(b *testing.B, dt arrow.DataType) arrow.Record {
 	return record(b, columns...)
 }
 
+// benchNulls returns a record of float32 columns with a null in every tenth place.
+func benchNulls(b *testing.B) arrow.Record {
+	b.Helper()
+	columns := make([]column, benchColumns)
+	for j := range columns {
+		columns[j] = col(b, fmt.Sprint("c", j), f32, sequence(benchRows, func(i int) any {
+			if i%10 == j%10 {
+				return nil
+			}
+			return i % 100
+		})...)
+	}
+	return record(b, columns...)
+}
+
 func BenchmarkEncode(b *testing.B) {
+	unclipped := options()
+	unclipped.Clip = 0
 	cases := []struct {
-		name string
-		rec  arrow.Record
+		name    string
+		options Options
+		rec     arrow.Record
+		encode  func(e *Encoder, dst *Rows, rec arrow.Record, take []int32) error
 	}{
-		{"float32x77", benchColumnsOf(b, f32)}, {"float64x77", benchColumnsOf(b, f64)}, {"int64x77", benchColumnsOf(b, i64)},
-		{"list77", benchList(b)}, {"string8", benchWords(b, text)}, {"dictionary8", benchWords(b, dict)},
+		{"float32x77", options(), benchColumnsOf(b, f32), (*Encoder).Encode},
+		{"float64x77", options(), benchColumnsOf(b, f64), (*Encoder).Encode},
+		{"int64x77", options(), benchColumnsOf(b, i64), (*Encoder).Encode},
+		{"nulls77", options(), benchNulls(b), (*Encoder).Encode},
+		{"list77", options(), benchList(b), (*Encoder).Encode},
+		{"string8", options(), benchWords(b, text), (*Encoder).Encode},
+		{"dictionary8", options(), benchWords(b, dict), (*Encoder).Encode},
+		{"raw/float32x77", unclipped, benchColumnsOf(b, f32), (*Encoder).EncodeRaw},
+		{"raw/list77", unclipped, benchList(b), (*Encoder).EncodeRaw},
+	}
+	every20 := make([]int32, 0, benchRows/20)
+	for row := int32(0); row < benchRows; row += 20 {
+		every20 = append(every20, row)
 	}
 	for _, c := range cases {
-		e, _ := calibrated(b, options(), c.rec)
-		every20 := make([]int32, 0, benchRows/20)
-		for row := int32(0); row < benchRows; row += 20 {
-			every20 = append(every20, row)
+		e, _ := calibrated(b, c.options, c.rec)
+		for name, take := range map[string][]int32{c.name: nil, c.name + "/every20": every20} {
+			b.Run(name, func(b *testing.B) {
+				benchEncode(b, func(dst *Rows) error { return c.encode(e, dst, c.rec, take) })
+			})
 		}
-		b.Run(c.name, func(b *testing.B) { benchEncode(b, e, c.rec, nil) })
-		b.Run(c.name+"/every20", func(b *testing.B) { benchEncode(b, e, c.rec, every20) })
 	}
 }
 
-// benchEncode encodes the rows taken, over and over.
-func benchEncode(b *testing.B, e *Encoder, rec arrow.Record, take []int32) {
+// benchEncode encodes rows, over and over.
+func benchEncode(b *testing.B, encode func(dst *Rows) error) {
 	b.Helper()
 	var rows Rows
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := e.Encode(&rows, rec, take); err != nil {
+		if err := encode(&rows); err != nil {
 			b.Fatal(err)
 		}
 	}

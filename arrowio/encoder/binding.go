@@ -13,6 +13,8 @@ import (
 // same one as long as a topic's schema stays, and found again otherwise.
 type binding struct {
 	encoder *Encoder
+	// raw says that numbers are to stay as they are, for features that the encoder is folded into.
+	raw     bool
 	columns []boundColumn
 	classes classTable
 
@@ -35,9 +37,12 @@ type boundColumn struct {
 }
 
 // bind makes the binding that of e and schema.
-func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
-	if b.encoder != e {
-		*b = binding{encoder: e, columns: boundColumns(e)}
+func (b *binding) bind(e *Encoder, raw bool, schema *arrow.Schema) error {
+	if b.encoder != e || b.raw != raw {
+		if raw && e.Fold() == nil {
+			panic("encoder: raw rows of an encoder that does not fold")
+		}
+		*b = binding{encoder: e, raw: raw, columns: boundColumns(e, raw)}
 		if e.Label != nil {
 			b.classes = newClassTable(e.Label)
 		}
@@ -55,12 +60,12 @@ func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 }
 
 // boundColumns prepares the columns of an encoder.
-func boundColumns(e *Encoder) []boundColumn {
+func boundColumns(e *Encoder, raw bool) []boundColumn {
 	columns := make([]boundColumn, len(e.Columns))
 	at := 0
 	for i := range e.Columns {
 		c := &e.Columns[i]
-		b := boundColumn{kind: c.Kind, width: c.Width, at: at, scaling: newScaling(e, c)}
+		b := boundColumn{kind: c.Kind, width: c.Width, at: at, scaling: newScaling(e, c, raw)}
 		switch c.Kind {
 		case Bool:
 			b.indicators = newIndicators(&b.scaling, []float64{c.Mean[0]})

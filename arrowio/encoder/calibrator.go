@@ -45,7 +45,6 @@ type Calibrator struct {
 	features []int
 	labels   []int
 	arrays   []arrow.Array
-	ordinals []int32
 	scratch  scratch
 }
 
@@ -84,25 +83,24 @@ func (c *Calibrator) Add(rec arrow.Record) error {
 	}
 	rows := int(rec.NumRows())
 	for i, l := range c.columns {
-		c.inBlocks(rows, l.want.width, func(block []int32) {
+		inBlocks(rows, l.want.width, func(block picked) {
 			l.learn(rec.Column(c.features[i]), block, &c.scratch)
 		})
 	}
-	c.inBlocks(rows, max(1, len(c.labels)), func(block []int32) { c.label.learn(c.arrays, block, &c.scratch) })
+	inBlocks(rows, max(1, len(c.labels)), func(block picked) { c.label.learn(c.arrays, block, &c.scratch) })
 	clear(c.arrays)
 	c.rows += int64(rows)
 	return nil
 }
 
+// learnedFloats is the size of a block that a column is learned in, so that its scratch stays small.
+const learnedFloats = 16 << 10
+
 // inBlocks calls f with runs of row numbers that keep its scratch small.
-func (c *Calibrator) inBlocks(rows, width int, f func(block []int32)) {
-	step := max(minBlockRows, blockFloats/width)
+func inBlocks(rows, width int, f func(block picked)) {
+	step := max(1, learnedFloats/width)
 	for first := 0; first < rows; first += step {
-		c.ordinals = resize(c.ordinals, min(step, rows-first))
-		for i := range c.ordinals {
-			c.ordinals[i] = int32(first + i)
-		}
-		f(c.ordinals)
+		f(picked{first: first, n: min(step, rows-first)})
 	}
 }
 

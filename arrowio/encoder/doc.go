@@ -33,6 +33,22 @@
 // (Welford), so that the encoder does not depend on how those rows were cut into records. A column
 // that was constant has scale 1.
 //
+// How it is computed is another matter: most numbers are multiplied by a reciprocal, several at a time,
+// with the bits that the division would give (see internal/standardize).
+//
+// # Raw rows
+//
+// Shifting and scaling are affine, so features of the form f(ωᵀx + b) can take them into ω and b and
+// read the record's own numbers. [Encoder.Fold] says whether that is exact enough for an encoder, once
+// for a feature set or an exploration, and gives the map to fold; [Encoder.EncodeRaw] then takes the place
+// of Encode. It rejects the same rows and counts the same things. Numbers of other types than float32
+// are rounded to it before the mean is subtracted, not after; that costs at most five times the
+// rounding of x where x is about 1, since the mean of an encoder that folds is at most four scales. A
+// time in seconds has a mean of thousands of scales, and its encoder does not fold.
+//
+// Raw rows of a single vector column of float32 without nulls are not even copied: X is a view of the
+// record, and lives as long as the record does.
+//
 // # Outcomes of a row
 //
 // Every row asked for ends in one of two places. It is rejected, and listed in Rows.Rejected, when a

@@ -1,17 +1,20 @@
 package encoder
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// blockFloats is the size of a block: 64 KiB of X, which stays in the second-level cache while the
-// columns, each of which touches every row, are written one after the other.
-const blockFloats = 16 << 10
-
-// minBlockRows keeps the cost of entering a column small against its rows.
-const minBlockRows = 16
+// A block of rows is encoded before the next, so that X stays in the second-level cache while its
+// columns are written: blockFloats is its usual size, 256 KiB of X. Its rows are bounded because entering
+// a column costs time, and above because the scratch of a column grows with them.
+const (
+	blockFloats  = 64 << 10
+	minBlockRows = 64
+	maxBlockRows = 256
+)
 
 // Encode overwrites dst with the usable rows among take, row numbers of rec in any order; nil takes
 // all. What becomes of each row is in the package documentation. A wrong schema is the only error: it
@@ -22,14 +25,30 @@ const minBlockRows = 16
 // time. Cutting take into pieces gives the same rows. A row number that the record does not have
 // panics.
 func (e *Encoder) Encode(dst *Rows, rec arrow.Record, take []int32) error {
-	dst.empty()
-	if err := dst.binding.bind(e, rec.Schema()); err != nil {
+	return dst.encode(e, false, rec, take)
+}
+
+// EncodeRaw is Encode for features that the encoder is folded into (see [Encoder.Fold]): X holds the
+// numbers of the record as float32, means in the place of nulls, and they are neither shifted nor
+// scaled. The same rows are rejected, for the same reasons, as by Encode, and all else in dst is the same.
+//
+// Where a record has the rows in that form already, one vector of float32 without a null, and all of
+// them are asked for and usable, X is a view of the record's memory: it must not be written, and is
+// valid as long as the record. An encoder that does not fold panics.
+func (e *Encoder) EncodeRaw(dst *Rows, rec arrow.Record, take []int32) error {
+	return dst.encode(e, true, rec, take)
+}
+
+// encode is Encode and EncodeRaw.
+func (r *Rows) encode(e *Encoder, raw bool, rec arrow.Record, take []int32) error {
+	r.empty()
+	if err := r.binding.bind(e, raw, rec.Schema()); err != nil {
 		return err
 	}
-	dst.ask(e, int(rec.NumRows()), take)
-	dst.encodeFeatures(rec)
-	dst.encodeLabel(rec)
-	dst.settle()
+	r.ask(e, int(rec.NumRows()), take)
+	r.encodeFeatures(rec)
+	r.encodeLabel(rec)
+	r.settle()
 	return nil
 }
 
@@ -38,6 +57,7 @@ func (r *Rows) empty() {
 	r.Counts = Counts{}
 	r.Rejected = r.Rejected[:0]
 	r.Targets.Outputs, r.Targets.Values, r.Targets.Class = 0, nil, nil
+	r.X, r.viewing = r.dense, false
 	r.truncate(0)
 }
 
@@ -48,18 +68,19 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 		n = len(take)
 	}
 	r.N, r.Dim = n, e.Dim
-	r.X = resize(r.X, n*e.Dim)
 	r.Row = resize(r.Row, n)
 	r.Labelled = resize(r.Labelled, n)
 	r.fault = resize(r.fault, n)
 	clear(r.fault)
 	if take == nil {
+		r.picked = picked{n: n}
 		for i := range r.Row {
 			r.Row[i] = int32(i)
 		}
 		return
 	}
 	copy(r.Row, take)
+	r.picked = picked{list: r.Row}
 	for _, row := range take {
 		if row < 0 || int(row) >= rows {
 			panic(fmt.Sprintf("encoder: row %d asked of a record of %d rows", row, rows))
@@ -67,62 +88,78 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 	}
 }
 
-// encodeFeatures fills X block by block.
+// input is a feature column of the record in hand.
+type input struct {
+	array arrow.Array
+	// missing says that some number of it may be null.
+	missing bool
+}
+
+// encodeFeatures fills X, block by block if the record does not have it already.
 func (r *Rows) encodeFeatures(rec arrow.Record) {
-	step := max(minBlockRows, blockFloats/max(1, r.Dim)) // an encoder of labels alone has no dimensions
+	r.inputs = resize(r.inputs, len(r.binding.features))
+	defer clear(r.inputs) // so that they do not keep the record's memory
+	for i, column := range r.binding.features {
+		a := rec.Column(column)
+		r.inputs[i] = input{a, isNumeric(r.binding.columns[i].kind) && mayMiss(a)}
+	}
+	if x := r.view(); x != nil {
+		r.X, r.viewing = x, true
+		r.judgeView()
+		return
+	}
+	r.dense = resize(r.dense, r.N*r.Dim)
+	r.X = r.dense
+	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows) // an encoder of labels alone has no dimensions
 	for first := 0; first < r.N; first += step {
 		next := min(first+step, r.N)
-		b := block{
-			rows: r.Row[first:next], x: r.X[first*r.Dim : next*r.Dim], dim: r.Dim,
+		r.encodeBlock(&block{
+			rows: r.picked.part(first, next), x: r.X[first*r.Dim : next*r.Dim], dim: r.Dim,
 			fault: r.fault[first:next], counts: &r.Counts,
-		}
-		for i := range r.binding.columns {
-			r.encodeColumn(&b, &r.binding.columns[i], rec.Column(r.binding.features[i]))
-		}
+		})
 	}
 }
 
-// encodeColumn writes one column into a block.
-func (r *Rows) encodeColumn(b *block, c *boundColumn, a arrow.Array) {
-	switch c.kind {
-	case Numeric:
-		b.scaleNumbers(c.at, r.loadFeatures(b, c, a), &c.scaling)
-	case Vector:
-		b.scaleVectors(c.at, r.loadFeatures(b, c, a), &c.scaling)
-	case Bool:
-		r.codes = resize(r.codes, len(b.rows))
-		loadBools(r.codes, a, b.rows, unseenCode, 0)
-		b.setIndicators(c.at, r.codes, &c.indicators)
-	case Category:
-		r.codes = resize(r.codes, len(b.rows))
-		r.entries = loadCodes(r.codes, a, b.rows, c.codes, r.entries)
-		b.setIndicators(c.at, r.codes, &c.indicators)
-		b.countUnseen(r.codes)
+// encodeBlock writes all columns into a block, single numbers several at a time.
+func (r *Rows) encodeBlock(b *block) {
+	for i := 0; i < len(r.inputs); {
+		numbers := 0
+		for next := min(i+stripColumns, len(r.inputs)); i+numbers < next && r.binding.columns[i+numbers].kind == Numeric; {
+			numbers++
+		}
+		if numbers == 0 {
+			r.encodeColumn(b, &r.binding.columns[i], &r.inputs[i])
+			i++
+			continue
+		}
+		r.encodeNumbers(b, i, numbers)
+		i += numbers
 	}
 }
 
-// loadFeatures returns the numbers of a column for a block, means in the place of nulls.
-func (r *Rows) loadFeatures(b *block, c *boundColumn, a arrow.Array) []float64 {
-	n := len(b.rows) * c.width
-	r.loaded = resize(r.loaded, n)
-	loadNumbers(r.loaded, a, b.rows)
-	r.null = resize(r.null, n)
-	if !markNulls(r.null, a, b.rows, c.width) {
-		return r.loaded
+// encodeColumn writes one column that is not of single numbers into a block.
+func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
+	if c.kind == Vector {
+		r.encodeVectors(b, c, in)
+		return
 	}
-	for i := range b.rows {
-		for j, mean := range c.scaling.mean {
-			if at := i*c.width + j; r.null[at] {
-				r.loaded[at] = mean
-				b.counts.Imputed++
-			}
-		}
+	r.codes = resize(r.codes, b.rows.len())
+	if c.kind == Bool {
+		loadBools(r.codes, in.array, b.rows, unseenCode, 0)
+		b.setIndicators(c.at, r.codes, &c.indicators)
+		return
 	}
-	return r.loaded
+	r.entries = loadCodes(r.codes, in.array, b.rows, c.codes, r.entries)
+	b.setIndicators(c.at, r.codes, &c.indicators)
+	b.countUnseen(r.codes)
 }
 
 // settle moves the faulty rows out of X into Rejected.
 func (r *Rows) settle() {
+	if bytes.Count(r.fault, []byte{noFault}) == r.N {
+		return
+	}
+	r.own()
 	kept := 0
 	for i := range r.N {
 		if f := r.fault[i]; f != noFault {

@@ -256,21 +256,43 @@ func TestTakeOfAMissingRowPanics(t *testing.T) {
 
 func TestEncodeAllocatesNothingOnceWarm(t *testing.T) {
 	var columns []column
-	for i := range 8 {
-		columns = append(columns, col(t, string(rune('a'+i)), f64, 1, nil, 3, math.NaN()))
+	for i := range 20 {
+		dt := []arrow.DataType{f64, f32, i64, arrow.PrimitiveTypes.Uint8}[i%4]
+		columns = append(columns, col(t, string(rune('a'+i)), dt, 1, nil, 3, 2))
 	}
-	columns = append(columns, col(t, "v", list(2, f32), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}),
-		col(t, "f", flags, true, nil, false, true), col(t, "s", dict, "p", "q", nil, "p"), col(t, "y", i64, 1, 2, nil, 4))
-	first, second := record(t, columns...), record(t, columns...) // with a schema each
-	e, _ := calibrated(t, options("y"), first)
+	columns = append(columns, col(t, "nan", f64, 1, nil, 3, math.NaN()),
+		col(t, "v", list(2, f32), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}), col(t, "w", list(2, i64), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}),
+		col(t, "flag", flags, true, nil, false, true), col(t, "word", text, "p", "q", nil, "p"), col(t, "coded", dict, "p", "q", nil, "p"),
+		col(t, "label", i64, 1, 2, nil, 4))
+	o := options("label")
+	e, _ := calibrated(t, o, record(t, columns...))
+	expectNoAllocations(t, (*Encoder).Encode, e, columns)
+
+	o.Clip = 0
+	vector := []column{col(t, "v", list(2, f32), []any{1, 2}, []any{2, 1}, []any{1, 1}, []any{3, 2}), columns[len(columns)-1]}
+	for name, columns := range map[string][]column{"numbers": {columns[0], columns[1], columns[2], columns[len(columns)-1]}, "vector": vector} {
+		e, _ := calibrated(t, o, record(t, columns...))
+		if e.Fold() == nil {
+			t.Fatalf("%s: does not fold", name)
+		}
+		expectNoAllocations(t, (*Encoder).EncodeRaw, e, columns)
+	}
+}
+
+// expectNoAllocations encodes records of two schemas in turn, all of their rows and some.
+func expectNoAllocations(t *testing.T, encode func(*Encoder, *Rows, arrow.Record, []int32) error, e *Encoder, columns []column) {
+	t.Helper()
+	first, second := record(t, columns...), record(t, columns...)
 	var rows Rows
-	take := []int32{3, 1, 0, 2}
+	takes := [][]int32{nil, {3, 1, 0, 2}}
 	run := func() {
 		for _, rec := range []arrow.Record{first, second} {
-			if err := e.Encode(&rows, rec, take); err != nil {
-				t.Fatal(err)
+			for _, take := range takes {
+				if err := encode(e, &rows, rec, take); err != nil {
+					t.Fatal(err)
+				}
+				rows.KeepLabelled()
 			}
-			rows.KeepLabelled()
 		}
 	}
 	run()

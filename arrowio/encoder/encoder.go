@@ -162,7 +162,7 @@ func standardizes(setting string, k Kind) bool {
 	case StandardizeAll:
 		return true
 	case StandardizeNumeric:
-		return k == Numeric || k == Vector
+		return isNumeric(k)
 	default:
 		return false
 	}

@@ -56,8 +56,8 @@ func (r *Rows) prepareTargets(e *Encoder) {
 func (r *Rows) loadLabels(a arrow.Array) {
 	r.loaded = resize(r.loaded, r.N)
 	r.null = resize(r.null, r.N)
-	loadNumbers(r.loaded, a, r.Row)
-	if markNulls(r.null, a, r.Row, 1) {
+	loadNumbers(r.loaded, a, r.picked)
+	if markNulls(r.null, a, r.picked, 1) {
 		for i, missing := range r.null {
 			if missing {
 				r.Labelled[i] = false
@@ -125,9 +125,9 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 	r.codes = resize(r.codes, r.N)
 	switch l.Kind {
 	case Category:
-		r.entries = loadCodes(r.codes, a, r.Row, r.binding.classes.names, r.entries)
+		r.entries = loadCodes(r.codes, a, r.picked, r.binding.classes.names, r.entries)
 	case Bool:
-		loadBools(r.codes, a, r.Row, r.binding.classes.no, r.binding.classes.yes)
+		loadBools(r.codes, a, r.picked, r.binding.classes.no, r.binding.classes.yes)
 	default:
 		r.loadLabels(a)
 		r.codeNumbers(isShort(a.DataType()))

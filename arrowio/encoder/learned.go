@@ -42,7 +42,7 @@ func (l *learned) become(t columnType, maxCategories int) {
 }
 
 // learn adds the given rows of a column.
-func (l *learned) learn(a arrow.Array, rows []int32, s *scratch) {
+func (l *learned) learn(a arrow.Array, rows picked, s *scratch) {
 	switch l.want.kind {
 	case Numeric, Vector:
 		l.learnNumbers(a, rows, s)
@@ -54,10 +54,10 @@ func (l *learned) learn(a arrow.Array, rows []int32, s *scratch) {
 }
 
 // learnNumbers adds numbers or vectors.
-func (l *learned) learnNumbers(a arrow.Array, rows []int32, s *scratch) {
+func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 	width := l.want.width
 	values, null := s.numbers(a, rows, width)
-	for i := range rows {
+	for i := range rows.len() {
 		for j := range width {
 			at := i*width + j
 			switch {
@@ -75,11 +75,11 @@ func (l *learned) learnNumbers(a arrow.Array, rows []int32, s *scratch) {
 }
 
 // learnWhole adds numbers to the count of distinct ones.
-func (l *learned) learnWhole(a arrow.Array, rows []int32, null []bool, s *scratch) {
+func (l *learned) learnWhole(a arrow.Array, rows picked, null []bool, s *scratch) {
 	if a.DataType().ID() == arrow.NULL {
 		return
 	}
-	s.whole = resize(s.whole, len(rows))
+	s.whole = resize(s.whole, rows.len())
 	if !loadWhole(s.whole, a, rows) {
 		l.whole.leave()
 		return
@@ -92,8 +92,8 @@ func (l *learned) learnWhole(a arrow.Array, rows []int32, null []bool, s *scratc
 }
 
 // learnBools adds booleans.
-func (l *learned) learnBools(a arrow.Array, rows []int32, s *scratch) {
-	s.codes = resize(s.codes, len(rows))
+func (l *learned) learnBools(a arrow.Array, rows picked, s *scratch) {
+	s.codes = resize(s.codes, rows.len())
 	loadBools(s.codes, a, rows, 0, 1)
 	for _, k := range s.codes {
 		l.n += count(k != nullCode)
@@ -102,10 +102,10 @@ func (l *learned) learnBools(a arrow.Array, rows []int32, s *scratch) {
 }
 
 // learnTexts adds categories.
-func (l *learned) learnTexts(a arrow.Array, rows []int32) {
+func (l *learned) learnTexts(a arrow.Array, rows picked) {
 	t := textsOf(a)
-	for _, r := range rows {
-		if value, ok := t.at(int(r)); ok {
+	for i := range rows.len() {
+		if value, ok := t.at(rows.row(i)); ok {
 			l.texts.add(value)
 		}
 	}
@@ -213,9 +213,9 @@ type scratch struct {
 
 // numbers loads the numbers of the given rows, [rows·width], and which of them are null; nil when
 // none is.
-func (s *scratch) numbers(a arrow.Array, rows []int32, width int) ([]float64, []bool) {
-	s.loaded = resize(s.loaded, len(rows)*width)
-	s.null = resize(s.null, len(rows)*width)
+func (s *scratch) numbers(a arrow.Array, rows picked, width int) ([]float64, []bool) {
+	s.loaded = resize(s.loaded, rows.len()*width)
+	s.null = resize(s.null, rows.len()*width)
 	loadNumbers(s.loaded, a, rows)
 	if markNulls(s.null, a, rows, width) {
 		return s.loaded, s.null

@@ -95,13 +95,13 @@ func (l *learnedLabel) configured() []string {
 }
 
 // learn adds the given rows of the label columns.
-func (l *learnedLabel) learn(columns []arrow.Array, rows []int32, s *scratch) {
+func (l *learnedLabel) learn(columns []arrow.Array, rows picked, s *scratch) {
 	switch {
 	case len(columns) == 0 || l.kind == kindAny:
 	case l.regresses():
 		l.learnOutputs(columns, rows, s)
 	case l.kind == Bool:
-		s.codes = resize(s.codes, len(rows))
+		s.codes = resize(s.codes, rows.len())
 		loadBools(s.codes, columns[0], rows, 0, 1)
 		for _, k := range s.codes {
 			if k != nullCode && l.known(code(l.classes.names, className(k == 1), true)) {
@@ -126,10 +126,10 @@ func (l *learnedLabel) known(k int32) bool {
 }
 
 // learnNames adds class names.
-func (l *learnedLabel) learnNames(a arrow.Array, rows []int32) {
+func (l *learnedLabel) learnNames(a arrow.Array, rows picked) {
 	t := textsOf(a)
-	for _, r := range rows {
-		value, ok := t.at(int(r))
+	for i := range rows.len() {
+		value, ok := t.at(rows.row(i))
 		if !ok {
 			continue
 		}
@@ -144,7 +144,7 @@ func (l *learnedLabel) learnNames(a arrow.Array, rows []int32) {
 }
 
 // learnNumbers adds numeric classes.
-func (l *learnedLabel) learnNumbers(a arrow.Array, rows []int32, s *scratch) {
+func (l *learnedLabel) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 	short := isShort(a.DataType())
 	values, null := s.numbers(a, rows, 1)
 	for i, v := range values {
@@ -165,11 +165,11 @@ func (l *learnedLabel) learnNumbers(a arrow.Array, rows []int32, s *scratch) {
 }
 
 // learnOutputs adds the rows of a regression that have every output.
-func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows []int32, s *scratch) {
+func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scratch) {
 	k := len(columns)
 	lo, hi := (&Label{Min: l.options.LabelMin, Max: l.options.LabelMax}).bounds()
-	l.outputs = resize(l.outputs, len(rows)*k)
-	l.missing = resize(l.missing, len(rows))
+	l.outputs = resize(l.outputs, rows.len()*k)
+	l.missing = resize(l.missing, rows.len())
 	clear(l.missing)
 	for j, a := range columns {
 		values, null := s.numbers(a, rows, 1)
@@ -179,7 +179,7 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows []int32, s *scra
 			l.missing[i] = l.missing[i] || unusable
 		}
 	}
-	for i := range rows {
+	for i := range rows.len() {
 		if l.missing[i] {
 			continue
 		}

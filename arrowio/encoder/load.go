@@ -11,6 +11,36 @@ type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
+// picked says which rows of a record are meant: those of list or, when it is nil, the n rows from first on.
+type picked struct {
+	list     []int32
+	first, n int
+}
+
+// len returns the number of rows.
+func (p picked) len() int {
+	if p.list != nil {
+		return len(p.list)
+	}
+	return p.n
+}
+
+// row returns the number of row i within the record.
+func (p picked) row(i int) int {
+	if p.list != nil {
+		return int(p.list[i])
+	}
+	return p.first + i
+}
+
+// part returns the rows from first to next-1 among those picked.
+func (p picked) part(first, next int) picked {
+	if p.list != nil {
+		return picked{list: p.list[first:next]}
+	}
+	return picked{first: p.first + first, n: next - first}
+}
+
 // span says where the values of a row lie: row r has the width values from (first+r)·width on.
 type span struct{ first, width int }
 
@@ -26,7 +56,7 @@ func valuesOf(a arrow.Array) (arrow.Array, span) {
 // loadNumbers fills dst, [rows·width], with the numbers of the given rows of a numeric or vector
 // column. What it puts in the place of a null is arbitrary: see markNulls. An array of nulls loads
 // nothing.
-func loadNumbers(dst []float64, a arrow.Array, rows []int32) {
+func loadNumbers(dst []float64, a arrow.Array, rows picked) {
 	a, s := valuesOf(a)
 	switch a := a.(type) {
 	case *array.Float32:
@@ -55,36 +85,44 @@ func loadNumbers(dst []float64, a arrow.Array, rows []int32) {
 }
 
 // gather copies the numbers of the rows to dst.
-func gather[T number](dst []float64, values []T, rows []int32, s span) {
-	if s.width == 1 && s.first == 0 {
-		dst = dst[:len(rows)]
-		for i, r := range rows {
+func gather[T number](dst []float64, values []T, rows picked, s span) {
+	switch {
+	case rows.list == nil:
+		widen(dst, values[(s.first+rows.first)*s.width:][:rows.n*s.width])
+	case s.width == 1 && s.first == 0:
+		dst = dst[:len(rows.list)]
+		for i, r := range rows.list {
 			dst[i] = float64(values[r])
 		}
-		return
-	}
-	for i, r := range rows {
-		from := values[(s.first+int(r))*s.width:][:s.width]
-		to := dst[i*s.width:][:s.width]
-		for j, v := range from {
-			to[j] = float64(v)
+	default:
+		for i, r := range rows.list {
+			widen(dst[i*s.width:], values[(s.first+int(r))*s.width:][:s.width])
 		}
 	}
 }
 
+// widen copies numbers to the beginning of dst.
+func widen[T number](dst []float64, values []T) {
+	dst = dst[:len(values)]
+	for i, v := range values {
+		dst[i] = float64(v)
+	}
+}
+
 // gatherHalf is gather for half floats, which are no Go number.
-func gatherHalf(dst []float64, a *array.Float16, rows []int32, s span) {
+func gatherHalf(dst []float64, a *array.Float16, rows picked, s span) {
 	values := a.Values()
-	for i, r := range rows {
-		for j := range s.width {
-			dst[i*s.width+j] = float64(values[(s.first+int(r))*s.width+j].Float32())
+	for i := range rows.len() {
+		from := values[(s.first+rows.row(i))*s.width:][:s.width]
+		for j, v := range from {
+			dst[i*s.width+j] = float64(v.Float32())
 		}
 	}
 }
 
 // loadWhole fills dst with the whole numbers of the given rows of an integer column, each under a
 // code of its own. It reports whether the column is of an integer type.
-func loadWhole(dst []int64, a arrow.Array, rows []int32) bool {
+func loadWhole(dst []int64, a arrow.Array, rows picked) bool {
 	switch a := a.(type) {
 	case *array.Int64:
 		gatherWhole(dst, a.Int64Values(), rows)
@@ -109,15 +147,20 @@ func loadWhole(dst []int64, a arrow.Array, rows []int32) bool {
 }
 
 // gatherWhole copies the whole numbers of the rows to dst.
-func gatherWhole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int64, values []T, rows []int32) {
-	for i, r := range rows {
-		dst[i] = int64(values[r])
+func gatherWhole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int64, values []T, rows picked) {
+	for i := range dst {
+		dst[i] = int64(values[rows.row(i)])
 	}
 }
 
-// markNulls sets null[i·width+j] for each missing number j of rows[i], clears the others, and
-// reports whether there is any. When there is none it may leave null alone.
-func markNulls(null []bool, a arrow.Array, rows []int32, width int) bool {
+// markNulls sets null[i·width+j] for each missing number j of row i, clears the others, and reports
+// whether there is any. When there is none it may leave null alone.
+func markNulls(null []bool, a arrow.Array, rows picked, width int) bool {
+	return mayMiss(a) && markEach(null, a, rows, width)
+}
+
+// markEach is markNulls without a look at the whole array first.
+func markEach(null []bool, a arrow.Array, rows picked, width int) bool {
 	if _, all := a.(*array.Null); all {
 		for i := range null {
 			null[i] = true
@@ -125,32 +168,58 @@ func markNulls(null []bool, a arrow.Array, rows []int32, width int) bool {
 		return len(null) > 0
 	}
 	values, s := valuesOf(a)
-	if width == 1 && values == a {
-		return hasNulls(a) && markBits(null, a, rows)
-	}
-	if !hasNulls(a) && !hasNulls(values) {
-		return false
+	if values == a {
+		return markBits(null, a, rows)
 	}
 	found := false
-	for i, r := range rows {
-		missing := a.IsNull(int(r))
+	for i := range rows.len() {
+		row := rows.row(i)
+		missing := a.IsNull(row)
 		for j := range width {
-			null[i*width+j] = missing || values.IsNull((s.first+int(r))*width+j)
+			null[i*width+j] = missing || values.IsNull((s.first+row)*width+j)
 			found = found || null[i*width+j]
 		}
 	}
 	return found
 }
 
-// markBits is markNulls for a column of single values that has a null somewhere.
-func markBits(null []bool, a arrow.Array, rows []int32) bool {
+// mayMiss reports whether a number of a numeric or vector column may be null.
+func mayMiss(a arrow.Array) bool {
+	if a.DataType().ID() == arrow.NULL {
+		return true
+	}
+	values, _ := valuesOf(a)
+	return hasNulls(a) || values != a && hasNulls(values)
+}
+
+// markBits is markEach for a column of single values that has a null somewhere.
+func markBits(null []bool, a arrow.Array, rows picked) bool {
 	bits, first := a.NullBitmapBytes(), a.Data().Offset()
+	null = null[:rows.len()]
 	found := false
-	for i, r := range rows {
-		null[i] = bitutil.BitIsNotSet(bits, first+int(r))
+	for i := 0; i < len(null); i++ {
+		at := first + rows.row(i)
+		if rows.list == nil && at%8 == 0 && len(null)-i >= 8 {
+			found = markByte(null[i:], ^bits[at/8]) || found
+			i += 7
+			continue
+		}
+		null[i] = bitutil.BitIsNotSet(bits, at)
 		found = found || null[i]
 	}
 	return found
+}
+
+// markByte sets the first eight of null to the bits of missing and reports whether there is any.
+func markByte(null []bool, missing byte) bool {
+	eight := (*[8]bool)(null)
+	if missing == 0 {
+		*eight = [8]bool{}
+		return false
+	}
+	eight[0], eight[1], eight[2], eight[3] = missing&1 != 0, missing&2 != 0, missing&4 != 0, missing&8 != 0
+	eight[4], eight[5], eight[6], eight[7] = missing&16 != 0, missing&32 != 0, missing&64 != 0, missing&128 != 0
+	return true
 }
 
 // hasNulls reports whether any value of the array is null. It counts bits rather than ask NullN,

@@ -56,12 +56,13 @@ func (c *Counts) Add(other Counts) {
 }
 
 // Rows is the dense form of some rows of a record: what [Encoder.Encode] fills, over and over. It
-// belongs to one goroutine, keeps its memory between calls, and copies everything it holds, so the
-// record may be released. The zero value is ready for use.
+// belongs to one goroutine and keeps its memory between calls. What Encode puts there is a copy, so the
+// record may be released; of [Encoder.EncodeRaw] X alone may be a view of the record, to be read as long as
+// the record is held. The zero value is ready for use.
 type Rows struct {
 	// N is the number of usable rows, Dim the dimensions of each.
 	N, Dim int
-	// X is row-major [N·Dim], finite, at most MaxMagnitude in size.
+	// X is row-major [N·Dim], finite, at most MaxMagnitude in size once encoded.
 	X []float32
 	// Row is [N]: the number of each row within the record.
 	Row []int32
@@ -76,6 +77,12 @@ type Rows struct {
 	Counts Counts
 
 	binding binding
+	// picked are the rows asked for, inputs the columns of the record in hand.
+	picked picked
+	inputs []input
+	// dense is the memory of X, unless it is viewing the record's.
+	dense   []float32
+	viewing bool
 	// fault is [rows asked for]: the first fault of each, noFault for none.
 	fault []uint8
 	// labelFault is the same for labels, kept apart until it is known whether the row has one.
@@ -83,8 +90,10 @@ type Rows struct {
 	// values and class are the memory of Targets.
 	values []float32
 	class  []int32
-	// loaded, null, codes and entries are scratch for the column at hand.
+	// loaded, floats, null, codes and entries are scratch for the column at hand, strip for several.
 	loaded  []float64
+	floats  []float32
+	strip   []float32
 	null    []bool
 	codes   []int32
 	entries []int32
@@ -96,6 +105,7 @@ func (r *Rows) KeepLabelled() {
 	if !slices.Contains(r.Labelled, false) {
 		return
 	}
+	r.own()
 	kept := 0
 	for i := range r.N {
 		if r.Labelled[i] {

@@ -52,6 +52,9 @@ func isNumber(t arrow.DataType) bool {
 	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
 }
 
+// isNumeric reports whether a column of the kind holds numbers or vectors of them.
+func isNumeric(k Kind) bool { return k == Numeric || k == Vector }
+
 // fits reports whether a column of type t can stand where want is wanted.
 func (want columnType) fits(t columnType) bool {
 	if t.kind == kindAny || want.kind == kindAny {

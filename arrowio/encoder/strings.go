@@ -81,11 +81,11 @@ func code(table map[string]int32, value string, ok bool) int32 {
 // the codes of a dictionary; loadCodes returns it, perhaps grown. Each entry of a dictionary is
 // looked up once, unless there are more entries than rows: a few rows of a message need not pay for
 // a large dictionary.
-func loadCodes(dst []int32, a arrow.Array, rows []int32, table map[string]int32, entries []int32) []int32 {
+func loadCodes(dst []int32, a arrow.Array, rows picked, table map[string]int32, entries []int32) []int32 {
 	t := textsOf(a)
-	if t.dict == nil || t.dict.Dictionary().Len() > len(rows) {
-		for i, r := range rows {
-			value, ok := t.at(int(r))
+	if t.dict == nil || t.dict.Dictionary().Len() > rows.len() {
+		for i := range rows.len() {
+			value, ok := t.at(rows.row(i))
 			dst[i] = code(table, value, ok)
 		}
 		return entries
@@ -95,23 +95,25 @@ func loadCodes(dst []int32, a arrow.Array, rows []int32, table map[string]int32,
 		value, ok := t.entry(i)
 		entries[i] = code(table, value, ok)
 	}
-	for i, r := range rows {
+	for i := range rows.len() {
+		row := rows.row(i)
 		dst[i] = nullCode
-		if !t.dict.IsNull(int(r)) {
-			dst[i] = entries[t.dict.GetValueIndex(int(r))]
+		if !t.dict.IsNull(row) {
+			dst[i] = entries[t.dict.GetValueIndex(row)]
 		}
 	}
 	return entries
 }
 
 // loadBools fills dst with no or yes for the given rows of a boolean column, or nullCode.
-func loadBools(dst []int32, a arrow.Array, rows []int32, no, yes int32) {
+func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	values, ok := a.(*array.Boolean)
-	for i, r := range rows {
+	for i := range rows.len() {
+		row := rows.row(i)
 		switch {
-		case !ok || values.IsNull(int(r)):
+		case !ok || values.IsNull(row):
 			dst[i] = nullCode
-		case values.Value(int(r)):
+		case values.Value(row):
 			dst[i] = yes
 		default:
 			dst[i] = no

@@ -31,12 +31,12 @@ func BenchmarkFeatures(b *testing.B) {
 	const rows, m = 1000, 500
 	rec := array.NewRecord(arrow.NewSchema(nil, nil), nil, rows)
 	numbers, z := ordinals(rows), make([]float32, rows*m)
-	value := must(EncodeFeatures(rec, numbers, z, m, "fs-1", nil))
+	value := must(encodeFeatures(rec, numbers, z, m, "fs-1", nil))
 	dec := newDecoder()
 	b.Run("encode", func(b *testing.B) {
 		b.SetBytes(int64(len(value)))
 		for b.Loop() {
-			must(EncodeFeatures(rec, numbers, z, m, "fs-1", nil))
+			must(encodeFeatures(rec, numbers, z, m, "fs-1", nil))
 		}
 	})
 	b.Run("decode", func(b *testing.B) {

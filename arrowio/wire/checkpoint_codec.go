@@ -18,6 +18,7 @@ type checkpointDocument struct {
 	Exploration   string       `json:"exploration"`
 	Sequence      int64        `json:"sequence"`
 	SpecHash      string       `json:"spec_hash"`
+	Pass          int          `json:"pass,omitempty"`
 	Partition     int32        `json:"partition"`
 	NextOffset    int64        `json:"next_offset"`
 	NextOrdinal   int64        `json:"next_ordinal"`
@@ -27,7 +28,7 @@ type checkpointDocument struct {
 	WrittenAt     time.Time    `json:"written_at,omitzero"`
 	Counts        Counts       `json:"counts"`
 	Rows          int64        `json:"rows"`
-	Outputs       []outputSums `json:"outputs"`
+	Outputs       []outputSums `json:"outputs"` // none for a Gram
 }
 
 // outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf to
@@ -39,7 +40,8 @@ type outputSums struct {
 	YMax *float64 `json:"y_max"`
 }
 
-// EncodeCheckpoint returns the message for c: one row for each candidate. The sums keep every bit.
+// EncodeCheckpoint returns the message for c: one row for each candidate or, of a Gram, for each of its columns. The sums
+// keep every bit.
 func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	if c == nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", errMissing)
@@ -52,20 +54,32 @@ func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	}
 	doc := checkpointDocument{
 		FormatVersion: FormatVersion, Exploration: c.Exploration, Sequence: c.Sequence, SpecHash: c.SpecHash,
-		Partition: c.Partition, NextOffset: c.NextOffset, NextOrdinal: c.NextOrdinal,
+		Pass: c.Pass, Partition: c.Partition, NextOffset: c.NextOffset, NextOrdinal: c.NextOrdinal,
 		Closed: c.Closed, CloseReason: c.CloseReason, Kernel: c.Kernel, WrittenAt: canonicalTime(c.WrittenAt),
-		Counts: c.Counts, Rows: c.Sums.Rows, Outputs: makeOutputSums(c.Sums),
+		Counts: c.Counts,
 	}
-	m0, k := c.Sums.Candidates(), c.Sums.Outputs()
-	value, err := encodeMessage(KeyCheckpoint, &doc, nil,
-		float64Column("phi", c.Sums.Phi),
-		float64Column("phi_sq", c.Sums.PhiSq),
-		listColumn(float64Column("y_phi", transpose(c.Sums.YPhi, k, m0)), m0, k),
-	)
+	var columns []column
+	if c.Products != nil {
+		doc.Rows = c.Products.Rows
+		columns = productColumns(c.Products)
+	} else {
+		doc.Rows, doc.Outputs = c.Sums.Rows, makeOutputSums(c.Sums)
+		columns = sumColumns(c.Sums)
+	}
+	value, err := encodeMessage(KeyCheckpoint, &doc, nil, columns...)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
 	return value, nil
+}
+
+// sumColumns lays scores out as columns.
+func sumColumns(s *scoring.Sums) []column {
+	m0, k := s.Candidates(), s.Outputs()
+	return []column{
+		float64Column("phi", s.Phi), float64Column("phi_sq", s.PhiSq),
+		listColumn(float64Column("y_phi", transpose(s.YPhi, k, m0)), m0, k),
+	}
 }
 
 // DecodeCheckpoint reads a message that [EncodeCheckpoint] wrote. The result is valid
@@ -77,15 +91,21 @@ func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
 	defer rec.Release()
-	sums, err := readSums(rec, &doc)
-	if err != nil {
-		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w", doc.Exploration, doc.Partition, err)
-	}
 	c := &Checkpoint{
 		FormatVersion: doc.FormatVersion, Exploration: doc.Exploration, Sequence: doc.Sequence, SpecHash: doc.SpecHash,
-		Partition: doc.Partition, NextOffset: doc.NextOffset, NextOrdinal: doc.NextOrdinal,
-		Closed: doc.Closed, CloseReason: doc.CloseReason, Counts: doc.Counts, Sums: sums,
-		Kernel: doc.Kernel, WrittenAt: doc.WrittenAt,
+		Pass: doc.Pass, Partition: doc.Partition, NextOffset: doc.NextOffset, NextOrdinal: doc.NextOrdinal,
+		Closed: doc.Closed, CloseReason: doc.CloseReason, Counts: doc.Counts, Kernel: doc.Kernel,
+	}
+	if err = readTimes(&doc.WrittenAt); err == nil {
+		c.WrittenAt = doc.WrittenAt
+		if rec.Schema().HasField(productColumn) {
+			c.Products, err = readProducts(rec, doc.Rows)
+		} else {
+			c.Sums, err = readSums(rec, &doc)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w", doc.Exploration, doc.Partition, err)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w: %w",
@@ -96,9 +116,6 @@ func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 
 // readSums copies the sums out of a checkpoint's columns and metadata.
 func readSums(rec arrow.Record, doc *checkpointDocument) (*scoring.Sums, error) {
-	if err := readTimes(&doc.WrittenAt); err != nil {
-		return nil, err
-	}
 	m0, k := int(rec.NumRows()), len(doc.Outputs)
 	if m0 < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: %d candidates, %d outputs: at least one of each is needed", ErrMalformed, m0, k)

@@ -7,7 +7,7 @@ import (
 )
 
 func TestCheckpointIsContinuedOnlyUnderItsSpec(t *testing.T) {
-	if err := exampleCheckpoint().CheckAgainst(exampleSpec(), "go1"); err != nil {
+	if err := exampleCheckpoint().CheckAgainst(exampleSpec(), "fma1"); err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
@@ -29,14 +29,14 @@ func TestCheckpointIsContinuedOnlyUnderItsSpec(t *testing.T) {
 		if c.spec != nil {
 			c.spec(spec)
 		}
-		t.Run(name, func(t *testing.T) { wantError(t, checkpoint.CheckAgainst(spec, "go1"), c.want) })
+		t.Run(name, func(t *testing.T) { wantError(t, checkpoint.CheckAgainst(spec, "fma1"), c.want) })
 	}
 }
 
 func TestCheckpointMayContinueUnderANewStatus(t *testing.T) {
 	spec := exampleSpec()
 	spec.HandledOffset, spec.Status = 99, StatusCancelled
-	if err := exampleCheckpoint().CheckAgainst(spec, "go1"); err != nil {
+	if err := exampleCheckpoint().CheckAgainst(spec, "fma1"); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // Bounds of one metadata document. An element of a JSON list takes two or three bytes there and up to a
 // hundred in memory, so both the size and the number of objects are bounded before parsing.
 const (
-	maxDocumentBytes   = 2 << 20
+	// MaxDocumentBytes is the size of its JSON.
+	MaxDocumentBytes   = 2 << 20
 	maxDocumentObjects = 1 << 16
 )
 
@@ -54,8 +55,8 @@ func marshalDocument(doc any) ([]byte, error) {
 
 // checkDocumentSize bounds what parsing text can allocate.
 func checkDocumentSize(text []byte) error {
-	if len(text) > maxDocumentBytes {
-		return fmt.Errorf("%w: metadata of %d bytes, at most %d are allowed", ErrMalformed, len(text), maxDocumentBytes)
+	if len(text) > MaxDocumentBytes {
+		return fmt.Errorf("%w: metadata of %d bytes, at most %d are allowed", ErrMalformed, len(text), MaxDocumentBytes)
 	}
 	if n := bytes.Count(text, []byte("{")); n > maxDocumentObjects {
 		return fmt.Errorf("%w: metadata of %d objects, at most %d are allowed", ErrMalformed, n, maxDocumentObjects)

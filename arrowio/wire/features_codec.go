@@ -47,35 +47,47 @@ func checkReserved(names []string, reserved ...string) error {
 	return nil
 }
 
-// EncodeFeatures returns the body of a features message. rec holds the kept rows of the source message,
-// restricted to passthrough and label columns (it may have no columns, but has the rows' count);
-// rowNumbers are their numbers in the source message, strictly ascending; features holds m values for
-// each, row-major. rec is neither kept nor released. Without rows the message still says that its part
-// of the source is done.
-func EncodeFeatures(rec arrow.Record, rowNumbers []int32, features []float32, m int, setID string, labelColumns []string) ([]byte, error) {
-	if len(features) != len(rowNumbers)*m || rec.NumRows() != int64(len(rowNumbers)) || m < 1 {
-		panic(fmt.Sprintf("wire: %d features in %d values for %d row numbers and a record of %d rows",
-			m, len(features), len(rowNumbers), rec.NumRows()))
+// LayFeatures lays out the body of a features message and returns it with the place of its features in it,
+// [rows·m] row-major, which the caller fills: whatever makes them writes them where they belong. rec holds
+// the kept rows of the source message, restricted to passthrough and label columns (it may have no columns,
+// but has the rows' count); rowNumbers are their numbers in the source message, strictly ascending. rec is
+// neither kept nor released. Without rows the message still says that its part of the source is done.
+//
+// The message takes the memory of into, or new memory where that is too small, and is the caller's.
+func LayFeatures(into []byte, rec arrow.Record, rowNumbers []int32, m int, setID string, labelColumns []string) (value []byte, features []float32, err error) {
+	if rec.NumRows() != int64(len(rowNumbers)) || m < 1 {
+		panic(fmt.Sprintf("wire: %d features for %d row numbers and a record of %d rows", m, len(rowNumbers), rec.NumRows()))
 	}
 	if err := checkAscending(rowNumbers); err != nil {
-		return nil, fmt.Errorf("encode features: %w", err)
+		return nil, nil, fmt.Errorf("encode features: %w", err)
 	}
 	if labelColumns == nil {
 		labelColumns = []string{}
 	}
 	meta, err := metadataOf(KeyFeatures, FeaturesInfo{FormatVersion, setID, m, labelColumns})
 	if err != nil {
-		return nil, fmt.Errorf("encode features: %w", err)
+		return nil, nil, fmt.Errorf("encode features: %w", err)
 	}
+	size := 4 * m * len(rowNumbers)
+	into = slices.Grow(into[:0], size+layoutMargin)
+	gap := into[:size]
 	out, err := appendColumns(rec, meta,
 		int32Column(ColumnRow, rowNumbers),
-		listColumn(float32Column(ColumnFeatures, features), len(rowNumbers), m))
+		listColumn(column{ColumnFeatures, fixedWidth(arrow.PrimitiveTypes.Float32, gap, m*len(rowNumbers))}, len(rowNumbers), m))
 	if err != nil {
-		return nil, fmt.Errorf("encode features: %w", err)
+		return nil, nil, fmt.Errorf("encode features: %w", err)
 	}
 	defer out.Release()
-	return arrowio.EncodeStream(out.Schema(), out)
+	value, at, err := arrowio.LayStream(into, out, gap)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode features: %w", err)
+	}
+	return value, arrow.Float32Traits.CastFromBytes(value[at : at+size]), nil
 }
+
+// layoutMargin is room for what a features message usually has beside its features: framing, schema, row numbers, a
+// label. Where that is not enough the memory grows by copying.
+const layoutMargin = 16 << 10
 
 // DecodeFeatures returns the row numbers and features of a decoded features message of m features. Row
 // numbers ascend strictly and every feature is finite. Both slices alias rec.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"math"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func exampleFeatures(t *testing.T) []byte {
 	kept := must(GatherRows([]arrow.Record{SelectColumns(events, []string{"customer", "income"})}, rows))
 	defer kept.Release()
 	z := []float32{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1, -1, 0}
-	return must(EncodeFeatures(kept, rows, z, 4, exampleFeatureSet().ID(), []string{"income"}))
+	return must(encodeFeatures(kept, rows, z, 4, exampleFeatureSet().ID(), []string{"income"}))
 }
 
 func exampleRejectedRows(t *testing.T) []byte {
@@ -96,8 +97,8 @@ func TestFeaturesOfNoRows(t *testing.T) {
 	none := must(GatherRows([]arrow.Record{events}, nil))
 	bare := array.NewRecord(arrow.NewSchema(nil, nil), nil, 2)
 	for name, value := range map[string][]byte{
-		"no rows":    must(EncodeFeatures(none, nil, nil, 4, "fs-1", nil)),
-		"no columns": must(EncodeFeatures(bare, []int32{1, 2}, make([]float32, 8), 4, "fs-1", nil)),
+		"no rows":    must(encodeFeatures(none, nil, nil, 4, "fs-1", nil)),
+		"no columns": must(encodeFeatures(bare, []int32{1, 2}, make([]float32, 8), 4, "fs-1", nil)),
 	} {
 		recs := must(newDecoder().Decode(value))
 		if _, _, err := DecodeFeatures(recs[0], 4); err != nil {
@@ -140,7 +141,7 @@ func TestReservedColumnNames(t *testing.T) {
 	}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "features", Type: arrow.PrimitiveTypes.Int8}, {Name: "eerf_row", Type: arrow.PrimitiveTypes.Int8}}, nil)
 	rec := jsonRecord(schema, `[{"features":1,"eerf_row":1}]`)
-	_, err := EncodeFeatures(rec, []int32{0}, []float32{1}, 1, "fs-1", nil)
+	_, err := encodeFeatures(rec, []int32{0}, []float32{1}, 1, "fs-1", nil)
 	wantError(t, err, ErrReservedColumn)
 	_, err = EncodeRejectedRows(rec, []int32{0}, []string{"nan_feature"})
 	wantError(t, err, ErrReservedColumn)
@@ -232,3 +233,27 @@ func TestKeysRoundTrip(t *testing.T) {
 }
 
 func inf64() float64 { return math.Inf(1) }
+
+func TestLayFeaturesWritesOverAnyMemory(t *testing.T) {
+	events := exampleEvents()
+	defer events.Release()
+	rows := []int32{0, 2, 3}
+	kept := must(GatherRows([]arrow.Record{SelectColumns(events, []string{"customer", "tags", "vip"})}, rows))
+	defer kept.Release()
+	z := []float32{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1, -1, 0}
+	want := must(encodeFeatures(kept, rows, z, 4, "fs-1", nil))
+	for _, capacity := range []int{0, 1, 47, 48, 49, 500, 17 << 10, 1 << 20} {
+		memory := bytes.Repeat([]byte{0xAA}, capacity)
+		value, features, err := LayFeatures(memory, kept, rows, 4, "fs-1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used := capacity > 0 && &value[0] == &memory[0]; used != (capacity >= 17<<10) {
+			t.Errorf("%d bytes of memory: used %v", capacity, used)
+		}
+		copy(features, z)
+		if !bytes.Equal(value, want) {
+			t.Errorf("%d bytes of memory give another message", capacity)
+		}
+	}
+}

@@ -114,6 +114,7 @@ func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, err
 		Encoder: enc, Task: doc.Task, Coding: scoring.Coding(doc.Coding),
 		Candidates: doc.Candidates, Lineage: doc.Lineage,
 	}
+	f.Set.Candidates = &f.Candidates
 	if err := checkFeatureSetShape(rec, doc); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
@@ -52,7 +54,7 @@ func exampleSpec() *Spec {
 		HandledOffset: 12, PlannedAt: noon, Deadline: noon.Add(time.Hour),
 		Encoder: exampleEncoder(), Candidates: exampleCandidates(), Features: 4, Criterion: scoring.Correlation,
 		SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
-		Kernel: "go1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
+		Kernel: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
 		Partitions: []Partition{
 			{Partition: 0, StartOffset: 5, EndOffset: -1, Quota: 600},
 			{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, Quota: 400},
@@ -67,7 +69,7 @@ func exampleCheckpoint() *Checkpoint {
 		NextOffset: 77, NextOrdinal: 1000, Closed: true, CloseReason: CloseQuota,
 		Counts: Counts{Messages: 11, Undecodable: 1, Rows: 1000, Scored: 90, NotSampled: 880, Unlabelled: 20, Rejected: 10,
 			Imputed: 3, UnseenCategory: 2, Clipped: 1, UnseenClass: 4},
-		Sums: exampleSums(spec.Candidates.Count, 3, 90, rand.New(rand.NewPCG(1, 2))), Kernel: "go1", WrittenAt: noon,
+		Sums: exampleSums(spec.Candidates.Count, 3, 90, rand.New(rand.NewPCG(1, 2))), Kernel: "fma1", WrittenAt: noon,
 	}
 }
 
@@ -103,7 +105,7 @@ func exampleFeatureSet() *FeatureSet {
 		Coding: scoring.Coding{Gain: []float64{1, 1, 1}, Offset: []float64{-1. / 3, -1. / 3, -1. / 3}},
 		Lineage: Lineage{
 			Pipeline: "income", Exploration: "ex-7", Sequence: 7, SpecHash: "abc", ConfigHash: "c0ffee", EventsTopic: "events",
-			Kernel: "go1", SelectedAt: noon,
+			Kernel: "fma1", SelectedAt: noon,
 			Partitions: []LineagePartition{{Partition: 0, StartOffset: 5, NextOffset: 99, ClosingOrdinal: 4000, CloseReason: CloseQuota}},
 			Counts:     Counts{Messages: 94, Rows: 4000, Scored: 400, NotSampled: 3600},
 			Rows:       400, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 400, CalibrationRows: 500, BandwidthRule: "neighbour-50",
@@ -119,6 +121,7 @@ func exampleFeatureSet() *FeatureSet {
 	for i := range f.Set.S {
 		f.Set.S[i] = r.NormFloat64() / 10
 	}
+	f.Set.Candidates = &f.Candidates
 	return f
 }
 
@@ -128,7 +131,7 @@ func linearFeatureSet() *FeatureSet {
 	f.Candidates.Map, f.Candidates.Distribution, f.Candidates.Count = scoring.MapLinear, scoring.Uniform, 7
 	f.Set = scoring.FeatureSet{
 		Features: &scoring.Features{Map: scoring.MapLinear, Dim: 7, Omega: []float32{6, 0}},
-		Index:    []int32{2, 0}, Weight: []float32{0.5, 2}, Scale: 0.70710677,
+		Index:    []int32{2, 0}, Candidates: &f.Candidates, Weight: []float32{0.5, 2}, Scale: 0.70710677,
 		Score: []float64{2, 1}, S: make([]float64, 6),
 	}
 	return f
@@ -172,4 +175,11 @@ func must[T any](v T, err error) T {
 		panic(fmt.Sprintf("fixture: %v", err))
 	}
 	return v
+}
+
+// encodeFeatures is a features message with the given features.
+func encodeFeatures(rec arrow.Record, rows []int32, z []float32, m int, setID string, label []string) ([]byte, error) {
+	value, features, err := LayFeatures(nil, rec, rows, m, setID, label)
+	copy(features, z)
+	return value, err
 }

@@ -24,7 +24,7 @@ func fuzzDecoder(f *testing.F, name string, seeds ...[]byte) {
 }
 
 func FuzzDecodeSpec(f *testing.F) {
-	fuzzDecoder(f, "spec", must(EncodeSpec(&Spec{Pipeline: "p", Status: StatusAbandoned})))
+	fuzzDecoder(f, "spec", must(EncodeSpec(&Spec{Pipeline: "p", Status: StatusAbandoned})), must(EncodeSpec(examplePass())))
 }
 
 func FuzzDecodeRequest(f *testing.F) { fuzzDecoder(f, "request") }
@@ -32,7 +32,7 @@ func FuzzDecodeRequest(f *testing.F) { fuzzDecoder(f, "request") }
 func FuzzDecodeCheckpoint(f *testing.F) {
 	empty := exampleCheckpoint()
 	empty.Counts, empty.Sums = Counts{}, exampleSums(2, 1, 0, nil)
-	fuzzDecoder(f, "checkpoint", must(EncodeCheckpoint(empty)))
+	fuzzDecoder(f, "checkpoint", must(EncodeCheckpoint(empty)), must(EncodeCheckpoint(exampleGram())))
 }
 
 func FuzzDecodeFeatureSet(f *testing.F) {
@@ -72,7 +72,7 @@ func FuzzDecodeFeatures(f *testing.F) {
 	schema := exampleEvents()
 	rows := []int32{0, 2}
 	kept := must(GatherRows(sliceOf(schema), rows))
-	f.Add(must(EncodeFeatures(kept, rows, make([]float32, 6), 3, "fs-1", nil)))
+	f.Add(must(encodeFeatures(kept, rows, make([]float32, 6), 3, "fs-1", nil)))
 	dec := newDecoder()
 	f.Fuzz(func(t *testing.T, value []byte) {
 		recs, err := dec.Decode(value)

@@ -15,6 +15,8 @@ func goldenMessages(t *testing.T) map[string][]byte {
 	t.Helper()
 	return map[string][]byte{
 		"spec.arrow":          must(EncodeSpec(exampleSpec())),
+		"pass.arrow":          must(EncodeSpec(examplePass())),
+		"gram.arrow":          must(EncodeCheckpoint(exampleGram())),
 		"request.arrow":       must(EncodeRequest(exampleRequest())),
 		"checkpoint.arrow":    must(EncodeCheckpoint(exampleCheckpoint())),
 		"feature_set.arrow":   must(EncodeFeatureSet(exampleFeatureSet())),

@@ -93,6 +93,8 @@ var decoders = map[string]struct {
 	decode func(*arrowio.Decoder, []byte) error
 }{
 	"spec":        {KeySpec, func() []byte { return must(EncodeSpec(exampleSpec())) }, stable(DecodeSpec, EncodeSpec)},
+	"pass":        {KeySpec, func() []byte { return must(EncodeSpec(examplePass())) }, stable(DecodeSpec, EncodeSpec)},
+	"gram":        {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleGram())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
 	"request":     {KeyRequest, func() []byte { return must(EncodeRequest(exampleRequest())) }, stable(DecodeRequest, EncodeRequest)},
 	"checkpoint":  {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleCheckpoint())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
 	"feature set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(exampleFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
@@ -111,7 +113,7 @@ func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
 			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":"one"`)), ErrMalformed)
 			wantError(t, d.decode(dec, edit(`{`, `[`)), ErrMalformed)
 			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("{", maxDocumentObjects)+`"`)), ErrMalformed)
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("a", maxDocumentBytes)+`"`)), ErrMalformed)
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("a", MaxDocumentBytes)+`"`)), ErrMalformed)
 			wantError(t, d.decode(dec, rewriteKey(value, d.key, "other")), ErrMalformed)
 			if err := d.decode(dec, nil); err == nil {
 				t.Error("no error for an empty value")
@@ -161,6 +163,7 @@ func TestDecodersCheckColumns(t *testing.T) {
 		{"spec", "partition"}, {"spec", "start_offset"}, {"spec", "end_offset"}, {"spec", "quota"},
 		{"request", "id"}, {"current", "id"},
 		{"checkpoint", "phi"}, {"checkpoint", "phi_sq"}, {"checkpoint", "y_phi"},
+		{"gram", "shift"}, {"gram", "sum"}, {"gram", "product"},
 		{"feature set", "index"}, {"feature set", "omega"}, {"feature set", "phase"},
 		{"feature set", "weight"}, {"feature set", "score"}, {"feature set", "s"},
 		{"model", "feature"}, {"model", "theta"},

@@ -27,9 +27,15 @@ func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
 	return pipeline, id, true
 }
 
-// CheckpointKey is the key of an exploration's checkpoints in the scores topic. Every partition of the
-// topic holds its own: that of the same partition of events.
-func CheckpointKey(exploration string) []byte { return []byte(exploration) }
+// CheckpointKey is the key of an exploration's checkpoints of one pass in the scores topic: the exploration's id, from
+// pass 1 on followed by a slash and the number of the pass, so that no pass takes the place of another. Every partition
+// of the topic holds its own: that of the same partition of events.
+func CheckpointKey(exploration string, pass int) []byte {
+	if pass == 0 {
+		return []byte(exploration)
+	}
+	return fmt.Appendf(nil, "%s/%d", exploration, pass)
+}
 
 // SetKey is the key of one feature set or model in its topic.
 func SetKey(pipeline, id string) []byte { return []byte(pipeline + "/" + id) }

@@ -37,6 +37,10 @@ type Lineage struct {
 	// unbounded maps, approximately.
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
+	// Under the residual criterion: R, and how many of the features were chosen against residuals, the first ones. The
+	// others fill up by correlation.
+	Rounds     int `json:"rounds,omitempty"`
+	ByResidual int `json:"by_residual,omitempty"`
 }
 
 // LineagePartition is the part of one partition that a feature set was computed from: the rows with

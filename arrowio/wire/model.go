@@ -35,6 +35,8 @@ type Metrics struct {
 	RelativeSquaredError *float64      `json:"relative_squared_error,omitempty"` // regression: 100·Σ(f−y)²/Σy² of coded labels
 	UnexplainedVariance  *float64      `json:"unexplained_variance,omitempty"`   // regression: 100·Σ(f−y)²/Σ(y−ȳ)²
 	ConstantError        *float64      `json:"constant_error,omitempty"`         // the first of the above for the constant predictor
+	LogLoss              *float64      `json:"log_loss,omitempty"`               // logistic loss: mean −log p of the class, in nats, no percent
+	Descent              *Descent      `json:"descent,omitempty"`                // logistic loss: how the weights were found
 	LambdaPath           []LambdaPoint `json:"lambda_path,omitempty"`
 	LambdaRule           string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
 }
@@ -42,8 +44,16 @@ type Metrics struct {
 // LambdaPoint is one λ that was tried.
 type LambdaPoint struct {
 	Lambda      float64  `json:"lambda"`
-	HeldOutLoss *float64 `json:"held_out_loss,omitempty"` // mean squared loss on held-out rows, in units of each output's variance
+	HeldOutLoss *float64 `json:"held_out_loss,omitempty"` // mean squared loss on held-out rows, in units of each output's variance, or mean log loss
 	GCV         *float64 `json:"gcv,omitempty"`           // score of generalised cross-validation, where too few rows were held out; same units
+	Descent     *Descent `json:"descent,omitempty"`       // logistic loss: how the model of this λ was found
+}
+
+// Descent says how weights were found by iterations.
+type Descent struct {
+	Iterations       int     `json:"iterations"`
+	RelativeGradient float64 `json:"relative_gradient"` // as a share of that of the constant model
+	Converged        bool    `json:"converged"`
 }
 
 // Range is a part of the features topic, in coordinates of the events that made it: the rows from

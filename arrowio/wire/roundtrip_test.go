@@ -49,6 +49,7 @@ func TestSpecHashCoversWhatGivesSumsMeaning(t *testing.T) {
 	}
 	differs := map[string]func(*Spec){
 		"seed":      func(s *Spec) { s.Candidates.Seed-- },
+		"mix":       func(s *Spec) { s.Candidates.Mix = []float64{1, 2} },
 		"encoder":   func(s *Spec) { s.Encoder.Clip = 4 },
 		"rate":      func(s *Spec) { s.SampleRate = 0.2 },
 		"partition": func(s *Spec) { s.Partitions[1].StartOffset++ },

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -69,24 +70,32 @@ type part struct {
 
 // splitRows deals rows of a message out to its records. It panics on a row beyond the last.
 func splitRows(recs []arrow.Record, rows []int32) []part {
-	var parts []part
+	parts := make([]part, 0, len(recs))
 	first := int64(0)
 	for i, rec := range recs {
 		next := first + rec.NumRows()
-		var local []int32
-		for len(rows) > 0 && int64(rows[0]) < next {
-			local = append(local, int32(int64(rows[0])-first))
-			rows = rows[1:]
+		n := sort.Search(len(rows), func(k int) bool { return int64(rows[k]) >= next })
+		if n > 0 {
+			parts = append(parts, part{i, numberedFrom(first, rows[:n])})
 		}
-		if len(local) > 0 {
-			parts = append(parts, part{i, local})
-		}
-		first = next
+		first, rows = next, rows[n:]
 	}
 	if len(rows) > 0 {
 		panic(fmt.Sprintf("wire: row %d of a message of %d rows", rows[0], first))
 	}
 	return parts
+}
+
+// numberedFrom is rows less first; the same list where that is 0.
+func numberedFrom(first int64, rows []int32) []int32 {
+	if first == 0 {
+		return rows
+	}
+	local := make([]int32, len(rows))
+	for i, row := range rows {
+		local[i] = int32(int64(row) - first)
+	}
+	return local
 }
 
 // gatherColumn gathers column i of every part.

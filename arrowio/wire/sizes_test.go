@@ -114,7 +114,7 @@ func TestFeatureRowBytesBoundRealRows(t *testing.T) {
 			b.Append(float64(i))
 		}
 		rec := array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(rows))
-		return must(EncodeFeatures(rec, ordinals(rows), make([]float32, rows*m), m, "fs-1", []string{"y"}))
+		return must(encodeFeatures(rec, ordinals(rows), make([]float32, rows*m), m, "fs-1", []string{"y"}))
 	}
 	for _, m := range []int{1, 100, 1000} {
 		one, many := len(encode(1, m)), len(encode(4097, m))

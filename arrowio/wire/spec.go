@@ -53,6 +53,14 @@ type Spec struct {
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
 	Features   int                `json:"features"` // M, the number to keep
 	Criterion  scoring.Criterion  `json:"criterion"`
+	Rounds     int                `json:"rounds,omitempty"` // R of the residual criterion; 0 under the others
+
+	// Pass counts the passes over the rows that are behind: 0 for every exploration's first one, which is the only one
+	// but for the residual criterion. Residual and FirstPass are set from pass 1 on, and the partitions then have the ranges
+	// that the first pass took.
+	Pass      int                   `json:"pass,omitempty"`
+	Residual  *scoring.ResidualPlan `json:"residual,omitempty"`   // what the passes found and what this one is to sum
+	FirstPass *Lineage              `json:"first_pass,omitempty"` // what rows the first pass took
 
 	SampleRate      float64 `json:"sample_rate"` // (0, 1]
 	SampleSeed      uint64  `json:"sample_seed"`
@@ -121,6 +129,7 @@ func (s *Spec) validatePlan() error {
 	if err := s.Candidates.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("candidates: %w", err))
 	}
+	faults = append(faults, s.validatePass())
 	if s.Features < 1 || s.Features > s.Candidates.Count {
 		fault("features %d is not within 1..%d (candidates)", s.Features, s.Candidates.Count)
 	}
@@ -134,6 +143,41 @@ func (s *Spec) validatePlan() error {
 		fault("limits: %w", err)
 	}
 	return errors.Join(faults...)
+}
+
+// validatePass checks that what a later pass needs is there, and with no other pass.
+func (s *Spec) validatePass() error {
+	if (s.Criterion == scoring.Residual) != (s.Rounds > 0) {
+		return fmt.Errorf("%d rounds for criterion %v", s.Rounds, s.Criterion)
+	}
+	if s.Pass == 0 {
+		if s.Residual != nil || s.FirstPass != nil {
+			return errors.New("the first pass has outcomes of passes")
+		}
+		return nil
+	}
+	if s.Pass < 0 || s.Criterion != scoring.Residual || s.Residual == nil || s.FirstPass == nil {
+		return fmt.Errorf("pass %d of criterion %v without what the first one found", s.Pass, s.Criterion)
+	}
+	r := s.Residual
+	if r.Done || r.Features != s.Features || r.Candidates != s.Candidates.Count {
+		return fmt.Errorf("residual plan for %d of %d candidates, done: %v", r.Features, r.Candidates, r.Done)
+	}
+	if err := r.Validate(); err != nil {
+		return fmt.Errorf("residual plan: %w", err)
+	}
+	if len(s.FirstPass.Partitions) != len(s.Partitions) {
+		return fmt.Errorf("%d partitions, but the first pass took rows of %d", len(s.Partitions), len(s.FirstPass.Partitions))
+	}
+	return s.FirstPass.Counts.Validate()
+}
+
+// ResidualPlan returns what the pass is to sum under the residual criterion, nil under the others.
+func (s *Spec) ResidualPlan() *scoring.ResidualPlan {
+	if s.Criterion != scoring.Residual || s.Residual != nil {
+		return s.Residual
+	}
+	return scoring.NewResidualPlan(s.Features, s.Rounds)
 }
 
 // validatePartitions checks that the partitions ascend and their ranges make sense.

@@ -49,9 +49,16 @@ func addExploration(t cli.Facts, r *demo.Result) {
 	e := r.Exploration
 	t.Add("columns, dimensions", "%d, %d", r.Encoder.Columns, r.Encoder.Dim)
 	t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, e.BandwidthRule)
+	if len(e.BandwidthMix) > 0 {
+		t.Add("  times one of", "%v", e.BandwidthMix)
+	}
 	t.Add("candidates M0", "%d, %s map, %s draws", e.Candidates, e.Map, e.Distribution)
 	t.Add("features kept M", "%d", e.Features)
-	t.Add("  by "+e.Criterion, "%.4g (best) to %.4g (cut-off)", e.BestScore, e.CutoffScore)
+	if e.ByResidual == nil {
+		t.Add("  by "+e.Criterion, "%.4g (best) to %.4g (cut-off)", e.BestScore, e.CutoffScore)
+	} else {
+		t.Add("  by residual", "%d, %d more by correlation", *e.ByResidual, e.Features-*e.ByResidual)
+	}
 	criterion, _ := scoring.ParseCriterion(e.Criterion) // as they were written
 	kind, _ := scoring.ParseMap(e.Map)
 	addRadius(t, kind, criterion, e.ConfidenceRadius, e.LargeSampleRadius,

@@ -32,20 +32,26 @@ type setIdentity struct {
 }
 
 type setExploration struct {
-	ID               string  `json:"id"`
-	Map              string  `json:"map"`
-	Distribution     string  `json:"distribution"`
-	Candidates       int     `json:"candidates"`
-	Features         int     `json:"features"`
-	SampleRows       int64   `json:"sample_rows"`
-	Criterion        string  `json:"criterion"`
-	Sigma            float64 `json:"sigma"`
-	ConfidenceRadius float64 `json:"confidence_radius"`
+	ID           string  `json:"id"`
+	Map          string  `json:"map"`
+	Distribution string  `json:"distribution"`
+	Candidates   int     `json:"candidates"`
+	Features     int     `json:"features"`
+	SampleRows   int64   `json:"sample_rows"`
+	Criterion    string  `json:"criterion"`
+	Sigma        float64 `json:"sigma"`
+	// BandwidthMix are scales of Sigma, of which each candidate has one; none = 1 for all.
+	BandwidthMix     []float64 `json:"bandwidth_mix,omitempty"`
+	ConfidenceRadius float64   `json:"confidence_radius"`
 	// LargeSampleRadius is the one to read for unbounded maps (arc-cosine 1 and 2, linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	Best              float64 `json:"best_score"`
 	Cutoff            float64 `json:"cutoff_score"`
 	AboveNoise        int     `json:"above_noise"`
+	// Rounds and ByResidual are set under the residual criterion: R, and how many of the features were chosen against
+	// residuals, the others filling up by correlation.
+	Rounds     int  `json:"rounds,omitempty"`
+	ByResidual *int `json:"by_residual,omitempty"`
 	// Spectrum has quantiles of the criterion over all candidates; only a command that explores knows it.
 	Spectrum *spectrum `json:"spectrum,omitempty"`
 }
@@ -81,17 +87,21 @@ func newSpectrum(values []float64) *spectrum {
 
 func describeSet(set *wire.FeatureSet) setSummary {
 	l := set.Lineage
-	return setSummary{
+	summary := setSummary{
 		FeatureSet: setIdentity{ID: set.ID(), Task: set.Task.String(), Dim: set.Encoder.Dim},
 		Exploration: setExploration{
 			ID: l.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
 			Candidates: l.Candidates, Features: set.Set.Features.Len(), SampleRows: l.Rows,
-			Criterion: l.Criterion.String(), Sigma: set.Candidates.Sigma, ConfidenceRadius: l.Radius,
+			Criterion: l.Criterion.String(), Sigma: set.Candidates.Sigma, BandwidthMix: set.Candidates.Mix, ConfidenceRadius: l.Radius,
 			LargeSampleRadius: l.LargeSampleRadius,
 			Best:              l.Best, Cutoff: l.Cutoff, AboveNoise: l.AboveNoise,
 		},
 		Rows: l.Counts, Lineage: l,
 	}
+	if l.Criterion == scoring.Residual {
+		summary.Exploration.Rounds, summary.Exploration.ByResidual = l.Rounds, &l.ByResidual
+	}
+	return summary
 }
 
 // add puts in what only the exploration itself knows.
@@ -126,7 +136,14 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	t.Add("columns, dimensions", "%d, %d", len(set.Encoder.Columns), s.FeatureSet.Dim)
 	t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)
 	t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
-	t.Add(e.Criterion, "%.4g (best) to %.4g (cut-off)", e.Best, e.Cutoff)
+	if len(e.BandwidthMix) > 0 {
+		t.Add("  times one of", "%v", e.BandwidthMix)
+	}
+	if e.ByResidual == nil {
+		t.Add(e.Criterion, "%.4g (best) to %.4g (cut-off)", e.Best, e.Cutoff)
+	} else {
+		addByResidual(t, set, *e.ByResidual, e.Rounds)
+	}
 	if q := e.Spectrum; q != nil {
 		t.Add("  of all candidates", "median %.4g, 90 %% below %.4g", q.P50, q.P90)
 	}
@@ -137,11 +154,25 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	t.Render()
 }
 
+// addByResidual says how many features came by which rule, and the range of the scores of each: gains of the one kind,
+// correlations of the other.
+func addByResidual(t cli.Facts, set *wire.FeatureSet, byResidual, rounds int) {
+	scores := set.Set.Score
+	value := "none"
+	if byResidual > 0 {
+		value = fmt.Sprintf("%d features in up to %d rounds, gain %.4g (first) to %.4g (last)", byResidual, rounds, scores[0], scores[byResidual-1])
+	}
+	t.Add("by residual", "%s", value)
+	if byResidual < len(scores) {
+		t.Add("by correlation", "%d features, %.4g (best) to %.4g (cut-off)", len(scores)-byResidual, scores[byResidual], scores[len(scores)-1])
+	}
+}
+
 // addRadius says what the confidence radius bounds: it is a distance between scores, or a correlation, and not on the
 // scale of the criterion's squares. Hoeffding's radius of a score means nothing for unbounded maps.
 func addRadius(t cli.Facts, m scoring.Map, c scoring.Criterion, radius, largeSample float64, above string) {
 	switch {
-	case c == scoring.Correlation:
+	case c != scoring.Energy:
 		t.Add("noise level of |correlation|", "%.4g%s", radius, above)
 	case m.Bounded():
 		t.Add("confidence radius of Ŝ", "%.4g%s", radius, above)

@@ -123,5 +123,11 @@ func printModel(w io.Writer, m *wire.Model) {
 	percent("unexplained variance", m.Metrics.UnexplainedVariance)
 	percent("relative squared error", m.Metrics.RelativeSquaredError)
 	percent("constant predictor", m.Metrics.ConstantError)
+	if v := m.Metrics.LogLoss; v != nil {
+		t.Add("log loss", "%.4f", *v)
+	}
+	if d := m.Metrics.Descent; d != nil && !d.Converged {
+		t.Add("not converged", "after %d iterations the gradient was %.2g of that of the constant model", d.Iterations, d.RelativeGradient)
+	}
 	t.Render()
 }

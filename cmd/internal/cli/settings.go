@@ -24,11 +24,15 @@ var explorationFlags = []settingFlag{
 	{"clip", "events.clip", "bound on standardized values; 0 = off (the paper)"},
 	{"map", "exploration.map", "feature map: cosine, arccos0, arccos1, arccos2, linear"},
 	{"distribution", "exploration.distribution", "sampling distribution: gaussian, cauchy, laplace, matern, uniform"},
+	{"sampler", "exploration.sampler", "how candidates are drawn: iid, structured (SORF), orthogonal (ORF), quasi (Halton)"},
 	{"nu", "exploration.nu", "smoothness of the Matern kernel"},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
-	{"criterion", "exploration.criterion", "correlation, or energy (the paper)"},
+	{"bandwidth-mix", "exploration.bandwidth_mix", "scales of the bandwidth, such as 1,2,4: each candidate has one (cosine map)"},
+	{"criterion", "exploration.criterion", "correlation, energy (the paper), or residual (in rounds; reads the rows twice a round)"},
+	{"rounds", "exploration.rounds", "R, rounds of the residual criterion"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features"},
 	{"features", "exploration.features", "M, features kept"},
+	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again and again"},
 	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1]"},
 	{"seed", "exploration.seed", "seed of candidates and row sampling"},
 }
@@ -37,6 +41,7 @@ var trainFlags = []settingFlag{
 	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
 	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas"},
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
+	{"loss", "train.loss", "squared, or logistic for classes, which keeps the rows in memory (train.row_memory)"},
 }
 
 // AddExploration defines the settings of an exploration that people change most.

@@ -78,21 +78,25 @@ type EncoderInfo struct {
 
 // Exploration sums up one run of the algorithm.
 type Exploration struct {
-	ID               string  `json:"id"`
-	Map              string  `json:"map"`
-	Distribution     string  `json:"distribution"`
-	Criterion        string  `json:"criterion"`
-	Candidates       int     `json:"candidates"`
-	Features         int     `json:"features"`
-	SampleRows       int64   `json:"sample_rows"`
-	Sigma            float64 `json:"sigma"`
-	BandwidthRule    string  `json:"bandwidth_rule"`
-	BestScore        float64 `json:"best_score"`
-	CutoffScore      float64 `json:"cutoff_score"`
-	ConfidenceRadius float64 `json:"confidence_radius"`
+	ID           string  `json:"id"`
+	Map          string  `json:"map"`
+	Distribution string  `json:"distribution"`
+	Criterion    string  `json:"criterion"`
+	Candidates   int     `json:"candidates"`
+	Features     int     `json:"features"`
+	SampleRows   int64   `json:"sample_rows"`
+	Sigma        float64 `json:"sigma"`
+	// BandwidthMix are scales of Sigma, of which each candidate has one; none = 1 for all. Plain features have 1.
+	BandwidthMix     []float64 `json:"bandwidth_mix,omitempty"`
+	BandwidthRule    string    `json:"bandwidth_rule"`
+	BestScore        float64   `json:"best_score"`
+	CutoffScore      float64   `json:"cutoff_score"`
+	ConfidenceRadius float64   `json:"confidence_radius"`
 	// LargeSampleRadius is the one to read for unbounded maps (arc-cosine 1 and 2, linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
+	// ByResidual is, under the residual criterion, how many features were chosen against residuals; the others fill up.
+	ByResidual *int `json:"by_residual,omitempty"`
 }
 
 // FeatureSet names the set that was published.

@@ -26,9 +26,12 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 	r.result.Exploration = Exploration{
 		ID: lineage.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
 		Criterion: lineage.Criterion.String(), Candidates: lineage.Candidates, Features: set.Set.Features.Len(),
-		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthRule: lineage.BandwidthRule,
+		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthMix: set.Candidates.Mix, BandwidthRule: lineage.BandwidthRule,
 		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius,
 		LargeSampleRadius: lineage.LargeSampleRadius, AboveNoise: lineage.AboveNoise,
+	}
+	if lineage.Criterion == scoring.Residual {
+		r.result.Exploration.ByResidual = &lineage.ByResidual
 	}
 	r.result.FeatureSet = FeatureSet{ID: set.ID()}
 	r.result.Model = Model{ID: model.ID, Loss: model.Model.Loss, Lambda: model.Model.Lambda,
@@ -64,7 +67,7 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 }
 
 // baseline trains on plain random features: the same encoder, bandwidth, training rows, held-out rows and way of
-// choosing lambda, and the first M candidates of the same pool.
+// choosing lambda, and the first M candidates of the same pool, without a bandwidth mix.
 func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 	plain := stages.PlainSet(set)
 	partitions, err := r.broker.Partitions(ctx, r.Settings.Topics.Events)
@@ -82,7 +85,7 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 			return fmt.Errorf("baseline on partition %d: %w", partition, err)
 		}
 	}
-	model, err := trainer.Solve(r.Settings.Pipeline.Name, r.runtime.Clock())
+	model, err := trainer.Solve(ctx, r.Settings.Pipeline.Name, r.runtime.Clock())
 	if err != nil {
 		return err
 	}

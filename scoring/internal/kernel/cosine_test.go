@@ -6,7 +6,7 @@ import (
 )
 
 // cosineError is the documented error of Cos for the argument given.
-const cosineError = 1.7e-7
+const cosineError = 2.5e-7
 
 func TestCosIsWithinItsErrorOverOneTurn(t *testing.T) {
 	worst, at := 0.0, float32(0)

@@ -1,9 +1,6 @@
 // Package kernel has the two inner loops of random features: [Score], which adds φ(x, ω) to sums without storing
 // it, and [Featurize], which stores it. Both are a float32 matrix product with an epilogue per element.
 //
-// The Go here is the specification of the arithmetic. A vector kernel may stand in for Score and Featurize with panels
-// of another width; its results then carry another [Name], for its bits may differ.
-//
 // # Layout
 //
 // Rows are used as they come, row-major. ω is packed once into panels of [Width] features: [panel][Dim][Width], the
@@ -11,17 +8,39 @@
 // float64 before it is narrowed and the phase is kept in turns, so that the argument comes out in turns and its period
 // is taken off by a subtraction.
 //
+// # Levels
+//
+// A tile of 8 rows by 48 features has its arguments in the registers of AVX-512, one of 4 by 24 in those of AVX2;
+// the feature map is applied to the registers. Score lets tiles write features to a few kilobytes that stay in the
+// first-level cache and adds those to float64 sums: the conversion is then part of a load, which leaves the arithmetic
+// ports to the product. The assembly is written by internal/asm/tile. Plain Go stands in everywhere else.
+//
 // # Bits
 //
-// An element is start + Σ_k x_k·ω_k in float32, k rising, start the phase in turns or zero, each product rounded before it
-// is added. Terms of sums are widened to float64 first; a product of two widened float32 numbers is exact, so fusing it
-// with the addition would change nothing. A sum grows in row order from the value that it had. Hence bits depend neither
-// on tiles nor on how rows are cut into calls, and architectures agree.
+// An element is start + Σ_k x_k·ω_k in float32, k rising, start the phase in turns or zero. The assembly rounds a product
+// and its addition once, plain Go rounds both, hence two [Name]s; AVX2 and AVX-512 give the same bits. Terms of sums are
+// widened to float64 first; a product of two widened float32 numbers is exact, so fusing it with the addition changes
+// nothing. A sum grows in row order from the value that it had. Hence bits depend neither on tiles nor on how rows are
+// cut into calls.
+//
+// # Numbers that are not finite
+//
+// A row with an infinity or NaN, or with products beyond float32, gets features that are finite: a cosine whose
+// argument is no number or beyond 2²² turns is 0, a ramp ends at the greatest finite float32, and NaN becomes 0.
 package kernel
 
-// Name names the arithmetic of this package. It changes whenever the bits of a feature or of a sum change.
-const Name = "go1"
+import "github.com/eerf-stream/eerf/internal/simd"
 
-// Width is the number of features in a panel: eight accumulators hide the latency of the additions and fit the
-// registers that Go has, so one row at a time runs as fast as several.
-const Width = 8
+// Width is the number of features in a panel.
+const Width = 48
+
+// Name names the arithmetic of this process. It changes whenever the bits of a feature or of a sum change.
+func Name() string { return nameOf(simd.Best()) }
+
+// nameOf names the arithmetic of a level.
+func nameOf(level simd.Level) string {
+	if level == simd.None {
+		return "go2"
+	}
+	return "fma1"
+}

@@ -1,30 +1,60 @@
 package kernel
 
-// featurizeRows is how many rows Featurize takes through a panel at a time.
-const featurizeRows = 16
+// featurizeFloats is the size of the features that are written before the next rows are taken: 128 KB, which stay in
+// the second-level cache until they are whole lines.
+const featurizeFloats = 1 << 15
 
 // Featurize sets dst[i·Len + m] = factor[m]·φ_m(x_i) for the rows x_i of x. Calls for disjoint rows may run at once.
 func Featurize(dst []float32, p *Panels, x []float32, factor []float32) {
-	var phi [featurizeRows]tile
 	rows := len(x) / p.Dim
-	for i := 0; i < rows; i += featurizeRows {
-		n := min(featurizeRows, rows-i)
-		block := x[i*p.Dim : (i+n)*p.Dim]
-		for panel := range p.Count() {
-			p.features(phi[:n], panel, block)
-			at, lanes := panel*Width, p.lanes(panel)
-			scale := factor[at : at+lanes]
-			for r := range n {
-				store(dst[(i+r)*p.Len+at:], &phi[r], scale)
-			}
-		}
+	if len(dst) < rows*p.Len || len(factor) < p.Len {
+		panic("kernel: fewer numbers than features")
+	}
+	if !p.chunked(rows) {
+		p.featurizeRows(dst, x, factor, nil) // without the cost of clearing the scratch memory
+		return
+	}
+	var s scratch
+	p.featurizeRows(dst, x, factor, &s)
+}
+
+// featurizeRows takes some rows at a time through all panels.
+func (p *Panels) featurizeRows(dst, x, factor []float32, s *scratch) {
+	rows, step := len(x)/p.Dim, min(chunkRows, max(8, featurizeFloats/p.Len/8*8))
+	for i := 0; i < rows; i += step {
+		n := min(step, rows-i)
+		b := block{x: x[i*p.Dim : (i+n)*p.Dim], rows: n}
+		b.largest = largest(p.level, b.x)
+		p.featurize(dst[i*p.Len:(i+n)*p.Len], b, factor, s)
 	}
 }
 
-// store writes the scaled features of one row.
-func store(dst []float32, phi *tile, scale []float32) {
-	dst = dst[:len(scale)]
-	for f, s := range scale {
-		dst[f] = float32(s * phi[f%Width])
+// featurize writes all features of the rows of b.
+func (p *Panels) featurize(dst []float32, b block, factor []float32, s *scratch) {
+	full := p.Len / Width
+	for panel := range full {
+		at := panel * Width
+		p.features(dst[at:], p.Len, panel, b, factor[at:at+Width], s)
+	}
+	if full < p.Count() {
+		p.featurizeLast(dst, b, factor, s)
+	}
+}
+
+// featurizeLast writes the features of a panel that is not full, which the loop writes wider than dst has room for.
+func (p *Panels) featurizeLast(dst []float32, b block, factor []float32, s *scratch) {
+	const step = 16
+	var wide [step * Width]float32
+	var padded [Width]float32
+	last := p.Count() - 1
+	at := last * Width
+	copy(padded[:], factor[at:p.Len])
+	for i := 0; i < b.rows; i += step {
+		n := min(step, b.rows-i)
+		part := block{x: b.x[i*p.Dim : (i+n)*p.Dim], rows: n, largest: b.largest}
+		p.features(wide[:], Width, last, part, padded[:], s)
+		for r := range n {
+			copy(dst[(i+r)*p.Len+at:(i+r+1)*p.Len], wide[r*Width:])
+		}
 	}
 }

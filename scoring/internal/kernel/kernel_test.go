@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/eerf-stream/eerf/internal/simd"
 )
 
 var (
-	dims   = []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784}
-	counts = []int{1, 5, Width - 1, Width, Width + 1, 3*Width - 1}
+	dims   = []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784, 1000}
+	counts = []int{1, Width - 1, Width, 2*Width + 5}
 	rows   = []int{0, 1, 2, 7, 8, 9}
 	maps   = []Map{Cosine, Step, Ramp, SquaredRamp, Coordinate}
 )
@@ -62,7 +64,7 @@ type problem struct {
 }
 
 // newProblem draws rows, features and their reference features in float64.
-func newProblem(m Map, dim, count, rows int) *problem {
+func newProblem(level simd.Level, m Map, dim, count, rows int) *problem {
 	rng := rand.New(rand.NewPCG(uint64(dim), uint64(count*100+rows)))
 	p := &problem{m: m, dim: dim, count: count, rows: rows}
 	p.x = guardSlice(rows*dim, func(int) float32 { return float32(rng.NormFloat64()) })
@@ -78,7 +80,7 @@ func newProblem(m Map, dim, count, rows int) *problem {
 	}
 	// Rounding grows as √dim, the number of products, times the size of the partial sums, about √dim/3.
 	p.tolerance = 3e-6 * float64(1+dim/16)
-	p.panels = Pack(m, dim, p.omega.inner(), phase)
+	p.panels = packFor(level, m, dim, p.omega.inner(), phase, nil)
 	for i := range rows {
 		for j := range count {
 			p.phi = append(p.phi, p.reference(p.x.inner()[i*dim:(i+1)*dim], j))
@@ -113,19 +115,21 @@ func (p *problem) close(got, want float64) bool {
 	return math.Abs(got-want) <= p.tolerance*(1+math.Abs(want))
 }
 
-// forProblems checks a problem of every map and shape.
+// forProblems checks a problem of every level, map and shape.
 func forProblems(t *testing.T, check func(t *testing.T, p *problem)) {
 	t.Helper()
-	for _, m := range maps {
-		t.Run(fmt.Sprintf("map %d", m), func(t *testing.T) {
-			for _, dim := range dims {
-				for _, count := range counts {
-					for _, n := range rows {
-						check(t, newProblem(m, dim, count, n))
+	for _, level := range levels() {
+		for _, m := range maps {
+			t.Run(fmt.Sprintf("%v, map %d", level, m), func(t *testing.T) {
+				for _, dim := range dims {
+					for _, count := range counts {
+						for _, n := range rows {
+							check(t, newProblem(level, m, dim, count, n))
+						}
 					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -177,7 +181,7 @@ func checkScore(t *testing.T, p *problem, targets Targets, y func(row, k int) fl
 	phi, sq := guardSlice(p.count, begin), guardSlice(p.count, begin)
 	yphi := guardSlice(p.count*targets.Outputs, begin)
 	x := slices.Clone(p.x.all)
-	Score(Sums{phi.inner(), sq.inner(), yphi.inner()}, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
+	Score(Sums{phi.inner(), sq.inner(), yphi.inner(), p.count}, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
 	for j := range p.count {
 		wantPhi, wantSq := before, before
 		want := slices.Repeat([]float64{before}, targets.Outputs)
@@ -205,8 +209,8 @@ func checkScore(t *testing.T, p *problem, targets Targets, y func(row, k int) fl
 }
 
 func TestScoreLeavesOtherPanelsAlone(t *testing.T) {
-	p := newProblem(Cosine, 7, 3*Width+2, 9)
-	sums := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count)}
+	p := newProblem(simd.Best(), Cosine, 7, 3*Width+2, 9)
+	sums := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count), p.count}
 	y := make([]float32, p.rows)
 	for i := range y {
 		y[i] = 1
@@ -222,14 +226,14 @@ func TestScoreLeavesOtherPanelsAlone(t *testing.T) {
 
 func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
 	for _, m := range maps {
-		p := newProblem(m, 65, 3*Width-3, 2*scoreRows+5)
+		p := newProblem(simd.Best(), m, 65, 3*Width-3, 2*scoreRows+5)
 		ones := slices.Repeat([]float32{1}, p.count)
 		phi := make([]float32, p.rows*p.count)
 		Featurize(phi, p.panels, p.x.inner(), ones)
 		y := p.x.inner()[:p.rows]
-		got := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count)}
+		got := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count), p.count}
 		Score(got, p.panels, 0, p.panels.Count(), p.x.inner(), Targets{Outputs: 1, Values: y})
-		want := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count)}
+		want := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count), p.count}
 		for i, v := range phi {
 			j := i % p.count
 			want.Phi[j] += float64(v)
@@ -251,7 +255,7 @@ func TestFeaturesStayFiniteWhenProductsOverflow(t *testing.T) {
 			phase = make([]float32, 4)
 		}
 		dst := make([]float32, 3*4)
-		Featurize(dst, Pack(m, 2, omega, phase), x, []float32{1, 1, 1, 1})
+		Featurize(dst, Pack(m, 2, omega, phase, nil), x, []float32{1, 1, 1, 1})
 		for i, v := range dst {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				t.Errorf("map %d: element %d is %v", m, i, v)
@@ -262,7 +266,7 @@ func TestFeaturesStayFiniteWhenProductsOverflow(t *testing.T) {
 
 func TestStepIsHalfAtZero(t *testing.T) {
 	dst := make([]float32, 3)
-	Featurize(dst, Pack(Step, 1, []float32{1}, nil), []float32{-2, 0, 2}, []float32{1})
+	Featurize(dst, Pack(Step, 1, []float32{1}, nil, nil), []float32{-2, 0, 2}, []float32{1})
 	if want := []float32{0, 0.5, 1}; !slices.Equal(dst, want) {
 		t.Errorf("steps are %v, want %v", dst, want)
 	}
@@ -270,11 +274,11 @@ func TestStepIsHalfAtZero(t *testing.T) {
 
 func TestPackRefusesWrongShapes(t *testing.T) {
 	for name, pack := range map[string]func(){
-		"omega not a multiple of dim": func() { Pack(Ramp, 3, make([]float32, 4), nil) },
-		"cosine without phase":        func() { Pack(Cosine, 2, make([]float32, 4), nil) },
-		"phase without cosine":        func() { Pack(Ramp, 2, make([]float32, 4), make([]float32, 2)) },
-		"too few phases":              func() { Pack(Cosine, 2, make([]float32, 4), make([]float32, 1)) },
-		"coordinate beyond the row":   func() { Pack(Coordinate, 2, []float32{2}, nil) },
+		"omega not a multiple of dim": func() { Pack(Ramp, 3, make([]float32, 4), nil, nil) },
+		"cosine without phase":        func() { Pack(Cosine, 2, make([]float32, 4), nil, nil) },
+		"phase without cosine":        func() { Pack(Ramp, 2, make([]float32, 4), make([]float32, 2), nil) },
+		"too few phases":              func() { Pack(Cosine, 2, make([]float32, 4), make([]float32, 1), nil) },
+		"coordinate beyond the row":   func() { Pack(Coordinate, 2, []float32{2}, nil, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

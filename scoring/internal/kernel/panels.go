@@ -3,6 +3,9 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"unsafe"
+
+	"github.com/eerf-stream/eerf/internal/simd"
 )
 
 // Map is a feature map, as the kernels know it.
@@ -17,49 +20,115 @@ const (
 	Coordinate             // x_ω
 )
 
+// Affine says how raw rows are encoded: x_k = (raw_k − Shift[k])/Scale[k]. Both are [Dim].
+type Affine struct{ Shift, Scale []float64 }
+
 // Panels are packed features. They are not changed after Pack and safe for concurrent use.
 type Panels struct {
 	// Map is the feature map, Dim the numbers of a row, Len the number of features.
 	Map      Map
 	Dim, Len int
 
-	weights []float32 // [panel][Dim][Width]; nil for Coordinate
+	level   simd.Level
+	weights []float32 // [panel][Dim][Width], on a cache line's boundary; nil for Coordinate
 	start   []float32 // [panel][Width]
+	reach   []float32 // [panel]: the rows whose greatest number is below it have |z| < maxTurns; Cosine alone
 	coord   []int32   // [panel][Width]; Coordinate alone
 }
 
 // Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians for
-// Cosine and nil for the other maps.
-func Pack(m Map, dim int, omega, phase []float32) *Panels {
+// Cosine and nil for the other maps. With in, rows are to come raw: ω/Scale takes the place of ω and −Σ ω·Shift/Scale
+// goes into the start, both computed in float64; nil for Coordinate.
+func Pack(m Map, dim int, omega, phase []float32, in *Affine) *Panels {
+	return packFor(simd.Best(), m, dim, omega, phase, in)
+}
+
+// packFor is Pack for a level that need not be the best.
+func packFor(level simd.Level, m Map, dim int, omega, phase []float32, in *Affine) *Panels {
 	if m == Coordinate {
-		return packCoordinates(dim, omega)
+		if in != nil {
+			panic("kernel: coordinates of raw rows")
+		}
+		return packCoordinates(level, dim, omega)
 	}
 	n := len(omega) / dim
 	if n*dim != len(omega) || (m == Cosine) != (phase != nil) || (phase != nil && len(phase) != n) {
 		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases for rows of %d", len(omega), len(phase), dim))
 	}
-	unit := 1.0
+	if in != nil && (len(in.Shift) != dim || len(in.Scale) != dim) {
+		panic(fmt.Sprintf("kernel: %d shifts and %d scales for rows of %d", len(in.Shift), len(in.Scale), dim))
+	}
+	p := &Panels{Map: m, Dim: dim, Len: n, level: level}
+	p.weights = alignedFloats(p.Count() * dim * Width)
+	p.start = alignedFloats(p.Count() * Width)
 	if m == Cosine {
-		unit = 2 * math.Pi
+		p.reach = make([]float32, p.Count())
 	}
-	p := &Panels{Map: m, Dim: dim, Len: n}
-	p.weights = make([]float32, p.Count()*dim*Width)
-	p.start = make([]float32, p.Count()*Width)
-	for i := range n {
-		panel, lane := i/Width, i%Width
-		for k, w := range omega[i*dim : (i+1)*dim] {
-			p.weights[(panel*dim+k)*Width+lane] = float32(float64(w) / unit)
-		}
-		if phase != nil {
-			p.start[i] = float32(float64(phase[i]) / unit)
-		}
-	}
+	p.fill(omega, phase, in)
 	return p
 }
 
+// Repack is Pack of at most as many features of the same map and width into the memory of p, which nobody else may use
+// meanwhile.
+func (p *Panels) Repack(omega, phase []float32, in *Affine) {
+	n := len(omega) / p.Dim
+	if p.Map == Coordinate || n*p.Dim != len(omega) || n > len(p.start) || (phase != nil && len(phase) != n) {
+		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases repacked for rows of %d", len(omega), len(phase), p.Dim))
+	}
+	p.Len = n
+	p.fill(omega, phase, in)
+}
+
+// fill packs Len features.
+func (p *Panels) fill(omega, phase []float32, in *Affine) {
+	for i := range p.reach {
+		p.reach[i] = math.MaxFloat32
+	}
+	for i := range p.Len {
+		b := 0.0
+		if phase != nil {
+			b = float64(phase[i])
+		}
+		p.packOne(i, omega[i*p.Dim:(i+1)*p.Dim], b, in)
+	}
+}
+
+// packOne packs feature i.
+func (p *Panels) packOne(i int, omega []float32, start float64, in *Affine) {
+	panel, lane := i/Width, i%Width
+	to := p.weights[panel*p.Dim*Width+lane:]
+	unit := 1.0
+	if p.Map == Cosine {
+		unit = 2 * math.Pi
+	}
+	size := 0.0
+	for k, w := range omega {
+		v := float64(w)
+		if in != nil {
+			v /= in.Scale[k]
+			start -= float64(v * in.Shift[k])
+		}
+		to[k*Width] = float32(v / unit)
+		size += math.Abs(float64(to[k*Width]))
+	}
+	start /= unit
+	if p.Map == Cosine {
+		start -= math.Floor(start)
+		p.reach[panel] = min(p.reach[panel], reach(size, p.Dim))
+	}
+	p.start[i] = float32(start)
+}
+
+// reach returns the bound on the numbers of a row under which the argument of a feature, the sum of whose weights'
+// sizes is given, stays below maxTurns whatever the rounding of dim additions.
+func reach(size float64, dim int) float32 {
+	const slack = 4 // turns: the start, and what narrowing the bound adds
+	return float32(min((maxTurns-slack)/(size*(1+float64(dim)*0x1p-22)), math.MaxFloat32))
+}
+
 // packCoordinates is Pack for the map Coordinate; the last panel is padded with coordinate 0.
-func packCoordinates(dim int, omega []float32) *Panels {
-	p := &Panels{Map: Coordinate, Dim: dim, Len: len(omega)}
+func packCoordinates(level simd.Level, dim int, omega []float32) *Panels {
+	p := &Panels{Map: Coordinate, Dim: dim, Len: len(omega), level: level}
 	p.coord = make([]int32, p.Count()*Width)
 	for i, w := range omega {
 		c := int32(w)
@@ -74,5 +143,20 @@ func packCoordinates(dim int, omega []float32) *Panels {
 // Count returns the number of panels.
 func (p *Panels) Count() int { return (p.Len + Width - 1) / Width }
 
-// lanes returns how many features panel holds.
-func (p *Panels) lanes(panel int) int { return min(Width, p.Len-panel*Width) }
+// cacheLine is the bytes of a line: a vector that lies across two takes twice the time.
+const cacheLine = 64
+
+// alignedFloats returns n zeros that begin at a cache line.
+func alignedFloats(n int) []float32 {
+	return aligned(make([]float32, n+cacheLine/4))[:n:n]
+}
+
+// aligned returns s from its first cache line on; s has at least a line. The runtime may move a stack, which costs the
+// alignment and nothing else.
+func aligned(s []float32) []float32 {
+	past := uintptr(unsafe.Pointer(&s[0])) % cacheLine
+	if past == 0 {
+		return s
+	}
+	return s[(cacheLine-past)/4:]
+}

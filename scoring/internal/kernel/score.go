@@ -1,5 +1,7 @@
 package kernel
 
+import "fmt"
+
 // Targets are the raw outputs of rows: Values row-major [rows·Outputs], or Class [rows] when Values is nil.
 type Targets struct {
 	Outputs int
@@ -7,89 +9,122 @@ type Targets struct {
 	Class   []int32
 }
 
-// Sums are where Score adds: Σφ and Σφ², [Len], and Σ y_k φ, output-major [Outputs·Len].
-type Sums struct {
-	Phi, PhiSq, YPhi []float64
+// slice returns the targets of rows first..next-1.
+func (t Targets) slice(first, next int) Targets {
+	if t.Values != nil {
+		return Targets{Outputs: t.Outputs, Values: t.Values[first*t.Outputs : next*t.Outputs]}
+	}
+	return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
 }
 
-// scoreRows is how many rows Score takes through a panel at a time: 4 KB of features stay in the first-level cache,
-// as do the rows themselves up to about a hundred numbers each.
-const scoreRows = 128
+// check panics when a class is none of the outputs: the assembly does not look.
+func (t Targets) check() {
+	for i, k := range t.Class {
+		if k < 0 || int(k) >= t.Outputs {
+			panic(fmt.Sprintf("kernel: row %d is of class %d of %d", i, k, t.Outputs))
+		}
+	}
+}
+
+// Sums are where Score adds: Σφ and Σφ², [Len], and Σ y_k φ, output-major: those of output k begin at k·Stride.
+type Sums struct {
+	Phi, PhiSq, YPhi []float64
+	Stride           int
+}
+
+// widen returns the sums of a panel, from feature at on; a copy as wide as a full panel of one that is not.
+func (s Sums) widen(at, outputs int) Sums {
+	if lanes := len(s.Phi) - at; lanes < Width {
+		wide := Sums{make([]float64, Width), make([]float64, Width), make([]float64, outputs*Width), Width}
+		copy(wide.Phi, s.Phi[at:])
+		copy(wide.PhiSq, s.PhiSq[at:])
+		for k := range outputs {
+			copy(wide.YPhi[k*Width:], s.YPhi[k*s.Stride+at:][:lanes])
+		}
+		return wide
+	}
+	return Sums{s.Phi[at : at+Width], s.PhiSq[at : at+Width], s.YPhi[at:], s.Stride}
+}
+
+// take copies back what widen copied.
+func (s Sums) take(wide Sums, at, outputs int) {
+	lanes := len(s.Phi) - at
+	if lanes >= Width {
+		return
+	}
+	copy(s.Phi[at:], wide.Phi)
+	copy(s.PhiSq[at:], wide.PhiSq)
+	for k := range outputs {
+		copy(s.YPhi[k*s.Stride+at:][:lanes], wide.YPhi[k*Width:])
+	}
+}
+
+const (
+	// scoreFloats is the size of the rows that stay in the second-level cache while all panels pass: 1 MB.
+	scoreFloats = 1 << 18
+	// scoreRows is how many rows Score takes through a panel at a time: their features stay in the first-level cache.
+	scoreRows = chunkRows
+)
 
 // Score adds the rows of x, row-major, to the sums of the features of panels first..next-1. Calls for disjoint panels
 // may run at once on the same sums.
 func Score(dst Sums, p *Panels, first, next int, x []float32, t Targets) {
-	var phi [scoreRows]tile
-	rows := len(x) / p.Dim
-	for i := 0; i < rows; i += scoreRows {
-		n := min(scoreRows, rows-i)
-		block := x[i*p.Dim : (i+n)*p.Dim]
+	if len(dst.Phi) != p.Len {
+		panic(fmt.Sprintf("kernel: sums of %d features for %d", len(dst.Phi), p.Len))
+	}
+	if t.Values == nil {
+		t.check()
+	}
+	var s scorer
+	rows, step := len(x)/p.Dim, BlockRows(p.Dim)
+	for i := 0; i < rows; i += step {
+		n := min(step, rows-i)
+		b := block{x: x[i*p.Dim : (i+n)*p.Dim], rows: n}
+		b.largest = largest(p.level, b.x)
+		targets := t.slice(i, i+n)
 		for panel := first; panel < next; panel++ {
-			p.features(phi[:n], panel, block)
-			at, lanes := panel*Width, p.lanes(panel)
-			addMoments(dst.Phi[at:at+lanes], dst.PhiSq[at:at+lanes], phi[:n])
-			if t.Values == nil {
-				addClasses(dst.YPhi, p.Len, at, lanes, phi[:n], t.Class[i:i+n])
-				continue
-			}
-			for k := range t.Outputs {
-				addProducts(dst.YPhi[k*p.Len+at:k*p.Len+at+lanes], phi[:n], t.Values[i*t.Outputs+k:], t.Outputs)
-			}
+			part := dst.widen(panel*Width, t.Outputs)
+			s.add(part, p, panel, b, targets)
+			dst.take(part, panel*Width, t.Outputs)
 		}
 	}
 }
 
-// addMoments adds φ and φ² of every row to the sums of each lane.
-func addMoments(sum, square []float64, phi []tile) {
-	var s, q [Width]float64
-	copy(s[:], sum)
-	copy(q[:], square)
-	for half := 0; half < Width; half += 4 {
-		s0, s1, s2, s3 := s[half], s[half+1], s[half+2], s[half+3]
-		q0, q1, q2, q3 := q[half], q[half+1], q[half+2], q[half+3]
-		for i := range phi {
-			t := (*[4]float32)(phi[i][half:])
-			v0, v1, v2, v3 := float64(t[0]), float64(t[1]), float64(t[2]), float64(t[3])
-			s0, s1, s2, s3 = s0+v0, s1+v1, s2+v2, s3+v3
-			q0 += float64(v0 * v0)
-			q1 += float64(v1 * v1)
-			q2 += float64(v2 * v2)
-			q3 += float64(v3 * v3)
+// BlockRows returns how many rows of dim numbers Score takes through all of its panels at a time.
+func BlockRows(dim int) int { return max(scoreRows, scoreFloats/dim/scoreRows*scoreRows) }
+
+// scorer is the memory of a call of Score.
+type scorer struct {
+	scratch
+	phi [scoreRows*Width + cacheLine/4]float32
+}
+
+// add adds the rows of b to sums of one panel; those of output k begin at k·dst.Stride in YPhi.
+func (s *scorer) add(dst Sums, p *Panels, panel int, b block, t Targets) {
+	phi := aligned(s.phi[:])
+	sums := total{sum: dst.Phi, square: dst.PhiSq, product: dst.YPhi, stride: dst.Stride}
+	fused := p.fuses(t)
+	step := scoreRows
+	if fused && !p.chunked(b.rows) {
+		step = b.rows
+	}
+	for i := 0; i < b.rows; i += step {
+		n := min(step, b.rows-i)
+		part := block{x: b.x[i*p.Dim : (i+n)*p.Dim], rows: n, largest: b.largest}
+		targets := t.slice(i, i+n)
+		if !fused {
+			p.features(phi, Width, panel, part, nil, &s.scratch)
+			sums.add(p.level, phi, n, targets)
+			continue
 		}
-		*(*[4]float64)(s[half:]) = [4]float64{s0, s1, s2, s3}
-		*(*[4]float64)(q[half:]) = [4]float64{q0, q1, q2, q3}
-	}
-	copy(sum, s[:])
-	copy(square, q[:])
-}
-
-// addProducts adds y·φ of every row to the sum of each lane; row i's y is at y[i·stride].
-func addProducts(sum []float64, phi []tile, y []float32, stride int) {
-	var s [Width]float64
-	copy(s[:], sum)
-	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
-	for i := range phi {
-		t, v := &phi[i], float64(y[i*stride])
-		s0 += float64(v * float64(t[0]))
-		s1 += float64(v * float64(t[1]))
-		s2 += float64(v * float64(t[2]))
-		s3 += float64(v * float64(t[3]))
-		s4 += float64(v * float64(t[4]))
-		s5 += float64(v * float64(t[5]))
-		s6 += float64(v * float64(t[6]))
-		s7 += float64(v * float64(t[7]))
-	}
-	s = [Width]float64{s0, s1, s2, s3, s4, s5, s6, s7}
-	copy(sum, s[:])
-}
-
-// addClasses adds φ of every row to the sums of the row's class; those of class k begin at k·stride + at.
-func addClasses(sum []float64, stride, at, lanes int, phi []tile, class []int32) {
-	for i, k := range class {
-		t, s := &phi[i], sum[int(k)*stride+at:]
-		s = s[:lanes]
-		for f := range s {
-			s[f] += float64(t[f%Width])
+		tiles, rest := p.lastChunk(panel, part, &s.scratch).split(n / tileRows * tileRows)
+		if tiles.rows > 0 {
+			tiles.score(phi, sums, targets.slice(0, tiles.rows))
+		}
+		if rest.rows > 0 {
+			rest.dst, rest.dstStride = phi, Width
+			rest.run(p.level)
+			sums.add(p.level, phi, rest.rows, targets.slice(tiles.rows, n))
 		}
 	}
 }

@@ -22,19 +22,20 @@ var logCoefficients = [...]float64{
 
 // Log returns the natural logarithm of x, which must be positive, normal and finite, to within 2 ulps.
 func Log(x float64) float64 {
-	fraction, exponent := math.Frexp(x)
-	if fraction < math.Sqrt2/2 {
-		fraction *= 2
-		exponent--
-	}
-	f := fraction - 1
-	k := float64(exponent)
+	// x = 2ᵏ·(1+f), √½ ≤ 1+f < √2, by its bits and without a branch: draws take logarithms of random numbers.
+	above := math.Float64bits(x) - math.Float64bits(math.Sqrt2/2)
+	f := math.Float64frombits(math.Float64bits(x)-above&^(1<<52-1)) - 1
+	k := float64(int64(above) >> 52)
 	s := f / (2 + f)
 	s2 := float64(s * s)
-	r := 0.0
-	for i := len(logCoefficients) - 1; i >= 0; i-- {
-		r = float64(s2 * (logCoefficients[i] + r))
-	}
+	c := &logCoefficients
+	r := float64(s2 * c[6])
+	r = float64(s2 * (c[5] + r))
+	r = float64(s2 * (c[4] + r))
+	r = float64(s2 * (c[3] + r))
+	r = float64(s2 * (c[2] + r))
+	r = float64(s2 * (c[1] + r))
+	r = float64(s2 * (c[0] + r))
 	half := float64(float64(0.5*f) * f)
 	tail := float64(s*(half+r)) + float64(k*ln2Lo)
 	return float64(k*ln2Hi) - ((half - tail) - f)

@@ -2,6 +2,7 @@ package portable
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -74,4 +75,22 @@ func TestNormalQuantileIsOddAndRises(t *testing.T) {
 			t.Errorf("NormalQuantile(%v) is %v, want %v", u, got, want)
 		}
 	}
+}
+
+func BenchmarkNormalQuantile(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	u := make([]float64, 1<<16) // more than a branch predictor can learn
+	for i := range u {
+		u[i] = rng.Float64()
+	}
+	sum := 0.0
+	for b.Loop() {
+		for _, v := range u {
+			sum += NormalQuantile(v)
+		}
+	}
+	if math.IsNaN(sum) {
+		b.Fatal("a quantile is no number")
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(u)), "ns/number")
 }

@@ -1,0 +1,70 @@
+package encoder
+
+// indicators holds what a boolean or a category writes for each code.
+type indicators struct {
+	// base is written first: every indicator unset. hot[k] replaces dimension k when code k is there.
+	base, hot []float32
+	// missing is written for a null: base for categories, the mean for a boolean.
+	missing []float32
+	// The clipped dimensions of base, of missing, and of a row with code k.
+	baseClips, missingClips int64
+	hotClips                []int64
+}
+
+// newIndicators prepares the indicators of a column; missing holds the unscaled values for a null.
+func newIndicators(s *scaling, missing []float64) indicators {
+	width := len(missing)
+	in := indicators{
+		base: make([]float32, width), hot: make([]float32, width),
+		missing: make([]float32, width), hotClips: make([]int64, width),
+	}
+	for j := range width {
+		var off, on, null bool
+		in.base[j], off = s.apply(j, 0)
+		in.hot[j], on = s.apply(j, 1)
+		in.missing[j], null = s.apply(j, missing[j])
+		in.hotClips[j] = count(on) - count(off)
+		in.baseClips += count(off)
+		in.missingClips += count(null)
+	}
+	for j := range width {
+		in.hotClips[j] += in.baseClips
+	}
+	return in
+}
+
+// count returns 1 for true.
+func count(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// setIndicators writes a boolean or category column to the dimensions from at on.
+func (b *block) setIndicators(at int, codes []int32, in *indicators) {
+	width := len(in.base)
+	for i, k := range codes[:b.rows.len()] {
+		to := b.x[i*b.dim+at:][:width]
+		switch {
+		case k >= 0:
+			copy(to, in.base)
+			to[k] = in.hot[k]
+			b.counts.Clipped += in.hotClips[k]
+		case k == nullCode:
+			copy(to, in.missing)
+			b.counts.Imputed++
+			b.counts.Clipped += in.missingClips
+		default:
+			copy(to, in.base)
+			b.counts.Clipped += in.baseClips
+		}
+	}
+}
+
+// countUnseen counts the categories that have no code.
+func (b *block) countUnseen(codes []int32) {
+	for _, k := range codes[:b.rows.len()] {
+		b.counts.UnseenCategory += count(k == unseenCode)
+	}
+}

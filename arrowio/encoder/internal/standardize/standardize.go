@@ -1,0 +1,106 @@
+// Package standardize computes float32((v - shift)/scale), rounded as if by a division in float64 and then to float32,
+// without dividing.
+//
+// It multiplies by the reciprocal. The product z differs from the rounded quotient by less than three units in its last
+// place, one half for the rounding of each of quotient, reciprocal and product, twice that where the leading digits
+// differ. Rounded to float32 both are the same unless a point midway between two numbers of float32 lies between them:
+// only where the low 29 bits of z are within four of 2²⁸, once in 10⁸ numbers of no particular form. There, and where
+// the result is not below a bound, the functions stop and leave the number to the caller, who divides.
+//
+// The estimate wants z a normal float32. [Reciprocal] sees to that.
+package standardize
+
+import (
+	"math"
+	"unsafe"
+)
+
+//go:generate go run -C ../../../../internal/asm ./standardize -out ../../arrowio/encoder/internal/standardize/kernel_amd64.s -stubs ../../arrowio/encoder/internal/standardize/kernel_amd64.go -pkg standardize
+
+// Lanes is how many numbers the functions may leave to the caller at most before they can go on.
+const Lanes = 8
+
+// The bits that tell how far a float64 is from a point midway between two numbers of float32: with midway added, those
+// of low are 0 from four units below to three above.
+const (
+	midway = 1<<28 + 4
+	low    = 1<<29 - 8
+)
+
+// Reciprocal returns the factor that stands for a division by scale, or NaN, which makes the functions stop at every
+// number, where none does. A power of two can always be multiplied by. Else the reciprocal must be normal, and shift
+// large enough against scale that v - shift, which is 0 or not far below the last place of shift, cannot give a result
+// below the normal numbers of float32.
+func Reciprocal(shift, scale float64) float64 {
+	r := 1 / scale
+	if half, _ := math.Frexp(scale); half == 0.5 && !math.IsInf(r, 0) {
+		return r
+	}
+	if math.Abs(shift) < 0x1p-60*scale || r < 0x1p-1022 || math.IsInf(r, 0) {
+		return math.NaN()
+	}
+	return r
+}
+
+// Column sets dst[i] to the standardized src[i], for one shift and the factor of one scale, and returns how many it did:
+// all, or up to [Lanes] - 1 less than those before the first number whose result is not certain or whose size is not
+// below bound. What dst holds from there on is arbitrary.
+func Column[T float32 | float64](dst []float32, src []T, shift, times float64, bound float32) int {
+	if len(dst) != len(src) {
+		panic("standardize: source and destination differ in length")
+	}
+	if n, done := columnVector(dst, src, shift, times, bound); done {
+		return n
+	}
+	return columnPlain(dst, src, shift, times, bound)
+}
+
+// Row is [Column] with a shift and a factor for each number.
+func Row[T float32 | float64](dst []float32, src []T, shift, times []float64, bound float32) int {
+	if len(dst) != len(src) || len(dst) != len(shift) || len(dst) != len(times) {
+		panic("standardize: source, destination and tables differ in length")
+	}
+	if n, done := rowVector(dst, src, shift, times, bound); done {
+		return n
+	}
+	return rowPlain(dst, src, shift, times, bound)
+}
+
+// columnPlain is Column in plain Go.
+func columnPlain[T float32 | float64](dst []float32, src []T, shift, times float64, bound float32) int {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		x, certain := multiply(float64(v), shift, times, bound)
+		if !certain {
+			return i
+		}
+		dst[i] = x
+	}
+	return len(src)
+}
+
+// rowPlain is Row in plain Go.
+func rowPlain[T float32 | float64](dst []float32, src []T, shift, times []float64, bound float32) int {
+	dst, shift, times = dst[:len(src)], shift[:len(src)], times[:len(src)]
+	for i, v := range src {
+		x, certain := multiply(float64(v), shift[i], times[i], bound)
+		if !certain {
+			return i
+		}
+		dst[i] = x
+	}
+	return len(src)
+}
+
+// multiply returns one result and whether it is certain and below bound.
+func multiply(v, shift, times float64, bound float32) (float32, bool) {
+	z := (v - shift) * times
+	x := float32(z)
+	return x, (math.Float64bits(z)+midway)&low != 0 && math.Float32frombits(math.Float32bits(x)&^(1<<31)) < bound
+}
+
+// isFloat32 reports whether T is float32.
+func isFloat32[T float32 | float64]() bool {
+	var v T
+	return unsafe.Sizeof(v) == 4
+}

@@ -1,0 +1,129 @@
+package scoring
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomAffine shifts by up to spread scales.
+func randomAffine(dim int, spread float64) *Affine {
+	rng := rand.New(rand.NewPCG(uint64(dim), 3))
+	a := &Affine{make([]float64, dim), make([]float64, dim)}
+	for k := range dim {
+		a.Scale[k] = math.Exp(3 * rng.NormFloat64())
+		a.Shift[k] = spread * (2*rng.Float64() - 1) * a.Scale[k]
+	}
+	return a
+}
+
+// rawRows returns rows that a encodes to about standard normal numbers.
+func rawRows(seed uint64, rows int, a *Affine) []float32 {
+	dim := len(a.Scale)
+	x := normalRows(seed, rows, dim)
+	for i, v := range x {
+		x[i] = float32(float64(v)*a.Scale[i%dim] + a.Shift[i%dim])
+	}
+	return x
+}
+
+// encodedArgument returns the argument of feature i for a raw row, encoded in float64, without the phase.
+func encodedArgument(f *Features, i int, raw []float32, a *Affine) float64 {
+	z := 0.0
+	for k, v := range raw {
+		z += (float64(v) - a.Shift[k]) / a.Scale[k] * float64(f.Omega[i*f.Dim+k])
+	}
+	return z
+}
+
+// mapped is φ by its argument in float64.
+func mapped(f *Features, i int, z float64) float64 {
+	switch f.Map {
+	case MapCosine:
+		return math.Cos(z + float64(f.Phase[i]))
+	case MapArcCosine0:
+		return math.Max(0, math.Copysign(1, z))
+	case MapArcCosine1:
+		return math.Max(z, 0)
+	default:
+		return math.Max(z, 0) * math.Max(z, 0)
+	}
+}
+
+func TestRawRowsTransformLikeEncodedOnes(t *testing.T) {
+	const spread = 4
+	for _, m := range []Map{MapCosine, MapArcCosine0, MapArcCosine1, MapArcCosine2} {
+		for _, dim := range []int{1, 3, 7, 8, 17, 63, 65, 128, 784} {
+			for _, count := range []int{1, 11, 49} {
+				fs := plainSet(drawFeatures(m, dim, count))
+				a := randomAffine(dim, spread)
+				tr := NewTransformer(fs, a)
+				for _, rows := range []int{1, 7, 9} {
+					x := rawRows(8, rows, a)
+					dst := make([]float32, rows*count)
+					tr.Transform(dst, x, rows)
+					for i, got := range dst {
+						j := i % count
+						z := encodedArgument(fs.Features, j, x[i/count*dim:][:dim], a)
+						// Terms are as large as the raw numbers, up to spread+4 standard deviations, and round so.
+						slack := 1e-6 * (spread + 4) * math.Sqrt(float64(dim)) * (1 + math.Abs(z))
+						if m == MapArcCosine0 && math.Abs(z) < slack {
+							continue
+						}
+						want := float64(fs.Weight[j]*fs.Scale) * mapped(fs.Features, j, z)
+						near(t, fmt.Sprintf("%v of %d numbers", m, dim), float64(got), want, slack)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestRawRowsScoreLikeEncodedOnes(t *testing.T) {
+	c := candidatesOf(MapCosine, 33, 150)
+	f := c.DrawAll()
+	a := randomAffine(c.Dim, 4)
+	const rows = 77
+	x := rawRows(5, rows, a)
+	y := classTargets(rows, 3)
+	want := NewSums(c.Count, 3)
+	for i := range rows {
+		for j := range c.Count {
+			phi := mapped(f, j, encodedArgument(f, j, x[i*c.Dim:(i+1)*c.Dim], a))
+			want.Phi[j] += phi
+			want.YPhi[int(y.Class[i])*c.Count+j] += phi
+		}
+	}
+	for _, memory := range []int64{1, math.MaxInt64} {
+		bank := NewBank(c, BankOptions{Memory: memory, Affine: a})
+		acc := NewAccumulator(bank, NewSums(c.Count, 3))
+		acc.Add(x, rows, y)
+		for j, got := range slices.Concat(acc.Sums().Phi, acc.Sums().YPhi) {
+			near(t, "sum", got, slices.Concat(want.Phi, want.YPhi)[j], 2e-4*math.Sqrt(rows))
+		}
+	}
+}
+
+func TestAffineOfWrongShapeIsRefused(t *testing.T) {
+	cosine, linear := candidatesOf(MapCosine, 2, 3), candidatesOf(MapLinear, 2, 2)
+	one := []float64{1, 1}
+	for want, a := range map[string]*Affine{
+		"scoring: 1 shifts and 2 scales":               {[]float64{1}, one},
+		"scoring: 2 shifts and 0 scales":               {one, nil},
+		"scoring: shift 1 and scale 0 of number 1":     {one, []float64{1, 0}},
+		"scoring: shift 1 and scale +Inf of number 0":  {one, []float64{math.Inf(1), 1}},
+		"scoring: shift NaN and scale 1 of number 0":   {[]float64{math.NaN(), 1}, one},
+		"scoring: shift 1 and scale -2 of number 1":    {one, []float64{1, -2}},
+		"scoring: shift -Inf and scale 1 of number 1":  {[]float64{1, math.Inf(-1)}, one},
+		"scoring: shift 1 and scale NaN of number 0":   {one, []float64{math.NaN(), 1}},
+		"scoring: 3 shifts and 3 scales for rows of 2": {make([]float64, 3), make([]float64, 3)},
+	} {
+		panics(t, want, func() { NewBank(cosine, BankOptions{Affine: a}) })
+		panics(t, want, func() { NewTransformer(plainSet(cosine.DrawAll()), a) })
+	}
+	a := &Affine{one, one}
+	panics(t, "scoring: the linear map takes encoded rows", func() { NewBank(linear, BankOptions{Affine: a}) })
+	panics(t, "scoring: the linear map takes encoded rows", func() { NewTransformer(plainSet(linear.DrawAll()), a) })
+}

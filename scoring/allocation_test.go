@@ -1,0 +1,39 @@
+package scoring
+
+import (
+	"testing"
+
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+)
+
+func TestOneRowIsTransformedWithoutAllocation(t *testing.T) {
+	for _, m := range allMaps {
+		for _, dim := range []int{1, 77, 784} {
+			tr := NewTransformer(plainSet(drawFeatures(m, dim, 450)), nil)
+			x, dst := normalRows(1, 1, dim), make([]float32, tr.Len())
+			if n := testing.AllocsPerRun(20, func() { tr.Transform(dst, x, 1) }); n != 0 {
+				t.Errorf("%v of %d numbers: %v allocations", m, dim, n)
+			}
+		}
+	}
+}
+
+// Small messages cost no allocation, neither while their rows wait nor when these are scored (but for the sums of a panel
+// that is not full).
+func TestSmallMessagesAreScoredWithoutAllocation(t *testing.T) {
+	for _, m := range allMaps {
+		c := candidatesOf(m, 2*kernel.Width, 2*kernel.Width)
+		for _, targets := range []Targets{{Outputs: 1, Values: normalRows(1, 50, 1)}, classTargets(50, 3)} {
+			a := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, targets.Outputs))
+			x := normalRows(1, 50, c.Dim)
+			a.Add(x, 50, targets) // makes the buffer
+			n := testing.AllocsPerRun(20, func() {
+				a.Add(x, 50, targets)
+				a.Sums()
+			})
+			if n > 0 {
+				t.Errorf("%v with %d outputs: %v allocations", m, targets.Outputs, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package scoring
+
+import (
+	"math"
+	"reflect"
+	"sync"
+	"testing"
+)
+
+func TestBankKeepsAndDrawsByItsPlan(t *testing.T) {
+	c := Candidates{Sigma: 1, Dim: 300, Count: 3000} // 3.6 MB
+	for _, memory := range []int64{1, 12 << 20, math.MaxInt64} {
+		b := NewBank(c, BankOptions{Memory: memory})
+		kept := 0
+		for _, p := range b.kept {
+			kept += p.Len
+		}
+		if plan := b.Plan(); kept != plan.Kept || b.Len() != 3000 || b.Dim() != 300 || (b.buffers == nil) != (plan.Drawn == 0) {
+			t.Errorf("with %d bytes %d are kept: %+v", memory, kept, plan)
+		}
+	}
+}
+
+func TestPartitionsShareABankThatDraws(t *testing.T) {
+	for _, sampler := range []Sampler{IID, Orthogonal, Quasi} {
+		checkSharedBank(t, Candidates{Sampler: sampler, Sigma: 2, Dim: 20, Count: 300})
+	}
+}
+
+func checkSharedBank(t *testing.T, c Candidates) {
+	t.Helper()
+	plan := planBank(c, 1, 1, 1)
+	plan.cut(c.Count, 1)
+	plan.keptShards, plan.Rows = 2, 40
+	bank := newBank(c, nil, plan, 2)
+	const rows = 150
+	x, y := normalRows(1, rows, c.Dim), classTargets(rows, 3)
+	want := scoreRows(c.DrawAll(), x, rows, y)
+	var partitions sync.WaitGroup
+	for step := range 6 {
+		partitions.Go(func() {
+			a := NewAccumulator(bank, NewSums(c.Count, 3))
+			for first := 0; first < rows; first += step + 1 {
+				next := min(first+step+1, rows)
+				a.Add(x[first*c.Dim:next*c.Dim], next-first, y.slice(first, next))
+			}
+			if !reflect.DeepEqual(a.Sums(), want) {
+				t.Errorf("%v: messages of %d rows give other sums", c.Sampler, step+1)
+			}
+		})
+	}
+	partitions.Wait()
+	if got := len(bank.buffers); got != 2 {
+		t.Errorf("%d buffers came back, want 2", got)
+	}
+}
+
+func TestValuesAndClassesDoNotWaitTogether(t *testing.T) {
+	c := candidatesOf(MapCosine, 5, 60)
+	x := normalRows(1, 9, c.Dim)
+	values, classes := Targets{Outputs: 2, Values: normalRows(3, 4, 2)}, classTargets(5, 2)
+	want := scoreRows(c.DrawAll(), x[:4*c.Dim], 4, values)
+	a := NewAccumulator(NewBank(c, BankOptions{}), want.Clone())
+	a.Add(x[4*c.Dim:], 5, classes)
+	want = a.Sums()
+	b := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, 2))
+	b.Add(x[:4*c.Dim], 4, values)
+	b.Add(x[4*c.Dim:], 5, classes)
+	if !reflect.DeepEqual(b.Sums(), want) {
+		t.Error("sums differ from those with a look between")
+	}
+}

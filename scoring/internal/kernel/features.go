@@ -1,0 +1,147 @@
+package kernel
+
+import "math"
+
+// operation is what becomes of the argument z of a feature.
+type operation int
+
+// The operations, by the numbers that the assembly knows.
+const (
+	raw         operation = iota // z itself
+	cosine                       // Cos for |z| < maxTurns
+	cosineFar                    // Cos
+	step                         // 1, ½, 0 above, at, below zero; 0 for NaN
+	ramp                         // max(z, 0), at most the greatest finite float32; 0 for NaN
+	squaredRamp                  // max(z, 0)², at most the greatest finite float32; 0 for NaN
+)
+
+// operation returns what a panel does to the arguments of rows with no number beyond largest in size.
+func (p *Panels) operation(panel int, largest float32) operation {
+	switch p.Map {
+	case Cosine:
+		if largest < p.reach[panel] { // false for NaN
+			return cosine
+		}
+		return cosineFar
+	case Step:
+		return step
+	case Ramp:
+		return ramp
+	default:
+		return squaredRamp
+	}
+}
+
+// chunkDim is how many numbers of a row are multiplied at a time: so much of a panel stays in the first-level cache
+// from one tile of rows to the next.
+const chunkDim = 192
+
+// chunkRows is how many rows at most are taken through a panel at a time: enough to pay for loading a chunk of the panel.
+const chunkRows = 64
+
+// chunked reports whether so many rows are multiplied in chunks: a chunk that is used once need not stay.
+func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map != Coordinate }
+
+// scratch is the memory of a call: arguments of rows between two chunks.
+type scratch struct{ z [2][chunkRows * Width]float32 }
+
+// block is some rows of a call.
+type block struct {
+	x       []float32
+	rows    int
+	largest float32 // greatest size of a number in x, NaN if one is
+}
+
+// features writes the features of one panel for the rows of b, at most chunkRows, to dst, row by row stride
+// apart. All Width lanes are written. factor is [Width] or nil, s may be nil unless the rows are chunked.
+func (p *Panels) features(dst []float32, stride, panel int, b block, factor []float32, s *scratch) {
+	if p.Map == Coordinate {
+		gather(dst, stride, p.coord[panel*Width:(panel+1)*Width], b.x, p.Dim, b.rows, factor)
+		return
+	}
+	c := p.lastChunk(panel, b, s)
+	c.dst, c.dstStride, c.factor = dst, stride, factor
+	c.run(p.level)
+}
+
+// lastChunk multiplies all chunks but the last and returns the call for that one, which lacks dst.
+func (p *Panels) lastChunk(panel int, b block, s *scratch) call {
+	c := call{
+		init: p.start[panel*Width : (panel+1)*Width], x: b.x, xStride: p.Dim,
+		weights: p.weights[panel*p.Dim*Width : (panel+1)*p.Dim*Width], rows: b.rows,
+	}
+	for turn := 0; p.chunked(b.rows) && len(c.weights) > chunkDim*Width; turn++ {
+		part := c
+		part.weights = c.weights[:chunkDim*Width]
+		part.dst, part.dstStride, part.op = s.z[turn%2][:b.rows*Width], Width, raw
+		part.run(p.level)
+		c.init, c.initStride = part.dst, Width
+		c.x, c.weights = c.x[chunkDim:], c.weights[chunkDim*Width:]
+	}
+	c.op = p.operation(panel, b.largest)
+	return c
+}
+
+// call is the arguments of the loop
+//
+//	z = init[r·initStride + f] + Σ_k x[r·xStride + k]·weights[k·Width + f]
+//	dst[r·dstStride + f] = factor[f]·op(z)
+//
+// over rows r and the Width lanes f, k rising; factor nil means 1. dst and init do not overlap.
+type call struct {
+	dst, init, x, weights, factor  []float32
+	dstStride, initStride, xStride int
+	rows                           int
+	op                             operation
+}
+
+// check panics unless every number that the loop touches is there: the assembly does not.
+func (c *call) check() {
+	c.checkInputs()
+	if len(c.dst) < (c.rows-1)*c.dstStride+Width || (c.factor != nil && len(c.factor) < Width) {
+		panic("kernel: a destination is shorter than its rows")
+	}
+}
+
+// checkInputs is check without the destination.
+func (c *call) checkInputs() {
+	last, dim := c.rows-1, len(c.weights)/Width
+	if c.rows < 1 || len(c.init) < last*c.initStride+Width || len(c.x) < last*c.xStride+dim {
+		panic("kernel: a slice is shorter than its rows")
+	}
+}
+
+// split cuts the rows at row n; either part may have none.
+func (c call) split(n int) (before, after call) {
+	before, after = c, c
+	before.rows, after.rows = n, c.rows-n
+	if after.rows > 0 {
+		after.init, after.x = c.init[n*c.initStride:], c.x[n*c.xStride:]
+	}
+	return before, after
+}
+
+// gather writes the panel's coordinates of each row.
+func gather(dst []float32, stride int, coord []int32, x []float32, dim, rows int, factor []float32) {
+	for r := range rows {
+		row, to := x[r*dim:(r+1)*dim], dst[r*stride:r*stride+Width]
+		if factor == nil {
+			for f, c := range coord {
+				to[f] = row[c]
+			}
+			continue
+		}
+		for f, c := range coord {
+			to[f] = float32(row[c] * factor[f])
+		}
+	}
+}
+
+// largestPlain returns the greatest size of a number in x, an infinity or NaN if there is one.
+func largestPlain(x []float32) float32 {
+	most := uint32(0)
+	for _, v := range x {
+		most = max(most, math.Float32bits(v)&^(1<<31))
+	}
+	return math.Float32frombits(most)
+}

@@ -1,0 +1,88 @@
+package kernel
+
+import "math"
+
+// lanes8 is the part of a panel that the plain loop has in registers: eight accumulators hide the latency of the
+// additions and fit the registers that Go has.
+type lanes8 = [8]float32
+
+// runPlain is run in plain Go, each product rounded before it is added.
+func (c *call) runPlain() {
+	for r := range c.rows {
+		x := c.x[r*c.xStride:][:len(c.weights)/Width]
+		init, dst := c.init[r*c.initStride:], c.dst[r*c.dstStride:]
+		for f := 0; f < Width; f += len(lanes8{}) {
+			z := *(*lanes8)(init[f:])
+			if len(x) > 0 {
+				project(&z, x, c.weights[f:])
+			}
+			c.op.apply(&z)
+			if c.factor != nil {
+				for i := range z {
+					z[i] = float32(z[i] * c.factor[f+i])
+				}
+			}
+			*(*lanes8)(dst[f:]) = z
+		}
+	}
+}
+
+// project adds Σ_k x[k]·w[k·Width + f] to z[f], k rising.
+func project(z *lanes8, x, w []float32) {
+	a0, a1, a2, a3, a4, a5, a6, a7 := z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7]
+	for k, v := range x {
+		o := (*lanes8)(w[k*Width:])
+		a0 += float32(v * o[0])
+		a1 += float32(v * o[1])
+		a2 += float32(v * o[2])
+		a3 += float32(v * o[3])
+		a4 += float32(v * o[4])
+		a5 += float32(v * o[5])
+		a6 += float32(v * o[6])
+		a7 += float32(v * o[7])
+	}
+	*z = lanes8{a0, a1, a2, a3, a4, a5, a6, a7}
+}
+
+// apply replaces each argument by its feature.
+func (o operation) apply(z *lanes8) {
+	switch o {
+	case cosine, cosineFar:
+		for i, v := range z {
+			z[i] = Cos(v)
+		}
+	case step:
+		for i, v := range z {
+			z[i] = heaviside(v)
+		}
+	case ramp:
+		for i, v := range z {
+			z[i] = positive(v)
+		}
+	case squaredRamp:
+		for i, v := range z {
+			v = positive(v)
+			z[i] = min(float32(v*v), math.MaxFloat32)
+		}
+	}
+}
+
+// heaviside is H with H(0) = ½; a z that overflowed to NaN gives 0.
+func heaviside(z float32) float32 {
+	switch {
+	case z > 0:
+		return 1
+	case z == 0:
+		return 0.5
+	default:
+		return 0
+	}
+}
+
+// positive returns z within 0 and the greatest finite float32, 0 for NaN. Features stay finite, and so do the sums.
+func positive(z float32) float32 {
+	if !(z > 0) {
+		return 0
+	}
+	return min(z, math.MaxFloat32)
+}

@@ -1,0 +1,209 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+// fused is x·y + z rounded once to float32. The product is exact in float64; the sum is rounded to odd there (Boldo,
+// Melquiond, IEEE Transactions on Computers 57 (2008)), after which rounding to float32 is right.
+func fused(x, y, z float32) float32 {
+	p, c := float64(x)*float64(y), float64(z)
+	s := p + c
+	back := s - p
+	lost := (p - (s - back)) + (c - back) // what the sum lost, exactly (Knuth's two-sum)
+	if lost != 0 && math.Float64bits(s)&1 == 0 && !math.IsInf(s, 0) {
+		s = math.Nextafter(s, math.Copysign(math.Inf(1), lost))
+	}
+	return float32(s)
+}
+
+// unfused is x·y + z rounded twice.
+func unfused(x, y, z float32) float32 { return float32(x*y) + z }
+
+// arithmetic is the multiplication and addition of a level.
+func arithmetic(level simd.Level) func(x, y, z float32) float32 {
+	if level == simd.None {
+		return unfused
+	}
+	return fused
+}
+
+// cosReference is the loop of Cos with the arithmetic of a level.
+func cosReference(z float32, fma func(x, y, z float32) float32) float32 {
+	if !(z < maxTurns && z > -maxTurns) {
+		return 0
+	}
+	r := z - float32(math.RoundToEven(float64(z)))
+	u := fma(r, r, -0.125)
+	p := cos6
+	for _, c := range []float32{cos5, cos4, cos3, cos2, cos1, cos0} {
+		p = fma(p, u, c)
+	}
+	return p
+}
+
+// applyReference is what an operation makes of z.
+func applyReference(op operation, z float32, fma func(x, y, z float32) float32) float32 {
+	switch op {
+	case raw:
+		return z
+	case cosine, cosineFar:
+		return cosReference(z, fma)
+	case step:
+		return heaviside(z)
+	case ramp:
+		return positive(z)
+	default:
+		v := positive(z)
+		return min(v*v, math.MaxFloat32)
+	}
+}
+
+// runReference is the loop in the documentation of call.
+func (c *call) runReference(fma func(x, y, z float32) float32) {
+	for r := range c.rows {
+		for f := range Width {
+			z := c.init[r*c.initStride+f]
+			for k := range len(c.weights) / Width {
+				z = fma(c.x[r*c.xStride+k], c.weights[k*Width+f], z)
+			}
+			v := applyReference(c.op, z, fma)
+			if c.factor != nil {
+				v *= c.factor[f]
+			}
+			c.dst[r*c.dstStride+f] = v
+		}
+	}
+}
+
+func TestFusedRoundsOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 200000 {
+		x, y := float32(rng.NormFloat64()), float32(rng.NormFloat64())
+		z := float32(-float64(x) * float64(y) * (1 + math.Ldexp(rng.NormFloat64(), -rng.IntN(50))))
+		want := float32(math.FMA(float64(x), float64(y), float64(z)))
+		// The double rounding of want is off by one place at most, and only where fused may differ.
+		if got := fused(x, y, z); got != want && math.Abs(float64(got)-float64(want)) > math.Abs(float64(want))*0x1p-23 {
+			t.Fatalf("fused(%v, %v, %v) is %v, want %v", x, y, z, got, want)
+		}
+	}
+	// A tie of float32 that the exact sum lies just above: two roundings give the even neighbour below.
+	x, z := math.Float32frombits(0x3f800001), float32(0x1p-24)
+	if got, want := fused(0x1p-30, 0x1p-30, fused(x, 1, 0)), x; got != want {
+		t.Errorf("fused lost its way: %v, want %v", got, want)
+	}
+	if got, want := fused(z, 1+0x1p-20, 1), math.Nextafter32(1, 2); got != want {
+		t.Errorf("just above a tie rounds to %v, want %v", got, want)
+	}
+}
+
+// sameBits reports the first number in which two slices differ, NaN being like NaN; −1 for none.
+func sameBits(a, b []float32) int {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) && !(a[i] != a[i] && b[i] != b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+var operations = []operation{raw, cosine, cosineFar, step, ramp, squaredRamp}
+
+// newCall draws the arguments of a call; wild puts infinities, NaN and huge numbers among them.
+func newCall(rng *rand.Rand, op operation, dim, rows int, factor, wild bool) (*call, []guarded[float32]) {
+	xStride, dstStride := dim+rng.IntN(3), Width+rng.IntN(3)
+	draw := func(int) float32 { return float32(rng.NormFloat64()) }
+	numbers := draw
+	if wild {
+		hostile := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32, -1e30, 1 << 22, 0}
+		numbers = func(i int) float32 {
+			if rng.IntN(2*dim+2) == 0 {
+				return hostile[rng.IntN(len(hostile))]
+			}
+			return draw(i)
+		}
+	}
+	x := guardSlice((rows-1)*xStride+dim, numbers)
+	w := guardSlice(dim*Width, draw)
+	dst := guardSlice((rows-1)*dstStride+Width, func(int) float32 { return guardSign })
+	init, initStride := guardSlice(Width, draw), 0
+	if rng.IntN(2) == 0 {
+		init, initStride = guardSlice(rows*Width, draw), Width
+	}
+	c := &call{
+		dst: dst.inner(), init: init.inner(), x: x.inner(), weights: w.inner(),
+		dstStride: dstStride, initStride: initStride, xStride: xStride, rows: rows, op: op,
+	}
+	all := []guarded[float32]{x, w, dst, init}
+	if factor {
+		f := guardSlice(Width, draw)
+		c.factor, all = f.inner(), append(all, f)
+	}
+	return c, all
+}
+
+func TestTilesHaveTheBitsOfTheirLoop(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, level := range levels() {
+		for _, op := range operations {
+			for _, dim := range append(dims, 2, 5) {
+				for _, rows := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17} {
+					checkCall(t, rng, level, op, dim, rows)
+				}
+			}
+		}
+	}
+}
+
+func checkCall(t *testing.T, rng *rand.Rand, level simd.Level, op operation, dim, rows int) {
+	t.Helper()
+	c, guards := newCall(rng, op, dim, rows, rng.IntN(2) == 0, op != cosine && rng.IntN(3) == 0)
+	got := append([]float32(nil), c.dst...)
+	inputs := append(append([]float32(nil), c.x...), c.weights...)
+	c.runReference(arithmetic(level))
+	want := append([]float32(nil), c.dst...)
+	copy(c.dst, got)
+	c.run(level)
+	if i := sameBits(c.dst, want); i >= 0 {
+		t.Fatalf("%v, operation %d, %dx%d: element %d is %v, want %v", level, op, rows, dim, i, c.dst[i], want[i])
+	}
+	if sameBits(inputs, append(append([]float32(nil), c.x...), c.weights...)) >= 0 {
+		t.Fatalf("%v, operation %d, %dx%d: changed its input", level, op, rows, dim)
+	}
+	for _, g := range guards {
+		if !g.intact() {
+			t.Fatalf("%v, operation %d, %dx%d: wrote outside the destination", level, op, rows, dim)
+		}
+	}
+}
+
+func FuzzTilesHaveTheBitsOfTheirLoop(f *testing.F) {
+	f.Add(uint64(1), uint8(77), uint8(9), uint8(1), []byte{0, 0, 192, 127})
+	f.Add(uint64(2), uint8(3), uint8(1), uint8(2), []byte{255, 255, 127, 127, 0, 0, 128, 255})
+	f.Fuzz(func(t *testing.T, seed uint64, dim, rows, op uint8, numbers []byte) {
+		if rows == 0 || dim == 0 {
+			t.Skip()
+		}
+		rng := rand.New(rand.NewPCG(seed, 3))
+		c, _ := newCall(rng, operations[int(op)%len(operations)], int(dim), int(rows), seed%2 == 0, false)
+		if c.op == cosine { // for arguments in reach alone
+			c.op = cosineFar
+		}
+		for i := 0; i+4 <= len(numbers) && len(c.x) > 0; i += 4 {
+			bits := uint32(numbers[i]) | uint32(numbers[i+1])<<8 | uint32(numbers[i+2])<<16 | uint32(numbers[i+3])<<24
+			c.x[rng.IntN(len(c.x))] = math.Float32frombits(bits)
+		}
+		for _, level := range levels() {
+			c.runReference(arithmetic(level))
+			want := append([]float32(nil), c.dst...)
+			c.run(level)
+			if i := sameBits(c.dst, want); i >= 0 {
+				t.Fatalf("%v: element %d is %v, want %v", level, i, c.dst[i], want[i])
+			}
+		}
+	})
+}

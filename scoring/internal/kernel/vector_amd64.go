@@ -1,0 +1,113 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+//go:generate go run -C ../../../internal/asm ./tile -out ../../scoring/internal/kernel/tile_amd64.s -stubs ../../scoring/internal/kernel/tile_amd64.go -pkg kernel
+
+import (
+	"math"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+// run computes the loop of c.
+func (c *call) run(level simd.Level) {
+	c.check()
+	if level == simd.None {
+		c.runPlain()
+		return
+	}
+	var factor *float32
+	if c.factor != nil {
+		factor = &c.factor[0]
+	}
+	x, weights := first(c.x), first(c.weights)
+	dim, op := len(c.weights)/Width, int(c.op)
+	if level == simd.AVX512 {
+		featuresAVX512(&c.dst[0], c.dstStride, &c.init[0], c.initStride, x, c.xStride, weights, dim, c.rows, factor, op)
+		return
+	}
+	featuresAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, x, c.xStride, weights, dim, c.rows, factor, op)
+}
+
+// first returns the address of the first number, nil if there is none.
+func first(s []float32) *float32 {
+	if len(s) == 0 {
+		return nil
+	}
+	return &s[0]
+}
+
+// tileRows is the rows of a tile of score.
+const tileRows = 8
+
+// fuses reports whether score takes the rows of p with such targets.
+func (p *Panels) fuses(t Targets) bool {
+	return p.level == simd.AVX512 && p.Map != Coordinate && (t.Values == nil || t.Outputs == 1)
+}
+
+// score adds the features of c, whose rows are whole tiles, to sums without keeping them; phi has room for a tile.
+func (c *call) score(phi []float32, t total, targets Targets) {
+	c.checkInputs()
+	_, _, _, _ = phi[tileRows*Width-1], t.sum[Width-1], t.square[Width-1], t.product[(targets.Outputs-1)*t.stride+Width-1]
+	var y *float32
+	var class *int32
+	if targets.Values == nil {
+		_ = targets.Class[c.rows-1]
+		class = &targets.Class[0]
+	} else {
+		_ = targets.Values[c.rows-1]
+		y = &targets.Values[0]
+	}
+	scoreAVX512(&phi[0], &t.sum[0], &t.square[0], &t.product[0], t.stride, y, 1, class,
+		&c.init[0], c.initStride, first(c.x), c.xStride, first(c.weights), len(c.weights)/Width, c.rows, int(c.op))
+}
+
+// addValues is addValuesPlain at any level; rows is positive.
+func (t total) addValues(level simd.Level, phi []float32, rows int, y []float32, stride int) {
+	_, _, _ = phi[rows*Width-1], y[(rows-1)*stride], t.product[Width-1]
+	_, _ = t.sum[Width-1], t.square[Width-1]
+	switch level {
+	case simd.AVX512:
+		valueSumsAVX512(&t.sum[0], &t.square[0], &t.product[0], &phi[0], rows, &y[0], stride)
+	case simd.AVX2:
+		valueSumsAVX2(&t.sum[0], &t.square[0], &t.product[0], &phi[0], rows, &y[0], stride)
+	default:
+		t.addValuesPlain(phi, rows, y, stride)
+	}
+}
+
+// addProducts is addProductsPlain at any level; rows is positive.
+func addProducts(level simd.Level, product []float64, phi []float32, rows int, y []float32, stride int) {
+	_, _, _ = phi[rows*Width-1], y[(rows-1)*stride], product[Width-1]
+	switch level {
+	case simd.AVX512:
+		productSumsAVX512(&product[0], &phi[0], rows, &y[0], stride)
+	case simd.AVX2:
+		productSumsAVX2(&product[0], &phi[0], rows, &y[0], stride)
+	default:
+		addProductsPlain(product, phi, rows, y, stride)
+	}
+}
+
+// addClasses is addClassesPlain at any level; there is at least one row, and every class is one of the classes.
+func (t total) addClasses(level simd.Level, phi []float32, class []int32, classes int) {
+	rows := len(class)
+	_, _, _, _ = phi[rows*Width-1], t.sum[Width-1], t.square[Width-1], t.product[(classes-1)*t.stride+Width-1]
+	switch level {
+	case simd.AVX512:
+		classSumsAVX512(&t.sum[0], &t.square[0], &t.product[0], &phi[0], rows, &class[0], t.stride)
+	case simd.AVX2:
+		classSumsAVX2(&t.sum[0], &t.square[0], &t.product[0], &phi[0], rows, &class[0], t.stride)
+	default:
+		t.addClassesPlain(phi, class)
+	}
+}
+
+// largest returns the greatest size of a number in x, an infinity or NaN if there is one.
+func largest(level simd.Level, x []float32) float32 {
+	if level == simd.None || len(x) < 16 {
+		return largestPlain(x)
+	}
+	return math.Float32frombits(largestAVX2(&x[0], len(x)))
+}

@@ -1,0 +1,38 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+import "github.com/eerf-stream/eerf/internal/simd"
+
+// run computes the loop of c.
+func (c *call) run(simd.Level) {
+	c.check()
+	c.runPlain()
+}
+
+// tileRows is the rows of a tile of score.
+const tileRows = 8
+
+// fuses reports whether score takes rows: never.
+func (p *Panels) fuses(Targets) bool { return false }
+
+// score is for the vector levels alone.
+func (c *call) score([]float32, total, Targets) { panic("kernel: no fused scoring at this level") }
+
+// addValues is addValuesPlain.
+func (t total) addValues(_ simd.Level, phi []float32, rows int, y []float32, stride int) {
+	t.addValuesPlain(phi, rows, y, stride)
+}
+
+// addProducts is addProductsPlain.
+func addProducts(_ simd.Level, product []float64, phi []float32, rows int, y []float32, stride int) {
+	addProductsPlain(product, phi, rows, y, stride)
+}
+
+// addClasses is addClassesPlain.
+func (t total) addClasses(_ simd.Level, phi []float32, class []int32, _ int) {
+	t.addClassesPlain(phi, class)
+}
+
+// largest is largestPlain.
+func largest(_ simd.Level, x []float32) float32 { return largestPlain(x) }

@@ -1,0 +1,106 @@
+package scoring
+
+import (
+	"runtime"
+
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+)
+
+// pass is one run of rows over all candidates, in units that touch different sums: first one for each shard that is drawn,
+// since those take longest and short units fill the gaps at the end, then chunks of the panels of kept shards.
+type pass struct {
+	bank            *Bank
+	sums            *Sums
+	x               []float32
+	targets         kernel.Targets
+	drawn           int // shards that are drawn
+	chunk, perShard int // panels of a unit and units of a kept shard
+}
+
+// score adds rows to the sums of all candidates. Each sum is added to by one goroutine, in row order.
+func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets) {
+	if b.structured != nil {
+		b.structured.score(sums, x, rows, t)
+		return
+	}
+	if b.plan.shards > len(b.kept) { // drawn once for all rows
+		b.pass(sums, x, t).shareOut()
+		return
+	}
+	step := kernel.BlockRows(b.Dim())
+	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
+		next := min(first+step, rows)
+		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.slice(first, next))
+		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
+			p.run(0, p.units())
+			continue
+		}
+		p.shareOut()
+	}
+}
+
+// pass returns the pass of rows over all candidates.
+func (b *Bank) pass(sums *Sums, x []float32, t Targets) pass {
+	chunk := panelChunk(b.Len())
+	return pass{
+		bank: b, sums: sums, x: x, targets: kernel.Targets{Outputs: t.Outputs, Values: t.Values, Class: t.Class},
+		drawn: b.plan.shards - len(b.kept), chunk: chunk, perShard: (b.plan.shardPanels + chunk - 1) / chunk,
+	}
+}
+
+// units returns how many units there are.
+func (p *pass) units() int { return p.drawn + len(p.bank.kept)*p.perShard }
+
+// shareOut runs the units on several goroutines. Its receiver is a copy, so that the pass of a small call is not kept on
+// the heap for their sake.
+func (p pass) shareOut() {
+	parallel(p.units(), 1, true, func(first, next int) { p.run(first, next) })
+}
+
+// run runs units first..next-1.
+func (p *pass) run(first, next int) {
+	for unit := first; unit < next; unit++ {
+		if unit < p.drawn {
+			p.bank.scoreDrawn(p.sums, len(p.bank.kept)+unit, p.x, p.targets)
+			continue
+		}
+		shard, at := (unit-p.drawn)/p.perShard, (unit-p.drawn)%p.perShard*p.chunk
+		panels := p.bank.kept[shard]
+		if end := min(at+p.chunk, panels.Count()); at < end {
+			kernel.Score(p.bank.sumsOf(p.sums, shard), panels, at, end, p.x, p.targets)
+		}
+	}
+}
+
+// panelChunk returns how many panels of kept candidates are scored in one piece, a call of the kernel: so few that
+// there are eight pieces for every processor, but no fewer than it takes to make up for what a call does once for
+// all its rows.
+func panelChunk(count int) int {
+	return min(max(count/kernel.Width/(8*runtime.GOMAXPROCS(0)), 2), 16)
+}
+
+const (
+	// elementCost is the time of a feature map and of its sums, in products of one row and one ω.
+	elementCost = 16
+	// parallelScore is the number of products from which on a call is shared out: some 120 µs of work with AVX-512, where
+	// waking other goroutines costs 20 to 50 µs.
+	parallelScore = 1 << 23
+)
+
+// scoreDrawn draws shard i and adds the rows to its sums.
+func (b *Bank) scoreDrawn(sums *Sums, i int, x []float32, t kernel.Targets) {
+	s := b.take()
+	f := s.draw(b, i)
+	if s.panels == nil { // as large as a shard can be, whichever comes first
+		s.panels = kernel.Pack(kernelMap(f.Map), f.Dim, s.omega, s.phase, nil)
+	}
+	s.panels.Repack(f.Omega, f.Phase, b.in.folded())
+	kernel.Score(b.sumsOf(sums, i), s.panels, 0, s.panels.Count(), x, t)
+	b.give(s)
+}
+
+// sumsOf returns the sums of the candidates of shard i.
+func (b *Bank) sumsOf(s *Sums, i int) kernel.Sums {
+	first, next := b.shardRange(i)
+	return kernel.Sums{Phi: s.Phi[first:next], PhiSq: s.PhiSq[first:next], YPhi: s.YPhi[first:], Stride: s.Candidates()}
+}

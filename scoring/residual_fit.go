@@ -1,0 +1,174 @@
+package scoring
+
+import (
+	"math"
+
+	"github.com/eerf-stream/eerf/training"
+)
+
+// forwardFit is ridge regression on a growing set of features: the Cholesky factor of the correlation matrix of the taken
+// features plus the ridge, continued to the columns of the others, so that what each of these would add is at hand
+// (Golub, Van Loan, Matrix Computations, §4.2; Chen, Billings and Luo, "Orthogonal least squares methods", 1989).
+//
+// Features are standardized, outputs centred and raw. With b the covariances of features and outputs, and features and
+// outputs freed of the taken ones, taking feature i lowers the objective of output k by b_ik²/d_i.
+type forwardFit struct {
+	g        *training.Products
+	features int
+	squared  []float64 // the squared gain of each output, [K]
+	scale    []float64 // 1/standard deviation of each feature, 0 for a constant, [features]
+
+	diagonal []float64 // d, [features]; 0 for the taken and the constant
+	cross    []float64 // b, output-major [K·features]
+	spread   []float64 // what is left of the variance of each output, 0 when that is rounding, [K]
+
+	taken  []int       // in order
+	factor [][]float64 // the row of the factor of each taken feature, [features]
+	solved [][]float64 // the row of the solution of the forward substitution, [K]
+}
+
+// newForwardFit returns the fit on no feature. The columns of g are so many features and the outputs of these gains.
+func newForwardFit(g *training.Products, features int, gain []float64) *forwardFit {
+	outputs := len(gain)
+	f := &forwardFit{
+		g: g, features: features, squared: make([]float64, outputs), scale: make([]float64, features),
+		diagonal: make([]float64, features), cross: make([]float64, outputs*features), spread: make([]float64, outputs),
+	}
+	for i := range features {
+		mean, variance := g.Mean(i), g.Cov(i, i)
+		if variance > float64(minRelativeVariance*(variance+float64(mean*mean))) {
+			f.scale[i], f.diagonal[i] = 1/math.Sqrt(variance), 1+residualRidge
+		}
+	}
+	for k := range outputs {
+		f.squared[k], f.spread[k] = float64(gain[k]*gain[k]), max(g.Cov(features+k, features+k), 0)
+		for i := range features {
+			f.cross[k*features+i] = float64(g.Cov(i, features+k) * f.scale[i])
+		}
+	}
+	return f
+}
+
+// gain returns by how much taking feature i lowers the objective, summed over the coded outputs.
+func (f *forwardFit) gain(i int) float64 {
+	if f.diagonal[i] == 0 {
+		return 0
+	}
+	sum := 0.0
+	for k, weight := range f.squared {
+		b := f.cross[k*f.features+i]
+		sum += float64(weight * float64(b*b))
+	}
+	return sum / f.diagonal[i]
+}
+
+// correlation returns the greatest correlation, over the outputs, of feature i with the residual, both freed of the
+// taken features.
+func (f *forwardFit) correlation(i int) float64 {
+	if f.diagonal[i] == 0 {
+		return 0
+	}
+	greatest := 0.0
+	for k, left := range f.spread {
+		if left > 0 && f.squared[k] > 0 {
+			greatest = max(greatest, math.Abs(f.cross[k*f.features+i])/math.Sqrt(f.diagonal[i]*left))
+		}
+	}
+	return greatest
+}
+
+// best returns the feature of the greatest gain, the first among equals, and whether its own correlation exceeds the
+// radius; -1 when that of none does.
+func (f *forwardFit) best(radius float64) (best int, loud bool) {
+	best, found, greatest := -1, false, 0.0
+	for i := range f.features {
+		if gain := f.gain(i); gain > greatest {
+			best, greatest = i, gain
+		}
+		found = found || f.correlation(i) > radius
+	}
+	if !found {
+		return -1, false
+	}
+	return best, f.correlation(best) > radius
+}
+
+// minRelativeSpread is the variance of a residual, relative to that of its output, that counts as rounding.
+const minRelativeSpread = 1e-10
+
+// take takes feature i: one more row of the factor, and one step of the elimination of the others. A constant feature
+// gets a row of zeros.
+func (f *forwardFit) take(i int) {
+	row, solved := make([]float64, f.features), make([]float64, len(f.spread))
+	f.taken, f.factor, f.solved = append(f.taken, i), append(f.factor, row), append(f.solved, solved)
+	if f.diagonal[i] == 0 {
+		row[i] = 1
+		return
+	}
+	root := math.Sqrt(f.diagonal[i])
+	f.fillRow(row, i, root)
+	for j, v := range row {
+		if f.diagonal[j] > 0 {
+			// In exact arithmetic the ridge is left of every feature.
+			f.diagonal[j] = max(f.diagonal[j]-float64(v*v), residualRidge/2)
+		}
+	}
+	f.diagonal[i] = 0
+	for k := range f.spread {
+		cross := f.cross[k*f.features : (k+1)*f.features]
+		solved[k] = cross[i] / root
+		for j, v := range row {
+			cross[j] -= float64(v * solved[k])
+		}
+		f.spread[k] -= float64(solved[k] * solved[k])
+		if y := f.features + k; f.spread[k] <= float64(minRelativeSpread*f.g.Cov(y, y)) {
+			f.spread[k] = 0
+		}
+	}
+}
+
+// fillRow sets row to that of the factor for feature i, whose eliminated diagonal has that root. What belongs to features
+// taken earlier is of no use and left at zero.
+func (f *forwardFit) fillRow(row []float64, i int, root float64) {
+	for j := range row {
+		if f.diagonal[j] > 0 {
+			row[j] = float64(f.g.Cov(i, j)*f.scale[i]) * f.scale[j]
+		}
+	}
+	last := len(f.taken) - 1
+	for _, earlier := range f.factor[:last] {
+		factor := earlier[i]
+		for j, v := range earlier {
+			row[j] -= float64(factor * v)
+		}
+	}
+	for j := range row {
+		row[j] /= root
+	}
+	for _, j := range f.taken[:last] {
+		row[j] = 0
+	}
+	row[i] = root
+}
+
+// weights returns the model of the raw outputs on the taken features: intercepts [K], weights [K·taken].
+func (f *forwardFit) weights() (intercept, weight []float64) {
+	outputs, n := len(f.spread), len(f.taken)
+	intercept, weight = make([]float64, outputs), make([]float64, outputs*n)
+	for k := range outputs {
+		own := weight[k*n : (k+1)*n]
+		intercept[k] = f.g.Mean(f.features + k)
+		for t := n - 1; t >= 0; t-- {
+			sum := f.solved[t][k]
+			for later := t + 1; later < n; later++ {
+				sum -= float64(f.factor[t][f.taken[later]] * own[later])
+			}
+			own[t] = sum / f.factor[t][f.taken[t]]
+		}
+		for t, i := range f.taken {
+			own[t] *= f.scale[i]
+			intercept[k] -= float64(own[t] * f.g.Mean(i))
+		}
+	}
+	return intercept, weight
+}

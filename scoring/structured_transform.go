@@ -1,0 +1,85 @@
+package scoring
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+)
+
+// structured featurizes with the fast transform.
+type structured struct {
+	blocks *structuredBlocks
+	factor []float32
+}
+
+// planStructured returns the fast transform of a set, or nil where the rule prefers the product or the set does not
+// hold what structured candidates draw.
+func planStructured(fs *FeatureSet, in *Affine, factor []float32, faster structuredRule) *structured {
+	c, f := fs.Candidates, fs.Features
+	if c == nil || c.Sampler != Structured || c.Validate() != nil || c.Dim != f.Dim || c.Map != f.Map {
+		return nil
+	}
+	if slices.ContainsFunc(fs.Index, func(i int32) bool { return i < 0 || int(i) >= c.Count }) {
+		return nil
+	}
+	if !faster(c.Dim, f.Len(), len(c.blocksOf(fs.Index))) || !slices.Equal(c.Draw(fs.Index).Omega, f.Omega) {
+		return nil
+	}
+	return &structured{newStructuredBlocks(*c, fs.Index, f, in, max(1, structuredRows/structuredOrder(c.Dim))), factor}
+}
+
+// structuredRows is about how many numbers of x go through the blocks together: so many that the diagonals of a block,
+// once loaded, serve several rows, and that small orders do not pay for a call with each row.
+const structuredRows = 1 << 12
+
+// featurize sets dst to the features of rows of x; a row's do not depend on the others.
+func (s *structured) featurize(dst, x []float32, rows int) {
+	b, m := s.blocks, len(s.factor)
+	memory := b.memory.Get().(*structuredMemory)
+	defer b.memory.Put(memory)
+	for i := 0; i < rows; i += b.group {
+		next := min(i+b.group, rows)
+		z := b.arguments(memory, x[i*b.dim:next*b.dim], next-i)
+		kernel.Apply(dst[i*m:next*m], z, s.factor)
+	}
+}
+
+// structuredRule says whether the features of a row, so many from so many blocks, take less time by transform than by
+// product.
+type structuredRule func(dim, features, blocks int) bool
+
+// structuredCosts are times in nanoseconds on one core, in calls with many rows.
+type structuredCosts struct {
+	product  float64 // of the dense kernel, one number of x by one of ω
+	addition float64 // of the transform, one number at one level
+	pick     float64 // of picking one feature out and mapping it, beyond what the dense kernel's map takes
+}
+
+// costs are fitted to BenchmarkTransformStructured for 64 to 2048 numbers on one core of a Sapphire Rapids server. Only
+// their ratios matter, and a choice that they get wrong by a tenth costs a tenth. A single row gains more than they say:
+// the product then waits for ω to come from memory.
+var costs = [...]structuredCosts{
+	simd.None:   {product: 0.30, addition: 0.24, pick: 0.5},
+	simd.AVX2:   {product: 0.0225, addition: 0.024, pick: 0.5},
+	simd.AVX512: {product: 0.0130, addition: 0.0175, pick: 0.4},
+}
+
+// faster is the structuredRule of the costs.
+func (c structuredCosts) faster(dim, features, blocks int) bool {
+	transform := float64(structuredAdditions(dim, blocks))*c.addition + float64(features)*c.pick
+	return transform < float64(dim*features)*c.product
+}
+
+// structuredAdditions returns the additions of a row in three transforms of each block; the products with a diagonal
+// count as a level.
+func structuredAdditions(dim, blocks int) int {
+	order := structuredOrder(dim)
+	return 3 * blocks * order * bits.Len(uint(order))
+}
+
+// rowCost returns about how long a row takes, in products of one row and one ω.
+func (s *structured) rowCost() int {
+	return structuredAdditions(s.blocks.dim, len(s.blocks.diagonals)) + len(s.factor)*elementCost
+}

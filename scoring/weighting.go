@@ -1,0 +1,77 @@
+package scoring
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
+)
+
+// Weighting is a choice among candidates with a weight for each, made with all sampled rows at hand. The methods that make
+// one ([LearnKernel], [SteinWeights], [LeverageScores]) need the features of these rows or more passes than a stream has:
+// they work on files alone, not in the stages.
+type Weighting struct {
+	// Index is the candidate number of each kept feature, ascending or best first, without repeats.
+	Index []int32
+	// Weight multiplies each feature; nil means 1.
+	Weight []float32
+	// Scale multiplies all features.
+	Scale float32
+	// Score is what each feature was chosen by.
+	Score []float64
+}
+
+// FeatureSet draws the candidates of a weighting.
+func (w Weighting) FeatureSet(c Candidates) *FeatureSet {
+	return &FeatureSet{
+		Features: c.Draw(w.Index), Index: w.Index, Candidates: &c, Weight: w.Weight, Scale: w.Scale, Score: w.Score,
+	}
+}
+
+// drawIndependently draws m of the numbers 0..len(p)-1 with probabilities in proportion to p, which sums to something
+// positive, and returns how often each came, by the stream of the seed.
+func drawIndependently(p []float64, m int, seed uint64) []int {
+	s := newStream(seed, 0, weightedTag)
+	below := make([]float64, len(p))
+	total, last := 0.0, 0
+	for i, v := range p {
+		total += v
+		below[i] = total
+		if v > 0 {
+			last = i
+		}
+	}
+	counts := make([]int, len(p))
+	for range m {
+		u := s.uniform() * total
+		i, _ := slices.BinarySearchFunc(below, u, func(b, u float64) int {
+			if b <= u {
+				return -1
+			}
+			return 1
+		})
+		counts[min(i, last)]++ // u may be rounded up to the total
+	}
+	return counts
+}
+
+// drawWithoutReplacement draws m of the numbers 0..len(p)-1 one after the other, each time in proportion to p among those
+// that are left: the m smallest of exponential variables with the rates p (Efraimidis and Spirakis, Information Processing
+// Letters 97, 2006). Numbers with p = 0 come when nothing else is left, in their order.
+func drawWithoutReplacement(p []float64, m int, seed uint64) []int32 {
+	s := newStream(seed, 1, weightedTag)
+	arrival := make([]float64, len(p))
+	order := make([]int32, len(p))
+	for i, v := range p {
+		wait := -portable.Log(s.uniform())
+		order[i], arrival[i] = int32(i), math.Inf(1)
+		if v > 0 {
+			arrival[i] = wait / v
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(arrival[a], arrival[b]), cmp.Compare(a, b))
+	})
+	return order[:m:m]
+}

@@ -1,0 +1,94 @@
+package gram
+
+import (
+	"math"
+	"slices"
+
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+)
+
+// coding is what each column is centred and scaled with before it is multiplied: (value − shift)·scale. Until it is
+// fixed it leaves values as they are.
+type coding struct {
+	fixed        bool
+	ones         int       // the column of ones, which stays as it is
+	shift, scale []float32 // by column, whole panels
+}
+
+func newCoding(columns int) coding {
+	n := (columns + panelColumns - 1) / panelColumns * panelColumns
+	c := coding{ones: columns - 1, shift: make([]float32, n), scale: make([]float32, n)}
+	for i := range c.scale {
+		c.scale[i] = 1
+	}
+	return c
+}
+
+func (c coding) clone() coding {
+	c.shift, c.scale = slices.Clone(c.shift), slices.Clone(c.scale)
+	return c
+}
+
+// fix decides the coding by the first rows, at least one, which lie in buffer as they came, and codes them.
+func (c *coding) fix(buffer []float32, rows int) {
+	c.fixed = true
+	for at := 0; at < len(c.shift); at += panelColumns {
+		panel := buffer[at*bufferRows:][:rows*panelColumns]
+		shift, scale := c.shift[at:at+panelColumns], c.scale[at:at+panelColumns]
+		copyMeans(shift, panel)
+		if i := c.ones - at; i >= 0 && i < panelColumns {
+			shift[i] = 0
+		}
+		copyScales(scale, panel, shift)
+		if i := c.ones - at; i >= 0 && i < panelColumns {
+			scale[i] = 1
+		}
+		for ; len(panel) > 0; panel = panel[panelColumns:] {
+			kernel.Code(panel, 0, panel[:panelColumns], shift, scale)
+		}
+	}
+}
+
+// copyMeans sets shift to the means of the columns of panel. The mean of a constant is that constant.
+func copyMeans(shift, panel []float32) {
+	var sum [panelColumns]float64
+	for i, v := range panel {
+		sum[i%panelColumns] += float64(v)
+	}
+	for j, v := range sum {
+		shift[j] = float32(v / float64(len(panel)/panelColumns))
+	}
+}
+
+// largestScale keeps a scale and its inverse clear of the ends of float32.
+const largestScale = 100
+
+// copyScales sets scale to the powers of two that bring the largest distance from shift to [0.5, 1), so that no
+// product of usual values is too large or too small for float32.
+func copyScales(scale, panel, shift []float32) {
+	var largest [panelColumns]float64
+	for i, v := range panel {
+		j := i % panelColumns
+		largest[j] = max(largest[j], math.Abs(float64(v)-float64(shift[j])))
+	}
+	for j, v := range largest {
+		scale[j] = 1
+		if v > 0 && !math.IsInf(v, 0) {
+			_, exponent := math.Frexp(v)
+			scale[j] = float32(math.Ldexp(1, min(max(-exponent, -largestScale), largestScale)))
+		}
+	}
+}
+
+// recoding turns values coded one way into values coded another way: value·scale + shift, by column.
+type recoding struct{ scale, shift []float64 }
+
+// from returns what turns values coded by other into values coded by c.
+func (c coding) from(other coding) recoding {
+	r := recoding{scale: make([]float64, len(c.shift)), shift: make([]float64, len(c.shift))}
+	for i := range r.scale {
+		r.scale[i] = float64(c.scale[i]) / float64(other.scale[i])
+		r.shift[i] = (float64(other.shift[i]) - float64(c.shift[i])) * float64(c.scale[i])
+	}
+	return r
+}

@@ -1,0 +1,113 @@
+package gram
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+)
+
+const (
+	panelColumns = kernel.PanelColumns
+	// bufferRows is the number of rows that are coded and kept until they are multiplied together: a multiple of
+	// kernel.BlockRows, so that totals travel between memory and processor once for many blocks, and small enough
+	// that a panel stays in a second-level cache.
+	bufferRows = 4 * kernel.BlockRows
+)
+
+// Gram is the sum of (z, y, 1)ᵀ(z, y, 1) over rows of M features z and K outputs y. It belongs to one goroutine.
+//
+// Its totals take 8 bytes for each element of the upper triangle, in blocks of 48 by 48; once rows were added, the
+// buffer takes 4·bufferRows = 2048 bytes for each column, rounded up to 48 columns.
+type Gram struct {
+	features, outputs int
+	coding            coding
+	totals            totals
+	buffer            []float32 // [panel][bufferRows][panelColumns], the rows that totals lack
+	pending           int       // rows in the buffer
+	tail              []float32 // the last columns of a row, reused
+}
+
+// New returns the sum of no rows. features and outputs are positive.
+func New(features, outputs int) *Gram {
+	columns := features + outputs + 1
+	return &Gram{features: features, outputs: outputs, coding: newCoding(columns), totals: newTotals(columns)}
+}
+
+// Add adds one row.
+func (g *Gram) Add(z, y []float32) {
+	if len(z) != g.features || len(y) != g.outputs {
+		panic(fmt.Sprintf("gram: row of %d and %d values for %d and %d", len(z), len(y), g.features, g.outputs))
+	}
+	if g.buffer == nil {
+		g.buffer = make([]float32, g.totals.panels()*bufferRows*panelColumns)
+		g.tail = make([]float32, g.totals.panels()*panelColumns-whole(g.features))
+	}
+	g.store(z, y)
+	g.pending++
+	if !g.coding.fixed && g.pending == kernel.BlockRows {
+		g.coding.fix(g.buffer, g.pending)
+	}
+	if g.pending == bufferRows {
+		g.totals.add(g.buffer, g.pending)
+		g.pending = 0
+	}
+}
+
+// store codes the row (z, y, 1) into the buffer. Whole panels of z are read in place, the rest through tail.
+func (g *Gram) store(z, y []float32) {
+	const stride = bufferRows * panelColumns
+	n := whole(g.features)
+	n += copy(g.tail, z[n:])
+	copy(g.tail[n-whole(g.features):], y)
+	g.tail[len(z)+len(y)-whole(g.features)] = 1
+	n = whole(g.features)
+	dst := g.buffer[g.pending*panelColumns:]
+	kernel.Code(dst, stride, z[:n], g.coding.shift, g.coding.scale)
+	kernel.Code(dst[n*bufferRows:], stride, g.tail, g.coding.shift[n:], g.coding.scale[n:])
+}
+
+// whole returns the number of columns in whole panels.
+func whole(columns int) int { return columns - columns%panelColumns }
+
+// Clone returns an independent copy that goes on with the same bits.
+func (g *Gram) Clone() *Gram {
+	c := *g
+	c.coding = g.coding.clone()
+	c.totals.data = slices.Clone(g.totals.data)
+	c.buffer, c.tail = slices.Clone(g.buffer), slices.Clone(g.tail)
+	return &c
+}
+
+// Settled returns the moments of all rows added so far and leaves g undisturbed. They are valid until g is given more
+// rows.
+func (g *Gram) Settled() *Moments {
+	m := &Moments{features: g.features, outputs: g.outputs, coding: g.coding, totals: g.totals}
+	if g.pending == 0 {
+		return m
+	}
+	buffer := g.buffer
+	if !g.coding.fixed {
+		m.coding, buffer = g.coding.clone(), slices.Clone(g.buffer)
+		m.coding.fix(buffer, g.pending)
+	}
+	m.totals.data = slices.Clone(g.totals.data)
+	m.totals.add(buffer, g.pending)
+	return m
+}
+
+// Merge adds the rows of other, which is left as it is, in float64. Both are of the same shape.
+func (g *Gram) Merge(other *Gram) {
+	m := other.Settled()
+	if !m.coding.fixed {
+		return // no rows
+	}
+	switch {
+	case g.coding.fixed:
+	case g.pending > 0:
+		g.coding.fix(g.buffer, g.pending)
+	default:
+		g.coding = m.coding.clone()
+	}
+	g.totals.addRecoded(m.totals, g.coding.from(m.coding))
+}

@@ -1,0 +1,57 @@
+package gram
+
+import "slices"
+
+// Moments are settled sums: what a Gram holds of the rows up to some moment. They are read only.
+type Moments struct {
+	features, outputs int
+	coding            coding
+	totals            totals
+}
+
+// Features returns M.
+func (m *Moments) Features() int { return m.features }
+
+// Outputs returns K.
+func (m *Moments) Outputs() int { return m.outputs }
+
+// Rows returns the number of rows.
+func (m *Moments) Rows() int64 { return int64(m.At(m.ones(), m.ones())) }
+
+func (m *Moments) ones() int { return m.totals.columns - 1 }
+
+// At returns Σ c_i·c_j over the rows for columns i <= j, where c_i = (v_i − Shift(i))·Scale(i) is the coded value.
+// Columns are the features, the outputs, and the ones.
+func (m *Moments) At(i, j int) float64 { return m.totals.at(i, j) }
+
+// Sum returns Σ c_i.
+func (m *Moments) Sum(i int) float64 { return m.At(i, m.ones()) }
+
+// Row returns At(i, j) for the columns j of one panel, PanelColumns·panel on: those from i on are valid.
+func (m *Moments) Row(i, panel int) []float64 {
+	block := panel*(panel+1)/2 + i/panelColumns
+	return m.totals.block(block)[i%panelColumns*panelColumns:][:panelColumns]
+}
+
+// Shift returns what is subtracted from column i.
+func (m *Moments) Shift(i int) float64 { return float64(m.coding.shift[i]) }
+
+// Scale returns the power of two that column i is then multiplied by.
+func (m *Moments) Scale(i int) float64 { return float64(m.coding.scale[i]) }
+
+// Values returns the sums in an order of their own, to look for values that are not finite.
+func (m *Moments) Values() []float64 { return m.totals.data }
+
+// Plus returns the moments of the rows of m and other together, both of one shape.
+func (m *Moments) Plus(other *Moments) *Moments {
+	if !m.coding.fixed || !other.coding.fixed { // one has no rows
+		if m.coding.fixed {
+			return m
+		}
+		return other
+	}
+	sum := *m
+	sum.totals.data = slices.Clone(m.totals.data)
+	sum.totals.addRecoded(other.totals, m.coding.from(other.coding))
+	return &sum
+}

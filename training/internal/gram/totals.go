@@ -1,0 +1,114 @@
+package gram
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+)
+
+const (
+	blockSize = panelColumns * panelColumns
+	tileSize  = kernel.TileRows * panelColumns
+	// parallelWork is the number of multiplications below which a second goroutine costs more than it saves.
+	parallelWork = 1 << 24
+)
+
+// totals is the upper triangle of a symmetric matrix in blocks of panelColumns by panelColumns, row-major: block
+// (i, j), i <= j, is number j(j+1)/2+i. In blocks on the diagonal only whole vectors left of it are missing.
+type totals struct {
+	columns int
+	data    []float64
+}
+
+func newTotals(columns int) totals {
+	t := totals{columns: columns}
+	t.data = make([]float64, t.blocks()*blockSize)
+	return t
+}
+
+// panels returns the number of panels of the columns.
+func (t totals) panels() int { return (t.columns + panelColumns - 1) / panelColumns }
+
+func (t totals) blocks() int { return t.panels() * (t.panels() + 1) / 2 }
+
+func (t totals) block(n int) []float64 { return t.data[n*blockSize : (n+1)*blockSize] }
+
+// at returns element (i, j) for i <= j.
+func (t totals) at(i, j int) float64 {
+	panel := j / panelColumns
+	block := panel*(panel+1)/2 + i/panelColumns
+	return t.data[block*blockSize+i%panelColumns*panelColumns+j%panelColumns]
+}
+
+// add adds the products of the first rows of a buffer, at least one.
+func (t totals) add(buffer []float32, rows int) {
+	workers := min(runtime.GOMAXPROCS(0), t.blocks())
+	if workers == 1 || rows*t.columns*t.columns/2 < parallelWork {
+		for n := range t.blocks() {
+			t.addBlock(n, buffer, rows)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for n := int(next.Add(1)) - 1; n < t.blocks(); n = int(next.Add(1)) - 1 {
+				t.addBlock(n, buffer, rows)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// addBlock adds the products of one pair of panels. Blocks follow each other so that the right panel of one is
+// mostly that of the next as well and stays in the cache.
+func (t totals) addBlock(n int, buffer []float32, rows int) {
+	i, j := place(n)
+	left := buffer[i*bufferRows*panelColumns:][:bufferRows*panelColumns]
+	right := buffer[j*bufferRows*panelColumns:][:bufferRows*panelColumns]
+	to := min(panelColumns, roundUp(t.columns-j*panelColumns, kernel.VectorColumns))
+	block := t.block(n)
+	for at := 0; at < min(panelColumns, t.columns-i*panelColumns); at += kernel.TileRows {
+		from := 0
+		if i == j {
+			from = at - at%kernel.VectorColumns
+		}
+		kernel.Products(block[at*panelColumns:][:tileSize], left[at:], right, rows, from, to)
+	}
+}
+
+// place returns the panels (i, j) of block n.
+func place(n int) (i, j int) {
+	j = int((math.Sqrt(float64(8*n+1)) - 1) / 2)
+	return n - j*(j+1)/2, j
+}
+
+func roundUp(n, step int) int { return (n + step - 1) / step * step }
+
+// addRecoded adds other after its columns were recoded. With v = a·u + d for every column, the last of which is the
+// ones, Σ v_i v_j = a_i a_j Σ u_i u_j + a_i d_j Σ u_i + d_i a_j Σ u_j + d_i d_j N. Products are rounded before they
+// are added, so that no compiler fuses them.
+func (t totals) addRecoded(other totals, r recoding) {
+	ones := t.columns - 1
+	sum := make([]float64, t.panels()*panelColumns)
+	for i := range t.columns {
+		sum[i] = other.at(i, ones)
+	}
+	for n := range t.blocks() {
+		bi, bj := place(n)
+		for i := range min(panelColumns, t.columns-bi*panelColumns) {
+			at := bi*panelColumns + i
+			a, d := r.scale[at], r.shift[at]
+			linear, constant := a*sum[at]+float64(d*sum[ones]), d
+			row, from := t.block(n)[i*panelColumns:][:panelColumns], other.block(n)[i*panelColumns:][:panelColumns]
+			for j := range row {
+				aj, dj := r.scale[bj*panelColumns+j], r.shift[bj*panelColumns+j]
+				row[j] += float64(a*aj*from[j]) + float64(linear*dj) + float64(constant*aj*sum[bj*panelColumns+j])
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package kernel
+
+import "github.com/eerf-stream/eerf/internal/simd"
+
+// Code writes one row of values into panels, centred and scaled: value m goes to column m mod PanelColumns of the
+// panel m / PanelColumns as (src[m] − shift[m])·scale[m]. dst starts at the row of the first panel, and panels lie
+// stride values apart. len(src) is a multiple of PanelColumns.
+func Code(dst []float32, stride int, src, shift, scale []float32) {
+	panels := len(src) / PanelColumns
+	if len(src)%PanelColumns != 0 || len(shift) < len(src) || len(scale) < len(src) {
+		panic("kernel: row of part of a panel, or with too few shifts or scales")
+	}
+	if panels == 0 {
+		return
+	}
+	_ = dst[(panels-1)*stride+PanelColumns-1]
+	code(simd.Best(), dst, stride, src, shift, scale, panels)
+}
+
+// codeGo is the plain twin of the assembly and gives the same bits.
+func codeGo(dst []float32, stride int, src, shift, scale []float32, panels int) {
+	for p := range panels {
+		from := p * PanelColumns
+		to := from + PanelColumns
+		codeColumns(dst[p*stride:], src[from:to], shift[from:to], scale[from:to])
+	}
+}
+
+func codeColumns(dst, src, shift, scale []float32) {
+	dst, shift, scale = dst[:len(src)], shift[:len(src)], scale[:len(src)]
+	for j, v := range src {
+		dst[j] = (v - shift[j]) * scale[j]
+	}
+}

@@ -1,0 +1,130 @@
+package thin
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+const (
+	guard  = 12345
+	margin = 64
+)
+
+// guarded returns n values drawn by next with guards before and after.
+func guarded[T float32 | float64](n int, next func() T) (values, whole []T) {
+	whole = make([]T, n+2*margin)
+	for i := range whole {
+		whole[i] = guard
+	}
+	values = whole[margin : margin+n : margin+n]
+	for i := range values {
+		values[i] = next()
+	}
+	return values, whole
+}
+
+func requireGuards(t *testing.T, whole []float64) {
+	t.Helper()
+	for i, v := range whole {
+		if (i < margin || i >= len(whole)-margin) && v != guard {
+			t.Fatalf("value %d, outside the slice, was overwritten", i-margin)
+		}
+	}
+}
+
+// terms that end before, at and after the ends of blocks.
+var lengths = []int{1, 2, 15, 16, 17, 127, 128, 129, 255, 256, 300}
+
+func TestProductsAtEveryLevel(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, terms := range lengths {
+		for _, rowMajor := range []bool{true, false} {
+			aTerm, aRow := 1, terms+3
+			if !rowMajor {
+				aTerm, aRow = TileRows+5, 1
+			}
+			a, _ := guarded((terms-1)*aTerm+(TileRows-1)*aRow+1, func() float32 { return float32(r.NormFloat64()) })
+			b, _ := guarded(terms*Columns, func() float32 { return float32(r.NormFloat64()) })
+			checkLevels(t, a, aTerm, aRow, b, terms)
+		}
+	}
+}
+
+// checkLevels compares every level with float64, and the assembly with itself.
+func checkLevels(t *testing.T, a []float32, aTerm, aRow int, b []float32, terms int) {
+	t.Helper()
+	var fused []float64
+	for level := simd.None; level <= simd.Best(); level++ {
+		c, whole := guarded(TileRows*Columns, func() float64 { return 0.5 })
+		products(level, c, a, aTerm, aRow, b, terms)
+		requireGuards(t, whole)
+		requireProducts(t, c, a, aTerm, aRow, b, terms)
+		if level == simd.None {
+			continue
+		}
+		for i := range fused {
+			if math.Float64bits(c[i]) != math.Float64bits(fused[i]) {
+				t.Fatalf("%d terms, value %d: %v at level %v and %v at the one before", terms, i, c[i], level, fused[i])
+			}
+		}
+		fused = c
+	}
+}
+
+// requireProducts compares a tile that began with 0.5 everywhere with sums in float64, within the bound of BlockTerms
+// roundings of every block.
+func requireProducts(t *testing.T, c []float64, a []float32, aTerm, aRow int, b []float32, terms int) {
+	t.Helper()
+	for i := range TileRows {
+		for j := range Columns {
+			want, size := 0.5, 0.0
+			for n := range terms {
+				term := float64(a[n*aTerm+i*aRow]) * float64(b[n*Columns+j])
+				want, size = want+term, size+math.Abs(term)
+			}
+			if got := c[i*Columns+j]; !(math.Abs(got-want) <= (BlockTerms+1)*0x1p-24*size) {
+				t.Fatalf("%d terms, steps %d and %d: element (%d, %d) is %v, want %v", terms, aTerm, aRow, i, j, got, want)
+			}
+		}
+	}
+}
+
+func TestProductsRefusesWhatIsTooShort(t *testing.T) {
+	c, a, b := make([]float64, TileRows*Columns), make([]float32, TileRows*4), make([]float32, 4*Columns)
+	for name, call := range map[string]func(){
+		"terms": func() { Products(c, a, 1, 4, b, 0) },
+		"step":  func() { Products(c, a, 0, 4, b, 4) },
+		"c":     func() { Products(c[1:], a, 1, 4, b, 4) },
+		"a":     func() { Products(c, a[1:], 1, 4, b, 4) },
+		"b":     func() { Products(c, a, 1, 4, b[1:], 4) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+// BenchmarkProducts multiplies 128 rows of 450 features, in the second-level cache, with the weights of classes and
+// then with their residuals.
+func BenchmarkProducts(b *testing.B) {
+	const rows, features = 128, 448
+	z, theta, residual := make([]float32, rows*features), make([]float32, features*Columns), make([]float32, rows*Columns)
+	f, gradient := make([]float64, rows*Columns), make([]float64, features*Columns)
+	for b.Loop() {
+		for n := 0; n < rows; n += TileRows {
+			Products(f[n*Columns:], z[n*features:], 1, features, theta, features)
+		}
+		for m := 0; m < features; m += TileRows {
+			Products(gradient[m*Columns:], z[m:], features, 1, residual, rows)
+		}
+	}
+	b.ReportMetric(4*rows*features*Columns*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF/s")
+}

@@ -1,0 +1,158 @@
+package training
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/eerf-stream/eerf/training/internal/linear"
+)
+
+// LossLogistic names the logistic loss: −log p of the class of a row, p the softmax of its outputs; with one output f, for
+// two classes, p = 1/(1 + e^−f) for class 1.
+const LossLogistic = "logistic"
+
+const (
+	// RuleFolds is the least mean loss on rows left out in turn: every fifth row, with few rows each fifth of them.
+	RuleFolds Rule = "folds"
+
+	folds = 5
+	// fewRows is the number of rows below which each fifth is left out in turn.
+	fewRows = folds * MinHeldOutRows
+)
+
+// LogisticFit is a model of the logistic loss and how it came about. Of Fit, HeldOutLoss has the mean log losses, in nats
+// a row, by which λ was chosen; GCV is empty.
+type LogisticFit struct {
+	Fit
+	// HeldOutError is the misclassification in percent on the rows of HeldOutLoss, for each λ.
+	HeldOutError []float64 `json:"held_out_error"`
+	// Path says how the model of each λ was found, the worst of the folds where there are several.
+	Path []Convergence `json:"path"`
+	// Last says how Model was found, from OnFit on.
+	Last Convergence `json:"last"`
+}
+
+// Unconverged returns how many of the models that were made did not converge.
+func (f *LogisticFit) Unconverged() int {
+	n := 0
+	for _, c := range append(f.Path[:len(f.Path):len(f.Path)], f.Last) {
+		if !c.Converged {
+			n++
+		}
+	}
+	return n
+}
+
+// TrainLogistic fits the models of fit and chooses λ on heldOut, which may be nil or empty; it changes neither. It
+// minimises
+//
+//	(1/N) Σ_n −log p(class of n) + λ Σ_k ‖θ_k‖²
+//
+// with the intercepts not penalised. The levels of the grid are tried from the largest down, each started from the model
+// of the one before, until the held-out log loss has clearly risen (by 5 %). The best is fitted again on all rows.
+//
+// With fewer than MinHeldOutRows held-out rows every fifth of all rows takes their place, with few rows each fifth in
+// turn; a single row gets the largest λ. Under an intercept a class without rows has weights 0 and the intercept −log 2N.
+//
+// The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows when there are no rows at all,
+// ErrNotFinite when a feature is not finite, and the error of ctx when that ends. It panics when the shapes of fit and
+// heldOut differ.
+func TrainLogistic(ctx context.Context, fit, heldOut *Rows, o Options) (*LogisticFit, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	if heldOut == nil {
+		heldOut = NewRows(fit.features, fit.classes)
+	}
+	all := fit.plus(heldOut)
+	if all.Len() == 0 {
+		return nil, fmt.Errorf("train: %w", ErrNoRows)
+	}
+	t := &logisticRun{Options: o, fit: fit, heldOut: heldOut, factor: linear.NewCholesky(fit.features)}
+	f, err := t.run(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Len(), heldOut.Len(), err)
+	}
+	f.FitRows, f.HeldOutRows, f.TrainRows = int64(fit.Len()), int64(heldOut.Len()), int64(all.Len())
+	return f, f.Model.Validate()
+}
+
+// logisticRun is one call of TrainLogistic.
+type logisticRun struct {
+	Options
+	fit, heldOut *Rows
+	factor       *linear.Cholesky
+}
+
+func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) {
+	whole, err := newLogistic(all, t.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	p, rule, err := t.path(all)
+	if err != nil {
+		return nil, err
+	}
+	f := &LogisticFit{Fit: Fit{Rule: rule, ConstantFeatures: whole.moments.constant}}
+	start := answer{x: whole.start}
+	if rule == RuleLargest {
+		levels := t.Grid.levels()
+		f.Level = levels[len(levels)-1]
+		f.Levels = []float64{f.Level}
+	} else {
+		if err := p.walk(ctx); err != nil {
+			return nil, err
+		}
+		p.report(f)
+		start = whole.from(p.folds[0].problem, p.best.first)
+	}
+	lambda := whole.lambdaOf(t.Grid, f.Level)
+	last, err := whole.solve(ctx, start, lambda, solver{t.factor, lastTolerance})
+	if err != nil {
+		return nil, err
+	}
+	f.Last, f.Model = last.how, whole.model(last.x, lambda)
+	f.OnFit, err = t.onFit(ctx, f, p)
+	return f, err
+}
+
+// onFit returns the model of the chosen level on the rows to fit alone.
+func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath) (*Model, error) {
+	if t.fit.Len() == 0 || t.heldOut.Len() == 0 {
+		return f.Model, nil
+	}
+	if f.Rule == RuleHeldOut {
+		return p.folds[0].problem.model(p.best.first.x, p.best.first.lambda), nil
+	}
+	part, err := newLogistic(t.fit, t.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	a, err := part.solve(ctx, answer{x: part.start}, part.lambdaOf(t.Grid, f.Level), solver{t.factor, lastTolerance})
+	if err != nil {
+		return nil, err
+	}
+	return part.model(a.x, a.lambda), nil
+}
+
+// path returns what λ is chosen on, and the name of that.
+func (t *logisticRun) path(all *Rows) (*logisticPath, Rule, error) {
+	p := &logisticPath{grid: t.Grid, factor: t.factor}
+	if t.fit.Len() > 0 && t.heldOut.Len() >= MinHeldOutRows {
+		return p, RuleHeldOut, p.add(t.fit, t.heldOut, t.Intercept)
+	}
+	if all.Len() < 2 {
+		return p, RuleLargest, nil
+	}
+	parts := 1
+	if all.Len() < fewRows {
+		parts = min(folds, all.Len())
+	}
+	for part := range parts {
+		fit, heldOut := all.fold(part, min(folds, all.Len()))
+		if err := p.add(fit, heldOut, t.Intercept); err != nil {
+			return nil, "", err
+		}
+	}
+	return p, RuleFolds, nil
+}

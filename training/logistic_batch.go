@@ -1,0 +1,164 @@
+package training
+
+import (
+	"math"
+
+	"github.com/eerf-stream/eerf/training/internal/thin"
+)
+
+// batch is what one goroutine needs to add batchRows rows to a total.
+type batch struct {
+	*softmax
+	logits   []float64 // [panel][batchRows][thin.Columns]
+	residual []float32 // the same, p − y
+	f        []float64 // the logits of a row
+	rows     []float32 // a tile of rows, the last of them padded
+	last     []float32 // [batchRows][thin.TileRows] the last features of the rows, padded
+}
+
+func newBatch(s *softmax) *batch {
+	values := s.panels() * batchRows * thin.Columns
+	return &batch{
+		softmax: s, logits: make([]float64, values), residual: make([]float32, values), f: make([]float64, s.columns),
+		rows: make([]float32, thin.TileRows*s.features), last: make([]float32, batchRows*thin.TileRows),
+	}
+}
+
+// add adds rows to t.
+func (b *batch) add(t *total, rows classRows, w weights) {
+	for first := 0; first < len(rows.class); first += batchRows {
+		next := min(first+batchRows, len(rows.class))
+		z, class := rows.z[first*b.features:next*b.features], rows.class[first:next]
+		for p := range b.panels() {
+			b.multiply(p, z, len(class), w)
+		}
+		b.judge(t, class)
+		if t.gradient == nil {
+			continue
+		}
+		for p := range b.panels() {
+			b.addGradient(t, p, z, len(class))
+		}
+	}
+}
+
+// multiply computes the logits of one panel of columns.
+func (b *batch) multiply(panel int, z []float32, rows int, w weights) {
+	m := b.features
+	logits := b.logits[panel*batchRows*thin.Columns:][:batchRows*thin.Columns]
+	for n := range rows {
+		copy(logits[n*thin.Columns:][:thin.Columns], w.bias[panel*thin.Columns:])
+	}
+	theta := w.theta[panel*m*thin.Columns:][:m*thin.Columns]
+	for n := 0; n < rows; n += thin.TileRows {
+		tile := z[n*m:]
+		if rows-n < thin.TileRows {
+			copy(b.rows, tile)
+			tile = b.rows
+		}
+		thin.Products(logits[n*thin.Columns:], tile, 1, m, theta, m)
+	}
+}
+
+// judge turns logits into losses and residuals.
+func (b *batch) judge(t *total, class []int32) {
+	stride := batchRows * thin.Columns
+	for n, c := range class {
+		for k := range b.f {
+			b.f[k] = b.logits[k/thin.Columns*stride+n*thin.Columns+k%thin.Columns]
+		}
+		if b.binary {
+			t.addBinary(b.f, c)
+		} else {
+			t.addRow(b.f, b.column[c], b.unseenLogits(t))
+		}
+		for k, r := range b.f {
+			rounded := float32(r)
+			b.residual[k/thin.Columns*stride+n*thin.Columns+k%thin.Columns] = rounded
+			t.residual[k] += float64(rounded)
+		}
+	}
+}
+
+func (b *batch) unseenLogits(t *total) []float64 {
+	if t.gradient != nil {
+		return nil
+	}
+	return b.unseen
+}
+
+// addBinary replaces the logit of class 1 by p − y.
+func (t *total) addBinary(f []float64, class int32) {
+	against := f[0] // the logit of the other class
+	if class == 1 {
+		against = -against
+	}
+	if decided := f[0] > 0; decided != (class == 1) {
+		t.wrong++
+	}
+	e := math.Exp(-math.Abs(against))
+	t.loss += max(against, 0) + math.Log1p(e)
+	p := 1 / (1 + e) // of the larger logit
+	t.curvature += e * p * p
+	if against < 0 {
+		p = e * p
+	}
+	f[0] = p
+	if class == 1 {
+		f[0] = -p
+	}
+}
+
+// addRow replaces the logits of a row by p − y. column is that of its class, −1 for none; unseen are more logits.
+func (t *total) addRow(f []float64, column int, unseen []float64) {
+	top, best := f[0], 0
+	for k, v := range f {
+		if v > top {
+			top, best = v, k
+		}
+	}
+	own := 0.0
+	if column >= 0 {
+		own = f[column]
+	} else {
+		own = unseen[0]
+	}
+	sum := 0.0
+	for _, v := range unseen {
+		sum += math.Exp(v - top)
+	}
+	for k, v := range f {
+		f[k] = math.Exp(v - top)
+		sum += f[k]
+	}
+	t.loss += top - own + math.Log(sum)
+	if best != column {
+		t.wrong++
+	}
+	for k, v := range f {
+		p := v / sum
+		t.curvature += float64(p * (1 - p))
+		f[k] = p
+	}
+	if column >= 0 {
+		f[column]--
+	}
+}
+
+// addGradient adds the products of the features with the residuals of one panel of columns.
+func (b *batch) addGradient(t *total, panel int, z []float32, rows int) {
+	m := b.features
+	residual := b.residual[panel*batchRows*thin.Columns:][:rows*thin.Columns]
+	gradient := t.gradient[panel*b.paddedFeatures()*thin.Columns:]
+	whole := m / thin.TileRows * thin.TileRows
+	for j := 0; j < whole; j += thin.TileRows {
+		thin.Products(gradient[j*thin.Columns:], z[j:], m, 1, residual, rows)
+	}
+	if whole == m {
+		return
+	}
+	for n := range rows {
+		copy(b.last[n*thin.TileRows:][:thin.TileRows], z[n*m+whole:(n+1)*m])
+	}
+	thin.Products(gradient[whole*thin.Columns:], b.last, thin.TileRows, 1, residual, rows)
+}

@@ -1,0 +1,214 @@
+package training
+
+import (
+	"context"
+	"math"
+)
+
+const (
+	// pathTolerance and lastTolerance are the relative gradients from which a model counts as found: the first where
+	// levels of λ are judged, whose losses then are off by a thousandth at most in practice, the second for the last model.
+	pathTolerance, lastTolerance = 1e-3, 3e-4
+	// maxIterations is where the search for a model is given up.
+	maxIterations = 1000
+	// memory is the number of steps that the curvature is estimated from.
+	memory = 20
+	// sufficient and curved are the constants of the Wolfe conditions, noise the share that the
+	// value may rise by rounding.
+	sufficient, curved, noise = 1e-4, 0.9, 1e-7
+	// maxTrials is the number of points that a line search may look at.
+	maxTrials = 30
+)
+
+// Convergence says how a model was found by iterations.
+type Convergence struct {
+	Lambda float64 `json:"lambda"`
+	// Iterations are steps, Evaluations passes over the rows.
+	Iterations  int `json:"iterations"`
+	Evaluations int `json:"evaluations"`
+	// RelativeGradient is the norm of the gradient as a share of that at the constant model, both in the metric of the
+	// preconditioner: its square is about the share of the possible gain that is left.
+	RelativeGradient float64 `json:"relative_gradient"`
+	// Converged tells that RelativeGradient is small enough. Where it is false the iterations came to their limit or to
+	// the rounding of the objective.
+	Converged bool `json:"converged"`
+}
+
+// descent minimises a convex function by L-BFGS (Nocedal, Wright, Numerical Optimization, §7.2) with a preconditioner in
+// the place of the initial inverse Hessian, scaled as usual by the last step.
+type descent struct {
+	value        func(x, gradient []float64) float64
+	precondition func(dst, gradient []float64)
+	reference    float64 // norm of the gradient of the constant model
+	tolerance    float64
+
+	steps []step // the last ones, oldest first
+	found Convergence
+}
+
+// step is s = Δx and y = Δ∇, with Py, y preconditioned.
+type step struct {
+	s, y, py []float64
+	inverse  float64 // 1/s·y
+}
+
+// point is where the function was evaluated.
+type point struct {
+	x, gradient, scaled []float64 // scaled: the preconditioned gradient
+	value               float64
+}
+
+func (d *descent) at(x []float64) *point {
+	p := &point{x: x, gradient: make([]float64, len(x))}
+	p.value = d.value(x, p.gradient)
+	d.found.Evaluations++
+	return p
+}
+
+// run returns the minimum, started from now.
+func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, error) {
+	d.found.Evaluations++
+	d.scale(now)
+	for !d.done(now) && d.found.Iterations < maxIterations {
+		if err := ctx.Err(); err != nil {
+			return nil, d.found, err
+		}
+		next := d.search(now, d.direction(now))
+		if next == nil && len(d.steps) > 0 {
+			d.steps = nil // perhaps the steps mislead
+			next = d.search(now, d.direction(now))
+		}
+		if next == nil {
+			break
+		}
+		d.scale(next)
+		d.remember(now, next)
+		d.found.Iterations++
+		now = next
+	}
+	return now.x, d.found, nil
+}
+
+func (d *descent) scale(p *point) {
+	p.scaled = make([]float64, len(p.x))
+	d.precondition(p.scaled, p.gradient)
+}
+
+// done measures the gradient at p.
+func (d *descent) done(p *point) bool {
+	d.found.RelativeGradient = 0
+	if norm := math.Sqrt(max(0, inner(p.gradient, p.scaled))); norm > 0 && d.reference > 0 {
+		d.found.RelativeGradient = norm / d.reference
+	}
+	d.found.Converged = d.found.RelativeGradient <= d.tolerance
+	return d.found.Converged
+}
+
+// remember keeps the step from one point to another.
+func (d *descent) remember(from, to *point) {
+	s := step{s: difference(to.x, from.x), y: difference(to.gradient, from.gradient), py: difference(to.scaled, from.scaled)}
+	product := inner(s.s, s.y)
+	if !(product > 0) {
+		return
+	}
+	s.inverse = 1 / product
+	if len(d.steps) == memory {
+		d.steps = append(d.steps[:0], d.steps[1:]...)
+	}
+	d.steps = append(d.steps, s)
+}
+
+// direction returns −H∇, H the estimate of the inverse Hessian. The preconditioner is linear, so that it need not be
+// applied again: what it makes of every y is known.
+func (d *descent) direction(p *point) []float64 {
+	q, pq := append([]float64(nil), p.gradient...), append([]float64(nil), p.scaled...)
+	alpha := make([]float64, len(d.steps))
+	for i := len(d.steps) - 1; i >= 0; i-- {
+		s := d.steps[i]
+		alpha[i] = s.inverse * inner(s.s, q)
+		addMultiple(q, -alpha[i], s.y)
+		addMultiple(pq, -alpha[i], s.py)
+	}
+	gamma := 1.0
+	if n := len(d.steps); n > 0 {
+		last := d.steps[n-1]
+		gamma = 1 / (last.inverse * inner(last.y, last.py))
+	}
+	for i := range pq {
+		pq[i] *= gamma
+	}
+	for i, s := range d.steps {
+		beta := s.inverse * inner(s.y, pq)
+		addMultiple(pq, alpha[i]-beta, s.s)
+	}
+	for i := range pq {
+		pq[i] = -pq[i]
+	}
+	return pq
+}
+
+// search looks for a point on the ray that meets the weak Wolfe conditions, by bisection (Lewis, Overton, Mathematical
+// Programming 141 (2013)). Where the value only changes by rounding the slope decides alone (Hager, Zhang, SIAM Journal
+// on Optimization 16 (2005)). It returns nil if there is none.
+func (d *descent) search(from *point, direction []float64) *point {
+	slope := inner(from.gradient, direction)
+	if !(slope < 0) {
+		return nil
+	}
+	low, high, length := 0.0, math.Inf(1), 1.0
+	for range maxTrials {
+		x := append([]float64(nil), from.x...)
+		addMultiple(x, length, direction)
+		p := d.at(x)
+		along := inner(p.gradient, direction)
+		lower := p.value <= from.value+sufficient*length*slope ||
+			p.value <= from.value+noise*math.Abs(from.value) && along <= (2*sufficient-1)*slope
+		switch {
+		case !lower:
+			high = length
+		case along < curved*slope:
+			low = length
+		default:
+			return p
+		}
+		if math.IsInf(high, 1) {
+			length *= 2
+		} else {
+			length = (low + high) / 2
+		}
+	}
+	return nil
+}
+
+// inner returns a·b.
+func inner(a, b []float64) float64 {
+	var sum [4]float64
+	b = b[:len(a)]
+	i := 0
+	for ; i+3 < len(a); i += 4 {
+		sum[0] += float64(a[i] * b[i])
+		sum[1] += float64(a[i+1] * b[i+1])
+		sum[2] += float64(a[i+2] * b[i+2])
+		sum[3] += float64(a[i+3] * b[i+3])
+	}
+	for ; i < len(a); i++ {
+		sum[0] += float64(a[i] * b[i])
+	}
+	return (sum[0] + sum[1]) + (sum[2] + sum[3])
+}
+
+func difference(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// addMultiple adds factor·x to y.
+func addMultiple(y []float64, factor float64, x []float64) {
+	x = x[:len(y)]
+	for i, v := range x {
+		y[i] += float64(factor * v)
+	}
+}

@@ -1,0 +1,133 @@
+package training
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/eerf-stream/eerf/training/internal/thin"
+)
+
+const (
+	// batchRows is the number of rows whose logits are computed before their part of the gradient, so that their
+	// features are read from memory once.
+	batchRows = thin.BlockTerms
+	// lossParts is the number of parts that the rows are cut into; parts are summed in their order. There are fewer where
+	// their gradients would take more than partBytes.
+	lossParts, partBytes = 32, 128 << 20
+)
+
+// softmax is the loss of linear models of rows as a function of their weights, x: θ of one column after the other, each
+// of M weights, then the intercepts where there are any. There is a column for each class that has rows, but one alone
+// for two classes: the logit of the second.
+//
+// Under an intercept the model of column k is x_k0 + θ_k·(z − z̄), with z̄ the mean of the rows it is fitted to: the
+// intercepts then hardly depend on the other weights.
+type softmax struct {
+	features int
+	columns  int
+	binary   bool      // the one column is the logit of class 1 against class 0
+	column   []int     // of each class, −1 for none
+	unseen   []float64 // the logits of classes without a column: they count where rows are judged
+	mean     []float64 // z̄, nil without an intercept
+	room     []*batch  // of one goroutine each
+}
+
+// total is what one pass over rows finds.
+type total struct {
+	loss      float64   // Σ −log p of the true class
+	wrong     int       // rows whose largest logit is not that of their class
+	curvature float64   // Σ p(1 − p) over rows and columns
+	residual  []float64 // Σ (p − y) by column
+	gradient  []float64 // [panel][padded M][thin.Columns] Σ (p − y)·z, nil where rows are judged
+}
+
+// panels returns the number of thin matrices that hold a value for each column.
+func (s *softmax) panels() int { return (s.columns + thin.Columns - 1) / thin.Columns }
+
+// roundUp returns the least multiple of step that is not below n.
+func roundUp(n, step int) int { return (n + step - 1) / step * step }
+
+func (s *softmax) paddedFeatures() int { return roundUp(s.features, thin.TileRows) }
+
+// weights is x as the loops take it.
+type weights struct {
+	theta []float32 // [panel][M][thin.Columns]
+	bias  []float64 // [panel·thin.Columns] the logits of z = 0
+}
+
+// pack rounds the weights to float32.
+func (s *softmax) pack(x []float64) weights {
+	w := weights{
+		theta: make([]float32, s.panels()*s.features*thin.Columns), bias: make([]float64, s.panels()*thin.Columns),
+	}
+	for k := range s.columns {
+		if s.mean != nil {
+			w.bias[k] = x[s.columns*s.features+k]
+		}
+		for m, v := range x[k*s.features : (k+1)*s.features] {
+			rounded := float32(v)
+			w.theta[(k/thin.Columns*s.features+m)*thin.Columns+k%thin.Columns] = rounded
+			if s.mean != nil {
+				w.bias[k] -= float64(float64(rounded) * s.mean[m])
+			}
+		}
+	}
+	return w
+}
+
+// pass sums the loss over the rows, and to fit what its gradient is made of; else it judges them. Parts of the rows do
+// not depend on the number of goroutines and are summed in their order: so the bits of the sum do not either.
+func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
+	w := s.pack(x)
+	parts := make([]total, s.parts(len(rows.blocks)))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for worker := range min(runtime.GOMAXPROCS(0), len(parts)) {
+		if worker == len(s.room) {
+			s.room = append(s.room, newBatch(s))
+		}
+		b := s.room[worker]
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				part := s.newTotal(fit)
+				for _, rows := range rows.blocks[len(rows.blocks)*i/len(parts) : len(rows.blocks)*(i+1)/len(parts)] {
+					b.add(&part, rows, w)
+				}
+				parts[i] = part
+			}
+		})
+	}
+	wait.Wait()
+	sum := s.newTotal(fit)
+	for _, part := range parts {
+		sum.add(part)
+	}
+	return sum
+}
+
+// parts returns the number of parts for so many blocks of rows.
+func (s *softmax) parts(blocks int) int {
+	affordable := partBytes / (8 * s.panels() * s.paddedFeatures() * thin.Columns)
+	return min(blocks, lossParts, max(affordable, 2))
+}
+
+func (s *softmax) newTotal(fit bool) total {
+	t := total{residual: make([]float64, s.panels()*thin.Columns)}
+	if fit {
+		t.gradient = make([]float64, s.panels()*s.paddedFeatures()*thin.Columns)
+	}
+	return t
+}
+
+func (t *total) add(part total) {
+	t.loss += part.loss
+	t.wrong += part.wrong
+	t.curvature += part.curvature
+	for k, v := range part.residual {
+		t.residual[k] += v
+	}
+	for i, v := range part.gradient {
+		t.gradient[i] += v
+	}
+}

@@ -1,0 +1,145 @@
+package training
+
+import "fmt"
+
+// rowBlock is the number of rows that Rows keeps in one piece.
+const rowBlock = 1024
+
+// Rows are rows of M features with their classes, kept in memory: what the logistic loss needs, whose gradient no sums
+// of one pass can give. They take 4·(M+1) bytes a row. Rows belong to one goroutine.
+type Rows struct {
+	features int
+	classes  int
+	rows     int
+	blocks   []classRows
+	shared   bool // the last block belongs to other Rows as well
+}
+
+// classRows are some rows: z is row-major, len(class)×M.
+type classRows struct {
+	z     []float32
+	class []int32
+}
+
+// NewRows returns no rows, for rows of that many features in classes 0..classes-1. It panics unless features is
+// positive and classes is 2 or more.
+func NewRows(features, classes int) *Rows {
+	if features <= 0 || classes < 2 {
+		panic(fmt.Sprintf("training: rows of %d features in %d classes", features, classes))
+	}
+	return &Rows{features: features, classes: classes}
+}
+
+// Len returns the number of rows.
+func (r *Rows) Len() int { return r.rows }
+
+// Bytes returns the memory that the values of the rows take.
+func (r *Rows) Bytes() int64 { return int64(r.rows) * int64(r.features+1) * 4 }
+
+// Add copies rows: z is len(class)×M, row-major and finite. Any cutting of the same sequence of rows into calls leaves
+// the same Rows. It panics when the lengths do not agree and on a class that there is not.
+func (r *Rows) Add(z []float32, class []int32) {
+	if len(z) != len(class)*r.features {
+		panic(fmt.Sprintf("training: %d rows of %d features, given %d values", len(class), r.features, len(z)))
+	}
+	for _, c := range class {
+		if c < 0 || int(c) >= r.classes {
+			panic(fmt.Sprintf("training: class %d of %d", c, r.classes))
+		}
+	}
+	for len(class) > 0 {
+		b := r.open()
+		n := min(len(class), rowBlock-len(b.class))
+		b.z = append(b.z, z[:n*r.features]...)
+		b.class = append(b.class, class[:n]...)
+		r.rows += n
+		z, class = z[n*r.features:], class[n:]
+	}
+}
+
+// open returns the block that the next row goes to. All but the first have room for all their rows at once.
+func (r *Rows) open() *classRows {
+	last := len(r.blocks) - 1
+	switch {
+	case last < 0:
+		r.blocks = append(r.blocks, classRows{})
+	case r.shared || len(r.blocks[last].class) == rowBlock:
+		r.blocks = append(r.blocks, classRows{
+			z: make([]float32, 0, rowBlock*r.features), class: make([]int32, 0, rowBlock),
+		})
+		r.shared = false
+	default:
+		return &r.blocks[last]
+	}
+	return &r.blocks[last+1]
+}
+
+// Append adds the rows of other without copying their values; neither is given more rows while both are used. It panics
+// when the shapes differ.
+func (r *Rows) Append(other *Rows) {
+	if r.features != other.features || r.classes != other.classes {
+		panic(fmt.Sprintf("training: rows of %d features and %d classes appended to rows of %d and %d",
+			other.features, other.classes, r.features, r.classes))
+	}
+	r.blocks = append(r.blocks, other.blocks...)
+	r.rows += other.rows
+	r.shared = len(r.blocks) > 0
+}
+
+// plus returns the rows of r and then those of other, without copying their values.
+func (r *Rows) plus(other *Rows) *Rows {
+	both := NewRows(r.features, r.classes)
+	both.Append(r)
+	both.Append(other)
+	return both
+}
+
+// fold copies the rows into those whose number is not part modulo parts, and those whose number is.
+func (r *Rows) fold(part, parts int) (fit, heldOut *Rows) {
+	fit, heldOut = NewRows(r.features, r.classes), NewRows(r.features, r.classes)
+	number := 0
+	for _, b := range r.blocks {
+		for i := range b.class {
+			to := fit
+			if number%parts == part {
+				to = heldOut
+			}
+			to.Add(b.z[i*r.features:(i+1)*r.features], b.class[i:i+1])
+			number++
+		}
+	}
+	return fit, heldOut
+}
+
+// counts returns the number of rows of each class.
+func (r *Rows) counts() []int {
+	counts := make([]int, r.classes)
+	for _, b := range r.blocks {
+		for _, c := range b.class {
+			counts[c]++
+		}
+	}
+	return counts
+}
+
+// MajorityClass returns the class of the most rows, the lower number on a tie.
+func (r *Rows) MajorityClass() int32 {
+	best := 0
+	counts := r.counts()
+	for k, n := range counts {
+		if n > counts[best] {
+			best = k
+		}
+	}
+	return int32(best)
+}
+
+// sums returns the second moments of the features.
+func (r *Rows) sums() *Sums {
+	s := NewSums(r.features, 1)
+	none := make([]float32, rowBlock)
+	for _, b := range r.blocks {
+		s.Add(b.z, len(b.class), none[:len(b.class)])
+	}
+	return s
+}

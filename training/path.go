@@ -1,0 +1,99 @@
+package training
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/eerf-stream/eerf/training/internal/linear"
+)
+
+// path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation for each λ takes
+// M³/3 operations in tiles of matrix products; so a dozen take less time than one eigendecomposition, most of which is
+// products of a matrix with a vector.
+type path struct {
+	*system
+	grid  Grid
+	trace bool                               // answers need the trace of the inverse
+	judge func(answers []solution) []float64 // the loss of each
+
+	tried map[float64]judged // by λ
+	room  []*linear.Cholesky // of one goroutine each
+}
+
+// judged is an answer and its loss.
+type judged struct {
+	solution
+	loss float64
+}
+
+func newPath(s *system, g Grid, trace bool, judge func(answers []solution) []float64) *path {
+	return &path{system: s, grid: g, trace: trace, judge: judge, tried: make(map[float64]judged)}
+}
+
+// losses returns the loss of each level.
+func (p *path) losses(levels []float64) ([]float64, error) {
+	todo := p.untried(levels)
+	answers, err := p.solveAll(todo)
+	if err != nil {
+		return nil, err
+	}
+	for i, loss := range p.judge(answers) {
+		p.tried[todo[i]] = judged{solution: answers[i], loss: loss}
+	}
+	losses := make([]float64, len(levels))
+	for i, level := range levels {
+		losses[i] = p.at(level).loss
+	}
+	return losses, nil
+}
+
+// untried returns the λ of levels that have no answer yet, each once.
+func (p *path) untried(levels []float64) []float64 {
+	var todo []float64
+	for _, level := range levels {
+		lambda := p.lambda(p.grid, level)
+		if _, ok := p.tried[lambda]; !ok && !slices.Contains(todo, lambda) {
+			todo = append(todo, lambda)
+		}
+	}
+	return todo
+}
+
+// at returns the answer of a level that losses was asked for.
+func (p *path) at(level float64) judged { return p.tried[p.lambda(p.grid, level)] }
+
+// parallelWork is the number of multiplications below which a second goroutine costs more than it saves.
+const parallelWork = 1 << 23
+
+// workers returns how many goroutines solve that many systems.
+func (p *path) workers(systems int) int {
+	if systems*p.features*p.features*p.features/6 < parallelWork {
+		return 1
+	}
+	return max(1, min(runtime.GOMAXPROCS(0), systems))
+}
+
+// solveAll solves every λ, in parallel: a goroutine takes a λ at a time and 8·M² bytes.
+func (p *path) solveAll(lambdas []float64) ([]solution, error) {
+	answers, errs := make([]solution, len(lambdas)), make([]error, len(lambdas))
+	var next atomic.Int64
+	work := func(factor *linear.Cholesky) {
+		for i := int(next.Add(1)) - 1; i < len(lambdas); i = int(next.Add(1)) - 1 {
+			answers[i], errs[i] = p.solve(lambdas[i], factor, p.trace)
+		}
+	}
+	workers := p.workers(len(lambdas))
+	for len(p.room) < workers {
+		p.room = append(p.room, linear.NewCholesky(p.features))
+	}
+	var wait sync.WaitGroup
+	for worker := 1; worker < workers; worker++ {
+		wait.Go(func() { work(p.room[worker]) })
+	}
+	work(p.room[0]) // here, so that few small systems wake nobody
+	wait.Wait()
+	return answers, errors.Join(errs...)
+}
