@@ -16,11 +16,12 @@ func newRoot() *cobra.Command {
 		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses
 lambda on held-out rows, and publishes the models. It keeps no state of its own.`,
 		Example: `  trainer fit -c eerf.yaml
-  trainer run -c eerf.yaml`,
+  trainer run -c eerf.yaml
+  trainer compare --data rows.csv --label churned`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newFit(), newRun())
+	root.AddCommand(newFit(), newRun(), newCompare(), newFetch())
 	return root
 }

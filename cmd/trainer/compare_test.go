@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/compare"
+)
+
+// small are the flags of a quick comparison.
+var small = []string{"--features", "5,10", "--candidates", "60", "--sample", "0.5", "--repeats", "2"}
+
+// compared runs a comparison of a file of numbers, strings, booleans and nulls.
+func compared(t *testing.T, args ...string) clitest.Result {
+	t.Helper()
+	data := clitest.File(t, "rows.csv", clitest.Mixed(600))
+	return tr(t, append(append([]string{"compare", "--data", data, "--label", "churned"}, small...), args...)...)
+}
+
+// seconds are the last numbers of a line of the table, which no test can know.
+var seconds = regexp.MustCompile(`│ [0-9.]+ *│ [0-9.]+ *│ [0-9.]+ *│( [^│]*│)\n`)
+
+func TestCompareTable(t *testing.T) {
+	out := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
+	masked := seconds.ReplaceAllString(out, "│ (seconds) │$1\n")
+	for _, text := range []string{
+		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain",
+		"binary, 402 training and 198 test rows chosen by the seed", "N0 = 201", "seeds 1 to 2",
+	} {
+		if !strings.Contains(masked, text) {
+			t.Errorf("no %q in\n%s", text, masked)
+		}
+	}
+	if n := strings.Count(masked, "(seconds)"); n != 2*5 {
+		t.Errorf("%d lines of methods, want 10:\n%s", n, masked)
+	}
+	again := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
+	name := regexp.MustCompile(`.*rows.csv`)
+	if a, b := name.ReplaceAllString(masked, ""), name.ReplaceAllString(seconds.ReplaceAllString(again, "│ (seconds) │$1\n"), ""); a != b {
+		t.Errorf("the same command printed\n%s\nand then\n%s", a, b)
+	}
+}
+
+func TestCompareForMachines(t *testing.T) {
+	o := compared(t, "--json").Want(t, cli.ExitOK).Object(t)
+	if o.At(t, "complete") != true || o.Text(t, "metric") != "misclassification" || o.Number(t, "data.train_rows") != 402 {
+		t.Errorf("%v", o)
+	}
+	command := o.Text(t, "made.command")
+	if !strings.HasPrefix(command, "trainer compare --candidates=60 --data=") || !strings.Contains(command, "--features=5,10 --json=true") {
+		t.Errorf("command %q", command)
+	}
+	if tables, ok := o.At(t, "tables").([]any); !ok || len(tables) != 2 {
+		t.Errorf("tables %v", o.At(t, "tables"))
+	}
+}
+
+func TestCompareReport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "report")
+	out := compared(t, "--methods", "energy", "--out", dir).Want(t, cli.ExitOK).Out
+	if !strings.Contains(out, "report: "+filepath.Join(dir, "report.html")) {
+		t.Error(out)
+	}
+	for _, name := range []string{"report.html", "error.svg", "time.svg", "spectrum-energy.svg", "results.json"} {
+		if content, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(content) < 500 {
+			t.Errorf("%s: %d bytes, %v", name, len(content), err)
+		}
+	}
+	file, err := os.Open(filepath.Join(dir, "results.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if rows, err := csv.NewReader(file).ReadAll(); err != nil || len(rows) != 1+2*2*2 {
+		t.Errorf("results.csv: %d rows, %v", len(rows), err)
+	}
+}
+
+func TestCompareTestFileAndRegression(t *testing.T) {
+	train, test := clitest.File(t, "train.csv", clitest.Mixed(500)), clitest.File(t, "test.csv", clitest.Mixed(300))
+	o := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--intercept=false"}, small...)...).
+		Want(t, cli.ExitOK).Object(t)
+	if o.Text(t, "metric") != "relative squared error" || o.At(t, "data.fixed_split") != true || o.Number(t, "data.test_rows") != 300 {
+		t.Errorf("%v", o)
+	}
+	for _, table := range o.At(t, "tables").([]any) {
+		for _, line := range table.(map[string]any)["lines"].([]any) {
+			l := clitest.Object(line.(map[string]any))
+			if e := l.Number(t, "error.mean"); !(e > 0) || math.IsInf(e, 0) || !(l.Number(t, "test_standard_error") > 0) || !(l.Number(t, "unexplained_variance.mean") > 0) {
+				t.Errorf("line %v", l)
+			}
+		}
+	}
+}
+
+func TestCompareWrongUsage(t *testing.T) {
+	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
+	one := clitest.File(t, "one.csv", strings.ReplaceAll(strings.ReplaceAll(clitest.Mixed(300), "true\n", "yes\n"), "false\n", "yes\n"))
+	for args, says := range map[string]string{
+		"":                                  "--data is needed",
+		"--data " + data:                    "--label is needed",
+		"--data " + data + " --label churn": `has no column "churn"`,
+		"--data " + data + " --label churned --methods best":                      `unknown method "best"`,
+		"--data " + data + " --label churned --map square":                        `unknown feature map "square"`,
+		"--data " + data + " --label churned --features 0":                        "expected positive numbers",
+		"--data " + data + " --label churned --features 50 --candidates 20":       "--candidates 20: expected at least 50",
+		"--data " + data + " --label churned --sample 2":                          "--sample 2",
+		"--data " + data + " --label churned --repeats 0":                         "--repeats 0",
+		"--data " + data + " --label churned --loss hinge":                        "--loss hinge",
+		"--data " + data + " --label churned --test-fraction 1":                   "--test-fraction 1",
+		"--data " + data + " --label churned --lambda-grid wide":                  "--lambda-grid",
+		"--data " + data + " --label churned --task guess":                        `task "guess"`,
+		"--data " + data + " --label churned --standardize some":                  "standardize",
+		"--data " + data + " --label churned --map linear --features 50":          "the rows have",
+		"--data " + data + " --label churned --map arccos1 --methods plain-tuned": "plain-tuned: the arccos1 map",
+		"--data " + data + " --label churned --distribution levy":                 `unknown distribution "levy"`,
+		"--dataset rows":                   `unknown data set "rows"`,
+		"--dataset letter --data " + data:  "--dataset has its own rows",
+		"--data " + data + " --data-dir x": "--data-dir goes with --dataset",
+	} {
+		tr(t, append([]string{"compare"}, strings.Fields(args)...)...).Want(t, cli.ExitUsage, says)
+	}
+	tr(t, "compare", "--data", "absent.csv", "--label", "y").Want(t, cli.ExitFailure, "no such file")
+	tr(t, "compare", "--data", one, "--label", "churned").Want(t, cli.ExitFailure, "class")
+	tr(t, "compare", "--dataset", "letter", "--data-dir", t.TempDir()).Want(t, cli.ExitFailure, "trainer fetch letter")
+}
+
+func TestCompareAwkwardFiles(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,same,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d.5,1,%d\n", i*7%13, i%3)
+	}
+	few := clitest.File(t, "few.csv", b.String())
+	for _, task := range []string{"classification", "regression"} {
+		o := tr(t, "compare", "--data", few, "--label", "y", "--task", task, "--features", "30", "--candidates", "60", "--repeats", "2", "--json").
+			Want(t, cli.ExitOK).Object(t)
+		notes := fmt.Sprint(o.At(t, "notes"))
+		if !strings.Contains(notes, "fewer training rows (27) than features (30)") || !strings.Contains(notes, "too few to score on: 27 were taken") {
+			t.Errorf("%s: notes %s", task, notes)
+		}
+		if constant := fmt.Sprint(o.At(t, "data.constant")); constant != "[same]" {
+			t.Errorf("constant columns %s", constant)
+		}
+	}
+}
+
+func TestCompareInterrupted(t *testing.T) {
+	data := clitest.File(t, "rows.csv", clitest.Mixed(600))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	clitest.RunContext(ctx, newRoot, "compare", "--data", data, "--label", "churned").Want(t, cli.ExitInterrupted, "interrupted")
+}
+
+func TestPartialTableIsMarked(t *testing.T) {
+	var out strings.Builder
+	o := compare.DefaultOptions()
+	o.Features = o.Features[:1]
+	printComparison(&out, &compare.Result{Options: o, Metric: "misclassification", Tables: []compare.Table{{M: 20, Lines: []compare.Line{
+		{Method: compare.Plain, Features: 20, Repeats: 3, Error: compare.Mean{Mean: 12.5}}, {Method: "energy", Failure: "no labels"},
+	}}}}, "")
+	for _, text := range []string{"interrupted: what follows is what was done by then", "12.50", "3 of 10 repeats", "failed: no labels"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("no %q in\n%s", text, out.String())
+		}
+	}
+}

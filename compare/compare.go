@@ -1,0 +1,261 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/eerf-stream/eerf/datasets"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Source gives the rows of each repeat. A [datasets.Table] is one.
+type Source interface {
+	// Fixed tells that the rows come with test rows of their own, the same for every seed.
+	Fixed() bool
+	// Split returns the encoded rows of a repeat.
+	Split(o datasets.SplitOptions) (*datasets.Split, error)
+}
+
+// Progress is told what is done next and how many of the steps are done.
+type Progress func(what string, done, total int64)
+
+// Run compares the methods on the rows of a source; name is what the result calls these. When ctx ends it returns what
+// was measured so far with the error of ctx; any other error comes without a result. A method that fails in a repeat
+// does not stop the others: see [Line.Failure] and [Result.Failures].
+func Run(ctx context.Context, name string, source Source, o Options, progress Progress) (*Result, error) {
+	o.Methods = withPlain(o.Methods)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	c := newComparison(name, source, o, progress)
+	for number := range o.Repeats {
+		if err := c.repeat(ctx, number); err != nil {
+			if ctx.Err() == nil {
+				return nil, fmt.Errorf("repeat %d: %w", number, err)
+			}
+			break
+		}
+	}
+	c.finish()
+	c.result.Complete = ctx.Err() == nil
+	return c.result, ctx.Err()
+}
+
+// withPlain puts plain features in front where they are not asked for.
+func withPlain(methods []string) []string {
+	if slices.Contains(methods, Plain) {
+		return methods
+	}
+	return slices.Concat([]string{Plain}, methods)
+}
+
+// comparison is one call of Run.
+type comparison struct {
+	options  Options
+	methods  []*Method
+	source   Source
+	progress Progress
+	result   *Result
+
+	cells    map[cellKey]*cell
+	constant []float64
+	weight   []float64 // of fixed test rows
+	split    *datasets.Split
+	done     int64
+}
+
+type cellKey struct {
+	method string
+	m      int
+}
+
+func newComparison(name string, source Source, o Options, progress Progress) *comparison {
+	c := &comparison{
+		options: o, source: source, progress: progress, cells: make(map[cellKey]*cell),
+		result: &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o, Seconds: map[string]float64{}},
+	}
+	for _, name := range o.Methods {
+		method, _ := Lookup(name) // Validate has looked it up
+		c.methods = append(c.methods, method)
+	}
+	return c
+}
+
+// repeat runs every method at every M on the rows of one repeat.
+func (c *comparison) repeat(ctx context.Context, number int) error {
+	began := time.Now()
+	split, err := c.rows(number)
+	if err != nil {
+		return err
+	}
+	c.result.Seconds["split"] += time.Since(began).Seconds()
+	began = time.Now()
+	r, err := newRepeat(c.options, number, split)
+	if err != nil {
+		return err
+	}
+	c.result.Seconds["bandwidth"] += time.Since(began).Seconds()
+	c.note(r, split)
+	for _, m := range c.options.Features {
+		for _, method := range c.methods {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			c.try(ctx, r, method, m)
+		}
+	}
+	if number == 0 {
+		c.result.Spectra = r.spectra(c.methods)
+	}
+	return nil
+}
+
+// rows returns the split of a repeat, one for all where it is fixed.
+func (c *comparison) rows(number int) (*datasets.Split, error) {
+	if c.split != nil && c.source.Fixed() {
+		return c.split, nil
+	}
+	c.show("splitting and encoding")
+	var err error
+	c.split, err = c.source.Split(datasets.SplitOptions{
+		Seed: c.options.Seed + uint64(number), TestFraction: c.options.TestFraction,
+		Standardize: c.options.Standardize, Clip: c.options.Clip,
+	})
+	return c.split, err
+}
+
+// try runs a method at one M, or repeats what is known of a method of any size.
+func (c *comparison) try(ctx context.Context, r *repeat, method *Method, m int) {
+	c.show(fmt.Sprintf("repeat %d of %d, M = %d: %s", r.number+1, c.options.Repeats, m, method.Name))
+	if first := c.options.Features[0]; method.AnySize && m != first {
+		c.again(method.Name, first, m, r.number)
+	} else if run, errors := r.try(ctx, method, m); ctx.Err() == nil {
+		c.result.Runs = append(c.result.Runs, run)
+		c.cell(method.Name, m).add(run, errors, c.source.Fixed())
+	}
+	c.done++
+}
+
+// again counts a run at one M as that of another.
+func (c *comparison) again(method string, from, m, number int) {
+	known := c.cell(method, from)
+	own := c.cell(method, m)
+	if run := known.runs[len(known.runs)-1]; run.Repeat == number {
+		run.M = m
+		c.result.Runs = append(c.result.Runs, run)
+		own.add(run, known.last, c.source.Fixed())
+	}
+}
+
+func (c *comparison) cell(method string, m int) *cell {
+	key := cellKey{method, m}
+	if c.cells[key] == nil {
+		c.cells[key] = &cell{}
+	}
+	return c.cells[key]
+}
+
+func (c *comparison) show(what string) {
+	if c.progress != nil {
+		c.progress(what, c.done, int64(c.options.Repeats*len(c.options.Features)*len(c.methods)))
+	}
+}
+
+// note takes what a repeat says about its rows.
+func (c *comparison) note(r *repeat, split *datasets.Split) {
+	c.constant = append(c.constant, r.constantError())
+	if r.warning != "" {
+		c.say("repeat %d: %s", r.number, r.warning)
+	}
+	if r.number > 0 {
+		return
+	}
+	c.result.Metric = "misclassification"
+	if r.train.task == scoring.Regression {
+		c.result.Metric = "relative squared error"
+	}
+	if c.source.Fixed() && r.test.outputs == 1 || r.train.task != scoring.Regression {
+		c.weight = r.rowWeights()
+	}
+	c.result.Options.Loss = r.options.Loss
+	c.describe(r, split)
+}
+
+// describe fills in the facts of the first repeat's rows.
+func (c *comparison) describe(r *repeat, split *datasets.Split) {
+	facts := &c.result.Data
+	facts.Task, facts.Classes, facts.Outputs = r.train.task.String(), split.Train.Classes, r.train.outputs
+	facts.TrainRows, facts.TestRows, facts.Dim = r.train.rows, r.test.rows, r.train.dim
+	facts.SampleRows, facts.Candidates, facts.Sigma = r.pool.sample.rows, r.pool.candidates.Count, r.pool.candidates.Sigma
+	facts.Constant = split.Report.Constant
+	for _, left := range split.Report.LeftOut {
+		facts.LeftOut = append(facts.LeftOut, left.Column+": "+left.Reason)
+	}
+	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
+	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
+	c.result.Notes = append(c.result.Notes, split.Report.Warnings...)
+	if wanted := int(c.options.Sample * float64(r.train.rows)); facts.SampleRows > wanted+1 {
+		c.say("--sample %v of %d training rows is too few to score on: %d were taken", c.options.Sample, r.train.rows, facts.SampleRows)
+	}
+	if n := facts.Candidates; n < c.options.Candidates {
+		c.say("--candidates %d lowered to %d: the linear map has one for each column", c.options.Candidates, n)
+	}
+	if m := slices.Max(c.options.Features); m > r.train.rows {
+		c.say("there are fewer training rows (%d) than features (%d): the penalty λ alone decides between models that fit them all",
+			r.train.rows, m)
+	}
+}
+
+func (c *comparison) say(format string, args ...any) {
+	c.result.Notes = append(c.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// finish makes the tables of what was measured.
+func (c *comparison) finish() {
+	for _, m := range c.options.Features {
+		table := Table{M: m}
+		for _, v := range c.constant {
+			table.Constant += v / float64(len(c.constant))
+		}
+		references := make(map[string]*cell)
+		for _, name := range References() {
+			references[name] = c.cells[cellKey{name, m}]
+		}
+		for _, method := range c.methods {
+			if cell := c.cells[cellKey{method.Name, m}]; cell != nil && len(cell.runs) > 0 {
+				table.Lines = append(table.Lines, cell.line(references, c.weight))
+			}
+		}
+		table.markBest()
+		c.result.Tables = append(c.result.Tables, table)
+	}
+}
+
+// markBest marks the line of the smallest error that was had without hindsight.
+func (t *Table) markBest() {
+	best := -1
+	for i, l := range t.Lines {
+		method, _ := Lookup(l.Method)
+		if l.Repeats > 0 && !method.Hindsight && (best < 0 || l.Error.Mean < t.Lines[best].Error.Mean) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		t.Lines[best].Best = true
+	}
+}
+
+// Failures says which methods failed, with the first reason of each, once for every M.
+func (r *Result) Failures() []string {
+	var all []string
+	for _, table := range r.Tables {
+		for _, l := range table.Lines {
+			if l.Failure != "" {
+				all = append(all, fmt.Sprintf("%s at M = %d: %s", l.Method, table.M, l.Failure))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,310 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/datasets"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// run compares on generated rows.
+func run(t *testing.T, source Source, o Options) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), "made", source, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := r.Failures(); failed != nil {
+		t.Fatal(failed)
+	}
+	return r
+}
+
+// line is that of a method in the last table.
+func line(t *testing.T, r *Result, method string) Line {
+	t.Helper()
+	table := r.Tables[len(r.Tables)-1]
+	for _, l := range table.Lines {
+		if l.Method == method {
+			return l
+		}
+	}
+	t.Fatalf("no line of %s in %+v", method, table)
+	return Line{}
+}
+
+func TestEveryMethodOnEveryTask(t *testing.T) {
+	for _, source := range []made{
+		{task: scoring.Regression, rows: 900}, {task: scoring.Regression, rows: 900, fixed: true},
+		{task: scoring.Binary, rows: 900, fixed: true}, {task: scoring.MultiClass, rows: 900, classes: 4},
+	} {
+		t.Run(source.task.String(), func(t *testing.T) {
+			o := quick()
+			o.Methods, _ = Fitting(o)
+			o.Repeats = 2
+			r := run(t, source, o)
+			if len(r.Tables) != 2 || len(r.Runs) != 2*2*len(o.Methods) || !r.Complete {
+				t.Fatalf("%d tables and %d runs", len(r.Tables), len(r.Runs))
+			}
+			for _, m := range r.Runs {
+				if !(m.Error > 0 && m.Error < 300) || m.Preprocess < 0 || m.Train <= 0 || m.Test <= 0 || math.IsInf(m.Lambda, 0) {
+					t.Errorf("measurement %+v", m)
+				}
+				if (m.Unexplained != nil) != (source.task == scoring.Regression) {
+					t.Errorf("%s has unexplained variance %v", source.task, m.Unexplained)
+				}
+			}
+			for _, table := range r.Tables {
+				if len(table.Lines) != len(o.Methods) || !(table.Constant > 0) {
+					t.Errorf("table %+v", table)
+				}
+				for _, l := range table.Lines {
+					wanted := len(References())
+					if slices.Contains(References(), l.Method) {
+						wanted--
+					}
+					if len(l.Differences) != wanted || (l.TestError != nil) != source.fixed {
+						t.Errorf("line %+v", l)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestSelectionBeatsPlainWhereFrequenciesMatter(t *testing.T) {
+	r := run(t, made{task: scoring.Regression, rows: 1500}, quick())
+	l := line(t, r, "correlation")
+	if d := l.Differences[Plain]; d.Mean >= 0 || !d.Clear() {
+		t.Errorf("correlation is not better than plain features: %+v", l)
+	}
+	if linear := line(t, r, "linear"); linear.Features != madeDim || linear.Error.Mean < 80 {
+		t.Errorf("the linear model explains cosines: %+v", linear)
+	}
+}
+
+// same returns the result without its times.
+func same(t *testing.T, r *Result) string {
+	t.Helper()
+	clear(r.Seconds)
+	for i := range r.Runs {
+		r.Runs[i].Preprocess, r.Runs[i].Train, r.Runs[i].Test = 0, 0, 0
+	}
+	for _, table := range r.Tables {
+		for i := range table.Lines {
+			table.Lines[i].Preprocess, table.Lines[i].Train, table.Lines[i].Test = 0, 0, 0
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
+	o := quick()
+	o.Methods, _ = Fitting(o)
+	o.Repeats = 2
+	source := made{task: scoring.MultiClass, rows: 700, classes: 3}
+	first := same(t, run(t, source, o))
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	if again := same(t, run(t, source, o)); again != first {
+		t.Errorf("on one processor:\n%s\non %d:\n%s", again, before, first)
+	}
+	o.Seed = 2
+	second := run(t, source, o)
+	if second.Runs[0].Error != errorOf(t, first, 1) {
+		t.Errorf("the first repeat of seed 2 has error %v, the second of seed 1 had %v", second.Runs[0].Error, errorOf(t, first, 1))
+	}
+}
+
+// errorOf is the error of plain features in a repeat of a result in JSON.
+func errorOf(t *testing.T, text string, repeat int) float64 {
+	t.Helper()
+	var r struct{ Runs []Measurement }
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range r.Runs {
+		if m.Method == Plain && m.Repeat == repeat {
+			return m.Error
+		}
+	}
+	t.Fatalf("no repeat %d", repeat)
+	return 0
+}
+
+func TestOrderAndCompanyOfMethodsChangeNothing(t *testing.T) {
+	o := quick()
+	o.Repeats, o.Methods = 1, []string{"correlation", "linear", "energy"}
+	source := made{task: scoring.Binary, rows: 600}
+	all := run(t, source, o)
+	o.Methods = []string{"energy"}
+	alone := run(t, source, o)
+	if a, b := line(t, all, "energy"), line(t, alone, "energy"); a.Error != b.Error {
+		t.Errorf("energy has error %v in company and %v alone", a.Error, b.Error)
+	}
+	if alone.Options.Methods[0] != Plain {
+		t.Errorf("methods %v lack plain features", alone.Options.Methods)
+	}
+}
+
+func TestInterruptKeepsWhatIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := Run(ctx, "made", made{task: scoring.Regression, rows: 600}, quick(), func(_ string, done, total int64) {
+		if done == total/2 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || r == nil || r.Complete {
+		t.Fatalf("result %+v, error %v", r, err)
+	}
+	if n := len(r.Runs); n == 0 || n >= 3*2*5 || len(r.Failures()) > 0 {
+		t.Errorf("%d runs, failures %v", n, r.Failures())
+	}
+	if l := r.Tables[0].Lines[0]; l.Repeats == 0 || l.Repeats == 3 {
+		t.Errorf("line %+v", l)
+	}
+}
+
+func TestFaultyOptions(t *testing.T) {
+	for says, change := range map[string]func(o *Options){
+		"--features [8 8]":               func(o *Options) { o.Features = []int{8, 8} },
+		"--features is empty":            func(o *Options) { o.Features = nil },
+		"--candidates 20: expected at":   func(o *Options) { o.Candidates = 20 },
+		"--sample 0":                     func(o *Options) { o.Sample = 0 },
+		"--repeats 0":                    func(o *Options) { o.Repeats = 0 },
+		"--test-fraction 1":              func(o *Options) { o.TestFraction = 1 },
+		"--held-out NaN":                 func(o *Options) { o.HeldOut = math.NaN() },
+		"--sigma -1":                     func(o *Options) { o.Sigma = -1 },
+		"--loss hinge":                   func(o *Options) { o.Loss = "hinge" },
+		`unknown method "best"`:          func(o *Options) { o.Methods = []string{"best"} },
+		"names energy twice":             func(o *Options) { o.Methods = []string{"energy", "energy"} },
+		"plain-tuned: the arccos1 map":   func(o *Options) { o.Map = scoring.MapArcCosine1 },
+		"does not go with distribution":  func(o *Options) { o.Distribution = scoring.Uniform },
+		"--features 24: the linear map":  func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapLinear, scoring.Uniform, nil },
+		"bandwidth_mix is [0 1]":         func(o *Options) { o.Mix = []float64{0, 1} },
+		"nu is 0, want 0.25 to 1000 for": func(o *Options) { o.Distribution, o.Nu = scoring.Matern, 0 },
+	} {
+		o := quick()
+		change(&o)
+		r, err := Run(t.Context(), "made", made{task: scoring.Regression, rows: 300}, o, nil)
+		var fault *OptionsError
+		if r != nil || !errors.As(err, &fault) || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
+	}
+}
+
+func TestBandwidthMixLeavesPlainFeaturesAlone(t *testing.T) {
+	o := quick()
+	o.Repeats = 1
+	o.Methods, _ = Fitting(o)
+	source := made{task: scoring.Regression, rows: 600}
+	before := run(t, source, o)
+	o.Mix = []float64{0.5, 1, 2}
+	after := run(t, source, o)
+	for _, name := range o.Methods {
+		method, _ := Lookup(name)
+		a, b := line(t, before, name), line(t, after, name)
+		one := !method.Pool || name == Plain || name == "ses"
+		if one != (a.Error.Mean == b.Error.Mean) {
+			t.Errorf("%s: error %v without a mix and %v with it", name, a.Error.Mean, b.Error.Mean)
+		}
+	}
+}
+
+func TestEveryMapWorks(t *testing.T) {
+	for _, m := range []scoring.Map{scoring.MapCosine, scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2, scoring.MapLinear} {
+		o := quick()
+		o.Map, o.Repeats, o.Features = m, 1, []int{4}
+		if m == scoring.MapLinear {
+			o.Distribution = scoring.Uniform
+		}
+		o.Methods, _ = Fitting(o)
+		r := run(t, made{task: scoring.Regression, rows: 400}, o)
+		if m == scoring.MapLinear && (r.Data.Candidates != madeDim || !strings.Contains(strings.Join(r.Notes, ";"), "lowered to 5")) {
+			t.Errorf("%d candidates, notes %v", r.Data.Candidates, r.Notes)
+		}
+	}
+}
+
+// twisted changes the rows of another source.
+type twisted struct {
+	made
+	twist func(s *datasets.Split)
+}
+
+func (w twisted) Split(o datasets.SplitOptions) (*datasets.Split, error) {
+	s, err := w.made.Split(o)
+	if err == nil {
+		w.twist(s)
+	}
+	return s, err
+}
+
+func TestAwkwardRows(t *testing.T) {
+	rows := made{task: scoring.Binary, rows: 300}
+	set := func(v int32) func(s *datasets.Split) {
+		return func(s *datasets.Split) {
+			for i := range s.Train.Class {
+				s.Train.Class[i] = v
+			}
+		}
+	}
+	for _, source := range []twisted{
+		{rows, set(1)}, {rows, func(s *datasets.Split) { s.Test.N, s.Test.X, s.Test.Class = 0, nil, nil }},
+	} {
+		if r, err := Run(t.Context(), "made", source, quick(), nil); r != nil || err == nil {
+			t.Errorf("result %v, error %v, want an error alone", r, err)
+		}
+	}
+	o := quick()
+	o.Features, o.Candidates, o.Repeats = []int{60, 250}, 400, 1
+	constant := func(s *datasets.Split) { // columns that never vary, and fewer rows than features
+		for i := range s.Train.X {
+			if i%madeDim < 3 {
+				s.Train.X[i] = 1
+			}
+		}
+	}
+	r := run(t, twisted{made{task: scoring.Regression, rows: 200}, constant}, o)
+	if !strings.Contains(strings.Join(r.Notes, ";"), "fewer training rows") {
+		t.Errorf("notes %v", r.Notes)
+	}
+	for _, m := range r.Runs {
+		if math.IsNaN(m.Error) || math.IsInf(m.Error, 0) {
+			t.Errorf("measurement %+v", m)
+		}
+	}
+}
+
+func TestAMethodThatFailsStopsNoOther(t *testing.T) {
+	o := quick()
+	o.Repeats, o.Sample = 1, 0.01
+	oneClass := func(s *datasets.Split) { // labels are constant among the scored rows, but not beyond
+		for _, i := range firstByHash(o.Seed, s.Train.N, minSample) {
+			s.Train.Class[i] = 0
+		}
+	}
+	r, err := Run(t.Context(), "made", twisted{made{task: scoring.Binary, rows: 600}, oneClass}, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := r.Failures()
+	if len(failed) != 4 || !strings.Contains(failed[0], "labels are constant over the 50 rows") && !strings.Contains(failed[0], "constant") {
+		t.Errorf("failures %q", failed)
+	}
+	if l := line(t, r, "plain-tuned"); l.Repeats != 1 {
+		t.Errorf("plain-tuned: %+v", l)
+	}
+}

@@ -1,0 +1,98 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// fitted is a model and how it came about.
+type fitted struct {
+	model     *training.Model
+	transform *scoring.Transformer
+	// loss is what λ was chosen by, the least of all λ: the mean loss on held-out rows or what training took in its place.
+	loss       float64
+	atEdge     bool
+	iterations int // of the logistic loss, over all λ
+	note       string
+	seconds    float64
+}
+
+// fitOnce is fit with its seconds, or the model that was fitted before on the same set, be it again.
+func (r *repeat) fitOnce(ctx context.Context, set *scoring.FeatureSet) (f *fitted, again bool, err error) {
+	if f := r.fits[set]; f != nil {
+		return f, true, nil
+	}
+	began := time.Now()
+	if f, err = r.fit(ctx, set); err != nil {
+		return nil, false, err
+	}
+	f.seconds = time.Since(began).Seconds()
+	r.fits[set] = f
+	return f, false, nil
+}
+
+// fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. This is the
+// one place that knows the losses.
+func (r *repeat) fit(ctx context.Context, set *scoring.FeatureSet) (*fitted, error) {
+	transform := scoring.NewTransformer(set, nil)
+	if r.options.Loss == LossLogistic {
+		return r.fitLogistic(ctx, transform)
+	}
+	return r.fitSquared(ctx, transform)
+}
+
+func (r *repeat) fitSquared(ctx context.Context, transform *scoring.Transformer) (*fitted, error) {
+	fit, heldOut, err := r.sumProducts(ctx, transform)
+	if err != nil {
+		return nil, err
+	}
+	found, err := training.Train(fit, heldOut, r.training())
+	if err != nil {
+		return nil, err
+	}
+	losses := found.HeldOutLoss
+	if found.Rule != training.RuleHeldOut {
+		losses = found.GCV
+	}
+	return newFitted(found, transform, losses), nil
+}
+
+func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer) (*fitted, error) {
+	fit, heldOut, err := r.keepRows(ctx, transform)
+	if err != nil {
+		return nil, err
+	}
+	found, err := training.TrainLogistic(ctx, fit, heldOut, r.training())
+	if err != nil {
+		return nil, err
+	}
+	f := newFitted(&found.Fit, transform, found.HeldOutLoss)
+	for _, step := range append(found.Path, found.Last) {
+		f.iterations += step.Iterations
+	}
+	if n := found.Unconverged(); n > 0 {
+		f.note = join(f.note, fmt.Sprintf("%d of %d fits on the λ path did not converge", n, len(found.Path)+1))
+	}
+	return f, nil
+}
+
+// training are the options of package training.
+func (r *repeat) training() training.Options {
+	return training.Options{Intercept: r.options.Intercept, Grid: r.options.Grid}
+}
+
+func newFitted(found *training.Fit, transform *scoring.Transformer, losses []float64) *fitted {
+	f := &fitted{model: found.Model, transform: transform, loss: math.Inf(1), atEdge: found.AtEdge}
+	if found.Rule != training.RuleHeldOut {
+		f.note = fmt.Sprintf("λ by %s: %d held-out rows", found.Rule, found.HeldOutRows)
+	}
+	for _, v := range losses {
+		f.loss = min(f.loss, v)
+	}
+	return f
+}

@@ -1,0 +1,42 @@
+package compare
+
+import (
+	"math"
+
+	"github.com/eerf-stream/eerf/datasets"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// labelCoding maps each label y_k of a regression to gain_k·y_k + offset_k, which is in [-1, 1] over the training rows.
+// The relative squared error depends on where zero is, and this is where the paper has it.
+type labelCoding struct{ gain, offset []float64 }
+
+// codingOf returns the coding by the range of the training labels. A label that is constant is left where it is.
+func codingOf(d *datasets.Data) labelCoding {
+	if d.Task != scoring.Regression {
+		return labelCoding{}
+	}
+	c := labelCoding{make([]float64, d.Outputs), make([]float64, d.Outputs)}
+	for k := range d.Outputs {
+		low, high := math.Inf(1), math.Inf(-1)
+		for i := range d.N {
+			y := float64(d.Y[i*d.Outputs+k])
+			low, high = min(low, y), max(high, y)
+		}
+		c.gain[k] = 1
+		if half := high/2 - low/2; half > 0 {
+			c.gain[k], c.offset[k] = 1/half, -(low/2+high/2)/half
+		}
+	}
+	return c
+}
+
+// apply codes row-major labels.
+func (c labelCoding) apply(y []float32) []float32 {
+	coded := make([]float32, len(y))
+	for i, v := range y {
+		k := i % len(c.gain)
+		coded[i] = float32(c.gain[k]*float64(v) + c.offset[k])
+	}
+	return coded
+}

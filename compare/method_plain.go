@@ -1,0 +1,55 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// tunedScales are what plain-tuned multiplies the bandwidth by.
+var tunedScales = []float64{0.5, 1, 2, 4, 8}
+
+var plainTunedMethod = &Method{
+	Name: "plain-tuned", Title: "plain random features, bandwidth tuned",
+	Source:  "Rahimi and Recht, NIPS 2007",
+	Summary: "Plain features at σ times ½, 1, 2, 4 or 8, whichever has the smallest loss on held-out training rows.",
+	Refuses: func(o Options) string {
+		if o.Map != scoring.MapCosine {
+			return fmt.Sprintf("the %v map has no bandwidth that the model could not make up for", o.Map)
+		}
+		return ""
+	},
+	Select: selectTuned,
+}
+
+func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
+	var best Choice
+	least := math.Inf(1)
+	for _, scale := range tunedScales {
+		c := t.OneBandwidth()
+		c.Sigma *= scale
+		set := firstCandidates(c, t.M)
+		loss, err := t.HeldOutLoss(ctx, set)
+		if err != nil {
+			return nil, fmt.Errorf("bandwidth %.4g: %w", c.Sigma, err)
+		}
+		if best.Set == nil || loss < least {
+			least, best = loss, Choice{Set: set, Note: fmt.Sprintf("σ × %g", scale)}
+		}
+	}
+	return &Selected{Choices: []Choice{best}}, nil
+}
+
+var linearMethod = &Method{
+	Name: "linear", Title: "the encoded columns themselves", AnySize: true,
+	Summary: "No random features: a linear model on the d encoded columns, whatever M is.",
+	Select: func(_ context.Context, t *Trial) (*Selected, error) {
+		_, _, dim, _ := t.Train()
+		columns := scoring.Candidates{
+			Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Seed: t.Seed, Dim: dim, Count: dim,
+		}
+		return only(firstCandidates(columns, dim)), nil
+	},
+}

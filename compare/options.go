@@ -1,0 +1,197 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// OptionsError is a fault in the options, by themselves or with the rows that they are for.
+type OptionsError struct{ Err error }
+
+func (e *OptionsError) Error() string { return e.Err.Error() }
+func (e *OptionsError) Unwrap() error { return e.Err }
+
+// optionsFault returns an OptionsError.
+func optionsFault(format string, args ...any) error {
+	return &OptionsError{fmt.Errorf(format, args...)}
+}
+
+// Losses that models are trained with.
+const (
+	// LossAuto is logistic for classes and squared for a regression.
+	LossAuto = "auto"
+	// LossSquared is ridge regression, for classes on ±1 labels, one against the rest.
+	LossSquared = training.LossSquared
+	// LossLogistic is logistic regression, softmax for more than two classes.
+	LossLogistic = training.LossLogistic
+)
+
+// Losses returns the names of the losses.
+func Losses() []string { return []string{LossAuto, LossSquared, LossLogistic} }
+
+// lossFor returns the loss for labels of a task.
+func (o Options) lossFor(task scoring.Task) (string, error) {
+	switch {
+	case o.Loss == LossLogistic && task == scoring.Regression:
+		return "", optionsFault("--loss logistic is for classes, and the label is a regression's")
+	case o.Loss != LossAuto:
+		return o.Loss, nil
+	case task == scoring.Regression:
+		return LossSquared, nil
+	}
+	return LossLogistic, nil
+}
+
+// Options say what is compared.
+type Options struct {
+	// Methods are names of the registry, in the order of the tables. Plain features are always among them.
+	Methods []string `json:"methods"`
+	// Features are the values of M, ascending.
+	Features []int `json:"features"`
+	// Candidates is M0; the linear map has no more of them than there are columns.
+	Candidates int `json:"candidates"`
+	// Map and Distribution are the feature map and what candidates are drawn from; Nu goes with Matérn.
+	Map          scoring.Map          `json:"map"`
+	Distribution scoring.Distribution `json:"distribution"`
+	Nu           float64              `json:"nu,omitempty"`
+	// Sigma is the bandwidth, 0 for the nearest-neighbour rule on training rows.
+	Sigma float64 `json:"sigma"`
+	// Mix are scales of the bandwidth for the candidates of the pool; empty means 1 for all. Methods without a choice among
+	// candidates keep one bandwidth: plain features, their samplers and SES.
+	Mix []float64 `json:"bandwidth_mix,omitempty"`
+	// Sample is N0 as a share of the training rows, in (0, 1].
+	Sample float64 `json:"sample"`
+	// Repeats is how often everything is done, repeat r with the seed Seed + r.
+	Repeats int    `json:"repeats"`
+	Seed    uint64 `json:"seed"`
+	// TestFraction is the share of rows that are test rows, where the rows do not come with their own.
+	TestFraction float64 `json:"test_fraction"`
+	// HeldOut is the share of the training rows that λ is chosen on.
+	HeldOut float64 `json:"held_out"`
+	// Loss, Intercept and Grid say how models are trained; of a result, Loss is what LossAuto came to.
+	Loss      string        `json:"loss"`
+	Intercept bool          `json:"intercept"`
+	Grid      training.Grid `json:"lambda_grid"`
+	// Standardize and Clip are the encoder's settings.
+	Standardize string  `json:"standardize"`
+	Clip        float64 `json:"clip"`
+}
+
+// DefaultOptions are the options of a user's own file.
+func DefaultOptions() Options {
+	return Options{
+		Methods: MethodNames(), Features: []int{20, 50, 100}, Candidates: 1000, Nu: 1.5, Sample: 0.1, Repeats: 10, Seed: 1,
+		TestFraction: 0.33, HeldOut: 0.2, Loss: LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
+	}
+}
+
+// Validate returns every fault of the options, joined, each with the name of the flag that sets it.
+func (o Options) Validate() error {
+	faults := slices.Concat(o.sizeFaults(), o.shareFaults(), o.modelFaults(), o.methodFaults())
+	if joined := errors.Join(faults...); joined != nil {
+		return &OptionsError{joined}
+	}
+	return nil
+}
+
+// sizeFaults checks the numbers of features, candidates and repeats.
+func (o Options) sizeFaults() []error {
+	var faults []error
+	if len(o.Features) == 0 {
+		faults = append(faults, errors.New("--features is empty: expected numbers of features, such as 20,50,100"))
+	}
+	for i, m := range o.Features {
+		if m < 1 || i > 0 && m <= o.Features[i-1] {
+			faults = append(faults, fmt.Errorf("--features %v: expected positive numbers in rising order", o.Features))
+			break
+		}
+	}
+	if n := len(o.Features); n > 0 && o.Candidates < o.Features[n-1] {
+		faults = append(faults, fmt.Errorf("--candidates %d: expected at least %d, the largest of --features", o.Candidates, o.Features[n-1]))
+	}
+	if o.Repeats < 1 {
+		faults = append(faults, fmt.Errorf("--repeats %d: expected 1 or more", o.Repeats))
+	}
+	return faults
+}
+
+// shareFaults checks the shares of rows.
+func (o Options) shareFaults() []error {
+	var faults []error
+	if !(o.Sample > 0 && o.Sample <= 1) {
+		faults = append(faults, fmt.Errorf("--sample %v: expected a share of the training rows above 0 and up to 1", o.Sample))
+	}
+	if !(o.TestFraction > 0 && o.TestFraction < 1) {
+		faults = append(faults, fmt.Errorf("--test-fraction %v: expected a number between 0 and 1", o.TestFraction))
+	}
+	if !(o.HeldOut > 0 && o.HeldOut < 1) {
+		faults = append(faults, fmt.Errorf("--held-out %v: expected a number between 0 and 1", o.HeldOut))
+	}
+	return faults
+}
+
+// modelFaults checks bandwidth, loss, λ and encoding.
+func (o Options) modelFaults() []error {
+	var faults []error
+	if o.Sigma < 0 || math.IsNaN(o.Sigma) || math.IsInf(o.Sigma, 0) {
+		faults = append(faults, fmt.Errorf("--sigma %v: expected a positive number, or 0 for the rule", o.Sigma))
+	}
+	if !slices.Contains(Losses(), o.Loss) {
+		faults = append(faults, fmt.Errorf("--loss %s: expected one of %v", o.Loss, Losses()))
+	}
+	if err := o.Grid.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("--lambda-grid: %w", err))
+	}
+	if err := (encoder.Options{Standardize: o.Standardize, Clip: o.Clip}).Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("--standardize, --clip: %w", err))
+	}
+	return faults
+}
+
+// methodFaults checks the list of methods against the registry and the other options.
+func (o Options) methodFaults() []error {
+	var faults []error
+	for i, name := range o.Methods {
+		method, err := Lookup(name)
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("--methods: %w", err))
+		case slices.Contains(o.Methods[:i], name):
+			faults = append(faults, fmt.Errorf("--methods names %s twice", name))
+		default:
+			if reason := method.refuses(o); reason != "" {
+				faults = append(faults, fmt.Errorf("--methods %s: %s", name, reason))
+			}
+		}
+	}
+	return faults
+}
+
+// candidates describes the pool of a repeat.
+func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candidates, error) {
+	c := o.describe(dim, sigma, seed)
+	if c.Map == scoring.MapLinear {
+		c.Count = min(c.Count, dim)
+		if m := slices.Max(o.Features); m > dim {
+			return c, optionsFault("--features %d: the linear map has a feature for each column, and the rows have %d of them", m, dim)
+		}
+	}
+	if err := c.Validate(); err != nil {
+		return c, &OptionsError{err}
+	}
+	return c, nil
+}
+
+// describe is candidates without a look at whether they can be drawn.
+func (o Options) describe(dim int, sigma float64, seed uint64) scoring.Candidates {
+	return scoring.Candidates{
+		Map: o.Map, Distribution: o.Distribution, Nu: o.Nu, Sigma: sigma, Seed: seed, Dim: dim, Count: o.Candidates,
+		Mix: o.Mix,
+	}
+}

@@ -1,0 +1,140 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/eerf-stream/eerf/datasets"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// repeat is the rows of one repeat and what its trials share.
+type repeat struct {
+	number      int
+	seed        uint64
+	options     Options
+	train, test *rows
+	heldOut     []bool // of the training rows
+	pool        *pool
+	shares      map[string]*share               // by name
+	fits        map[*scoring.FeatureSet]*fitted // models that a method tuned itself by
+	// trainMean and majority are what the constant predictor answers.
+	trainMean []float64
+	majority  int32
+	warning   string
+}
+
+// newRepeat prepares the rows and the pool of a repeat.
+func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
+	coding := codingOf(split.Train)
+	r := &repeat{
+		number: number, seed: o.Seed + uint64(number), options: o,
+		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
+		shares: make(map[string]*share), fits: make(map[*scoring.FeatureSet]*fitted),
+	}
+	if err := r.checkRows(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.options.Loss, err = o.lossFor(r.train.task); err != nil {
+		return nil, err
+	}
+	r.heldOut = heldOutRows(r.seed, r.train.rows, o.HeldOut)
+	r.trainMean, r.majority = r.train.means(), r.train.majority()
+	sigma, warning := r.bandwidth()
+	r.warning = warning
+	candidates, err := o.candidates(r.train.dim, sigma, r.seed)
+	if err != nil {
+		return nil, err
+	}
+	list := firstByHash(r.seed, r.train.rows, sampleSize(r.train.rows, o.Sample))
+	r.pool = &pool{candidates: candidates, sample: r.train.sample(list)}
+	return r, nil
+}
+
+// checkRows reports rows that nothing can be learned or measured on.
+func (r *repeat) checkRows() error {
+	if r.train.rows < 2 || r.test.rows < 1 {
+		return fmt.Errorf("%d training rows and %d test rows: too few to compare anything", r.train.rows, r.test.rows)
+	}
+	for i, y := range r.train.y {
+		if y != r.train.y[i%r.train.outputs] {
+			return nil
+		}
+	}
+	return fmt.Errorf("the label is the same in all %d training rows: there is nothing to learn", r.train.rows)
+}
+
+// bandwidth returns σ.
+func (r *repeat) bandwidth() (sigma float64, warning string) {
+	if r.options.Sigma > 0 {
+		return r.options.Sigma, ""
+	}
+	list := firstByHash(r.seed^bandwidthTag, r.train.rows, min(r.train.rows, bandwidthRows))
+	near := r.train.sample(list)
+	return scoring.Bandwidth(near.x, near.rows, near.dim, r.options.Distribution, r.options.Map)
+}
+
+// try runs one method at M features.
+func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *measured) {
+	run := Measurement{Method: method.Name, M: m, Repeat: r.number, Seed: r.seed}
+	trial := r.newTrial(m)
+	runtime.GC() // so that no method pays for the garbage of the one before
+	began := time.Now()
+	selected, err := method.Select(ctx, trial)
+	run.Preprocess = time.Since(began).Seconds() - trial.spent + trial.charged
+	if err != nil {
+		run.Failure = err.Error()
+		return run, nil
+	}
+	run.AboveNoise = selected.AboveNoise
+	var best *measured
+	for _, choice := range selected.Choices {
+		errors, err := r.tryChoice(ctx, trial, &run, choice, best)
+		if err != nil {
+			run.Failure = err.Error()
+			return run, nil
+		}
+		best = errors
+	}
+	return run, best
+}
+
+// tryChoice trains and measures a model on a feature set; the run becomes that of this set if it is better than the best
+// so far. It returns the better of the two.
+func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice Choice, best *measured) (*measured, error) {
+	model, _, err := r.fitOnce(ctx, choice.Set)
+	if err != nil {
+		return nil, err
+	}
+	run.Train += model.seconds
+	if trial.tuned[choice.Set] { // no model counts twice
+		run.Preprocess -= model.seconds
+	}
+	began := time.Now()
+	errors, err := r.measure(ctx, model)
+	if err != nil {
+		return nil, err
+	}
+	if best != nil && best.percent <= errors.percent {
+		return best, nil
+	}
+	run.Test = time.Since(began).Seconds()
+	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
+	run.Lambda, run.AtEdge, run.Iterations = model.model.Lambda, model.atEdge, model.iterations
+	run.Error = errors.percent
+	if r.test.task == scoring.Regression {
+		run.Unexplained = &errors.unexplained
+	}
+	return errors, nil
+}
+
+// join puts two remarks behind each other.
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/eerf-stream/eerf/compare"
+)
+
+// Names of the files that Write makes, beside the plots.
+const (
+	Page        = "report.html"
+	ResultsCSV  = "results.csv"
+	SpectrumCSV = "spectrum.csv"
+	ResultsJSON = "results.json"
+)
+
+// Write writes the report into a folder, which is made if it is not there. Files of the same names are replaced.
+func Write(dir string, r *compare.Result) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a report is no secret
+		return fmt.Errorf("make report folder: %w", err)
+	}
+	figures, err := Figures(r)
+	if err != nil {
+		return err
+	}
+	page, err := HTML(r, figures)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("result as JSON: %w", err)
+	}
+	files := map[string][]byte{Page: page, ResultsJSON: append(text, '\n')}
+	for _, f := range figures {
+		files[f.Name+".svg"] = f.SVG
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil { //nolint:gosec // as above
+			return fmt.Errorf("write report: %w", err)
+		}
+	}
+	if err := writeCSV(filepath.Join(dir, ResultsCSV), measurementRows(r)); err != nil {
+		return err
+	}
+	return writeCSV(filepath.Join(dir, SpectrumCSV), spectrumRows(r))
+}
+
+func writeCSV(path string, rows [][]string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if err := csv.NewWriter(file).WriteAll(rows); err != nil {
+		file.Close()
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return file.Close()
+}
+
+// measurementRows are the lines of results.csv.
+func measurementRows(r *compare.Result) [][]string {
+	rows := [][]string{{"method", "m", "features", "repeat", "seed", "error_percent", "unexplained_variance_percent",
+		"preprocess_seconds", "train_seconds", "test_seconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
+	for _, run := range r.Runs {
+		unexplained := ""
+		if run.Unexplained != nil {
+			unexplained = number(*run.Unexplained)
+		}
+		failed := number(run.Error)
+		if run.Failure != "" {
+			failed = ""
+		}
+		rows = append(rows, []string{
+			run.Method, strconv.Itoa(run.M), strconv.Itoa(run.Features), strconv.Itoa(run.Repeat),
+			strconv.FormatUint(run.Seed, 10), failed, unexplained, number(run.Preprocess), number(run.Train),
+			number(run.Test), number(run.Lambda), strconv.FormatBool(run.AtEdge),
+			strconv.Itoa(run.Iterations), run.Note, run.Failure,
+		})
+	}
+	return rows
+}
+
+// spectrumRows are the lines of spectrum.csv.
+func spectrumRows(r *compare.Result) [][]string {
+	rows := [][]string{{"criterion", "rank", "value"}}
+	for _, s := range r.Spectra {
+		for i, v := range s.Values {
+			rows = append(rows, []string{s.Criterion, strconv.Itoa(i + 1), number(v)})
+		}
+	}
+	return rows
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

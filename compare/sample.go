@@ -1,0 +1,53 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+const (
+	// minSample is the least number of rows that are scored, where there are so many: on fewer, scores are noise.
+	minSample = 50
+	// bandwidthRows is how many training rows the nearest-neighbour rule looks at.
+	bandwidthRows = 1000
+	// bandwidthTag sets the hash of the bandwidth's rows apart from that of the scored rows ("sigma" in ASCII).
+	bandwidthTag = 0x7369676d61
+)
+
+// sampleSize returns N0: the share of the rows, rounded, but at least minSample where there are so many.
+func sampleSize(n int, share float64) int {
+	wanted := int(math.Round(share * float64(n)))
+	return min(max(wanted, minSample), n)
+}
+
+// firstByHash returns the count row numbers below n with the smallest hashes, ascending.
+func firstByHash(seed uint64, n, count int) []int32 {
+	type hashed struct {
+		hash uint64
+		row  int32
+	}
+	all := make([]hashed, n)
+	for i := range all {
+		all[i] = hashed{scoring.Hash(seed, 0, int64(i)), int32(i)}
+	}
+	slices.SortFunc(all, func(a, b hashed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row)) })
+	first := make([]int32, count)
+	for i := range first {
+		first[i] = all[i].row
+	}
+	slices.Sort(first)
+	return first
+}
+
+// heldOutRows tells of each of n training rows whether λ is chosen on it.
+func heldOutRows(seed uint64, n int, share float64) []bool {
+	held := make([]bool, n)
+	for i := range held {
+		held[i] = training.HeldOut(seed, 0, int64(i), 0, share)
+	}
+	return held
+}

@@ -1,0 +1,185 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Table is the comparison at one M.
+type Table struct {
+	M int `json:"m"`
+	// Constant is the mean error of the constant predictor, in percent.
+	Constant float64 `json:"constant_error"`
+	Lines    []Line  `json:"lines"`
+}
+
+// Line is a method at one M, over the repeats that were measured.
+type Line struct {
+	Method   string `json:"method"`
+	Features int    `json:"features"`
+	Repeats  int    `json:"repeats"`
+	// Error is in percent; Differences are Error minus that of each of [References], in pairs of equal seeds.
+	Error       Mean            `json:"error"`
+	Differences map[string]Mean `json:"differences,omitempty"`
+	// TestError and DifferenceTestError are the standard errors of Error and of the difference to plain features as estimates
+	// from the test rows at hand, where these are the same in all repeats: what another test set of the size might change.
+	TestError           *float64 `json:"test_standard_error,omitempty"`
+	DifferenceTestError *float64 `json:"difference_test_standard_error,omitempty"`
+	// Unexplained is the unexplained variance of a regression.
+	Unexplained *Mean `json:"unexplained_variance,omitempty"`
+	// Seconds are means over the repeats.
+	Preprocess float64 `json:"preprocess_seconds"`
+	Train      float64 `json:"train_seconds"`
+	Test       float64 `json:"test_seconds"`
+	// AboveNoise are the least and the greatest number of features above the noise; nil for methods without scores.
+	AboveNoise []int `json:"above_noise,omitempty"`
+	// Note is that of the runs where they agree, Failure the first one.
+	Note    string `json:"note,omitempty"`
+	Failure string `json:"failure,omitempty"`
+	Best    bool   `json:"best,omitempty"`
+}
+
+// cell is a method at one M while repeats come in.
+type cell struct {
+	runs []Measurement
+	// rowLoss sums the losses of each test row over the repeats; nil where the test rows change.
+	rowLoss []float64
+	last    *measured
+}
+
+// add takes a run; losses are kept where the test rows are fixed.
+func (c *cell) add(run Measurement, m *measured, fixed bool) {
+	c.runs, c.last = append(c.runs, run), m
+	if m == nil || !fixed {
+		return
+	}
+	if c.rowLoss == nil {
+		c.rowLoss = make([]float64, len(m.rowLoss))
+	}
+	for i, v := range m.rowLoss {
+		c.rowLoss[i] += v
+	}
+}
+
+// errors returns the errors by repeat.
+func (c *cell) errors() map[int]float64 {
+	errors := make(map[int]float64, len(c.runs))
+	for _, run := range c.runs {
+		if run.Failure == "" {
+			errors[run.Repeat] = run.Error
+		}
+	}
+	return errors
+}
+
+// line sums the runs of a cell up; references are the cells of [References] that there are, weight the weights of fixed
+// test rows.
+func (c *cell) line(references map[string]*cell, weight []float64) Line {
+	l := Line{Method: c.runs[0].Method}
+	var errors, unexplained, preprocess, train, test []float64
+	for _, run := range c.runs {
+		if run.Failure != "" {
+			l.Failure = cmp.Or(l.Failure, run.Failure)
+			continue
+		}
+		l.Features = run.Features
+		errors = append(errors, run.Error)
+		preprocess, train, test = append(preprocess, run.Preprocess), append(train, run.Train), append(test, run.Test)
+		l.countNoise(run.AboveNoise)
+		if run.Unexplained != nil {
+			unexplained = append(unexplained, *run.Unexplained)
+		}
+	}
+	l.Repeats, l.Note = len(errors), c.note()
+	if l.Repeats == 0 {
+		return l
+	}
+	l.Error = meanOf(errors)
+	l.Preprocess, l.Train, l.Test = stat.Mean(preprocess, nil), stat.Mean(train, nil), stat.Mean(test, nil)
+	if len(unexplained) > 0 {
+		mean := meanOf(unexplained)
+		l.Unexplained = &mean
+	}
+	l.compare(c, references)
+	l.judgeTestRows(c, references[Plain], weight)
+	return l
+}
+
+// countNoise widens the range of features above the noise.
+func (l *Line) countNoise(n *int) {
+	switch {
+	case n == nil:
+	case l.AboveNoise == nil:
+		l.AboveNoise = []int{*n, *n}
+	default:
+		l.AboveNoise[0], l.AboveNoise[1] = min(l.AboveNoise[0], *n), max(l.AboveNoise[1], *n)
+	}
+}
+
+// compare fills in the differences to the references.
+func (l *Line) compare(c *cell, references map[string]*cell) {
+	for name, reference := range references {
+		if reference == nil || reference == c {
+			continue
+		}
+		if diffs := differences(c.errors(), reference.errors()); len(diffs) > 0 {
+			if l.Differences == nil {
+				l.Differences = make(map[string]Mean)
+			}
+			l.Differences[name] = meanOf(diffs)
+		}
+	}
+}
+
+// judgeTestRows fills in the standard errors that come from the test rows.
+func (l *Line) judgeTestRows(c, plain *cell, weight []float64) {
+	if c.rowLoss == nil || weight == nil {
+		return
+	}
+	own := scaled(c.rowLoss, l.Repeats)
+	l.TestError = ratioError(own, weight)
+	if plain == nil || plain == c || plain.rowLoss == nil {
+		return
+	}
+	for i, v := range scaled(plain.rowLoss, len(plain.errors())) {
+		own[i] -= v
+	}
+	l.DifferenceTestError = ratioError(own, weight)
+}
+
+// scaled returns the values divided by n.
+func scaled(values []float64, n int) []float64 {
+	result := make([]float64, len(values))
+	for i, v := range values {
+		result[i] = v / float64(n)
+	}
+	return result
+}
+
+// note is what the notes of the runs agree on; of notes that differ, the commonest.
+func (c *cell) note() string {
+	var order []string
+	counts := map[string]int{}
+	for _, run := range c.runs {
+		if run.Note != "" {
+			if counts[run.Note]++; counts[run.Note] == 1 {
+				order = append(order, run.Note)
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	const shown = 2
+	for i, note := range order[:min(len(order), shown)] {
+		if n := counts[note]; n < len(c.runs) {
+			order[i] = fmt.Sprintf("%s (%d of %d)", note, n, len(c.runs))
+		}
+	}
+	if len(order) > shown {
+		order = append(order[:shown], "others")
+	}
+	return strings.Join(order, ", ")
+}

@@ -1,0 +1,108 @@
+package compare
+
+import (
+	"context"
+	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Trial is what a method may look at to make M features: the training rows and the pool of a repeat. It belongs to one
+// goroutine; what it gives is shared between trials and is only read.
+type Trial struct {
+	// M is the number of features wanted.
+	M int
+	// Seed is that of the repeat; a method that draws anything of its own derives its stream from it.
+	Seed uint64
+	// Task says what the labels are.
+	Task scoring.Task
+	// Options are those of the comparison.
+	Options Options
+
+	repeat *repeat
+	used   map[string]bool
+	tuned  map[*scoring.FeatureSet]bool // those that HeldOutLoss was asked for
+	// charged are seconds of shared work that this trial uses, spent those of them that fell into this trial.
+	charged, spent float64
+}
+
+// newTrial returns the trial of one method at M features.
+func (r *repeat) newTrial(m int) *Trial {
+	return &Trial{
+		M: m, Seed: r.seed, Task: r.train.task, Options: r.options, repeat: r, used: make(map[string]bool),
+		tuned: make(map[*scoring.FeatureSet]bool),
+	}
+}
+
+// Train returns the training rows, x row-major [rows·dim], with their labels. Labels of a regression are coded to
+// [-1, 1] by their range over these rows.
+func (t *Trial) Train() (x []float32, rows, dim int, y scoring.Targets) {
+	d := t.repeat.train
+	return d.x, d.rows, d.dim, d.targets
+}
+
+// OneBandwidth describes the candidates of the pool as they are without a bandwidth mix: the same draws, all at σ.
+func (t *Trial) OneBandwidth() scoring.Candidates {
+	c := t.repeat.pool.candidates
+	c.Mix = nil
+	return c
+}
+
+// Candidates describes the pool of the repeat.
+func (t *Trial) Candidates() scoring.Candidates { return t.repeat.pool.candidates }
+
+// Sample returns the N0 training rows that candidates are scored on.
+func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) {
+	s := t.repeat.pool.sample
+	return s.x, s.rows, s.targets
+}
+
+// Bank returns the drawn candidates of the pool.
+func (t *Trial) Bank() *scoring.Bank {
+	return shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates(), scoring.BankOptions{}) })
+}
+
+// Sums returns the sums of all candidates of the pool over the sample.
+func (t *Trial) Sums() *scoring.Sums {
+	bank := t.Bank()
+	return shared(t, "sums", func() *scoring.Sums { return t.repeat.pool.score(bank) })
+}
+
+// HeldOutLoss trains models on a feature set as the comparison does and returns the loss of the best λ on the held-out
+// training rows: what a method tunes itself by. A set that was trained on before in the repeat is not trained on again, but
+// counted.
+func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float64, error) {
+	fitted, again, err := t.repeat.fitOnce(ctx, set)
+	if err != nil {
+		return 0, err
+	}
+	t.tuned[set] = true
+	if again {
+		t.charged += fitted.seconds
+	}
+	return fitted.loss, nil
+}
+
+// share is the outcome of work that several trials of a repeat use and the first of them does.
+type share struct {
+	value   any
+	seconds float64
+}
+
+// shared returns the outcome of the work of that name, which is done if it has not been, and charges its time to the
+// trial, once. Work that needs other shared work asks for that before, so that whoever uses it pays for both.
+func shared[T any](t *Trial, name string, work func() T) T {
+	s := t.repeat.shares[name]
+	if s == nil {
+		began := time.Now()
+		s = &share{value: work()}
+		s.seconds = time.Since(began).Seconds()
+		t.spent += s.seconds
+		t.repeat.shares[name] = s
+	}
+	if !t.used[name] {
+		t.used[name] = true
+		t.charged += s.seconds
+	}
+	return s.value.(T)
+}
