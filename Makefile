@@ -3,15 +3,21 @@
 GO            ?= go
 GOLANGCI_LINT ?= $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME      ?= 10s
+PYTHON        ?= python3
 BENCH         ?= .
-BENCHCOUNT    ?= 6
+BENCHPKG      ?= ./scoring/... ./training/... ./stages
+BENCHSKIP     ?= ^BenchmarkGrowth
+PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
+BENCHTIME     ?= 0.3s
+ROUNDS        ?= 5
 PKG           ?= ./...
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration noasm vet lint fmt fuzz-short bench demo ci help
+.PHONY: build test race integration noasm avx2 generate vet lint fmt fuzz-short demo ci help
+.PHONY: bench bench-peers bench-growth bench-doc benchstat
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 build: ## build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
@@ -27,6 +33,12 @@ integration: ## the broker's tests against Apache Kafka (needs Java 17 and Maven
 
 noasm: ## all tests without assembly, in the modules used as well
 	$(GO) test -tags noasm $(PKG)
+
+avx2: ## all tests as on a processor without AVX-512
+	GODEBUG=cpu.avx512f=off $(GO) test -count=1 $(PKG)
+
+generate: ## the assembly, from the generators in internal/asm
+	$(GO) generate -run '/asm ' $(PKG)
 
 vet: ## go vet, also of the files for another processor
 	$(GO) vet $(PKG)
@@ -48,8 +60,28 @@ fuzz-short: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-bench: ## benchmarks, in a form that benchstat compares
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) $(PKG)
+# Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
+rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
+
+bench: ## benchmarks in rounds, as a table
+	$(call rounds) -bench '$(BENCH)' -skip '$(BENCHSKIP)' $(BENCHPKG)
+
+bench-peers: ## numpy and scikit-learn of PYTHON beside the same benchmarks, on one core
+	PEERS='$(PYTHON) scripts/bench_peers.py' $(call rounds,-only peers) -bench '$(PEERBENCH)' ./scoring
+
+bench-growth: ## how times grow with each number, with pictures in docs/pictures
+	$(call rounds,-only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
+
+bench-doc: ## the tables of docs/performance.md, from what the three above wrote to bin/
+	@set -e; for part in benchmarks:bench peers:bench-peers costs:bench-growth; do \
+		file=$(CURDIR)/bin/$${part#*:}.txt; \
+		if [ -e "$$file" ]; then \
+			$(GO) run -C internal/benchtable . -only $${part%:*} -into $(CURDIR)/docs/performance.md "$$file"; \
+		fi; \
+	done
+
+benchstat: ## compares the files OLD and NEW of two runs
+	cd internal/benchtable && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

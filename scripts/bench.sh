@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Rounds of benchmarks. A round runs each benchmark once, so that what slows the machine for a while slows all of
+# them, and ratios within a round hold; go test -count would repeat each in its turn.
+#
+#   scripts/bench.sh FILE FLAG...
+#
+# Runs `go test -run '^$' -bench=... FLAG...` ROUNDS times and writes what it prints to FILE, which benchstat reads;
+# then prints the table of internal/benchtable. What FILE held before is lost.
+#
+# ROUNDS=N            how many rounds (5)
+# PEERS=COMMAND       give each round's output to COMMAND and add what that prints: see scripts/bench_peers.py
+# TABLE="FLAG..."     flags of internal/benchtable
+set -euo pipefail
+
+(($# > 1)) || { sed -n '2,/^set/{/^#/p}' "$0" >&2; exit 2; }
+file=$(realpath -m "$1")
+shift
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p "$(dirname "$file")"
+round=$(mktemp)
+trap 'rm -f "$round"' EXIT
+
+: >"$file"
+for ((i = 1; i <= ${ROUNDS:=5}; i++)); do
+  echo "round $i of $ROUNDS" >&2
+  go test -run '^$' "$@" >"$round" || { cat "$round" >&2; exit 1; }
+  cat "$round" >>"$file"
+  if [[ -n ${PEERS:-} ]]; then
+    $PEERS <"$round" >>"$file"
+  fi
+done
+read -ra flags <<<"${TABLE:-}"
+go run -C internal/benchtable . "${flags[@]+"${flags[@]}"}" "$file"
