@@ -8,37 +8,42 @@ import (
 
 	"github.com/eerf-stream/eerf/internal/fmapeak"
 	"github.com/eerf-stream/eerf/internal/simd"
+	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// withThreads runs a benchmark on that many threads and reports operations a second, where one call of run does
+// withProcs runs a benchmark on that many processors and reports operations a second, where one call of run does
 // flops, beside those of as many cores that only multiply and add float32, measured before and after.
-func withThreads(b *testing.B, threads int, flops float64, run func()) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+func withProcs(b *testing.B, procs int, flops float64, run func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	peak := fmapeak.Float32(simd.Best())
 	for b.Loop() {
 		run()
 	}
 	rate := flops * float64(b.N) / b.Elapsed().Seconds()
-	peak = (peak + fmapeak.Float32(simd.Best())) / 2 * float64(threads)
+	peak = (peak + fmapeak.Float32(simd.Best())) / 2 * float64(procs)
 	b.ReportMetric(rate/1e9, "GF/s")
 	b.ReportMetric(rate/peak, "of-peak")
 }
 
 // BenchmarkGram adds N = 20000 rows in messages of 500. The sums are symmetric, so N·M·(M+1) operations count.
 func BenchmarkGram(b *testing.B) {
-	const rows, message = 20000, 500
+	const message = 500
+	rows := 20000
+	if testing.Short() {
+		rows = message
+	}
 	for _, m := range []int{100, 450, 1000, 2000} {
 		for _, outputs := range []int{1, 10} {
 			d := randomTable(1, message, m, outputs)
-			for _, threads := range []int{1, 2} {
-				b.Run(fmt.Sprintf("M=%d/K=%d/threads=%d", m, outputs, threads), func(b *testing.B) {
+			for _, procs := range []int{1, 2} {
+				b.Run(fmt.Sprintf("M=%d/K=%d/procs=%d", m, outputs, procs), func(b *testing.B) {
 					s := d.sums()
-					withThreads(b, threads, rows*float64(m)*float64(m+1), func() {
+					withProcs(b, procs, float64(rows)*float64(m)*float64(m+1), func() {
 						for range rows / message {
 							s.Add(d.z, d.rows, d.y)
 						}
 					})
-					b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+					b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 				})
 			}
 		}
@@ -49,7 +54,7 @@ func BenchmarkGram(b *testing.B) {
 func BenchmarkGramSingleRows(b *testing.B) {
 	d := randomTable(1, 512, 1000, 1)
 	s := d.sums()
-	withThreads(b, 1, 512*1000*1001, func() {
+	withProcs(b, 1, 512*1000*1001, func() {
 		for n := range d.rows {
 			s.Add(d.z[n*1000:(n+1)*1000], 1, d.y[n:n+1])
 		}
@@ -59,13 +64,17 @@ func BenchmarkGramSingleRows(b *testing.B) {
 // BenchmarkPath trains on N = 20·M rows and as many held out: it solves and judges every λ, fits again on all rows,
 // and reports how long that takes in units of forming the Gram matrix of N rows (gram/N=20M).
 func BenchmarkPath(b *testing.B) {
-	for _, m := range []int{100, 500, 1000, 2000} {
+	sizes := []int{100, 500, 1000, 2000}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, m := range sizes {
 		for _, outputs := range []int{1, 10} {
 			rows := min(20*m, 4096)
 			fit, held := randomTable(1, rows, m, outputs), randomTable(2, m, m, outputs).sums()
-			for _, threads := range []int{1, 2} {
-				b.Run(fmt.Sprintf("M=%d/K=%d/threads=%d", m, outputs, threads), func(b *testing.B) {
-					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+			for _, procs := range []int{1, 2} {
+				b.Run(fmt.Sprintf("M=%d/K=%d/procs=%d", m, outputs, procs), func(b *testing.B) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 					forming := timeOfRows(fit, 20*m)
 					sums := fit.sums()
 					for b.Loop() {
@@ -90,7 +99,7 @@ func timeOfRows(d table, rows int) float64 {
 		for n := 0; n < rows; n += d.rows {
 			s.Add(d.z, d.rows, d.y)
 		}
-		taken := time.Since(begin).Seconds() * float64(rows) / float64(roundUp(rows, d.rows))
+		taken := time.Since(begin).Seconds() * float64(rows) / float64(kernel.RoundUp(rows, d.rows))
 		if best == 0 || taken < best {
 			best = taken
 		}

@@ -82,7 +82,7 @@ func (c *moments) meanLosses(answers []solution, weight []float64) []float64 {
 	}
 	sums := make([]float64, len(answers))
 	for i, v := range c.squaredLosses(models...) {
-		sums[i/c.outputs] += weight[i%c.outputs] * v
+		sums[i/c.outputs] += float64(weight[i%c.outputs] * v)
 	}
 	return sums
 }
@@ -103,7 +103,7 @@ func (s *system) gcv(answers []solution) []float64 {
 }
 
 func (s *system) gcvOf(a solution) float64 {
-	freedom := 1 - (float64(s.features)-a.model.Lambda*a.inverseTrace)/float64(s.rows)
+	freedom := 1 - (float64(s.features)-float64(a.model.Lambda*a.inverseTrace))/float64(s.rows)
 	if s.intercept {
 		freedom -= 1 / float64(s.rows)
 	}
@@ -112,7 +112,7 @@ func (s *system) gcvOf(a solution) float64 {
 	}
 	sum := 0.0
 	for k := range s.outputs {
-		sum += s.weight[k] * max(s.residual(k, a.model), 0)
+		sum += float64(s.weight[k] * max(s.residual(k, a.model), 0))
 	}
 	return sum / (freedom * freedom)
 }
@@ -121,11 +121,11 @@ func (s *system) gcvOf(a solution) float64 {
 func (s *system) residual(k int, m *Model) float64 {
 	sum := s.yVar[k]
 	if !s.intercept {
-		sum += s.yMean[k] * s.yMean[k]
+		sum += float64(s.yMean[k] * s.yMean[k])
 	}
 	b := s.b[k*s.features : (k+1)*s.features]
 	for j, t := range m.Theta[k*s.features : (k+1)*s.features] {
-		sum -= t * (b[j] + m.Lambda*t)
+		sum -= float64(t * (b[j] + float64(m.Lambda*t)))
 	}
 	return sum
 }

@@ -23,16 +23,17 @@
 // the same bits; others, and builds with the tag noasm, give other bits, and models with them.
 //
 // Products are summed in float32 over blocks of 128 rows, about a shift near the mean of each column, and
-// blocks in float64 (package internal/gram). The covariance of two columns is so known to about
-// 2⁻²⁴/√(N/128) of their standard deviations (2⁻²⁴ below 128 rows), their matrix A to about ε = 2⁻²⁴‖A‖_F/√(N/128) in
-// norm. A smaller λ would fit that rounding: it is raised to ε/4, and further where A + λI is not safely positive
-// definite. That is 10⁻⁷ to 10⁻⁶ of the mean diagonal for thousands of rows, less for more.
+// blocks in float64 (package internal/gram). Merged sums take the shifts of the part with more rows. The covariance of
+// two columns is so known to about 2⁻²⁴/√(N/128) of their standard deviations (2⁻²⁴ below 128 rows), their matrix A to
+// about ε = 2⁻²⁴‖A‖_F/√(N/128) in norm. A smaller λ would fit that rounding: it is raised to ε/4, and further where
+// A + λI is not safely positive definite. That is 10⁻⁷ to 10⁻⁶ of the mean diagonal for thousands of rows, less for more.
 //
 // The logistic loss has no such sums: TrainLogistic takes Rows, which are kept in memory, and iterates. The second
 // moments of the features are its preconditioner.
 //
-// Values are expected to be finite; rows with NaN or infinities are refused before they get here, and
-// Train and TrainLogistic answer ErrNotFinite if one slipped through. Wrong shapes are programming errors and panic
-// with the prefix "training:". A Sums, Rows, EvaluationSample or metric belongs to one goroutine; a Model is
-// immutable and safe for concurrent use.
+// Values are expected to be finite, and sums take any size: a value of 1e30 after many of size 1 counts like any other.
+// Only two values of one column that lie further apart than the largest float32 have no sums. Rows with NaN or infinities
+// are refused before they get here. Train and TrainLogistic answer ErrNotFinite if something of either kind slipped
+// through. Wrong shapes are programming errors and panic with the prefix "training:". A Sums, Rows, EvaluationSample or
+// metric belongs to one goroutine; a Model is immutable and safe for concurrent use.
 package training

@@ -99,7 +99,7 @@ func (t *total) addBinary(f []float64, class int32) {
 	e := math.Exp(-math.Abs(against))
 	t.loss += max(against, 0) + math.Log1p(e)
 	p := 1 / (1 + e) // of the larger logit
-	t.curvature += e * p * p
+	t.curvature += float64(e * p * p)
 	if against < 0 {
 		p = e * p
 	}

@@ -138,7 +138,7 @@ func (d *descent) direction(p *point) []float64 {
 		pq[i] *= gamma
 	}
 	for i, s := range d.steps {
-		beta := s.inverse * inner(s.y, pq)
+		beta := float64(s.inverse * inner(s.y, pq))
 		addMultiple(pq, alpha[i]-beta, s.s)
 	}
 	for i := range pq {
@@ -161,8 +161,8 @@ func (d *descent) search(from *point, direction []float64) *point {
 		addMultiple(x, length, direction)
 		p := d.at(x)
 		along := inner(p.gradient, direction)
-		lower := p.value <= from.value+sufficient*length*slope ||
-			p.value <= from.value+noise*math.Abs(from.value) && along <= (2*sufficient-1)*slope
+		lower := p.value <= from.value+float64(sufficient*length*slope) ||
+			p.value <= from.value+float64(noise*math.Abs(from.value)) && along <= (2*sufficient-1)*slope
 		switch {
 		case !lower:
 			high = length

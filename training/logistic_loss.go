@@ -1,10 +1,8 @@
 package training
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+	"github.com/eerf-stream/eerf/training/internal/parallel"
 	"github.com/eerf-stream/eerf/training/internal/thin"
 )
 
@@ -43,12 +41,9 @@ type total struct {
 }
 
 // panels returns the number of thin matrices that hold a value for each column.
-func (s *softmax) panels() int { return (s.columns + thin.Columns - 1) / thin.Columns }
+func (s *softmax) panels() int { return kernel.RoundUp(s.columns, thin.Columns) / thin.Columns }
 
-// roundUp returns the least multiple of step that is not below n.
-func roundUp(n, step int) int { return (n + step - 1) / step * step }
-
-func (s *softmax) paddedFeatures() int { return roundUp(s.features, thin.TileRows) }
+func (s *softmax) paddedFeatures() int { return kernel.RoundUp(s.features, thin.TileRows) }
 
 // weights is x as the loops take it.
 type weights struct {
@@ -81,24 +76,17 @@ func (s *softmax) pack(x []float64) weights {
 func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	w := s.pack(x)
 	parts := make([]total, s.parts(len(rows.blocks)))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for worker := range min(runtime.GOMAXPROCS(0), len(parts)) {
-		if worker == len(s.room) {
-			s.room = append(s.room, newBatch(s))
-		}
-		b := s.room[worker]
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-				part := s.newTotal(fit)
-				for _, rows := range rows.blocks[len(rows.blocks)*i/len(parts) : len(rows.blocks)*(i+1)/len(parts)] {
-					b.add(&part, rows, w)
-				}
-				parts[i] = part
-			}
-		})
+	workers := parallel.Workers(len(parts), 2*rows.rows*s.features*s.panels()*thin.Columns)
+	for len(s.room) < workers {
+		s.room = append(s.room, newBatch(s))
 	}
-	wait.Wait()
+	parallel.For(workers, len(parts), func(worker, i int) {
+		part := s.newTotal(fit) // apart from the parts of others, which change as often
+		for _, block := range rows.blocks[len(rows.blocks)*i/len(parts) : len(rows.blocks)*(i+1)/len(parts)] {
+			s.room[worker].add(&part, block, w)
+		}
+		parts[i] = part
+	})
 	sum := s.newTotal(fit)
 	for _, part := range parts {
 		sum.add(part)

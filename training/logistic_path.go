@@ -82,7 +82,7 @@ func (p *logisticPath) try(ctx context.Context, level float64) error {
 		f.last = a
 		t := f.problem.pass(f.heldOut, a.x, false)
 		r.loss += t.loss
-		r.wrong += 100 * float64(t.wrong)
+		r.wrong += float64(100 * t.wrong)
 		rows += f.heldOut.Len()
 		if i == 0 {
 			r.first = a

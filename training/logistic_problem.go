@@ -111,13 +111,13 @@ func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curva
 			if p.a.At(j, j) == 0 {
 				g = 0
 			}
-			gradient[k*m+j] = g/n + 2*lambda*v
+			gradient[k*m+j] = g/n + float64(2*lambda*v)
 		}
 		if p.mean != nil {
 			gradient[p.columns*m+k] = t.residual[k] / n
 		}
 	}
-	return t.loss/n + lambda*square, t.curvature / (n * float64(p.freedom()))
+	return t.loss/n + float64(lambda*square), t.curvature / (n * float64(p.freedom()))
 }
 
 // freedom is the number of directions in which the probabilities of a row can change.

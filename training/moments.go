@@ -26,7 +26,8 @@ type moments struct {
 
 // centre computes the moments of sums: with coded values c = (v − shift)·scale,
 // cov(a, b) = (Σ c_a c_b/N − c̄_a c̄_b)/(scale_a scale_b). A variance that the rounding of the sums alone could have
-// made counts as zero, with all its covariances: such a feature or output is constant.
+// made counts as zero, with all its covariances: such a feature or output is constant. Products are rounded before they
+// are added, here as everywhere in this package, so that no compiler fuses them and every processor has the same bits.
 func centre(g *gram.Moments) (*moments, error) {
 	c := &moments{
 		rows: g.Rows(), features: g.Features(), outputs: g.Outputs(),
@@ -68,9 +69,9 @@ type centred struct {
 
 // newCentred finds out which columns vary. Sums of blocks carry a relative error of at most kernel.BlockRows·2⁻²⁴ if
 // all their terms have one sign (Higham, Accuracy and Stability of Numerical Algorithms, §4.2), and the squared mean
-// twice as much.
+// twice as much. What merging moved about another shift carries the rounding of float64 alone, for which wide leaves room.
 func newCentred(g *gram.Moments) *centred {
-	const tolerance = 3 * kernel.BlockRows * unit
+	const tolerance, wide = 3 * kernel.BlockRows * unit, 0x1p-40
 	columns := g.Features() + g.Outputs()
 	c := &centred{
 		Moments: g, rows: float64(g.Rows()),
@@ -79,7 +80,8 @@ func newCentred(g *gram.Moments) *centred {
 	for i := range c.mean {
 		c.mean[i] = g.Sum(i) / c.rows
 		square := g.At(i, i) / c.rows
-		if square-c.mean[i]*c.mean[i] > tolerance*square {
+		variance := square - float64(c.mean[i]*c.mean[i])
+		if variance > float64(tolerance*g.Multiplied(i)/c.rows)+float64(wide*square) {
 			c.unit[i] = 1 / g.Scale(i)
 		}
 	}
@@ -88,7 +90,7 @@ func newCentred(g *gram.Moments) *centred {
 
 // cov returns the covariance of columns i <= j, zero where one of them is constant.
 func (c *centred) cov(i, j int) float64 {
-	return (c.At(i, j)/c.rows - c.mean[i]*c.mean[j]) * c.unit[i] * c.unit[j]
+	return (c.At(i, j)/c.rows - float64(c.mean[i]*c.mean[j])) * c.unit[i] * c.unit[j]
 }
 
 // copyCov sets dst to the covariances of column i with columns from on, which lie in one panel.
@@ -96,7 +98,7 @@ func (c *centred) copyCov(dst []float64, i, from int) {
 	sums := c.Row(i, from/kernel.PanelColumns)[from%kernel.PanelColumns:][:len(dst)]
 	mean, units := c.mean[from:][:len(dst)], c.unit[from:][:len(dst)]
 	for j, v := range sums {
-		dst[j] = (v/c.rows - c.mean[i]*mean[j]) * c.unit[i] * units[j]
+		dst[j] = (v/c.rows - float64(c.mean[i]*mean[j])) * c.unit[i] * units[j]
 	}
 }
 
@@ -147,8 +149,8 @@ func (c *moments) squaredLoss(m *Model, k int, product *linear.Matrix, column in
 	bias := c.yMean[k] - m.Intercept[k]
 	cross := c.cross[k*c.features : (k+1)*c.features]
 	for j, t := range m.Theta[k*c.features : (k+1)*c.features] {
-		spread += t * (product.At(j, column) - 2*cross[j])
-		bias -= t * c.zMean[j]
+		spread += float64(t * (product.At(j, column) - float64(2*cross[j])))
+		bias -= float64(t * c.zMean[j])
 	}
-	return max(spread, 0) + bias*bias
+	return max(spread, 0) + float64(bias*bias)
 }

@@ -2,12 +2,10 @@ package training
 
 import (
 	"errors"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/eerf-stream/eerf/training/internal/linear"
+	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
 // path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation for each λ takes
@@ -65,35 +63,15 @@ func (p *path) untried(levels []float64) []float64 {
 // at returns the answer of a level that losses was asked for.
 func (p *path) at(level float64) judged { return p.tried[p.lambda(p.grid, level)] }
 
-// parallelWork is the number of multiplications below which a second goroutine costs more than it saves.
-const parallelWork = 1 << 23
-
-// workers returns how many goroutines solve that many systems.
-func (p *path) workers(systems int) int {
-	if systems*p.features*p.features*p.features/6 < parallelWork {
-		return 1
-	}
-	return max(1, min(runtime.GOMAXPROCS(0), systems))
-}
-
 // solveAll solves every λ, in parallel: a goroutine takes a λ at a time and 8·M² bytes.
 func (p *path) solveAll(lambdas []float64) ([]solution, error) {
 	answers, errs := make([]solution, len(lambdas)), make([]error, len(lambdas))
-	var next atomic.Int64
-	work := func(factor *linear.Cholesky) {
-		for i := int(next.Add(1)) - 1; i < len(lambdas); i = int(next.Add(1)) - 1 {
-			answers[i], errs[i] = p.solve(lambdas[i], factor, p.trace)
-		}
-	}
-	workers := p.workers(len(lambdas))
+	workers := parallel.Workers(len(lambdas), len(lambdas)*p.features*p.features*p.features/3)
 	for len(p.room) < workers {
 		p.room = append(p.room, linear.NewCholesky(p.features))
 	}
-	var wait sync.WaitGroup
-	for worker := 1; worker < workers; worker++ {
-		wait.Go(func() { work(p.room[worker]) })
-	}
-	work(p.room[0]) // here, so that few small systems wake nobody
-	wait.Wait()
+	parallel.For(workers, len(lambdas), func(worker, i int) {
+		answers[i], errs[i] = p.solve(lambdas[i], p.room[worker], p.trace)
+	})
 	return answers, errors.Join(errs...)
 }

@@ -59,9 +59,7 @@ func (o *outputError) add(f, y float64, n int64) {
 // RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. Labels that are
 // all zero give 0 when they are met exactly and else 100; no rows give 0.
 func (r *Regression) RelativeSquaredError() float64 {
-	return r.average(func(o outputError) float64 {
-		return percent(o.squared, o.centred+float64(r.Rows)*o.mean*o.mean)
-	})
+	return r.average(func(o outputError) float64 { return percent(o.squared, o.about(0, r.Rows)) })
 }
 
 // UnexplainedVariance returns 100·Σ(f−y)²/Σ(y−ȳ)², ȳ the mean over the rows added, in percent. Labels that
@@ -73,15 +71,13 @@ func (r *Regression) UnexplainedVariance() float64 {
 // ConstantError returns the RelativeSquaredError of the constant predictor that answers the training
 // mean: a model is worth something only below it.
 func (r *Regression) ConstantError() float64 {
-	return r.average(func(o outputError) float64 {
-		return percent(o.constant(r.Rows), o.centred+float64(r.Rows)*o.mean*o.mean)
-	})
+	return r.average(func(o outputError) float64 { return percent(o.about(o.trainMean, r.Rows), o.about(0, r.Rows)) })
 }
 
-// constant returns the squared error of answering the training mean n times.
-func (o outputError) constant(n int64) float64 {
-	bias := o.trainMean - o.mean
-	return o.centred + float64(n)*bias*bias
+// about returns Σ(y−value)² over the n rows.
+func (o outputError) about(value float64, n int64) float64 {
+	bias := value - o.mean
+	return o.centred + float64(float64(n)*bias*bias)
 }
 
 func (r *Regression) average(metric func(outputError) float64) float64 {

@@ -82,7 +82,7 @@ func (s *system) outputWeights() []float64 {
 	for k := range w {
 		size := s.yVar[k]
 		if size == 0 && !s.intercept {
-			size = s.yMean[k] * s.yMean[k]
+			size = float64(s.yMean[k] * s.yMean[k])
 		}
 		if size > 0 {
 			w[k] = 1 / size
@@ -168,7 +168,7 @@ func (s *system) model(factor *linear.Cholesky, lambda float64) *Model {
 func (s *system) interceptOf(theta []float64, k int) float64 {
 	sum := s.yMean[k]
 	for j, t := range theta {
-		sum -= t * s.zMean[j]
+		sum -= float64(t * s.zMean[j])
 	}
 	return sum
 }

@@ -27,7 +27,9 @@ func NewSums(features, outputs int) *Sums {
 }
 
 // Add adds rows: z is rows×M and y rows×K, both row-major and finite. Any cutting of the same sequence
-// of rows into calls leaves the same bits. It panics when the lengths do not agree.
+// of rows into calls leaves the same bits. A value may be of any size beside those before it, such as 1e30 after many
+// of size 1; where it is further from them than the largest float32, Train answers ErrNotFinite. It panics when the
+// lengths do not agree.
 func (s *Sums) Add(z []float32, rows int, y []float32) {
 	if rows < 0 || len(z) != rows*s.features || len(y) != rows*s.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d features and %d outputs, given %d and %d values",
@@ -39,8 +41,9 @@ func (s *Sums) Add(z []float32, rows int, y []float32) {
 	s.Rows += int64(rows)
 }
 
-// Merge adds the rows of other, which is left as it is. Merging in a fixed order gives fixed bits; sums
-// of the same rows merged in another order differ by rounding only. It panics when the shapes differ.
+// Merge adds the rows of other, which is left as it is, about the shifts of the one with more rows. Merging in a fixed
+// order gives fixed bits; sums of the same rows merged in another order differ by rounding only. It panics when the
+// shapes differ.
 func (s *Sums) Merge(other *Sums) {
 	if s.features != other.features || s.outputs != other.outputs {
 		panic(fmt.Sprintf("training: merge of sums of %d features and %d outputs into %d and %d",
@@ -64,9 +67,8 @@ func (s *Sums) OutputMean() []float64 {
 	if s.Rows == 0 {
 		return mean
 	}
-	g := s.gram.Settled()
 	for k := range mean {
-		mean[k] = columnMean(g, s.features+k)
+		mean[k] = s.gram.Mean(s.features + k)
 	}
 	return mean
 }

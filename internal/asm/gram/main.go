@@ -3,6 +3,7 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -28,18 +29,21 @@ type machine struct {
 	broadcasts     int // registers that take turns with the broadcast factor
 	vector         func() reg.Register
 	zero           func(v reg.Register)
+	ones           func(v reg.Register) // sets all bits
 }
 
 var avx512 = machine{
 	suffix: "AVX512", bytes: 64, tileRows: 8, productColumns: []int{16, 32, 48}, subtractWidth: 24, broadcasts: 4,
 	vector: func() reg.Register { return ZMM() },
 	zero:   func(v reg.Register) { VPXORD(v, v, v) },
+	ones:   func(v reg.Register) { VPTERNLOGD(operand.U8(0xff), v, v, v) },
 }
 
 var avx2 = machine{
 	suffix: "AVX2", bytes: 32, tileRows: 4, productColumns: []int{16, 24}, subtractWidth: 12, broadcasts: 1,
 	vector: func() reg.Register { return YMM() },
 	zero:   func(v reg.Register) { VXORPS(v, v, v) },
+	ones:   func(v reg.Register) { VPCMPEQD(v, v, v) },
 }
 
 func (m machine) vectors(n int) []reg.Register {

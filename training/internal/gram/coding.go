@@ -16,7 +16,7 @@ type coding struct {
 }
 
 func newCoding(columns int) coding {
-	n := (columns + panelColumns - 1) / panelColumns * panelColumns
+	n := kernel.RoundUp(columns, panelColumns)
 	c := coding{ones: columns - 1, shift: make([]float32, n), scale: make([]float32, n)}
 	for i := range c.scale {
 		c.scale[i] = 1
@@ -74,10 +74,35 @@ func copyScales(scale, panel, shift []float32) {
 	for j, v := range largest {
 		scale[j] = 1
 		if v > 0 && !math.IsInf(v, 0) {
-			_, exponent := math.Frexp(v)
-			scale[j] = float32(math.Ldexp(1, min(max(-exponent, -largestScale), largestScale)))
+			scale[j] = scaleOf(v)
 		}
 	}
+}
+
+// scaleOf returns the power of two that brings a distance to [0.5, 1), or as near as largestScale allows.
+func scaleOf(distance float64) float32 {
+	_, exponent := math.Frexp(distance)
+	return float32(math.Ldexp(1, min(max(-exponent, -largestScale), largestScale)))
+}
+
+// largestCoded bounds coded values: a block of their squares fits into a float32.
+const largestCoded = 1 << 60
+
+// widened returns a coding that keeps the columns from first on within largestCoded where they have these values, and
+// whether it is another one. Infinite values have no scale.
+func (c coding) widened(first int, values []float32) (coding, bool) {
+	changed := false
+	for i, v := range values {
+		distance := math.Abs(float64(v) - float64(c.shift[first+i]))
+		if !(distance*float64(c.scale[first+i]) > largestCoded) || math.IsInf(distance, 0) {
+			continue
+		}
+		if !changed {
+			c, changed = c.clone(), true
+		}
+		c.scale[first+i] = scaleOf(distance)
+	}
+	return c, changed
 }
 
 // recoding turns values coded one way into values coded another way: value·scale + shift, by column.

@@ -1,7 +1,8 @@
 // Package gram sums the second moments of rows at the speed of the processor's float32 multiply-adds.
 //
 // A row is (z, y, 1). Its values are first centred and scaled, column by column, with a shift and a power of two that
-// the first block of rows decides. A block of kernel.BlockRows rows is then multiplied in float32, each element of
+// the first block of rows decides; a value that would still be too large for float32 lets the power of its column be
+// smaller from its row on, which changes no digit of what was summed. A block of kernel.BlockRows rows is then multiplied in float32, each element of
 // the Gram matrix one chain of fused multiply-adds in row order, and its sums are added in float64 to the totals.
 //
 // Blocks are counted from the first row that a Gram was given, and each element has one owner, so the totals depend
@@ -11,5 +12,6 @@
 // The centring is what makes float32 enough. An element of a block is off by about 2⁻²⁵·√BlockRows times the root
 // mean squares of its two columns, and errors of blocks average out; about a shift near the mean those root mean
 // squares are standard deviations, so covariances keep their digits however far from zero a column lies, and a
-// constant column is exactly zero.
+// constant column is exactly zero. Merged sums take the shifts of the part with more rows, to which the other part is
+// moved in float64.
 package gram

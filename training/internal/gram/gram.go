@@ -43,19 +43,44 @@ func (g *Gram) Add(z, y []float32) {
 		g.buffer = make([]float32, g.totals.panels()*bufferRows*panelColumns)
 		g.tail = make([]float32, g.totals.panels()*panelColumns-whole(g.features))
 	}
-	g.store(z, y)
+	if largest := g.store(z, y); largest > largestCoded && g.coding.fixed {
+		g.widen(z, y)
+	}
 	g.pending++
 	if !g.coding.fixed && g.pending == kernel.BlockRows {
 		g.coding.fix(g.buffer, g.pending)
 	}
 	if g.pending == bufferRows {
+		g.flush()
+	}
+}
+
+// flush adds the rows in the buffer, which are coded, to the totals.
+func (g *Gram) flush() {
+	if g.pending > 0 {
 		g.totals.add(g.buffer, g.pending)
 		g.pending = 0
 	}
 }
 
-// store codes the row (z, y, 1) into the buffer. Whole panels of z are read in place, the rest through tail.
-func (g *Gram) store(z, y []float32) {
+// widen stores a row that the coding has no room for, after it made room. The rows so far are recoded, which is exact:
+// scales are powers of two.
+func (g *Gram) widen(z, y []float32) {
+	wider, ofFeatures := g.coding.widened(0, z)
+	wider, ofOutputs := wider.widened(g.features, y)
+	if !ofFeatures && !ofOutputs {
+		return
+	}
+	g.flush()
+	totals := newTotals(g.totals.columns)
+	totals.addRecoded(g.totals, wider.from(g.coding))
+	g.coding, g.totals = wider, totals
+	g.store(z, y)
+}
+
+// store codes the row (z, y, 1) into the buffer and returns the largest magnitude there. Whole panels of z are read in
+// place, the rest through tail.
+func (g *Gram) store(z, y []float32) (largest float32) {
 	const stride = bufferRows * panelColumns
 	n := whole(g.features)
 	n += copy(g.tail, z[n:])
@@ -63,8 +88,10 @@ func (g *Gram) store(z, y []float32) {
 	g.tail[len(z)+len(y)-whole(g.features)] = 1
 	n = whole(g.features)
 	dst := g.buffer[g.pending*panelColumns:]
-	kernel.Code(dst, stride, z[:n], g.coding.shift, g.coding.scale)
-	kernel.Code(dst[n*bufferRows:], stride, g.tail, g.coding.shift[n:], g.coding.scale[n:])
+	return max(
+		kernel.Code(dst, stride, z[:n], g.coding.shift, g.coding.scale),
+		kernel.Code(dst[n*bufferRows:], stride, g.tail, g.coding.shift[n:], g.coding.scale[n:]),
+	)
 }
 
 // whole returns the number of columns in whole panels.
@@ -74,7 +101,7 @@ func whole(columns int) int { return columns - columns%panelColumns }
 func (g *Gram) Clone() *Gram {
 	c := *g
 	c.coding = g.coding.clone()
-	c.totals.data = slices.Clone(g.totals.data)
+	c.totals = g.totals.clone()
 	c.buffer, c.tail = slices.Clone(g.buffer), slices.Clone(g.tail)
 	return &c
 }
@@ -91,23 +118,49 @@ func (g *Gram) Settled() *Moments {
 		m.coding, buffer = g.coding.clone(), slices.Clone(g.buffer)
 		m.coding.fix(buffer, g.pending)
 	}
-	m.totals.data = slices.Clone(g.totals.data)
+	m.totals = g.totals.clone()
 	m.totals.add(buffer, g.pending)
 	return m
 }
 
-// Merge adds the rows of other, which is left as it is, in float64. Both are of the same shape.
+// rows returns the number of rows added and merged.
+func (g *Gram) rows() int64 {
+	ones := g.totals.columns - 1
+	return int64(g.totals.at(ones, ones)) + int64(g.pending)
+}
+
+// Mean returns the mean of column i, a feature or an output; there must be rows. It takes time for the rows in the buffer
+// alone.
+func (g *Gram) Mean(i int) float64 {
+	sum := g.totals.at(i, g.totals.columns-1)
+	for r := range g.pending {
+		sum += float64(g.buffer[(i/panelColumns*bufferRows+r)*panelColumns+i%panelColumns])
+	}
+	return float64(g.coding.shift[i]) + sum/float64(g.rows())/float64(g.coding.scale[i])
+}
+
+// Merge adds the rows of other, which is left as it is, in float64. Both are of the same shape. The side with more rows
+// decides the coding: rows far from a shift would leave few digits to the spread of all.
 func (g *Gram) Merge(other *Gram) {
 	m := other.Settled()
-	if !m.coding.fixed {
-		return // no rows
+	if m.Rows() > g.rows() {
+		g.take(m)
+		return
 	}
-	switch {
-	case g.coding.fixed:
-	case g.pending > 0:
+	if m.Rows() == 0 {
+		return
+	}
+	if !g.coding.fixed {
 		g.coding.fix(g.buffer, g.pending)
-	default:
-		g.coding = m.coding.clone()
 	}
 	g.totals.addRecoded(m.totals, g.coding.from(m.coding))
+}
+
+// take replaces the sums by those of m and adds its own to them.
+func (g *Gram) take(m *Moments) {
+	own := g.Settled()
+	g.coding, g.totals, g.pending = m.coding.clone(), m.totals.clone(), 0
+	if own.Rows() > 0 {
+		g.totals.addRecoded(own.totals, g.coding.from(own.coding))
+	}
 }

@@ -128,6 +128,52 @@ func TestSumsOfPartsEqualOneSum(t *testing.T) {
 	}
 }
 
+// A value beyond the room of its column makes the column wider from then on, in whichever panel and row it comes.
+func TestLateValuesWidenTheirColumn(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, n := range []int{128, 129, 200, 512, 513, 900} {
+		for _, size := range []float32{1e20, 1e30, -1e36} {
+			d := randomRows(r, 1000, 60, 2)
+			d.z[n*60+1], d.z[(n-1)*60+50], d.y[n*2+1] = size, -size, size
+			g := d.part(0, n).gram()
+			before := g.Settled()
+			requireMoments(t, before, d.part(0, n), 0)
+			d.part(n, d.n).addTo(g)
+			requireMoments(t, g.Settled(), d, 0)
+			if m := g.Settled(); m.Multiplied(1) != m.At(1, 1) {
+				t.Fatalf("a column that was widened was multiplied as %v, and its square is %v", m.Multiplied(1), m.At(1, 1))
+			}
+		}
+	}
+}
+
+// What is merged keeps the measure of its own rounding.
+func TestMultipliedIsThatOfTheParts(t *testing.T) {
+	d := randomRows(rand.New(rand.NewPCG(9, 9)), 1500, 3, 1)
+	for n := 1000; n < d.n; n++ {
+		d.z[n*3] += 1e6
+	}
+	large, small := d.part(0, 1000).gram(), d.part(1000, d.n).gram()
+	l, s := large.Settled(), small.Settled()
+	for name, merged := range map[string]*Moments{"plus": s.Plus(l), "merge": merge(small, large).Settled()} {
+		if merged.Shift(0) != l.Shift(0) {
+			t.Errorf("%s: shift %v, want %v of more rows", name, merged.Shift(0), l.Shift(0))
+		}
+		ratio := merged.Scale(0) / s.Scale(0)
+		want := l.Multiplied(0) + ratio*ratio*s.Multiplied(0)
+		if got := merged.Multiplied(0); math.Abs(got-want) > 0x1p-44*merged.At(0, 0) || merged.At(0, 0) < 1e3*want {
+			t.Errorf("%s: %v was multiplied, want %v, and the square is %v", name, got, want, merged.At(0, 0))
+		}
+	}
+}
+
+// merge merges a copy of from into one of into.
+func merge(into, from *Gram) *Gram {
+	c := into.Clone()
+	c.Merge(from)
+	return c
+}
+
 func TestInputsAreLeftAlone(t *testing.T) {
 	d := randomRows(rand.New(rand.NewPCG(3, 3)), 200, 100, 2)
 	z, y := slices.Clone(d.z), slices.Clone(d.y)

@@ -1,7 +1,5 @@
 package gram
 
-import "slices"
-
 // Moments are settled sums: what a Gram holds of the rows up to some moment. They are read only.
 type Moments struct {
 	features, outputs int
@@ -24,6 +22,10 @@ func (m *Moments) ones() int { return m.totals.columns - 1 }
 // Columns are the features, the outputs, and the ones.
 func (m *Moments) At(i, j int) float64 { return m.totals.at(i, j) }
 
+// Multiplied returns the Σ c_i² that was summed in float32, to whose rounding that of At(i, i) is in proportion: each row
+// counts with its value about the shift that it was summed with. Without merging it is At(i, i).
+func (m *Moments) Multiplied(i int) float64 { return max(0, m.At(i, i)-m.totals.moved[i]) }
+
 // Sum returns Σ c_i.
 func (m *Moments) Sum(i int) float64 { return m.At(i, m.ones()) }
 
@@ -42,16 +44,17 @@ func (m *Moments) Scale(i int) float64 { return float64(m.coding.scale[i]) }
 // Values returns the sums in an order of their own, to look for values that are not finite.
 func (m *Moments) Values() []float64 { return m.totals.data }
 
-// Plus returns the moments of the rows of m and other together, both of one shape.
+// Plus returns the moments of the rows of m and other together, both of one shape, coded as the one with more rows: its
+// shifts are near the means of the sum.
 func (m *Moments) Plus(other *Moments) *Moments {
-	if !m.coding.fixed || !other.coding.fixed { // one has no rows
-		if m.coding.fixed {
-			return m
-		}
-		return other
+	if other.Rows() > m.Rows() {
+		m, other = other, m
+	}
+	if other.Rows() == 0 {
+		return m
 	}
 	sum := *m
-	sum.totals.data = slices.Clone(m.totals.data)
+	sum.totals = m.totals.clone()
 	sum.totals.addRecoded(other.totals, m.coding.from(other.coding))
 	return &sum
 }

@@ -2,18 +2,15 @@ package gram
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"slices"
 
 	"github.com/eerf-stream/eerf/training/internal/kernel"
+	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
 const (
 	blockSize = panelColumns * panelColumns
 	tileSize  = kernel.TileRows * panelColumns
-	// parallelWork is the number of multiplications below which a second goroutine costs more than it saves.
-	parallelWork = 1 << 24
 )
 
 // totals is the upper triangle of a symmetric matrix in blocks of panelColumns by panelColumns, row-major: block
@@ -21,16 +18,23 @@ const (
 type totals struct {
 	columns int
 	data    []float64
+	moved   []float64 // by column: what recoding added to element (i, i), in float64
 }
 
 func newTotals(columns int) totals {
-	t := totals{columns: columns}
+	t := totals{columns: columns, moved: make([]float64, columns)}
 	t.data = make([]float64, t.blocks()*blockSize)
 	return t
 }
 
+// clone returns an independent copy.
+func (t totals) clone() totals {
+	t.data, t.moved = slices.Clone(t.data), slices.Clone(t.moved)
+	return t
+}
+
 // panels returns the number of panels of the columns.
-func (t totals) panels() int { return (t.columns + panelColumns - 1) / panelColumns }
+func (t totals) panels() int { return kernel.RoundUp(t.columns, panelColumns) / panelColumns }
 
 func (t totals) blocks() int { return t.panels() * (t.panels() + 1) / 2 }
 
@@ -45,23 +49,14 @@ func (t totals) at(i, j int) float64 {
 
 // add adds the products of the first rows of a buffer, at least one.
 func (t totals) add(buffer []float32, rows int) {
-	workers := min(runtime.GOMAXPROCS(0), t.blocks())
-	if workers == 1 || rows*t.columns*t.columns/2 < parallelWork {
+	workers := parallel.Workers(t.blocks(), rows*t.columns*t.columns/2)
+	if workers == 1 { // without the closure, which takes memory
 		for n := range t.blocks() {
 			t.addBlock(n, buffer, rows)
 		}
 		return
 	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for n := int(next.Add(1)) - 1; n < t.blocks(); n = int(next.Add(1)) - 1 {
-				t.addBlock(n, buffer, rows)
-			}
-		})
-	}
-	wait.Wait()
+	parallel.For(workers, t.blocks(), func(_, n int) { t.addBlock(n, buffer, rows) })
 }
 
 // addBlock adds the products of one pair of panels. Blocks follow each other so that the right panel of one is
@@ -70,7 +65,7 @@ func (t totals) addBlock(n int, buffer []float32, rows int) {
 	i, j := place(n)
 	left := buffer[i*bufferRows*panelColumns:][:bufferRows*panelColumns]
 	right := buffer[j*bufferRows*panelColumns:][:bufferRows*panelColumns]
-	to := min(panelColumns, roundUp(t.columns-j*panelColumns, kernel.VectorColumns))
+	to := min(panelColumns, kernel.RoundUp(t.columns-j*panelColumns, kernel.VectorColumns))
 	block := t.block(n)
 	for at := 0; at < min(panelColumns, t.columns-i*panelColumns); at += kernel.TileRows {
 		from := 0
@@ -87,8 +82,6 @@ func place(n int) (i, j int) {
 	return n - j*(j+1)/2, j
 }
 
-func roundUp(n, step int) int { return (n + step - 1) / step * step }
-
 // addRecoded adds other after its columns were recoded. With v = a·u + d for every column, the last of which is the
 // ones, Σ v_i v_j = a_i a_j Σ u_i u_j + a_i d_j Σ u_i + d_i a_j Σ u_j + d_i d_j N. Products are rounded before they
 // are added, so that no compiler fuses them.
@@ -103,12 +96,16 @@ func (t totals) addRecoded(other totals, r recoding) {
 		for i := range min(panelColumns, t.columns-bi*panelColumns) {
 			at := bi*panelColumns + i
 			a, d := r.scale[at], r.shift[at]
-			linear, constant := a*sum[at]+float64(d*sum[ones]), d
+			linear := float64(a*sum[at]) + float64(d*sum[ones])
 			row, from := t.block(n)[i*panelColumns:][:panelColumns], other.block(n)[i*panelColumns:][:panelColumns]
 			for j := range row {
 				aj, dj := r.scale[bj*panelColumns+j], r.shift[bj*panelColumns+j]
-				row[j] += float64(a*aj*from[j]) + float64(linear*dj) + float64(constant*aj*sum[bj*panelColumns+j])
+				row[j] += float64(a*aj*from[j]) + float64(linear*dj) + float64(d*aj*sum[bj*panelColumns+j])
 			}
 		}
+	}
+	for i := range t.columns {
+		a, d := r.scale[i], r.shift[i]
+		t.moved[i] += float64(a*a*other.moved[i]) + float64(2*a*d*sum[i]) + float64(d*d*sum[ones])
 	}
 }

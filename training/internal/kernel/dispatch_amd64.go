@@ -42,14 +42,14 @@ func productsAVX2(c []float64, a, b []float32, rows, from, to int) {
 	}
 }
 
-func code(level simd.Level, dst []float32, stride int, src, shift, scale []float32, panels int) {
+func code(level simd.Level, dst []float32, stride int, src, shift, scale []float32, panels int) float32 {
 	switch level {
 	case simd.AVX512:
-		codeAVX512(&dst[0], stride, &src[0], &shift[0], &scale[0], panels)
+		return codeAVX512(&dst[0], stride, &src[0], &shift[0], &scale[0], panels)
 	case simd.AVX2:
-		codeAVX2(&dst[0], stride, &src[0], &shift[0], &scale[0], panels)
+		return codeAVX2(&dst[0], stride, &src[0], &shift[0], &scale[0], panels)
 	default:
-		codeGo(dst, stride, src, shift, scale, panels)
+		return codeGo(dst, stride, src, shift, scale, panels)
 	}
 }
 

@@ -8,8 +8,8 @@ func products(_ simd.Level, c []float64, a, b []float32, rows, from, to int) {
 	productsGo(c, a, b, rows, from, to)
 }
 
-func code(_ simd.Level, dst []float32, stride int, src, shift, scale []float32, panels int) {
-	codeGo(dst, stride, src, shift, scale, panels)
+func code(_ simd.Level, dst []float32, stride int, src, shift, scale []float32, panels int) float32 {
+	return codeGo(dst, stride, src, shift, scale, panels)
 }
 
 func subtract(_ simd.Level, c, a []float64, aRow, aColumn int, b []float64, n int) {

@@ -140,8 +140,9 @@ func TestCodeHasTheSameBitsAtEveryLevel(t *testing.T) {
 			scale, _ := guarded(n, func() float32 { return float32(math.Ldexp(1, r.IntN(9)-4)) })
 			for _, level := range levels() {
 				dst, whole := guarded(max(0, (panels-1)*stride+PanelColumns), func() float32 { return guard })
+				var largest, wantLargest float32
 				if panels > 0 {
-					code(level, dst, stride, src, shift, scale, panels)
+					largest = code(level, dst, stride, src, shift, scale, panels)
 				}
 				requireGuards(t, whole, len(dst))
 				for i, v := range dst {
@@ -150,11 +151,35 @@ func TestCodeHasTheSameBitsAtEveryLevel(t *testing.T) {
 					if j < PanelColumns {
 						m := p*PanelColumns + j
 						want = float32(src[m]-shift[m]) * scale[m]
+						wantLargest = max(wantLargest, want, -want)
 					}
 					requireBits(t, level.String(), []float32{v}, []float32{want})
 				}
+				requireBits(t, level.String()+", largest", []float32{largest}, []float32{wantLargest})
 			}
 			requireBits(t, "source", srcWhole, before)
+		}
+	}
+}
+
+func TestCodeFindsTheLargestAnywhere(t *testing.T) {
+	const panels = 2
+	n := panels * PanelColumns
+	shift, scale, dst := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range scale {
+		scale[i] = 2
+	}
+	for _, level := range levels() {
+		for at := range n {
+			src := make([]float32, n)
+			src[at], src[(at+1)%n], src[(at+17)%n] = -3, float32(math.NaN()), 2
+			if got := code(level, dst, PanelColumns, src, shift, scale, panels); got != 6 {
+				t.Fatalf("%v: largest is %v beside NaN, want 6 of column %d", level, got, at)
+			}
+			src[at] = float32(math.Inf(-1))
+			if got := code(level, dst, PanelColumns, src, shift, scale, panels); !math.IsInf(float64(got), 1) {
+				t.Fatalf("%v: largest is %v, want infinity", level, got)
+			}
 		}
 	}
 }

@@ -4,17 +4,22 @@
 
 package kernel
 
-// codeAVX512 writes a row into panels that lie stride apart:
+// codeAVX512 writes a row into panels that lie stride apart and returns the largest magnitude, not of NaN:
 //
+//	largest := float32(0)
 //	for p := range panels {
 //		for j := range 48 {
 //			m := p*48 + j
 //			dst[p*stride+j] = (src[m] - shift[m]) * scale[m]
+//			if size := abs(dst[p*stride+j]); size > largest {
+//				largest = size
+//			}
 //		}
 //	}
+//	return largest
 //
 //go:noescape
-func codeAVX512(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int)
+func codeAVX512(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int) float32
 
 // products16AVX512 adds the products of the columns of two panels, blocks of 128 rows summed in float32,
 // each multiplication and addition rounded once:
@@ -83,17 +88,22 @@ func products48AVX512(c *float64, a *float32, b *float32, rows int)
 //go:noescape
 func subtractAVX512(c *float64, a *float64, aRow int, aColumn int, b *float64, n int)
 
-// codeAVX2 writes a row into panels that lie stride apart:
+// codeAVX2 writes a row into panels that lie stride apart and returns the largest magnitude, not of NaN:
 //
+//	largest := float32(0)
 //	for p := range panels {
 //		for j := range 48 {
 //			m := p*48 + j
 //			dst[p*stride+j] = (src[m] - shift[m]) * scale[m]
+//			if size := abs(dst[p*stride+j]); size > largest {
+//				largest = size
+//			}
 //		}
 //	}
+//	return largest
 //
 //go:noescape
-func codeAVX2(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int)
+func codeAVX2(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int) float32
 
 // products16AVX2 adds the products of the columns of two panels, blocks of 128 rows summed in float32,
 // each multiplication and addition rounded once:

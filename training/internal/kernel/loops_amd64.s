@@ -4,37 +4,59 @@
 
 #include "textflag.h"
 
-// func codeAVX512(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int)
-// Requires: AVX, AVX512F
-TEXT ·codeAVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ shift+24(FP), BX
-	MOVQ scale+32(FP), SI
-	MOVQ panels+40(FP), DI
-	SHLQ $0x02, CX
+// func codeAVX512(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int) float32
+// Requires: AVX, AVX512DQ, AVX512F, SSE
+TEXT ·codeAVX512(SB), NOSPLIT, $0-52
+	MOVQ       dst+0(FP), AX
+	MOVQ       stride+8(FP), CX
+	MOVQ       src+16(FP), DX
+	MOVQ       shift+24(FP), BX
+	MOVQ       scale+32(FP), SI
+	MOVQ       panels+40(FP), DI
+	SHLQ       $0x02, CX
+	VPTERNLOGD $0xff, Z6, Z6, Z6
+	VPSRLD     $0x01, Z6, Z6
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
 
 panel:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VSUBPS  (BX), Z0, Z0
-	VSUBPS  64(BX), Z1, Z1
-	VSUBPS  128(BX), Z2, Z2
-	VMULPS  (SI), Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMULPS  64(SI), Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMULPS  128(SI), Z2, Z2
-	VMOVUPS Z2, 128(AX)
-	ADDQ    $0x000000c0, DX
-	ADDQ    $0x000000c0, BX
-	ADDQ    $0x000000c0, SI
-	ADDQ    CX, AX
-	DECQ    DI
-	JNZ     panel
+	VMOVUPS       (DX), Z0
+	VMOVUPS       64(DX), Z1
+	VMOVUPS       128(DX), Z2
+	VSUBPS        (BX), Z0, Z0
+	VSUBPS        64(BX), Z1, Z1
+	VSUBPS        128(BX), Z2, Z2
+	VMULPS        (SI), Z0, Z0
+	VMOVUPS       Z0, (AX)
+	VMULPS        64(SI), Z1, Z1
+	VMOVUPS       Z1, 64(AX)
+	VMULPS        128(SI), Z2, Z2
+	VMOVUPS       Z2, 128(AX)
+	VANDPS        Z6, Z0, Z0
+	VMAXPS        Z3, Z0, Z3
+	VANDPS        Z6, Z1, Z1
+	VMAXPS        Z4, Z1, Z4
+	VANDPS        Z6, Z2, Z2
+	VMAXPS        Z5, Z2, Z5
+	ADDQ          $0x000000c0, DX
+	ADDQ          $0x000000c0, BX
+	ADDQ          $0x000000c0, SI
+	ADDQ          CX, AX
+	DECQ          DI
+	JNZ           panel
+	VMAXPS        Z4, Z3, Z3
+	VMAXPS        Z5, Z3, Z3
+	VEXTRACTF32X8 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
 	VZEROUPPER
+	MOVSS         X3, ret+48(FP)
 	RET
 
 // func products16AVX512(c *float64, a *float32, b *float32, rows int)
@@ -686,49 +708,81 @@ next:
 	VZEROUPPER
 	RET
 
-// func codeAVX2(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int)
-// Requires: AVX
-TEXT ·codeAVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ shift+24(FP), BX
-	MOVQ scale+32(FP), SI
-	MOVQ panels+40(FP), DI
-	SHLQ $0x02, CX
+// func codeAVX2(dst *float32, stride int, src *float32, shift *float32, scale *float32, panels int) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·codeAVX2(SB), NOSPLIT, $0-52
+	MOVQ     dst+0(FP), AX
+	MOVQ     stride+8(FP), CX
+	MOVQ     src+16(FP), DX
+	MOVQ     shift+24(FP), BX
+	MOVQ     scale+32(FP), SI
+	MOVQ     panels+40(FP), DI
+	SHLQ     $0x02, CX
+	VPCMPEQD Y12, Y12, Y12
+	VPSRLD   $0x01, Y12, Y12
+	VXORPS   Y6, Y6, Y6
+	VXORPS   Y7, Y7, Y7
+	VXORPS   Y8, Y8, Y8
+	VXORPS   Y9, Y9, Y9
+	VXORPS   Y10, Y10, Y10
+	VXORPS   Y11, Y11, Y11
 
 panel:
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 160(DX), Y5
-	VSUBPS  (BX), Y0, Y0
-	VSUBPS  32(BX), Y1, Y1
-	VSUBPS  64(BX), Y2, Y2
-	VSUBPS  96(BX), Y3, Y3
-	VSUBPS  128(BX), Y4, Y4
-	VSUBPS  160(BX), Y5, Y5
-	VMULPS  (SI), Y0, Y0
-	VMOVUPS Y0, (AX)
-	VMULPS  32(SI), Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMULPS  64(SI), Y2, Y2
-	VMOVUPS Y2, 64(AX)
-	VMULPS  96(SI), Y3, Y3
-	VMOVUPS Y3, 96(AX)
-	VMULPS  128(SI), Y4, Y4
-	VMOVUPS Y4, 128(AX)
-	VMULPS  160(SI), Y5, Y5
-	VMOVUPS Y5, 160(AX)
-	ADDQ    $0x000000c0, DX
-	ADDQ    $0x000000c0, BX
-	ADDQ    $0x000000c0, SI
-	ADDQ    CX, AX
-	DECQ    DI
-	JNZ     panel
+	VMOVUPS      (DX), Y0
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      64(DX), Y2
+	VMOVUPS      96(DX), Y3
+	VMOVUPS      128(DX), Y4
+	VMOVUPS      160(DX), Y5
+	VSUBPS       (BX), Y0, Y0
+	VSUBPS       32(BX), Y1, Y1
+	VSUBPS       64(BX), Y2, Y2
+	VSUBPS       96(BX), Y3, Y3
+	VSUBPS       128(BX), Y4, Y4
+	VSUBPS       160(BX), Y5, Y5
+	VMULPS       (SI), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       32(SI), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       64(SI), Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       96(SI), Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       128(SI), Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       160(SI), Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VANDPS       Y12, Y0, Y0
+	VMAXPS       Y6, Y0, Y6
+	VANDPS       Y12, Y1, Y1
+	VMAXPS       Y7, Y1, Y7
+	VANDPS       Y12, Y2, Y2
+	VMAXPS       Y8, Y2, Y8
+	VANDPS       Y12, Y3, Y3
+	VMAXPS       Y9, Y3, Y9
+	VANDPS       Y12, Y4, Y4
+	VMAXPS       Y10, Y4, Y10
+	VANDPS       Y12, Y5, Y5
+	VMAXPS       Y11, Y5, Y11
+	ADDQ         $0x000000c0, DX
+	ADDQ         $0x000000c0, BX
+	ADDQ         $0x000000c0, SI
+	ADDQ         CX, AX
+	DECQ         DI
+	JNZ          panel
+	VMAXPS       Y7, Y6, Y6
+	VMAXPS       Y8, Y6, Y6
+	VMAXPS       Y9, Y6, Y6
+	VMAXPS       Y10, Y6, Y6
+	VMAXPS       Y11, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VMAXPS       X7, X6, X6
+	VPERMILPS    $0x4e, X6, X7
+	VMAXPS       X7, X6, X6
+	VPERMILPS    $0xb1, X6, X7
+	VMAXPS       X7, X6, X6
 	VZEROUPPER
+	MOVSS        X6, ret+48(FP)
 	RET
 
 // func products16AVX2(c *float64, a *float32, b *float32, rows int)

@@ -20,12 +20,10 @@ type Matrix struct {
 
 // NewMatrix returns zeros.
 func NewMatrix(rows, columns int) *Matrix {
-	m := &Matrix{rows: rows, columns: columns, padded: roundUp(rows)}
-	m.data = make([]float64, m.padded*roundUp(columns))
+	m := &Matrix{rows: rows, columns: columns, padded: kernel.RoundUp(rows, width)}
+	m.data = make([]float64, m.padded*kernel.RoundUp(columns, width))
 	return m
 }
-
-func roundUp(n int) int { return (n + width - 1) / width * width }
 
 // Rows returns the number of rows.
 func (m *Matrix) Rows() int { return m.rows }
@@ -79,7 +77,7 @@ func (m *Matrix) SymmetricNorm() float64 {
 			}
 		}
 	}
-	return math.Sqrt(diagonal + 2*above)
+	return math.Sqrt(diagonal + float64(2*above))
 }
 
 // Clone returns an independent copy.
@@ -90,7 +88,7 @@ func (m *Matrix) Clone() *Matrix {
 }
 
 // strips returns the number of strips.
-func (m *Matrix) strips() int { return roundUp(m.columns) / width }
+func (m *Matrix) strips() int { return kernel.RoundUp(m.columns, width) / width }
 
 // strip returns strip j from row number from on.
 func (m *Matrix) strip(j, from int) []float64 {
