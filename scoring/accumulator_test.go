@@ -66,20 +66,16 @@ func TestSumsDependOnRowOrderAlone(t *testing.T) {
 	})
 }
 
-// smallBank is a bank of some budget (nothing, half, everything) with small shards and few waiting rows, so that a small
-// test goes through all of its ways.
+// smallBank is a bank that keeps any number of its shards, which are small, and has few waiting rows, so that a small test
+// goes through all of its ways.
 func smallBank(t *rapid.T, c Candidates) *Bank {
-	memory := rapid.SampledFrom([]int64{1, 2 * int64(c.Dim*c.Count), math.MaxInt64}).Draw(t, "memory")
-	plan := planBank(c, memory, 1, 1)
+	plan := planBank(c, math.MaxInt64, 1, 1)
 	if c.Map != MapLinear {
-		kept := plan.Kept
-		plan.cut(c.Count, rapid.IntRange(1, 3).Draw(t, "panels in a shard"))
-		if kept < c.Count {
-			plan.keptShards = kept / plan.shardLen
-		}
+		plan.cut(c.Count, rapid.IntRange(1, 3).Draw(t, "panels in a shard"), rapid.IntRange(1, 3).Draw(t, "processors"))
+		plan.keptShards = rapid.IntRange(0, plan.shards).Draw(t, "kept shards")
 	}
 	plan.Rows = rapid.SampledFrom([]int{1, 8, 50, 1000}).Draw(t, "waiting rows")
-	return newBank(c, nil, plan, rapid.IntRange(1, 3).Draw(t, "buffers"))
+	return newBank(c, nil, plan)
 }
 
 func TestLargeCallsGiveTheSameBitsOnAnyNumberOfGoroutines(t *testing.T) {

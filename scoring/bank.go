@@ -25,7 +25,7 @@ type BankOptions struct {
 // Bank is the packed form of candidates that rows are scored against. It is immutable and all partitions share one.
 //
 // Candidates are kept packed as far as the memory goes. The others are drawn and packed again, a shard at a time, whenever
-// rows are scored, into buffers that belong to the bank: as many as there are processors, so that partitions that score
+// rows are scored, into buffers that belong to the bank: no more than there are processors, so that partitions that score
 // at the same time wait for each other's buffers and do not multiply them.
 type Bank struct {
 	candidates Candidates
@@ -36,30 +36,37 @@ type Bank struct {
 	structured *structuredBank  // takes the place of shards where it is not nil
 }
 
-// NewBank draws the candidates that the memory has room for and packs them. It panics when c is not valid or o.Affine
-// does not fit it.
+// check panics when memory or partitions are negative.
+func (o BankOptions) check() {
+	if o.Memory < 0 || o.Partitions < 0 {
+		panic(fmt.Sprintf("scoring: bank of %d bytes for %d partitions", o.Memory, o.Partitions))
+	}
+}
+
+// NewBank draws the candidates that the memory has room for and packs them. It panics when c is not valid, o.Affine does
+// not fit it, or an option is negative.
 func NewBank(c Candidates, o BankOptions) *Bank {
 	if err := c.Validate(); err != nil {
 		panic("scoring: bank of invalid candidates: " + err.Error())
 	}
 	o.Affine.check(c.Map, c.Dim)
-	procs := runtime.GOMAXPROCS(0)
+	o.check()
 	if c.scoredByTransform() {
 		return &Bank{candidates: c, in: o.Affine, plan: planStructuredBank(c), structured: newStructuredBank(c, o.Affine)}
 	}
-	return newBank(c, o.Affine, planBank(c, o.Memory, o.Partitions, procs), procs)
+	return newBank(c, o.Affine, planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0)))
 }
 
-// newBank is NewBank by a plan, with so many buffers.
-func newBank(c Candidates, in *Affine, plan BankPlan, buffers int) *Bank {
+// newBank is NewBank by a plan.
+func newBank(c Candidates, in *Affine, plan BankPlan) *Bank {
 	b := &Bank{candidates: c, in: in, plan: plan}
 	if c.Map == MapLinear {
 		f := c.DrawAll()
 		b.kept = []*kernel.Panels{kernel.Pack(kernel.Coordinate, c.Dim, f.Omega, nil, nil)}
 		return b
 	}
-	b.buffers = make(chan *shard, buffers)
-	for range buffers {
+	b.buffers = make(chan *shard, plan.buffers)
+	for range plan.buffers {
 		b.buffers <- nil
 	}
 	b.kept = make([]*kernel.Panels, b.plan.keptShards)

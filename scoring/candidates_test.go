@@ -175,6 +175,8 @@ func TestFeaturesFromOutsideAreChecked(t *testing.T) {
 		"has no phases, but 1":          {Map: MapArcCosine0, Dim: 1, Omega: []float32{0}, Phase: []float32{0}},
 		"is 2, want a coordinate 0":     {Map: MapLinear, Dim: 2, Omega: []float32{2}},
 		"is 0.5, want a coordinate":     {Map: MapLinear, Dim: 2, Omega: []float32{0.5}},
+		"is -1, want a coordinate":      {Map: MapLinear, Dim: 2, Omega: []float32{-1}},
+		"is 1e+20, want a coordinate":   {Map: MapLinear, Dim: 1 << 24, Omega: []float32{1e20}},
 		"dim is 16777217, beyond the 1": {Map: MapLinear, Dim: 1<<24 + 1, Omega: []float32{2}},
 	} {
 		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -54,7 +54,7 @@ func (f *Features) checkOmega() error {
 		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {
 			return fmt.Errorf("omega of feature %d is %v, want finite numbers", i/f.Width(), w)
 		}
-		if f.Map == MapLinear && (w < 0 || float64(w) >= float64(f.Dim) || w != float32(int32(w))) {
+		if v := float64(w); f.Map == MapLinear && !(v >= 0 && v < float64(f.Dim) && v == math.Trunc(v)) {
 			return fmt.Errorf("omega of feature %d is %v, want a coordinate 0 to %d", i, w, f.Dim-1)
 		}
 	}

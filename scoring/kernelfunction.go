@@ -73,7 +73,7 @@ func (c Candidates) cauchyKernel(x, y []float32) float64 {
 	product := 1.0
 	for j, v := range x {
 		r := (float64(v) - float64(y[j])) / c.Sigma
-		product /= 1 + r*r
+		product /= 1 + float64(r*r)
 	}
 	return product
 }
@@ -87,7 +87,7 @@ func (c Candidates) maternKernel() (KernelFunction, error) {
 	case 1.5:
 		polynomial = func(r float64) float64 { return 1 + r }
 	case 2.5:
-		polynomial = func(r float64) float64 { return 1 + r + r*r/3 }
+		polynomial = func(r float64) float64 { return 1 + r + float64(r*r)/3 }
 	default:
 		return nil, fmt.Errorf("the matern kernel of order %v is not known in closed form, want 0.5, 1.5 or 2.5", c.Nu)
 	}
@@ -119,9 +119,9 @@ func angular(order int, theta float64) float64 {
 	case 0:
 		return math.Pi - theta
 	case 1:
-		return sin + (math.Pi-theta)*cos
+		return sin + float64((math.Pi-theta)*cos)
 	}
-	return 3*sin*cos + (math.Pi-theta)*(1+2*cos*cos)
+	return float64(3*sin*cos) + float64((math.Pi-theta)*(1+float64(2*cos*cos)))
 }
 
 // innerProduct returns xᵀy in float64.
@@ -129,7 +129,7 @@ func innerProduct(x, y []float32) float64 {
 	y = y[:len(x)]
 	sum := 0.0
 	for i, v := range x {
-		sum += float64(v) * float64(y[i])
+		sum += float64(float64(v) * float64(y[i]))
 	}
 	return sum
 }

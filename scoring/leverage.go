@@ -116,7 +116,7 @@ func (l *leverage) primal() ([]float64, error) {
 	}
 	scores := make([]float64, m)
 	for i := range scores {
-		scores[i] = 1 - lambda*inverse.At(i, i)
+		scores[i] = 1 - float64(lambda*inverse.At(i, i))
 	}
 	return scores, nil
 }
@@ -180,7 +180,7 @@ func (l *leverage) factor(sums *training.Sums, columns int) (factor *mat.Cholesk
 			second.SetSym(i, j, share*(products.Cov(i, j)+float64(products.Mean(i)*products.Mean(j))))
 		}
 	}
-	lambda = l.penalty * mat.Trace(second)
+	lambda = float64(l.penalty * mat.Trace(second))
 	if !(lambda > 0) {
 		return nil, 0, errNoFeatures
 	}

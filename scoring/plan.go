@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
@@ -10,9 +11,10 @@ import (
 const DefaultMemory = 512 << 20
 
 // BankPlan is what a bank makes of its memory. All candidates are kept where they fit. Otherwise a quarter of the memory
-// goes to waiting rows, since drawing a candidate costs about as much as scoring it against 1500 rows; the buffers that
-// are drawn into take a fixed size, and as many candidates as fit into the rest are kept. Where the memory is less than
-// what the buffers and a few hundred rows of each partition take, the bank takes those.
+// goes to waiting rows, since drawing a candidate costs about as much as scoring it against 1500 rows; buffers to draw
+// into, one for each processor, take half of the memory at most, and as many candidates as fit into the rest are kept.
+// Where the memory is less than what one buffer and a few hundred rows of each partition take, the bank takes those; where
+// they take more than all candidates, it keeps all.
 type BankPlan struct {
 	// Kept and Drawn are numbers of candidates: those packed once, and those drawn again for every block of rows.
 	Kept, Drawn int
@@ -26,11 +28,16 @@ type BankPlan struct {
 	shardLen    int // candidates of a shard
 	shards      int
 	keptShards  int
+	buffers     int // shards that can be drawn at the same time
 }
 
 // PlanBank returns what [NewBank] would keep and draw of candidates of the description; only Map, Sampler, Dim and
-// Count are read.
+// Count are read. It panics when Dim or Count is not positive or an option is negative.
 func PlanBank(c Candidates, o BankOptions) BankPlan {
+	if c.Dim < 1 || c.Count < 1 {
+		panic(fmt.Sprintf("scoring: plan for %d candidates of %d numbers", c.Count, c.Dim))
+	}
+	o.check()
 	return planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0))
 }
 
@@ -56,35 +63,48 @@ func planBank(c Candidates, memory int64, partitions, procs int) BankPlan {
 	partitions = max(partitions, 1)
 	panels := (c.Count + kernel.Width - 1) / kernel.Width
 	panelBytes, rowBytes := int64(kernel.Width*4*(c.Dim+1)), int64(4*c.Dim)
-	p := BankPlan{Kept: c.Count, KeptBytes: int64(panels) * panelBytes}
-	p.Rows = int(min(max(waitingBytes/rowBytes, 1), waitingRows))
+	p := BankPlan{KeptBytes: int64(panels) * panelBytes, Rows: int(min(max(waitingBytes/rowBytes, 1), waitingRows))}
+	p.RowBytes = int64(p.Rows) * rowBytes
 	if c.Map == MapLinear { // a coordinate is four bytes
 		p.KeptBytes = int64(panels * kernel.Width * 4)
-		p.cut(c.Count, panels)
-	} else {
-		p.cut(c.Count, min(max(int(shardBytes/panelBytes), 1), panels))
+		p.cut(c.Count, panels, procs)
+		return p
 	}
-	if c.Map != MapLinear && p.KeptBytes > memory {
-		p.BufferBytes = int64(procs*p.shardPanels) * 2 * panelBytes
-		share := min(memory/4, memory-p.BufferBytes) / int64(partitions)
-		p.Rows = max(p.Rows, int(min(share/rowBytes, drawnRows)))
-		p.keep(memory-p.BufferBytes-int64(partitions)*int64(p.Rows)*rowBytes, panelBytes)
+	p.cut(c.Count, min(max(int(shardBytes/panelBytes), 1), panels), procs)
+	if p.KeptBytes <= memory {
+		return p
 	}
-	p.RowBytes = int64(p.Rows) * rowBytes
-	p.Drawn = c.Count - p.Kept
+	if d := p.draw(memory, partitions, int64(p.shardPanels)*panelBytes); d.bytes(partitions) < p.bytes(partitions) {
+		return d
+	}
 	return p
 }
 
-// cut makes shards of so many panels and keeps all.
-func (p *BankPlan) cut(count, panels int) {
-	p.shardPanels, p.shardLen = panels, panels*kernel.Width
-	p.shards = (count + p.shardLen - 1) / p.shardLen
-	p.keptShards = p.shards
+// bytes is the memory of a bank with that of its accumulators, one for each partition.
+func (p *BankPlan) bytes(partitions int) int64 {
+	return p.KeptBytes + p.BufferBytes + int64(partitions)*p.RowBytes
 }
 
-// keep lets the plan keep the shards that fit into so many bytes.
-func (p *BankPlan) keep(bytes, panelBytes int64) {
-	p.keptShards = int(min(max(bytes, 0)/(int64(p.shardPanels)*panelBytes), int64(p.shards-1)))
-	p.Kept = p.keptShards * p.shardLen
-	p.KeptBytes = int64(p.keptShards*p.shardPanels) * panelBytes
+// draw returns the plan, which keeps all, with as many shards kept as there is room for. shard is the bytes of one.
+func (p BankPlan) draw(memory int64, partitions int, shard int64) BankPlan {
+	buffer := 2 * shard // for the candidates as they are drawn, and packed
+	p.buffers = int(min(max(memory/2/buffer, 1), int64(p.buffers)))
+	p.BufferBytes = int64(p.buffers) * buffer
+	share, rowBytes := min(memory/4, memory-p.BufferBytes)/int64(partitions), p.RowBytes/int64(p.Rows)
+	p.Rows = max(p.Rows, int(min(share/rowBytes, drawnRows)))
+	p.RowBytes = int64(p.Rows) * rowBytes
+	room := max(memory-p.BufferBytes-int64(partitions)*p.RowBytes, 0)
+	p.keptShards = int(min(room/shard, int64(p.shards-1)))
+	p.KeptBytes = int64(p.keptShards) * shard
+	p.Drawn = p.Kept - p.keptShards*p.shardLen
+	p.Kept -= p.Drawn
+	return p
+}
+
+// cut makes shards of so many panels and keeps all. Buffers are one for each processor, as far as there are shards.
+func (p *BankPlan) cut(count, panels, procs int) {
+	p.shardPanels, p.shardLen = panels, panels*kernel.Width
+	p.shards = (count + p.shardLen - 1) / p.shardLen
+	p.Kept, p.Drawn, p.keptShards = count, 0, p.shards
+	p.buffers = min(procs, p.shards)
 }

@@ -3,10 +3,12 @@ package scoring
 import (
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 )
 
 func TestPlanStaysWithinTheMemory(t *testing.T) {
+	const partitions = 4
 	for _, c := range []Candidates{
 		{Dim: 784, Count: 100_000}, {Dim: 77, Count: 10_000}, {Dim: 3, Count: 1_000_000}, {Dim: 30_000, Count: 500},
 	} {
@@ -14,25 +16,66 @@ func TestPlanStaysWithinTheMemory(t *testing.T) {
 		if full.Kept != c.Count || full.Drawn != 0 || full.BufferBytes != 0 {
 			t.Errorf("%+v: %+v does not keep all", c, full)
 		}
-		least := planBank(c, 1, 4, 2)
-		if least.Kept != 0 || least.Drawn != c.Count || least.Rows < 1 {
-			t.Errorf("%+v: %+v keeps candidates that there is no room for", c, least)
-		}
-		floor := least.BufferBytes + 4*least.RowBytes
-		last := least
-		for memory := floor; memory < full.KeptBytes; memory += full.KeptBytes / 17 {
-			p := planBank(c, memory, 4, 2)
-			if used := p.KeptBytes + p.BufferBytes + 4*p.RowBytes; used > memory {
-				t.Errorf("%+v: %d bytes of %d used: %+v", c, used, memory, p)
+		for _, procs := range []int{1, 2, 64} {
+			last := planBank(c, 1, partitions, procs)
+			if last.Kept != 0 || last.Drawn != c.Count || last.Rows < 1 || last.buffers != 1 {
+				t.Errorf("%+v: %+v keeps candidates that there is no room for", c, last)
 			}
-			if p.Kept+p.Drawn != c.Count || p.Drawn == 0 || p.Kept < last.Kept || p.Rows < last.Rows {
-				t.Errorf("%+v with %d bytes: %+v after %+v", c, memory, p, last)
+			for memory := last.bytes(partitions); memory < full.KeptBytes; memory += full.KeptBytes / 17 {
+				p := planBank(c, memory, partitions, procs)
+				if used := p.bytes(partitions); used > memory {
+					t.Errorf("%+v: %d bytes of %d used: %+v", c, used, memory, p)
+				}
+				if p.Kept+p.Drawn != c.Count || p.Drawn == 0 || p.Rows < last.Rows || p.buffers < last.buffers || p.buffers > procs {
+					t.Errorf("%+v with %d bytes: %+v after %+v", c, memory, p, last)
+				}
+				if p.buffers == last.buffers && p.Kept < last.Kept {
+					t.Errorf("%+v with %d bytes: %+v keeps fewer than %+v", c, memory, p, last)
+				}
+				last = p
 			}
-			last = p
+			if p := planBank(c, full.KeptBytes, partitions, procs); p.Drawn != 0 {
+				t.Errorf("%+v: %+v draws what fits", c, p)
+			}
 		}
-		if p := planBank(c, full.KeptBytes, 4, 2); p.Drawn != 0 {
-			t.Errorf("%+v: %+v draws what fits", c, p)
+	}
+}
+
+// TestDrawingTakesLessThanKeepingAll: with many processors and few candidates the buffers would be the greater part.
+func TestDrawingTakesLessThanKeepingAll(t *testing.T) {
+	for _, dim := range []int{1, 50, 784, 20_000} {
+		for _, count := range []int{1, 100, 1000, 10_000, 100_000} {
+			c := Candidates{Dim: dim, Count: count}
+			for _, procs := range []int{1, 4, 64} {
+				full := planBank(c, math.MaxInt64, 3, procs)
+				for memory := int64(1); memory < full.KeptBytes; memory *= 2 {
+					p := planBank(c, memory, 3, procs)
+					if p != full && p.bytes(3) >= full.bytes(3) {
+						t.Errorf("%+v, %d processors: %+v takes more than %+v", c, procs, p, full)
+					}
+				}
+			}
 		}
+	}
+}
+
+func TestPlanRefusesWhatCannotBe(t *testing.T) {
+	good := Candidates{Dim: 3, Count: 5}
+	for what, plan := range map[string]func(){
+		"no numbers":          func() { PlanBank(Candidates{Count: 5}, BankOptions{}) },
+		"no candidates":       func() { PlanBank(Candidates{Dim: 3}, BankOptions{}) },
+		"negative candidates": func() { PlanBank(Candidates{Dim: 3, Count: -1, Map: MapLinear}, BankOptions{}) },
+		"negative memory":     func() { PlanBank(good, BankOptions{Memory: -1}) },
+		"negative partitions": func() { PlanBank(good, BankOptions{Partitions: -1}) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			defer func() {
+				if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "scoring: ") {
+					t.Errorf("panic %q", text)
+				}
+			}()
+			plan()
+		})
 	}
 }
 

@@ -120,7 +120,7 @@ func steinProblemOf(phi, kernel *mat.Dense) *steinProblem {
 	product.Mul(kernel, phi)
 	for r := range rows {
 		for i := range m {
-			p.target[i] += phi.At(r, i) * product.At(r, i)
+			p.target[i] += float64(phi.At(r, i) * product.At(r, i))
 		}
 	}
 	return p
@@ -142,7 +142,7 @@ func (p *steinProblem) solve(penalty float64, free []bool) ([]float64, error) {
 	form := mat.NewSymDense(m, nil)
 	form.CopySym(p.form)
 	for i := range m {
-		form.SetSym(i, i, p.form.At(i, i)+penalty*diagonal)
+		form.SetSym(i, i, p.form.At(i, i)+float64(penalty*diagonal))
 	}
 	return nonnegativeMinimum(form, p.target, free)
 }
@@ -154,7 +154,7 @@ func (p *steinProblem) error(beta []float64) (float64, error) {
 		return 0, errors.New("the kernel is 0 on the rows")
 	}
 	b, target := mat.NewVecDense(len(beta), beta), mat.NewVecDense(len(beta), p.target)
-	squares := norm*norm - 2*mat.Dot(b, target) + mat.Inner(b, p.form, b)
+	squares := float64(norm*norm) - float64(2*mat.Dot(b, target)) + mat.Inner(b, p.form, b)
 	return math.Sqrt(max(squares, 0)) / norm, nil
 }
 

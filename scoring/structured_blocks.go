@@ -36,9 +36,9 @@ type structuredMemory struct {
 	z []float32 // [group][stride] arguments
 }
 
-// newStructuredBlocks returns the transform of the candidates with the given indices, which were drawn as f. rows is how
-// many may go through the blocks together.
-func newStructuredBlocks(c Candidates, index []int32, f *Features, in *Affine, rows int) *structuredBlocks {
+// newStructuredBlocks returns the transform of the candidates with the given indices; shifts are what shiftOf says of
+// each. rows is how many may go through the blocks together.
+func newStructuredBlocks(c Candidates, index []int32, shifts []float64, in *Affine, rows int) *structuredBlocks {
 	s := &structuredBlocks{mapping: kernelMap(c.Map), dim: c.Dim, order: structuredOrder(c.Dim)}
 	s.stride = (len(index) + kernel.Width - 1) / kernel.Width * kernel.Width
 	blocks := c.blocksOf(index)
@@ -54,7 +54,7 @@ func newStructuredBlocks(c Candidates, index []int32, f *Features, in *Affine, r
 	for m, i := range index {
 		block, _ := slices.BinarySearch(blocks, i/int32(s.order))
 		s.index = append(s.index, int32(block*s.group*s.order)+i%int32(s.order))
-		s.shift = append(s.shift, narrow(shiftOf(f, m, in)/unit))
+		s.shift = append(s.shift, narrow(shifts[m]/unit))
 	}
 	s.memory = &sync.Pool{New: func() any {
 		return &structuredMemory{
@@ -95,19 +95,17 @@ func (c Candidates) structuredDiagonals(block int, in *Affine) structuredDiagona
 	return d
 }
 
-// shiftOf returns the phase of feature m and what raw rows add to it, in radians; of a cosine without whole turns.
-func shiftOf(f *Features, m int, in *Affine) float64 {
-	shift := 0.0
-	if f.Phase != nil {
-		shift = float64(f.Phase[m])
-	}
+// shiftOf returns the phase of a feature and what raw rows add to it, in radians; of a cosine without whole turns. omega is
+// read for raw rows alone.
+func shiftOf(m Map, omega []float32, phase float32, in *Affine) float64 {
+	shift := float64(phase)
 	if in != nil {
-		for k, w := range f.Omega[m*f.Dim : (m+1)*f.Dim] {
+		for k, w := range omega {
 			shift -= float64(float64(w) / in.Scale[k] * in.Shift[k])
 		}
 	}
-	if f.Map == MapCosine {
-		shift -= 2 * math.Pi * math.Floor(shift/(2*math.Pi))
+	if m == MapCosine {
+		shift -= float64(2 * math.Pi * math.Floor(shift/(2*math.Pi)))
 	}
 	return shift
 }

@@ -34,7 +34,7 @@ func newStructuredBank(c Candidates, in *Affine) *structuredBank {
 			for i := from; i < to; i++ {
 				index = append(index, int32(i))
 			}
-			b.units[u] = newStructuredBlocks(c, index, c.shifted(index, in), in, structuredProducts/b.unitLen)
+			b.units[u] = newStructuredBlocks(c, index, c.structuredShifts(index, in), in, structuredProducts/b.unitLen)
 		}
 	})
 	for _, u := range b.units[1:] {
@@ -43,18 +43,24 @@ func newStructuredBank(c Candidates, in *Affine) *structuredBank {
 	return b
 }
 
-// shifted draws what the shifts of candidates are computed from: their phases, and ω where rows come raw.
-func (c Candidates) shifted(index []int32, in *Affine) *Features {
+// structuredShifts returns the shifts of candidates. Where they depend on ω, it is drawn into the same memory for each.
+func (c Candidates) structuredShifts(index []int32, in *Affine) []float64 {
+	var omega []float32
 	if in != nil {
-		return c.Draw(index)
+		omega = make([]float32, c.Dim)
 	}
-	f := &Features{Map: c.Map, Dim: c.Dim}
-	if c.Map == MapCosine {
-		for _, i := range index {
-			f.Phase = append(f.Phase, newStream(c.Seed, uint64(i), candidateTag).phase())
+	shifts := make([]float64, len(index))
+	for k, i := range index {
+		var phase float32
+		if c.Map == MapCosine {
+			phase = newStream(c.Seed, uint64(i), candidateTag).phase()
 		}
+		if in != nil {
+			c.drawStructured(omega, i)
+		}
+		shifts[k] = shiftOf(c.Map, omega, phase, in)
 	}
-	return f
+	return shifts
 }
 
 // candidates returns those of unit u.

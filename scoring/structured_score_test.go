@@ -118,7 +118,7 @@ func BenchmarkScoreStructured(b *testing.B) {
 				c.Sigma = math.Sqrt(float64(dim))
 				bank := NewBank(c, BankOptions{})
 				if way == "product" {
-					bank = newBank(c, nil, planDense(c), 1)
+					bank = newBank(c, nil, planDense(c))
 				}
 				a := NewAccumulator(bank, NewSums(count, 1))
 				x, targets := normalRows(2, 1024, dim), Targets{Outputs: 1, Values: normalRows(3, 1024, 1)}

@@ -27,7 +27,21 @@ func planStructured(fs *FeatureSet, in *Affine, factor []float32, faster structu
 	if !faster(c.Dim, f.Len(), len(c.blocksOf(fs.Index))) || !slices.Equal(c.Draw(fs.Index).Omega, f.Omega) {
 		return nil
 	}
-	return &structured{newStructuredBlocks(*c, fs.Index, f, in, max(1, structuredRows/structuredOrder(c.Dim))), factor}
+	rows := max(1, structuredRows/structuredOrder(c.Dim))
+	return &structured{newStructuredBlocks(*c, fs.Index, f.shifts(in), in, rows), factor}
+}
+
+// shifts returns what shiftOf says of each feature.
+func (f *Features) shifts(in *Affine) []float64 {
+	shifts := make([]float64, f.Len())
+	for m := range shifts {
+		var phase float32
+		if f.Phase != nil {
+			phase = f.Phase[m]
+		}
+		shifts[m] = shiftOf(f.Map, f.Omega[m*f.Dim:(m+1)*f.Dim], phase, in)
+	}
+	return shifts
 }
 
 // structuredRows is about how many numbers of x go through the blocks together: so many that the diagonals of a block,
@@ -57,19 +71,27 @@ type structuredCosts struct {
 	pick     float64 // of picking one feature out and mapping it, beyond what the dense kernel's map takes
 }
 
-// costs are fitted to BenchmarkTransformStructured for 64 to 2048 numbers on one core of a Sapphire Rapids server. Only
-// their ratios matter, and a choice that they get wrong by a tenth costs a tenth. A single row gains more than they say:
-// the product then waits for ω to come from memory.
-var costs = [...]structuredCosts{
-	simd.None:   {product: 0.30, addition: 0.24, pick: 0.5},
-	simd.AVX2:   {product: 0.0225, addition: 0.024, pick: 0.5},
-	simd.AVX512: {product: 0.0130, addition: 0.0175, pick: 0.4},
+// The costs are fitted to BenchmarkTransformStructured for 64 to 2048 numbers on one core of a Sapphire Rapids server, those
+// of vectors with AVX-512. Only their ratios matter, and a choice that they get wrong by a tenth costs a tenth. A single row
+// gains more than they say: the product then waits for ω to come from memory.
+var (
+	plainCosts  = structuredCosts{product: 0.30, addition: 0.24, pick: 0.5}
+	vectorCosts = structuredCosts{product: 0.0130, addition: 0.0175, pick: 0.4}
+)
+
+// costsOf returns the costs with the instructions of a level. The two ways differ in their last bits, so that levels of one
+// arithmetic ([Kernel]) have to choose alike.
+func costsOf(level simd.Level) structuredCosts {
+	if level == simd.None {
+		return plainCosts
+	}
+	return vectorCosts
 }
 
-// faster is the structuredRule of the costs.
+// faster is the structuredRule of the costs; products are rounded before they are added on every architecture.
 func (c structuredCosts) faster(dim, features, blocks int) bool {
-	transform := float64(structuredAdditions(dim, blocks))*c.addition + float64(features)*c.pick
-	return transform < float64(dim*features)*c.product
+	transform := float64(float64(structuredAdditions(dim, blocks))*c.addition) + float64(float64(features)*c.pick)
+	return transform < float64(float64(dim*features)*c.product)
 }
 
 // structuredAdditions returns the additions of a row in three transforms of each block; the products with a diagonal

@@ -182,8 +182,20 @@ func TestTheFasterWayIsChosen(t *testing.T) {
 			{77, 1000, 79, false},
 			{4096, 410, 1, true},
 		} {
-			if got := costs[level].faster(c.dim, c.features, c.blocks); got != c.fast {
+			if got := costsOf(level).faster(c.dim, c.features, c.blocks); got != c.fast {
 				t.Errorf("%v, %+v: %v", level, c, got)
+			}
+		}
+	}
+}
+
+// TestLevelsOfOneArithmeticChooseAlike: the features of a set are to have equal bits with AVX2 and AVX-512.
+func TestLevelsOfOneArithmeticChooseAlike(t *testing.T) {
+	for _, dim := range []int{64, 77, 128, 200, 512, 784, 1024, 4096} {
+		for features := 1; features < 4*dim; features += 1 + features/8 {
+			blocks := (features + structuredOrder(dim) - 1) / structuredOrder(dim)
+			if costsOf(simd.AVX2).faster(dim, features, blocks) != costsOf(simd.AVX512).faster(dim, features, blocks) {
+				t.Fatalf("%d features of %d numbers: AVX2 and AVX-512 choose differently", features, dim)
 			}
 		}
 	}

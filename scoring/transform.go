@@ -83,7 +83,7 @@ type Transformer struct {
 // NewTransformer packs fs, which is not kept. in says how rows are encoded when they come raw and is nil when they come
 // encoded. It panics when fs is not valid or in does not fit it.
 func NewTransformer(fs *FeatureSet, in *Affine) *Transformer {
-	return newTransformer(fs, in, costs[simd.Best()].faster)
+	return newTransformer(fs, in, costsOf(simd.Best()).faster)
 }
 
 // newTransformer is NewTransformer with a rule of its own for structured candidates.

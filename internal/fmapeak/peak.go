@@ -17,26 +17,37 @@ const (
 )
 
 // Float32 returns the floating-point operations a second, two for each multiply-add, that one core does on float32
-// with the instructions of that level and without any memory. It is the median of measurements of 2 ms, so a call
-// takes about 30 ms. The level must be one that the process may use (at most simd.Best).
+// with the instructions of that level and without any memory. It is the median of 15 measurements of 2 ms, so that a
+// call takes about 30 ms. The level must be one that the process may use (at most simd.Best).
 func Float32(level simd.Level) float64 {
-	_, peak := Compare(level, 0, func() {})
+	_, peak := measure(level, nil)
 	return peak
 }
 
-// Compare runs call, which does so many operations, and the loop of Float32 in turns of 2 ms or more. It returns the
-// operations a second of call and of the loop, medians both: clocks rise after a rest and fall under load, so
-// that a peak taken by itself is that of another clock.
+// Compare runs call, which does so many operations, and the loop of Float32 in 15 turns of 2 ms or more each. It returns
+// the operations a second of call and of the loop, medians both: clocks rise after a rest and fall under load, so that a
+// peak taken by itself is that of another clock.
 func Compare(level simd.Level, operations float64, call func()) (rate, peak float64) {
+	calls, peak := measure(level, call)
+	return operations * calls, peak
+}
+
+// measure returns how often a second call runs, unless it is nil, and the operations a second of the loop.
+func measure(level simd.Level, call func()) (calls, peak float64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	loop, width := choose(level)
 	var rates, peaks []float64
 	for range takes {
 		peaks = append(peaks, loopRounds*sums*float64(width)*2*perSecond(func() { loop(loopRounds) }))
-		rates = append(rates, operations*perSecond(call))
+		if call != nil {
+			rates = append(rates, perSecond(call))
+		}
 	}
-	return median(rates), median(peaks)
+	if call != nil {
+		calls = median(rates)
+	}
+	return calls, median(peaks)
 }
 
 // perSecond calls f for about takeTime, at least once, and returns how often a second it returned.
