@@ -142,7 +142,7 @@ func TestEnvironment(t *testing.T) {
 		{`EERF_EVENTS__FEATURES=[a, "b, c", 010]`, func(c *Config) { c.Stages.Events.Features = []string{"a", "b, c", "010"} }},
 		{"EERF_EVENTS__FEATURES=", func(*Config) {}},
 		{"EERF_TRAIN__INTERCEPT=false", func(c *Config) { c.Stages.Train.Intercept = false }},
-		{"EERF_TOPICS__MAX_MESSAGE_BYTES=4MiB", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 4 << 20 }},
+		{"EERF_TOPICS__MAX_MESSAGE_BYTES=12MiB", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 12 << 20 }},
 		{"EERF_EXPLORATION__MAP=arccos0", func(c *Config) { c.Stages.Exploration.Map = scoring.MapArcCosine0 }},
 		{"EERF_KAFKA__TLS__ENABLED=true", func(c *Config) { c.Kafka.TLS.Enabled = true }},
 		{"eerf_log__level=debug", func(*Config) {}}, // names of variables have case

@@ -44,7 +44,7 @@ func TestPrintHasEveryKeyAtItsDefault(t *testing.T) {
 	for _, line := range []string{
 		"kafka:\n", "  brokers: ['localhost:9092']\n", "  tls:\n", "    enabled: false\n",
 		"  dead_letters: dead-letters\n", "  features_retention: 168h\n", "  max_message_bytes: 8388608\n",
-		"  label_min: null\n", "  criterion: correlation\n", "  interval: 1m\n", "  drain_timeout: 25s\n",
+		"  label_min: null\n", "  criterion: residual\n", "  interval: 1m\n", "  drain_timeout: 25s\n",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)

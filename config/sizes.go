@@ -29,6 +29,7 @@ type Size struct {
 
 	key     string   // what to make smaller
 	factors []string // the other keys that the size depends on
+	remedy  string   // what else helps where it does not fit; empty = the keys say it all
 }
 
 // Sizes computes what [Config.Validate] holds against the limits, for people to see before they start.
@@ -62,7 +63,8 @@ func (c *Config) Sizes() []Size {
 	if s.Exploration.Criterion == scoring.Residual && m >= 1 && s.Exploration.Rounds >= 1 {
 		n := scoring.ResidualColumns(m, s.Exploration.Rounds, m0, k)
 		sizes = append(sizes, limit(Size{What: fmt.Sprintf("checkpoint with a Gram of %d columns", n), Topic: s.Topics.Scores,
-			Bytes: wire.GramBytes(n), Assumes: assumedK, key: features, factors: append(columns, "exploration.rounds", candidates)}))
+			Bytes: wire.GramBytes(n), Assumes: assumedK, key: features, factors: append(columns, "exploration.rounds", candidates),
+			remedy: "more exploration.rounds make it smaller, and exploration.criterion correlation needs none"}))
 	}
 	return sizes
 }
@@ -70,8 +72,8 @@ func (c *Config) Sizes() []Size {
 // candidateSize is the memory of the candidates that are scored, and says whether all of them are kept.
 func (c *Config) candidateSize(width int, assumedWidth string) Size {
 	e, partitions := c.Stages.Exploration, c.Stages.Topics.Partitions
-	plan := scoring.PlanBank(scoring.Candidates{Map: e.Map, Dim: width, Count: max(e.CandidateCount(), 1)},
-		scoring.BankOptions{Memory: e.CandidateMemory, Partitions: partitions})
+	plan := scoring.PlanBank(scoring.Candidates{Map: e.Map, Sampler: e.Sampler, Dim: width, Count: max(e.CandidateCount(), 1)},
+		scoring.BankOptions{Memory: max(e.CandidateMemory, 0), Partitions: max(partitions, 0)})
 	what := fmt.Sprintf("candidates in memory, all %d kept", plan.Kept)
 	if plan.Drawn > 0 {
 		what = fmt.Sprintf("candidates in memory, %d kept and %d drawn for every %d rows", plan.Kept, plan.Drawn, plan.Rows)
@@ -136,7 +138,7 @@ func (k *checker) sizes() {
 		if size.Limit == 0 {
 			continue
 		}
-		bound := fmt.Sprintf("a %s takes %d bytes, %s is %d", size.What, size.Bytes, size.LimitKey, size.Limit)
+		bound := join(fmt.Sprintf("a %s takes %d bytes, %s is %d", size.What, size.Bytes, size.LimitKey, size.Limit), size.remedy)
 		if size.Assumes != "" {
 			bound += "; counted with " + size.Assumes
 		}

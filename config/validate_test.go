@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,6 +223,17 @@ func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
 	}
 }
 
+// candidatesInMemory returns the size that tells of the candidates.
+func candidatesInMemory(t *testing.T, c *Config) Size {
+	t.Helper()
+	sizes := c.Sizes()
+	i := slices.IndexFunc(sizes, func(s Size) bool { return strings.HasPrefix(s.What, "candidates in memory") })
+	if i < 0 {
+		t.Fatalf("no size of the candidates in %+v", sizes)
+	}
+	return sizes[i]
+}
+
 func TestSizesSayWhetherCandidatesAreKept(t *testing.T) {
 	c := Default()
 	c.Stages.Exploration.Candidates, c.Stages.Events.Features = 100_000, make([]string, 784)
@@ -230,14 +242,31 @@ func TestSizesSayWhetherCandidatesAreKept(t *testing.T) {
 		want   string
 	}{{1 << 30, "all 100000 kept"}, {256 << 20, "drawn for every"}, {1 << 20, "0 kept and 100000 drawn"}} {
 		c.Stages.Exploration.CandidateMemory = test.memory
-		sizes := c.Sizes()
-		last := sizes[len(sizes)-1]
+		last := candidatesInMemory(t, c)
 		if !strings.Contains(last.What, test.want) || !strings.Contains(last.Assumes, "784 encoded dimensions") || !strings.Contains(last.Assumes, "4 partitions") {
 			t.Errorf("with %d bytes: %+v, want %q", test.memory, last, test.want)
 		}
 		if test.memory > 1<<20 && last.Bytes > test.memory {
 			t.Errorf("%d bytes of %d", last.Bytes, test.memory)
 		}
+	}
+}
+
+func TestSizesOfStructuredCandidatesAreThoseOfTheirBlocks(t *testing.T) {
+	c := Default()
+	c.Stages.Exploration.Candidates, c.Stages.Events.Features = 100_000, make([]string, 784)
+	c.Stages.Exploration.CandidateMemory, c.Stages.Exploration.Sampler = 1<<20, scoring.Structured
+	if size := candidatesInMemory(t, c); !strings.Contains(size.What, "all 100000 kept") {
+		t.Errorf("%+v", size)
+	}
+}
+
+// TestSizesOfWhatIsRefused: a fault is reported with the others, and the sizes are asked for all the same.
+func TestSizesOfWhatIsRefused(t *testing.T) {
+	c := Default()
+	c.Stages.Exploration.Candidates, c.Stages.Exploration.CandidateMemory, c.Stages.Topics.Partitions = -5, -1, -1
+	if len(c.Sizes()) == 0 || c.Validate() == nil {
+		t.Error("negative sizes are accepted")
 	}
 }
 

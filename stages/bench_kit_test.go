@@ -21,6 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // The events that are measured: 77 float32 and a label, in messages of 1024 rows.
@@ -43,6 +44,7 @@ func benchSettings(shape string) Settings {
 		s.Events.Clip = 0
 	}
 	s.Exploration.Candidates, s.Exploration.Features = benchFeatures, benchFeatures
+	s.Exploration.Criterion = scoring.Correlation
 	s.Exploration.SampleRate, s.Exploration.SampleRows = 1, 0
 	s.Exploration.CalibrationRows, s.Exploration.Sigma = benchRows, 8
 	return s

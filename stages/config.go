@@ -124,7 +124,7 @@ type Settings struct {
 }
 
 // Default returns the settings of an empty configuration. The default map, distribution, sampler and
-// criterion are the zero values of their types but for the criterion, which is correlation.
+// criterion are the zero values of their types but for the criterion, which is residual.
 func Default() Settings {
 	return Settings{
 		Pipeline: PipelineConfig{Name: "default"},
@@ -140,7 +140,7 @@ func Default() Settings {
 		},
 		Exploration: ExplorationConfig{
 			Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
-			Features: 500, Criterion: scoring.Correlation, Rounds: scoring.DefaultRounds,
+			Features: 500, Criterion: scoring.Residual, Rounds: scoring.DefaultRounds,
 			RowMemory: 256 << 20, CandidateMemory: scoring.DefaultMemory,
 			SampleRate: 0.1, SampleRows: 10000, Until: "quota", Start: "earliest",
 			CalibrationRows: 2000, CalibrationTimeout: time.Minute, Deadline: 24 * time.Hour,

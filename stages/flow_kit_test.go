@@ -21,6 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 )
 
@@ -84,6 +85,7 @@ func testSettings(partitions int) stages.Settings {
 	s.Events.Label = []string{"y"}
 	s.Events.Passthrough = []string{"id"}
 	s.Exploration.Candidates, s.Exploration.Features = 64, 8
+	s.Exploration.Criterion = scoring.Correlation // one pass; what takes several has tests of its own
 	s.Exploration.SampleRate, s.Exploration.SampleRows = 0.5, 600
 	s.Exploration.CalibrationRows, s.Exploration.CalibrationTimeout = 100, 100*time.Millisecond
 	s.Subsample.CheckpointRows, s.Subsample.CheckpointInterval = 50, 50*time.Millisecond

@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // noon is the time at which everything in these tests happens.
@@ -136,6 +137,7 @@ func testSettings(task string) Settings {
 	s.Pipeline.Name = "test"
 	s.Events.Label, s.Events.Passthrough = []string{"y"}, []string{"id"}
 	s.Exploration.Candidates, s.Exploration.Features = 40, 10
+	s.Exploration.Criterion = scoring.Correlation // one pass; what takes several has tests of its own
 	s.Exploration.SampleRate, s.Exploration.SampleRows = 0.34, 0
 	s.Exploration.CalibrationRows = 300
 	s.Exploration.Sigma = 1.5 // the neighbour rule has its own tests
