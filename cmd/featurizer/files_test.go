@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,6 +53,20 @@ func TestExploreInspectTransform(t *testing.T) {
 		t.Errorf("%v", done)
 	}
 	checkFeatures(t, out, rows, 12)
+}
+
+func TestInspectShowsTheBandwidthMix(t *testing.T) {
+	_, set, summary := explored(t, 300, "--bandwidth-mix", "0.5,1,4")
+	inspected := fz(t, "inspect", "--file", set, "--json").Want(t, cli.ExitOK).Object(t)
+	for name, o := range map[string]clitest.Object{"explore": summary, "inspect": inspected} {
+		if mix := fmt.Sprint(o.At(t, "exploration.bandwidth_mix")); mix != "[0.5 1 4]" {
+			t.Errorf("%s: bandwidth mix %s", name, mix)
+		}
+	}
+	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "times one of") || !strings.Contains(out, "[0.5 1 4]") {
+		t.Error(out)
+	}
+	fz(t, "explore", "--data", set, "--bandwidth-mix", "1,0").Want(t, cli.ExitUsage, "exploration.bandwidth_mix", "positive finite")
 }
 
 // checkFeatures checks the rows, columns and values of a CSV file of features.

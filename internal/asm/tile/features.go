@@ -28,7 +28,7 @@ func (t tile) scratch() []reg.Register { return t.regs[t.rows*t.vectors:] }
 func (t tile) label(name string) string { return t.prefix + name }
 
 func featuresAVX512() {
-	beginFeatures("featuresAVX512", 8)
+	beginFeatures("featuresAVX512")
 	rows := load("rows")
 	CMPQ(rows, U8(8))
 	JGE(LabelRef("eight"))
@@ -40,7 +40,7 @@ func featuresAVX512() {
 }
 
 func featuresAVX2() {
-	beginFeatures("featuresAVX2", 4)
+	beginFeatures("featuresAVX2")
 	rows := load("rows")
 	CMPQ(rows, U8(4))
 	JGE(LabelRef("four"))
@@ -51,10 +51,11 @@ func featuresAVX2() {
 	)
 }
 
-func beginFeatures(name string, rows int) {
+func beginFeatures(name string) {
 	TEXT(name, noSplit, featuresSignature)
 	Pragma("noescape")
-	Doc(featuresDoc(name, rows)...)
+	Doc(featuresDoc(name)...)
+	align()
 }
 
 // featuresOf walks down the rows by the tiles, which together cover a panel, and returns. The last tile of rows goes

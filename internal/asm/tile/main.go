@@ -13,8 +13,12 @@ func main() {
 	featuresAVX512()
 	featuresAVX2()
 	scoreAVX512()
+	sparse(avx512)
+	sparse(avx2)
+	sparseScore()
 	sums(avx512)
 	sums(avx2)
-	largestBits()
+	survey()
+	nonzeroBits()
 	Generate()
 }

@@ -14,7 +14,8 @@ func scoreAVX512() {
 		"init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, op int)")
 	Pragma("noescape")
 	Doc(
-		name+" adds the 48 features of a panel for rows, a multiple of 8, to their sums, in the order of the rows.",
+		name+" adds the 48 features of a panel for rows, a positive multiple of 8, to their sums, in the order of the rows.",
+		"phi has room for 8 rows: it is where the features of a tile lie on their way.",
 		"",
 		"	features(phi, 48, init, initStride, x, xStride, w, dim, rows, nil, op)",
 		"	if class == nil {",
@@ -23,6 +24,7 @@ func scoreAVX512() {
 		"		classSums(sum, square, product, phi, rows, class, stride)",
 		"	}",
 	)
+	align()
 	t := tile{isa: avx512, rows: 8, vectors: 3, prefix: "score"}
 	phi := load("phi")
 	from, x, rows := load("init"), load("x"), load("rows")

@@ -35,7 +35,7 @@ func valueSums(s isa) {
 	TEXT(name, noSplit, "func(sum, square, product *float64, phi *float32, rows int, y *float32, yStride int)")
 	Pragma("noescape")
 	Doc(
-		name+" adds the features of a panel to its sums, in the order of the rows.",
+		name+" adds the features of a panel to its sums, in the order of the rows. rows is positive.",
 		"",
 		"	for r := range rows {",
 		"		for f := range 48 {",
@@ -82,7 +82,7 @@ func classSums(s isa) {
 	TEXT(name, noSplit, "func(sum, square, classes *float64, phi *float32, rows int, class *int32, classStride int)")
 	Pragma("noescape")
 	Doc(
-		name+" adds the features of a panel to its sums, in the order of the rows.",
+		name+" adds the features of a panel to its sums, in the order of the rows. rows is positive.",
 		"",
 		"	for r := range rows {",
 		"		for f := range 48 {",
@@ -132,6 +132,7 @@ func productSums(s isa) {
 	Pragma("noescape")
 	Doc(
 		name+" adds the products of a panel's features with an output to their sums, in the order of the rows.",
+		"rows is positive.",
 		"",
 		"	for r := range rows {",
 		"		for f := range 48 {",

@@ -23,7 +23,8 @@ func (a *Arguments) check(level simd.Level, n int) operation {
 	}
 	// Where every argument is below maxTurns the operation need not look.
 	p := Panels{Map: a.Map, reach: []float32{maxTurns}}
-	return p.operation(0, largest(level, a.Z[:a.Rows*a.Stride]))
+	largest, _ := survey(level, a.Z[:a.Rows*a.Stride])
+	return p.operation(0, largest)
 }
 
 // Apply is the end of [Featurize]: dst[r·n + f] = factor[f]·φ(Z[r·Stride + f]) for the n = len(factor) features f. dst and Z do
@@ -39,10 +40,9 @@ func Apply(dst []float32, a Arguments, factor []float32) {
 		a.apply(level, op, dst[at:], n, at, 0, a.Rows, factor[at:at+Width])
 	}
 	// The last panel is not full, and is written wider than dst has room for.
-	const step = 16
-	var wide [step * Width]float32
-	for i := 0; i < a.Rows && at < n; i += step {
-		k := min(step, a.Rows-i)
+	var wide [lastRows * Width]float32
+	for i := 0; i < a.Rows && at < n; i += lastRows {
+		k := min(lastRows, a.Rows-i)
 		a.apply(level, op, wide[:], Width, at, i, k, nil)
 		for r := range k {
 			to := dst[(i+r)*n+at : (i+r+1)*n]

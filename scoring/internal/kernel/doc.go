@@ -1,5 +1,7 @@
-// Package kernel has the two inner loops of random features: [Score], which adds φ(x, ω) to sums without storing
-// it, and [Featurize], which stores it. Both are a float32 matrix product with an epilogue per element.
+// Package kernel has the two inner loops of random features: [Score], which adds φ(x, ω) to sums and stores no more of it
+// than the caches hold, and [Featurize], which stores it. Both are a float32 matrix product with an epilogue per element.
+// [ScoreArguments] and [Apply] are their epilogues alone, for products that were computed elsewhere, and [Cos] is the
+// cosine that all of them take.
 //
 // # Layout
 //
@@ -13,7 +15,8 @@
 // A tile of 8 rows by 48 features has its arguments in the registers of AVX-512, one of 4 by 24 in those of AVX2;
 // the feature map is applied to the registers. Score lets tiles write features to a few kilobytes that stay in the
 // first-level cache and adds those to float64 sums: the conversion is then part of a load, which leaves the arithmetic
-// ports to the product. The assembly is written by internal/asm/tile. Plain Go stands in everywhere else.
+// ports to the product. With AVX-512 and targets of one value or of classes both are one call of assembly, bounded in
+// time since it cannot be interrupted. The assembly is written by internal/asm/tile. Plain Go stands in everywhere else.
 //
 // # Bits
 //
@@ -25,8 +28,9 @@
 //
 // # Numbers that are not finite
 //
-// A row with an infinity or NaN, or with products beyond float32, gets features that are finite: a cosine whose
-// argument is no number or beyond 2²² turns is 0, a ramp ends at the greatest finite float32, and NaN becomes 0.
+// Rows are meant to be finite. One with an infinity or NaN, or with products beyond float32, still gets values of φ that
+// are finite: a cosine whose argument is no number or beyond 2²² turns is 0, a step or ramp of NaN is 0, a ramp ends at
+// the greatest finite float32. What φ is multiplied by then may take it beyond, and a coordinate is x as it came.
 package kernel
 
 import "github.com/eerf-stream/eerf/internal/simd"

@@ -42,6 +42,18 @@ const chunkRows = 64
 // chunked reports whether so many rows are multiplied in chunks: a chunk that is used once need not stay.
 func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map != Coordinate }
 
+// listedDim is chunkDim for rows that are listed: their lists pass over some lines of a panel, and a change of piece costs
+// as much as some numbers of a list.
+const listedDim = 264
+
+// pieceDim is how many columns of rows that are listed are multiplied at a time.
+func pieceDim(rows, dim int) int {
+	if rows <= 8 {
+		return dim
+	}
+	return listedDim
+}
+
 // scratch is the memory of a call: arguments of rows between two chunks.
 type scratch struct{ z [2][chunkRows * Width]float32 }
 
@@ -50,6 +62,13 @@ type block struct {
 	x       []float32
 	rows    int
 	largest float32 // greatest size of a number in x, NaN if one is
+	lists   *lists  // the rows are first, first+1 and so on of those listed; nil if they are not
+	first   int     // even
+}
+
+// part returns n rows of b, of dim numbers, from row first on, an even one.
+func (b block) part(first, n, dim int) block {
+	return block{x: b.x[first*dim : (first+n)*dim], rows: n, largest: b.largest, lists: b.lists, first: b.first + first}
 }
 
 // features writes the features of one panel for the rows of b, at most chunkRows, to dst, row by row stride
@@ -70,6 +89,9 @@ func (p *Panels) lastChunk(panel int, b block, s *scratch) call {
 		init: p.start[panel*Width : (panel+1)*Width], x: b.x, xStride: p.Dim,
 		weights: p.weights[panel*p.Dim*Width : (panel+1)*p.Dim*Width], rows: b.rows,
 	}
+	if b.lists != nil {
+		return p.lastListed(c, panel, b, s)
+	}
 	for turn := 0; p.chunked(b.rows) && len(c.weights) > chunkDim*Width; turn++ {
 		part := c
 		part.weights = c.weights[:chunkDim*Width]
@@ -82,15 +104,34 @@ func (p *Panels) lastChunk(panel int, b block, s *scratch) call {
 	return c
 }
 
+// lastListed is lastChunk for rows that are listed.
+func (p *Panels) lastListed(c call, panel int, b block, s *scratch) call {
+	c.entries = b.lists.entries
+	for piece := range b.lists.pieces {
+		c.begin = b.lists.begin[piece*b.lists.stride+b.first:][:b.rows+1]
+		if piece+1 < b.lists.pieces {
+			part := c
+			part.dst, part.dstStride, part.op = s.z[piece%2][:b.rows*Width], Width, raw
+			part.run(p.level)
+			c.init, c.initStride = part.dst, Width
+		}
+	}
+	c.op = p.operation(panel, b.largest)
+	return c
+}
+
 // call is the arguments of the loop
 //
 //	z = init[r·initStride + f] + Σ_k x[r·xStride + k]·weights[k·Width + f]
 //	dst[r·dstStride + f] = factor[f]·op(z)
 //
-// over rows r and the Width lanes f, k rising; factor nil means 1. dst and init do not overlap.
+// over rows r and the Width lanes f, k rising; factor nil means 1. dst and init do not overlap. Where begin is not nil, k
+// is the columns in the list of the row, see [lists], which take the place of x.
 type call struct {
 	dst, init, x, weights, factor  []float32
 	dstStride, initStride, xStride int
+	entries                        []entry
+	begin                          []uint32 // [rows + 1]
 	rows                           int
 	op                             operation
 }
@@ -106,17 +147,25 @@ func (c *call) check() {
 // checkInputs is check without the destination.
 func (c *call) checkInputs() {
 	last, dim := c.rows-1, len(c.weights)/Width
-	if c.rows < 1 || len(c.init) < last*c.initStride+Width || len(c.x) < last*c.xStride+dim {
+	if c.rows < 1 || len(c.init) < last*c.initStride+Width {
 		panic("kernel: a slice is shorter than its rows")
+	}
+	if c.begin == nil && len(c.x) < last*c.xStride+dim || c.begin != nil && int(c.begin[c.rows]) > len(c.entries) {
+		panic("kernel: fewer numbers than rows have")
 	}
 }
 
-// split cuts the rows at row n; either part may have none.
+// split cuts the rows at row n, an even one; either part may have none.
 func (c call) split(n int) (before, after call) {
 	before, after = c, c
 	before.rows, after.rows = n, c.rows-n
 	if after.rows > 0 {
-		after.init, after.x = c.init[n*c.initStride:], c.x[n*c.xStride:]
+		after.init = c.init[n*c.initStride:]
+		if c.begin != nil {
+			after.begin = c.begin[n:]
+		} else {
+			after.x = c.x[n*c.xStride:]
+		}
 	}
 	return before, after
 }
@@ -137,11 +186,15 @@ func gather(dst []float32, stride int, coord []int32, x []float32, dim, rows int
 	}
 }
 
-// largestPlain returns the greatest size of a number in x, an infinity or NaN if there is one.
-func largestPlain(x []float32) float32 {
+// surveyPlain returns the greatest size of a number in x, an infinity or NaN if there is one, and how many are zero.
+func surveyPlain(x []float32) (largest float32, zeros int) {
 	most := uint32(0)
 	for _, v := range x {
-		most = max(most, math.Float32bits(v)&^(1<<31))
+		size := math.Float32bits(v) &^ (1 << 31)
+		most = max(most, size)
+		if size == 0 {
+			zeros++
+		}
 	}
-	return math.Float32frombits(most)
+	return math.Float32frombits(most), zeros
 }

@@ -20,12 +20,24 @@ func Featurize(dst []float32, p *Panels, x []float32, factor []float32) {
 
 // featurizeRows takes some rows at a time through all panels.
 func (p *Panels) featurizeRows(dst, x, factor []float32, s *scratch) {
+	var memory *rowLists
 	rows, step := len(x)/p.Dim, min(chunkRows, max(8, featurizeFloats/p.Len/8*8))
 	for i := 0; i < rows; i += step {
 		n := min(step, rows-i)
 		b := block{x: x[i*p.Dim : (i+n)*p.Dim], rows: n}
-		b.largest = largest(p.level, b.x)
+		zeros := 0
+		b.largest, zeros = survey(p.level, b.x)
+		if p.lists(len(b.x), zeros) {
+			if memory == nil {
+				memory = takeLists(1)
+			}
+			b.lists = &memory.groups[0]
+			b.lists.fill(p.level, b.x, p.Dim, pieceDim(n, p.Dim))
+		}
 		p.featurize(dst[i*p.Len:(i+n)*p.Len], b, factor, s)
+	}
+	if memory != nil {
+		spareLists.Put(memory)
 	}
 }
 
@@ -41,18 +53,19 @@ func (p *Panels) featurize(dst []float32, b block, factor []float32, s *scratch)
 	}
 }
 
+// lastRows is how many rows of a panel that is not full are written aside at a time.
+const lastRows = 16
+
 // featurizeLast writes the features of a panel that is not full, which the loop writes wider than dst has room for.
 func (p *Panels) featurizeLast(dst []float32, b block, factor []float32, s *scratch) {
-	const step = 16
-	var wide [step * Width]float32
+	var wide [lastRows * Width]float32
 	var padded [Width]float32
 	last := p.Count() - 1
 	at := last * Width
 	copy(padded[:], factor[at:p.Len])
-	for i := 0; i < b.rows; i += step {
-		n := min(step, b.rows-i)
-		part := block{x: b.x[i*p.Dim : (i+n)*p.Dim], rows: n, largest: b.largest}
-		p.features(wide[:], Width, last, part, padded[:], s)
+	for i := 0; i < b.rows; i += lastRows {
+		n := min(lastRows, b.rows-i)
+		p.features(wide[:], Width, last, b.part(i, n, p.Dim), padded[:], s)
 		for r := range n {
 			copy(dst[(i+r)*p.Len+at:(i+r+1)*p.Len], wide[r*Width:])
 		}

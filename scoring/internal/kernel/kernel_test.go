@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/eerf-stream/eerf/internal/simd"
@@ -18,7 +19,7 @@ var (
 )
 
 const (
-	guard     = 4
+	guard     = Width // as far as a tile might go astray
 	guardSign = -12345
 )
 
@@ -209,67 +210,101 @@ func checkScore(t *testing.T, p *problem, targets Targets, y func(row, k int) fl
 }
 
 func TestScoreLeavesOtherPanelsAlone(t *testing.T) {
-	p := newProblem(simd.Best(), Cosine, 7, 3*Width+2, 9)
-	sums := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count), p.count}
-	y := make([]float32, p.rows)
-	for i := range y {
-		y[i] = 1
-	}
-	Score(sums, p.panels, 1, 3, p.x.inner(), Targets{Outputs: 1, Values: y})
-	for j := range p.count {
-		inside := j >= Width && j < 3*Width
-		if (sums.Phi[j] != 0) != inside || (sums.PhiSq[j] != 0) != inside || (sums.YPhi[j] != 0) != inside {
-			t.Errorf("feature %d: sums %v, %v, %v", j, sums.Phi[j], sums.PhiSq[j], sums.YPhi[j])
-		}
-	}
-}
-
-func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
-	for _, m := range maps {
-		p := newProblem(simd.Best(), m, 65, 3*Width-3, 2*scoreRows+5)
-		ones := slices.Repeat([]float32{1}, p.count)
-		phi := make([]float32, p.rows*p.count)
-		Featurize(phi, p.panels, p.x.inner(), ones)
-		y := p.x.inner()[:p.rows]
-		got := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count), p.count}
-		Score(got, p.panels, 0, p.panels.Count(), p.x.inner(), Targets{Outputs: 1, Values: y})
-		want := Sums{make([]float64, p.count), make([]float64, p.count), make([]float64, p.count), p.count}
-		for i, v := range phi {
-			j := i % p.count
-			want.Phi[j] += float64(v)
-			want.PhiSq[j] += float64(v) * float64(v)
-			want.YPhi[j] += float64(y[i/p.count]) * float64(v)
-		}
-		if !slices.Equal(got.Phi, want.Phi) || !slices.Equal(got.PhiSq, want.PhiSq) || !slices.Equal(got.YPhi, want.YPhi) {
-			t.Errorf("map %d: sums differ from those of the stored features", m)
-		}
-	}
-}
-
-func TestFeaturesStayFiniteWhenProductsOverflow(t *testing.T) {
-	x := []float32{math.MaxFloat32, math.MaxFloat32, -math.MaxFloat32, 1e30, 1e15, 0}
-	omega := []float32{10, -10, 3, -3, 1, 1, 1e10, 0}
-	for _, m := range []Map{Cosine, Step, Ramp, SquaredRamp} {
-		var phase []float32
-		if m == Cosine {
-			phase = make([]float32, 4)
-		}
-		dst := make([]float32, 3*4)
-		Featurize(dst, Pack(m, 2, omega, phase, nil), x, []float32{1, 1, 1, 1})
-		for i, v := range dst {
-			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				t.Errorf("map %d: element %d is %v", m, i, v)
+	for _, level := range levels() {
+		p := newProblem(level, Cosine, 7, 3*Width+2, 9)
+		sums := zeroSums(p.count, 1)
+		Score(sums, p.panels, 1, 3, p.x.inner(), Targets{Outputs: 1, Values: slices.Repeat([]float32{1}, p.rows)})
+		for j := range p.count {
+			inside := j >= Width && j < 3*Width
+			if (sums.Phi[j] != 0) != inside || (sums.PhiSq[j] != 0) != inside || (sums.YPhi[j] != 0) != inside {
+				t.Errorf("%v, feature %d: sums %v, %v, %v", level, j, sums.Phi[j], sums.PhiSq[j], sums.YPhi[j])
 			}
 		}
 	}
 }
 
-func TestStepIsHalfAtZero(t *testing.T) {
-	dst := make([]float32, 3)
-	Featurize(dst, Pack(Step, 1, []float32{1}, nil, nil), []float32{-2, 0, 2}, []float32{1})
-	if want := []float32{0, 0.5, 1}; !slices.Equal(dst, want) {
-		t.Errorf("steps are %v, want %v", dst, want)
+func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
+	for _, level := range levels() {
+		for _, m := range maps {
+			p := newProblem(level, m, 65, 3*Width-3, 2*scoreRows+5)
+			phi := make([]float32, p.rows*p.count)
+			Featurize(phi, p.panels, p.x.inner(), slices.Repeat([]float32{1}, p.count))
+			y := p.x.inner()[:p.rows]
+			got, want := zeroSums(p.count, 1), zeroSums(p.count, 1)
+			Score(got, p.panels, 0, p.panels.Count(), p.x.inner(), Targets{Outputs: 1, Values: y})
+			for i, v := range phi {
+				j := i % p.count
+				want.Phi[j] += float64(v)
+				want.PhiSq[j] += float64(v) * float64(v)
+				want.YPhi[j] += float64(y[i/p.count]) * float64(v)
+			}
+			if !slices.Equal(got.all(), want.all()) {
+				t.Errorf("%v, map %d: sums differ from those of the stored features", level, m)
+			}
+		}
 	}
+}
+
+func TestFeaturesStayFiniteWhenProductsOverflow(t *testing.T) {
+	inf := float32(math.Inf(1))
+	x := []float32{math.MaxFloat32, math.MaxFloat32, -math.MaxFloat32, 1e30, 1e15, 0, inf, -inf, float32(math.NaN()), 1}
+	omega := []float32{10, -10, 3, -3, 1, 1, 1e10, 0}
+	for _, level := range levels() {
+		for _, m := range []Map{Cosine, Step, Ramp, SquaredRamp} {
+			var phase []float32
+			if m == Cosine {
+				phase = make([]float32, 4)
+			}
+			dst := make([]float32, 5*4)
+			Featurize(dst, packFor(level, m, 2, omega, phase, nil), x, []float32{1, 1, 1, 1})
+			for i, v := range dst {
+				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+					t.Errorf("%v, map %d: element %d is %v", level, m, i, v)
+				}
+			}
+		}
+	}
+}
+
+// TestShiftsBeyondFloat64AreNoPhase: what raw rows are shifted by may overflow, where weights do not.
+func TestShiftsBeyondFloat64AreNoPhase(t *testing.T) {
+	in := &Affine{Shift: []float64{math.MaxFloat64, 0}, Scale: []float64{1, 1}}
+	for _, level := range levels() {
+		p := packFor(level, Cosine, 2, []float32{4, 1, 0, 1}, make([]float32, 2), in)
+		dst := make([]float32, 2)
+		Featurize(dst, p, []float32{0.1, 0.2}, []float32{1, 1})
+		if p.reach[0] != 0 || dst[0] != 0 || !(dst[1] > 0.9) {
+			t.Errorf("%v: features %v, reach %v", level, dst, p.reach[0])
+		}
+	}
+}
+
+func TestStepIsHalfAtZero(t *testing.T) {
+	for _, level := range levels() {
+		dst := make([]float32, 3)
+		Featurize(dst, packFor(level, Step, 1, []float32{1}, nil, nil), []float32{-2, 0, 2}, []float32{1})
+		if want := []float32{0, 0.5, 1}; !slices.Equal(dst, want) {
+			t.Errorf("%v: steps are %v, want %v", level, dst, want)
+		}
+	}
+}
+
+func TestFusedCallsAreShort(t *testing.T) {
+	for _, dim := range []int{1, 3, 16, 77, chunkDim, 784, 65536, 1 << 22} {
+		rows := fusedRows(dim)
+		if rows < tileRows || rows%tileRows != 0 || rows > tileRows && rows*Width*(dim+16) > callProducts {
+			t.Errorf("%d rows of %d numbers", rows, dim)
+		}
+	}
+}
+
+// repackable are two features of two numbers.
+func repackable(m Map) *Panels {
+	var phase []float32
+	if m == Cosine {
+		phase = make([]float32, 2)
+	}
+	return Pack(m, 2, make([]float32, 4), phase, nil)
 }
 
 func TestPackRefusesWrongShapes(t *testing.T) {
@@ -279,11 +314,18 @@ func TestPackRefusesWrongShapes(t *testing.T) {
 		"phase without cosine":        func() { Pack(Ramp, 2, make([]float32, 4), make([]float32, 2), nil) },
 		"too few phases":              func() { Pack(Cosine, 2, make([]float32, 4), make([]float32, 1), nil) },
 		"coordinate beyond the row":   func() { Pack(Coordinate, 2, []float32{2}, nil, nil) },
+		"coordinate below 0":          func() { Pack(Coordinate, 2, []float32{-0.5}, nil, nil) },
+		"part of a coordinate":        func() { Pack(Coordinate, 2, []float32{0.5}, nil, nil) },
+		"coordinate of no number":     func() { Pack(Coordinate, 2, []float32{float32(math.NaN())}, nil, nil) },
+		"repacked without phase":      func() { repackable(Cosine).Repack(make([]float32, 4), nil, nil) },
+		"repacked with phase":         func() { repackable(Ramp).Repack(make([]float32, 4), make([]float32, 2), nil) },
+		"repacked too many":           func() { repackable(Ramp).Repack(make([]float32, 2*(Width+1)), nil, nil) },
+		"repacked for other rows":     func() { repackable(Ramp).Repack(make([]float32, 4), nil, &Affine{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
+				if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "kernel: ") {
+					t.Errorf("panic %q", text)
 				}
 			}()
 			pack()

@@ -34,6 +34,7 @@ type Panels struct {
 	start   []float32 // [panel][Width]
 	reach   []float32 // [panel]: the rows whose greatest number is below it have |z| < maxTurns; Cosine alone
 	coord   []int32   // [panel][Width]; Coordinate alone
+	finite  bool      // every weight is: a zero adds nothing
 }
 
 // Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians for
@@ -51,13 +52,7 @@ func packFor(level simd.Level, m Map, dim int, omega, phase []float32, in *Affin
 		}
 		return packCoordinates(level, dim, omega)
 	}
-	n := len(omega) / dim
-	if n*dim != len(omega) || (m == Cosine) != (phase != nil) || (phase != nil && len(phase) != n) {
-		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases for rows of %d", len(omega), len(phase), dim))
-	}
-	if in != nil && (len(in.Shift) != dim || len(in.Scale) != dim) {
-		panic(fmt.Sprintf("kernel: %d shifts and %d scales for rows of %d", len(in.Shift), len(in.Scale), dim))
-	}
+	n := checkFeatures(m, dim, omega, phase, in)
 	p := &Panels{Map: m, Dim: dim, Len: n, level: level}
 	p.weights = alignedFloats(p.Count() * dim * Width)
 	p.start = alignedFloats(p.Count() * Width)
@@ -68,12 +63,24 @@ func packFor(level simd.Level, m Map, dim int, omega, phase []float32, in *Affin
 	return p
 }
 
+// checkFeatures returns the number of features, or panics when lengths do not agree.
+func checkFeatures(m Map, dim int, omega, phase []float32, in *Affine) int {
+	n := len(omega) / dim
+	if n*dim != len(omega) || (m == Cosine) != (phase != nil) || (phase != nil && len(phase) != n) {
+		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases for rows of %d", len(omega), len(phase), dim))
+	}
+	if in != nil && (len(in.Shift) != dim || len(in.Scale) != dim) {
+		panic(fmt.Sprintf("kernel: %d shifts and %d scales for rows of %d", len(in.Shift), len(in.Scale), dim))
+	}
+	return n
+}
+
 // Repack is Pack of at most as many features of the same map and width into the memory of p, which nobody else may use
 // meanwhile.
 func (p *Panels) Repack(omega, phase []float32, in *Affine) {
-	n := len(omega) / p.Dim
-	if p.Map == Coordinate || n*p.Dim != len(omega) || n > len(p.start) || (phase != nil && len(phase) != n) {
-		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases repacked for rows of %d", len(omega), len(phase), p.Dim))
+	n := checkFeatures(p.Map, p.Dim, omega, phase, in)
+	if p.Map == Coordinate || n > len(p.start) {
+		panic(fmt.Sprintf("kernel: %d features repacked for map %d, want %d at most", n, p.Map, len(p.start)))
 	}
 	p.Len = n
 	p.fill(omega, phase, in)
@@ -81,6 +88,7 @@ func (p *Panels) Repack(omega, phase []float32, in *Affine) {
 
 // fill packs Len features.
 func (p *Panels) fill(omega, phase []float32, in *Affine) {
+	p.finite = true
 	for i := range p.reach {
 		p.reach[i] = math.MaxFloat32
 	}
@@ -111,9 +119,13 @@ func (p *Panels) packOne(i int, omega []float32, start float64, in *Affine) {
 		to[k*Width] = float32(v / unit)
 		size += math.Abs(float64(to[k*Width]))
 	}
+	p.finite = p.finite && size <= math.MaxFloat64
 	start /= unit
 	if p.Map == Cosine {
 		start -= math.Floor(start)
+		if math.IsNaN(start) { // it was not finite: no rows are known to be within reach
+			size = math.Inf(1)
+		}
 		p.reach[panel] = min(p.reach[panel], reach(size, p.Dim))
 	}
 	p.start[i] = float32(start)
@@ -123,7 +135,7 @@ func (p *Panels) packOne(i int, omega []float32, start float64, in *Affine) {
 // sizes is given, stays below maxTurns whatever the rounding of dim additions.
 func reach(size float64, dim int) float32 {
 	const slack = 4 // turns: the start, and what narrowing the bound adds
-	return float32(min((maxTurns-slack)/(size*(1+float64(dim)*0x1p-22)), math.MaxFloat32))
+	return float32(min((maxTurns-slack)/(size*(1+float64(float64(dim)*0x1p-22))), math.MaxFloat32))
 }
 
 // packCoordinates is Pack for the map Coordinate; the last panel is padded with coordinate 0.
@@ -131,11 +143,11 @@ func packCoordinates(level simd.Level, dim int, omega []float32) *Panels {
 	p := &Panels{Map: Coordinate, Dim: dim, Len: len(omega), level: level}
 	p.coord = make([]int32, p.Count()*Width)
 	for i, w := range omega {
-		c := int32(w)
-		if c < 0 || int(c) >= dim {
+		v := float64(w)
+		if !(v >= 0 && v < float64(dim) && v == math.Trunc(v)) { // what an integer makes of the others depends on the processor
 			panic(fmt.Sprintf("kernel: coordinate %v of rows of %d", w, dim))
 		}
-		p.coord[i] = c
+		p.coord[i] = int32(v)
 	}
 	return p
 }

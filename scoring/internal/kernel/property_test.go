@@ -60,6 +60,29 @@ func TestScoreDependsOnTheOrderOfRowsAlone(t *testing.T) {
 	})
 }
 
+func TestManyShortRowsAreScoredInSeveralCalls(t *testing.T) {
+	const dim, count = 30, 5
+	rows := fusedRows(dim) + 77
+	if rows >= BlockRows(dim) {
+		t.Fatal("blocks end before calls do")
+	}
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, level := range levels() {
+		p := newProblem(level, Cosine, dim, count, rows)
+		for _, classes := range []bool{false, true} {
+			targets, whole, parts := drawTargets(rng, rows, 1, classes), zeroSums(count, 1), zeroSums(count, 1)
+			Score(whole, p.panels, 0, 1, p.x.inner(), targets)
+			for first := 0; first < rows; first += 1000 {
+				next := min(first+1000, rows)
+				Score(parts, p.panels, 0, 1, p.x.inner()[first*dim:next*dim], targets.slice(first, next))
+			}
+			if !slices.Equal(whole.all(), parts.all()) {
+				t.Errorf("%v: other bits in parts than in one call", level)
+			}
+		}
+	}
+}
+
 func TestVectorLevelsGiveTheSameBits(t *testing.T) {
 	if simd.Best() < simd.AVX512 {
 		t.Skip("one level of vector instructions at most")
@@ -165,13 +188,14 @@ func TestLargestIsTheGreatestSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, level := range levels() {
 		for n := range 100 {
-			x := guardSlice(n, func(int) float32 { return float32(rng.NormFloat64()) })
-			if got, want := largest(level, x.inner()), largestPlain(x.inner()); got != want {
-				t.Errorf("%v: greatest of %d is %v, want %v", level, n, got, want)
+			x := guardSlice(n, func(int) float32 { return sparseNumber(rng) })
+			got, zeros := survey(level, x.inner())
+			if want, wantZeros := surveyPlain(x.inner()); got != want || zeros != wantZeros {
+				t.Errorf("%v: greatest of %d is %v with %d zeros, want %v with %d", level, n, got, zeros, want, wantZeros)
 			}
 			if n > 0 {
 				x.inner()[rng.IntN(n)] = float32(math.NaN())
-				if got := largest(level, x.inner()); got == got {
+				if got, _ := survey(level, x.inner()); got == got {
 					t.Errorf("%v: greatest of %d with NaN is %v", level, n, got)
 				}
 			}
@@ -180,14 +204,16 @@ func TestLargestIsTheGreatestSize(t *testing.T) {
 }
 
 func TestCallsDoNotAllocate(t *testing.T) {
-	p := newProblem(simd.Best(), Cosine, 77, 2*Width, 9)
-	dst, factor := make([]float32, p.count*p.rows), make([]float32, p.count)
-	sums, targets := zeroSums(p.count, 1), Targets{Outputs: 1, Values: p.x.inner()[:p.rows]}
-	if n := testing.AllocsPerRun(10, func() {
-		Featurize(dst, p.panels, p.x.inner(), factor)
-		Featurize(dst, p.panels, p.x.inner()[:p.dim], factor)
-		Score(sums, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
+	for _, level := range levels() {
+		p := newProblem(level, Cosine, 77, 2*Width, 9)
+		dst, factor := make([]float32, p.count*p.rows), make([]float32, p.count)
+		sums, targets := zeroSums(p.count, 1), Targets{Outputs: 1, Values: p.x.inner()[:p.rows]}
+		if n := testing.AllocsPerRun(10, func() {
+			Featurize(dst, p.panels, p.x.inner(), factor)
+			Featurize(dst, p.panels, p.x.inner()[:p.dim], factor)
+			Score(sums, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
+		}); n != 0 {
+			t.Errorf("%v: %v allocations", level, n)
+		}
 	}
 }

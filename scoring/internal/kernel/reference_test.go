@@ -117,22 +117,30 @@ var operations = []operation{raw, cosine, cosineFar, step, ramp, squaredRamp}
 func newCall(rng *rand.Rand, op operation, dim, rows int, factor, wild bool) (*call, []guarded[float32]) {
 	xStride, dstStride := dim+rng.IntN(3), Width+rng.IntN(3)
 	draw := func(int) float32 { return float32(rng.NormFloat64()) }
-	numbers := draw
+	zeros := []float64{0, 0.5, 0.95}[rng.IntN(3)]
+	numbers := func(i int) float32 {
+		if rng.Float64() < zeros {
+			return float32(math.Copysign(0, rng.Float64()-0.5))
+		}
+		return draw(i)
+	}
 	if wild {
+		ordinary := numbers
 		hostile := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32, -1e30, 1 << 22, 0}
 		numbers = func(i int) float32 {
 			if rng.IntN(2*dim+2) == 0 {
 				return hostile[rng.IntN(len(hostile))]
 			}
-			return draw(i)
+			return ordinary(i)
 		}
 	}
 	x := guardSlice((rows-1)*xStride+dim, numbers)
 	w := guardSlice(dim*Width, draw)
 	dst := guardSlice((rows-1)*dstStride+Width, func(int) float32 { return guardSign })
-	init, initStride := guardSlice(Width, draw), 0
+	begin := func(i int) float32 { return []float32{0, float32(math.Copysign(0, -1)), draw(i), draw(i)}[rng.IntN(4)] }
+	init, initStride := guardSlice(Width, begin), 0
 	if rng.IntN(2) == 0 {
-		init, initStride = guardSlice(rows*Width, draw), Width
+		init, initStride = guardSlice(rows*Width, begin), Width
 	}
 	c := &call{
 		dst: dst.inner(), init: init.inner(), x: x.inner(), weights: w.inner(),
@@ -171,6 +179,11 @@ func checkCall(t *testing.T, rng *rand.Rand, level simd.Level, op operation, dim
 	if i := sameBits(c.dst, want); i >= 0 {
 		t.Fatalf("%v, operation %d, %dx%d: element %d is %v, want %v", level, op, rows, dim, i, c.dst[i], want[i])
 	}
+	copy(c.dst, got)
+	c.listed(level).run(level)
+	if i := c.otherListed(want); i >= 0 {
+		t.Fatalf("%v, operation %d, %dx%d listed: element %d is %v, want %v", level, op, rows, dim, i, c.dst[i], want[i])
+	}
 	if sameBits(inputs, append(append([]float32(nil), c.x...), c.weights...)) >= 0 {
 		t.Fatalf("%v, operation %d, %dx%d: changed its input", level, op, rows, dim)
 	}
@@ -189,7 +202,7 @@ func FuzzTilesHaveTheBitsOfTheirLoop(f *testing.F) {
 			t.Skip()
 		}
 		rng := rand.New(rand.NewPCG(seed, 3))
-		c, _ := newCall(rng, operations[int(op)%len(operations)], int(dim), int(rows), seed%2 == 0, false)
+		c, guards := newCall(rng, operations[int(op)%len(operations)], int(dim), int(rows), seed%2 == 0, false)
 		if c.op == cosine { // for arguments in reach alone
 			c.op = cosineFar
 		}
@@ -203,6 +216,15 @@ func FuzzTilesHaveTheBitsOfTheirLoop(f *testing.F) {
 			c.run(level)
 			if i := sameBits(c.dst, want); i >= 0 {
 				t.Fatalf("%v: element %d is %v, want %v", level, i, c.dst[i], want[i])
+			}
+			c.listed(level).run(level)
+			if i := c.otherListed(want); i >= 0 {
+				t.Fatalf("%v, listed: element %d is %v, want %v", level, i, c.dst[i], want[i])
+			}
+			for _, g := range guards {
+				if !g.intact() {
+					t.Fatalf("%v: wrote outside the destination", level)
+				}
 			}
 		}
 	})

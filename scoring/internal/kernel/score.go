@@ -69,6 +69,18 @@ const (
 // Score adds the rows of x, row-major, to the sums of the features of panels first..next-1. Calls for disjoint panels
 // may run at once on the same sums.
 func Score(dst Sums, p *Panels, first, next int, x []float32, t Targets) {
+	rows, step := len(x)/p.Dim, BlockRows(p.Dim)
+	for i := 0; i < rows; i += step {
+		n := min(step, rows-i)
+		r := p.Rows(x[i*p.Dim : (i+n)*p.Dim])
+		r.List(0, r.Groups())
+		r.Score(dst, p, first, next, t.slice(i, i+n))
+		r.Release()
+	}
+}
+
+// Score is [Score] of rows, no more than BlockRows of them.
+func (r *Rows) Score(dst Sums, p *Panels, first, next int, t Targets) {
 	if len(dst.Phi) != p.Len {
 		panic(fmt.Sprintf("kernel: sums of %d features for %d", len(dst.Phi), p.Len))
 	}
@@ -76,18 +88,25 @@ func Score(dst Sums, p *Panels, first, next int, x []float32, t Targets) {
 		t.check()
 	}
 	var s scorer
-	rows, step := len(x)/p.Dim, BlockRows(p.Dim)
-	for i := 0; i < rows; i += step {
-		n := min(step, rows-i)
-		b := block{x: x[i*p.Dim : (i+n)*p.Dim], rows: n}
-		b.largest = largest(p.level, b.x)
-		targets := t.slice(i, i+n)
-		for panel := first; panel < next; panel++ {
-			part := dst.widen(panel*Width, t.Outputs)
-			s.add(part, p, panel, b, targets)
-			dst.take(part, panel*Width, t.Outputs)
+	for panel := first; panel < next; panel++ {
+		part := dst.widen(panel*Width, t.Outputs)
+		if r.lists != nil && p.finite {
+			s.addListed(part, p, panel, r, t)
+		} else {
+			s.add(part, p, panel, r.all(), t)
 		}
+		dst.take(part, panel*Width, t.Outputs)
 	}
+}
+
+// callProducts bounds the work of a fused call, in products of one row and one ω: 0.2 ms or so, for the scheduler cannot
+// interrupt assembly.
+const callProducts = 15_000_000
+
+// fusedRows returns how many rows of dim numbers a fused call takes: whole tiles.
+func fusedRows(dim int) int {
+	const elementCost = 16 // of a feature map and of the sums, in products
+	return max(callProducts/(Width*(dim+elementCost))/tileRows*tileRows, tileRows)
 }
 
 // BlockRows returns how many rows of dim numbers Score takes through all of its panels at a time.
@@ -101,30 +120,40 @@ type scorer struct {
 
 // add adds the rows of b to sums of one panel; those of output k begin at k·dst.Stride in YPhi.
 func (s *scorer) add(dst Sums, p *Panels, panel int, b block, t Targets) {
-	phi := aligned(s.phi[:])
-	sums := total{sum: dst.Phi, square: dst.PhiSq, product: dst.YPhi, stride: dst.Stride}
-	fused := p.fuses(t)
 	step := scoreRows
-	if fused && !p.chunked(b.rows) {
-		step = b.rows
+	if p.fuses(t) && !p.chunked(b.rows) {
+		step = fusedRows(p.Dim)
 	}
 	for i := 0; i < b.rows; i += step {
 		n := min(step, b.rows-i)
-		part := block{x: b.x[i*p.Dim : (i+n)*p.Dim], rows: n, largest: b.largest}
-		targets := t.slice(i, i+n)
-		if !fused {
-			p.features(phi, Width, panel, part, nil, &s.scratch)
-			sums.add(p.level, phi, n, targets)
-			continue
-		}
-		tiles, rest := p.lastChunk(panel, part, &s.scratch).split(n / tileRows * tileRows)
-		if tiles.rows > 0 {
-			tiles.score(phi, sums, targets.slice(0, tiles.rows))
-		}
-		if rest.rows > 0 {
-			rest.dst, rest.dstStride = phi, Width
-			rest.run(p.level)
-			sums.add(p.level, phi, rest.rows, targets.slice(tiles.rows, n))
-		}
+		s.addPart(dst, p, panel, b.part(i, n, p.Dim), t.slice(i, i+n))
+	}
+}
+
+// addListed is add for rows that are listed.
+func (s *scorer) addListed(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
+	for g := range r.Groups() {
+		b := r.group(g)
+		s.addPart(dst, p, panel, b, t.slice(g*chunkRows, g*chunkRows+b.rows))
+	}
+}
+
+// addPart is add for so many rows as one call takes.
+func (s *scorer) addPart(dst Sums, p *Panels, panel int, b block, t Targets) {
+	phi := aligned(s.phi[:])
+	sums := total{sum: dst.Phi, square: dst.PhiSq, product: dst.YPhi, stride: dst.Stride}
+	if !p.fuses(t) {
+		p.features(phi, Width, panel, b, nil, &s.scratch)
+		sums.add(p.level, phi, b.rows, t)
+		return
+	}
+	tiles, rest := p.lastChunk(panel, b, &s.scratch).split(b.rows / tileRows * tileRows)
+	if tiles.rows > 0 {
+		tiles.score(phi, sums, t.slice(0, tiles.rows))
+	}
+	if rest.rows > 0 {
+		rest.dst, rest.dstStride = phi, Width
+		rest.run(p.level)
+		sums.add(p.level, phi, rest.rows, t.slice(tiles.rows, b.rows))
 	}
 }

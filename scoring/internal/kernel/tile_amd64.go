@@ -4,7 +4,7 @@
 
 package kernel
 
-// featuresAVX512 maps rows of x to the 48 features of a panel; rows is a multiple of 8 or greater than 8. dst may not be init unless rows is a multiple of the tile.
+// featuresAVX512 maps rows of x to the 48 features of a panel. rows is positive; dst does not overlap init.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -19,7 +19,7 @@ package kernel
 //go:noescape
 func featuresAVX512(dst *float32, dstStride int, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)
 
-// featuresAVX2 maps rows of x to the 48 features of a panel; rows is 1, or 4 or greater. dst may not be init unless rows is a multiple of the tile.
+// featuresAVX2 maps rows of x to the 48 features of a panel. rows is positive; dst does not overlap init.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -34,7 +34,8 @@ func featuresAVX512(dst *float32, dstStride int, init *float32, initStride int, 
 //go:noescape
 func featuresAVX2(dst *float32, dstStride int, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)
 
-// scoreAVX512 adds the 48 features of a panel for rows, a multiple of 8, to their sums, in the order of the rows.
+// scoreAVX512 adds the 48 features of a panel for rows, a positive multiple of 8, to their sums, in the order of the rows.
+// phi has room for 8 rows: it is where the features of a tile lie on their way.
 //
 //	features(phi, 48, init, initStride, x, xStride, w, dim, rows, nil, op)
 //	if class == nil {
@@ -46,7 +47,52 @@ func featuresAVX2(dst *float32, dstStride int, init *float32, initStride int, x 
 //go:noescape
 func scoreAVX512(phi *float32, sum *float64, square *float64, product *float64, stride int, y *float32, yStride int, class *int32, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, op int)
 
-// valueSumsAVX512 adds the features of a panel to its sums, in the order of the rows.
+// sparseAVX512 is features for rows whose numbers are listed, each as its value (high half) and 192 times its place in the row
+// (low half). Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			z := init[r*initStride+f]
+//			for _, e := range list[begin[r]:begin[r+1]] {
+//				z = fma(math.Float32frombits(uint32(e>>32)), w[uint32(e)/4+f], z)
+//			}
+//			dst[r*dstStride+f] = factor[f] * apply(op, z) // no multiplication where factor is nil
+//		}
+//	}
+//
+//go:noescape
+func sparseAVX512(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, factor *float32, op int)
+
+// sparseAVX2 is features for rows whose numbers are listed, each as its value (high half) and 192 times its place in the row
+// (low half). Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			z := init[r*initStride+f]
+//			for _, e := range list[begin[r]:begin[r+1]] {
+//				z = fma(math.Float32frombits(uint32(e>>32)), w[uint32(e)/4+f], z)
+//			}
+//			dst[r*dstStride+f] = factor[f] * apply(op, z) // no multiplication where factor is nil
+//		}
+//	}
+//
+//go:noescape
+func sparseAVX2(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, factor *float32, op int)
+
+// sparseScoreAVX512 adds the 48 features of a panel for rows that are listed, a positive multiple of 8, to their sums, in the order
+// of the rows. phi has room for 8 rows: it is where the features of a tile lie on their way.
+//
+//	sparse(phi, 48, init, initStride, list, begin, w, rows, nil, op)
+//	if class == nil {
+//		valueSums(sum, square, product, phi, rows, y, yStride)
+//	} else {
+//		classSums(sum, square, product, phi, rows, class, stride)
+//	}
+//
+//go:noescape
+func sparseScoreAVX512(phi *float32, sum *float64, square *float64, product *float64, stride int, y *float32, yStride int, class *int32, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, op int)
+
+// valueSumsAVX512 adds the features of a panel to its sums, in the order of the rows. rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -60,7 +106,7 @@ func scoreAVX512(phi *float32, sum *float64, square *float64, product *float64, 
 //go:noescape
 func valueSumsAVX512(sum *float64, square *float64, product *float64, phi *float32, rows int, y *float32, yStride int)
 
-// classSumsAVX512 adds the features of a panel to its sums, in the order of the rows.
+// classSumsAVX512 adds the features of a panel to its sums, in the order of the rows. rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -75,6 +121,7 @@ func valueSumsAVX512(sum *float64, square *float64, product *float64, phi *float
 func classSumsAVX512(sum *float64, square *float64, classes *float64, phi *float32, rows int, class *int32, classStride int)
 
 // productSumsAVX512 adds the products of a panel's features with an output to their sums, in the order of the rows.
+// rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -85,7 +132,7 @@ func classSumsAVX512(sum *float64, square *float64, classes *float64, phi *float
 //go:noescape
 func productSumsAVX512(product *float64, phi *float32, rows int, y *float32, yStride int)
 
-// valueSumsAVX2 adds the features of a panel to its sums, in the order of the rows.
+// valueSumsAVX2 adds the features of a panel to its sums, in the order of the rows. rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -99,7 +146,7 @@ func productSumsAVX512(product *float64, phi *float32, rows int, y *float32, ySt
 //go:noescape
 func valueSumsAVX2(sum *float64, square *float64, product *float64, phi *float32, rows int, y *float32, yStride int)
 
-// classSumsAVX2 adds the features of a panel to its sums, in the order of the rows.
+// classSumsAVX2 adds the features of a panel to its sums, in the order of the rows. rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -114,6 +161,7 @@ func valueSumsAVX2(sum *float64, square *float64, product *float64, phi *float32
 func classSumsAVX2(sum *float64, square *float64, classes *float64, phi *float32, rows int, class *int32, classStride int)
 
 // productSumsAVX2 adds the products of a panel's features with an output to their sums, in the order of the rows.
+// rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -124,11 +172,25 @@ func classSumsAVX2(sum *float64, square *float64, classes *float64, phi *float32
 //go:noescape
 func productSumsAVX2(product *float64, phi *float32, rows int, y *float32, yStride int)
 
-// largestAVX2 returns the bits of the greatest |x|, those of an infinity or of a NaN if there is one; n is at least 16.
+// surveyAVX2 returns the bits of the greatest |x|, those of an infinity or of a NaN if there is one, and the number of
+// zeros; n is a positive multiple of 16, below 2³³.
 //
 //	for i := range n {
-//		most = max(most, math.Float32bits(x[i])&^(1<<31))
+//		size := math.Float32bits(x[i])&^(1<<31)
+//		most = max(most, size)
+//		if size == 0 {
+//			zeros++
+//		}
 //	}
 //
 //go:noescape
-func largestAVX2(x *float32, n int) uint32
+func surveyAVX2(x *float32, n int) (most uint32, zeros int)
+
+// nonzeroBitsAVX2 sets the bits of the numbers that are not zero, 64 numbers a word; words is positive.
+//
+//	for i := range 64 * words {
+//		bits[i/64] |= x[i] != 0 ? 1<<(i%64) : 0 // after bits[i/64] = 0
+//	}
+//
+//go:noescape
+func nonzeroBitsAVX2(bits *uint64, x *float32, words int)

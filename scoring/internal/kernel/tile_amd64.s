@@ -137,15 +137,16 @@ GLOBL one<>(SB), RODATA|NOPTR, $32
 // func featuresAVX512(dst *float32, dstStride int, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·featuresAVX512(SB), NOSPLIT, $0-88
-	MOVQ rows+64(FP), AX
-	CMPQ AX, $0x08
-	JGE  eight
-	CMPQ AX, $0x04
-	JGE  four
-	MOVQ dst+0(FP), AX
-	MOVQ init+16(FP), CX
-	MOVQ x+32(FP), DX
-	MOVQ rows+64(FP), BX
+	PCALIGN $0x40
+	MOVQ    rows+64(FP), AX
+	CMPQ    AX, $0x08
+	JGE     eight
+	CMPQ    AX, $0x04
+	JGE     four
+	MOVQ    dst+0(FP), AX
+	MOVQ    init+16(FP), CX
+	MOVQ    x+32(FP), DX
+	MOVQ    rows+64(FP), BX
 
 oneRows:
 	MOVQ    initStride+24(FP), SI
@@ -2030,13 +2031,14 @@ eightEnd:
 // func featuresAVX2(dst *float32, dstStride int, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·featuresAVX2(SB), NOSPLIT, $0-88
-	MOVQ rows+64(FP), AX
-	CMPQ AX, $0x04
-	JGE  four
-	MOVQ dst+0(FP), AX
-	MOVQ init+16(FP), CX
-	MOVQ x+32(FP), DX
-	MOVQ rows+64(FP), BX
+	PCALIGN $0x40
+	MOVQ    rows+64(FP), AX
+	CMPQ    AX, $0x04
+	JGE     four
+	MOVQ    dst+0(FP), AX
+	MOVQ    init+16(FP), CX
+	MOVQ    x+32(FP), DX
+	MOVQ    rows+64(FP), BX
 
 oneRows:
 	MOVQ    initStride+24(FP), SI
@@ -3606,12 +3608,13 @@ fourEnd:
 // func scoreAVX512(phi *float32, sum *float64, square *float64, product *float64, stride int, y *float32, yStride int, class *int32, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, op int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·scoreAVX512(SB), NOSPLIT, $0-128
-	MOVQ phi+0(FP), AX
-	MOVQ init+64(FP), CX
-	MOVQ x+80(FP), DX
-	MOVQ rows+112(FP), BX
-	MOVQ y+40(FP), SI
-	MOVQ class+56(FP), DI
+	PCALIGN $0x40
+	MOVQ    phi+0(FP), AX
+	MOVQ    init+64(FP), CX
+	MOVQ    x+80(FP), DX
+	MOVQ    rows+112(FP), BX
+	MOVQ    y+40(FP), SI
+	MOVQ    class+56(FP), DI
 
 scoreRows:
 	MOVQ    initStride+72(FP), R8
@@ -5147,6 +5150,2196 @@ scoreNext:
 	VZEROUPPER
 	RET
 
+// func sparseAVX512(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, factor *float32, op int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·sparseAVX512(SB), NOSPLIT, $0-80
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    init+16(FP), CX
+	MOVQ    begin+40(FP), DX
+	MOVQ    rows+56(FP), BX
+	CMPQ    BX, $0x02
+	JL      one
+
+two:
+	MOVQ       initStride+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       CX, DI
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	VMOVUPS    128(DI), Z2
+	VMOVUPS    (DI)(SI*1), Z3
+	VMOVUPS    64(DI)(SI*1), Z4
+	VMOVUPS    128(DI)(SI*1), Z5
+	MOVQ       factor+64(FP), SI
+	TESTQ      SI, SI
+	JZ         twoProducts
+	MOVQ       dstStride+8(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	PREFETCHT0 128(DI)
+	PREFETCHT0 191(DI)
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	PREFETCHT0 128(DI)(SI*1)
+	PREFETCHT0 191(DI)(SI*1)
+
+twoProducts:
+	MOVQ  list+32(FP), SI
+	MOVQ  w+48(FP), DI
+	MOVL  (DX), R8
+	MOVL  4(DX), R9
+	SUBQ  R9, R8
+	LEAQ  (SI)(R9*8), R9
+	MOVL  8(DX), R10
+	LEAQ  (SI)(R10*8), R10
+	TESTQ R8, R8
+	JZ    twoApply
+
+twoLoop:
+	MOVL         (R9)(R8*8), SI
+	ADDQ         DI, SI
+	VBROADCASTSS 4(R9)(R8*8), Z6
+	VFMADD231PS  (SI), Z6, Z0
+	VFMADD231PS  64(SI), Z6, Z1
+	VFMADD231PS  128(SI), Z6, Z2
+	MOVL         (R10)(R8*8), SI
+	ADDQ         DI, SI
+	VBROADCASTSS 4(R10)(R8*8), Z7
+	VFMADD231PS  (SI), Z7, Z3
+	VFMADD231PS  64(SI), Z7, Z4
+	VFMADD231PS  128(SI), Z7, Z5
+	INCQ         R8
+	JNZ          twoLoop
+
+twoApply:
+	MOVQ op+72(FP), SI
+	CMPQ SI, $0x01
+	JEQ  twoCosine
+	CMPQ SI, $0x02
+	JEQ  twoCosineFar
+	CMPQ SI, $0x03
+	JEQ  twoStep
+	CMPQ SI, $0x04
+	JEQ  twoRamp
+	CMPQ SI, $0x05
+	JEQ  twoSquaredRamp
+	JMP  twoStore
+
+twoCosine:
+	VREDUCEPS        $0x08, Z0, Z0
+	VREDUCEPS        $0x08, Z1, Z1
+	VREDUCEPS        $0x08, Z2, Z2
+	VREDUCEPS        $0x08, Z3, Z3
+	VREDUCEPS        $0x08, Z4, Z4
+	VREDUCEPS        $0x08, Z5, Z5
+	VFMADD213PS.BCST eighth<>+0(SB), Z0, Z0
+	VFMADD213PS.BCST eighth<>+0(SB), Z1, Z1
+	VFMADD213PS.BCST eighth<>+0(SB), Z2, Z2
+	VFMADD213PS.BCST eighth<>+0(SB), Z3, Z3
+	VFMADD213PS.BCST eighth<>+0(SB), Z4, Z4
+	VFMADD213PS.BCST eighth<>+0(SB), Z5, Z5
+	VBROADCASTSS     cosine6<>+0(SB), Z6
+	VBROADCASTSS     cosine6<>+0(SB), Z7
+	VBROADCASTSS     cosine6<>+0(SB), Z8
+	VBROADCASTSS     cosine6<>+0(SB), Z9
+	VBROADCASTSS     cosine6<>+0(SB), Z10
+	VBROADCASTSS     cosine6<>+0(SB), Z11
+	VFMADD213PS.BCST cosine5<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine5<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine5<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine5<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine5<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine5<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine4<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine4<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine4<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine4<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine4<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine4<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine3<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine3<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine3<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine3<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine3<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine3<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine2<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine2<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine2<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine2<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine2<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine2<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine1<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine1<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine1<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine1<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine1<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine1<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine0<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST cosine0<>+0(SB), Z7, Z1
+	VFMADD213PS.BCST cosine0<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST cosine0<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST cosine0<>+0(SB), Z10, Z4
+	VFMADD213PS.BCST cosine0<>+0(SB), Z11, Z5
+	JMP              twoStore
+
+twoCosineFar:
+	VANDPS.BCST      absolute<>+0(SB), Z0, Z28
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z28, K1
+	VANDPS.BCST      absolute<>+0(SB), Z1, Z29
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z29, K2
+	VANDPS.BCST      absolute<>+0(SB), Z2, Z30
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z30, K3
+	VANDPS.BCST      absolute<>+0(SB), Z3, Z31
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z31, K4
+	VREDUCEPS        $0x08, Z0, Z0
+	VREDUCEPS        $0x08, Z1, Z1
+	VREDUCEPS        $0x08, Z2, Z2
+	VREDUCEPS        $0x08, Z3, Z3
+	VFMADD213PS.BCST eighth<>+0(SB), Z0, Z0
+	VFMADD213PS.BCST eighth<>+0(SB), Z1, Z1
+	VFMADD213PS.BCST eighth<>+0(SB), Z2, Z2
+	VFMADD213PS.BCST eighth<>+0(SB), Z3, Z3
+	VBROADCASTSS     cosine6<>+0(SB), Z6
+	VBROADCASTSS     cosine6<>+0(SB), Z7
+	VBROADCASTSS     cosine6<>+0(SB), Z8
+	VBROADCASTSS     cosine6<>+0(SB), Z9
+	VFMADD213PS.BCST cosine5<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine5<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine5<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine5<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine4<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine4<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine4<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine4<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine3<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine3<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine3<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine3<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine2<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine2<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine2<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine2<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine1<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine1<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine1<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine1<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine0<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST cosine0<>+0(SB), Z7, Z1
+	VFMADD213PS.BCST cosine0<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST cosine0<>+0(SB), Z9, Z3
+	VMOVAPS.Z        Z0, K1, Z0
+	VMOVAPS.Z        Z1, K2, Z1
+	VMOVAPS.Z        Z2, K3, Z2
+	VMOVAPS.Z        Z3, K4, Z3
+	VANDPS.BCST      absolute<>+0(SB), Z4, Z28
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z28, K1
+	VANDPS.BCST      absolute<>+0(SB), Z5, Z29
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z29, K2
+	VREDUCEPS        $0x08, Z4, Z4
+	VREDUCEPS        $0x08, Z5, Z5
+	VFMADD213PS.BCST eighth<>+0(SB), Z4, Z4
+	VFMADD213PS.BCST eighth<>+0(SB), Z5, Z5
+	VBROADCASTSS     cosine6<>+0(SB), Z6
+	VBROADCASTSS     cosine6<>+0(SB), Z7
+	VFMADD213PS.BCST cosine5<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine5<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine4<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine4<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine3<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine3<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine2<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine2<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine1<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine1<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine0<>+0(SB), Z6, Z4
+	VFMADD213PS.BCST cosine0<>+0(SB), Z7, Z5
+	VMOVAPS.Z        Z4, K1, Z4
+	VMOVAPS.Z        Z5, K2, Z5
+	JMP              twoStore
+
+twoStep:
+	VXORPS         Z6, Z6, Z6
+	VCMPPS         $0x1e, Z6, Z0, K1
+	VCMPPS         $0x00, Z6, Z0, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z0
+	VBROADCASTSS   half<>+0(SB), K2, Z0
+	VCMPPS         $0x1e, Z6, Z1, K1
+	VCMPPS         $0x00, Z6, Z1, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z1
+	VBROADCASTSS   half<>+0(SB), K2, Z1
+	VCMPPS         $0x1e, Z6, Z2, K1
+	VCMPPS         $0x00, Z6, Z2, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z2
+	VBROADCASTSS   half<>+0(SB), K2, Z2
+	VCMPPS         $0x1e, Z6, Z3, K1
+	VCMPPS         $0x00, Z6, Z3, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z3
+	VBROADCASTSS   half<>+0(SB), K2, Z3
+	VCMPPS         $0x1e, Z6, Z4, K1
+	VCMPPS         $0x00, Z6, Z4, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z4
+	VBROADCASTSS   half<>+0(SB), K2, Z4
+	VCMPPS         $0x1e, Z6, Z5, K1
+	VCMPPS         $0x00, Z6, Z5, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z5
+	VBROADCASTSS   half<>+0(SB), K2, Z5
+	JMP            twoStore
+
+twoRamp:
+	VXORPS      Z6, Z6, Z6
+	VMAXPS      Z6, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMAXPS      Z6, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMAXPS      Z6, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMAXPS      Z6, Z3, Z3
+	VMINPS.BCST largest<>+0(SB), Z3, Z3
+	VMAXPS      Z6, Z4, Z4
+	VMINPS.BCST largest<>+0(SB), Z4, Z4
+	VMAXPS      Z6, Z5, Z5
+	VMINPS.BCST largest<>+0(SB), Z5, Z5
+	JMP         twoStore
+
+twoSquaredRamp:
+	VXORPS      Z6, Z6, Z6
+	VMAXPS      Z6, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMULPS      Z0, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMAXPS      Z6, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMULPS      Z1, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMAXPS      Z6, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMAXPS      Z6, Z3, Z3
+	VMINPS.BCST largest<>+0(SB), Z3, Z3
+	VMULPS      Z3, Z3, Z3
+	VMINPS.BCST largest<>+0(SB), Z3, Z3
+	VMAXPS      Z6, Z4, Z4
+	VMINPS.BCST largest<>+0(SB), Z4, Z4
+	VMULPS      Z4, Z4, Z4
+	VMINPS.BCST largest<>+0(SB), Z4, Z4
+	VMAXPS      Z6, Z5, Z5
+	VMINPS.BCST largest<>+0(SB), Z5, Z5
+	VMULPS      Z5, Z5, Z5
+	VMINPS.BCST largest<>+0(SB), Z5, Z5
+
+twoStore:
+	MOVQ    factor+64(FP), SI
+	TESTQ   SI, SI
+	JZ      twoWrite
+	VMOVUPS (SI), Z6
+	VMULPS  Z6, Z0, Z0
+	VMULPS  Z6, Z3, Z3
+	VMOVUPS 64(SI), Z6
+	VMULPS  Z6, Z1, Z1
+	VMULPS  Z6, Z4, Z4
+	VMOVUPS 128(SI), Z6
+	VMULPS  Z6, Z2, Z2
+	VMULPS  Z6, Z5, Z5
+
+twoWrite:
+	MOVQ    dstStride+8(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    AX, DI
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, (DI)(SI*1)
+	VMOVUPS Z4, 64(DI)(SI*1)
+	VMOVUPS Z5, 128(DI)(SI*1)
+	MOVQ    dstStride+8(FP), SI
+	LEAQ    (AX)(SI*8), AX
+	MOVQ    initStride+24(FP), SI
+	LEAQ    (CX)(SI*8), CX
+	ADDQ    $0x08, DX
+	SUBQ    $0x02, BX
+	JZ      End
+	CMPQ    BX, $0x02
+	JGE     two
+
+one:
+	MOVQ    initStride+24(FP), BX
+	SHLQ    $0x02, BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	MOVQ    list+32(FP), CX
+	MOVQ    w+48(FP), BX
+	MOVL    (DX), SI
+	MOVL    4(DX), DX
+	SUBQ    DX, SI
+	LEAQ    (CX)(DX*8), DX
+	TESTQ   SI, SI
+	JZ      oneApply
+
+oneLoop:
+	MOVL         (DX)(SI*8), CX
+	ADDQ         BX, CX
+	VBROADCASTSS 4(DX)(SI*8), Z3
+	VFMADD231PS  (CX), Z3, Z0
+	VFMADD231PS  64(CX), Z3, Z1
+	VFMADD231PS  128(CX), Z3, Z2
+	INCQ         SI
+	JNZ          oneLoop
+
+oneApply:
+	MOVQ op+72(FP), CX
+	CMPQ CX, $0x01
+	JEQ  oneCosine
+	CMPQ CX, $0x02
+	JEQ  oneCosineFar
+	CMPQ CX, $0x03
+	JEQ  oneStep
+	CMPQ CX, $0x04
+	JEQ  oneRamp
+	CMPQ CX, $0x05
+	JEQ  oneSquaredRamp
+	JMP  oneStore
+
+oneCosine:
+	VREDUCEPS        $0x08, Z0, Z0
+	VREDUCEPS        $0x08, Z1, Z1
+	VREDUCEPS        $0x08, Z2, Z2
+	VFMADD213PS.BCST eighth<>+0(SB), Z0, Z0
+	VFMADD213PS.BCST eighth<>+0(SB), Z1, Z1
+	VFMADD213PS.BCST eighth<>+0(SB), Z2, Z2
+	VBROADCASTSS     cosine6<>+0(SB), Z3
+	VBROADCASTSS     cosine6<>+0(SB), Z4
+	VBROADCASTSS     cosine6<>+0(SB), Z5
+	VFMADD213PS.BCST cosine5<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine5<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine5<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine4<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine4<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine4<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine3<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine3<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine3<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine2<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine2<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine2<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine1<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine1<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine1<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine0<>+0(SB), Z3, Z0
+	VFMADD213PS.BCST cosine0<>+0(SB), Z4, Z1
+	VFMADD213PS.BCST cosine0<>+0(SB), Z5, Z2
+	JMP              oneStore
+
+oneCosineFar:
+	VANDPS.BCST      absolute<>+0(SB), Z0, Z28
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z28, K1
+	VANDPS.BCST      absolute<>+0(SB), Z1, Z29
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z29, K2
+	VANDPS.BCST      absolute<>+0(SB), Z2, Z30
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z30, K3
+	VREDUCEPS        $0x08, Z0, Z0
+	VREDUCEPS        $0x08, Z1, Z1
+	VREDUCEPS        $0x08, Z2, Z2
+	VFMADD213PS.BCST eighth<>+0(SB), Z0, Z0
+	VFMADD213PS.BCST eighth<>+0(SB), Z1, Z1
+	VFMADD213PS.BCST eighth<>+0(SB), Z2, Z2
+	VBROADCASTSS     cosine6<>+0(SB), Z3
+	VBROADCASTSS     cosine6<>+0(SB), Z4
+	VBROADCASTSS     cosine6<>+0(SB), Z5
+	VFMADD213PS.BCST cosine5<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine5<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine5<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine4<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine4<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine4<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine3<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine3<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine3<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine2<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine2<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine2<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine1<>+0(SB), Z0, Z3
+	VFMADD213PS.BCST cosine1<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST cosine1<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST cosine0<>+0(SB), Z3, Z0
+	VFMADD213PS.BCST cosine0<>+0(SB), Z4, Z1
+	VFMADD213PS.BCST cosine0<>+0(SB), Z5, Z2
+	VMOVAPS.Z        Z0, K1, Z0
+	VMOVAPS.Z        Z1, K2, Z1
+	VMOVAPS.Z        Z2, K3, Z2
+	JMP              oneStore
+
+oneStep:
+	VXORPS         Z3, Z3, Z3
+	VCMPPS         $0x1e, Z3, Z0, K1
+	VCMPPS         $0x00, Z3, Z0, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z0
+	VBROADCASTSS   half<>+0(SB), K2, Z0
+	VCMPPS         $0x1e, Z3, Z1, K1
+	VCMPPS         $0x00, Z3, Z1, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z1
+	VBROADCASTSS   half<>+0(SB), K2, Z1
+	VCMPPS         $0x1e, Z3, Z2, K1
+	VCMPPS         $0x00, Z3, Z2, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z2
+	VBROADCASTSS   half<>+0(SB), K2, Z2
+	JMP            oneStore
+
+oneRamp:
+	VXORPS      Z3, Z3, Z3
+	VMAXPS      Z3, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMAXPS      Z3, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMAXPS      Z3, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	JMP         oneStore
+
+oneSquaredRamp:
+	VXORPS      Z3, Z3, Z3
+	VMAXPS      Z3, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMULPS      Z0, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMAXPS      Z3, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMULPS      Z1, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMAXPS      Z3, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+
+oneStore:
+	MOVQ    factor+64(FP), CX
+	TESTQ   CX, CX
+	JZ      oneWrite
+	VMOVUPS (CX), Z3
+	VMULPS  Z3, Z0, Z0
+	VMOVUPS 64(CX), Z3
+	VMULPS  Z3, Z1, Z1
+	VMOVUPS 128(CX), Z3
+	VMULPS  Z3, Z2, Z2
+
+oneWrite:
+	MOVQ    dstStride+8(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+
+End:
+	VZEROUPPER
+	RET
+
+// func sparseAVX2(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, factor *float32, op int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseAVX2(SB), NOSPLIT, $0-80
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    init+16(FP), CX
+	MOVQ    begin+40(FP), DX
+	MOVQ    rows+56(FP), BX
+	CMPQ    BX, $0x02
+	JL      one
+
+two:
+	MOVQ       initStride+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       CX, DI
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    64(DI), Y2
+	VMOVUPS    96(DI), Y3
+	VMOVUPS    128(DI), Y4
+	VMOVUPS    160(DI), Y5
+	VMOVUPS    (DI)(SI*1), Y6
+	VMOVUPS    32(DI)(SI*1), Y7
+	VMOVUPS    64(DI)(SI*1), Y8
+	VMOVUPS    96(DI)(SI*1), Y9
+	VMOVUPS    128(DI)(SI*1), Y10
+	VMOVUPS    160(DI)(SI*1), Y11
+	MOVQ       factor+64(FP), SI
+	TESTQ      SI, SI
+	JZ         twoProducts
+	MOVQ       dstStride+8(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	PREFETCHT0 128(DI)
+	PREFETCHT0 191(DI)
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	PREFETCHT0 128(DI)(SI*1)
+	PREFETCHT0 191(DI)(SI*1)
+
+twoProducts:
+	MOVQ  list+32(FP), SI
+	MOVQ  w+48(FP), DI
+	MOVL  (DX), R8
+	MOVL  4(DX), R9
+	SUBQ  R9, R8
+	LEAQ  (SI)(R9*8), R9
+	MOVL  8(DX), R10
+	LEAQ  (SI)(R10*8), R10
+	TESTQ R8, R8
+	JZ    twoApply
+
+twoLoop:
+	MOVL         (R9)(R8*8), SI
+	ADDQ         DI, SI
+	VBROADCASTSS 4(R9)(R8*8), Y12
+	VFMADD231PS  (SI), Y12, Y0
+	VFMADD231PS  32(SI), Y12, Y1
+	VFMADD231PS  64(SI), Y12, Y2
+	VFMADD231PS  96(SI), Y12, Y3
+	VFMADD231PS  128(SI), Y12, Y4
+	VFMADD231PS  160(SI), Y12, Y5
+	MOVL         (R10)(R8*8), SI
+	ADDQ         DI, SI
+	VBROADCASTSS 4(R10)(R8*8), Y13
+	VFMADD231PS  (SI), Y13, Y6
+	VFMADD231PS  32(SI), Y13, Y7
+	VFMADD231PS  64(SI), Y13, Y8
+	VFMADD231PS  96(SI), Y13, Y9
+	VFMADD231PS  128(SI), Y13, Y10
+	VFMADD231PS  160(SI), Y13, Y11
+	INCQ         R8
+	JNZ          twoLoop
+
+twoApply:
+	MOVQ op+72(FP), SI
+	CMPQ SI, $0x01
+	JEQ  twoCosine
+	CMPQ SI, $0x02
+	JEQ  twoCosineFar
+	CMPQ SI, $0x03
+	JEQ  twoStep
+	CMPQ SI, $0x04
+	JEQ  twoRamp
+	CMPQ SI, $0x05
+	JEQ  twoSquaredRamp
+	JMP  twoStore
+
+twoCosine:
+	VROUNDPS    $0x08, Y0, Y12
+	VSUBPS      Y12, Y0, Y0
+	VROUNDPS    $0x08, Y1, Y13
+	VSUBPS      Y13, Y1, Y1
+	VROUNDPS    $0x08, Y2, Y14
+	VSUBPS      Y14, Y2, Y2
+	VROUNDPS    $0x08, Y3, Y15
+	VSUBPS      Y15, Y3, Y3
+	VFMADD213PS eighth<>+0(SB), Y0, Y0
+	VFMADD213PS eighth<>+0(SB), Y1, Y1
+	VFMADD213PS eighth<>+0(SB), Y2, Y2
+	VFMADD213PS eighth<>+0(SB), Y3, Y3
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VMOVUPS     cosine6<>+0(SB), Y14
+	VMOVUPS     cosine6<>+0(SB), Y15
+	VFMADD213PS cosine5<>+0(SB), Y0, Y12
+	VFMADD213PS cosine5<>+0(SB), Y1, Y13
+	VFMADD213PS cosine5<>+0(SB), Y2, Y14
+	VFMADD213PS cosine5<>+0(SB), Y3, Y15
+	VFMADD213PS cosine4<>+0(SB), Y0, Y12
+	VFMADD213PS cosine4<>+0(SB), Y1, Y13
+	VFMADD213PS cosine4<>+0(SB), Y2, Y14
+	VFMADD213PS cosine4<>+0(SB), Y3, Y15
+	VFMADD213PS cosine3<>+0(SB), Y0, Y12
+	VFMADD213PS cosine3<>+0(SB), Y1, Y13
+	VFMADD213PS cosine3<>+0(SB), Y2, Y14
+	VFMADD213PS cosine3<>+0(SB), Y3, Y15
+	VFMADD213PS cosine2<>+0(SB), Y0, Y12
+	VFMADD213PS cosine2<>+0(SB), Y1, Y13
+	VFMADD213PS cosine2<>+0(SB), Y2, Y14
+	VFMADD213PS cosine2<>+0(SB), Y3, Y15
+	VFMADD213PS cosine1<>+0(SB), Y0, Y12
+	VFMADD213PS cosine1<>+0(SB), Y1, Y13
+	VFMADD213PS cosine1<>+0(SB), Y2, Y14
+	VFMADD213PS cosine1<>+0(SB), Y3, Y15
+	VFMADD213PS cosine0<>+0(SB), Y12, Y0
+	VFMADD213PS cosine0<>+0(SB), Y13, Y1
+	VFMADD213PS cosine0<>+0(SB), Y14, Y2
+	VFMADD213PS cosine0<>+0(SB), Y15, Y3
+	VROUNDPS    $0x08, Y4, Y12
+	VSUBPS      Y12, Y4, Y4
+	VROUNDPS    $0x08, Y5, Y13
+	VSUBPS      Y13, Y5, Y5
+	VROUNDPS    $0x08, Y6, Y14
+	VSUBPS      Y14, Y6, Y6
+	VROUNDPS    $0x08, Y7, Y15
+	VSUBPS      Y15, Y7, Y7
+	VFMADD213PS eighth<>+0(SB), Y4, Y4
+	VFMADD213PS eighth<>+0(SB), Y5, Y5
+	VFMADD213PS eighth<>+0(SB), Y6, Y6
+	VFMADD213PS eighth<>+0(SB), Y7, Y7
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VMOVUPS     cosine6<>+0(SB), Y14
+	VMOVUPS     cosine6<>+0(SB), Y15
+	VFMADD213PS cosine5<>+0(SB), Y4, Y12
+	VFMADD213PS cosine5<>+0(SB), Y5, Y13
+	VFMADD213PS cosine5<>+0(SB), Y6, Y14
+	VFMADD213PS cosine5<>+0(SB), Y7, Y15
+	VFMADD213PS cosine4<>+0(SB), Y4, Y12
+	VFMADD213PS cosine4<>+0(SB), Y5, Y13
+	VFMADD213PS cosine4<>+0(SB), Y6, Y14
+	VFMADD213PS cosine4<>+0(SB), Y7, Y15
+	VFMADD213PS cosine3<>+0(SB), Y4, Y12
+	VFMADD213PS cosine3<>+0(SB), Y5, Y13
+	VFMADD213PS cosine3<>+0(SB), Y6, Y14
+	VFMADD213PS cosine3<>+0(SB), Y7, Y15
+	VFMADD213PS cosine2<>+0(SB), Y4, Y12
+	VFMADD213PS cosine2<>+0(SB), Y5, Y13
+	VFMADD213PS cosine2<>+0(SB), Y6, Y14
+	VFMADD213PS cosine2<>+0(SB), Y7, Y15
+	VFMADD213PS cosine1<>+0(SB), Y4, Y12
+	VFMADD213PS cosine1<>+0(SB), Y5, Y13
+	VFMADD213PS cosine1<>+0(SB), Y6, Y14
+	VFMADD213PS cosine1<>+0(SB), Y7, Y15
+	VFMADD213PS cosine0<>+0(SB), Y12, Y4
+	VFMADD213PS cosine0<>+0(SB), Y13, Y5
+	VFMADD213PS cosine0<>+0(SB), Y14, Y6
+	VFMADD213PS cosine0<>+0(SB), Y15, Y7
+	VROUNDPS    $0x08, Y8, Y12
+	VSUBPS      Y12, Y8, Y8
+	VROUNDPS    $0x08, Y9, Y13
+	VSUBPS      Y13, Y9, Y9
+	VROUNDPS    $0x08, Y10, Y14
+	VSUBPS      Y14, Y10, Y10
+	VROUNDPS    $0x08, Y11, Y15
+	VSUBPS      Y15, Y11, Y11
+	VFMADD213PS eighth<>+0(SB), Y8, Y8
+	VFMADD213PS eighth<>+0(SB), Y9, Y9
+	VFMADD213PS eighth<>+0(SB), Y10, Y10
+	VFMADD213PS eighth<>+0(SB), Y11, Y11
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VMOVUPS     cosine6<>+0(SB), Y14
+	VMOVUPS     cosine6<>+0(SB), Y15
+	VFMADD213PS cosine5<>+0(SB), Y8, Y12
+	VFMADD213PS cosine5<>+0(SB), Y9, Y13
+	VFMADD213PS cosine5<>+0(SB), Y10, Y14
+	VFMADD213PS cosine5<>+0(SB), Y11, Y15
+	VFMADD213PS cosine4<>+0(SB), Y8, Y12
+	VFMADD213PS cosine4<>+0(SB), Y9, Y13
+	VFMADD213PS cosine4<>+0(SB), Y10, Y14
+	VFMADD213PS cosine4<>+0(SB), Y11, Y15
+	VFMADD213PS cosine3<>+0(SB), Y8, Y12
+	VFMADD213PS cosine3<>+0(SB), Y9, Y13
+	VFMADD213PS cosine3<>+0(SB), Y10, Y14
+	VFMADD213PS cosine3<>+0(SB), Y11, Y15
+	VFMADD213PS cosine2<>+0(SB), Y8, Y12
+	VFMADD213PS cosine2<>+0(SB), Y9, Y13
+	VFMADD213PS cosine2<>+0(SB), Y10, Y14
+	VFMADD213PS cosine2<>+0(SB), Y11, Y15
+	VFMADD213PS cosine1<>+0(SB), Y8, Y12
+	VFMADD213PS cosine1<>+0(SB), Y9, Y13
+	VFMADD213PS cosine1<>+0(SB), Y10, Y14
+	VFMADD213PS cosine1<>+0(SB), Y11, Y15
+	VFMADD213PS cosine0<>+0(SB), Y12, Y8
+	VFMADD213PS cosine0<>+0(SB), Y13, Y9
+	VFMADD213PS cosine0<>+0(SB), Y14, Y10
+	VFMADD213PS cosine0<>+0(SB), Y15, Y11
+	JMP         twoStore
+
+twoCosineFar:
+	VANDPS      absolute<>+0(SB), Y0, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y1, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y0, Y12
+	VSUBPS      Y12, Y0, Y0
+	VROUNDPS    $0x08, Y1, Y13
+	VSUBPS      Y13, Y1, Y1
+	VFMADD213PS eighth<>+0(SB), Y0, Y0
+	VFMADD213PS eighth<>+0(SB), Y1, Y1
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VFMADD213PS cosine5<>+0(SB), Y0, Y12
+	VFMADD213PS cosine5<>+0(SB), Y1, Y13
+	VFMADD213PS cosine4<>+0(SB), Y0, Y12
+	VFMADD213PS cosine4<>+0(SB), Y1, Y13
+	VFMADD213PS cosine3<>+0(SB), Y0, Y12
+	VFMADD213PS cosine3<>+0(SB), Y1, Y13
+	VFMADD213PS cosine2<>+0(SB), Y0, Y12
+	VFMADD213PS cosine2<>+0(SB), Y1, Y13
+	VFMADD213PS cosine1<>+0(SB), Y0, Y12
+	VFMADD213PS cosine1<>+0(SB), Y1, Y13
+	VFMADD213PS cosine0<>+0(SB), Y12, Y0
+	VFMADD213PS cosine0<>+0(SB), Y13, Y1
+	VANDPS      Y14, Y0, Y0
+	VANDPS      Y15, Y1, Y1
+	VANDPS      absolute<>+0(SB), Y2, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y3, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y2, Y12
+	VSUBPS      Y12, Y2, Y2
+	VROUNDPS    $0x08, Y3, Y13
+	VSUBPS      Y13, Y3, Y3
+	VFMADD213PS eighth<>+0(SB), Y2, Y2
+	VFMADD213PS eighth<>+0(SB), Y3, Y3
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VFMADD213PS cosine5<>+0(SB), Y2, Y12
+	VFMADD213PS cosine5<>+0(SB), Y3, Y13
+	VFMADD213PS cosine4<>+0(SB), Y2, Y12
+	VFMADD213PS cosine4<>+0(SB), Y3, Y13
+	VFMADD213PS cosine3<>+0(SB), Y2, Y12
+	VFMADD213PS cosine3<>+0(SB), Y3, Y13
+	VFMADD213PS cosine2<>+0(SB), Y2, Y12
+	VFMADD213PS cosine2<>+0(SB), Y3, Y13
+	VFMADD213PS cosine1<>+0(SB), Y2, Y12
+	VFMADD213PS cosine1<>+0(SB), Y3, Y13
+	VFMADD213PS cosine0<>+0(SB), Y12, Y2
+	VFMADD213PS cosine0<>+0(SB), Y13, Y3
+	VANDPS      Y14, Y2, Y2
+	VANDPS      Y15, Y3, Y3
+	VANDPS      absolute<>+0(SB), Y4, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y5, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y4, Y12
+	VSUBPS      Y12, Y4, Y4
+	VROUNDPS    $0x08, Y5, Y13
+	VSUBPS      Y13, Y5, Y5
+	VFMADD213PS eighth<>+0(SB), Y4, Y4
+	VFMADD213PS eighth<>+0(SB), Y5, Y5
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VFMADD213PS cosine5<>+0(SB), Y4, Y12
+	VFMADD213PS cosine5<>+0(SB), Y5, Y13
+	VFMADD213PS cosine4<>+0(SB), Y4, Y12
+	VFMADD213PS cosine4<>+0(SB), Y5, Y13
+	VFMADD213PS cosine3<>+0(SB), Y4, Y12
+	VFMADD213PS cosine3<>+0(SB), Y5, Y13
+	VFMADD213PS cosine2<>+0(SB), Y4, Y12
+	VFMADD213PS cosine2<>+0(SB), Y5, Y13
+	VFMADD213PS cosine1<>+0(SB), Y4, Y12
+	VFMADD213PS cosine1<>+0(SB), Y5, Y13
+	VFMADD213PS cosine0<>+0(SB), Y12, Y4
+	VFMADD213PS cosine0<>+0(SB), Y13, Y5
+	VANDPS      Y14, Y4, Y4
+	VANDPS      Y15, Y5, Y5
+	VANDPS      absolute<>+0(SB), Y6, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y7, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y6, Y12
+	VSUBPS      Y12, Y6, Y6
+	VROUNDPS    $0x08, Y7, Y13
+	VSUBPS      Y13, Y7, Y7
+	VFMADD213PS eighth<>+0(SB), Y6, Y6
+	VFMADD213PS eighth<>+0(SB), Y7, Y7
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VFMADD213PS cosine5<>+0(SB), Y6, Y12
+	VFMADD213PS cosine5<>+0(SB), Y7, Y13
+	VFMADD213PS cosine4<>+0(SB), Y6, Y12
+	VFMADD213PS cosine4<>+0(SB), Y7, Y13
+	VFMADD213PS cosine3<>+0(SB), Y6, Y12
+	VFMADD213PS cosine3<>+0(SB), Y7, Y13
+	VFMADD213PS cosine2<>+0(SB), Y6, Y12
+	VFMADD213PS cosine2<>+0(SB), Y7, Y13
+	VFMADD213PS cosine1<>+0(SB), Y6, Y12
+	VFMADD213PS cosine1<>+0(SB), Y7, Y13
+	VFMADD213PS cosine0<>+0(SB), Y12, Y6
+	VFMADD213PS cosine0<>+0(SB), Y13, Y7
+	VANDPS      Y14, Y6, Y6
+	VANDPS      Y15, Y7, Y7
+	VANDPS      absolute<>+0(SB), Y8, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y9, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y8, Y12
+	VSUBPS      Y12, Y8, Y8
+	VROUNDPS    $0x08, Y9, Y13
+	VSUBPS      Y13, Y9, Y9
+	VFMADD213PS eighth<>+0(SB), Y8, Y8
+	VFMADD213PS eighth<>+0(SB), Y9, Y9
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VFMADD213PS cosine5<>+0(SB), Y8, Y12
+	VFMADD213PS cosine5<>+0(SB), Y9, Y13
+	VFMADD213PS cosine4<>+0(SB), Y8, Y12
+	VFMADD213PS cosine4<>+0(SB), Y9, Y13
+	VFMADD213PS cosine3<>+0(SB), Y8, Y12
+	VFMADD213PS cosine3<>+0(SB), Y9, Y13
+	VFMADD213PS cosine2<>+0(SB), Y8, Y12
+	VFMADD213PS cosine2<>+0(SB), Y9, Y13
+	VFMADD213PS cosine1<>+0(SB), Y8, Y12
+	VFMADD213PS cosine1<>+0(SB), Y9, Y13
+	VFMADD213PS cosine0<>+0(SB), Y12, Y8
+	VFMADD213PS cosine0<>+0(SB), Y13, Y9
+	VANDPS      Y14, Y8, Y8
+	VANDPS      Y15, Y9, Y9
+	VANDPS      absolute<>+0(SB), Y10, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y11, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y10, Y12
+	VSUBPS      Y12, Y10, Y10
+	VROUNDPS    $0x08, Y11, Y13
+	VSUBPS      Y13, Y11, Y11
+	VFMADD213PS eighth<>+0(SB), Y10, Y10
+	VFMADD213PS eighth<>+0(SB), Y11, Y11
+	VMOVUPS     cosine6<>+0(SB), Y12
+	VMOVUPS     cosine6<>+0(SB), Y13
+	VFMADD213PS cosine5<>+0(SB), Y10, Y12
+	VFMADD213PS cosine5<>+0(SB), Y11, Y13
+	VFMADD213PS cosine4<>+0(SB), Y10, Y12
+	VFMADD213PS cosine4<>+0(SB), Y11, Y13
+	VFMADD213PS cosine3<>+0(SB), Y10, Y12
+	VFMADD213PS cosine3<>+0(SB), Y11, Y13
+	VFMADD213PS cosine2<>+0(SB), Y10, Y12
+	VFMADD213PS cosine2<>+0(SB), Y11, Y13
+	VFMADD213PS cosine1<>+0(SB), Y10, Y12
+	VFMADD213PS cosine1<>+0(SB), Y11, Y13
+	VFMADD213PS cosine0<>+0(SB), Y12, Y10
+	VFMADD213PS cosine0<>+0(SB), Y13, Y11
+	VANDPS      Y14, Y10, Y10
+	VANDPS      Y15, Y11, Y11
+	JMP         twoStore
+
+twoStep:
+	VXORPS Y12, Y12, Y12
+	VCMPPS $0x00, Y12, Y0, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y0, Y0
+	VANDPS one<>+0(SB), Y0, Y0
+	VORPS  Y13, Y0, Y0
+	VCMPPS $0x00, Y12, Y1, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y1, Y1
+	VANDPS one<>+0(SB), Y1, Y1
+	VORPS  Y13, Y1, Y1
+	VCMPPS $0x00, Y12, Y2, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y2, Y2
+	VANDPS one<>+0(SB), Y2, Y2
+	VORPS  Y13, Y2, Y2
+	VCMPPS $0x00, Y12, Y3, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y3, Y3
+	VANDPS one<>+0(SB), Y3, Y3
+	VORPS  Y13, Y3, Y3
+	VXORPS Y12, Y12, Y12
+	VCMPPS $0x00, Y12, Y4, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y4, Y4
+	VANDPS one<>+0(SB), Y4, Y4
+	VORPS  Y13, Y4, Y4
+	VCMPPS $0x00, Y12, Y5, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y5, Y5
+	VANDPS one<>+0(SB), Y5, Y5
+	VORPS  Y13, Y5, Y5
+	VCMPPS $0x00, Y12, Y6, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y6, Y6
+	VANDPS one<>+0(SB), Y6, Y6
+	VORPS  Y13, Y6, Y6
+	VCMPPS $0x00, Y12, Y7, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y7, Y7
+	VANDPS one<>+0(SB), Y7, Y7
+	VORPS  Y13, Y7, Y7
+	VXORPS Y12, Y12, Y12
+	VCMPPS $0x00, Y12, Y8, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y8, Y8
+	VANDPS one<>+0(SB), Y8, Y8
+	VORPS  Y13, Y8, Y8
+	VCMPPS $0x00, Y12, Y9, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y9, Y9
+	VANDPS one<>+0(SB), Y9, Y9
+	VORPS  Y13, Y9, Y9
+	VCMPPS $0x00, Y12, Y10, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y10, Y10
+	VANDPS one<>+0(SB), Y10, Y10
+	VORPS  Y13, Y10, Y10
+	VCMPPS $0x00, Y12, Y11, Y13
+	VANDPS half<>+0(SB), Y13, Y13
+	VCMPPS $0x1e, Y12, Y11, Y11
+	VANDPS one<>+0(SB), Y11, Y11
+	VORPS  Y13, Y11, Y11
+	JMP    twoStore
+
+twoRamp:
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y12, Y0, Y0
+	VMINPS largest<>+0(SB), Y0, Y0
+	VMAXPS Y12, Y1, Y1
+	VMINPS largest<>+0(SB), Y1, Y1
+	VMAXPS Y12, Y2, Y2
+	VMINPS largest<>+0(SB), Y2, Y2
+	VMAXPS Y12, Y3, Y3
+	VMINPS largest<>+0(SB), Y3, Y3
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y12, Y4, Y4
+	VMINPS largest<>+0(SB), Y4, Y4
+	VMAXPS Y12, Y5, Y5
+	VMINPS largest<>+0(SB), Y5, Y5
+	VMAXPS Y12, Y6, Y6
+	VMINPS largest<>+0(SB), Y6, Y6
+	VMAXPS Y12, Y7, Y7
+	VMINPS largest<>+0(SB), Y7, Y7
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y12, Y8, Y8
+	VMINPS largest<>+0(SB), Y8, Y8
+	VMAXPS Y12, Y9, Y9
+	VMINPS largest<>+0(SB), Y9, Y9
+	VMAXPS Y12, Y10, Y10
+	VMINPS largest<>+0(SB), Y10, Y10
+	VMAXPS Y12, Y11, Y11
+	VMINPS largest<>+0(SB), Y11, Y11
+	JMP    twoStore
+
+twoSquaredRamp:
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y12, Y0, Y0
+	VMINPS largest<>+0(SB), Y0, Y0
+	VMULPS Y0, Y0, Y0
+	VMINPS largest<>+0(SB), Y0, Y0
+	VMAXPS Y12, Y1, Y1
+	VMINPS largest<>+0(SB), Y1, Y1
+	VMULPS Y1, Y1, Y1
+	VMINPS largest<>+0(SB), Y1, Y1
+	VMAXPS Y12, Y2, Y2
+	VMINPS largest<>+0(SB), Y2, Y2
+	VMULPS Y2, Y2, Y2
+	VMINPS largest<>+0(SB), Y2, Y2
+	VMAXPS Y12, Y3, Y3
+	VMINPS largest<>+0(SB), Y3, Y3
+	VMULPS Y3, Y3, Y3
+	VMINPS largest<>+0(SB), Y3, Y3
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y12, Y4, Y4
+	VMINPS largest<>+0(SB), Y4, Y4
+	VMULPS Y4, Y4, Y4
+	VMINPS largest<>+0(SB), Y4, Y4
+	VMAXPS Y12, Y5, Y5
+	VMINPS largest<>+0(SB), Y5, Y5
+	VMULPS Y5, Y5, Y5
+	VMINPS largest<>+0(SB), Y5, Y5
+	VMAXPS Y12, Y6, Y6
+	VMINPS largest<>+0(SB), Y6, Y6
+	VMULPS Y6, Y6, Y6
+	VMINPS largest<>+0(SB), Y6, Y6
+	VMAXPS Y12, Y7, Y7
+	VMINPS largest<>+0(SB), Y7, Y7
+	VMULPS Y7, Y7, Y7
+	VMINPS largest<>+0(SB), Y7, Y7
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y12, Y8, Y8
+	VMINPS largest<>+0(SB), Y8, Y8
+	VMULPS Y8, Y8, Y8
+	VMINPS largest<>+0(SB), Y8, Y8
+	VMAXPS Y12, Y9, Y9
+	VMINPS largest<>+0(SB), Y9, Y9
+	VMULPS Y9, Y9, Y9
+	VMINPS largest<>+0(SB), Y9, Y9
+	VMAXPS Y12, Y10, Y10
+	VMINPS largest<>+0(SB), Y10, Y10
+	VMULPS Y10, Y10, Y10
+	VMINPS largest<>+0(SB), Y10, Y10
+	VMAXPS Y12, Y11, Y11
+	VMINPS largest<>+0(SB), Y11, Y11
+	VMULPS Y11, Y11, Y11
+	VMINPS largest<>+0(SB), Y11, Y11
+
+twoStore:
+	MOVQ    factor+64(FP), SI
+	TESTQ   SI, SI
+	JZ      twoWrite
+	VMOVUPS (SI), Y12
+	VMULPS  Y12, Y0, Y0
+	VMULPS  Y12, Y6, Y6
+	VMOVUPS 32(SI), Y12
+	VMULPS  Y12, Y1, Y1
+	VMULPS  Y12, Y7, Y7
+	VMOVUPS 64(SI), Y12
+	VMULPS  Y12, Y2, Y2
+	VMULPS  Y12, Y8, Y8
+	VMOVUPS 96(SI), Y12
+	VMULPS  Y12, Y3, Y3
+	VMULPS  Y12, Y9, Y9
+	VMOVUPS 128(SI), Y12
+	VMULPS  Y12, Y4, Y4
+	VMULPS  Y12, Y10, Y10
+	VMOVUPS 160(SI), Y12
+	VMULPS  Y12, Y5, Y5
+	VMULPS  Y12, Y11, Y11
+
+twoWrite:
+	MOVQ    dstStride+8(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y6, (DI)(SI*1)
+	VMOVUPS Y7, 32(DI)(SI*1)
+	VMOVUPS Y8, 64(DI)(SI*1)
+	VMOVUPS Y9, 96(DI)(SI*1)
+	VMOVUPS Y10, 128(DI)(SI*1)
+	VMOVUPS Y11, 160(DI)(SI*1)
+	MOVQ    dstStride+8(FP), SI
+	LEAQ    (AX)(SI*8), AX
+	MOVQ    initStride+24(FP), SI
+	LEAQ    (CX)(SI*8), CX
+	ADDQ    $0x08, DX
+	SUBQ    $0x02, BX
+	JZ      End
+	CMPQ    BX, $0x02
+	JGE     two
+
+one:
+	MOVQ    initStride+24(FP), BX
+	SHLQ    $0x02, BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	MOVQ    list+32(FP), CX
+	MOVQ    w+48(FP), BX
+	MOVL    (DX), SI
+	MOVL    4(DX), DX
+	SUBQ    DX, SI
+	LEAQ    (CX)(DX*8), DX
+	TESTQ   SI, SI
+	JZ      oneApply
+
+oneLoop:
+	MOVL         (DX)(SI*8), CX
+	ADDQ         BX, CX
+	VBROADCASTSS 4(DX)(SI*8), Y6
+	VFMADD231PS  (CX), Y6, Y0
+	VFMADD231PS  32(CX), Y6, Y1
+	VFMADD231PS  64(CX), Y6, Y2
+	VFMADD231PS  96(CX), Y6, Y3
+	VFMADD231PS  128(CX), Y6, Y4
+	VFMADD231PS  160(CX), Y6, Y5
+	INCQ         SI
+	JNZ          oneLoop
+
+oneApply:
+	MOVQ op+72(FP), CX
+	CMPQ CX, $0x01
+	JEQ  oneCosine
+	CMPQ CX, $0x02
+	JEQ  oneCosineFar
+	CMPQ CX, $0x03
+	JEQ  oneStep
+	CMPQ CX, $0x04
+	JEQ  oneRamp
+	CMPQ CX, $0x05
+	JEQ  oneSquaredRamp
+	JMP  oneStore
+
+oneCosine:
+	VROUNDPS    $0x08, Y0, Y6
+	VSUBPS      Y6, Y0, Y0
+	VROUNDPS    $0x08, Y1, Y7
+	VSUBPS      Y7, Y1, Y1
+	VROUNDPS    $0x08, Y2, Y8
+	VSUBPS      Y8, Y2, Y2
+	VROUNDPS    $0x08, Y3, Y9
+	VSUBPS      Y9, Y3, Y3
+	VROUNDPS    $0x08, Y4, Y10
+	VSUBPS      Y10, Y4, Y4
+	VROUNDPS    $0x08, Y5, Y11
+	VSUBPS      Y11, Y5, Y5
+	VFMADD213PS eighth<>+0(SB), Y0, Y0
+	VFMADD213PS eighth<>+0(SB), Y1, Y1
+	VFMADD213PS eighth<>+0(SB), Y2, Y2
+	VFMADD213PS eighth<>+0(SB), Y3, Y3
+	VFMADD213PS eighth<>+0(SB), Y4, Y4
+	VFMADD213PS eighth<>+0(SB), Y5, Y5
+	VMOVUPS     cosine6<>+0(SB), Y6
+	VMOVUPS     cosine6<>+0(SB), Y7
+	VMOVUPS     cosine6<>+0(SB), Y8
+	VMOVUPS     cosine6<>+0(SB), Y9
+	VMOVUPS     cosine6<>+0(SB), Y10
+	VMOVUPS     cosine6<>+0(SB), Y11
+	VFMADD213PS cosine5<>+0(SB), Y0, Y6
+	VFMADD213PS cosine5<>+0(SB), Y1, Y7
+	VFMADD213PS cosine5<>+0(SB), Y2, Y8
+	VFMADD213PS cosine5<>+0(SB), Y3, Y9
+	VFMADD213PS cosine5<>+0(SB), Y4, Y10
+	VFMADD213PS cosine5<>+0(SB), Y5, Y11
+	VFMADD213PS cosine4<>+0(SB), Y0, Y6
+	VFMADD213PS cosine4<>+0(SB), Y1, Y7
+	VFMADD213PS cosine4<>+0(SB), Y2, Y8
+	VFMADD213PS cosine4<>+0(SB), Y3, Y9
+	VFMADD213PS cosine4<>+0(SB), Y4, Y10
+	VFMADD213PS cosine4<>+0(SB), Y5, Y11
+	VFMADD213PS cosine3<>+0(SB), Y0, Y6
+	VFMADD213PS cosine3<>+0(SB), Y1, Y7
+	VFMADD213PS cosine3<>+0(SB), Y2, Y8
+	VFMADD213PS cosine3<>+0(SB), Y3, Y9
+	VFMADD213PS cosine3<>+0(SB), Y4, Y10
+	VFMADD213PS cosine3<>+0(SB), Y5, Y11
+	VFMADD213PS cosine2<>+0(SB), Y0, Y6
+	VFMADD213PS cosine2<>+0(SB), Y1, Y7
+	VFMADD213PS cosine2<>+0(SB), Y2, Y8
+	VFMADD213PS cosine2<>+0(SB), Y3, Y9
+	VFMADD213PS cosine2<>+0(SB), Y4, Y10
+	VFMADD213PS cosine2<>+0(SB), Y5, Y11
+	VFMADD213PS cosine1<>+0(SB), Y0, Y6
+	VFMADD213PS cosine1<>+0(SB), Y1, Y7
+	VFMADD213PS cosine1<>+0(SB), Y2, Y8
+	VFMADD213PS cosine1<>+0(SB), Y3, Y9
+	VFMADD213PS cosine1<>+0(SB), Y4, Y10
+	VFMADD213PS cosine1<>+0(SB), Y5, Y11
+	VFMADD213PS cosine0<>+0(SB), Y6, Y0
+	VFMADD213PS cosine0<>+0(SB), Y7, Y1
+	VFMADD213PS cosine0<>+0(SB), Y8, Y2
+	VFMADD213PS cosine0<>+0(SB), Y9, Y3
+	VFMADD213PS cosine0<>+0(SB), Y10, Y4
+	VFMADD213PS cosine0<>+0(SB), Y11, Y5
+	JMP         oneStore
+
+oneCosineFar:
+	VANDPS      absolute<>+0(SB), Y0, Y12
+	VCMPPS      $0x11, farthest<>+0(SB), Y12, Y12
+	VANDPS      absolute<>+0(SB), Y1, Y13
+	VCMPPS      $0x11, farthest<>+0(SB), Y13, Y13
+	VANDPS      absolute<>+0(SB), Y2, Y14
+	VCMPPS      $0x11, farthest<>+0(SB), Y14, Y14
+	VANDPS      absolute<>+0(SB), Y3, Y15
+	VCMPPS      $0x11, farthest<>+0(SB), Y15, Y15
+	VROUNDPS    $0x08, Y0, Y6
+	VSUBPS      Y6, Y0, Y0
+	VROUNDPS    $0x08, Y1, Y7
+	VSUBPS      Y7, Y1, Y1
+	VROUNDPS    $0x08, Y2, Y8
+	VSUBPS      Y8, Y2, Y2
+	VROUNDPS    $0x08, Y3, Y9
+	VSUBPS      Y9, Y3, Y3
+	VFMADD213PS eighth<>+0(SB), Y0, Y0
+	VFMADD213PS eighth<>+0(SB), Y1, Y1
+	VFMADD213PS eighth<>+0(SB), Y2, Y2
+	VFMADD213PS eighth<>+0(SB), Y3, Y3
+	VMOVUPS     cosine6<>+0(SB), Y6
+	VMOVUPS     cosine6<>+0(SB), Y7
+	VMOVUPS     cosine6<>+0(SB), Y8
+	VMOVUPS     cosine6<>+0(SB), Y9
+	VFMADD213PS cosine5<>+0(SB), Y0, Y6
+	VFMADD213PS cosine5<>+0(SB), Y1, Y7
+	VFMADD213PS cosine5<>+0(SB), Y2, Y8
+	VFMADD213PS cosine5<>+0(SB), Y3, Y9
+	VFMADD213PS cosine4<>+0(SB), Y0, Y6
+	VFMADD213PS cosine4<>+0(SB), Y1, Y7
+	VFMADD213PS cosine4<>+0(SB), Y2, Y8
+	VFMADD213PS cosine4<>+0(SB), Y3, Y9
+	VFMADD213PS cosine3<>+0(SB), Y0, Y6
+	VFMADD213PS cosine3<>+0(SB), Y1, Y7
+	VFMADD213PS cosine3<>+0(SB), Y2, Y8
+	VFMADD213PS cosine3<>+0(SB), Y3, Y9
+	VFMADD213PS cosine2<>+0(SB), Y0, Y6
+	VFMADD213PS cosine2<>+0(SB), Y1, Y7
+	VFMADD213PS cosine2<>+0(SB), Y2, Y8
+	VFMADD213PS cosine2<>+0(SB), Y3, Y9
+	VFMADD213PS cosine1<>+0(SB), Y0, Y6
+	VFMADD213PS cosine1<>+0(SB), Y1, Y7
+	VFMADD213PS cosine1<>+0(SB), Y2, Y8
+	VFMADD213PS cosine1<>+0(SB), Y3, Y9
+	VFMADD213PS cosine0<>+0(SB), Y6, Y0
+	VFMADD213PS cosine0<>+0(SB), Y7, Y1
+	VFMADD213PS cosine0<>+0(SB), Y8, Y2
+	VFMADD213PS cosine0<>+0(SB), Y9, Y3
+	VANDPS      Y12, Y0, Y0
+	VANDPS      Y13, Y1, Y1
+	VANDPS      Y14, Y2, Y2
+	VANDPS      Y15, Y3, Y3
+	VANDPS      absolute<>+0(SB), Y4, Y12
+	VCMPPS      $0x11, farthest<>+0(SB), Y12, Y12
+	VANDPS      absolute<>+0(SB), Y5, Y13
+	VCMPPS      $0x11, farthest<>+0(SB), Y13, Y13
+	VROUNDPS    $0x08, Y4, Y6
+	VSUBPS      Y6, Y4, Y4
+	VROUNDPS    $0x08, Y5, Y7
+	VSUBPS      Y7, Y5, Y5
+	VFMADD213PS eighth<>+0(SB), Y4, Y4
+	VFMADD213PS eighth<>+0(SB), Y5, Y5
+	VMOVUPS     cosine6<>+0(SB), Y6
+	VMOVUPS     cosine6<>+0(SB), Y7
+	VFMADD213PS cosine5<>+0(SB), Y4, Y6
+	VFMADD213PS cosine5<>+0(SB), Y5, Y7
+	VFMADD213PS cosine4<>+0(SB), Y4, Y6
+	VFMADD213PS cosine4<>+0(SB), Y5, Y7
+	VFMADD213PS cosine3<>+0(SB), Y4, Y6
+	VFMADD213PS cosine3<>+0(SB), Y5, Y7
+	VFMADD213PS cosine2<>+0(SB), Y4, Y6
+	VFMADD213PS cosine2<>+0(SB), Y5, Y7
+	VFMADD213PS cosine1<>+0(SB), Y4, Y6
+	VFMADD213PS cosine1<>+0(SB), Y5, Y7
+	VFMADD213PS cosine0<>+0(SB), Y6, Y4
+	VFMADD213PS cosine0<>+0(SB), Y7, Y5
+	VANDPS      Y12, Y4, Y4
+	VANDPS      Y13, Y5, Y5
+	JMP         oneStore
+
+oneStep:
+	VXORPS Y6, Y6, Y6
+	VCMPPS $0x00, Y6, Y0, Y7
+	VANDPS half<>+0(SB), Y7, Y7
+	VCMPPS $0x1e, Y6, Y0, Y0
+	VANDPS one<>+0(SB), Y0, Y0
+	VORPS  Y7, Y0, Y0
+	VCMPPS $0x00, Y6, Y1, Y7
+	VANDPS half<>+0(SB), Y7, Y7
+	VCMPPS $0x1e, Y6, Y1, Y1
+	VANDPS one<>+0(SB), Y1, Y1
+	VORPS  Y7, Y1, Y1
+	VCMPPS $0x00, Y6, Y2, Y7
+	VANDPS half<>+0(SB), Y7, Y7
+	VCMPPS $0x1e, Y6, Y2, Y2
+	VANDPS one<>+0(SB), Y2, Y2
+	VORPS  Y7, Y2, Y2
+	VCMPPS $0x00, Y6, Y3, Y7
+	VANDPS half<>+0(SB), Y7, Y7
+	VCMPPS $0x1e, Y6, Y3, Y3
+	VANDPS one<>+0(SB), Y3, Y3
+	VORPS  Y7, Y3, Y3
+	VCMPPS $0x00, Y6, Y4, Y7
+	VANDPS half<>+0(SB), Y7, Y7
+	VCMPPS $0x1e, Y6, Y4, Y4
+	VANDPS one<>+0(SB), Y4, Y4
+	VORPS  Y7, Y4, Y4
+	VCMPPS $0x00, Y6, Y5, Y7
+	VANDPS half<>+0(SB), Y7, Y7
+	VCMPPS $0x1e, Y6, Y5, Y5
+	VANDPS one<>+0(SB), Y5, Y5
+	VORPS  Y7, Y5, Y5
+	JMP    oneStore
+
+oneRamp:
+	VXORPS Y6, Y6, Y6
+	VMAXPS Y6, Y0, Y0
+	VMINPS largest<>+0(SB), Y0, Y0
+	VMAXPS Y6, Y1, Y1
+	VMINPS largest<>+0(SB), Y1, Y1
+	VMAXPS Y6, Y2, Y2
+	VMINPS largest<>+0(SB), Y2, Y2
+	VMAXPS Y6, Y3, Y3
+	VMINPS largest<>+0(SB), Y3, Y3
+	VMAXPS Y6, Y4, Y4
+	VMINPS largest<>+0(SB), Y4, Y4
+	VMAXPS Y6, Y5, Y5
+	VMINPS largest<>+0(SB), Y5, Y5
+	JMP    oneStore
+
+oneSquaredRamp:
+	VXORPS Y6, Y6, Y6
+	VMAXPS Y6, Y0, Y0
+	VMINPS largest<>+0(SB), Y0, Y0
+	VMULPS Y0, Y0, Y0
+	VMINPS largest<>+0(SB), Y0, Y0
+	VMAXPS Y6, Y1, Y1
+	VMINPS largest<>+0(SB), Y1, Y1
+	VMULPS Y1, Y1, Y1
+	VMINPS largest<>+0(SB), Y1, Y1
+	VMAXPS Y6, Y2, Y2
+	VMINPS largest<>+0(SB), Y2, Y2
+	VMULPS Y2, Y2, Y2
+	VMINPS largest<>+0(SB), Y2, Y2
+	VMAXPS Y6, Y3, Y3
+	VMINPS largest<>+0(SB), Y3, Y3
+	VMULPS Y3, Y3, Y3
+	VMINPS largest<>+0(SB), Y3, Y3
+	VMAXPS Y6, Y4, Y4
+	VMINPS largest<>+0(SB), Y4, Y4
+	VMULPS Y4, Y4, Y4
+	VMINPS largest<>+0(SB), Y4, Y4
+	VMAXPS Y6, Y5, Y5
+	VMINPS largest<>+0(SB), Y5, Y5
+	VMULPS Y5, Y5, Y5
+	VMINPS largest<>+0(SB), Y5, Y5
+
+oneStore:
+	MOVQ    factor+64(FP), CX
+	TESTQ   CX, CX
+	JZ      oneWrite
+	VMOVUPS (CX), Y6
+	VMULPS  Y6, Y0, Y0
+	VMOVUPS 32(CX), Y6
+	VMULPS  Y6, Y1, Y1
+	VMOVUPS 64(CX), Y6
+	VMULPS  Y6, Y2, Y2
+	VMOVUPS 96(CX), Y6
+	VMULPS  Y6, Y3, Y3
+	VMOVUPS 128(CX), Y6
+	VMULPS  Y6, Y4, Y4
+	VMOVUPS 160(CX), Y6
+	VMULPS  Y6, Y5, Y5
+
+oneWrite:
+	MOVQ    dstStride+8(FP), CX
+	SHLQ    $0x02, CX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+
+End:
+	VZEROUPPER
+	RET
+
+// func sparseScoreAVX512(phi *float32, sum *float64, square *float64, product *float64, stride int, y *float32, yStride int, class *int32, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, op int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sparseScoreAVX512(SB), NOSPLIT, $0-120
+	PCALIGN $0x40
+	MOVQ    init+64(FP), AX
+	MOVQ    begin+88(FP), CX
+	MOVQ    rows+104(FP), DX
+	MOVQ    y+40(FP), BX
+	MOVQ    class+56(FP), SI
+
+scoreRows:
+	MOVQ phi+0(FP), DI
+
+scoreTwo:
+	MOVQ    initStride+72(FP), R8
+	SHLQ    $0x02, R8
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS (R9)(R8*1), Z3
+	VMOVUPS 64(R9)(R8*1), Z4
+	VMOVUPS 128(R9)(R8*1), Z5
+	MOVQ    list+80(FP), R8
+	MOVQ    w+96(FP), R9
+	MOVL    (CX), R10
+	MOVL    4(CX), R11
+	SUBQ    R11, R10
+	LEAQ    (R8)(R11*8), R11
+	MOVL    8(CX), R12
+	LEAQ    (R8)(R12*8), R12
+	TESTQ   R10, R10
+	JZ      scoreApply
+
+scoreLoop:
+	MOVL         (R11)(R10*8), R8
+	ADDQ         R9, R8
+	VBROADCASTSS 4(R11)(R10*8), Z6
+	VFMADD231PS  (R8), Z6, Z0
+	VFMADD231PS  64(R8), Z6, Z1
+	VFMADD231PS  128(R8), Z6, Z2
+	MOVL         (R12)(R10*8), R8
+	ADDQ         R9, R8
+	VBROADCASTSS 4(R12)(R10*8), Z7
+	VFMADD231PS  (R8), Z7, Z3
+	VFMADD231PS  64(R8), Z7, Z4
+	VFMADD231PS  128(R8), Z7, Z5
+	INCQ         R10
+	JNZ          scoreLoop
+
+scoreApply:
+	MOVQ op+112(FP), R8
+	CMPQ R8, $0x01
+	JEQ  scoreCosine
+	CMPQ R8, $0x02
+	JEQ  scoreCosineFar
+	CMPQ R8, $0x03
+	JEQ  scoreStep
+	CMPQ R8, $0x04
+	JEQ  scoreRamp
+	CMPQ R8, $0x05
+	JEQ  scoreSquaredRamp
+	JMP  scoreStore
+
+scoreCosine:
+	VREDUCEPS        $0x08, Z0, Z0
+	VREDUCEPS        $0x08, Z1, Z1
+	VREDUCEPS        $0x08, Z2, Z2
+	VREDUCEPS        $0x08, Z3, Z3
+	VREDUCEPS        $0x08, Z4, Z4
+	VREDUCEPS        $0x08, Z5, Z5
+	VFMADD213PS.BCST eighth<>+0(SB), Z0, Z0
+	VFMADD213PS.BCST eighth<>+0(SB), Z1, Z1
+	VFMADD213PS.BCST eighth<>+0(SB), Z2, Z2
+	VFMADD213PS.BCST eighth<>+0(SB), Z3, Z3
+	VFMADD213PS.BCST eighth<>+0(SB), Z4, Z4
+	VFMADD213PS.BCST eighth<>+0(SB), Z5, Z5
+	VBROADCASTSS     cosine6<>+0(SB), Z6
+	VBROADCASTSS     cosine6<>+0(SB), Z7
+	VBROADCASTSS     cosine6<>+0(SB), Z8
+	VBROADCASTSS     cosine6<>+0(SB), Z9
+	VBROADCASTSS     cosine6<>+0(SB), Z10
+	VBROADCASTSS     cosine6<>+0(SB), Z11
+	VFMADD213PS.BCST cosine5<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine5<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine5<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine5<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine5<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine5<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine4<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine4<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine4<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine4<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine4<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine4<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine3<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine3<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine3<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine3<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine3<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine3<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine2<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine2<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine2<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine2<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine2<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine2<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine1<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine1<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine1<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine1<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine1<>+0(SB), Z4, Z10
+	VFMADD213PS.BCST cosine1<>+0(SB), Z5, Z11
+	VFMADD213PS.BCST cosine0<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST cosine0<>+0(SB), Z7, Z1
+	VFMADD213PS.BCST cosine0<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST cosine0<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST cosine0<>+0(SB), Z10, Z4
+	VFMADD213PS.BCST cosine0<>+0(SB), Z11, Z5
+	JMP              scoreStore
+
+scoreCosineFar:
+	VANDPS.BCST      absolute<>+0(SB), Z0, Z28
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z28, K1
+	VANDPS.BCST      absolute<>+0(SB), Z1, Z29
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z29, K2
+	VANDPS.BCST      absolute<>+0(SB), Z2, Z30
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z30, K3
+	VANDPS.BCST      absolute<>+0(SB), Z3, Z31
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z31, K4
+	VREDUCEPS        $0x08, Z0, Z0
+	VREDUCEPS        $0x08, Z1, Z1
+	VREDUCEPS        $0x08, Z2, Z2
+	VREDUCEPS        $0x08, Z3, Z3
+	VFMADD213PS.BCST eighth<>+0(SB), Z0, Z0
+	VFMADD213PS.BCST eighth<>+0(SB), Z1, Z1
+	VFMADD213PS.BCST eighth<>+0(SB), Z2, Z2
+	VFMADD213PS.BCST eighth<>+0(SB), Z3, Z3
+	VBROADCASTSS     cosine6<>+0(SB), Z6
+	VBROADCASTSS     cosine6<>+0(SB), Z7
+	VBROADCASTSS     cosine6<>+0(SB), Z8
+	VBROADCASTSS     cosine6<>+0(SB), Z9
+	VFMADD213PS.BCST cosine5<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine5<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine5<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine5<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine4<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine4<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine4<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine4<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine3<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine3<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine3<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine3<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine2<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine2<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine2<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine2<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine1<>+0(SB), Z0, Z6
+	VFMADD213PS.BCST cosine1<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST cosine1<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST cosine1<>+0(SB), Z3, Z9
+	VFMADD213PS.BCST cosine0<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST cosine0<>+0(SB), Z7, Z1
+	VFMADD213PS.BCST cosine0<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST cosine0<>+0(SB), Z9, Z3
+	VMOVAPS.Z        Z0, K1, Z0
+	VMOVAPS.Z        Z1, K2, Z1
+	VMOVAPS.Z        Z2, K3, Z2
+	VMOVAPS.Z        Z3, K4, Z3
+	VANDPS.BCST      absolute<>+0(SB), Z4, Z28
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z28, K1
+	VANDPS.BCST      absolute<>+0(SB), Z5, Z29
+	VCMPPS.BCST      $0x11, farthest<>+0(SB), Z29, K2
+	VREDUCEPS        $0x08, Z4, Z4
+	VREDUCEPS        $0x08, Z5, Z5
+	VFMADD213PS.BCST eighth<>+0(SB), Z4, Z4
+	VFMADD213PS.BCST eighth<>+0(SB), Z5, Z5
+	VBROADCASTSS     cosine6<>+0(SB), Z6
+	VBROADCASTSS     cosine6<>+0(SB), Z7
+	VFMADD213PS.BCST cosine5<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine5<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine4<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine4<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine3<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine3<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine2<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine2<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine1<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST cosine1<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST cosine0<>+0(SB), Z6, Z4
+	VFMADD213PS.BCST cosine0<>+0(SB), Z7, Z5
+	VMOVAPS.Z        Z4, K1, Z4
+	VMOVAPS.Z        Z5, K2, Z5
+	JMP              scoreStore
+
+scoreStep:
+	VXORPS         Z6, Z6, Z6
+	VCMPPS         $0x1e, Z6, Z0, K1
+	VCMPPS         $0x00, Z6, Z0, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z0
+	VBROADCASTSS   half<>+0(SB), K2, Z0
+	VCMPPS         $0x1e, Z6, Z1, K1
+	VCMPPS         $0x00, Z6, Z1, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z1
+	VBROADCASTSS   half<>+0(SB), K2, Z1
+	VCMPPS         $0x1e, Z6, Z2, K1
+	VCMPPS         $0x00, Z6, Z2, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z2
+	VBROADCASTSS   half<>+0(SB), K2, Z2
+	VCMPPS         $0x1e, Z6, Z3, K1
+	VCMPPS         $0x00, Z6, Z3, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z3
+	VBROADCASTSS   half<>+0(SB), K2, Z3
+	VCMPPS         $0x1e, Z6, Z4, K1
+	VCMPPS         $0x00, Z6, Z4, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z4
+	VBROADCASTSS   half<>+0(SB), K2, Z4
+	VCMPPS         $0x1e, Z6, Z5, K1
+	VCMPPS         $0x00, Z6, Z5, K2
+	VBROADCASTSS.Z one<>+0(SB), K1, Z5
+	VBROADCASTSS   half<>+0(SB), K2, Z5
+	JMP            scoreStore
+
+scoreRamp:
+	VXORPS      Z6, Z6, Z6
+	VMAXPS      Z6, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMAXPS      Z6, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMAXPS      Z6, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMAXPS      Z6, Z3, Z3
+	VMINPS.BCST largest<>+0(SB), Z3, Z3
+	VMAXPS      Z6, Z4, Z4
+	VMINPS.BCST largest<>+0(SB), Z4, Z4
+	VMAXPS      Z6, Z5, Z5
+	VMINPS.BCST largest<>+0(SB), Z5, Z5
+	JMP         scoreStore
+
+scoreSquaredRamp:
+	VXORPS      Z6, Z6, Z6
+	VMAXPS      Z6, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMULPS      Z0, Z0, Z0
+	VMINPS.BCST largest<>+0(SB), Z0, Z0
+	VMAXPS      Z6, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMULPS      Z1, Z1, Z1
+	VMINPS.BCST largest<>+0(SB), Z1, Z1
+	VMAXPS      Z6, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z2, Z2
+	VMINPS.BCST largest<>+0(SB), Z2, Z2
+	VMAXPS      Z6, Z3, Z3
+	VMINPS.BCST largest<>+0(SB), Z3, Z3
+	VMULPS      Z3, Z3, Z3
+	VMINPS.BCST largest<>+0(SB), Z3, Z3
+	VMAXPS      Z6, Z4, Z4
+	VMINPS.BCST largest<>+0(SB), Z4, Z4
+	VMULPS      Z4, Z4, Z4
+	VMINPS.BCST largest<>+0(SB), Z4, Z4
+	VMAXPS      Z6, Z5, Z5
+	VMINPS.BCST largest<>+0(SB), Z5, Z5
+	VMULPS      Z5, Z5, Z5
+	VMINPS.BCST largest<>+0(SB), Z5, Z5
+
+scoreStore:
+	VMOVUPS        Z0, (DI)
+	VMOVUPS        Z1, 64(DI)
+	VMOVUPS        Z2, 128(DI)
+	VMOVUPS        Z3, 192(DI)
+	VMOVUPS        Z4, 256(DI)
+	VMOVUPS        Z5, 320(DI)
+	ADDQ           $0x00000180, DI
+	MOVQ           initStride+72(FP), R8
+	LEAQ           (AX)(R8*8), AX
+	ADDQ           $0x08, CX
+	SUBQ           $0x02, DX
+	TESTQ          $0x00000006, DX
+	JNZ            scoreTwo
+	MOVQ           phi+0(FP), DI
+	TESTQ          SI, SI
+	JNZ            scoreClasses
+	MOVQ           sum+8(FP), R8
+	MOVQ           square+16(FP), R9
+	MOVQ           product+24(FP), R10
+	VMOVUPD        (R8), Z0
+	VMOVUPD        64(R8), Z1
+	VMOVUPD        128(R8), Z2
+	VMOVUPD        192(R8), Z3
+	VMOVUPD        256(R8), Z4
+	VMOVUPD        320(R8), Z5
+	VMOVUPD        (R9), Z6
+	VMOVUPD        64(R9), Z7
+	VMOVUPD        128(R9), Z8
+	VMOVUPD        192(R9), Z9
+	VMOVUPD        256(R9), Z10
+	VMOVUPD        320(R9), Z11
+	VMOVUPD        (R10), Z12
+	VMOVUPD        64(R10), Z13
+	VMOVUPD        128(R10), Z14
+	VMOVUPD        192(R10), Z15
+	VMOVUPD        256(R10), Z16
+	VMOVUPD        320(R10), Z17
+	MOVQ           yStride+48(FP), R11
+	SHLQ           $0x02, R11
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      (DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      32(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      64(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      96(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      128(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      160(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      192(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      224(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      256(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      288(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      320(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      352(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      384(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      416(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      448(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      480(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      512(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      544(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      576(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      608(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      640(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      672(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      704(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      736(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      768(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      800(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      832(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      864(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      896(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      928(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      960(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      992(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      1024(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      1056(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      1088(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      1120(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      1152(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      1184(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      1216(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      1248(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      1280(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      1312(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VCVTPS2PD.BCST (BX), Z19
+	ADDQ           R11, BX
+	VCVTPS2PD      1344(DI), Z18
+	VADDPD         Z18, Z0, Z0
+	VFMADD231PD    Z18, Z18, Z6
+	VFMADD231PD    Z18, Z19, Z12
+	VCVTPS2PD      1376(DI), Z18
+	VADDPD         Z18, Z1, Z1
+	VFMADD231PD    Z18, Z18, Z7
+	VFMADD231PD    Z18, Z19, Z13
+	VCVTPS2PD      1408(DI), Z18
+	VADDPD         Z18, Z2, Z2
+	VFMADD231PD    Z18, Z18, Z8
+	VFMADD231PD    Z18, Z19, Z14
+	VCVTPS2PD      1440(DI), Z18
+	VADDPD         Z18, Z3, Z3
+	VFMADD231PD    Z18, Z18, Z9
+	VFMADD231PD    Z18, Z19, Z15
+	VCVTPS2PD      1472(DI), Z18
+	VADDPD         Z18, Z4, Z4
+	VFMADD231PD    Z18, Z18, Z10
+	VFMADD231PD    Z18, Z19, Z16
+	VCVTPS2PD      1504(DI), Z18
+	VADDPD         Z18, Z5, Z5
+	VFMADD231PD    Z18, Z18, Z11
+	VFMADD231PD    Z18, Z19, Z17
+	VMOVUPD        Z0, (R8)
+	VMOVUPD        Z1, 64(R8)
+	VMOVUPD        Z2, 128(R8)
+	VMOVUPD        Z3, 192(R8)
+	VMOVUPD        Z4, 256(R8)
+	VMOVUPD        Z5, 320(R8)
+	VMOVUPD        Z6, (R9)
+	VMOVUPD        Z7, 64(R9)
+	VMOVUPD        Z8, 128(R9)
+	VMOVUPD        Z9, 192(R9)
+	VMOVUPD        Z10, 256(R9)
+	VMOVUPD        Z11, 320(R9)
+	VMOVUPD        Z12, (R10)
+	VMOVUPD        Z13, 64(R10)
+	VMOVUPD        Z14, 128(R10)
+	VMOVUPD        Z15, 192(R10)
+	VMOVUPD        Z16, 256(R10)
+	VMOVUPD        Z17, 320(R10)
+	JMP            scoreNext
+
+scoreClasses:
+	MOVQ        sum+8(FP), R8
+	MOVQ        square+16(FP), R9
+	VMOVUPD     (R8), Z0
+	VMOVUPD     64(R8), Z1
+	VMOVUPD     128(R8), Z2
+	VMOVUPD     192(R8), Z3
+	VMOVUPD     256(R8), Z4
+	VMOVUPD     320(R8), Z5
+	VMOVUPD     (R9), Z6
+	VMOVUPD     64(R9), Z7
+	VMOVUPD     128(R9), Z8
+	VMOVUPD     192(R9), Z9
+	VMOVUPD     256(R9), Z10
+	VMOVUPD     320(R9), Z11
+	MOVQ        product+24(FP), R10
+	MOVQ        stride+32(FP), R11
+	SHLQ        $0x03, R11
+	MOVLQSX     (SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   (DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   32(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   64(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   96(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   128(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   160(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     4(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   192(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   224(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   256(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   288(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   320(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   352(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     8(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   384(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   416(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   448(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   480(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   512(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   544(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     12(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   576(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   608(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   640(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   672(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   704(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   736(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     16(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   768(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   800(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   832(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   864(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   896(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   928(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     20(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   960(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   992(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   1024(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   1056(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   1088(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   1120(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     24(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   1152(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   1184(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   1216(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   1248(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   1280(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   1312(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	MOVLQSX     28(SI), R12
+	IMULQ       R11, R12
+	ADDQ        R10, R12
+	VCVTPS2PD   1344(DI), Z12
+	VADDPD      Z12, Z0, Z0
+	VFMADD231PD Z12, Z12, Z6
+	VADDPD      (R12), Z12, Z13
+	VMOVUPD     Z13, (R12)
+	VCVTPS2PD   1376(DI), Z14
+	VADDPD      Z14, Z1, Z1
+	VFMADD231PD Z14, Z14, Z7
+	VADDPD      64(R12), Z14, Z15
+	VMOVUPD     Z15, 64(R12)
+	VCVTPS2PD   1408(DI), Z16
+	VADDPD      Z16, Z2, Z2
+	VFMADD231PD Z16, Z16, Z8
+	VADDPD      128(R12), Z16, Z17
+	VMOVUPD     Z17, 128(R12)
+	VCVTPS2PD   1440(DI), Z18
+	VADDPD      Z18, Z3, Z3
+	VFMADD231PD Z18, Z18, Z9
+	VADDPD      192(R12), Z18, Z19
+	VMOVUPD     Z19, 192(R12)
+	VCVTPS2PD   1472(DI), Z12
+	VADDPD      Z12, Z4, Z4
+	VFMADD231PD Z12, Z12, Z10
+	VADDPD      256(R12), Z12, Z13
+	VMOVUPD     Z13, 256(R12)
+	VCVTPS2PD   1504(DI), Z14
+	VADDPD      Z14, Z5, Z5
+	VFMADD231PD Z14, Z14, Z11
+	VADDPD      320(R12), Z14, Z15
+	VMOVUPD     Z15, 320(R12)
+	ADDQ        $0x20, SI
+	VMOVUPD     Z0, (R8)
+	VMOVUPD     Z1, 64(R8)
+	VMOVUPD     Z2, 128(R8)
+	VMOVUPD     Z3, 192(R8)
+	VMOVUPD     Z4, 256(R8)
+	VMOVUPD     Z5, 320(R8)
+	VMOVUPD     Z6, (R9)
+	VMOVUPD     Z7, 64(R9)
+	VMOVUPD     Z8, 128(R9)
+	VMOVUPD     Z9, 192(R9)
+	VMOVUPD     Z10, 256(R9)
+	VMOVUPD     Z11, 320(R9)
+
+scoreNext:
+	TESTQ DX, DX
+	JNZ   scoreRows
+	VZEROUPPER
+	RET
+
 // func valueSumsAVX512(sum *float64, square *float64, product *float64, phi *float32, rows int, y *float32, yStride int)
 // Requires: AVX, AVX512F
 TEXT ·valueSumsAVX512(SB), NOSPLIT, $0-56
@@ -5753,32 +7946,32 @@ productSumsAVX2Rows1:
 	VZEROUPPER
 	RET
 
-// func largestAVX2(x *float32, n int) uint32
+// func surveyAVX2(x *float32, n int) (most uint32, zeros int)
 // Requires: AVX, AVX2
-TEXT ·largestAVX2(SB), NOSPLIT, $0-20
+TEXT ·surveyAVX2(SB), NOSPLIT, $0-32
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	LEAQ    -64(AX)(CX*4), CX
 	VMOVUPS absolute<>+0(SB), Y2
 	VPXOR   Y0, Y0, Y0
 	VPXOR   Y1, Y1, Y1
+	VPXOR   Y4, Y4, Y4
+	VPXOR   Y5, Y5, Y5
+	VPXOR   Y6, Y6, Y6
 
-largestAVX2Loop:
-	CMPQ    AX, CX
-	JGE     largestAVX2Last
-	VPAND   (AX), Y2, Y3
-	VPMAXUD Y3, Y0, Y0
-	VPAND   32(AX), Y2, Y3
-	VPMAXUD Y3, Y1, Y1
-	ADDQ    $0x40, AX
-	JMP     largestAVX2Loop
-
-largestAVX2Last:
-	VPAND        (CX), Y2, Y3
+surveyAVX2Loop:
+	VPAND        (AX), Y2, Y3
 	VPMAXUD      Y3, Y0, Y0
-	VPAND        32(CX), Y2, Y3
+	VPCMPEQD     Y3, Y6, Y3
+	VPSUBD       Y3, Y4, Y4
+	VPAND        32(AX), Y2, Y3
 	VPMAXUD      Y3, Y1, Y1
+	VPCMPEQD     Y3, Y6, Y3
+	VPSUBD       Y3, Y5, Y5
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, CX
+	JNZ          surveyAVX2Loop
 	VPMAXUD      Y1, Y0, Y0
+	VPADDD       Y5, Y4, Y4
 	VEXTRACTI128 $0x01, Y0, X1
 	VPMAXUD      X1, X0, X0
 	VPSHUFD      $0x4e, X0, X1
@@ -5786,6 +7979,62 @@ largestAVX2Last:
 	VPSHUFD      $0xb1, X0, X1
 	VPMAXUD      X1, X0, X0
 	VMOVD        X0, AX
+	VEXTRACTI128 $0x01, Y4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0x4e, X4, X1
+	VPADDD       X1, X4, X4
+	VPSHUFD      $0xb1, X4, X1
+	VPADDD       X1, X4, X4
+	VMOVD        X4, CX
 	VZEROUPPER
-	MOVL         AX, ret+16(FP)
+	MOVL         AX, most+16(FP)
+	MOVQ         CX, zeros+24(FP)
+	RET
+
+// func nonzeroBitsAVX2(bits *uint64, x *float32, words int)
+// Requires: AVX, AVX2
+TEXT ·nonzeroBitsAVX2(SB), NOSPLIT, $0-24
+	PCALIGN $0x40
+	MOVQ    bits+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    words+16(FP), DX
+	VPXOR   Y0, Y0, Y0
+
+nonzeroBitsAVX2Loop:
+	VCMPPS    $0x04, 224(CX), Y0, Y1
+	VMOVMSKPS Y1, BX
+	VCMPPS    $0x04, 192(CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	VCMPPS    $0x04, 160(CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	VCMPPS    $0x04, 128(CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	VCMPPS    $0x04, 96(CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	VCMPPS    $0x04, 64(CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	VCMPPS    $0x04, 32(CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	VCMPPS    $0x04, (CX), Y0, Y1
+	VMOVMSKPS Y1, SI
+	SHLQ      $0x08, BX
+	ORQ       SI, BX
+	MOVQ      BX, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000100, CX
+	DECQ      DX
+	JNZ       nonzeroBitsAVX2Loop
+	VZEROUPPER
 	RET

@@ -6,6 +6,7 @@ package kernel
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/eerf-stream/eerf/internal/simd"
 )
@@ -21,6 +22,10 @@ func (c *call) run(level simd.Level) {
 	if c.factor != nil {
 		factor = &c.factor[0]
 	}
+	if c.begin != nil {
+		c.runListed(level, factor)
+		return
+	}
 	x, weights := first(c.x), first(c.weights)
 	dim, op := len(c.weights)/Width, int(c.op)
 	if level == simd.AVX512 {
@@ -29,6 +34,19 @@ func (c *call) run(level simd.Level) {
 	}
 	featuresAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, x, c.xStride, weights, dim, c.rows, factor, op)
 }
+
+// runListed is run for rows that are listed.
+func (c *call) runListed(level simd.Level, factor *float32) {
+	list := c.list()
+	if level == simd.AVX512 {
+		sparseAVX512(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor, int(c.op))
+		return
+	}
+	sparseAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor, int(c.op))
+}
+
+// list returns the address of the lists, nil if all are empty.
+func (c *call) list() *uint64 { return (*uint64)(unsafe.SliceData(c.entries)) }
 
 // first returns the address of the first number, nil if there is none.
 func first(s []float32) *float32 {
@@ -58,6 +76,11 @@ func (c *call) score(phi []float32, t total, targets Targets) {
 	} else {
 		_ = targets.Values[c.rows-1]
 		y = &targets.Values[0]
+	}
+	if c.begin != nil {
+		sparseScoreAVX512(&phi[0], &t.sum[0], &t.square[0], &t.product[0], t.stride, y, 1, class,
+			&c.init[0], c.initStride, c.list(), &c.begin[0], &c.weights[0], c.rows, int(c.op))
+		return
 	}
 	scoreAVX512(&phi[0], &t.sum[0], &t.square[0], &t.product[0], t.stride, y, 1, class,
 		&c.init[0], c.initStride, first(c.x), c.xStride, first(c.weights), len(c.weights)/Width, c.rows, int(c.op))
@@ -104,10 +127,24 @@ func (t total) addClasses(level simd.Level, phi []float32, class []int32, classe
 	}
 }
 
-// largest returns the greatest size of a number in x, an infinity or NaN if there is one.
-func largest(level simd.Level, x []float32) float32 {
-	if level == simd.None || len(x) < 16 {
-		return largestPlain(x)
+// survey returns the greatest size of a number in x, an infinity or NaN if there is one, and how many are zero.
+func survey(level simd.Level, x []float32) (largest float32, zeros int) {
+	whole := len(x) &^ 15
+	if level == simd.None || whole == 0 {
+		return surveyPlain(x)
 	}
-	return math.Float32frombits(largestAVX2(&x[0], len(x)))
+	most, zeros := surveyAVX2(&x[0], whole)
+	largest, more := surveyPlain(x[whole:])
+	return math.Float32frombits(max(most, math.Float32bits(largest))), zeros + more
+}
+
+// markNonzero is markNonzeroPlain at any level.
+func markNonzero(level simd.Level, words []uint64, x []float32) {
+	whole := len(x) / 64
+	if level == simd.None || whole == 0 {
+		markNonzeroPlain(words, x)
+		return
+	}
+	nonzeroBitsAVX2(&words[:whole][0], &x[0], whole)
+	markNonzeroPlain(words[whole:], x[64*whole:])
 }

@@ -34,5 +34,8 @@ func (t total) addClasses(_ simd.Level, phi []float32, class []int32, _ int) {
 	t.addClassesPlain(phi, class)
 }
 
-// largest is largestPlain.
-func largest(_ simd.Level, x []float32) float32 { return largestPlain(x) }
+// survey is surveyPlain.
+func survey(_ simd.Level, x []float32) (largest float32, zeros int) { return surveyPlain(x) }
+
+// markNonzero is markNonzeroPlain.
+func markNonzero(_ simd.Level, words []uint64, x []float32) { markNonzeroPlain(words, x) }

@@ -1,0 +1,194 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+// sparseNumber is a zero of either sign, mostly.
+func sparseNumber(rng *rand.Rand) float32 {
+	switch rng.IntN(20) {
+	case 0, 1:
+		return float32(rng.NormFloat64())
+	case 2:
+		return float32(math.Copysign(0, -1))
+	default:
+		return 0
+	}
+}
+
+// listed is c with the numbers of its rows listed in one piece.
+func (c *call) listed(level simd.Level) *call {
+	dim := len(c.weights) / Width
+	x := make([]float32, 0, c.rows*dim)
+	for r := range c.rows {
+		x = append(x, c.x[r*c.xStride:][:dim]...)
+	}
+	var l lists
+	l.fill(level, x, dim, dim)
+	with := *c
+	with.x, with.entries, with.begin = nil, l.entries, l.begin
+	return &with
+}
+
+// otherListed is sameBits of what c wrote for rows that are listed: an argument of zero may have the other sign.
+func (c *call) otherListed(want []float32) int {
+	for i, v := range c.dst {
+		if v != want[i] || c.op != raw {
+			if sameBits(c.dst[i:i+1], want[i:i+1]) >= 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func TestListsHaveTheNumbersThatAreNotZero(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	var l lists // the memory of the call before is no matter
+	for _, level := range levels() {
+		for _, dim := range append(dims, 2, 130, 191) {
+			for _, rows := range []int{1, 2, 3, 8, 9, 64} {
+				for _, width := range []int{dim, 1 + rng.IntN(dim)} {
+					x := make([]float32, rows*dim)
+					share := rng.Float64()
+					for i := range x {
+						if x[i] = sparseNumber(rng); rng.Float64() < share {
+							x[i] = []float32{1, float32(math.NaN()), 1e-45}[rng.IntN(3)]
+						}
+					}
+					l.fill(level, x, dim, width)
+					checkLists(t, &l, x, dim, width)
+				}
+			}
+		}
+	}
+}
+
+// checkLists compares lists with what a loop over all numbers finds.
+func checkLists(t *testing.T, l *lists, x []float32, dim, width int) {
+	t.Helper()
+	rows := len(x) / dim
+	for r := range rows {
+		for piece := range l.pieces {
+			begin := l.begin[piece*l.stride+r:]
+			list := l.entries[begin[0]:begin[1]]
+			var want []entry
+			for k := piece * width; k < min((piece+1)*width, dim); k++ {
+				if v := x[r*dim+k]; v != 0 {
+					want = append(want, newEntry(v, k))
+				}
+			}
+			if len(list) < len(want) || !slices.Equal(list[:len(want)], want) || slices.ContainsFunc(list[len(want):], func(e entry) bool { return e != 0 }) {
+				t.Fatalf("%dx%d in pieces of %d: piece %d of row %d is %v, want %v", rows, dim, width, piece, r, list, want)
+			}
+			if neighbour := l.begin[piece*l.stride+(r^1):]; r^1 < rows && neighbour[1]-neighbour[0] != uint32(len(list)) {
+				t.Fatalf("%dx%d in pieces of %d: lists of row %d and its neighbour differ in length", rows, dim, width, r)
+			}
+		}
+	}
+}
+
+// sparseRows replaces most numbers of p by zeros.
+func (p *problem) sparseRows(rng *rand.Rand) []float32 {
+	x := p.x.inner()
+	for i := range x {
+		if rng.IntN(10) > 0 {
+			x[i] = float32(math.Copysign(0, rng.Float64()-0.5))
+		}
+	}
+	return x
+}
+
+func TestListedRowsGiveTheBitsOfAllNumbers(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 5))
+		level := rapid.SampledFrom(levels()).Draw(rt, "level")
+		m := rapid.SampledFrom(maps[:4]).Draw(rt, "map")
+		dim := rapid.SampledFrom([]int{20, 64, listedDim, listedDim + 1, 3*listedDim + 5}).Draw(rt, "dim")
+		count, rows := rapid.IntRange(2*Width+1, 4*Width+3).Draw(rt, "features"), rapid.IntRange(1, 3*scoreRows).Draw(rt, "rows")
+		p := newProblem(level, m, dim, count, rows)
+		x, factor := p.sparseRows(rng), random(count)
+		targets := drawTargets(rng, rows, rapid.IntRange(1, 3).Draw(rt, "outputs"), rapid.Bool().Draw(rt, "classes"))
+		var sums [2]Sums
+		var features [2][]float32
+		for i, listed := range []bool{true, false} {
+			p.panels.finite = listed // others are not listed
+			sums[i], features[i] = zeroSums(count, targets.Outputs), make([]float32, rows*count)
+			Score(sums[i], p.panels, 0, p.panels.Count(), x, targets)
+			Featurize(features[i], p.panels, x, factor)
+		}
+		if !slices.Equal(sums[0].all(), sums[1].all()) || sameBits(features[0], features[1]) >= 0 {
+			rt.Fatal("other bits by lists than by all numbers")
+		}
+	})
+}
+
+func TestListsAreMadeWhereTheyPay(t *testing.T) {
+	for _, level := range levels() {
+		for _, c := range []struct {
+			features, zeros int // of 1000
+			want            bool
+		}{
+			{10 * Width, 0, false}, {10 * Width, 80, false}, {10 * Width, 700, true}, {10 * Width, 1000, true},
+			{Width, 990, false}, {2 * Width, 920, true}, {2 * Width, 700, false},
+		} {
+			p := packFor(level, Ramp, 3, random(3*c.features), nil, nil)
+			if got := p.lists(1000, c.zeros); got != c.want {
+				t.Errorf("%v, %d features, %d of 1000 numbers are zero: lists %v", level, c.features, c.zeros, got)
+			}
+		}
+		if packFor(level, Coordinate, 3, make([]float32, 10*Width), nil, nil).lists(1000, 1000) {
+			t.Errorf("%v: lists for coordinates", level)
+		}
+	}
+}
+
+// TestZeroTimesInfinityIsNotLeftOut: a weight that overflows float32 makes an argument that is no number, wherever the
+// row has a zero.
+func TestZeroTimesInfinityIsNotLeftOut(t *testing.T) {
+	const dim, count = 40, 3 * Width
+	in := &Affine{Shift: make([]float64, dim), Scale: slices.Repeat([]float64{1}, dim)}
+	in.Scale[7] = 1e-60
+	for _, level := range levels() {
+		p := packFor(level, Cosine, dim, random(count*dim), make([]float32, count), in)
+		dst := make([]float32, count)
+		Featurize(dst, p, make([]float32, dim), slices.Repeat([]float32{1}, count))
+		if p.lists(dim, dim) || slices.ContainsFunc(dst, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%v: features are %v", level, dst[:4])
+		}
+		p.Repack(random(count*dim), make([]float32, count), nil)
+		if !p.lists(dim, dim) {
+			t.Errorf("%v: finite weights are not known to be", level)
+		}
+	}
+}
+
+func BenchmarkKernelSparse(b *testing.B) {
+	for _, s := range []struct{ rows, dim, features int }{{2048, 123, 2000}, {1000, 784, 2000}} {
+		for _, density := range []int{5, 11, 20, 40, 100} {
+			for _, level := range benchLevels() {
+				name := fmt.Sprintf("rows=%d/dim=%d/features=%d/density=%d/level=%v/procs=1", s.rows, s.dim, s.features, density, level)
+				b.Run(name, func(b *testing.B) {
+					p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features), nil)
+					x, targets := random(s.rows*s.dim), Targets{Outputs: 1, Values: random(s.rows)}
+					rng := rand.New(rand.NewPCG(4, 4))
+					for i := range x {
+						if rng.IntN(100) >= density {
+							x[i] = 0
+						}
+					}
+					sums := zeroSums(s.features, 1)
+					compare(b, s.rows*s.dim*s.features, func() { Score(sums, p, 0, p.Count(), x, targets) })
+				})
+			}
+		}
+	}
+}
