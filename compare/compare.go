@@ -14,7 +14,7 @@ import (
 type Source interface {
 	// Fixed tells that the rows come with test rows of their own, the same for every seed.
 	Fixed() bool
-	// Split returns the encoded rows of a repeat.
+	// Split returns the encoded rows of a repeat, whose numbers the comparison may change.
 	Split(o datasets.SplitOptions) (*datasets.Split, error)
 }
 
@@ -63,6 +63,7 @@ type comparison struct {
 	constant []float64
 	weight   []float64 // of fixed test rows
 	split    *datasets.Split
+	origin   origin // of split
 	done     int64
 }
 
@@ -92,7 +93,7 @@ func (c *comparison) repeat(ctx context.Context, number int) error {
 	}
 	c.result.Seconds["split"] += time.Since(began).Seconds()
 	began = time.Now()
-	r, err := newRepeat(c.options, number, split)
+	r, err := newRepeat(c.options, number, split, c.origin)
 	if err != nil {
 		return err
 	}
@@ -118,12 +119,20 @@ func (c *comparison) rows(number int) (*datasets.Split, error) {
 		return c.split, nil
 	}
 	c.show("splitting and encoding")
-	var err error
-	c.split, err = c.source.Split(datasets.SplitOptions{
+	split, err := c.source.Split(datasets.SplitOptions{
 		Seed: c.options.Seed + uint64(number), TestFraction: c.options.TestFraction,
 		Standardize: c.options.Standardize, Clip: c.options.Clip,
 	})
-	return c.split, err
+	if err != nil {
+		return nil, err
+	}
+	c.split, c.origin = split, nil
+	if c.options.Map != scoring.MapLinear { // whose features are the encoded numbers
+		c.origin = originOf(split.Train)
+		c.origin.take(split.Train.X)
+		c.origin.take(split.Test.X)
+	}
+	return split, nil
 }
 
 // try runs a method at one M, or repeats what is known of a method of any size.

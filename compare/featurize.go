@@ -20,23 +20,43 @@ const (
 // blockRows returns how many rows are featurized at a time.
 func blockRows(features int) int { return min(max(blockBytes/(4*features), 1), 4096) }
 
+// transform makes features of rows.
+type transform struct {
+	*scoring.Transformer
+	encoded bool // it takes rows as they are encoded
+}
+
+// newTransform packs a set for rows of which the origin was taken off. It cannot be folded into the linear map.
+func newTransform(set *scoring.FeatureSet, from origin) *transform {
+	if set.Features.Map == scoring.MapLinear {
+		return &transform{scoring.NewTransformer(set, nil), true}
+	}
+	return &transform{scoring.NewTransformer(set, from.affine()), false}
+}
+
 // featurize calls do with the features of rows first..next-1, block by block; z is row-major and overwritten by the next.
-func featurize(ctx context.Context, t *scoring.Transformer, d *rows, first, next int, do func(at int, z []float32)) error {
+func featurize(ctx context.Context, t *transform, d *rows, first, next int, do func(at int, z []float32)) error {
 	step := blockRows(t.Len())
 	z := make([]float32, min(step, next-first)*t.Len())
+	var memory []float32
 	for at := first; at < next; at += step {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := min(step, next-at)
-		t.Transform(z[:n*t.Len()], d.x[at*d.dim:(at+n)*d.dim], n)
+		x := d.x[at*d.dim : (at+n)*d.dim]
+		if t.encoded {
+			memory = d.origin.encoded(memory, x)
+			x = memory
+		}
+		t.Transform(z[:n*t.Len()], x, n)
 		do(at, z[:n*t.Len()])
 	}
 	return nil
 }
 
 // inParts featurizes the training rows in trainParts parts at the same time; add takes a row of a part.
-func (r *repeat) inParts(ctx context.Context, t *scoring.Transformer, add func(part, row int, z []float32)) error {
+func (r *repeat) inParts(ctx context.Context, t *transform, add func(part, row int, z []float32)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	m := t.Len()
 	for part := range trainParts {
@@ -61,7 +81,7 @@ func (r *repeat) half(row int) int {
 }
 
 // sumProducts returns the sums of the training rows to fit on, and of those held out.
-func (r *repeat) sumProducts(ctx context.Context, t *scoring.Transformer) (fit, heldOut *training.Sums, err error) {
+func (r *repeat) sumProducts(ctx context.Context, t *transform) (fit, heldOut *training.Sums, err error) {
 	var sums [trainParts][2]*training.Sums
 	outputs := r.train.outputs
 	for i := range sums {
@@ -81,7 +101,7 @@ func (r *repeat) sumProducts(ctx context.Context, t *scoring.Transformer) (fit, 
 }
 
 // keepRows returns the training rows to fit on, and those held out, with their classes.
-func (r *repeat) keepRows(ctx context.Context, t *scoring.Transformer) (fit, heldOut *training.Rows, err error) {
+func (r *repeat) keepRows(ctx context.Context, t *transform) (fit, heldOut *training.Rows, err error) {
 	var kept [trainParts][2]*training.Rows
 	for i := range kept {
 		kept[i] = [2]*training.Rows{training.NewRows(t.Len(), r.train.classes), training.NewRows(t.Len(), r.train.classes)}

@@ -13,7 +13,7 @@ import (
 // fitted is a model and how it came about.
 type fitted struct {
 	model     *training.Model
-	transform *scoring.Transformer
+	transform *transform
 	// loss is what λ was chosen by, the least of all λ: the mean loss on held-out rows or what training took in its place.
 	loss       float64
 	atEdge     bool
@@ -39,14 +39,14 @@ func (r *repeat) fitOnce(ctx context.Context, set *scoring.FeatureSet) (f *fitte
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. This is the
 // one place that knows the losses.
 func (r *repeat) fit(ctx context.Context, set *scoring.FeatureSet) (*fitted, error) {
-	transform := scoring.NewTransformer(set, nil)
+	transform := newTransform(set, r.train.origin)
 	if r.options.Loss == LossLogistic {
 		return r.fitLogistic(ctx, transform)
 	}
 	return r.fitSquared(ctx, transform)
 }
 
-func (r *repeat) fitSquared(ctx context.Context, transform *scoring.Transformer) (*fitted, error) {
+func (r *repeat) fitSquared(ctx context.Context, transform *transform) (*fitted, error) {
 	fit, heldOut, err := r.sumProducts(ctx, transform)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (r *repeat) fitSquared(ctx context.Context, transform *scoring.Transformer)
 	return newFitted(found, transform, losses), nil
 }
 
-func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer) (*fitted, error) {
+func (r *repeat) fitLogistic(ctx context.Context, transform *transform) (*fitted, error) {
 	fit, heldOut, err := r.keepRows(ctx, transform)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (r *repeat) training() training.Options {
 	return training.Options{Intercept: r.options.Intercept, Grid: r.options.Grid}
 }
 
-func newFitted(found *training.Fit, transform *scoring.Transformer, losses []float64) *fitted {
+func newFitted(found *training.Fit, transform *transform, losses []float64) *fitted {
 	f := &fitted{model: found.Model, transform: transform, loss: math.Inf(1), atEdge: found.AtEdge}
 	if found.Rule != training.RuleHeldOut {
 		f.note = fmt.Sprintf("λ by %s: %d held-out rows", found.Rule, found.HeldOutRows)

@@ -46,7 +46,7 @@ var linearMethod = &Method{
 	Name: "linear", Title: "the encoded columns themselves", AnySize: true,
 	Summary: "No random features: a linear model on the d encoded columns, whatever M is.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
-		_, _, dim, _ := t.Train()
+		dim := t.Candidates().Dim
 		columns := scoring.Candidates{
 			Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Seed: t.Seed, Dim: dim, Count: dim,
 		}

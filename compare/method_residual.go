@@ -12,7 +12,7 @@ var residualMethod = &Method{
 	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen before, " +
 		"taken one by one with projection.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
-		x, rows, y := t.Sample()
+		x, rows, y := t.BankSample()
 		selection, err := scoring.SelectResidual(t.Bank(), x, rows, y, t.Task, t.M, 0)
 		if err != nil {
 			return nil, err

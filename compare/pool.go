@@ -6,6 +6,7 @@ import "github.com/eerf-stream/eerf/scoring"
 type pool struct {
 	candidates scoring.Candidates
 	sample     *rows
+	encoded    []float32 // the sample's rows; nil until they are asked for
 }
 
 // score sums the features of the candidates over the sample.

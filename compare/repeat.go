@@ -27,11 +27,11 @@ type repeat struct {
 }
 
 // newRepeat prepares the rows and the pool of a repeat.
-func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
+func newRepeat(o Options, number int, split *datasets.Split, from origin) (*repeat, error) {
 	coding := codingOf(split.Train)
 	r := &repeat{
 		number: number, seed: o.Seed + uint64(number), options: o,
-		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
+		train: newRows(split.Train, from, coding), test: newRows(split.Test, from, coding),
 		shares: make(map[string]*share), fits: make(map[*scoring.FeatureSet]*fitted),
 	}
 	if err := r.checkRows(); err != nil {
@@ -74,7 +74,7 @@ func (r *repeat) bandwidth() (sigma float64, warning string) {
 	}
 	list := firstByHash(r.seed^bandwidthTag, r.train.rows, min(r.train.rows, bandwidthRows))
 	near := r.train.sample(list)
-	return scoring.Bandwidth(near.x, near.rows, near.dim, r.options.Distribution, r.options.Map)
+	return scoring.Bandwidth(near.encoded(), near.rows, near.dim, r.options.Distribution, r.options.Map)
 }
 
 // try runs one method at M features.

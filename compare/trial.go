@@ -34,13 +34,6 @@ func (r *repeat) newTrial(m int) *Trial {
 	}
 }
 
-// Train returns the training rows, x row-major [rows·dim], with their labels. Labels of a regression are coded to
-// [-1, 1] by their range over these rows.
-func (t *Trial) Train() (x []float32, rows, dim int, y scoring.Targets) {
-	d := t.repeat.train
-	return d.x, d.rows, d.dim, d.targets
-}
-
 // OneBandwidth describes the candidates of the pool as they are without a bandwidth mix: the same draws, all at σ.
 func (t *Trial) OneBandwidth() scoring.Candidates {
 	c := t.repeat.pool.candidates
@@ -51,15 +44,26 @@ func (t *Trial) OneBandwidth() scoring.Candidates {
 // Candidates describes the pool of the repeat.
 func (t *Trial) Candidates() scoring.Candidates { return t.repeat.pool.candidates }
 
-// Sample returns the N0 training rows that candidates are scored on.
+// Sample returns the N0 training rows that candidates are scored on, as they are encoded.
 func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) {
+	p := t.repeat.pool
+	if p.encoded == nil {
+		p.encoded = p.sample.encoded()
+	}
+	return p.encoded, p.sample.rows, p.sample.targets
+}
+
+// BankSample is Sample with rows as the bank takes them: numbers that stand for zero are zero, which costs no time.
+func (t *Trial) BankSample() (x []float32, rows int, y scoring.Targets) {
 	s := t.repeat.pool.sample
 	return s.x, s.rows, s.targets
 }
 
-// Bank returns the drawn candidates of the pool.
+// Bank returns the drawn candidates of the pool, for the rows of BankSample.
 func (t *Trial) Bank() *scoring.Bank {
-	return shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates(), scoring.BankOptions{}) })
+	return shared(t, "bank", func() *scoring.Bank {
+		return scoring.NewBank(t.Candidates(), scoring.BankOptions{Affine: t.repeat.train.origin.affine()})
+	})
 }
 
 // Sums returns the sums of all candidates of the pool over the sample.

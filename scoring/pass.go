@@ -12,6 +12,7 @@ type pass struct {
 	bank            *Bank
 	sums            *Sums
 	x               []float32
+	rows            kernel.Rows // x, unless shards are drawn
 	targets         kernel.Targets
 	drawn           int // shards that are drawn
 	chunk, perShard int // panels of a unit and units of a kept shard
@@ -31,11 +32,14 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets) {
 	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
 		next := min(first+step, rows)
 		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.slice(first, next))
+		p.rows = b.kept[0].Rows(p.x)
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
+			p.rows.List(0, p.rows.Groups())
 			p.run(0, p.units())
-			continue
+		} else {
+			p.shareOut()
 		}
-		p.shareOut()
+		p.rows.Release()
 	}
 }
 
@@ -54,6 +58,9 @@ func (p *pass) units() int { return p.drawn + len(p.bank.kept)*p.perShard }
 // shareOut runs the units on several goroutines. Its receiver is a copy, so that the pass of a small call is not kept on
 // the heap for their sake.
 func (p pass) shareOut() {
+	if p.drawn == 0 {
+		parallel(p.rows.Groups(), 1, len(p.x) >= parallelList, func(first, next int) { p.rows.List(first, next) })
+	}
 	parallel(p.units(), 1, true, func(first, next int) { p.run(first, next) })
 }
 
@@ -66,8 +73,13 @@ func (p *pass) run(first, next int) {
 		}
 		shard, at := (unit-p.drawn)/p.perShard, (unit-p.drawn)%p.perShard*p.chunk
 		panels := p.bank.kept[shard]
-		if end := min(at+p.chunk, panels.Count()); at < end {
+		end := min(at+p.chunk, panels.Count())
+		switch {
+		case at >= end:
+		case p.drawn > 0:
 			kernel.Score(p.bank.sumsOf(p.sums, shard), panels, at, end, p.x, p.targets)
+		default:
+			p.rows.Score(p.bank.sumsOf(p.sums, shard), panels, at, end, p.targets)
 		}
 	}
 }
@@ -85,6 +97,8 @@ const (
 	// parallelScore is the number of products from which on a call is shared out: some 120 µs of work with AVX-512, where
 	// waking other goroutines costs 20 to 50 µs.
 	parallelScore = 1 << 23
+	// parallelList is how many numbers take so long to be listed, if most are zero, that this is shared out too.
+	parallelList = 1 << 17
 )
 
 // scoreDrawn draws shard i and adds the rows to its sums.
