@@ -95,14 +95,25 @@ func TestDemoAnswersTheSameEveryTime(t *testing.T) {
 func TestDemoPrintsForPeople(t *testing.T) {
 	emptyTemp(t)
 	r := fz(t, "demo", "--rows", "2000", "--features", "20", "--candidates", "100").Want(t, cli.ExitOK)
-	for _, text := range []string{"rows in", "not sampled", "bandwidth σ", "candidates M0", "features kept M", "best", "cut-off",
-		"noise level", "with selected features", "plain random features", "rows/s", "frequencies", "Next:"} {
-		if !strings.Contains(r.Out, text) {
-			t.Errorf("lacks %q:\n%s", text, r.Out)
-		}
-	}
+	mustSay(t, r.Out, "rows in", "not sampled", "bandwidth σ", "candidates M0", "features kept M", "by residual", "noise level",
+		"with selected features", "plain random features", "rows/s", "frequencies", "Next:")
 	if r.Err != "" {
 		t.Errorf("standard error %q", r.Err)
+	}
+}
+
+func TestDemoPrintsTheCutOffOfRankedCandidates(t *testing.T) {
+	emptyTemp(t)
+	r := fz(t, "demo", "--criterion", "correlation", "--rows", "2000", "--features", "20", "--candidates", "100").Want(t, cli.ExitOK)
+	mustSay(t, r.Out, "by correlation", "(best)", "(cut-off)")
+}
+
+func mustSay(t *testing.T, out string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
 	}
 }
 

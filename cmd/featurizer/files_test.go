@@ -25,7 +25,7 @@ func explored(t *testing.T, rows int, args ...string) (data, set string, summary
 
 func TestExploreInspectTransform(t *testing.T) {
 	const rows = 1500
-	data, set, summary := explored(t, rows)
+	data, set, summary := explored(t, rows, "--criterion", "correlation")
 	reconciled := summary.Number(t, "rows.scored") + summary.Number(t, "rows.not_sampled") + summary.Number(t, "rows.unlabelled") + summary.Number(t, "rows.rejected")
 	if in := summary.Number(t, "rows.rows"); in != rows || reconciled != in {
 		t.Errorf("rows: %v", summary.At(t, "rows"))
