@@ -322,14 +322,14 @@ func TestFlowOldSetsAreRetired(t *testing.T) {
 func TestFlowRetentionRestartsTheExploration(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, nil)
-	for p := range 2 {
-		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+3000)
-	}
-	m := newMiddle(4)
+	f.sendRows(0, 0, 3000)
+	f.sendRows(1, 10_000, 10_300) // too few for its quota
+	m := newMiddle(1)
 	w := f.start(exploring, m.prepare)
 	m.wait(f)
 	w.stop()
 	lost := f.watch.State().Running().Exploration
+	f.sendRows(1, 10_300, 13_000)
 	f.deleteRecords(f.settings.Topics.Events, 1, 60)
 	f.start(exploring, nil)
 	set := f.set(2)

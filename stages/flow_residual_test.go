@@ -260,7 +260,7 @@ func TestFlowResidualAfterADeadline(t *testing.T) {
 		for partition := range 2 {
 			rec := f.newestByKey(f.settings.Topics.Scores, partition)[spec.Exploration]
 			c, err := wire.DecodeCheckpoint(arrowio.NewDecoder(arrowio.DefaultLimits()), rec.Value)
-			if err != nil || !c.Closed && c.NextOrdinal < 300 {
+			if err != nil || !c.Closed && (partition == 0 || c.NextOrdinal < 300) {
 				return false
 			}
 		}
