@@ -2,6 +2,7 @@ package importgraph
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -19,13 +20,13 @@ func Check(g *Graph, rules Rules) []string {
 
 // fault says why an import breaks the rules; empty = it does not.
 func (r Rules) fault(module string, i Import) string {
-	fromName := top(i.From)
+	fromName := r.place(i.From)
 	from, known := r[fromName]
 	if !known {
 		return fmt.Sprintf("folder %s has no place in the import order", fromName)
 	}
 	if inside, ok := below(i.To, module); ok {
-		return r.insideFault(fromName, from, top(inside), i.Test)
+		return r.insideFault(fromName, from, r.place(inside), i.Test)
 	}
 	if i.Test || isStandard(i.To) {
 		return ""
@@ -56,6 +57,16 @@ func (r Rules) insideFault(fromName string, from Folder, toName string, test boo
 	default:
 		return fmt.Sprintf("%s and %s stand side by side and do not know each other", fromName, toName)
 	}
+}
+
+// place is the name of the rule for a folder: the longest beginning of its path that has one, else its first element.
+func (r Rules) place(folder string) string {
+	for at := folder; strings.Contains(at, "/"); at = path.Dir(at) {
+		if _, ok := r[at]; ok {
+			return at
+		}
+	}
+	return top(folder)
 }
 
 // top is the first element of a path.

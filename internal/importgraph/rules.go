@@ -1,6 +1,6 @@
 package importgraph
 
-// Folder is what the rules say about a top-level folder and everything under it.
+// Folder is what the rules say about a folder and everything under it that has no rule of its own.
 type Folder struct {
 	// Rank orders the folders: an import goes to a folder of lower rank or stays in its own.
 	Rank int
@@ -13,7 +13,7 @@ type Folder struct {
 	NoModules []string
 }
 
-// Rules are the folders of a module by name.
+// Rules are folders of a module by path.
 type Rules map[string]Folder
 
 // mathematics is what plain numeric code needs: linear algebra, a hash, and the processor's abilities.
@@ -23,6 +23,8 @@ var (
 	kafkaClients = []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go"}
 	arrow        = []string{"github.com/apache/arrow", "github.com/apache/arrow-go"}
 	numerics     = []string{"gonum.org"}
+	// metrics and what sends traces; of OpenTelemetry the stages know the interface alone.
+	telemetry = []string{"github.com/prometheus", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters"}
 )
 
 // ModuleRules are the rules of this module. A folder that is not named here is a violation, so that a new
@@ -32,15 +34,19 @@ func ModuleRules() Rules {
 		"cmd":      {Rank: 4},
 		"examples": {Rank: 4},
 		"k8s":      {Rank: 4}, // manifests, with a test that holds them against config and stages
-		"config":   {Rank: 3, NoModules: join(kafkaClients, arrow, numerics)},
-		"stages":   {Rank: 2, NoModules: kafkaClients},
-		"compare":  {Rank: 2, NoModules: kafkaClients},
-		"pipeline": {Rank: 1, NoModules: join(arrow, numerics)},
-		"datasets": {Rank: 1, Sideways: []string{"arrowio", "scoring"}, NoModules: kafkaClients},
-		"arrowio":  {Rank: 1, Sideways: []string{"scoring", "training"}, NoModules: kafkaClients},
-		"training": {Rank: 1, OnlyModules: mathematics},
-		"scoring":  {Rank: 1, Sideways: []string{"training"}, OnlyModules: mathematics}, // fits models to choose features
-		"internal": {Rank: 0, NoModules: join(kafkaClients, arrow)},
+		"config":   {Rank: 3, NoModules: join(kafkaClients, arrow, numerics, telemetry)},
+		// shows what the stages count and observe, which do not know it
+		"telemetry": {Rank: 3, NoModules: join(kafkaClients, arrow, numerics)},
+		"stages":    {Rank: 2, NoModules: join(kafkaClients, telemetry)},
+		"compare":   {Rank: 2, NoModules: kafkaClients},
+		"pipeline":  {Rank: 1, NoModules: join(arrow, numerics, telemetry)},
+		"datasets":  {Rank: 1, Sideways: []string{"arrowio", "scoring"}, NoModules: kafkaClients},
+		"arrowio":   {Rank: 1, Sideways: []string{"scoring", "training"}, NoModules: kafkaClients},
+		"training":  {Rank: 1, OnlyModules: mathematics},
+		"scoring":   {Rank: 1, Sideways: []string{"training"}, OnlyModules: mathematics}, // fits models to choose features
+		"internal":  {Rank: 0, NoModules: join(kafkaClients, arrow)},
+		// runs the programs and reads what they wrote
+		"internal/crash": {Rank: 4, NoModules: kafkaClients},
 	}
 }
 

@@ -1,0 +1,47 @@
+package failpoint
+
+// Point is a named place in the stages.
+type Point string
+
+// The points, named by what is about to happen or has just happened.
+const (
+	PlanBefore Point = "plan.before" // calibrate: the spec is ready
+	PlanAfter  Point = "plan.after"  // calibrate: the spec is acknowledged
+
+	RestoreBefore    Point = "restore.before"    // subsample: the partition is owned, scores not yet read
+	RestoreAfter     Point = "restore.after"     // subsample: the checkpoint is read and taken
+	CheckpointBefore Point = "checkpoint.before" // subsample: dead letters are out, the checkpoint is not
+	CheckpointAfter  Point = "checkpoint.after"  // subsample: the checkpoint is acknowledged, the offset not committed
+	SubsampleDrain   Point = "subsample.drain"   // subsample: reading has ended, the state is not saved
+	RetireBefore     Point = "retire.before"     // subsample: the exploration is over, its checkpoints are still there
+
+	PassBefore     Point = "pass.before"     // select: the plan of the next pass is ready
+	PassAfter      Point = "pass.after"      // select: it is acknowledged
+	SetBefore      Point = "set.before"      // select: the feature set is ready
+	SetBetween     Point = "set.between"     // select: it is acknowledged, the pointer to it not written
+	SetAfter       Point = "set.after"       // select: the pointer is acknowledged
+	ResumeBefore   Point = "resume.before"   // featurize: the partition is owned, the end of the output not yet looked for
+	ResumeAfter    Point = "resume.after"    // featurize: the end of the output is found
+	LettersAfter   Point = "letters.after"   // featurize: dead letters are acknowledged, the outputs behind them not sent
+	FeaturesBefore Point = "features.before" // featurize: a request of outputs is about to be sent
+	FeaturesAfter  Point = "features.after"  // featurize: the request is acknowledged, nobody knows it yet
+	FetchBefore    Point = "fetch.before"    // featurize: records are handled, the next fetch is not begun
+	CommitAfter    Point = "commit.after"    // featurize: the offset is committed
+	FeaturizeDrain Point = "featurize.drain" // featurize: reading has ended, the last request may be under way
+
+	TrainRead    Point = "train.read"    // train: messages of features are in the sums
+	ModelBefore  Point = "model.before"  // train: the model is ready
+	ModelBetween Point = "model.between" // train: it is acknowledged, the pointer to it not written
+	ModelAfter   Point = "model.after"   // train: the pointer is acknowledged
+)
+
+// All lists the points in the order of the flow.
+func All() []Point {
+	return []Point{
+		PlanBefore, PlanAfter,
+		RestoreBefore, RestoreAfter, CheckpointBefore, CheckpointAfter, SubsampleDrain, RetireBefore,
+		PassBefore, PassAfter, SetBefore, SetBetween, SetAfter,
+		ResumeBefore, ResumeAfter, LettersAfter, FeaturesBefore, FeaturesAfter, FetchBefore, CommitAfter, FeaturizeDrain,
+		TrainRead, ModelBefore, ModelBetween, ModelAfter,
+	}
+}

@@ -1,0 +1,58 @@
+package failpoint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names of what the environment is read from.
+const (
+	Env    = "EERF_FAILPOINT"
+	EnvLog = "EERF_FAILPOINT_LOG"
+)
+
+// Action is what a trigger does to its own process.
+type Action string
+
+// The actions.
+const (
+	Kill Action = "kill" // SIGKILL
+	Stop Action = "stop" // SIGSTOP
+)
+
+// Trigger is an action at the n-th passage of a point. The zero Trigger is none.
+type Trigger struct {
+	Point   Point
+	Passage int // from 1
+	Action  Action
+}
+
+// String is the form that [Parse] reads.
+func (t Trigger) String() string {
+	if t.Point == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s@%d=%s", t.Point, t.Passage, t.Action)
+}
+
+// Parse reads triggers separated by commas. Every fault is an error: a trigger that never acts would look like a
+// program that survives it.
+func Parse(text string) ([]Trigger, error) {
+	var triggers []Trigger
+	for _, one := range strings.Split(text, ",") {
+		if one == "" {
+			continue
+		}
+		place, action, _ := strings.Cut(one, "=")
+		point, passage, _ := strings.Cut(place, "@")
+		n, err := strconv.Atoi(passage)
+		t := Trigger{Point(point), n, Action(action)}
+		if err != nil || n < 1 || !slices.Contains(All(), t.Point) || t.Action != Kill && t.Action != Stop {
+			return nil, fmt.Errorf("failpoint %q: want POINT@N=kill or POINT@N=stop, N from 1", one)
+		}
+		triggers = append(triggers, t)
+	}
+	return triggers, nil
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package hostile
+
+import (
+	"os/exec"
+	"time"
+)
+
+// The limits of this package are those of Linux. Elsewhere mutants are tried without a limit on the address space, and
+// time on the clock stands for that of a processor.
+
+func limitAddressSpace(int64) error { return nil }
+
+func endWithParent(*exec.Cmd) {}
+
+var started = time.Now()
+
+func processorTime() time.Duration { return time.Since(started) }
+
+func forgetPeak() {}
+
+func peakResident() int64 { return 0 }

@@ -1,0 +1,138 @@
+package hostile
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/pprof"
+	"sync/atomic"
+	"time"
+)
+
+// softMemoryBytes is where the collector begins to work harder: far under the hard limit, so that what reaches that
+// limit is in use and not waiting to be collected.
+const softMemoryBytes = 128 << 20
+
+// work tries all mutants of a range in this process and leaves its report in dir. The first fault ends it.
+func work(s Suite, all Range, dir string) error {
+	progress, err := os.Create(filepath.Join(dir, progressFile))
+	if err != nil {
+		return err
+	}
+	defer progress.Close()
+	debug.SetMemoryLimit(softMemoryBytes)
+	debug.FreeOSMemory() // what making the messages took is not the mutants'
+	forgetPeak()
+	if err := limitAddressSpace(s.MemoryBytes); err != nil {
+		return fmt.Errorf("limit the address space: %w", err)
+	}
+	w := worker{suite: s, report: Report{Range: all, Reasons: map[string]int{}}, progress: progress, meter: newMeter()}
+	defer w.watch()()
+	begin := time.Now()
+	for n := all.First; n < all.First+all.Count; n++ {
+		if err := w.try(n); err != nil {
+			return err
+		}
+	}
+	r := &w.report
+	r.Seconds, r.CPUSeconds, r.PeakBytes = time.Since(begin).Seconds(), processorTime().Seconds(), peakResident()
+	r.LargestBytes, r.LargestAt = w.meter.largest, w.meter.largestAt
+	raw, err := json.Marshal(w.report)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, reportFile), raw, 0o600)
+}
+
+// worker tries mutants one after the other.
+type worker struct {
+	suite    Suite
+	report   Report
+	progress *os.File
+	meter    *Meter
+	mutant   []byte
+	watched  atomic.Int64 // the number of the mutant at hand
+}
+
+// try is one mutant. Its number is in the file of progress before anything is done with it, so that whatever
+// ends this process is known by it.
+func (w *worker) try(n int) error {
+	var number [8]byte
+	binary.LittleEndian.PutUint64(number[:], uint64(n))
+	if _, err := w.progress.WriteAt(number[:], 0); err != nil {
+		return err
+	}
+	w.watched.Store(int64(n))
+	w.mutant = w.suite.Make(random(w.report.Seed, n), w.mutant[:0])
+	w.meter.at = n
+	begin := processorTime()
+	reason, err := w.suite.Try(w.meter, w.mutant)
+	if took := (processorTime() - begin).Seconds(); took > w.report.Slowest {
+		w.report.Slowest, w.report.SlowestAt = took, n
+	}
+	if err == nil {
+		err = w.meter.fault
+	}
+	if err == nil && reason == "" {
+		err = fmt.Errorf("refused without a reason")
+	}
+	if err != nil {
+		return fmt.Errorf("%w\nmutant of %d bytes kept in %s", err, len(w.mutant), keep(w.mutant))
+	}
+	w.report.Reasons[reason]++
+	return nil
+}
+
+// keep writes a mutant to where it outlives the test.
+func keep(mutant []byte) string {
+	f, err := os.CreateTemp("", "mutant-*")
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	if _, err := f.Write(mutant); err != nil {
+		return err.Error()
+	}
+	return f.Name()
+}
+
+// watch ends the process when one mutant takes more processor time than the deadline, or waits for very long, until
+// it is stopped. Time on the clock alone says little on a machine that is shared.
+func (w *worker) watch() (stop func()) {
+	ticker, stopped, done := time.NewTicker(w.suite.Deadline/20), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		at, cpu, wall := int64(-1), processorTime(), time.Now()
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-ticker.C:
+			}
+			if n := w.watched.Load(); n != at {
+				at, cpu, wall = n, processorTime(), time.Now()
+				continue
+			}
+			w.checkDeadline(at, processorTime()-cpu, time.Since(wall))
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(stopped)
+		<-done
+	}
+}
+
+// checkDeadline ends the process if a mutant has taken too long.
+func (w *worker) checkDeadline(n int64, cpu, wall time.Duration) {
+	const waits = 30 // times the deadline
+	if cpu <= w.suite.Deadline && wall <= waits*w.suite.Deadline {
+		return
+	}
+	fmt.Fprintf(os.Stderr, "mutant %d is not done after %v of processor time, %v in all\n", n, cpu, wall)
+	_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2) // the process ends either way
+	os.Exit(3)
+}

@@ -1,0 +1,109 @@
+// Package memlimit bounds the memory of a process and says how much of it is in use.
+//
+// The bound is on the resident memory of the process. The Go runtime is given a soft limit below it ([Limit.Soft]): as its
+// memory comes near, it collects garbage more often and gives memory back. The runtime cannot keep live data below a
+// limit; that they stay below is a matter of the budgets of what allocates them.
+package memlimit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
+
+// Sources of a limit.
+const (
+	SourceConfig      = "memory.limit"
+	SourceEnvironment = "GOMEMLIMIT"
+	SourceCgroup      = "cgroup"
+	SourceNone        = "none"
+)
+
+// What the runtime does not count in the resident set: the program's text, the kernel's share of stacks.
+const (
+	leastHeadroom = 32 << 20
+	headroomShare = 10 // one in so many
+)
+
+// Limit is the memory that a process may take.
+type Limit struct {
+	Bytes  int64  // 0 = no limit
+	Source string // where it is from
+}
+
+// Soft is what the Go runtime is told: a tenth less than the limit, or 32 MiB less where that is more. A limit from GOMEMLIMIT
+// is the runtime's own and stays as it is.
+func (l Limit) Soft() int64 {
+	if l.Bytes == 0 || l.Source == SourceEnvironment {
+		return l.Bytes
+	}
+	return max(l.Bytes-max(l.Bytes/headroomShare, leastHeadroom), 0)
+}
+
+// Find returns the limit of this process: the configured one, if it is not 0; else that of the variable GOMEMLIMIT; else that
+// of its control group; else none.
+func Find(configured int64) (Limit, error) {
+	if configured > 0 {
+		return Limit{configured, SourceConfig}, nil
+	}
+	if os.Getenv("GOMEMLIMIT") != "" { // the runtime has refused to start with one that it cannot read
+		if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+			return Limit{limit, SourceEnvironment}, nil
+		}
+		return Limit{Source: SourceNone}, nil
+	}
+	bytes, err := memlimit.FromCgroup()
+	switch {
+	case errors.Is(err, memlimit.ErrNoLimit), errors.Is(err, memlimit.ErrNoCgroup), errors.Is(err, memlimit.ErrCgroupsNotSupported):
+		return Limit{Source: SourceNone}, nil
+	case err != nil:
+		return Limit{Source: SourceNone}, fmt.Errorf("memory limit of the control group: %w", err)
+	case bytes > math.MaxInt64:
+		return Limit{Source: SourceNone}, nil
+	}
+	return Limit{int64(bytes), SourceCgroup}, nil
+}
+
+var applied atomic.Pointer[Limit]
+
+// Apply gives the runtime its soft limit.
+func (l Limit) Apply() {
+	applied.Store(&l)
+	if l.Bytes > 0 && l.Source != SourceEnvironment {
+		debug.SetMemoryLimit(l.Soft())
+	}
+}
+
+// Applied returns the limit that was applied last; none if there was none.
+func Applied() Limit {
+	if l := applied.Load(); l != nil {
+		return *l
+	}
+	return Limit{Source: SourceNone}
+}
+
+// Use is what a process takes at one moment, in bytes.
+type Use struct {
+	Live     int64 // objects on the heap, with garbage that is not collected yet
+	Runtime  int64 // what the soft limit is held against: all that the runtime has from the system and not given back
+	Resident int64 // in memory, by the kernel's count; 0 where it cannot be read
+}
+
+// Read returns the present use. It costs some microseconds.
+func Read() Use {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples)
+	return Use{
+		Live:     int64(samples[0].Value.Uint64()),
+		Runtime:  int64(samples[1].Value.Uint64() - samples[2].Value.Uint64()),
+		Resident: resident(),
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package memlimit
+
+func resident() int64 { return 0 }
