@@ -2,6 +2,8 @@ package arrowio
 
 import (
 	"encoding/binary"
+	"math"
+	"reflect"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -255,8 +257,34 @@ func TestEveryWord(t *testing.T) {
 			for _, v := range values {
 				copy(mutant, stream)
 				binary.LittleEndian.PutUint32(mutant[at:], v)
-				tryMutant(t, d, mutant, name)
+				if reason, err := tryMutant(d, mutant); err != nil || reason == "" {
+					t.Fatalf("%s, %d at %d: reason %q, %v", name, v, at, reason, err)
+				}
 			}
+		}
+	}
+}
+
+// TestOffsetsMayBeginAnywhere has text and lists whose first value is not the
+// first of those that the body holds, and passes them on.
+func TestOffsetsMayBeginAnywhere(t *testing.T) {
+	body := append(words(1, 3, 4), "abcdefgh"...)
+	text := plainBatch(2, []int64{2, 0}, []int64{0, 0, 0, 12, 16, 8}, body)
+	lists := plainBatch(2, []int64{2, 0, 4, 0}, []int64{0, 0, 0, 12, 0, 0, 16, 16}, append(words(1, 3, 4), words(5, 6, 7, 8)...))
+	for _, c := range []struct {
+		stream []byte
+		want   [2]any
+	}{
+		{join(simpleSchema(typeUtf8), text), [2]any{"bc", "d"}},
+		{join(listSchema(typeList), lists), [2]any{[]any{float64(math.Float32frombits(6)), float64(math.Float32frombits(7))},
+			[]any{float64(math.Float32frombits(8))}}},
+	} {
+		recs := mustDecode(t, NewDecoder(small), c.stream)
+		if err := writeAgain(recs[0].Schema(), recs); err != nil {
+			t.Error(err)
+		}
+		if got := [2]any{render(recs[0].Column(0), 0), render(recs[0].Column(0), 1)}; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("got %v, want %v", got, c.want)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (d *Decoder) MaxMessageBytes() int64 { return d.limits.MaxMessageBytes }
 // of a message without record batches.
 func (d *Decoder) Schema() *arrow.Schema { return d.schema }
 
+// unforeseen begins the text of an error that no check was there for.
+const unforeseen = "unforeseen fault while decoding"
+
 // Decode returns the record batches of one message, in order; a stream of a
 // schema alone gives none and no error. The records may point into value, which
 // must not change until they are released; the caller releases each of them.
@@ -56,7 +59,7 @@ func (d *Decoder) Decode(value []byte) (recs []arrow.Record, err error) {
 		// The checks before every use are what keeps hostile bytes from
 		// panicking; this is the belt to those braces.
 		if p := recover(); p != nil {
-			err = corrupt("unforeseen fault while decoding: %v", p)
+			err = corrupt(unforeseen+": %v", p)
 		}
 		if err != nil {
 			s.abandon()

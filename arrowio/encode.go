@@ -1,7 +1,6 @@
 package arrowio
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -22,23 +21,26 @@ func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
 	return out.buf, err
 }
 
-// LayStream is [EncodeStream] of one record with a buffer whose bytes are still
-// to come: of gap, which must be the whole of one buffer of rec, the length
-// alone counts, and at is where in the stream those bytes are to be written.
-// What is made elsewhere can so be made in its place.
+// LayStream is [EncodeStream] of one record with buffers whose bytes are still
+// to come: of gaps, each of which must be the whole of one buffer of rec, the
+// lengths alone count, and at says for each where in the stream those bytes are
+// to be written. What is made elsewhere can so be made in its place.
 //
 // The stream takes the memory of into from its start on, or new memory where
-// that is too small; gap may lie in it. It is the caller's.
-func LayStream(into []byte, rec arrow.Record, gap []byte) (stream []byte, at int, err error) {
-	out := &growing{buf: into[:0], gap: gap, at: -1}
-	if err := writeStream(out, rec.Schema(), []arrow.Record{rec}); err != nil {
-		return nil, 0, err
+// that is too small; gaps may lie in it, at different places. It is the
+// caller's.
+func LayStream(into []byte, rec arrow.Record, gaps ...[]byte) (stream []byte, at []int, err error) {
+	out := &growing{buf: into[:0], gaps: gaps, at: make([]int, len(gaps))}
+	for i, gap := range gaps {
+		if len(gap) > 0 { // the writer leaves out buffers without bytes
+			out.at[i] = -1
+		}
 	}
-	switch {
-	case len(gap) == 0:
-		out.at = 0 // the writer leaves out buffers without bytes
-	case out.at < 0:
-		return nil, 0, errors.New("encode arrow stream: no buffer of the record is the gap")
+	if err := writeStream(out, rec.Schema(), []arrow.Record{rec}); err != nil {
+		return nil, nil, err
+	}
+	if i := slices.Index(out.at, -1); i >= 0 {
+		return nil, nil, fmt.Errorf("encode arrow stream: no buffer of the record is gap %d", i)
 	}
 	return out.buf, out.at, nil
 }
@@ -75,19 +77,21 @@ func sizeHint(schema *arrow.Schema, recs []arrow.Record) int {
 	return min(n, most)
 }
 
-// growing is an append-only io.Writer. Of gap, which it knows by its address,
-// it notes the place and leaves the bytes as they happen to be.
+// growing is an append-only io.Writer. Of gaps, which it knows by their
+// addresses, it notes the places and leaves the bytes as they happen to be.
 type growing struct {
-	buf []byte
-	gap []byte
-	at  int
+	buf  []byte
+	gaps [][]byte
+	at   []int // by gap
 }
 
 func (g *growing) Write(p []byte) (int, error) {
-	if len(g.gap) > 0 && len(p) == len(g.gap) && unsafe.SliceData(p) == unsafe.SliceData(g.gap) {
-		g.at = len(g.buf)
-		g.buf = slices.Grow(g.buf, len(p)+gapMargin)[:len(g.buf)+len(p)]
-		return len(p), nil
+	for i, gap := range g.gaps {
+		if len(gap) > 0 && len(p) == len(gap) && unsafe.SliceData(p) == unsafe.SliceData(gap) {
+			g.at[i] = len(g.buf)
+			g.buf = slices.Grow(g.buf, len(p)+gapMargin)[:len(g.buf)+len(p)]
+			return len(p), nil
+		}
 	}
 	g.buf = append(g.buf, p...)
 	return len(p), nil

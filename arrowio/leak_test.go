@@ -12,18 +12,17 @@ import (
 // so is what a refused message had taken.
 func TestGivesMemoryBack(t *testing.T) {
 	const copies = 200
-	for name, stream := range streams(t) {
-		t.Run(name, func(t *testing.T) {
+	all := bases(t)
+	for _, message := range all {
+		t.Run(message.Name, func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 			defer mem.AssertSize(t, 0)
 			d := newDecoder(Limits{}, mem)
 			rnd := rand.New(rand.NewPCG(2, 3))
-			moved := append(make([]byte, 1, 1+len(stream)), stream...)[1:]
 			for i := range copies {
-				m := moved
+				m := append([]byte{0}, message.Bytes...)[1:]
 				if i > 0 {
-					m = append(make([]byte, i%8, i%8+len(stream)), stream...)[i%8:]
-					m = damage(rnd, m)
+					m = message.Mutate(rnd, make([]byte, i%8), all)[i%8:]
 				}
 				recs, err := d.Decode(m)
 				if i == 0 && err != nil {

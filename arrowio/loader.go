@@ -133,42 +133,6 @@ func (a slot) loadFixed(need int64, align int) (*array.Data, error) {
 	return a.data(a.column.dtype, nil, values), nil
 }
 
-// noOffsets are the offsets of an array without values. Writers may leave them
-// out; the array types want them.
-var noOffsets = make([]byte, 8)
-
-// offsets reads n+1 ascending offsets and returns the last.
-func (a slot) offsets() (*memory.Buffer, int64, error) {
-	width := a.column.width
-	if a.n == 0 {
-		_, err := a.nextRaw()
-		return memory.NewBufferBytes(noOffsets[:width]), 0, err
-	}
-	b, err := a.next((int64(a.n)+1)*int64(width), width)
-	if err != nil {
-		return nil, 0, fmt.Errorf("offsets: %w", err)
-	}
-	last, err := checkOffsets(b.Bytes(), width)
-	return b, last, err
-}
-
-func (a slot) loadBinary() (*array.Data, error) {
-	offsets, last, err := a.offsets()
-	if err != nil {
-		return nil, err
-	}
-	values, err := a.next(last, 1)
-	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
-	}
-	if a.column.utf8 {
-		if err := checkText(values.Bytes(), offsets.Bytes(), a.column.width, a.valid()); err != nil {
-			return nil, err
-		}
-	}
-	return a.data(a.column.dtype, nil, offsets, values), nil
-}
-
 func (a slot) loadDictionary() (*array.Data, error) {
 	c := a.column
 	indexes, err := a.next(int64(a.n)*int64(c.width), c.align)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 // loadNested reads lists, fixed-size lists, structs and maps.
@@ -15,7 +16,7 @@ func (a slot) loadNested() (*array.Data, error) {
 	case layoutStruct:
 		return a.loadStruct()
 	}
-	offsets, last, err := a.offsets()
+	offsets, first, last, err := a.offsets()
 	if err != nil {
 		return nil, err
 	}
@@ -26,10 +27,29 @@ func (a slot) loadNested() (*array.Data, error) {
 	if last > int64(child.Len()) {
 		return nil, corrupt("offsets up to %d into %d values", last, child.Len())
 	}
-	if a.column.layout == layoutMap && (child.NullN() != 0 || child.Children()[0].NullN() != 0) {
-		return nil, corrupt("a map with null entries or keys")
+	if a.column.layout == layoutMap {
+		if child.NullN() != 0 || child.Children()[0].NullN() != 0 {
+			return nil, corrupt("a map with null entries or keys")
+		}
+		child = a.entries(child, first, last)
+	} else if first > 0 {
+		child = hold(a.loader, array.NewSliceData(child, first, last).(*array.Data))
 	}
 	return a.data(a.column.dtype, []arrow.ArrayData{child}, offsets), nil
+}
+
+// entries returns some of a map's entries, none of them null. Keys and items
+// are cut themselves: [array.Map] takes them without regard to where a slice of
+// their struct begins.
+func (a slot) entries(all *array.Data, first, last int64) *array.Data {
+	if first == 0 {
+		return all
+	}
+	var pair [2]arrow.ArrayData
+	for i := range pair {
+		pair[i] = hold(a.loader, array.NewSliceData(all.Children()[i], first, last))
+	}
+	return hold(a.loader, array.NewData(all.DataType(), int(last-first), []*memory.Buffer{nil}, pair[:], 0, 0))
 }
 
 func (a slot) loadChild(i int) (*array.Data, error) {

@@ -15,27 +15,6 @@ func checkNulls(bitmap []byte, n, nulls int) error {
 	return nil
 }
 
-// checkOffsets checks n+1 offsets: none negative, none less than the one
-// before. It returns the last.
-func checkOffsets(raw []byte, width int) (last int64, err error) {
-	if width == 4 {
-		return ascending(arrow.Int32Traits.CastFromBytes(raw))
-	}
-	return ascending(arrow.Int64Traits.CastFromBytes(raw))
-}
-
-// ascending is checkOffsets for one width.
-func ascending[T int32 | int64](offsets []T) (last int64, err error) {
-	prev := T(0)
-	for i, o := range offsets {
-		if o < prev {
-			return 0, corrupt("offset %d is %d after %d", i, o, prev)
-		}
-		prev = o
-	}
-	return int64(prev), nil
-}
-
 // checkText checks that every value that is not null is UTF-8. Whole data that
 // is valid and no offset inside a character say so quickly; otherwise bytes
 // under nulls may be to blame, and the values are looked at one by one.

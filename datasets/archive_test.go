@@ -8,7 +8,7 @@ import (
 )
 
 // archive is a zip file.
-func archive(t *testing.T, contents ...string) string {
+func archive(t testing.TB, contents ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -63,7 +63,7 @@ func TestArchivesThatAreOfNoUseAreRemoved(t *testing.T) {
 }
 
 // damaged is an archive with changed bytes in a/one, which is stored, not packed, so that they can be found.
-func damaged(t *testing.T) string {
+func damaged(t testing.TB) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -172,7 +172,12 @@ func (r *arrowReader) next() (rec arrow.Record, err error) {
 		if err := r.valid.record(batch); err != nil {
 			return nil, err
 		}
-		r.cut.put(batch)
+		counted, err := countedFromZero(batch)
+		if err != nil {
+			return nil, err
+		}
+		r.cut.put(counted)
+		counted.Release()
 	}
 	return r.cut.next(), nil
 }

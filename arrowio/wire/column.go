@@ -9,10 +9,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// column is one column of a message, without nulls.
+// column is one column of a message, without nulls unless it is nullable.
 type column struct {
-	name string
-	arr  arrow.Array
+	name     string
+	arr      arrow.Array
+	nullable bool
 }
 
 // newRecord makes a record of columns and takes them over.
@@ -38,26 +39,26 @@ func fixedWidth(t arrow.DataType, raw []byte, n int) arrow.Array {
 }
 
 func int32Column(name string, v []int32) column {
-	return column{name, fixedWidth(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(v), len(v))}
+	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(v), len(v))}
 }
 
 func int64Column(name string, v []int64) column {
-	return column{name, fixedWidth(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(v), len(v))}
+	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(v), len(v))}
 }
 
 func float32Column(name string, v []float32) column {
-	return column{name, fixedWidth(arrow.PrimitiveTypes.Float32, arrow.Float32Traits.CastToBytes(v), len(v))}
+	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Float32, arrow.Float32Traits.CastToBytes(v), len(v))}
 }
 
 func float64Column(name string, v []float64) column {
-	return column{name, fixedWidth(arrow.PrimitiveTypes.Float64, arrow.Float64Traits.CastToBytes(v), len(v))}
+	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Float64, arrow.Float64Traits.CastToBytes(v), len(v))}
 }
 
 func textColumn(name string, v []string) column {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
 	b.AppendValues(v, nil)
-	return column{name, b.NewArray()}
+	return column{name: name, arr: b.NewArray()}
 }
 
 // listColumn turns a column of rows·n values into one of rows lists of n.
@@ -66,7 +67,7 @@ func listColumn(values column, rows, n int) column {
 	data := array.NewData(t, rows, []*memory.Buffer{nil}, []arrow.ArrayData{values.arr.Data()}, 0, 0)
 	defer data.Release()
 	defer values.arr.Release()
-	return column{values.name, array.MakeFromData(data)}
+	return column{name: values.name, arr: array.MakeFromData(data)}
 }
 
 // find returns the column of that name, which must be there once and without nulls.

@@ -1,24 +1,29 @@
 package wire
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// Header keys of the dead-letters topic.
+// Header keys of the dead-letters topic, in the style of Kafka Connect's `__connect.errors.*`.
 const (
-	HeaderStage     = "eerf-stage"
-	HeaderReason    = "eerf-reason"
-	HeaderDetail    = "eerf-detail"
-	HeaderTopic     = "eerf-topic"
-	HeaderPartition = "eerf-partition"
-	HeaderOffset    = "eerf-offset"
-	HeaderTime      = "eerf-time"
-	HeaderRows      = "eerf-rows"
+	errorsPrefix = "__eerf.errors."
+
+	HeaderErrorTopic     = errorsPrefix + "topic"
+	HeaderErrorPartition = errorsPrefix + "partition"
+	HeaderErrorOffset    = errorsPrefix + "offset"
+	HeaderErrorRows      = errorsPrefix + "rows"
+	HeaderErrorStage     = errorsPrefix + "stage"
+	HeaderErrorReason    = errorsPrefix + "reason"
+	HeaderErrorMessage   = errorsPrefix + "exception.message"
+	HeaderErrorTime      = errorsPrefix + "time"
 )
 
 // maxDetailBytes bounds the error text in a dead letter's headers.
 const maxDetailBytes = 1024
 
 // DeadLetter says why an input was refused and where it came from. The value of the message is the
-// refused message's own bytes, or, when Rows is set, what [EncodeRejectedRows] made.
+// refused message's own bytes, or, when Rows is not 0, what [EncodeRejectedRows] made.
 type DeadLetter struct {
 	Stage     string // that refused it, such as "subsample" or "featurize"
 	Reason    string // one stable word, such as "truncated" or "nan_feature"
@@ -27,24 +32,20 @@ type DeadLetter struct {
 	Partition int32
 	Offset    int64
 	Time      time.Time // when it was refused
-	Rows      bool      // the value holds rejected rows of the message, not the whole message
+	Rows      int32     // rejected rows of the message, which the value holds; 0 = the message was refused whole
 }
 
 // Headers returns the message headers that carry d.
 func (d DeadLetter) Headers() []Header {
-	rows := "false"
-	if d.Rows {
-		rows = "true"
-	}
 	return []Header{
-		textHeader(HeaderStage, d.Stage),
-		textHeader(HeaderReason, d.Reason),
-		textHeader(HeaderDetail, cutText(d.Detail, maxDetailBytes)),
-		textHeader(HeaderTopic, d.Topic),
-		numberHeader(HeaderPartition, int64(d.Partition)),
-		numberHeader(HeaderOffset, d.Offset),
-		textHeader(HeaderTime, canonicalTime(d.Time).Format(time.RFC3339Nano)),
-		textHeader(HeaderRows, rows),
+		textHeader(HeaderErrorTopic, d.Topic),
+		numberHeader(HeaderErrorPartition, int64(d.Partition)),
+		numberHeader(HeaderErrorOffset, d.Offset),
+		numberHeader(HeaderErrorRows, int64(d.Rows)),
+		textHeader(HeaderErrorStage, d.Stage),
+		textHeader(HeaderErrorReason, d.Reason),
+		textHeader(HeaderErrorMessage, cutText(d.Detail, maxDetailBytes)),
+		textHeader(HeaderErrorTime, canonicalTime(d.Time).Format(time.RFC3339Nano)),
 	}
 }
 
@@ -54,26 +55,28 @@ func (d DeadLetter) Headers() []Header {
 func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 	r := readHeaders(headers)
 	d := DeadLetter{
-		Stage:     r.text(HeaderStage),
-		Reason:    r.text(HeaderReason),
-		Detail:    r.text(HeaderDetail),
-		Topic:     r.text(HeaderTopic),
-		Partition: int32(r.number(HeaderPartition, 32)),
-		Offset:    r.number(HeaderOffset, 64),
-		Rows:      r.text(HeaderRows) == "true",
+		Stage:     r.text(HeaderErrorStage),
+		Reason:    r.text(HeaderErrorReason),
+		Detail:    r.text(HeaderErrorMessage),
+		Topic:     r.text(HeaderErrorTopic),
+		Partition: int32(r.number(HeaderErrorPartition, 32)),
+		Offset:    r.number(HeaderErrorOffset, 64),
+		Rows:      int32(r.number(HeaderErrorRows, 32)),
 	}
-	if rows := r.text(HeaderRows); rows != "true" && rows != "false" {
-		r.fail("%s: %.40q is neither true nor false", HeaderRows, rows)
-	}
-	when, err := time.Parse(time.RFC3339Nano, r.text(HeaderTime))
+	when, err := time.Parse(time.RFC3339Nano, r.text(HeaderErrorTime))
 	if err != nil {
-		r.fail("%s: %v", HeaderTime, err)
+		r.fail("%s: %v", HeaderErrorTime, err)
 	}
 	d.Time = canonicalTime(when)
 	if r.err != nil {
 		return DeadLetter{}, r.err
 	}
 	return d, nil
+}
+
+// IsOwnHeader reports whether a header of an event is one that a dead letter or a replay put there, not the producer.
+func IsOwnHeader(key string) bool {
+	return strings.HasPrefix(key, errorsPrefix) || strings.HasPrefix(key, replayPrefix)
 }
 
 // cutText shortens s to at most n bytes of valid UTF-8.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,8 +44,8 @@ func pythonOf(t *testing.T, path string) string {
 func TestDocumentedExamplesAreTrue(t *testing.T) {
 	example := regexp.MustCompile("(?s)Example \\(`testdata/(\\S+)`, `(\\S+)`\\):\n\n```json\n(.*?)```")
 	found := example.FindAllStringSubmatch(string(must(os.ReadFile(docPath))), -1)
-	if len(found) != 8 {
-		t.Errorf("%d examples, want 8", len(found))
+	if len(found) != 11 {
+		t.Errorf("%d examples, want 11", len(found))
 	}
 	messages := goldenMessages(t)
 	for _, e := range found {
@@ -83,7 +84,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 		currentDocument{}, FeaturesInfo{}, encoder.Encoder{}} {
 		explain(reflect.TypeOf(document))
 	}
-	for _, header := range append(FeatureBatch{}.Headers(), DeadLetter{}.Headers()...) {
+	for _, header := range slices.Concat(FeatureBatch{}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers(), ReplayNote{}.Headers()) {
 		if !strings.Contains(text, "`"+header.Key+"`") {
 			t.Errorf("header %s is not in %s", header.Key, docPath)
 		}
@@ -121,6 +122,12 @@ type docFound struct {
 		Z          [][]float64 `json:"z"`
 		Labels     [][]*string `json:"labels"`
 	} `json:"features"`
+	Predicted struct {
+		Model         string      `json:"model"`
+		Prediction    []string    `json:"prediction"`
+		Probabilities [][]float64 `json:"probabilities"`
+		Again         [][]float64 `json:"again"` // from the weights
+	} `json:"predicted"`
 	Scores  [][]float64    `json:"scores"`
 	Headers map[string]any `json:"headers"`
 	Sampled []bool         `json:"sampled"`
@@ -155,6 +162,7 @@ func TestDocumentedPythonAgrees(t *testing.T) {
 	checkSet(t, "cosine set", exampleFeatureSet(), found.FeatureSet, request.Rows)
 	checkSet(t, "linear set", linearFeatureSet(), found.LinearSet, request.Rows)
 	checkModel(t, found)
+	checkPredicted(t, found)
 	checkScores(t, found.Scores)
 	diff(t, request.expected.sampled, found.Sampled)
 	diff(t, request.expected.heldOut, found.HeldOut)
@@ -285,6 +293,22 @@ func checkModel(t *testing.T, found docFound) {
 			t.Errorf("row %d: class %s, want %s", i, found.Model.Classes[i], want)
 		}
 	}
+}
+
+// checkPredicted compares what the message of predictions says with what follows from the weights in Python.
+func checkPredicted(t *testing.T, found docFound) {
+	t.Helper()
+	p := found.Predicted
+	if p.Model != ModelID(exampleModel()) || !slices.Equal(p.Prediction, found.Model.Classes) {
+		t.Errorf("predictions %v of %s, from the weights %v", p.Prediction, p.Model, found.Model.Classes)
+	}
+	var flat []float32
+	for _, row := range p.Probabilities {
+		for _, v := range row {
+			flat = append(flat, float32(v))
+		}
+	}
+	close32(t, "probabilities", flat, p.Again, 1e-6)
 }
 
 func checkScores(t *testing.T, got [][]float64) {

@@ -29,12 +29,20 @@ type FeaturesInfo struct {
 	FeatureSet    string   `json:"feature_set"`   // id
 	Features      int      `json:"features"`      // M
 	LabelColumns  []string `json:"label_columns"` // those of the columns that are the label
+	// With predictions: the id of the model that made them, or why there is none.
+	Model        string `json:"model,omitempty"`
+	NoPrediction string `json:"no_prediction,omitempty"`
 }
 
 // CheckFeatureColumns reports passthrough or label columns whose names a features message needs for its
 // own. The error wraps [ErrReservedColumn].
 func CheckFeatureColumns(names []string) error {
 	return checkReserved(names, ColumnRow, ColumnFeatures)
+}
+
+// CheckPredictionColumns reports those whose names predictions need.
+func CheckPredictionColumns(names []string) error {
+	return checkReserved(names, ColumnPrediction, ColumnProbabilities)
 }
 
 // checkReserved reports the first name that is one of the reserved ones.
@@ -47,42 +55,97 @@ func checkReserved(names []string, reserved ...string) error {
 	return nil
 }
 
-// LayFeatures lays out the body of a features message and returns it with the place of its features in it,
-// [rows·m] row-major, which the caller fills: whatever makes them writes them where they belong. rec holds
-// the kept rows of the source message, restricted to passthrough and label columns (it may have no columns,
-// but has the rows' count); rowNumbers are their numbers in the source message, strictly ascending. rec is
-// neither kept nor released. Without rows the message still says that its part of the source is done.
+// FeaturesLayout says what a features message has beside the columns of the event.
+type FeaturesLayout struct {
+	FeatureSet   string // id
+	Features     int    // M
+	LabelColumns []string
+	Predictions  *Predictions // nil = no columns for them
+}
+
+// FeaturesBody is the body of a features message with the places in it that are to be filled: whatever makes their values
+// writes them where they belong. Of predictions without a model, and of probabilities that it does not give, the bytes are
+// zeros and the places nil.
+type FeaturesBody struct {
+	Value         []byte
+	Features      []float32 // [rows·M] row-major
+	Prediction    []float32 // [rows·K] of a regression
+	Class         []int32   // [rows] number of the class
+	Probabilities []float32 // [rows·C]
+}
+
+// LayFeatures lays out the body of a features message. rec holds the kept rows of the source message, restricted to
+// passthrough and label columns (it may have no columns, but has the rows' count); rowNumbers are their numbers in the
+// source message, strictly ascending. rec is neither kept nor released. Without rows the message still says that its part
+// of the source is done.
 //
 // The message takes the memory of into, or new memory where that is too small, and is the caller's.
-func LayFeatures(into []byte, rec arrow.Record, rowNumbers []int32, m int, setID string, labelColumns []string) (value []byte, features []float32, err error) {
-	if rec.NumRows() != int64(len(rowNumbers)) || m < 1 {
-		panic(fmt.Sprintf("wire: %d features for %d row numbers and a record of %d rows", m, len(rowNumbers), rec.NumRows()))
+func LayFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l FeaturesLayout) (FeaturesBody, error) {
+	rows, m := len(rowNumbers), l.Features
+	if rec.NumRows() != int64(rows) || m < 1 {
+		panic(fmt.Sprintf("wire: %d features for %d row numbers and a record of %d rows", m, rows, rec.NumRows()))
 	}
+	l.Predictions.check()
 	if err := checkAscending(rowNumbers); err != nil {
-		return nil, nil, fmt.Errorf("encode features: %w", err)
+		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
-	if labelColumns == nil {
-		labelColumns = []string{}
-	}
-	meta, err := metadataOf(KeyFeatures, FeaturesInfo{FormatVersion, setID, m, labelColumns})
+	meta, err := metadataOf(KeyFeatures, l.info())
 	if err != nil {
-		return nil, nil, fmt.Errorf("encode features: %w", err)
+		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
-	size := 4 * m * len(rowNumbers)
+	size := 4 * m * rows
+	if l.Predictions != nil {
+		size += rows * int(l.Predictions.RowBytes())
+	}
 	into = slices.Grow(into[:0], size+layoutMargin)
-	gap := into[:size]
-	out, err := appendColumns(rec, meta,
+	gap := into[: 4*m*rows : 4*m*rows]
+	gaps, _ := l.Predictions.carve(into[4*m*rows:size], rows)
+	out, err := appendColumns(rec, meta, append([]column{
 		int32Column(ColumnRow, rowNumbers),
-		listColumn(column{ColumnFeatures, fixedWidth(arrow.PrimitiveTypes.Float32, gap, m*len(rowNumbers))}, len(rowNumbers), m))
+		listColumn(column{name: ColumnFeatures, arr: fixedWidth(arrow.PrimitiveTypes.Float32, gap, m*rows)}, rows, m),
+	}, l.Predictions.columns(gaps, rows)...)...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("encode features: %w", err)
+		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
 	defer out.Release()
-	value, at, err := arrowio.LayStream(into, out, gap)
+	value, at, err := arrowio.LayStream(into, out, gap, gaps.prediction, gaps.probabilities)
 	if err != nil {
-		return nil, nil, fmt.Errorf("encode features: %w", err)
+		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
-	return value, arrow.Float32Traits.CastFromBytes(value[at : at+size]), nil
+	body := FeaturesBody{Value: value, Features: arrow.Float32Traits.CastFromBytes(value[at[0] : at[0]+len(gap)])}
+	body.place(l.Predictions, value[at[1]:at[1]+len(gaps.prediction)], value[at[2]:at[2]+len(gaps.probabilities)])
+	return body, nil
+}
+
+// info is the metadata of the message.
+func (l *FeaturesLayout) info() FeaturesInfo {
+	info := FeaturesInfo{FormatVersion: FormatVersion, FeatureSet: l.FeatureSet, Features: l.Features, LabelColumns: l.LabelColumns}
+	if info.LabelColumns == nil {
+		info.LabelColumns = []string{}
+	}
+	if l.Predictions != nil {
+		info.Model, info.NoPrediction = l.Predictions.Model, l.Predictions.Missing
+	}
+	return info
+}
+
+// place names the places of predictions, and clears those that nobody fills.
+func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
+	switch {
+	case p == nil:
+	case p.Model == "":
+		clear(prediction)
+		clear(probabilities)
+	case p.Classes == nil:
+		b.Prediction = arrow.Float32Traits.CastFromBytes(prediction)
+	default:
+		b.Class = arrow.Int32Traits.CastFromBytes(prediction)
+		if p.Probabilities {
+			b.Probabilities = arrow.Float32Traits.CastFromBytes(probabilities)
+		} else {
+			clear(probabilities)
+		}
+	}
 }
 
 // layoutMargin is room for what a features message usually has beside its features: framing, schema, row numbers, a
@@ -178,7 +241,7 @@ func appendColumns(rec arrow.Record, meta *arrow.Metadata, more ...column) (arro
 		if rec.Schema().HasField(c.name) {
 			return nil, fmt.Errorf("%w: %q", ErrReservedColumn, c.name)
 		}
-		fields = append(fields, arrow.Field{Name: c.name, Type: c.arr.DataType()})
+		fields = append(fields, arrow.Field{Name: c.name, Type: c.arr.DataType(), Nullable: c.nullable})
 		arrays = append(arrays, c.arr)
 	}
 	return array.NewRecord(arrow.NewSchema(fields, meta), arrays, rec.NumRows()), nil

@@ -85,7 +85,7 @@ func TestFeaturesRoundTrip(t *testing.T) {
 	diff(t, []int32{0, 2, 3}, row)
 	diff(t, []float32{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1, -1, 0}, z)
 	info := must(ParseFeaturesInfo(recs[0].Schema()))
-	diff(t, FeaturesInfo{FormatVersion, exampleFeatureSet().ID(), 4, []string{"income"}}, info)
+	diff(t, FeaturesInfo{FormatVersion: FormatVersion, FeatureSet: exampleFeatureSet().ID(), Features: 4, LabelColumns: []string{"income"}}, info)
 	income := recs[0].Column(recs[0].Schema().FieldIndices("income")[0]).(*array.LargeString)
 	if income.Value(0) != "low" || !income.IsNull(1) || income.Value(2) != "high" {
 		t.Errorf("labels are %v", income)
@@ -197,11 +197,11 @@ func TestFeatureHeadersRefuseNonsense(t *testing.T) {
 }
 
 func TestDeadLetterHeadersRoundTrip(t *testing.T) {
-	d := DeadLetter{"subsample", "truncated", strings.Repeat("é", 600), "events", 3, 12, noon, false}
+	d := DeadLetter{"subsample", "truncated", strings.Repeat("é", 600), "events", 3, 12, noon, 0}
 	want := d
 	want.Detail, want.Time = strings.Repeat("é", 512), noon.UTC()
 	diff(t, want, must(ParseDeadLetterHeaders(append(d.Headers(), Header{"traceparent", []byte("00-1")}))))
-	d.Rows, want.Rows = true, true
+	d.Rows, want.Rows = 7, 7
 	diff(t, want, must(ParseDeadLetterHeaders(d.Headers())))
 	for i := range d.Headers() {
 		headers := d.Headers()
@@ -244,14 +244,15 @@ func TestLayFeaturesWritesOverAnyMemory(t *testing.T) {
 	want := must(encodeFeatures(kept, rows, z, 4, "fs-1", nil))
 	for _, capacity := range []int{0, 1, 47, 48, 49, 500, 17 << 10, 1 << 20} {
 		memory := bytes.Repeat([]byte{0xAA}, capacity)
-		value, features, err := LayFeatures(memory, kept, rows, 4, "fs-1", nil)
+		body, err := LayFeatures(memory, kept, rows, FeaturesLayout{FeatureSet: "fs-1", Features: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
+		value := body.Value
 		if used := capacity > 0 && &value[0] == &memory[0]; used != (capacity >= 17<<10) {
 			t.Errorf("%d bytes of memory: used %v", capacity, used)
 		}
-		copy(features, z)
+		copy(body.Features, z)
 		if !bytes.Equal(value, want) {
 			t.Errorf("%d bytes of memory give another message", capacity)
 		}

@@ -161,6 +161,30 @@ func exampleModel() *Model {
 	}
 }
 
+// exampleChallenger is a model that did not beat the one in use, with the weights that it was judged by.
+func exampleChallenger() *Model {
+	r := rand.New(rand.NewPCG(7, 8))
+	m := exampleModel()
+	judged := *m.Model
+	judged.Theta = make([]float64, len(m.Model.Theta))
+	for i := range judged.Theta {
+		judged.Theta[i] = r.NormFloat64()
+	}
+	judged.Intercept = []float64{0.2, -1. / 3, 3}
+	m.Judged, m.ConfigHash = &judged, "c0ffee"
+	m.Judgement = &Judgement{
+		Verdict: VerdictWorse, Incumbent: "m-0123456789abcdef0123456789abcdef", Rule: "better", Margin: 0.01,
+		Measure: "misclassification", Rows: 100, ChallengerError: Measured(16.1), IncumbentError: Measured(15.9),
+	}
+	return m
+}
+
+// exampleRollback is a pointer back to a model.
+func exampleRollback() *Current {
+	return &Current{ID: ModelID(exampleModel()), Sequence: 7, Time: noon, Pin: PinHold,
+		Replaced: "m-0123456789abcdef0123456789abcdef", Reason: "too many false alarms"}
+}
+
 func exampleRequest() *Request {
 	return &Request{Action: ActionRestart, ID: "rq-1", Exploration: "ex-6", Reason: "new labels", Time: noon, Until: "end"}
 }
@@ -179,7 +203,7 @@ func must[T any](v T, err error) T {
 
 // encodeFeatures is a features message with the given features.
 func encodeFeatures(rec arrow.Record, rows []int32, z []float32, m int, setID string, label []string) ([]byte, error) {
-	value, features, err := LayFeatures(nil, rec, rows, m, setID, label)
-	copy(features, z)
-	return value, err
+	body, err := LayFeatures(nil, rec, rows, FeaturesLayout{FeatureSet: setID, Features: m, LabelColumns: label})
+	copy(body.Features, z)
+	return body.Value, err
 }

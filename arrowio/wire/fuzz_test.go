@@ -39,9 +39,13 @@ func FuzzDecodeFeatureSet(f *testing.F) {
 	fuzzDecoder(f, "feature set", must(EncodeFeatureSet(linearFeatureSet())))
 }
 
-func FuzzDecodeModel(f *testing.F) { fuzzDecoder(f, "model") }
+func FuzzDecodeModel(f *testing.F) {
+	fuzzDecoder(f, "model", must(EncodeModel(exampleChallenger())))
+}
 
-func FuzzDecodeCurrent(f *testing.F) { fuzzDecoder(f, "current") }
+func FuzzDecodeCurrent(f *testing.F) {
+	fuzzDecoder(f, "current", must(EncodeCurrent(exampleRollback())))
+}
 
 // FuzzDocuments puts any text in the place of a message's metadata, which fuzzing whole messages hardly
 // ever reaches.
@@ -68,11 +72,13 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
+// FuzzDecodeFeatures reads any message as features, and makes dead letters of its rows.
 func FuzzDecodeFeatures(f *testing.F) {
 	schema := exampleEvents()
 	rows := []int32{0, 2}
 	kept := must(GatherRows(sliceOf(schema), rows))
 	f.Add(must(encodeFeatures(kept, rows, make([]float32, 6), 3, "fs-1", nil)))
+	f.Add(must(EncodeRejectedRows(kept, rows, []string{"nan_feature", "inf_label"})))
 	dec := newDecoder()
 	f.Fuzz(func(t *testing.T, value []byte) {
 		recs, err := dec.Decode(value)
@@ -85,10 +91,32 @@ func FuzzDecodeFeatures(f *testing.F) {
 			if err == nil && (len(z) != 3*len(row) || !finite32(z)) {
 				t.Fatalf("%d rows, %d features", len(row), len(z))
 			}
-			all := ordinals(int(min(rec.NumRows(), 100)))
-			if gathered, err := GatherRows(sliceOf(rec), all); err == nil {
-				gathered.Release()
+			if _, err := ParseFeaturesInfo(rec.Schema()); err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrFormatVersion) {
+				t.Fatal(err)
 			}
+			fuzzRejected(t, rec)
 		}
 	})
+}
+
+// fuzzRejected makes a dead letter of the first rows of a record, which anybody's decoder reads.
+func fuzzRejected(t *testing.T, rec arrow.Record) {
+	rows := ordinals(int(min(rec.NumRows(), 100)))
+	gathered, err := GatherRows(sliceOf(rec), rows)
+	if err != nil {
+		t.Fatalf("rows of %v are not gathered: %v", rec.Schema(), err)
+	}
+	defer gathered.Release()
+	letter, err := EncodeRejectedRows(gathered, rows, make([]string, len(rows)))
+	if errors.Is(err, ErrReservedColumn) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, err := newDecoder().Decode(letter)
+	if err != nil || recs[0].NumRows() != int64(len(rows)) {
+		t.Fatalf("a dead letter is refused: %v", err)
+	}
+	releaseAll(recs)
 }

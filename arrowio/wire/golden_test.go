@@ -23,6 +23,9 @@ func goldenMessages(t *testing.T) map[string][]byte {
 		"linear_set.arrow":    must(EncodeFeatureSet(linearFeatureSet())),
 		"model.arrow":         must(EncodeModel(exampleModel())),
 		"current.arrow":       must(EncodeCurrent(exampleCurrent())),
+		"challenger.arrow":    must(EncodeModel(exampleChallenger())),
+		"rollback.arrow":      must(EncodeCurrent(exampleRollback())),
+		"predictions.arrow":   examplePredictions(t, exampleModel()),
 		"features.arrow":      exampleFeatures(t),
 		"rejected_rows.arrow": exampleRejectedRows(t),
 	}

@@ -99,6 +99,7 @@ var decoders = map[string]struct {
 	"checkpoint":  {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleCheckpoint())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
 	"feature set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(exampleFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
 	"model":       {KeyModel, func() []byte { return must(EncodeModel(exampleModel())) }, stable(DecodeModel, EncodeModel)},
+	"challenger":  {KeyModel, func() []byte { return must(EncodeModel(exampleChallenger())) }, stable(DecodeModel, EncodeModel)},
 	"current":     {KeyCurrent, func() []byte { return must(EncodeCurrent(exampleCurrent())) }, stable(DecodeCurrent, EncodeCurrent)},
 }
 
@@ -183,9 +184,9 @@ func TestDecodersCheckColumns(t *testing.T) {
 				t.Fatalf("an extra column is refused: %v", err)
 			}
 			wantError(t, d.decode(dec, replaceColumn(value, c.column, nil)), ErrMalformed)
-			float16 := column{c.column, array.MakeArrayOfNull(defaultAllocator, arrow.FixedWidthTypes.Float16, rows)}
+			float16 := column{name: c.column, arr: array.MakeArrayOfNull(defaultAllocator, arrow.FixedWidthTypes.Float16, rows)}
 			wantError(t, d.decode(dec, replaceColumn(value, c.column, &float16)), ErrMalformed)
-			twice := column{c.column, extra.arr}
+			twice := column{name: c.column, arr: extra.arr}
 			wantError(t, d.decode(dec, replaceColumn(value, "extra", &twice)), ErrMalformed)
 			wantError(t, d.decode(dec, withNull(value, c.column)), ErrMalformed)
 		})
@@ -256,6 +257,8 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 		{"model", KeyModel, `"loss":"squared"`, `"loss":""`, ErrMalformed},
 		{"model", KeyModel, `"next_offset":99`, `"next_offset":4`, ErrMalformed},
 		{"model", KeyModel, `"held_out_fraction":0.1`, `"held_out_fraction":1`, ErrMalformed},
+		{"challenger", KeyModel, `"judged_intercept":[0.2,`, `"judged_intercept":[`, ErrMalformed},
+		{"challenger", KeyModel, `"verdict":"worse"`, `"verdict":"fine"`, ErrMalformed},
 	}
 	for _, c := range cases {
 		t.Run(c.message+" "+c.is, func(t *testing.T) {

@@ -26,6 +26,14 @@ type Model struct {
 	HeldOutFraction float64
 	Ranges          []Range // what was read, ascending by partition
 	TrainedAt       time.Time
+	ConfigHash      string // of what was configured about training
+
+	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the same units: the errors in
+	// Metrics are theirs, and so is the comparison with other models, as Model has seen those rows in the end. Not hashed.
+	// nil in models of builds that did not compare.
+	Judged *training.Model
+	// Judgement is how the model stood against the one that was current; nil where there was no comparing yet.
+	Judgement *Judgement
 }
 
 // Metrics are the errors on held-out rows, in percent. A nil figure was not measured or is not a number
@@ -94,7 +102,7 @@ func (m *Model) Validate() error {
 	if !(m.HeldOutFraction >= 0 && m.HeldOutFraction < 1) {
 		fault("held-out fraction %v is not within [0, 1)", m.HeldOutFraction)
 	}
-	faults = append(faults, m.validateWeights(), validateRanges(m.Ranges))
+	faults = append(faults, m.validateWeights(), m.validateJudged(), m.Judgement.validate(), validateRanges(m.Ranges))
 	return errors.Join(faults...)
 }
 
@@ -111,6 +119,22 @@ func (m *Model) validateWeights() error {
 		return errors.New("loss is empty")
 	case m.Label != nil && m.Label.Outputs() != w.Outputs:
 		return fmt.Errorf("%d outputs for a %v label of %d", w.Outputs, m.Label.Task, m.Label.Outputs())
+	}
+	return nil
+}
+
+// validateJudged checks that the weights to be judged by are those of a model of the same shape.
+func (m *Model) validateJudged() error {
+	j := m.Judged
+	if j == nil {
+		return nil
+	}
+	if err := j.Validate(); err != nil {
+		return fmt.Errorf("judged weights: %w", err)
+	}
+	if j.Features != m.Model.Features || j.Outputs != m.Model.Outputs {
+		return fmt.Errorf("judged weights of %d features and %d outputs, the model has %d and %d",
+			j.Features, j.Outputs, m.Model.Features, m.Model.Outputs)
 	}
 	return nil
 }

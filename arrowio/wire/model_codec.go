@@ -31,7 +31,13 @@ type modelDocument struct {
 	HeldOutFraction float64        `json:"held_out_fraction"`
 	Ranges          []Range        `json:"ranges"`
 	TrainedAt       time.Time      `json:"trained_at,omitzero"`
+	ConfigHash      string         `json:"config_hash,omitempty"`
+	JudgedIntercept []float64      `json:"judged_intercept,omitempty"`
+	Judgement       *Judgement     `json:"judgement,omitempty"`
 }
+
+// columnJudged has the weights without the held-out rows.
+const columnJudged = "judged_theta"
 
 // ModelID names a model by what it computes: "m-" and the first 32 hexadecimal digits of the SHA-256 over
 //
@@ -81,16 +87,23 @@ func EncodeModel(m *Model) ([]byte, error) {
 		Features: w.Features, Outputs: w.Outputs, Intercept: w.Intercept, Lambda: w.Lambda, Loss: w.Loss,
 		Label: m.Label, Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
 		HeldOutSeed: m.HeldOutSeed, HeldOutFraction: m.HeldOutFraction,
-		Ranges: m.Ranges, TrainedAt: canonicalTime(m.TrainedAt),
+		Ranges: m.Ranges, TrainedAt: canonicalTime(m.TrainedAt), ConfigHash: m.ConfigHash, Judgement: m.Judgement,
 	}
-	value, err := encodeMessage(KeyModel, &doc, nil,
-		int32Column("feature", ordinals(w.Features)),
-		listColumn(float64Column("theta", transpose(w.Theta, w.Outputs, w.Features)), w.Features, w.Outputs),
-	)
+	columns := []column{int32Column("feature", ordinals(w.Features)), weightColumn("theta", w)}
+	if m.Judged != nil {
+		doc.JudgedIntercept = m.Judged.Intercept
+		columns = append(columns, weightColumn(columnJudged, m.Judged))
+	}
+	value, err := encodeMessage(KeyModel, &doc, nil, columns...)
 	if err != nil {
 		return nil, fmt.Errorf("encode model %s: %w", id, err)
 	}
 	return value, nil
+}
+
+// weightColumn has a list of K weights for each feature.
+func weightColumn(name string, w *training.Model) column {
+	return listColumn(float64Column(name, transpose(w.Theta, w.Outputs, w.Features)), w.Features, w.Outputs)
 }
 
 // DecodeModel reads a message that [EncodeModel] wrote. The result is valid ([Model.Validate]) and
@@ -123,7 +136,10 @@ func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
 		Sequence: doc.Sequence, Model: weights, Label: doc.Label, Metrics: doc.Metrics,
 		TrainRows: doc.TrainRows, HeldOutRows: doc.HeldOutRows,
 		HeldOutSeed: doc.HeldOutSeed, HeldOutFraction: doc.HeldOutFraction,
-		Ranges: doc.Ranges, TrainedAt: doc.TrainedAt,
+		Ranges: doc.Ranges, TrainedAt: doc.TrainedAt, ConfigHash: doc.ConfigHash, Judgement: doc.Judgement,
+	}
+	if m.Judged, err = readJudged(rec, doc); err != nil {
+		return nil, err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -157,6 +173,21 @@ func readWeights(rec arrow.Record, doc *modelDocument) (*training.Model, error) 
 	return &training.Model{
 		Features: m, Outputs: k, Theta: transpose(theta, m, k),
 		Intercept: doc.Intercept, Lambda: doc.Lambda, Loss: doc.Loss,
+	}, nil
+}
+
+// readJudged copies the weights without the held-out rows, where the model has them.
+func readJudged(rec arrow.Record, doc *modelDocument) (*training.Model, error) {
+	if !rec.Schema().HasField(columnJudged) {
+		return nil, nil
+	}
+	theta, err := float64Lists(rec, columnJudged, doc.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	return &training.Model{
+		Features: doc.Features, Outputs: doc.Outputs, Theta: transpose(theta, doc.Features, doc.Outputs),
+		Intercept: doc.JudgedIntercept, Lambda: doc.Lambda, Loss: doc.Loss,
 	}, nil
 }
 

@@ -199,6 +199,51 @@ func TestModelRoundTrip(t *testing.T) {
 	diff(t, want, must(DecodeModel(newDecoder(), must(EncodeModel(exampleModel())))))
 }
 
+func TestChallengerRoundTrip(t *testing.T) {
+	want := exampleChallenger()
+	want.ID, want.FormatVersion, want.TrainedAt = ModelID(want), FormatVersion, noon.UTC()
+	diff(t, want, must(DecodeModel(newDecoder(), must(EncodeModel(exampleChallenger())))))
+	if want.ID != ModelID(exampleModel()) {
+		t.Error("how a model was judged changes its id")
+	}
+	pointer := must(DecodeCurrent(newDecoder(), must(EncodeCurrent(exampleRollback()))))
+	if want := exampleRollback(); pointer.Pin != want.Pin || pointer.Replaced != want.Replaced || pointer.Reason != want.Reason {
+		t.Errorf("%+v", pointer)
+	}
+}
+
+func TestModelRefusesWhatItCannotBeJudgedBy(t *testing.T) {
+	for name, spoil := range map[string]func(*Model){
+		"weights of another shape":   func(m *Model) { m.Judged.Features, m.Judged.Theta = 3, m.Judged.Theta[:9] },
+		"weights that are no number": func(m *Model) { m.Judged.Theta[2] = math.NaN() },
+		"no intercept":               func(m *Model) { m.Judged.Intercept = nil },
+		"an unknown verdict":         func(m *Model) { m.Judgement.Verdict = "splendid" },
+		"a margin without end":       func(m *Model) { m.Judgement.Margin = math.Inf(1) },
+		"fewer rows than none":       func(m *Model) { m.Judgement.Rows = -1 },
+	} {
+		m := exampleChallenger()
+		spoil(m)
+		if _, err := EncodeModel(m); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := EncodeCurrent(&Current{ID: "m-1", Pin: "for ever"}); err == nil {
+		t.Error("an unknown pin: no error")
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	promoted := 0
+	for _, v := range Verdicts() {
+		if v.Promoted() {
+			promoted++
+		}
+	}
+	if m := exampleModel(); promoted != 5 || !m.Promoted() || exampleChallenger().Promoted() {
+		t.Errorf("%d verdicts promote, a model without one: %v", promoted, m.Promoted())
+	}
+}
+
 func TestModelRefusesAForeignID(t *testing.T) {
 	m := exampleModel()
 	m.ID = "m-0123"

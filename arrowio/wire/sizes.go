@@ -37,9 +37,9 @@ func FeatureSetBytes(m, width, k int) int64 {
 	return int64(m)*row + int64(width)*encoderDimBytes + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
 }
 
-// ModelBytes bounds the size of a model on m features with k outputs.
+// ModelBytes bounds the size of a model on m features with k outputs, with the weights that it is judged by.
 func ModelBytes(m, k int) int64 {
-	return int64(m)*(4+8*int64(k)) + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
+	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
 }
 
 // FeatureRowBytes bounds what one row of m features, with a number as label, adds to a features message.

@@ -101,6 +101,8 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		for i := range 256 {
 			m.Ranges = append(m.Ranges, Range{int32(i), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
 		}
+		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
+		m.Judgement.NotCompared = strings.Repeat("€", 200)
 		checkBound(t, fmt.Sprint(c), ModelBytes(c[0], c[1]), must(EncodeModel(m)), 64<<10)
 	}
 }

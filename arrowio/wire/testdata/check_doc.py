@@ -30,6 +30,12 @@ found["features"] = {
     "feature_set": document["feature_set"], "rows": rows.tolist(), "z": z.tolist(),
     "labels": [table[name].to_pylist() for name in document["label_columns"]],
 }
+_, _, z, table = reader.read_features(messages["predictions"])
+model_id, prediction, probabilities = reader.predictions(table)
+found["predicted"] = {
+    "model": model_id, "prediction": prediction, "probabilities": probabilities,
+    "again": reader.probabilities(reader.predict(model, z)).tolist(),
+}
 found["scores"] = reader.scores([messages["checkpoint"]], fs["coding"]).tolist()
 found["headers"] = reader.feature_headers([(h["Key"], h["Value"].encode()) for h in request["headers"]])
 found["sampled"] = [reader.sampled(*row) for row in request["sampled"]]

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"testing"
+)
+
+// fromBytes splits bytes into headers: key, value, key, value, with zero bytes between.
+func fromBytes(raw []byte) (headers []Header) {
+	parts := bytes.Split(raw, []byte{0})
+	for i := 0; i+1 < len(parts); i += 2 {
+		headers = append(headers, Header{Key: string(parts[i]), Value: parts[i+1]})
+	}
+	return headers
+}
+
+// toBytes is the inverse of fromBytes, for headers without zero bytes.
+func toBytes(headers []Header) []byte {
+	var parts [][]byte
+	for _, h := range headers {
+		parts = append(parts, []byte(h.Key), h.Value)
+	}
+	return bytes.Join(parts, []byte{0})
+}
+
+// checkHeaders wants a refusal that says what it is, or a value whose own headers are read as the same.
+func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]Header) (T, error), headers []Header) {
+	t.Helper()
+	first, err := parse(headers)
+	if err != nil {
+		if !errors.Is(err, ErrHeaders) {
+			t.Fatalf("error %v is not ErrHeaders", err)
+		}
+		return
+	}
+	second, err := parse(first.Headers()) // long texts are cut when they are written
+	if err != nil {
+		t.Fatalf("the headers of %+v are refused: %v", first, err)
+	}
+	if third, err := parse(second.Headers()); err != nil || !reflect.DeepEqual(third, second) {
+		t.Fatalf("%+v is read as %+v, %v", second, third, err)
+	}
+}
+
+// FuzzHeaders reads any headers as those of features, dead letters and replays.
+func FuzzHeaders(f *testing.F) {
+	replay := Replay{Topic: "events", Partition: 3, Offset: 77, Rows: []int32{0, 1, 2, 9}, Letter: 5}
+	for _, headers := range [][]Header{
+		FeatureBatch{FeatureSetID: "fs-1", SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 4, SourceRows: 4}.Headers(),
+		DeadLetter{Stage: "subsample", Reason: "corrupt", Detail: "arrow message 1", Topic: "events", Offset: 9, Time: noon}.Headers(),
+		replay.Headers(),
+		ReplayNote{Replay: replay, Done: true, NextOffset: 100}.Headers(),
+		{{Key: HeaderReplayRows, Value: []byte("0-2147483647,5-3,-1,4294967296")}, {Key: HeaderReplayState, Value: nil}},
+	} {
+		f.Add(toBytes(headers))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		headers := fromBytes(raw)
+		checkHeaders(t, ParseFeatureHeaders, headers)
+		checkHeaders(t, ParseDeadLetterHeaders, headers)
+		checkHeaders(t, ParseReplayHeaders, headers)
+		checkHeaders(t, func(headers []Header) (ReplayNote, error) {
+			note, _, err := ParseReplayNote(headers)
+			return note, err
+		}, withState(headers))
+	})
+}
+
+// withState are headers that are those of a note: others are none, which is no error.
+func withState(headers []Header) []Header {
+	for _, h := range headers {
+		if h.Key == HeaderReplayState {
+			return headers
+		}
+	}
+	return append([]Header{textHeader(HeaderReplayState, replayDone)}, headers...)
+}
+
+// FuzzKeys takes message keys apart; what comes out makes the same key.
+func FuzzKeys(f *testing.F) {
+	for _, key := range [][]byte{SpecKey("income"), RequestKey("income", "rq-1"), CheckpointKey("ex-7", 2), SetKey("income", "fs-1"), CurrentKey("income")} {
+		f.Add(key)
+	}
+	f.Add([]byte("a/request/b/request/c"))
+	f.Fuzz(func(t *testing.T, key []byte) {
+		if pipeline, id, ok := ParseRequestKey(key); ok && !bytes.Equal(RequestKey(pipeline, id), key) {
+			t.Errorf("request %q of %q", id, pipeline)
+		}
+		pipeline, id, current, ok := ParseSetKey(key)
+		if ok && current && !bytes.Equal(CurrentKey(pipeline), key) || ok && !current && !bytes.Equal(SetKey(pipeline, id), key) {
+			t.Errorf("set %q of %q, current %v", id, pipeline, current)
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Verdict is what became of a challenger, a model that was just trained, in one word that also says why.
+type Verdict string
+
+// The verdicts. The first five make the challenger current.
+const (
+	VerdictFirst     Verdict = "first"     // there was no model
+	VerdictBetter    Verdict = "better"    // it beat the incumbent on the same rows
+	VerdictNewSet    Verdict = "new_set"   // the incumbent is of a feature set that is no longer in use
+	VerdictUnopposed Verdict = "unopposed" // the incumbent could not be compared; not_compared says why
+	VerdictAlways    Verdict = "always"    // every challenger is made current, as configured
+	VerdictWorse     Verdict = "worse"     // it did not beat the incumbent
+	VerdictPinned    Verdict = "pinned"    // the incumbent is pinned
+)
+
+// Verdicts lists them.
+func Verdicts() []Verdict {
+	return []Verdict{VerdictFirst, VerdictBetter, VerdictNewSet, VerdictUnopposed, VerdictAlways, VerdictWorse, VerdictPinned}
+}
+
+// Promoted says that the challenger was to become current.
+func (v Verdict) Promoted() bool { return v != VerdictWorse && v != VerdictPinned }
+
+// Judgement is how a challenger stood against the incumbent, the model that was current when it was trained. Both errors are
+// in percent, on the same rows, which neither of the weights compared were fitted on.
+type Judgement struct {
+	Verdict         Verdict  `json:"verdict"`
+	Incumbent       string   `json:"incumbent,omitempty"`             // id
+	IncumbentSet    string   `json:"incumbent_feature_set,omitempty"` // where it is not that of the challenger
+	Rule            string   `json:"rule"`
+	Margin          float64  `json:"margin"`
+	Measure         string   `json:"measure,omitempty"` // misclassification or unexplained_variance
+	Rows            int64    `json:"rows"`
+	ChallengerError *float64 `json:"challenger_error,omitempty"`
+	IncumbentError  *float64 `json:"incumbent_error,omitempty"`
+	NotCompared     string   `json:"not_compared,omitempty"` // why there are no errors, for people
+}
+
+// Compared says that there are errors of both.
+func (j *Judgement) Compared() bool { return j.ChallengerError != nil && j.IncumbentError != nil }
+
+// Promoted says that the model was to become current: a model that was never judged was.
+func (m *Model) Promoted() bool { return m.Judgement == nil || m.Judgement.Verdict.Promoted() }
+
+func (j *Judgement) validate() error {
+	if j == nil {
+		return nil
+	}
+	if !slices.Contains(Verdicts(), j.Verdict) {
+		return fmt.Errorf("unknown verdict %q", cutText(string(j.Verdict), 40))
+	}
+	if j.Rows < 0 || !finite64([]float64{j.Margin}) {
+		return fmt.Errorf("judgement on %d rows with margin %v", j.Rows, j.Margin)
+	}
+	return nil
+}

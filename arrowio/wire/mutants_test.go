@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/internal/hostile"
+)
+
+// hostileLimits are so small that a breach shows; documentCost is what parsing may allocate beside them, for every byte of
+// a message and in any case.
+var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
+
+const documentCost, codecTables = 64, 1 << 20
+
+// rawDecoders decode alone, which is what has a budget.
+var rawDecoders = map[string]func(*arrowio.Decoder, []byte) error{
+	"spec": only(DecodeSpec), "pass": only(DecodeSpec), "request": only(DecodeRequest), "checkpoint": only(DecodeCheckpoint),
+	"gram": only(DecodeCheckpoint), "feature set": only(DecodeFeatureSet), "model": only(DecodeModel),
+	"challenger": only(DecodeModel), "current": only(DecodeCurrent),
+}
+
+func only[T any](decode func(*arrowio.Decoder, []byte) (T, error)) func(*arrowio.Decoder, []byte) error {
+	return func(dec *arrowio.Decoder, value []byte) error {
+		_, err := decode(dec, value)
+		return err
+	}
+}
+
+// document is a message of this project with the JSON in it.
+type document struct {
+	*hostile.Message
+	name   string
+	keys   []string // of its metadata
+	texts  []string
+	tokens [][][]int // of each text
+}
+
+// token is a number, word or name in JSON.
+var token = regexp.MustCompile(`-?[0-9][0-9.eE+-]*|"[^"]*"|true|false|null`)
+
+func documents() []*document {
+	var all []*document
+	for _, name := range slices.Sorted(maps.Keys(decoders)) {
+		value := decoders[name].value()
+		d := &document{Message: hostile.ArrowMessage(name, value), name: name, keys: []string{decoders[name].key}}
+		recs := must(newDecoder().Decode(value))
+		meta := recs[0].Schema().Metadata().ToMap()
+		releaseAll(recs)
+		if _, ok := meta[KeyEncoder]; ok {
+			d.keys = append(d.keys, KeyEncoder)
+		}
+		for _, key := range d.keys {
+			d.texts = append(d.texts, meta[key])
+			d.tokens = append(d.tokens, token.FindAllStringIndex(meta[key], -1))
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// TestMutants damages the messages that the stages read back, their Arrow and the JSON in it. What is refused has a
+// reason; what is accepted is encoded to a message that decodes to the same.
+func TestMutants(t *testing.T) {
+	all := documents()
+	var messages []*hostile.Message
+	for _, d := range all {
+		messages = append(messages, d.Message)
+	}
+	dec := arrowio.NewDecoder(hostileLimits)
+	of := all[0]
+	hostile.Run(t, hostile.Suite{
+		Make: func(r *rand.Rand, into []byte) []byte {
+			of = all[r.IntN(len(all))]
+			if r.IntN(4) == 0 {
+				return append(into, of.withOtherText(r)...)
+			}
+			return of.Mutate(r, into, messages)
+		},
+		Try: func(m *hostile.Meter, mutant []byte) (string, error) {
+			m.Within(hostileLimits.BudgetBytes+documentCost*int64(len(mutant))+codecTables, func() {
+				_ = rawDecoders[of.name](dec, mutant) // an error costs memory too
+			})
+			return documentReason(decoders[of.name].decode(dec, mutant))
+		},
+	}, 25_000)
+}
+
+// documentReason is the word for what a decoder says.
+func documentReason(err error) (string, error) {
+	switch {
+	case err == nil:
+		return hostile.Accepted, nil
+	case errors.Is(err, errUnstable), strings.Contains(err.Error(), "unforeseen"):
+		return "", err
+	case errors.Is(err, ErrFormatVersion):
+		return "format_version", nil
+	case errors.Is(err, ErrHashMismatch):
+		return "hash_mismatch", nil
+	case errors.Is(err, ErrMalformed):
+		return "malformed", nil
+	case arrowio.Reason(err) != "":
+		return arrowio.Reason(err), nil
+	}
+	return "", fmt.Errorf("no reason: %w", err)
+}
+
+// others are put in the place of tokens.
+var others = []string{"0", "1", "-1", "0.5", "1e99", "1e-320", "-0", "2147483648", "4294967295", "1099511627776", "9223372036854775807",
+	"9223372036854775808", "18446744073709551616", "1e400", "null", "true", `""`, `"x"`, "[]", "{}", "[[]]", `"\ud800"`, "1.5",
+	`"0001-01-01T00:00:00Z"`, "[1,2,3]", `["a","a"]`, ""}
+
+// withOtherText is the message with tokens of its JSON changed, or with noise in it.
+func (d *document) withOtherText(r *rand.Rand) []byte {
+	i := r.IntN(len(d.texts))
+	text, tokens := d.texts[i], d.tokens[i]
+	if r.IntN(8) == 0 {
+		m := &hostile.Message{Bytes: []byte(text), Order: binary.LittleEndian}
+		text = strings.ToValidUTF8(string(m.Mutate(r, nil, []*hostile.Message{m})), "?")
+	} else {
+		for range 1 + r.IntN(2) {
+			text = d.replaceToken(r, text, tokens)
+			tokens = token.FindAllStringIndex(text, -1)
+		}
+	}
+	return rewrite(d.Bytes, func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		meta[d.keys[i]] = text
+		return f, c
+	})
+}
+
+// replaceToken puts another token in the place of one.
+func (d *document) replaceToken(r *rand.Rand, text string, tokens [][]int) string {
+	if len(tokens) == 0 {
+		return text
+	}
+	at := tokens[r.IntN(len(tokens))]
+	other := others[r.IntN(len(others))]
+	if r.IntN(3) == 0 {
+		from := tokens[r.IntN(len(tokens))]
+		other = text[from[0]:from[1]]
+	}
+	return text[:at[0]] + other + text[at[1]:]
+}

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// Columns that predictions add to a features message. They are null in a message without a model; probabilities also where
+// the model's loss gives none.
+const (
+	ColumnPrediction    = "prediction"
+	ColumnProbabilities = "probabilities" // of a classification, in the order of its classes
+)
+
+// HeaderModel is the header of the features topic that names the model behind the predictions; empty = none. It is on every
+// message of a featurizer that attaches predictions.
+const HeaderModel = "eerf-model"
+
+// ModelHeader makes the header that names a model; an empty id says that there is none.
+func ModelHeader(id string) Header { return textHeader(HeaderModel, id) }
+
+// Predictions says what columns of predictions a features message has and which model fills them.
+type Predictions struct {
+	Model         string // id; empty = none
+	Missing       string // in one word, why there is none
+	Outputs       int    // K of a regression; 0 for classes
+	Classes       *Classes
+	Probabilities bool // whether the model gives them
+}
+
+// Classes are the names of the classes as the values of a dictionary. They may be shared.
+type Classes struct {
+	names arrow.Array
+	n     int
+}
+
+// NewClasses returns the names in the order of the classes' numbers.
+func NewClasses(names []string) *Classes { return &Classes{textColumn("", names).arr, len(names)} }
+
+// Len is the number of classes.
+func (c *Classes) Len() int { return c.n }
+
+// RowBytes is about what the columns add to a features message for each row.
+func (p *Predictions) RowBytes() int64 {
+	if p.Classes == nil {
+		return 4 * int64(p.Outputs)
+	}
+	return 4 * int64(1+p.Classes.n)
+}
+
+// predictionGaps are the places of predictions in a message that is laid out.
+type predictionGaps struct{ prediction, probabilities []byte }
+
+// carve takes the gaps of so many rows out of memory and returns what is left of it.
+func (p *Predictions) carve(into []byte, rows int) (gaps predictionGaps, rest []byte) {
+	if p == nil {
+		return predictionGaps{}, into
+	}
+	take := func(values int) []byte {
+		gap := into[: 4*values : 4*values]
+		into = into[4*values:]
+		return gap
+	}
+	if p.Classes == nil {
+		gaps.prediction = take(rows * p.Outputs)
+		return gaps, into
+	}
+	gaps.prediction, gaps.probabilities = take(rows), take(rows*p.Classes.n)
+	return gaps, into
+}
+
+// columns are those of so many rows, with their values in the gaps.
+func (p *Predictions) columns(gaps predictionGaps, rows int) []column {
+	switch {
+	case p == nil:
+		return nil
+	case p.Classes == nil && p.Outputs == 1:
+		return []column{{ColumnPrediction, nullable(arrow.PrimitiveTypes.Float32, gaps.prediction, rows, p.Model != ""), true}}
+	case p.Classes == nil:
+		return []column{{ColumnPrediction, nullableLists(gaps.prediction, rows, p.Outputs, p.Model != ""), true}}
+	}
+	return []column{
+		{ColumnPrediction, p.Classes.numbered(gaps.prediction, rows, p.Model != ""), true},
+		{ColumnProbabilities, nullableLists(gaps.probabilities, rows, p.Classes.n, p.Model != "" && p.Probabilities), true},
+	}
+}
+
+// validity is the bitmap of rows that are all there, which needs none, or all null.
+func validity(rows int, there bool) (bitmap *memory.Buffer, nulls int) {
+	if there || rows == 0 {
+		return nil, 0
+	}
+	return memory.NewBufferBytes(make([]byte, (rows+7)/8)), rows
+}
+
+// nullable wraps the bytes of n values that are all there or all null.
+func nullable(t arrow.DataType, raw []byte, n int, there bool) arrow.Array {
+	bitmap, nulls := validity(n, there)
+	data := array.NewData(t, n, []*memory.Buffer{bitmap, memory.NewBufferBytes(raw)}, nil, nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+// nullableLists wraps the bytes of rows lists of n float32 values.
+func nullableLists(raw []byte, rows, n int, there bool) arrow.Array {
+	values := fixedWidth(arrow.PrimitiveTypes.Float32, raw, rows*n)
+	defer values.Release()
+	bitmap, nulls := validity(rows, there)
+	t := arrow.FixedSizeListOfNonNullable(int32(n), arrow.PrimitiveTypes.Float32)
+	data := array.NewData(t, rows, []*memory.Buffer{bitmap}, []arrow.ArrayData{values.Data()}, nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+// numbered wraps the bytes of n class numbers as a dictionary column.
+func (c *Classes) numbered(raw []byte, n int, there bool) arrow.Array {
+	t := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	numbers := nullable(t.IndexType, raw, n, there)
+	defer numbers.Release()
+	return array.NewDictionaryArray(t, numbers, c.names)
+}
+
+// check refuses what no message can hold.
+func (p *Predictions) check() {
+	if p != nil && (p.Classes == nil) == (p.Outputs < 1) {
+		panic(fmt.Sprintf("wire: predictions of %d outputs and classes %v: want one of the two", p.Outputs, p.Classes))
+	}
+}
