@@ -9,6 +9,8 @@ import (
 var (
 	// ErrUnknownTopic marks a topic or partition that the broker does not have.
 	ErrUnknownTopic = errors.New("unknown topic or partition")
+	// ErrDenied marks credentials or rights that the broker refuses. It is permanent.
+	ErrDenied = errors.New("credentials or rights refused")
 	// ErrMessageTooLarge marks a produce request over the broker's limit.
 	ErrMessageTooLarge = errors.New("message larger than the broker accepts")
 )

@@ -1,30 +1,53 @@
 #!/usr/bin/env bash
-# One Apache Kafka node (KRaft, plain text, loopback only) for the tests, without Docker: needs Java 17 and Maven.
+# Apache Kafka (KRaft, loopback only) for the tests, without Docker: needs Java 17, Maven and openssl.
 #
-#   scripts/kafka.sh run COMMAND...   starts a node, runs COMMAND with EERF_TEST_BROKERS set to its address,
-#                                     stops it, and returns what COMMAND returned
-#   scripts/kafka.sh start            starts a node that stays; says where its log is
-#   scripts/kafka.sh env              prints its address, for: eval "$(scripts/kafka.sh env)"
+#   scripts/kafka.sh run [--nodes N] [--secured] COMMAND...
+#                                     starts a cluster, runs COMMAND with the variables below, stops the cluster, and
+#                                     returns what COMMAND returned
+#   scripts/kafka.sh start [--nodes N] [--secured]
+#                                     starts a cluster that stays; says where its logs are
+#   scripts/kafka.sh env              prints its variables, for: eval "$(scripts/kafka.sh env)"
 #   scripts/kafka.sh stop             stops it and removes its data; does nothing where none runs
+#   scripts/kafka.sh node kill I      ends node I (1 to N) of the cluster in EERF_TEST_KAFKA at once, as kill -9 does
+#   scripts/kafka.sh node stop I      ends it in good order
+#   scripts/kafka.sh node start I     starts it again on its data, and returns when it answers
 #   scripts/kafka.sh fetch            downloads Kafka (43 MB, once) and does nothing else
 #   scripts/kafka.sh missing          prints what this machine lacks: nothing where all is there
 #
-# Several `run` may go on at once; `start` keeps one node per user. The jars come from Maven's repository by the
-# settings of its user and stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/kafka-VERSION. Data and log of a node are in a
-# temporary folder that goes with the node; where a node does not start, the end of its log is shown.
+# COMMAND and `env` get
+#   EERF_TEST_BROKERS   the addresses, comma separated
+#   EERF_TEST_KAFKA     the folder of the cluster: a folder 1 to N for each node, with its log; script names this file
+# With --nodes 3 topics have three replicas, of which two acknowledge; without it there is one node.
+# With --secured brokers demand TLS and SASL (plain, scram-sha-256, scram-sha-512), users have the rights that they are
+# given and no others, and the folder holds
+#   ca.pem, client.pem, client.key   the authority, and a certificate of the user "client"
+#   password                         that of the user "admin", who may do everything
+#   brokers-mutual                   addresses where the client's certificate says who it is
+#   brokers-readable                 addresses with SASL and without TLS
 #
-# KAFKA_PORT=N       listen on N, and on N+1 for the controller, instead of free ports
-# KAFKA_KEEP_LOG=F   copy the node's log to the file F when it stops
+# Several `run` may go on at once; `start` keeps one cluster per user. The jars come from Maven's repository by the
+# settings of its user and stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/kafka-VERSION. Data and logs are in a temporary
+# folder that goes with the cluster; where a node does not start, the end of its log is shown.
+#
+# KAFKA_PORT=N       listen on the ports from N on, four for each node, instead of free ones
+# KAFKA_KEEP_LOGS=D  copy the nodes' logs to the folder D when the cluster stops
 set -euo pipefail
 
 readonly kafka=4.1.1 log4j=2.25.4
 readonly plugin=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 readonly home="${XDG_CACHE_HOME:-${HOME:?}/.cache}/eerf/kafka-$kafka"
-readonly started="$home/node" # names the folder of the node that `start` left running
-readonly patience=120         # seconds for a node to answer; it takes about five
+readonly started="$home/cluster" # names the folder of the cluster that `start` left running
+readonly patience=600            # seconds for a node to answer or to end; on a machine at rest it takes about five
 
-node=     # folder of the node that this process is responsible for
+# shellcheck source=scripts/kafka-settings.sh
+source "$(dirname "${BASH_SOURCE[0]}")/kafka-settings.sh"
+
+cluster=  # folder of the cluster
+owned=    # is set while this process is responsible for the cluster
 scratch=  # unfinished download
+
+# java_quick starts Java for programs that run for seconds: most of that would go into the last tenth of speed.
+java_quick=(java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$home/lib/*")
 
 fail() {
   printf 'kafka.sh: %s\n' "$*" >&2
@@ -39,6 +62,8 @@ missing() {
     echo "no Java 17"
   elif ! command -v mvn >/dev/null; then
     echo "no Maven"
+  elif ! command -v openssl >/dev/null; then
+    echo "no openssl"
   fi
 }
 
@@ -90,68 +115,76 @@ maven() {
 # listening is whether something accepts connections at a port.
 listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# free_port prints N where nothing listens at N and N+1, below the ports that systems hand out to clients.
-free_port() {
+# free is whether nothing listens at any of so many ports from one on.
+free() {
+  local port
+  for ((port = $1; port < $1 + $2; port++)); do
+    ! listening "$port" || return 1
+  done
+}
+
+# free_ports prints the first of so many free ports in a row, below the ports that systems hand out to clients.
+free_ports() {
   local port
   for _ in {1..50}; do
-    port=$((20000 + RANDOM % 6000 * 2))
-    if ! listening "$port" && ! listening $((port + 1)); then
+    port=$((20000 + RANDOM % (12000 / $1) * $1))
+    if free "$port" "$1"; then
       echo "$port"
       return
     fi
   done
-  fail "no free port"
+  fail "no free ports"
 }
 
-# settings prints a server.properties. The cleaner runs often because tests wait for compaction.
-settings() {
-  local port=$1 controller=$(($1 + 1))
-  cat <<PROPERTIES
-process.roles=broker,controller
-node.id=1
-listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-controller.listener.names=CONTROLLER
-controller.quorum.bootstrap.servers=127.0.0.1:$controller
-log.dirs=$node/data
-offsets.topic.replication.factor=1
-offsets.topic.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-transaction.state.log.num.partitions=4
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
-group.initial.rebalance.delay.ms=0
-message.max.bytes=8388608
-log.cleaner.backoff.ms=500
-log.segment.delete.delay.ms=1000
-PROPERTIES
-}
-
-# launch starts a node in a folder of its own and returns when it answers.
+# launch makes the cluster that the options ask for, starts its nodes, and returns when they answer.
 launch() {
-  local port=${KAFKA_PORT:-} id
-  port=${port:-$(free_port)}
-  if listening "$port" || listening $((port + 1)); then
-    fail "ports $port and $((port + 1)) are not free"
-  fi
-  node=$(mktemp -d "${TMPDIR:-/tmp}/eerf-kafka.XXXXXX")
-  settings "$port" >"$node/server.properties"
-  echo "127.0.0.1:$port" >"$node/brokers"
-  id=$(java -cp "$home/lib/*" kafka.tools.StorageTool random-uuid)
-  java -cp "$home/lib/*" kafka.tools.StorageTool format --standalone -t "$id" -c "$node/server.properties" \
-    >"$node/log" 2>&1 || fail_with_log "the node's storage could not be formatted"
-  nohup java -Xmx1G -Dlog4j2.level=INFO -cp "$home/lib/*" kafka.Kafka "$node/server.properties" \
-    </dev/null >>"$node/log" 2>&1 &
-  echo $! >"$node/pid"
-  wait_until_ready "$port"
+  local ports=$((4 * nodes)) i
+  port=${KAFKA_PORT:-$(free_ports "$ports")}
+  free "$port" "$ports" || fail "ports $port to $((port + ports - 1)) are not free"
+  cluster=$(mktemp -d "${TMPDIR:-/tmp}/eerf-kafka.XXXXXX")
+  owned=yes
+  describe
+  format
+  each start_node
+  each wait_until_ready
+}
+
+each() {
+  local i
+  for ((i = 1; i <= nodes; i++)); do "$1" "$i"; done
+}
+
+# format makes the storage of all nodes, at once since each takes a Java machine.
+format() {
+  local id i pids=()
+  id=$(openssl rand -hex 11) # 22 letters, as 16 bytes in base64 have
+  for ((i = 1; i <= nodes; i++)); do
+    mkdir "$cluster/$i"
+    settings "$i" >"$cluster/$i/server.properties"
+    "${java_quick[@]}" kafka.tools.StorageTool format -t "$id" -c "$cluster/$i/server.properties" "${users[@]}" \
+      >"$cluster/$i/log" 2>&1 &
+    pids+=($!)
+  done
+  for ((i = 1; i <= nodes; i++)); do
+    wait "${pids[i - 1]}" || fail_with_log "$i" "the storage of node $i could not be formatted"
+  done
+}
+
+# start_node starts a node with a log of its own: what is waited for is what this start says.
+start_node() {
+  cat "$cluster/$1/log" >>"$cluster/$1/log-before"
+  nohup "${java_quick[@]}" -Xmx256M -Dlog4j2.level=INFO kafka.Kafka "$cluster/$1/server.properties" \
+    </dev/null >"$cluster/$1/log" 2>&1 &
+  echo $! >"$cluster/$1/pid"
+  disown # or its end, which may be meant, is reported
 }
 
 wait_until_ready() {
   local until=$((SECONDS + patience))
-  until grep -qF 'Kafka Server started' "$node/log" && answers "$1"; do
-    running "$node" || fail_with_log "the node ended"
-    ((SECONDS < until)) || fail_with_log "the node does not answer after $patience s"
+  until grep -qF 'Kafka Server started' "$cluster/$1/log" && answers "$(cat "$cluster/$1/readable-port")"; do
+    # Not running: until it has become Java, the process just started bears the name of this script.
+    kill -0 "$(cat "$cluster/$1/pid")" 2>/dev/null || fail_with_log "$1" "node $1 ended"
+    ((SECONDS < until)) || fail_with_log "$1" "node $1 does not answer after $patience s"
     sleep 0.2
   done
 }
@@ -163,82 +196,125 @@ answers() (
   IFS= read -r -t 5 -d '' _ <&3
 ) 2>/dev/null
 
-# running is whether the process of a node's folder lives; its number may have gone to another program since.
+# running is whether the process of a node lives; its number may have gone to another program since.
 running() {
   local pid arguments
-  pid=$(cat "$1/pid" 2>/dev/null) || return
+  pid=$(cat "$cluster/$1/pid" 2>/dev/null) || return
   if [[ -d /proc/self ]]; then
     arguments=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") || return
   else
     arguments=$(ps -o args= -p "$pid") || return
   fi
-  [[ $arguments == *"$1/server.properties"* ]]
+  [[ $arguments == *"$cluster/$1/server.properties"* ]]
 }
 
-# discard ends the node of a folder and removes the folder. No orderly end: nothing of it is kept.
+# end sends a node a signal and returns when its process is gone.
+end() {
+  local until=$((SECONDS + patience))
+  ! running "$1" || kill "-$2" "$(cat "$cluster/$1/pid")" || true
+  while running "$1"; do
+    ((SECONDS < until)) || fail "node $1 does not end"
+    sleep 0.05
+  done
+}
+
+# discard ends the nodes and removes the folder of the cluster. No orderly end: nothing of it is kept.
 discard() {
-  local until=$((SECONDS + 10))
-  if running "$1"; then
-    kill -KILL "$(cat "$1/pid")" || true
-    while running "$1" && ((SECONDS < until)); do sleep 0.1; done
-  fi
-  if [[ -n ${KAFKA_KEEP_LOG:-} && -f $1/log ]]; then
-    cp "$1/log" "$KAFKA_KEEP_LOG" || true
-  fi
-  rm -rf "$1"
+  local node
+  for node in "$cluster"/[0-9]*; do
+    end "${node##*/}" KILL || true
+    if [[ -n ${KAFKA_KEEP_LOGS:-} ]]; then
+      mkdir -p "$KAFKA_KEEP_LOGS"
+      cat "$node"/log-before "$node"/log >"$KAFKA_KEEP_LOGS/${cluster##*/}-${node##*/}.log" || true
+    fi
+  done
+  rm -rf "$cluster"
 }
 
 fail_with_log() {
-  tail -n 40 "$node/log" >&2
-  fail "$1"
+  tail -n 40 "$cluster/$1/log" >&2
+  fail "$2"
 }
 
 # clean_up runs at every end of this process, and removes what it is still responsible for.
 clean_up() {
   trap '' HUP INT TERM
-  [[ -z $node ]] || discard "$node" 2>/dev/null
+  [[ -z $owned ]] || discard 2>/dev/null
   [[ -z $scratch ]] || rm -rf "$scratch"
 }
 
-require_tools() {
+# options reads those before the command into nodes and secured, and leaves the command in rest.
+options() {
+  nodes=1 secured=
+  while [[ ${1:-} == --* ]]; do
+    case $1 in
+      --nodes) nodes=${2:-} && shift 2 ;;
+      --secured) secured=yes && shift ;;
+      *) fail "unknown option $1" ;;
+    esac
+  done
+  [[ $nodes =~ ^[1-9]$ ]] || fail "--nodes: expected 1 to 9"
+  rest=("$@")
+}
+
+prepare() {
   local lacks
   lacks=$(missing)
   [[ -z $lacks ]] || fail "$lacks on this machine"
+  fetch
 }
 
 run() {
-  (($# > 0)) || fail "run: which command?"
-  require_tools
-  fetch
+  options "$@"
+  ((${#rest[@]} > 0)) || fail "run: which command?"
+  prepare
   launch
-  echo "Apache Kafka $kafka at $(cat "$node/brokers") after $SECONDS s" >&2
-  EERF_TEST_BROKERS=$(cat "$node/brokers") "$@"
+  echo "Apache Kafka $kafka at $(cat "$cluster/brokers") after $SECONDS s" >&2
+  EERF_TEST_BROKERS=$(cat "$cluster/brokers") EERF_TEST_KAFKA=$cluster "${rest[@]}"
 }
 
 start() {
-  require_tools
-  fetch
-  if [[ -e $started ]] && running "$(cat "$started")"; then
-    fail "a node runs already in $(cat "$started")"
+  options "$@"
+  prepare
+  if find_started && running 1; then
+    fail "a cluster runs already in $cluster"
   fi
   stop
   launch
-  echo "$node" >"$started"
-  echo "Apache Kafka $kafka at $(cat "$node/brokers"), log in $node/log"
-  node= # it stays
+  echo "$cluster" >"$started"
+  echo "Apache Kafka $kafka at $(cat "$cluster/brokers"), logs in $cluster"
+  owned= # it stays
 }
 
+find_started() { [[ -e $started ]] && cluster=$(cat "$started"); }
+
 environment() {
-  if [[ ! -e $started ]] || ! running "$(cat "$started")"; then
-    fail "no node runs: scripts/kafka.sh start"
+  if ! find_started || ! running 1; then
+    fail "no cluster runs: scripts/kafka.sh start"
   fi
-  echo "export EERF_TEST_BROKERS=$(cat "$(cat "$started")/brokers")"
+  echo "export EERF_TEST_BROKERS=$(cat "$cluster/brokers") EERF_TEST_KAFKA=$cluster"
 }
 
 stop() {
-  [[ -e $started ]] || return 0
-  discard "$(cat "$started")"
+  find_started || return 0
+  discard
   rm -f "$started"
+}
+
+# control does something to one node of the cluster that the caller was started with.
+control() {
+  cluster=${EERF_TEST_KAFKA:?names no cluster}
+  [[ -n ${2:-} && -e $cluster/$2/server.properties ]] || fail "no node ${2:-} in $cluster"
+  case $1 in
+    kill) end "$2" KILL ;;
+    stop) end "$2" TERM ;;
+    start)
+      ! running "$2" || fail "node $2 runs"
+      start_node "$2"
+      wait_until_ready "$2"
+      ;;
+    *) fail "node: expected kill, stop or start, not $1" ;;
+  esac
 }
 
 trap clean_up EXIT
@@ -247,9 +323,10 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 case ${1:-} in
-  run) shift && run "$@" ;;
-  start | stop | fetch | missing) "$1" ;;
+  run | start) "$@" ;;
+  stop | fetch | missing) "$1" ;;
   env) environment ;;
+  node) control "${2:-}" "${3:-}" ;;
   *)
     sed -n '2,/^set /s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2

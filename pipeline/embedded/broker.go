@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 )
 
@@ -28,6 +29,10 @@ type Options struct {
 	CompactEvery time.Duration
 	// MinSessionTimeout is the shortest session timeout that a group member may ask for. Zero means 100ms.
 	MinSessionTimeout time.Duration
+	// RebalanceTimeout bounds how long a rebalance waits for members that do not come back, whatever they ask for.
+	// Here every join starts that wait anew, so that members that come and go at the right moments would keep a long
+	// one from ever ending. Zero means what the members ask for.
+	RebalanceTimeout time.Duration
 	// SyncWrites has every acknowledged record on the disk before the acknowledgement, at a cost in speed.
 	// Default false.
 	SyncWrites bool
@@ -62,6 +67,9 @@ func (o Options) validate() error {
 	if o.CompactEvery < time.Millisecond {
 		faults = append(faults, fmt.Errorf("compaction interval %v is under 1ms", o.CompactEvery))
 	}
+	if o.RebalanceTimeout < 0 || o.RebalanceTimeout > maxSessionTimeout {
+		faults = append(faults, fmt.Errorf("rebalance timeout %v is outside 0 to %v", o.RebalanceTimeout, maxSessionTimeout))
+	}
 	if o.MinSessionTimeout < 0 || o.MinSessionTimeout > maxSessionTimeout {
 		faults = append(faults, fmt.Errorf("session timeout minimum %v is outside 0 to %v",
 			o.MinSessionTimeout, maxSessionTimeout))
@@ -93,6 +101,9 @@ func Start(options Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded broker: %w", errors.Join(err, release()))
 	}
+	if options.RebalanceTimeout > 0 {
+		boundRebalances(cluster, options.RebalanceTimeout)
+	}
 	b := &Broker{cluster: cluster, addrs: cluster.ListenAddrs()}
 	stop := b.compactEvery(options.CompactEvery)
 	b.close = sync.OnceValue(func() error {
@@ -104,6 +115,17 @@ func Start(options Options) (*Broker, error) {
 		return release()
 	})
 	return b, nil
+}
+
+// boundRebalances lowers what members say in their joins.
+func boundRebalances(cluster *kfake.Cluster, limit time.Duration) {
+	cluster.ControlKey(kmsg.JoinGroup.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if join, ok := request.(*kmsg.JoinGroupRequest); ok {
+			join.RebalanceTimeoutMillis = min(join.RebalanceTimeoutMillis, int32(limit.Milliseconds()))
+		}
+		return nil, nil, false
+	})
 }
 
 // compactEvery starts compaction until stop is called. The broker has a timer of its own, but does not start

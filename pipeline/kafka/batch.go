@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 )
 
 // A record batch of format 2 is, in big-endian fields: base offset 8, length from here on 4, leader epoch 4,
@@ -74,9 +75,9 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 	if crc32.Checksum(set[batchCheckedBytes:b.bytes], castagnoli) != binary.BigEndian.Uint32(set[17:]) {
 		return b, true, &unreadableError{b.base, b.last + 1, errChecksum}
 	}
-	if b.last < b.base {
-		return b, true, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: last offset %d before base offset %d",
-			ErrCorruptBatch, b.last, b.base)}
+	if b.base < 0 || b.last < b.base || b.last == math.MaxInt64 {
+		return b, true, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: base offset %d, last offset %d",
+			ErrCorruptBatch, b.base, b.last)}
 	}
 	return b, true, nil
 }

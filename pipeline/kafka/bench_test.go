@@ -37,7 +37,7 @@ func message(bytes int) []byte {
 }
 
 func BenchmarkProduce(b *testing.B) {
-	addrs := brokers(b)
+	addrs := connect(b).addrs
 	for _, compression := range []kafka.Compression{kafka.CompressionNone, kafka.CompressionLZ4, kafka.CompressionZstd} {
 		for _, bytes := range []int{64 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%v/%dKiB", compression, bytes>>10), func(b *testing.B) {
@@ -57,7 +57,7 @@ func BenchmarkProduce(b *testing.B) {
 
 func BenchmarkFetch(b *testing.B) {
 	const total = 64 << 20
-	addrs := brokers(b)
+	addrs := connect(b).addrs
 	for _, compression := range []kafka.Compression{kafka.CompressionNone, kafka.CompressionLZ4, kafka.CompressionZstd} {
 		for _, bytes := range []int{1 << 10, 64 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%v/%dKiB", compression, bytes>>10), func(b *testing.B) {
@@ -83,7 +83,7 @@ func BenchmarkFetch(b *testing.B) {
 // BenchmarkOwn measures from the call of Own to the first run and from the end of its context to its return,
 // with a new group each time.
 func BenchmarkOwn(b *testing.B) {
-	client := benchmarkClient(b, brokers(b), kafka.CompressionNone)
+	client := benchmarkClient(b, connect(b).addrs, kafka.CompressionNone)
 	topic := newTopic(b, client, 1, nil)
 	var toRun, toEnd time.Duration
 	n := 0

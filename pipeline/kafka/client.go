@@ -35,7 +35,8 @@ type Client struct {
 	ctx         context.Context // ends once Close has seen the owners out
 	close       func()
 
-	mu      sync.Mutex // guards closing against the start of calls of Own
+	mu      sync.Mutex // guards members, and closing against the start of calls of Own
+	members []*member
 	closing context.Context
 	owners  sync.WaitGroup // calls of Own
 }

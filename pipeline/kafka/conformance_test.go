@@ -12,13 +12,13 @@ import (
 )
 
 // TestConformance runs every behaviour that package pipeline asks of a broker against the embedded one or,
-// with EERF_TEST_BROKERS, against another.
-func TestConformance(t *testing.T) { conformance(t, brokers(t)) }
+// with EERF_TEST_BROKERS, against another: one node or several, open or secured.
+func TestConformance(t *testing.T) { conformance(t, connect(t)) }
 
-func conformance(t *testing.T, addrs []string) {
+func conformance(t *testing.T, on *cluster) {
 	for _, behaviour := range []struct {
 		name string
-		test func(t *testing.T, addrs []string)
+		test func(t *testing.T, on *cluster)
 	}{
 		{"a record comes back as it was written", recordsComeBack},
 		{"every compression is read", everyCompression},
@@ -42,13 +42,15 @@ func conformance(t *testing.T, addrs []string) {
 		{"a deadline ends the membership without an error", deadlineEnds},
 		{"added partitions are assigned", partitionsAdded},
 		{"a topic that comes later is waited for", topicComesLater},
+		{"a partition is followed to another leader", leaderMoves},
+		{"a restarted cluster is used as before", clusterRestarts},
 	} {
-		t.Run(behaviour.name, func(t *testing.T) { behaviour.test(t, addrs) })
+		t.Run(behaviour.name, func(t *testing.T) { behaviour.test(t, on) })
 	}
 }
 
-func recordsComeBack(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func recordsComeBack(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 2, nil)
 	at := time.Now().Add(-time.Hour).Truncate(time.Millisecond) // recent, or retention takes it
 	want := []pipeline.Record{
@@ -98,11 +100,11 @@ func equalRecord(t *testing.T, got, want pipeline.Record) {
 // equalBytes tells nil, a null on the wire, from empty.
 func equalBytes(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
-func everyCompression(t *testing.T, addrs []string) {
+func everyCompression(t *testing.T, on *cluster) {
 	for _, compression := range []kafka.Compression{kafka.CompressionNone, kafka.CompressionGzip,
 		kafka.CompressionSnappy, kafka.CompressionLZ4, kafka.CompressionZstd} {
 		t.Run(compression.String(), func(t *testing.T) {
-			c := config(addrs)
+			c := on.config()
 			c.Compression = compression
 			client := dial(t, c)
 			topic := newTopic(t, client, 1, nil)
@@ -116,8 +118,8 @@ func everyCompression(t *testing.T, addrs []string) {
 	}
 }
 
-func fetchAtEnd(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func fetchAtEnd(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, nil)
 	produce(t, client, topic, 0, values("a", "b")...)
 	for _, offset := range []int64{0, 2} {
@@ -134,8 +136,8 @@ func fetchAtEnd(t *testing.T, addrs []string) {
 	}
 }
 
-func fetchIsWoken(t *testing.T, addrs []string) {
-	c := config(addrs)
+func fetchIsWoken(t *testing.T, on *cluster) {
+	c := on.config()
 	c.FetchMaxWait = patience
 	client := dial(t, c)
 	topic := newTopic(t, client, 1, nil)
@@ -155,8 +157,8 @@ func fetchIsWoken(t *testing.T, addrs []string) {
 	}
 }
 
-func fetchInTheMiddle(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func fetchInTheMiddle(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, nil)
 	produce(t, client, topic, 0, values("a", "b", "c")...)
 	produce(t, client, topic, 0, values("d")...)
@@ -165,11 +167,11 @@ func fetchInTheMiddle(t *testing.T, addrs []string) {
 	}
 }
 
-func offsetOutOfRange(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func offsetOutOfRange(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, nil)
 	produce(t, client, topic, 0, values("a", "b", "c")...)
-	deleteRecords(t, addrs, topic, 0, 2)
+	deleteRecords(t, on, topic, 0, 2)
 	for _, offset := range []int64{0, 1, 4, -5} {
 		_, err := client.Fetch(background(t), topic, 0, offset)
 		var outside *pipeline.OffsetOutOfRangeError
@@ -182,8 +184,8 @@ func offsetOutOfRange(t *testing.T, addrs []string) {
 	}
 }
 
-func unknownTopic(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func unknownTopic(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, nil)
 	ctx := background(t)
 	for _, at := range []struct {
@@ -215,8 +217,8 @@ func unknownTopic(t *testing.T, addrs []string) {
 	}
 }
 
-func messageTooLarge(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func messageTooLarge(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, map[string]string{"max.message.bytes": "10000"})
 	for _, size := range []int{11000, 101 << 20} {
 		_, err := client.Produce(background(t), topic, 0, []pipeline.Record{{Value: make([]byte, size)}})
@@ -230,8 +232,8 @@ func messageTooLarge(t *testing.T, addrs []string) {
 	}
 }
 
-func batchOverFetchSize(t *testing.T, addrs []string) {
-	c := config(addrs)
+func batchOverFetchSize(t *testing.T, on *cluster) {
+	c := on.config()
 	c.FetchMaxBytes = 1000
 	client := dial(t, c)
 	topic := newTopic(t, client, 1, nil)

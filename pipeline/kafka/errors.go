@@ -46,10 +46,14 @@ func isMisrouted(err error) bool {
 	return false
 }
 
-// permanentCodes are answers that stay the same until somebody changes rights or configuration.
-var permanentCodes = []kafkago.Error{
+// deniedCodes are answers that stay the same until somebody changes credentials or rights.
+var deniedCodes = []kafkago.Error{
 	kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed, kafkago.ClusterAuthorizationFailed,
 	kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
+}
+
+// permanentCodes are answers that stay the same until somebody changes the request or the broker's configuration.
+var permanentCodes = []kafkago.Error{
 	kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InvalidSessionTimeout, kafkago.InvalidPartitionNumber,
 	kafkago.InvalidReplicationFactor, kafkago.InvalidReplicaAssignment, kafkago.InvalidConfiguration,
 	kafkago.InvalidRequest, kafkago.PolicyViolation, kafkago.UnsupportedVersion, kafkago.InvalidRequiredAcks,
@@ -74,7 +78,12 @@ func (c *Client) explain(ctx context.Context, at place, err error) error {
 	}
 	var code kafkago.Error
 	switch {
+	case isDisconnected(err):
+		return fmt.Errorf("%v: the broker closed the connection, which it also does where it expects other tls or sasl settings: %w",
+			at, err)
 	case !errors.As(err, &code):
+	case slices.Contains(deniedCodes, code):
+		return pipeline.Permanent(fmt.Errorf("%v: %w: %w", at, pipeline.ErrDenied, err))
 	case code == kafkago.UnknownTopicOrPartition:
 		return fmt.Errorf("%v: %w", at, pipeline.ErrUnknownTopic)
 	case code == kafkago.MessageSizeTooLarge || code == kafkago.RecordListTooLarge:

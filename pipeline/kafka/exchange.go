@@ -140,9 +140,10 @@ func readAborted(r *answerReader) []abortedTransaction {
 		r.fail("fetch answer has %d aborted transactions in %d bytes", n, r.left)
 		return nil
 	}
-	aborted := make([]abortedTransaction, n)
-	for i := range aborted {
-		aborted[i] = abortedTransaction{producer: r.int64(), first: r.int64()}
+	const usual = 64 // what is left of the answer is its own claim, so the list grows with what has been read
+	aborted := make([]abortedTransaction, 0, min(n, usual))
+	for len(aborted) < n && r.err == nil {
+		aborted = append(aborted, abortedTransaction{producer: r.int64(), first: r.int64()})
 	}
 	return aborted
 }

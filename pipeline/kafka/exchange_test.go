@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/segmentio/kafka-go/protocol"
@@ -111,4 +112,25 @@ func TestASetOverTheLimitIsNotTaken(t *testing.T) {
 	if b := parseHeader(over.header); b.base != 10 || b.last != 12 {
 		t.Errorf("header %+v", b)
 	}
+}
+
+// TestAnswersClaimWhatTheyDoNotHave have lengths and counts that agree with each other, of gigabytes that never come.
+func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
+	be := binary.BigEndian
+	whole := answer(t, 11, 0, nil)
+	be.PutUint32(whole, 1<<31-1)
+	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: one stands there, then replica and record set
+	before := allocatedBytes()
+	if _, err := exchange(11, whole); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v", err)
+	}
+	if spent := allocatedBytes() - before; spent > 1<<20 {
+		t.Errorf("%d bytes allocated for an answer of %d", spent, len(whole))
+	}
+}
+
+func allocatedBytes() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }

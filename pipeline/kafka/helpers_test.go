@@ -20,15 +20,7 @@ import (
 )
 
 // patience bounds every wait of a test: generous, because nothing waits for it unless it fails.
-const patience = 60 * time.Second
-
-// brokers returns the addresses in EERF_TEST_BROKERS, comma separated, or those of an embedded broker.
-func brokers(t testing.TB) []string {
-	if addresses := os.Getenv("EERF_TEST_BROKERS"); addresses != "" {
-		return strings.Split(addresses, ",")
-	}
-	return startBroker(t, embedded.Options{CompactEvery: 50 * time.Millisecond}).Addrs()
-}
+const patience = 5 * time.Minute
 
 func startBroker(t testing.TB, options embedded.Options) *embedded.Broker {
 	t.Helper()
@@ -44,12 +36,12 @@ func startBroker(t testing.TB, options embedded.Options) *embedded.Broker {
 	return broker
 }
 
-// config is quick where speed is not what is tested; a real broker takes no shorter sessions than 6s.
+// config is quick where speed is not what is tested. Sessions are long: members that get no processor for a while are members.
 func config(addrs []string) kafka.Config {
 	c := kafka.DefaultConfig()
 	c.Brokers = addrs
 	c.FetchMaxWait = 50 * time.Millisecond
-	c.SessionTimeout = 6 * time.Second
+	c.SessionTimeout = 20 * time.Second
 	c.HeartbeatInterval = 50 * time.Millisecond
 	c.PartitionWatchInterval = 100 * time.Millisecond
 	return c
@@ -140,15 +132,18 @@ func allocatedBy(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// eventually tries until it is so.
+// eventually asks until it is so. Between two questions the processors are left to those that work on it.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	ctx := background(t)
+	limit := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
 	for !so() {
-		if ctx.Err() != nil {
+		select {
+		case <-tick.C:
+		case <-limit:
 			t.Fatalf("%s: not yet", what)
 		}
-		runtime.Gosched()
 	}
 }
 

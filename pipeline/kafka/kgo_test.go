@@ -10,12 +10,14 @@ import (
 
 // otherClient is a client by other people, for what this package does not do itself and to have what it reads
 // written by somebody else.
-func otherClient(t *testing.T, addrs []string, options ...kgo.Opt) *kgo.Client {
+func otherClient(t *testing.T, on *cluster, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	client, err := kgo.NewClient(append([]kgo.Opt{
-		kgo.SeedBrokers(addrs...),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-	}, options...)...)
+	entry := []kgo.Opt{kgo.SeedBrokers(on.addrs...)}
+	if on.real != nil {
+		entry = on.real.Options(t)
+	}
+	entry = append(entry, kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	client, err := kgo.NewClient(append(entry, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +26,7 @@ func otherClient(t *testing.T, addrs []string, options ...kgo.Opt) *kgo.Client {
 }
 
 // deleteRecords moves the start of a partition.
-func deleteRecords(t *testing.T, addrs []string, topic string, partition int32, before int64) {
+func deleteRecords(t *testing.T, on *cluster, topic string, partition int32, before int64) {
 	t.Helper()
 	p := kmsg.NewDeleteRecordsRequestTopicPartition()
 	p.Partition, p.Offset = partition, before
@@ -33,7 +35,7 @@ func deleteRecords(t *testing.T, addrs []string, topic string, partition int32, 
 	request := kmsg.NewDeleteRecordsRequest()
 	request.TimeoutMillis = 10000
 	request.Topics = append(request.Topics, rt)
-	answer, err := request.RequestWith(background(t), otherClient(t, addrs))
+	answer, err := request.RequestWith(background(t), otherClient(t, on))
 	if err == nil {
 		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
 	}

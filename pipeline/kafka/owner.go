@@ -30,8 +30,10 @@ func (c *Client) Own(ctx context.Context, group, topic string, run func(ctx cont
 		return err
 	}
 	defer done()
-	m := &member{client: c, group: group, topic: topic, run: run,
+	m := &member{client: c, group: group, topic: topic, run: run, standing: newStanding(group, topic),
 		log: c.log.With(zap.String("group", group), zap.String("topic", topic))}
+	c.addMember(m)
+	defer c.dropMember(m)
 	m.ctx, m.stop = context.WithCancelCause(ctx)
 	defer m.stop(nil)
 	return m.own()
@@ -43,6 +45,7 @@ type member struct {
 	group, topic string
 	run          func(ctx context.Context, o pipeline.Ownership) error
 	log          *zap.Logger
+	standing     *standing
 
 	ctx  context.Context         // ends with Own's context, Close, or a failed run
 	stop context.CancelCauseFunc // the cause is what a run failed with
@@ -126,6 +129,7 @@ func (m *member) next(joined *kafkago.ConsumerGroup) (*kafkago.Generation, error
 		}
 		failures++
 		err = m.client.explain(m.ctx, at, err)
+		m.standing.failed(err)
 		if pipeline.IsPermanent(err) {
 			return nil, fmt.Errorf("%w: %w", errNotJoined, err)
 		}
@@ -142,6 +146,7 @@ func (m *member) start(gen *kafkago.Generation) {
 	for _, assigned := range gen.Assignments[m.topic] {
 		partitions = append(partitions, assigned.ID)
 	}
+	m.standing.joined(gen.ID, partitions)
 	m.log.Info("partitions assigned", zap.Ints("partitions", partitions), zap.Int32("generation", gen.ID))
 	for _, partition := range partitions {
 		m.runs.Add(1)
@@ -153,6 +158,7 @@ func (m *member) start(gen *kafkago.Generation) {
 	m.runs.Add(1)
 	gen.Start(func(ended context.Context) {
 		defer m.runs.Done()
+		defer m.standing.ended(gen.ID)
 		m.watchPartitions(ended)
 	})
 }

@@ -131,7 +131,7 @@ func (e *produceExchange) read(r *answerReader) *produceAnswer {
 	}
 	message := ""
 	if e.version >= 8 {
-		for range min(int(r.int32()), r.left) { // what is wrong with single records
+		for n := r.int32(); n > 0 && r.err == nil; n-- { // what is wrong with single records
 			r.int32()
 			r.skip(int(r.int16()))
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -126,6 +127,8 @@ func TestReadingPassesWhatIsNotHandedOut(t *testing.T) {
 		next    int64
 	}{
 		{"a batch", 10, [][]byte{testBatch{base: 10, records: some(0, 1, 2)}.encode()}, nil, "10 11 12", 13},
+		{"a batch again, and more", 10, [][]byte{testBatch{base: 10, records: some(0, 1)}.encode(),
+			testBatch{base: 10, records: some(0, 1, 2)}.encode()}, nil, "10 11 12", 13},
 		{"from its middle", 11, [][]byte{testBatch{base: 10, records: some(0, 1, 2)}.encode()}, nil, "11 12", 13},
 		{"the tail of a batch was compacted away", 11,
 			[][]byte{testBatch{base: 10, lastDelta: 9, records: some(1)}.encode()}, nil, "11", 20},
@@ -220,6 +223,16 @@ func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		})
+	}
+}
+
+// TestOffsetsThatNoPartitionHas are refused before the next one is reckoned.
+func TestOffsetsThatNoPartitionHas(t *testing.T) {
+	for _, base := range []int64{math.MinInt64, -1, math.MaxInt64, math.MaxInt64 - 2} {
+		_, _, err := newReader(t).read(testBatch{base: base, records: some(0, 1, 2)}.encode(), 0, nil)
+		if !errors.Is(err, ErrCorruptBatch) {
+			t.Errorf("base offset %d: %v", base, err)
+		}
 	}
 }
 

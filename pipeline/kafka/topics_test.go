@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-func topicsAreMade(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func topicsAreMade(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	ctx := background(t)
 	topic := newTopic(t, client, 3, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "2000000"})
 	if n, err := client.Partitions(ctx, topic); n != 3 || err != nil {
@@ -43,8 +43,8 @@ func topicsAreMade(t *testing.T, addrs []string) {
 	}
 }
 
-func oneTopicFails(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func oneTopicFails(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	good := newTopic(t, client, 1, nil) + "-good"
 	created, err := client.CreateTopics(background(t), []pipeline.TopicSpec{
 		{Name: good + "-none", Partitions: 0},

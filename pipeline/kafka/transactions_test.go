@@ -24,11 +24,11 @@ func end(t *testing.T, client *kgo.Client, commit kgo.TransactionEndTry) {
 	}
 }
 
-func abortedRecords(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func abortedRecords(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, nil)
-	one := otherClient(t, addrs, kgo.TransactionalID(topic+"-one"))
-	two := otherClient(t, addrs, kgo.TransactionalID(topic+"-two"))
+	one := otherClient(t, on, kgo.TransactionalID(topic+"-one"))
+	two := otherClient(t, on, kgo.TransactionalID(topic+"-two"))
 	begin(t, one)
 	otherProduce(t, one, topic, "aborted", "aborted") // 0 1
 	begin(t, two)
@@ -64,17 +64,17 @@ func abortedRecords(t *testing.T, addrs []string) {
 		}
 	}
 	// Batch by batch, so that markers and data come in different fetches.
-	small := config(addrs)
+	small := on.config()
 	small.FetchMaxBytes = 1
 	if got := joined(readUntil(t, dial(t, small), topic, 0, 0, next)); got != committed {
 		t.Errorf("batch by batch: %s", got)
 	}
 }
 
-func openTransaction(t *testing.T, addrs []string) {
-	client := dial(t, config(addrs))
+func openTransaction(t *testing.T, on *cluster) {
+	client := dial(t, on.config())
 	topic := newTopic(t, client, 1, nil)
-	writer := otherClient(t, addrs, kgo.TransactionalID(topic))
+	writer := otherClient(t, on, kgo.TransactionalID(topic))
 	produce(t, client, topic, 0, values("a")...)
 	begin(t, writer)
 	otherProduce(t, writer, topic, "b")
@@ -92,19 +92,19 @@ func openTransaction(t *testing.T, addrs []string) {
 	}
 }
 
-func expandingBatch(t *testing.T, addrs []string) {
+func expandingBatch(t *testing.T, on *cluster) {
 	const budget = 1 << 20
 	for _, codec := range []struct {
 		name  string
 		codec kgo.CompressionCodec
 	}{{"zstd", kgo.ZstdCompression()}, {"gzip", kgo.GzipCompression()}, {"lz4", kgo.Lz4Compression()}, {"snappy", kgo.SnappyCompression()}} {
 		t.Run(codec.name, func(t *testing.T) {
-			c := config(addrs)
+			c := on.config()
 			c.BatchBudgetBytes, c.FetchMaxBytes = budget, budget
 			client := dial(t, c)
 			topic := newTopic(t, client, 1, map[string]string{"max.message.bytes": "4000000"})
 			produce(t, client, topic, 0, values("before")...)
-			writer := otherClient(t, addrs, kgo.ProducerBatchCompression(codec.codec), kgo.ProducerBatchMaxBytes(1<<30),
+			writer := otherClient(t, on, kgo.ProducerBatchCompression(codec.codec), kgo.ProducerBatchMaxBytes(1<<30),
 				kgo.BrokerMaxWriteBytes(1<<30), kgo.MaxBufferedBytes(1<<30))
 			bomb := string(make([]byte, 20*budget))
 			otherProduce(t, writer, topic, bomb, "in the same batch")

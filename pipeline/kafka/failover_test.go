@@ -1,0 +1,216 @@
+package kafka_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+)
+
+// TestAnyNodeMayDie ends each of three nodes in turn, under load: the leader of a partition of the topic, and of
+// the group. What was acknowledged stays, the writers and the owner go on.
+func TestAnyNodeMayDie(t *testing.T) {
+	kafkatest.Need(t, 3, false)
+	on := connect(t)
+	const partitions, more = 3, 30
+	topic := newTopic(t, dial(t, on.config()), partitions, nil)
+	writer := write(t, dial(t, on.config()), topic, partitions)
+	reader := follow(t, dial(t, on.config()), topic, partitions)
+	for node := 1; node <= 3; node++ {
+		on.awaitBalance(t, topic)
+		on.real.Kill(t, node)
+		for p := range partitions {
+			goal := writer.acknowledged[p].Load() + more
+			what := fmt.Sprintf("partition %d goes on without node %d", p, node)
+			eventually(t, what, func() bool { return writer.acknowledged[p].Load() >= goal && reader.next[p].Load() >= goal })
+		}
+		on.real.Start(t, node)
+	}
+	writer.stop()
+	client := dial(t, on.config())
+	for p := range partitions {
+		checkSequence(t, client, topic, p, writer.acknowledged[p].Load())
+		surely(t, "what was committed", func(ctx context.Context) error {
+			next, err := client.Committed(ctx, topic, topic, p)
+			if err == nil && next <= 0 {
+				t.Errorf("partition %d: nothing was committed", p)
+			}
+			return err
+		})
+	}
+}
+
+// sequence writes 0, 1, 2, ... to each partition, each number until it is acknowledged, and not so fast that the nodes
+// get no processor.
+type sequence struct {
+	acknowledged []atomic.Int64
+	stop         func()
+}
+
+func write(t *testing.T, client *kafka.Client, topic string, partitions int) *sequence {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &sequence{acknowledged: make([]atomic.Int64, partitions)}
+	var writing sync.WaitGroup
+	w.stop = func() {
+		cancel()
+		writing.Wait()
+	}
+	t.Cleanup(w.stop)
+	for p := range partitions {
+		writing.Go(func() {
+			pace := time.NewTicker(2 * time.Millisecond)
+			defer pace.Stop()
+			for n := 0; ; n++ {
+				<-pace.C
+				err := pipeline.Try(ctx, logger(t), "produce", func() error {
+					_, err := client.Produce(ctx, topic, p, values(fmt.Sprint(n)))
+					return err
+				})
+				if err != nil {
+					if ctx.Err() == nil {
+						t.Errorf("partition %d: %v", p, err)
+					}
+					return
+				}
+				w.acknowledged[p].Add(1)
+			}
+		})
+	}
+	return w
+}
+
+// follower owns the partitions of a topic and reads them, each from its start.
+type follower struct{ next []atomic.Int64 }
+
+func follow(t *testing.T, client *kafka.Client, topic string, partitions int) *follower {
+	t.Helper()
+	f := &follower{next: make([]atomic.Int64, partitions)}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- client.Own(ctx, topic, topic, func(ctx context.Context, o pipeline.Ownership) error {
+			return pipeline.Follow(ctx, client, logger(t), topic, o.Partition, func(r pipeline.Record) error {
+				f.next[o.Partition].Store(r.Offset + 1)
+				if r.Offset%10 == 9 {
+					_ = o.Commit(ctx, r.Offset+1) // fails where the coordinator is away
+				}
+				return nil
+			}, func(int64) {})
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("owner: %v", err)
+		}
+	})
+	return f
+}
+
+// checkSequence fails unless a partition holds every acknowledged number in order. A number whose acknowledgement was
+// lost may be there again, at once behind itself.
+func checkSequence(t *testing.T, client *kafka.Client, topic string, partition int, acknowledged int64) {
+	t.Helper()
+	var end int64
+	surely(t, "look up the end", func(ctx context.Context) (err error) {
+		_, end, err = client.Offsets(ctx, topic, partition)
+		return err
+	})
+	next, again := int64(0), 0
+	for _, r := range surelyRead(t, client, topic, partition, 0, end) {
+		switch string(r.Value) {
+		case fmt.Sprint(next):
+			next++
+		case fmt.Sprint(next - 1):
+			again++
+		default:
+			t.Fatalf("partition %d, offset %d: %s behind %d", partition, r.Offset, r.Value, next-1)
+		}
+	}
+	if next < acknowledged {
+		t.Errorf("partition %d: %d numbers are there, %d were acknowledged", partition, next, acknowledged)
+	}
+	t.Logf("partition %d: %d numbers, %d of them twice", partition, next, again)
+}
+
+// partitionStates is what a cluster says of the partitions of a topic.
+func partitionStates(t *testing.T, client *kgo.Client, topic string) []kmsg.MetadataResponseTopicPartition {
+	t.Helper()
+	rt := kmsg.NewMetadataRequestTopic()
+	rt.Topic = &topic
+	request := kmsg.NewMetadataRequest()
+	request.Topics = append(request.Topics, rt)
+	answer, err := request.RequestWith(background(t), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Topics[0].Partitions
+}
+
+// awaitBalance returns when every partition has all its replicas in sync and is led by the one that it should be.
+func (on *cluster) awaitBalance(t *testing.T, topic string) {
+	t.Helper()
+	client := otherClient(t, on)
+	eventually(t, "balance", func() bool {
+		for _, p := range partitionStates(t, client, topic) {
+			if len(p.ISR) != len(p.Replicas) || p.Leader != p.Replicas[0] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// elect has the second replica of a partition lead it, by making it the first.
+func (on *cluster) elect(t *testing.T, topic string, partition int) {
+	t.Helper()
+	client := otherClient(t, on)
+	find := func() (p kmsg.MetadataResponseTopicPartition) {
+		for _, p = range partitionStates(t, client, topic) {
+			if int(p.Partition) == partition {
+				break
+			}
+		}
+		return p
+	}
+	before := find()
+	replicas := append(before.Replicas[1:], before.Replicas[0])
+	assign(t, client, topic, partition, replicas)
+	eventually(t, "another leader", func() bool { return find().Leader == replicas[0] })
+}
+
+// assign sets the replicas of a partition and has the first lead.
+func assign(t *testing.T, client *kgo.Client, topic string, partition int, replicas []int32) {
+	t.Helper()
+	p := kmsg.NewAlterPartitionAssignmentsRequestTopicPartition()
+	p.Partition, p.Replicas = int32(partition), replicas
+	rt := kmsg.NewAlterPartitionAssignmentsRequestTopic()
+	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
+	request := kmsg.NewAlterPartitionAssignmentsRequest()
+	request.TimeoutMillis, request.Topics = 10000, append(request.Topics, rt)
+	answer, err := request.RequestWith(background(t), client)
+	if err == nil {
+		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	et := kmsg.NewElectLeadersRequestTopic()
+	et.Topic, et.Partitions = topic, append(et.Partitions, int32(partition))
+	elect := kmsg.NewElectLeadersRequest()
+	elect.TimeoutMillis, elect.Topics = 10000, append(elect.Topics, et)
+	if _, err := elect.RequestWith(background(t), client); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,66 @@
+package kafka
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// FuzzExpand decompresses any bytes with every codec: what comes out is within the limit.
+func FuzzExpand(f *testing.F) {
+	for _, c := range compressors {
+		for _, n := range []int{0, 100, 5000, 200_000} {
+			f.Add(uint8(c.codec), c.compress(f, bytes.Repeat([]byte("record "), n/7)))
+		}
+	}
+	reader := newReader(f)
+	f.Fuzz(func(t *testing.T, codec uint8, body []byte) {
+		const limit = 64 << 10
+		expanded, err := reader.expand(uint16(codec&codecBits), body, limit)
+		switch {
+		case err != nil && !errors.Is(err, ErrOverBudget) && !errors.Is(err, ErrCorruptBatch):
+			t.Errorf("error %v has no reason", err)
+		case err == nil && len(expanded) > max(limit, len(body)):
+			t.Errorf("%d bytes, at most %d are allowed", len(expanded), limit)
+		}
+	})
+}
+
+// FuzzFetchAnswer reads any bytes as the answer to a fetch.
+func FuzzFetchAnswer(f *testing.F) {
+	for version := int16(minFetchVersion); version <= maxFetchVersion; version++ {
+		f.Add(version, answer(f, version, 0, testBatch{base: 10}.encode()))
+		f.Add(version, answer(f, version, 3, nil))
+	}
+	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
+		got, err := exchange(version, raw)
+		if err == nil && (len(got.set) > 100 || len(got.set)+16*len(got.aborted) > len(raw)) {
+			t.Errorf("%d bytes of records and %d transactions of %d bytes", len(got.set), len(got.aborted), len(raw))
+		}
+	})
+}
+
+// FuzzProduceAnswer reads any bytes as the answer to a produce request.
+func FuzzProduceAnswer(f *testing.F) {
+	good := []byte{0, 0, 0, 61, 0, 0, 0, 42, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 1, 0, 0, 0, 3, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 7, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 'n', 'o', 255, 255, 0, 0, 0, 0}
+	f.Add(int16(maxProduceVersion), good)
+	f.Add(int16(minProduceVersion), good)
+	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
+		e := &produceExchange{topic: "t", partition: 3, correlation: 42, batch: [][]byte{{}}}
+		e.Required(map[protocol.ApiKey]int16{protocol.Produce: version})
+		message, err := e.RawExchange(wire{bytes.NewReader(raw), io.Discard})
+		if err != nil {
+			return
+		}
+		var code kafkago.Error
+		if got := message.(*produceAnswer); got.err != nil && !errors.As(got.err, &code) {
+			t.Errorf("error %v without a code of the protocol", got.err)
+		}
+	})
+}

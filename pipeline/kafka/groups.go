@@ -1,0 +1,79 @@
+package kafka
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+var _ pipeline.GroupReporter = (*Client)(nil)
+
+// Groups implements [pipeline.GroupReporter]: it tells of the calls of Own that have not returned, in the order in which
+// they were made.
+func (c *Client) Groups() []pipeline.GroupStatus {
+	c.mu.Lock()
+	members := slices.Clone(c.members)
+	c.mu.Unlock()
+	statuses := make([]pipeline.GroupStatus, len(members))
+	for i, m := range members {
+		statuses[i] = m.standing.get()
+	}
+	return statuses
+}
+
+func (c *Client) addMember(m *member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members = append(c.members, m)
+}
+
+func (c *Client) dropMember(m *member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members = slices.DeleteFunc(c.members, func(other *member) bool { return other == m })
+}
+
+// standing is where a member stands in its group, as others may ask at any time.
+type standing struct {
+	mu         sync.Mutex
+	status     pipeline.GroupStatus
+	generation int32 // the one that status.Joined is about
+}
+
+func newStanding(group, topic string) *standing {
+	return &standing{status: pipeline.GroupStatus{Group: group, Topic: topic, Since: time.Now()}}
+}
+
+func (s *standing) get() pipeline.GroupStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+// joined notes a new generation.
+func (s *standing) joined(generation int32, partitions []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.generation = generation
+	s.status.Joined, s.status.Since, s.status.Err = true, time.Now(), nil
+	s.status.Partitions, s.status.Joins = partitions, s.status.Joins+1
+}
+
+// ended notes the end of a generation; that of an earlier one than the present is nothing new.
+func (s *standing) ended(generation int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.status.Joined || s.generation != generation {
+		return
+	}
+	s.status.Joined, s.status.Since, s.status.Partitions = false, time.Now(), nil
+}
+
+// failed notes why the group could not be joined.
+func (s *standing) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Err = err
+}

@@ -1,0 +1,117 @@
+package kafkatest
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// Admin is the user of a secured cluster who may do everything.
+const Admin = "admin"
+
+// Cluster is one that scripts/kafka.sh started.
+type Cluster struct {
+	// Addrs are where clients connect; on a secured cluster by TLS and SASL.
+	Addrs []string
+
+	folder string
+}
+
+// Find returns the cluster that EERF_TEST_BROKERS and EERF_TEST_KAFKA name, or nil where there is none.
+func Find() *Cluster {
+	folder := os.Getenv("EERF_TEST_KAFKA")
+	if folder == "" {
+		return nil
+	}
+	return &Cluster{Addrs: strings.Split(os.Getenv("EERF_TEST_BROKERS"), ","), folder: folder}
+}
+
+// Need returns the cluster, or skips the test where there is none or it does not suit: one with as many nodes, secured
+// or not.
+func Need(t testing.TB, nodes int, secured bool) *Cluster {
+	t.Helper()
+	c := Find()
+	if c == nil || len(c.Addrs) != nodes || c.Secured() != secured {
+		t.Skipf("needs Apache Kafka: scripts/kafka.sh run --nodes %d%s COMMAND", nodes, map[bool]string{true: " --secured"}[secured])
+	}
+	return c
+}
+
+// Secured is whether clients have to say who they are.
+func (c *Cluster) Secured() bool {
+	_, err := os.Stat(c.File("password"))
+	return err == nil
+}
+
+// File is the path of a file that scripts/kafka.sh describes.
+func (c *Cluster) File(name string) string { return filepath.Join(c.folder, name) }
+
+// Read returns the text of such a file.
+func (c *Cluster) Read(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(c.File(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+// Kill ends a node at once. Nodes count from 1.
+func (c *Cluster) Kill(t testing.TB, node int) {
+	t.Helper()
+	c.control(t, "kill", node)
+}
+
+// Start starts a node that was ended, and returns when it answers.
+func (c *Cluster) Start(t testing.TB, node int) {
+	t.Helper()
+	c.control(t, "start", node)
+}
+
+func (c *Cluster) control(t testing.TB, do string, node int) {
+	t.Helper()
+	cmd := exec.Command(c.Read(t, "script"), "node", do, strconv.Itoa(node))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s node %d: %v\n%s", do, node, err, out)
+	}
+}
+
+// KillAll ends every node at once.
+func (c *Cluster) KillAll(t testing.TB) {
+	t.Helper()
+	for i := range c.Addrs {
+		c.Kill(t, i+1)
+	}
+}
+
+// StartAll starts every node, together since none answers before most are there.
+func (c *Cluster) StartAll(t testing.TB) {
+	t.Helper()
+	var starting sync.WaitGroup
+	for i := range c.Addrs {
+		starting.Go(func() { c.Start(t, i+1) })
+	}
+	starting.Wait()
+}
+
+// Options are those of a client by other people that enters as [Admin].
+func (c *Cluster) Options(t testing.TB) []kgo.Opt {
+	t.Helper()
+	options := []kgo.Opt{kgo.SeedBrokers(c.Addrs...)}
+	if !c.Secured() {
+		return options
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(c.Read(t, "ca.pem")))
+	return append(options, kgo.DialTLSConfig(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}),
+		kgo.SASL(scram.Auth{User: Admin, Pass: c.Read(t, "password")}.AsSha512Mechanism()))
+}

@@ -1,0 +1,80 @@
+package pipeline_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+func TestObservedCountsHowRequestsWent(t *testing.T) {
+	log := newLog(t, 5)
+	broker := pipeline.Observe(log)
+	ctx := t.Context()
+	log.FailNext(pipelinetest.OpFetch, errAway, errAway)
+	for range 3 {
+		_, _ = broker.Fetch(ctx, "t", 0, 0)
+	}
+	_, _ = broker.Fetch(ctx, "t", 0, 99) // out of range
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := broker.Fetch(ended, "t", 0, 5); err == nil {
+		t.Error("a fetch with an ended context gave something")
+	}
+	if _, err := broker.Produce(ctx, "t", 0, []pipeline.Record{{Value: []byte("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, _ = broker.Offsets(ctx, "t", 0)
+	_, _ = broker.Partitions(ctx, "nowhere")
+	_, _ = broker.TopicConfig(ctx, "t")
+
+	type counts struct{ ok, refused, failed uint64 }
+	want := map[string]counts{
+		pipeline.OpFetch: {1, 1, 2}, pipeline.OpProduce: {1, 0, 0}, pipeline.OpOffsets: {1, 0, 0},
+		pipeline.OpPartitions: {0, 0, 1}, pipeline.OpAdmin: {1, 0, 0},
+	}
+	for _, stats := range broker.Requests() {
+		have := counts{stats.OK, stats.Refused, stats.Failed}
+		if have != want[stats.Operation] {
+			t.Errorf("%s: %+v, want %+v", stats.Operation, have, want[stats.Operation])
+		}
+		if sum := have.ok + have.refused + have.failed; stats.Seconds.Count != sum {
+			t.Errorf("%s: %d times of %d requests", stats.Operation, stats.Seconds.Count, sum)
+		}
+	}
+}
+
+func TestObservedCountsCommits(t *testing.T) {
+	broker := pipeline.Observe(newLog(t, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	err := broker.Own(ctx, "g", "t", func(ctx context.Context, o pipeline.Ownership) error {
+		defer cancel()
+		return o.Commit(ctx, 1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err := broker.Committed(t.Context(), "g", "t", 0); err != nil || next != 1 {
+		t.Errorf("committed %d, %v", next, err)
+	}
+	for _, stats := range broker.Requests() {
+		if stats.Operation == pipeline.OpCommit && stats.OK != 1 {
+			t.Errorf("%d commits", stats.OK)
+		}
+	}
+}
+
+func TestObservedTellsOfGroupsWhereTheBrokerDoes(t *testing.T) {
+	if groups := pipeline.Observe(newLog(t, 0)).Groups(); groups != nil {
+		t.Errorf("groups %v of a broker that does not tell", groups)
+	}
+	told := pipeline.Observe(tellingBroker{newLog(t, 0)}).Groups()
+	if len(told) != 1 || told[0].Group != "g" {
+		t.Errorf("groups %v", told)
+	}
+}
+
+type tellingBroker struct{ *pipelinetest.Broker }
+
+func (tellingBroker) Groups() []pipeline.GroupStatus { return []pipeline.GroupStatus{{Group: "g"}} }

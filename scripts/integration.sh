@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The tests that need Apache Kafka: on one node, on three of which some die, and on one that demands credentials and
+# rights. Takes a few minutes. What kafka.sh needs, this needs. Prints the tests and how they ended, everything that they
+# said where one fails, and last how many there were.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly packages=(./pipeline/kafka ./cmd/internal/integration)
+counts=()
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# on KAFKA-OPTIONS... -- TESTS runs the tests of a name on a cluster, one package after the other: some end its nodes.
+on() {
+  local options=() start=$SECONDS
+  while [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  printf -- '-- on Apache Kafka %s\n' "${options[*]}"
+  if ! scripts/kafka.sh run "${options[@]}" go test -v -count=1 -p 1 -timeout 30m -run "$2" "${packages[@]}" |
+    tee "$log" | grep -E '^(--- |ok|FAIL|panic)'; then
+    cat "$log"
+    return 1
+  fi
+  counts+=("$(printf '%5d s  %-22s %s passed, %s skipped' $((SECONDS - start)) "${options[*]}" "$(ended PASS)" "$(ended SKIP)")")
+}
+
+# ended counts the tests, and the tests within tests, that ended so.
+ended() { grep -cE -- "^ *--- $1" "$log" || true; }
+
+go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
+on --nodes 1 -- 'TestConformance|TestTheRoad'
+on --nodes 3 -- 'TestConformance|TestAnyNodeMayDie|TestTheRoad'
+on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestTheDocumentedRights|TestTheSystemsAuthorities'
+printf -- '-- all passed on Apache Kafka\n'
+printf '%s\n' "${counts[@]}"

@@ -1,0 +1,143 @@
+# The settings of a test cluster, read by kafka.sh: what depends on the variables nodes, secured, port, cluster and patience.
+# Node I has four ports from port + 4·(I-1) on: clients, controller, clients with certificates, clients without TLS.
+# shellcheck shell=bash disable=SC2154
+
+users=() # arguments that make users when storage is formatted
+
+# describe writes what clients need to know into the folder of the cluster.
+describe() {
+  addresses 0 >"$cluster/brokers"
+  realpath "${BASH_SOURCE[0]%-settings.sh}.sh" >"$cluster/script"
+  if [[ -n $secured ]]; then
+    addresses 2 >"$cluster/brokers-mutual"
+    addresses 3 >"$cluster/brokers-readable"
+    openssl rand -hex 12 >"$cluster/password"
+    certificates
+    local mechanism
+    for mechanism in SCRAM-SHA-256 SCRAM-SHA-512; do
+      users+=(--add-scram "$mechanism=[name=admin,password=$(cat "$cluster/password")]")
+    done
+  fi
+}
+
+# addresses prints those of one of the four ports of each node.
+addresses() {
+  local i list=()
+  for ((i = 0; i < nodes; i++)); do list+=("127.0.0.1:$((port + 4 * i + $1))"); done
+  (IFS=, && echo "${list[*]}")
+}
+
+# certificates makes an authority, a certificate for all nodes, and one for a client.
+certificates() (
+  cd "$cluster" || return
+  authority -subj "/CN=authority of the tests" -addext basicConstraints=critical,CA:TRUE -keyout ca.key -out ca.pem
+  authority -subj /CN=kafka -addext subjectAltName=IP:127.0.0.1,DNS:localhost -CA ca.pem -CAkey ca.key \
+    -keyout node.key -out node.crt
+  authority -subj /CN=client -CA ca.pem -CAkey ca.key -keyout client.key -out client.pem
+  cat node.key node.crt >node.pem
+)
+
+authority() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 7 "$@" 2>>openssl.log ||
+    { cat openssl.log >&2 && fail "openssl could not make a certificate"; }
+}
+
+# settings prints the server.properties of a node.
+settings() {
+  local first=$((port + 4 * ($1 - 1))) replicas=$((nodes < 3 ? nodes : 3))
+  echo "$((first + (${#secured} > 0 ? 3 : 0)))" >"$cluster/$1/readable-port"
+  if [[ -n $secured ]]; then guarded "$first"; else open "$first"; fi
+  cat <<PROPERTIES
+process.roles=broker,controller
+node.id=$1
+controller.listener.names=CONTROLLER
+controller.quorum.voters=$(voters)
+log.dirs=$cluster/$1/data
+default.replication.factor=$replicas
+min.insync.replicas=$((replicas > 1 ? replicas - 1 : 1))
+offsets.topic.replication.factor=$replicas
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=$replicas
+transaction.state.log.min.isr=$((replicas > 1 ? replicas - 1 : 1))
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+PROPERTIES
+  quick
+  small
+}
+
+voters() {
+  local i list=()
+  for ((i = 1; i <= nodes; i++)); do list+=("$i@127.0.0.1:$((port + 4 * i - 3))"); done
+  (IFS=, && echo "${list[*]}")
+}
+
+# quick is what tests would else wait for: rebalances, the cleaner, a leader that should be another.
+quick() {
+  cat <<PROPERTIES
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=500
+message.max.bytes=8388608
+log.cleaner.backoff.ms=500
+log.segment.delete.delay.ms=1000
+leader.imbalance.check.interval.seconds=2
+leader.imbalance.per.broker.percentage=0
+PROPERTIES
+}
+
+# small is what a node with little memory on two busy processors can do with. The cleaner alone would take 128 MB. A
+# controller counts as lost after 10 s and not 2, or one that gets no processor for a moment has the others elect another, and
+# again; and a node that starts may take as long as is waited for it.
+small() {
+  cat <<PROPERTIES
+broker.heartbeat.interval.ms=1000
+controller.quorum.fetch.timeout.ms=10000
+controller.quorum.election.timeout.ms=5000
+controller.quorum.request.timeout.ms=5000
+initial.broker.registration.timeout.ms=${patience}000
+log.cleaner.dedupe.buffer.size=8388608
+num.io.threads=4
+num.network.threads=2
+num.recovery.threads.per.data.dir=1
+PROPERTIES
+}
+
+open() {
+  cat <<PROPERTIES
+listeners=PLAINTEXT://127.0.0.1:$1,CONTROLLER://127.0.0.1:$(($1 + 1))
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+PROPERTIES
+}
+
+# guarded has nodes know each other by their certificate; they and the user admin may do everything.
+guarded() {
+  local listener
+  cat <<PROPERTIES
+listeners=SASL_SSL://127.0.0.1:$1,CONTROLLER://127.0.0.1:$(($1 + 1)),SSL://127.0.0.1:$(($1 + 2)),SASL_PLAINTEXT://127.0.0.1:$(($1 + 3))
+listener.security.protocol.map=CONTROLLER:SSL,SSL:SSL,SASL_SSL:SASL_SSL,SASL_PLAINTEXT:SASL_PLAINTEXT
+inter.broker.listener.name=SSL
+ssl.keystore.type=PEM
+ssl.keystore.location=$cluster/node.pem
+ssl.truststore.type=PEM
+ssl.truststore.location=$cluster/ca.pem
+listener.name.ssl.ssl.client.auth=required
+listener.name.controller.ssl.client.auth=required
+ssl.principal.mapping.rules=RULE:^CN=([^,]+)\$/\$1/
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:kafka;User:admin
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+PROPERTIES
+  for listener in sasl_ssl sasl_plaintext; do
+    logins "listener.name.$listener" org.apache.kafka.common.security
+  done
+}
+
+# logins says who may log in: by PLAIN the user admin, by SCRAM whoever the cluster was told of.
+logins() {
+  cat <<PROPERTIES
+$1.plain.sasl.jaas.config=$2.plain.PlainLoginModule required user_admin="$(cat "$cluster/password")";
+$1.scram-sha-256.sasl.jaas.config=$2.scram.ScramLoginModule required;
+$1.scram-sha-512.sasl.jaas.config=$2.scram.ScramLoginModule required;
+PROPERTIES
+}
