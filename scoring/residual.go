@@ -90,8 +90,8 @@ func (p *ResidualPlan) first() bool { return p.Round == 1 && p.Pool == nil && !p
 // wanted returns how many features the round in hand is to find: M·round/R in all, with what earlier rounds left.
 func (p *ResidualPlan) wanted() int { return p.Features*p.Round/p.Rounds - len(p.Kept.Index) }
 
-// poolSize returns how many candidates a pool has at most: 5·M/R, rounded up.
-func (p *ResidualPlan) poolSize() int {
+// PoolSize returns how many candidates a pool has at most: 5·M/R, rounded up.
+func (p *ResidualPlan) PoolSize() int {
 	return poolFactor * ((p.Features + p.Rounds - 1) / p.Rounds)
 }
 
@@ -100,7 +100,7 @@ func (p *ResidualPlan) poolSize() int {
 func ResidualColumns(features, rounds, candidates, outputs int) int {
 	p := NewResidualPlan(features, rounds)
 	kept := features * (p.Rounds - 1) / p.Rounds
-	return kept + min(p.poolSize(), max(candidates-kept, 1)) + outputs
+	return kept + min(p.PoolSize(), max(candidates-kept, 1)) + outputs
 }
 
 // Columns returns how many columns the Gram of the pass has: kept features, pool and outputs.

@@ -25,7 +25,7 @@ func (p *ResidualPlan) AfterScores(s *Sums, task Task) (*ResidualPlan, error) {
 		next.Done = true
 		return &next, nil
 	}
-	for _, i := range rank(values)[:min(next.poolSize(), len(values))] {
+	for _, i := range rank(values)[:min(next.PoolSize(), len(values))] {
 		if values[i] > 0 {
 			next.Pool = append(next.Pool, i)
 		}

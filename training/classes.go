@@ -1,6 +1,9 @@
 package training
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // CodeClasses writes the outputs of rows of class 0..k-1 into dst: one-vs-rest, +1 for the row's class
 // and −1 for the others, len(class)×k row-major. Two classes need one output, +1 for class 1 and −1 for
@@ -49,4 +52,29 @@ func DecideClass(pred []float32, outputs int) int32 {
 		}
 	}
 	return int32(best)
+}
+
+// Probabilities writes those of the classes under the logistic loss into dst, from one row's outputs: of two classes, which
+// have one output f, 1/(1 + e^f) and 1/(1 + e^−f); of more the softmax. It panics unless dst has one value for each class.
+func Probabilities(dst, pred []float32) {
+	if len(pred) == 1 && len(dst) == 2 {
+		f := float64(pred[0])
+		dst[0], dst[1] = float32(1/(1+math.Exp(f))), float32(1/(1+math.Exp(-f)))
+		return
+	}
+	if len(dst) != len(pred) || len(pred) < 2 {
+		panic(fmt.Sprintf("training: %d probabilities from %d outputs", len(dst), len(pred)))
+	}
+	largest := pred[0]
+	for _, v := range pred[1:] {
+		largest = max(largest, v)
+	}
+	var sum float64
+	for k, v := range pred {
+		e := math.Exp(float64(v) - float64(largest))
+		dst[k], sum = float32(e), sum+e
+	}
+	for k, e := range dst {
+		dst[k] = float32(float64(e) / sum)
+	}
 }

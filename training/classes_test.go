@@ -1,6 +1,7 @@
 package training
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -45,4 +46,27 @@ func TestClassesPanicOnWrongShapes(t *testing.T) {
 	requirePanic(t, "length", func() { CodeClasses(make([]float32, 2), []int32{0}, 2) })
 	requirePanic(t, "outputs", func() { DecideClass([]float32{1}, 2) })
 	requirePanic(t, "no outputs", func() { DecideClass(nil, 0) })
+}
+
+func TestProbabilities(t *testing.T) {
+	for _, c := range []struct{ pred, want []float32 }{
+		{[]float32{0}, []float32{0.5, 0.5}},
+		{[]float32{float32(math.Log(3))}, []float32{0.25, 0.75}},
+		{[]float32{1000}, []float32{0, 1}},
+		{[]float32{-1000}, []float32{1, 0}},
+		{[]float32{2, 2, 2}, []float32{1. / 3, 1. / 3, 1. / 3}},
+		{[]float32{1000, -1000}, []float32{1, 0}},
+		{[]float32{float32(math.Log(1)), float32(math.Log(2)), float32(math.Log(5))}, []float32{0.125, 0.25, 0.625}},
+	} {
+		got := make([]float32, len(c.want))
+		Probabilities(got, c.pred)
+		for k := range got {
+			if !(math.Abs(float64(got[k]-c.want[k])) < 1e-6) {
+				t.Errorf("%v: %v, want %v", c.pred, got, c.want)
+				break
+			}
+		}
+	}
+	requirePanic(t, "one class", func() { Probabilities(make([]float32, 1), []float32{1}) })
+	requirePanic(t, "too many", func() { Probabilities(make([]float32, 3), []float32{1, 2}) })
 }

@@ -3,6 +3,8 @@ package training
 import (
 	"fmt"
 	"math"
+
+	"github.com/eerf-stream/eerf/training/internal/dots"
 )
 
 // LossSquared names the squared loss (f − y)².
@@ -33,36 +35,14 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict writes f_k of each row into dst (rows×K, row-major); z is rows×M, row-major. Sums are in
-// float64, in order of m. It panics when the lengths do not agree.
+// Predict writes f_k of each row into dst (rows×K, row-major); z is rows×M, row-major. Products and sums are in float64, in an
+// order that is the same on every processor. Nothing is allocated. It panics when the lengths do not agree.
 func (m *Model) Predict(dst []float32, z []float32, rows int) {
 	if rows < 0 || len(z) != rows*m.Features || len(dst) != rows*m.Outputs {
 		panic(fmt.Sprintf("training: prediction of %d rows by %d features and %d outputs, given %d and %d values",
 			rows, m.Features, m.Outputs, len(z), len(dst)))
 	}
-	for n := range rows {
-		row := z[n*m.Features : (n+1)*m.Features]
-		for k := range m.Outputs {
-			theta := m.Theta[k*m.Features : (k+1)*m.Features]
-			dst[n*m.Outputs+k] = float32(m.Intercept[k] + dot(theta, row))
-		}
-	}
-}
-
-// dot returns θ·z. The explicit conversions keep the compiler from fusing multiply and add, so that the
-// bits are the same on every processor.
-func dot(theta []float64, z []float32) float64 {
-	var even, odd float64
-	z = z[:len(theta)]
-	i := 0
-	for ; i+1 < len(theta); i += 2 {
-		even += float64(theta[i] * float64(z[i]))
-		odd += float64(theta[i+1] * float64(z[i+1]))
-	}
-	if i < len(theta) {
-		even += float64(theta[i] * float64(z[i]))
-	}
-	return even + odd
+	dots.Affine(dst, m.Theta, m.Intercept, z, rows, m.Outputs, m.Features)
 }
 
 func finite(values []float64) bool {

@@ -125,6 +125,17 @@ func (e *EvaluationSample) Rows() (z, y []float32, rows int) {
 	return z, y, len(sorted)
 }
 
+// IDs names the rows held, in the order of [EvaluationSample.Rows].
+func (e *EvaluationSample) IDs() []RowID {
+	sorted := slices.Clone(e.heap)
+	slices.SortFunc(sorted, func(a, b heldRow) int { return a.key.compare(b.key) })
+	ids := make([]RowID, len(sorted))
+	for i, r := range sorted {
+		ids[i] = r.key.id
+	}
+	return ids
+}
+
 func (e *EvaluationSample) slotZ(slot int) []float32 {
 	return e.z[slot*e.features : (slot+1)*e.features]
 }

@@ -1,0 +1,79 @@
+// Package dots multiplies rows of float32 features with float64 weights: what a linear model predicts. Sums are in float64,
+// each product is added in one rounding, and a dot product is the sum of eight: of the terms with numbers 0, 8, 16, …, of those
+// with numbers 1, 9, 17, …, and so on. That order is the same in AVX-512, in AVX2 with FMA and in plain Go, and so are the bits.
+package dots
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+//go:generate go run -C ../../../internal/asm ./dots -out ../../training/internal/dots/loops_amd64.s -stubs ../../training/internal/dots/loops_amd64.go -pkg dots
+
+const (
+	lanes       = 8 // partial sums of a dot product
+	tileRows    = 4 // rows that are taken at a time
+	tileOutputs = 2 // outputs that are taken at a time
+)
+
+// Affine writes float32(intercept[k] + Σ_t theta[k·m+t]·z[n·m+t]) into dst[n·outputs+k]. Nothing is allocated. It panics when
+// the lengths do not agree.
+func Affine(dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
+	if rows < 0 || len(z) != rows*m || len(dst) != rows*outputs || len(theta) != outputs*m || len(intercept) != outputs {
+		panic(fmt.Sprintf("dots: %d rows, %d outputs, %d terms; given %d values, %d results, %d weights, %d intercepts",
+			rows, outputs, m, len(z), len(dst), len(theta), len(intercept)))
+	}
+	affine(simd.Best(), dst, theta, intercept, z, rows, outputs, m)
+}
+
+func affine(level simd.Level, dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
+	var sum [tileRows * tileOutputs * lanes]float64
+	whole := m / lanes * lanes
+	for n := 0; n < rows; n += tileRows {
+		tall := min(tileRows, rows-n)
+		for k := 0; k < outputs; k += tileOutputs {
+			wide := min(tileOutputs, outputs-k)
+			if whole == 0 {
+				clear(sum[:])
+			} else if tall < tileRows {
+				dotsGo(sum[:], theta[k*m:], z[n*m:], tall, wide, m, whole)
+			} else {
+				tile(level, sum[:], theta[k*m:], z[n*m:], wide, m, whole)
+			}
+			for i := range tall {
+				for j := range wide {
+					lane := (*[lanes]float64)(sum[(i*wide+j)*lanes:])
+					at, row := (k+j)*m, (n+i)*m
+					dst[(n+i)*outputs+k+j] = float32(intercept[k+j] + total(lane, theta[at+whole:at+m], z[row+whole:row+m]))
+				}
+			}
+		}
+	}
+}
+
+// total adds the last terms, fewer than there are lanes, and the lanes.
+func total(lane *[lanes]float64, theta []float64, z []float32) float64 {
+	for t, v := range z {
+		lane[t&(lanes-1)] = math.FMA(theta[t], float64(v), lane[t&(lanes-1)])
+	}
+	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
+}
+
+// dotsGo is the plain twin of the assembly, for any number of rows and outputs of a tile.
+func dotsGo(sum, theta []float64, z []float32, rows, outputs, m, terms int) {
+	for i := range rows {
+		for k := range outputs {
+			lane := (*[lanes]float64)(sum[(i*outputs+k)*lanes:])
+			*lane = [lanes]float64{}
+			weights, row := theta[k*m:k*m+terms], z[i*m:i*m+terms]
+			for t := 0; t < terms; t += lanes {
+				w, v := (*[lanes]float64)(weights[t:]), (*[lanes]float32)(row[t:])
+				for j := range lane {
+					lane[j] = math.FMA(w[j], float64(v[j]), lane[j])
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package dots
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+// terms, rows and outputs that fill lanes and tiles, and that do not.
+var (
+	someTerms   = []int{1, 2, 7, 8, 9, 15, 16, 17, 100, 500, 503}
+	someRows    = []int{0, 1, 3, 4, 5, 8, 13}
+	someOutputs = []int{1, 2, 3, 10}
+)
+
+const guard = 12345
+
+// guarded returns n values with guards around them.
+func guarded[T float32 | float64](n int, next func() T) (values, whole []T) {
+	const margin = 16
+	whole = make([]T, n+2*margin)
+	for i := range whole {
+		whole[i] = guard
+	}
+	values = whole[margin : margin+n : margin+n]
+	for i := range values {
+		values[i] = next()
+	}
+	return values, whole
+}
+
+// Every level gives the same bits, near the sums in other order, and writes nothing else.
+func TestAffineAtEveryLevel(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, m := range someTerms {
+		for _, rows := range someRows {
+			for _, outputs := range someOutputs {
+				theta, _ := guarded(outputs*m, r.NormFloat64)
+				intercept, _ := guarded(outputs, r.NormFloat64)
+				z, _ := guarded(rows*m, func() float32 { return float32(r.NormFloat64()) })
+				var plain []float32
+				for level := simd.None; level <= simd.Best(); level++ {
+					dst, whole := guarded(rows*outputs, func() float32 { return 0 })
+					affine(level, dst, theta, intercept, z, rows, outputs, m)
+					for i, v := range whole {
+						if (i < 16 || i >= len(whole)-16) && v != guard {
+							t.Fatalf("value %d, outside the slice, was overwritten", i-16)
+						}
+					}
+					if level == simd.None {
+						plain = slices.Clone(dst)
+						requireAffine(t, dst, theta, intercept, z, rows, outputs, m)
+					} else if !slices.Equal(dst, plain) {
+						t.Fatalf("%d rows, %d outputs, %d terms: level %v gives other bits than plain Go", rows, outputs, m, level)
+					}
+				}
+			}
+		}
+	}
+}
+
+func requireAffine(t *testing.T, dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
+	t.Helper()
+	for n := range rows {
+		for k := range outputs {
+			want, size := intercept[k], math.Abs(intercept[k])
+			for i := range m {
+				term := theta[k*m+i] * float64(z[n*m+i])
+				want, size = want+term, size+math.Abs(term)
+			}
+			got := float64(dst[n*outputs+k])
+			if !(math.Abs(got-want) <= 0x1p-24*math.Abs(want)+float64(m+2)*0x1p-52*size) {
+				t.Fatalf("%d terms: row %d output %d is %v, want %v", m, n, k, got, want)
+			}
+		}
+	}
+}
+
+// A row's result does not depend on the rows and outputs beside it.
+func TestAffineOfOneRowIsThatAmongMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	const rows, outputs, m = 11, 5, 77
+	theta, _ := guarded(outputs*m, r.NormFloat64)
+	intercept, _ := guarded(outputs, r.NormFloat64)
+	z, _ := guarded(rows*m, func() float32 { return float32(r.NormFloat64()) })
+	all, one := make([]float32, rows*outputs), make([]float32, 1)
+	Affine(all, theta, intercept, z, rows, outputs, m)
+	for n := range rows {
+		for k := range outputs {
+			Affine(one, theta[k*m:(k+1)*m], intercept[k:k+1], z[n*m:(n+1)*m], 1, 1, m)
+			if one[0] != all[n*outputs+k] {
+				t.Fatalf("row %d output %d: %v alone, %v among others", n, k, one[0], all[n*outputs+k])
+			}
+		}
+	}
+}
+
+func TestAffineAllocatesNothing(t *testing.T) {
+	theta, intercept, z, dst := make([]float64, 3*50), make([]float64, 3), make([]float32, 9*50), make([]float32, 27)
+	if n := testing.AllocsPerRun(20, func() { Affine(dst, theta, intercept, z, 9, 3, 50) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestAffineRefusesOtherLengths(t *testing.T) {
+	for _, c := range [][6]int{{2, 2, 5, 9, 4, 10}, {2, 2, 5, 10, 3, 10}, {2, 2, 5, 10, 4, 9}, {-1, 2, 5, 0, 0, 10}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v: no panic", c)
+				}
+			}()
+			Affine(make([]float32, c[4]), make([]float64, c[5]), make([]float64, c[1]), make([]float32, c[3]), c[0], c[1], c[2])
+		}()
+	}
+}
+
+func FuzzAffine(f *testing.F) {
+	f.Add(uint64(1), uint8(5), uint8(3), uint16(77))
+	f.Fuzz(func(t *testing.T, seed uint64, rows, outputs uint8, terms uint16) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		n, k, m := int(rows%40), 1+int(outputs%20), 1+int(terms%600)
+		theta, _ := guarded(k*m, r.NormFloat64)
+		intercept, _ := guarded(k, r.NormFloat64)
+		z, _ := guarded(n*m, func() float32 { return float32(r.NormFloat64()) })
+		plain, fast := make([]float32, n*k), make([]float32, n*k)
+		affine(simd.None, plain, theta, intercept, z, n, k, m)
+		Affine(fast, theta, intercept, z, n, k, m)
+		if !slices.Equal(plain, fast) {
+			t.Fatal("assembly and plain Go differ")
+		}
+	})
+}
