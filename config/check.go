@@ -15,6 +15,8 @@ type checker struct {
 	faults  Faults
 	wrong   map[string]bool
 	sources map[string]string // where a key was given; nil where nobody knows
+
+	accepted map[string][]string // if not nil, is told what oneOf accepts by key
 }
 
 func newChecker(c *Config, faults Faults) *checker {
@@ -25,7 +27,9 @@ func newChecker(c *Config, faults Faults) *checker {
 	return k
 }
 
+// add takes a fault down. All that is wrong comes by here.
 func (k *checker) add(fault Fault) {
+	fault.Value, fault.Bound = withoutUsers(fault.Value), withoutUsers(fault.Bound)
 	k.faults = append(k.faults, fault)
 	k.wrong[fault.Key] = true
 }
@@ -43,6 +47,10 @@ func (k *checker) all() {
 	k.train()
 	k.limits()
 	k.process()
+	k.memory()
+	k.admin()
+	k.status()
+	k.traces()
 	k.sizes()
 
 	position := map[string]int{}
@@ -63,6 +71,9 @@ func (k *checker) rule(ok bool, key, bound string, others ...string) {
 
 // oneOf is the rule that a text is one of those given.
 func (k *checker) oneOf(text, key string, accepted ...string) {
+	if k.accepted != nil {
+		k.accepted[key] = accepted
+	}
 	k.rule(slices.Contains(accepted, text), key, "want one of "+strings.Join(accepted, ", "))
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -63,6 +64,12 @@ const (
 	redacted     = "REDACTED"
 	maxShownText = 80 // runes of a value that a fault shows; enough to recognize it
 )
+
+// userInfo is where a URL has a user and, mostly, a password.
+var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
+
+// withoutUsers is a text without the users of the URLs in it: no key takes any, so none is marked as secret for them.
+func withoutUsers(text string) string { return userInfo.ReplaceAllString(text, "://"+redacted+"@") }
 
 // shown is a value's text as a fault shows it.
 func shown(text string, secret bool) string {

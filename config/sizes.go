@@ -52,7 +52,7 @@ func (c *Config) Sizes() []Size {
 			Assumes: join(assumedK, assumedWidth), key: features, factors: append(columns, "exploration.map")}),
 		limit(Size{What: "model", Topic: s.Topics.Models, Bytes: wire.ModelBytes(m, k),
 			Assumes: assumedK, key: features, factors: columns}),
-		{What: "row of features", Topic: s.Topics.Features, Bytes: wire.FeatureRowBytes(m),
+		{What: "row of features", Topic: s.Topics.Features, Bytes: s.FeatureRowBytes(k),
 			Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
 			Assumes: passthroughAssumption(s.Events.Passthrough), key: features},
 		{What: "read of a scores partition at a restart, about", Topic: s.Topics.Scores,

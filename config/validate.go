@@ -88,6 +88,7 @@ func (k *checker) featurize() {
 	k.rule(c.MaxOutputBytes <= limit, "featurize.max_output_bytes",
 		fmt.Sprintf("want at most topics.max_message_bytes (%d): the broker refuses more", limit), "topics.max_message_bytes")
 	k.positive(c.CommitInterval, "featurize.commit_interval")
+	k.predictions()
 }
 
 func (k *checker) limits() {
@@ -111,6 +112,13 @@ func (k *checker) process() {
 	k.rule(drain < rebalance, "shutdown.drain_timeout",
 		fmt.Sprintf("want less than kafka.rebalance_timeout (%v): a member that uses all of it to finish its work "+
 			"would be thrown out of the consumer group", rebalance), "kafka.rebalance_timeout")
+}
+
+func (k *checker) memory() {
+	c := k.config.Memory
+	k.rule(c.Limit == 0 || c.Limit >= minMemoryLimit, "memory.limit",
+		fmt.Sprintf("want %dMiB or more, or 0 for GOMEMLIMIT or the limit of the control group", minMemoryLimit>>20))
+	k.rule(0 <= c.Partitions && c.Partitions <= maxInt32, "memory.partitions", "want 1 or more, or 0 for all of topics.partitions")
 }
 
 func (k *checker) positive(d time.Duration, key string) {

@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -58,4 +60,24 @@ func (k *checker) train() {
 	}
 	k.oneOf(c.Loss, "train.loss", training.LossSquared, training.LossLogistic)
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
+	k.oneOf(c.Promote.Rule, "train.promote.rule", stages.PromoteRules()...)
+	k.rule(-1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",
+		"want at least -1 and below 1: it is a share of the error of the model in use")
+}
+
+// predictions checks that the columns of predictions can stand beside those of the events.
+func (k *checker) predictions() {
+	if !k.config.Stages.Featurize.Predictions {
+		return
+	}
+	events := k.config.Stages.Events
+	bound := func(err error) string {
+		return fmt.Sprintf("%v: featurize.predictions makes a column of that name", err)
+	}
+	if err := wire.CheckPredictionColumns(events.Passthrough); err != nil {
+		k.rule(false, "events.passthrough", bound(err), "featurize.predictions")
+	}
+	if err := wire.CheckPredictionColumns(events.Label); err != nil {
+		k.rule(false, "events.label", bound(err), "featurize.predictions")
+	}
 }

@@ -113,6 +113,13 @@ func TestRules(t *testing.T) {
 		{"output that the broker refuses", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 9 << 20 }, "featurize.max_output_bytes", "topics.max_message_bytes"},
 		{"no time between commits", func(c *Config) { c.Stages.Featurize.CommitInterval = 0 }, "featurize.commit_interval", "above 0"},
 
+		{"a column of predictions passed through", func(c *Config) {
+			c.Stages.Featurize.Predictions, c.Stages.Events.Passthrough = true, []string{"id", "prediction"}
+		}, "events.passthrough", `reserved: "prediction"`},
+		{"a label named as predictions are", func(c *Config) {
+			c.Stages.Featurize.Predictions, c.Stages.Events.Label = true, []string{"probabilities"}
+		}, "events.label", `reserved: "probabilities"`},
+
 		{"no time between models", func(c *Config) { c.Stages.Train.Interval = 0 }, "train.interval", "above 0"},
 		{"model of nothing", func(c *Config) { c.Stages.Train.MinRows = 0 }, "train.min_rows", "1 or more"},
 		{"nothing held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 0 }, "train.held_out_fraction", "above 0"},
@@ -121,6 +128,9 @@ func TestRules(t *testing.T) {
 		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
 		{"negative lambda", func(c *Config) { c.Stages.Train.LambdaGrid = "1,-1" }, "train.lambda_grid", ">= 0"},
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
+		{"unknown rule of promotion", func(c *Config) { c.Stages.Train.Promote.Rule = "never" }, "train.promote.rule", "better, better_across_sets, always"},
+		{"margin of all of the error", func(c *Config) { c.Stages.Train.Promote.Margin = 1 }, "train.promote.margin", "below 1"},
+		{"margin that is no number", func(c *Config) { c.Stages.Train.Promote.Margin = math.NaN() }, "train.promote.margin", "at least -1"},
 
 		{"messages of nothing", func(c *Config) { c.Stages.Limits.MaxMessageBytes = 0 }, "limits.max_message_bytes", "1KiB"},
 		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes", "limits.max_message_bytes"},
@@ -129,6 +139,16 @@ func TestRules(t *testing.T) {
 		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
 		{"unknown format", func(c *Config) { c.Log.Format = "xml" }, "log.format", "json, console"},
 		{"no time to drain", func(c *Config) { c.Shutdown.DrainTimeout = 0 }, "shutdown.drain_timeout", "above 0"},
+		{"memory for nothing", func(c *Config) { c.Memory.Limit = 64 << 20 }, "memory.limit", "want 128MiB or more"},
+		{"fewer than no partitions", func(c *Config) { c.Memory.Partitions = -1 }, "memory.partitions", "want 1 or more, or 0"},
+		{"address without a port", func(c *Config) { c.Admin.Listen = "localhost" }, "admin.listen", "want host:port"},
+		{"address with a port by name", func(c *Config) { c.Admin.Listen = "localhost:http" }, "admin.listen", "want host:port"},
+		{"token that can be guessed", func(c *Config) { c.Status.Token = "hunter2" }, "status.token", "want 16 bytes or more"},
+		{"address with a port beyond", func(c *Config) { c.Admin.Listen = ":65536" }, "admin.listen", "want host:port"},
+		{"traces to no URL", func(c *Config) { c.Traces.Endpoint = "localhost:4318" }, "traces.endpoint", "want a URL"},
+		{"traces with a password that would be shown", func(c *Config) { c.Traces.Endpoint = "http://u:p@localhost:4318" }, "traces.endpoint", "want a URL"},
+		{"more than all traces", func(c *Config) { c.Traces.SampleRatio = 1.5 }, "traces.sample_ratio", "want 0 to 1"},
+		{"a share that is no number", func(c *Config) { c.Traces.SampleRatio = math.NaN() }, "traces.sample_ratio", "want 0 to 1"},
 		{"drains for as long as a rebalance waits", func(c *Config) { c.Shutdown.DrainTimeout = c.Kafka.RebalanceTimeout }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 		{"drains for longer than a rebalance waits", func(c *Config) { c.Kafka.RebalanceTimeout = 20 * time.Second }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (20s)"},
 		{"drains for longer than a rebalance waits by default", func(c *Config) { c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute, 0 }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},

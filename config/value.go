@@ -2,12 +2,14 @@ package config
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 type valueKind uint8
@@ -119,6 +121,9 @@ func assignList(field reflect.Value, v value) error {
 }
 
 func assignText(field reflect.Value, unit, text string) error {
+	if !utf8.ValidString(text) {
+		return errors.New("want text in UTF-8: a configuration that is printed could not be read again")
+	}
 	switch {
 	case readsText(field.Type()):
 		return field.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))

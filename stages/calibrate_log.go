@@ -144,19 +144,25 @@ func (c *calibrationPartition) read(ctx context.Context, r *Runtime, logger *zap
 		if c.rows.enough() || c.part.EndOffset >= 0 && rec.Offset >= c.part.EndOffset {
 			break
 		}
-		c.take(logger, rec)
+		rows, err := c.take(logger, rec)
+		if counts, bytes := (CalibrateCounts{Messages: 1, Rows: rows}), int64(rec.Size()); err != nil {
+			counts.Undecodable = 1
+			r.Counters.addCalibrate(counts, Traffic{UndecodableBytes: bytes})
+		} else {
+			r.Counters.addCalibrate(counts, Traffic{UsedBytes: bytes})
+		}
 	}
 	c.next = fetched.NextOffset
 	c.atEnd = c.next >= fetched.HighWatermark
 	return nil
 }
 
-// take keeps the first rows of a message, up to those wanted. What does not decode is passed over: it has no
-// ordinals.
-func (c *calibrationPartition) take(logger *zap.Logger, rec pipeline.Record) {
+// take keeps the first rows of a message, up to those wanted, and returns how many it has. What does not decode, which the
+// error says, is passed over: it has no ordinals.
+func (c *calibrationPartition) take(logger *zap.Logger, rec pipeline.Record) (rows int64, err error) {
 	batches, err := c.reader.read(rec.Value)
 	if err != nil {
-		return
+		return 0, err
 	}
 	defer releaseAll(batches)
 	for _, batch := range batches {
@@ -165,4 +171,5 @@ func (c *calibrationPartition) take(logger *zap.Logger, rec pipeline.Record) {
 				zap.Int32("partition", c.part.Partition), zap.Int64("offset", rec.Offset), zap.Error(err))
 		}
 	}
+	return totalRows(batches), nil
 }

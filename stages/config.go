@@ -31,7 +31,7 @@ type TopicsConfig struct {
 	MaxMessageBytes   int64         `koanf:"max_message_bytes" unit:"bytes" doc:"max.message.bytes of created topics; checkpoints, feature sets and models must fit"`
 	FeaturesRetention time.Duration `koanf:"features_retention" unit:"duration" doc:"retention.ms of the features topic; no feature set or model younger than this is tombstoned"`
 	KeepFeatureSets   int           `koanf:"keep_feature_sets" doc:"newest feature sets that are kept; older ones are tombstoned once features_retention has passed"`
-	KeepModels        int           `koanf:"keep_models" doc:"newest models that are kept; older ones are tombstoned once features_retention has passed"`
+	KeepModels        int           `koanf:"keep_models" doc:"newest models that were in use that are kept, and as many of those that were not; older ones are tombstoned once features_retention has passed. How far back a rollback can go"`
 }
 
 // EventsConfig says what the columns of an event are used for.
@@ -88,6 +88,7 @@ type FeaturizeConfig struct {
 	Start          string        `koanf:"start" doc:"where a partition without output and without committed offset starts: earliest or latest"`
 	MaxOutputBytes int64         `koanf:"max_output_bytes" unit:"bytes" doc:"size of one output message; a larger input message becomes several output messages"`
 	CommitInterval time.Duration `koanf:"commit_interval" unit:"duration" doc:"time between two commits of the consumer group's offset"`
+	Predictions    bool          `koanf:"predictions" doc:"attach what the model in use predicts to the output, as columns prediction and, for classes, probabilities; they are null where the model is of another feature set than the output. Then the output also depends on when the model changed"`
 }
 
 // TrainConfig says when and how models are made.
@@ -101,6 +102,23 @@ type TrainConfig struct {
 	LambdaGrid      string        `koanf:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `koanf:"loss" doc:"squared, from sums of one pass over the rows, or logistic, for classes, from rows kept in memory"`
 	RowMemory       int64         `koanf:"row_memory" unit:"bytes" doc:"with the logistic loss: the features that may be kept, 4 bytes for each of a row; where they do not fit no model is made"`
+	Promote         PromoteConfig `koanf:"promote"`
+}
+
+// The rules by which a challenger takes the place of the incumbent.
+const (
+	PromoteBetter           = "better"
+	PromoteBetterAcrossSets = "better_across_sets"
+	PromoteAlways           = "always"
+)
+
+// PromoteRules lists them.
+func PromoteRules() []string { return []string{PromoteBetter, PromoteBetterAcrossSets, PromoteAlways} }
+
+// PromoteConfig says when a model that was just trained, the challenger, takes the place of the one in use, the incumbent.
+type PromoteConfig struct {
+	Rule   string  `koanf:"rule" doc:"when a newly trained model takes the place of the one in use: better = when it beats that on the same held-out rows, or when that is of a feature set which is no longer in use; better_across_sets = then too only when it beats it, on the events behind the rows; always"`
+	Margin float64 `koanf:"margin" doc:"share of the error of the model in use by which the error of the new one has to be lower; 0 = as low is enough; below 0, down to -1, it may be higher by that share"`
 }
 
 // LimitsConfig bounds what one message may cost.
@@ -150,6 +168,7 @@ func Default() Settings {
 		Train: TrainConfig{
 			Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
 			EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossSquared, RowMemory: 1 << 30,
+			Promote: PromoteConfig{Rule: PromoteBetter},
 		},
 		Limits: LimitsConfig{MaxMessageBytes: 8 << 20, BudgetBytes: 64 << 20, MaxRows: 1 << 20, MaxColumns: 4096},
 	}

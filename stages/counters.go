@@ -34,6 +34,12 @@ type FeaturizeCounts struct {
 	UnseenClass    int64 `json:"unseen_class"`
 	// MissingOffsets counts offsets that retention removed before they were read.
 	MissingOffsets int64 `json:"missing_offsets"`
+	// Of the rows featurized, with predictions: those that have one, and those that have none as no model is in use, as that is
+	// of another feature set, or as it cannot be used.
+	Predicted     int64 `json:"predicted,omitempty"`
+	NoModel       int64 `json:"no_model,omitempty"`
+	OtherSetModel int64 `json:"other_set_model,omitempty"`
+	UnusableModel int64 `json:"unusable_model,omitempty"`
 }
 
 // Add adds other to c.
@@ -48,6 +54,10 @@ func (c *FeaturizeCounts) Add(other FeaturizeCounts) {
 	c.Clipped += other.Clipped
 	c.UnseenClass += other.UnseenClass
 	c.MissingOffsets += other.MissingOffsets
+	c.Predicted += other.Predicted
+	c.NoModel += other.NoModel
+	c.OtherSetModel += other.OtherSetModel
+	c.UnusableModel += other.UnusableModel
 }
 
 // TrainCounts says what training made of the messages of the features topic.
@@ -70,8 +80,17 @@ func (c *TrainCounts) Add(other TrainCounts) {
 	c.Duplicate += other.Duplicate
 }
 
+// CalibrateCounts says what calibration read. Messages that do not decode are passed over: subsample makes them dead
+// letters.
+type CalibrateCounts struct {
+	Messages    int64 `json:"messages"`
+	Undecodable int64 `json:"undecodable"`
+	Rows        int64 `json:"rows"` // of the others; learned from as far as they are wanted
+}
+
 // Totals are the counters of a process.
 type Totals struct {
+	Calibrate CalibrateCounts `json:"calibrate"`
 	Scoring   wire.Counts     `json:"scoring"`
 	Featurize FeaturizeCounts `json:"featurize"`
 	Train     TrainCounts     `json:"train"`
@@ -79,15 +98,16 @@ type Totals struct {
 	Seconds map[string]float64 `json:"seconds"`
 }
 
-// Counters sums what the runners of a process counted. Safe for use from several goroutines.
+// Counters sums what the runners of a process counted, and knows where they stand. Safe for use from several goroutines.
 type Counters struct {
 	mu     sync.Mutex
 	totals Totals
+	activity
 }
 
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
-	return &Counters{totals: Totals{Seconds: map[string]float64{}}}
+	return &Counters{totals: Totals{Seconds: map[string]float64{}}, activity: newActivity()}
 }
 
 // Totals returns the present sums.
@@ -100,6 +120,15 @@ func (c *Counters) Totals() Totals {
 		totals.Seconds[stage] = seconds
 	}
 	return totals
+}
+
+func (c *Counters) addCalibrate(counts CalibrateCounts, traffic Traffic) {
+	c.addTraffic(StageCalibrate, traffic)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.totals.Calibrate.Messages += counts.Messages
+	c.totals.Calibrate.Undecodable += counts.Undecodable
+	c.totals.Calibrate.Rows += counts.Rows
 }
 
 // addScoring adds what counts grew by since booked.

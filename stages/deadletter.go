@@ -1,10 +1,12 @@
 package stages
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -87,11 +89,26 @@ func rejectedRows(stage string, source pipeline.Record, batch arrow.Record, rowB
 			len(rejected), source.Topic, source.Partition, source.Offset, err)
 	}
 	letter := wire.DeadLetter{
-		Stage: stage, Reason: reasons[0], Detail: fmt.Sprintf("%d rows rejected", len(rejected)),
-		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: true,
+		Stage: stage, Reason: reasons[0], Detail: rejectedDetail(reasons),
+		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: int32(len(rejected)),
 	}
 	headers := withHeaders(source.Headers, letter.Headers())
 	return pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}, nil
+}
+
+// rejectedDetail says how many rows were rejected for each reason, in the order in which these came.
+func rejectedDetail(reasons []string) string {
+	var order, parts []string
+	counts := map[string]int{}
+	for _, reason := range reasons {
+		if counts[reason]++; counts[reason] == 1 {
+			order = append(order, reason)
+		}
+	}
+	for _, reason := range order {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[reason], reason))
+	}
+	return fmt.Sprintf("%d rows rejected: %s", len(reasons), strings.Join(parts, ", "))
 }
 
 // encodeRejected puts rows with their numbers and reasons into a message. Columns of the events that have the names of
@@ -117,6 +134,17 @@ func withoutColumns(rec arrow.Record, names ...string) arrow.Record {
 		}
 	}
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
+}
+
+// cloneRecord copies what a record points to. A letter that waits for a checkpoint would otherwise keep all that was fetched
+// with its message.
+func cloneRecord(r pipeline.Record) pipeline.Record {
+	r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+	r.Headers = slices.Clone(r.Headers)
+	for i := range r.Headers {
+		r.Headers[i].Value = bytes.Clone(r.Headers[i].Value)
+	}
+	return r
 }
 
 // withHeaders is the headers of a source with own ones behind them.
@@ -168,6 +196,13 @@ func (d deadLetters) send(ctx context.Context, partition int, letters []pipeline
 // bareLetter is a dead letter without what comes from its source. The source may be a dead letter itself: the last
 // headers are the ones that count.
 func bareLetter(letter pipeline.Record) pipeline.Record {
-	own := len(wire.DeadLetter{}.Headers())
-	return pipeline.Record{Headers: letter.Headers[max(0, len(letter.Headers)-own):], Time: letter.Time}
+	return pipeline.Record{Headers: letter.Headers[max(0, len(letter.Headers)-ownHeaders):], Time: letter.Time}
+}
+
+// ownHeaders is how many headers a dead letter adds to those of its source.
+var ownHeaders = len(wire.DeadLetter{}.Headers())
+
+// isBare is whether a dead letter has nothing of its source, either because that was too much or because it had nothing.
+func isBare(letter pipeline.Record) bool {
+	return len(letter.Key) == 0 && len(letter.Value) == 0 && len(letter.Headers) <= ownHeaders
 }

@@ -26,9 +26,10 @@ type Featurizer struct {
 	reader    *eventReader
 	columns   []string // passthrough and label, in the order of the output
 	label     []string
-	partRows  int32 // rows of a source message that one output message covers
-	chunkRows int32 // rows that are encoded at a time, a multiple of partRows
-	maxBytes  int64 // of an output message of more than one row
+	partRows  int32      // rows of a source message that one output message covers
+	chunkRows int32      // rows that are encoded at a time, a multiple of partRows
+	maxBytes  int64      // of an output message of more than one row
+	predictor *predictor // nil = no predictions
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
@@ -45,19 +46,38 @@ const (
 // NewFeaturizer prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so
 // that a replay cuts alike.
 func NewFeaturizer(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Featurizer {
-	chunk := min(chunkRows(set.Encoder.Dim), math.MaxInt32)
-	part := min(max(1, maxOutputBytes/(int64(4*set.Set.Features.Len())+passthroughRowBytes)), chunk)
 	transform, rows := newTransformer(set)
 	f := &Featurizer{
 		id: set.ID(), transform: transform, encoder: rows, reader: newEventReader(limits, set.Encoder),
 		columns: outputColumns(set.Encoder), maxBytes: maxOutputBytes,
-		partRows: int32(part), chunkRows: int32(chunk / part * part),
 	}
 	if set.Encoder.Label != nil {
 		f.label = set.Encoder.Label.Columns
 	}
+	f.cutParts(set.Encoder.Dim, 0)
 	return f
 }
+
+// cutParts says how many rows an output message covers, with so many bytes for the predictions of each.
+func (f *Featurizer) cutParts(dim int, predictionBytes int64) {
+	chunk := min(chunkRows(dim), math.MaxInt32)
+	part := min(max(1, f.maxBytes/(int64(4*f.transform.Len())+passthroughRowBytes+predictionBytes)), chunk)
+	f.partRows, f.chunkRows = int32(part), int32(chunk/part*part)
+}
+
+// AttachPredictions adds columns of predictions to what is made from now on, for the model that [Featurizer.UseModel] gives:
+// null until then. It is called before the first message. A set without a label has nothing to predict, and one whose
+// passthrough or label columns have the names of predictions cannot have them.
+func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) (err error) {
+	if f.predictor, err = newPredictor(set); err != nil {
+		return err
+	}
+	f.cutParts(set.Encoder.Dim, f.predictor.columns.RowBytes())
+	return nil
+}
+
+// UseModel changes the model behind the predictions, between messages. nil means that there is none, for the reason given.
+func (f *Featurizer) UseModel(model *wire.Model, missing string) { f.predictor.use(model, missing) }
 
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }
@@ -102,7 +122,7 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 	if err := emit(Featurized{Counts: FeaturizeCounts{Messages: 1}}); err != nil {
 		return err
 	}
-	m := featurizing{Featurizer: f, source: source, now: now, total: int32(totalRows(batches)), emit: emit}
+	m := featurizing{Featurizer: f, source: source, now: now, firstRow: firstRow, total: int32(totalRows(batches)), emit: emit}
 	var next int32
 	for _, batch := range batches {
 		first := next
@@ -110,7 +130,8 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 		if next <= firstRow {
 			continue
 		}
-		if err := m.batch(batch, first, max(first, firstRow)); err != nil {
+		// From the beginning of the part that was not finished: it is cut like the first time.
+		if err := m.batch(batch, first, max(first, firstRow/f.partRows*f.partRows)); err != nil {
 			return fmt.Errorf("featurize %s/%d offset %d: %w", source.Topic, source.Partition, source.Offset, err)
 		}
 	}
@@ -120,10 +141,11 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 // featurizing is a message in hand. Rows are numbered within the message.
 type featurizing struct {
 	*Featurizer
-	source pipeline.Record
-	now    time.Time
-	total  int32 // rows of the message
-	emit   func(Featurized) error
+	source   pipeline.Record
+	now      time.Time
+	firstRow int32 // rows before it are out
+	total    int32 // rows of the message
+	emit     func(Featurized) error
 
 	chunk   arrow.Record   // what is encoded
 	base    int32          // first row of chunk
@@ -170,13 +192,17 @@ func (m *featurizing) encodeChunk(batch arrow.Record, base, first, next int32) e
 
 // part makes and hands out what one output message covers; long passthrough columns may make it several.
 func (m *featurizing) part(rows wire.FeatureBatch) error {
+	if rows.FirstRow+rows.RowCount <= m.firstRow {
+		return nil
+	}
 	first, next := rows.FirstRow-m.base, rows.FirstRow-m.base+rows.RowCount
 	from, _ := slices.BinarySearch(m.rows.Row, first)
 	to, _ := slices.BinarySearch(m.rows.Row, next)
-	value, features, err := m.lay(from, to)
+	body, err := m.lay(from, to)
 	if err != nil {
 		return err
 	}
+	value := body.Value
 	if int64(len(value)) > m.maxBytes && rows.RowCount > 1 {
 		m.Recycle(value)
 		head, tail := halves(rows)
@@ -185,11 +211,19 @@ func (m *featurizing) part(rows wire.FeatureBatch) error {
 		}
 		return m.part(tail)
 	}
-	m.transformRows(features, from, to)
+	if out := m.firstRow - rows.FirstRow; out > 0 { // cut by other bounds the first time
+		m.Recycle(value)
+		rows.FirstRow, rows.RowCount = m.firstRow, rows.RowCount-out
+		return m.part(rows)
+	}
+	m.transformRows(&body, from, to)
 	done := Featurized{Rows: rows, Output: &pipeline.Record{
-		Key: m.source.Key, Value: value, Headers: withHeaders(m.source.Headers, rows.Headers()), Time: m.source.Time,
+		Key: m.source.Key, Value: value, Headers: withHeaders(m.source.Headers, m.headers(rows)), Time: m.source.Time,
 	}}
 	done.Counts.addEncoded(m.pending, to-from, int(rows.RowCount))
+	if m.predictor != nil {
+		m.predictor.count(&done.Counts, int64(to-from))
+	}
 	m.pending = encoder.Counts{}
 	if rejected := rejectedBetween(m.rows.Rejected, first, next); len(rejected) > 0 {
 		letter, err := rejectedRows(StageFeaturize, m.source, m.chunk, m.base, rejected, m.now)
@@ -201,28 +235,45 @@ func (m *featurizing) part(rows wire.FeatureBatch) error {
 	return m.emit(done)
 }
 
-// lay puts passthrough and label of the encoded rows from, to into a message that has room for their features.
-func (m *featurizing) lay(from, to int) (value []byte, features []float32, err error) {
+// headers are those of an output message.
+func (m *featurizing) headers(rows wire.FeatureBatch) []wire.Header {
+	headers := rows.Headers()
+	if m.predictor != nil {
+		headers = append(headers, wire.ModelHeader(m.predictor.columns.Model))
+	}
+	return headers
+}
+
+// lay puts passthrough and label of the encoded rows from, to into a message that has room for their features and predictions.
+func (m *featurizing) lay(from, to int) (wire.FeaturesBody, error) {
 	kept, err := TakeRows(m.chunk, m.rows.Row[from:to], m.columns)
 	if err != nil {
-		return nil, nil, err
+		return wire.FeaturesBody{}, err
 	}
 	defer kept.Release()
 	m.numbers = m.numbers[:0]
 	for _, row := range m.rows.Row[from:to] {
 		m.numbers = append(m.numbers, m.base+row)
 	}
-	return wire.LayFeatures(m.memory(), kept, m.numbers, m.transform.Len(), m.id, m.label)
+	layout := wire.FeaturesLayout{FeatureSet: m.id, Features: m.transform.Len(), LabelColumns: m.label}
+	if m.predictor != nil {
+		layout.Predictions = &m.predictor.columns
+	}
+	return wire.LayFeatures(m.memory(), kept, m.numbers, layout)
 }
 
-// transformRows writes the features of the encoded rows from, to. It goes by so few rows that the calls are shared out over
-// cores for large sets alone: the request under way and the other partitions are to have the other cores.
-func (m *featurizing) transformRows(features []float32, from, to int) {
-	const block = 64
+// transformRows writes the features of the encoded rows from, to, and what is predicted from them. It goes by so few rows that
+// the calls are shared out over cores for large sets alone: the request under way and the other partitions are to have the
+// other cores.
+func (m *featurizing) transformRows(body *wire.FeaturesBody, from, to int) {
+	const block = predictionBlock
 	n, dim := m.transform.Len(), m.rows.Dim
 	for first := from; first < to; first += block {
 		next := min(first+block, to)
-		m.transform.Transform(features[(first-from)*n:(next-from)*n], m.rows.X[first*dim:next*dim], next-first)
+		m.transform.Transform(body.Features[(first-from)*n:(next-from)*n], m.rows.X[first*dim:next*dim], next-first)
+		if m.predictor != nil {
+			m.predictor.predict(body, first-from, next-from)
+		}
 	}
 }
 

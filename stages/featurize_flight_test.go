@@ -148,3 +148,55 @@ func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 		t.Errorf("%d outputs, %d handed back", n, len(k.part.core.spare))
 	}
 }
+
+// A dead letter is acknowledged before a later output is sent, and nobody but that output waits for it.
+func TestFeaturizeSendsLettersBeforeLaterOutputs(t *testing.T) {
+	k := newFlightKit(t, 1<<20)
+	begun, release := make(chan string, 9), make(chan struct{})
+	k.produced = func(topic string, _ []pipeline.Record) {
+		begun <- topic
+		<-release
+	}
+	rows := events(t, taskRegression, 60, 41, faults{})
+	k.send(pipeline.Record{Value: []byte("poison")}, eventMessage(t, 1, rows))
+	if err := k.step(); err != nil { // returns although the letter is not acknowledged
+		t.Fatal(err)
+	}
+	if topic := <-begun; topic != k.settings.Topics.DeadLetters {
+		t.Fatalf("%s is written first", topic)
+	}
+	k.send(eventMessage(t, 2, rows))
+	stepped := make(chan error)
+	go func() {
+		stepped <- k.part.Process(t.Context(), pipeline.Fetched{Records: k.Records("events", 2)[2:], NextOffset: 3})
+	}()
+	select {
+	case topic := <-begun:
+		t.Errorf("%s is written while the letter is under way", topic)
+	case release <- struct{}{}:
+	}
+	if topic := <-begun; topic != k.settings.Topics.Features || len(k.letters()) != 1 {
+		t.Errorf("%s is written, %d letters are there", topic, len(k.letters()))
+	}
+	close(release)
+	if err := <-stepped; err != nil {
+		t.Fatal(err)
+	}
+	if err := k.part.Close(t.Context()); err != nil || k.committed != 3 || len(k.rows(1))+len(k.rows(2)) != 120 {
+		t.Errorf("offset %d is committed, %v", k.committed, err)
+	}
+}
+
+// Where a dead letter cannot be written, no output behind it is.
+func TestFeaturizeSendsNoOutputBehindALetterThatIsNotOut(t *testing.T) {
+	k := newFlightKit(t, 1<<20)
+	errGone := pipeline.Permanent(errors.New("gone"))
+	k.send(pipeline.Record{Value: []byte("poison")}, eventMessage(t, 1, events(t, taskRegression, 60, 41, faults{})))
+	k.FailNext(pipelinetest.OpProduce, errGone)
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.part.Close(t.Context()); !errors.Is(err, errGone) || len(k.Records(k.settings.Topics.Features, 2)) != 0 || k.committed != -1 {
+		t.Errorf("%v; %d outputs, offset %d is committed", err, len(k.Records(k.settings.Topics.Features, 2)), k.committed)
+	}
+}

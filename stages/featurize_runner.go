@@ -5,21 +5,46 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // FeaturizeRunner maps the partitions of events that this process owns to the same partitions of features.
-type FeaturizeRunner struct{ *Runtime }
+type FeaturizeRunner struct {
+	*Runtime
+	models *modelWatch // nil = no predictions
+}
 
 // NewFeaturizeRunner returns the runner; Run starts it.
-func NewFeaturizeRunner(r *Runtime) *FeaturizeRunner { return &FeaturizeRunner{r} }
+func NewFeaturizeRunner(r *Runtime) *FeaturizeRunner { return &FeaturizeRunner{Runtime: r} }
 
-// Run owns partitions until ctx ends.
+// Run owns partitions until ctx ends. With predictions it follows the models meanwhile.
 func (r *FeaturizeRunner) Run(ctx context.Context) error {
-	return r.Broker.Own(ctx, r.group(StageFeaturize), r.Settings.Topics.Events, r.runPartition)
+	group, ctx := errgroup.WithContext(ctx)
+	if r.Settings.Featurize.Predictions {
+		r.models = newModelWatch(r.Runtime)
+		group.Go(func() error { return r.models.run(ctx) })
+	}
+	group.Go(func() error {
+		return r.Broker.Own(ctx, r.group(StageFeaturize), r.Settings.Topics.Events, r.runPartition)
+	})
+	return group.Wait()
+}
+
+// waitForModels waits until it is known which model is in use.
+func (r *FeaturizeRunner) waitForModels(ctx context.Context) {
+	if r.models == nil {
+		return
+	}
+	select {
+	case <-r.models.ready:
+	case <-ctx.Done():
+	}
 }
 
 func (r *FeaturizeRunner) runPartition(ctx context.Context, o pipeline.Ownership) error {
@@ -30,12 +55,23 @@ func (r *FeaturizeRunner) runPartition(ctx context.Context, o pipeline.Ownership
 	if _, err := r.Watch.Wait(ctx, func(s State) bool { return s.CurrentSet() != nil }); err != nil {
 		return nil
 	}
+	if r.waitForModels(ctx); ctx.Err() != nil {
+		return nil
+	}
 	p := &featurizePartition{FeaturizeRunner: r, partition: o.Partition, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock()}
 	if err := p.resume(ctx); err != nil {
 		return endOf(ctx, err)
 	}
+	failpoint.Hit(failpoint.ResumeAfter)
 	logger.Info("featurizing", zap.Int64("next_offset", p.next), zap.Int32("next_row", p.nextRow))
-	return endOf(ctx, pipeline.RunPartition(ctx, r.Broker, logger, r.Settings.Topics.Events, o.Partition, r.DrainTimeout, p))
+	p.at = r.Counters.follow(StageFeaturize, o.Partition, p.next)
+	defer p.at.leave()
+	err := pipeline.RunPartition(ctx, r.Broker, logger, r.Settings.Topics.Events, o.Partition, r.DrainTimeout, p)
+	if err != nil && ctx.Err() != nil { // what is in the output is true, there is only less of it
+		r.unfinished.leaves(logger, StageFeaturize, o.Partition, err)
+		return nil
+	}
+	return err
 }
 
 // featurizePartition is the pipeline.Processor of one partition.
@@ -44,12 +80,14 @@ type featurizePartition struct {
 	partition int
 	logger    *zap.Logger
 	commit    func(context.Context, int64) error
+	at        *progress
 
 	next      int64  // offset of events to read
 	nextRow   int32  // first row of it that is neither in the output nor pending
 	partlyOut string // feature set of the parts of that message before nextRow; empty if nextRow is 0
 	core      *Featurizer
-	missing   string // feature set that was said to be missing
+	missing   string      // feature set that was said to be missing
+	model     *modelInUse // with predictions: the model that core uses
 
 	pending     []pendingPart // not sent
 	outputBytes int64         // of pending
@@ -65,12 +103,14 @@ type featurizePartition struct {
 type pendingPart struct {
 	Featurized
 	source pipeline.Record
+	span   trace.Span // of the message, in its last part; else nil
 }
 
 // resume finds where the output ends: in the output partition itself, else in the group's committed offset, else as
 // configured.
 func (p *featurizePartition) resume(ctx context.Context) error {
 	events := p.Settings.Topics.Events
+	failpoint.Hit(failpoint.ResumeBefore)
 	found, err := pipeline.Retry(ctx, p.logger, "find the end of the output", func() (bool, error) { return p.readTail(ctx) })
 	if err != nil {
 		return fmt.Errorf("resume featurizing %s/%d: %w", events, p.partition, err)
@@ -153,21 +193,15 @@ func (p *featurizePartition) NextOffset() int64 { return p.next }
 // records are fetched and mapped meanwhile.
 func (p *featurizePartition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.Counters.worked(StageFeaturize, time.Now())
+	p.at.fetched(f, p.Clock())
 	for _, rec := range f.Records {
 		if err := p.chooseSet(); err != nil {
 			return err
 		}
-		firstRow := int32(0)
-		if rec.Offset == p.next {
-			firstRow = p.nextRow
-		}
-		err := p.core.Process(rec, firstRow, p.Clock(), func(part Featurized) error {
-			return p.add(ctx, pendingPart{part, rec})
-		})
-		if err != nil {
+		p.chooseModel()
+		if err := p.mapMessage(ctx, rec); err != nil {
 			return err
 		}
-		p.next, p.nextRow, p.partlyOut = rec.Offset+1, 0, ""
 	}
 	if err := p.send(ctx); err != nil {
 		return err
@@ -179,9 +213,36 @@ func (p *featurizePartition) Process(ctx context.Context, f pipeline.Fetched) er
 			return err
 		}
 	}
+	if p.flight == nil {
+		p.at.done(p.next)
+	}
 	if due {
 		p.commitNext(ctx)
 	}
+	failpoint.Hit(failpoint.FetchBefore)
+	return nil
+}
+
+// mapMessage maps a message, or what is left of the one that is partly out.
+func (p *featurizePartition) mapMessage(ctx context.Context, rec pipeline.Record) error {
+	defer p.Counters.handled(StageFeaturize, time.Now())
+	span := p.startSpan(StageFeaturize, rec)
+	rec.Headers = withSpan(rec.Headers, span)
+	firstRow := int32(0)
+	if rec.Offset == p.next {
+		firstRow = p.nextRow
+	}
+	err := p.core.Process(rec, firstRow, p.Clock(), func(part Featurized) error {
+		describePart(span, p.core.ID(), part)
+		return p.add(ctx, pendingPart{Featurized: part, source: rec})
+	})
+	if err != nil {
+		failSpan(span, err)
+		span.End()
+		return err
+	}
+	p.next, p.nextRow, p.partlyOut = rec.Offset+1, 0, ""
+	p.pending[len(p.pending)-1].span = span // every message has a part, and the last one is not sent yet
 	return nil
 }
 
@@ -209,8 +270,11 @@ func (p *featurizePartition) chooseSet() error {
 			id, p.partition, p.next, p.Settings.Topics.FeatureSets))
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
-	p.core = NewFeaturizer(set.Set, p.Settings.Limits.decoder(), p.Settings.Featurize.MaxOutputBytes)
-	return nil
+	p.core, p.model = NewFeaturizer(set.Set, p.Settings.Limits.decoder(), p.Settings.Featurize.MaxOutputBytes), nil
+	if p.models == nil {
+		return nil
+	}
+	return p.core.AttachPredictions(set.Set)
 }
 
 // add takes a part and moves the position behind its rows. What is pending is sent first where it would become too much
@@ -255,6 +319,7 @@ func (p *featurizePartition) Missing(_ context.Context, e *pipeline.OffsetOutOfR
 		p.logger.Error("the log of events ends before the offset to read, it has lost its end: featurizing goes on with what comes now",
 			zap.Int64("offset", p.next), zap.Int64("next_offset", e.Next))
 		p.next, p.nextRow, p.partlyOut, p.refused = e.Next, 0, "", -1
+		p.at.done(p.next)
 		return nil
 	}
 	missing := max(0, e.First-p.next)
@@ -262,11 +327,13 @@ func (p *featurizePartition) Missing(_ context.Context, e *pipeline.OffsetOutOfR
 		zap.Int64("offset", p.next), zap.Int64("first_offset", e.First), zap.Int64("missing_offsets", missing))
 	p.Counters.addFeaturize(FeaturizeCounts{MissingOffsets: missing})
 	p.next, p.nextRow, p.partlyOut = e.First, 0, ""
+	p.at.done(p.next)
 	return nil
 }
 
 // Close waits for what is under way. The fault of a request is reported once, by whoever finds it first.
 func (p *featurizePartition) Close(ctx context.Context) error {
+	failpoint.Hit(failpoint.FeaturizeDrain)
 	var err error
 	if p.flight != nil && !p.flight.failed {
 		err = p.land(ctx)
@@ -290,5 +357,6 @@ func (p *featurizePartition) commitNext(ctx context.Context) {
 		p.logger.Warn("offset not committed, lag monitors are behind", zap.Error(err))
 		return
 	}
+	failpoint.Hit(failpoint.CommitAfter)
 	p.committed = p.next
 }

@@ -206,7 +206,7 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	letters := k.letters()
-	if len(letters) != 1 || header(t, letters[0], wire.HeaderReason) != reasonOutputTooLarge || header(t, letters[0], wire.HeaderOffset) != "0" ||
+	if len(letters) != 1 || header(t, letters[0], wire.HeaderErrorReason) != reasonOutputTooLarge || header(t, letters[0], wire.HeaderErrorOffset) != "0" ||
 		!slices.Equal(letters[0].Value, k.Records(k.settings.Topics.Events, 2)[0].Value) {
 		t.Fatalf("%d dead letters: %.300v", len(letters), letters)
 	}
@@ -222,7 +222,7 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 func bigSource(value []byte) pipeline.Record {
 	return pipeline.Record{
 		Topic: "events", Partition: 2, Key: make([]byte, 4000), Value: value,
-		Headers: []pipeline.Header{{Key: wire.HeaderReason, Value: []byte("of its own")}, {Key: "blob", Value: make([]byte, 4000)}},
+		Headers: []pipeline.Header{{Key: wire.HeaderErrorReason, Value: []byte("of its own")}, {Key: "blob", Value: make([]byte, 4000)}},
 	}
 }
 

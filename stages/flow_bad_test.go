@@ -107,7 +107,7 @@ func TestFlowMessagesThatAreRefused(t *testing.T) {
 		}
 		for i, l := range letters {
 			want := cases[i]
-			if l.Reason != want.reason || l.Topic != f.settings.Topics.Events || l.Partition != 0 || l.Offset != want.offset || l.Rows || l.Detail == "" {
+			if l.Reason != want.reason || l.Topic != f.settings.Topics.Events || l.Partition != 0 || l.Offset != want.offset || l.Rows != 0 || l.Detail == "" {
 				t.Errorf("%s: %s wrote %+v", want.name, stage, l.DeadLetter)
 			}
 			if !bytes.Equal(l.record.Value, want.value) || string(l.record.Key) != want.name {
@@ -180,7 +180,7 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	}
 	for stage, want := range map[string]int{stages.StageSubsample: 5, stages.StageFeaturize: 6} {
 		letters := f.letters(0, stage)
-		if len(letters) != 1 || !letters[0].Rows || letters[0].Offset != 20 || letters[0].Reason != "nan_feature" {
+		if len(letters) != 1 || letters[0].Rows == 0 || letters[0].Offset != 20 || letters[0].Reason != "nan_feature" {
 			t.Fatalf("%s: %d letters, %+v", stage, len(letters), letters)
 		}
 		got := rejectedRows(t, letters[0])

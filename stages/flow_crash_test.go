@@ -2,6 +2,7 @@ package stages_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -112,7 +113,10 @@ func (f *flow) checkAllButRejected(partition int) {
 
 func TestFlowARestartAfterCompaction(t *testing.T) {
 	t.Parallel()
-	f := newFlow(t, 2, smallParts)
+	f := newFlow(t, 2, func(s *stages.Settings) {
+		smallParts(s)
+		s.Train.Promote.Rule = stages.PromoteAlways
+	})
 	for p := range 2 {
 		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+400)
 	}
@@ -337,8 +341,9 @@ func TestFlowCompactionPassesTheWatchedCheckpoints(t *testing.T) {
 	f.start(exploring, func(w *worker) {
 		w.log.fetch = func(_ context.Context, topic string, partition int, offset int64) (err error) {
 			if topic == w.Settings.Topics.Scores && partition == 0 && closed.Load() {
-				once.Do(func() {
-					err = &pipeline.OffsetOutOfRangeError{Topic: topic, Offset: offset, First: offset + 1, Next: offset + 1}
+				once.Do(func() { // a record comes, and is gone before it is read
+					_, produced := f.client.Produce(f.ctx, topic, 0, []pipeline.Record{{Key: []byte("another.1.x"), Value: []byte("passed over")}})
+					err = errors.Join(produced, &pipeline.OffsetOutOfRangeError{Topic: topic, Offset: offset, First: offset + 1, Next: offset + 1})
 					close(passed)
 				})
 			}
@@ -356,7 +361,6 @@ func TestFlowCompactionPassesTheWatchedCheckpoints(t *testing.T) {
 	})
 	closed.Store(true)
 	<-passed
-	f.produce(f.settings.Topics.Scores, 0, pipeline.Record{Key: []byte("another.1.x"), Value: []byte("passed over")})
 	f.sendRows(1, 10_100, 11_000)
 	if counts := f.set(1).Set.Lineage.Counts; counts.Scored != 300 {
 		t.Errorf("%+v", counts)

@@ -85,13 +85,11 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, nil)
 	for p := range 2 {
-		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+1500)
+		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+300) // too few for its quota
 	}
-	m := newMiddle(4)
-	f.start(exploring, m.prepare)
-	m.wait(f)
+	f.start(exploring, nil)
 	// A planner that lost its ownership while it calibrated publishes what it has found.
-	spec := *f.watch.State().Spec
+	spec := *f.state("a plan", func(s stages.State) bool { return s.Running() != nil }).Spec
 	spec.Candidates.Seed = 77
 	spec.Exploration = "flow.1.other"
 	value, err := wire.EncodeSpec(&spec)
@@ -100,7 +98,9 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 	}
 	f.produce(f.settings.Topics.Explorations, 0, pipeline.Record{Key: wire.SpecKey("flow"), Value: value, Time: time.Now()})
 	f.state("the other plan", func(s stages.State) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration })
-	close(m.release)
+	for p := range 2 {
+		f.sendRows(p, int64(p)*10_000+300, int64(p)*10_000+1500)
+	}
 	if set := f.set(1); set.Set.Lineage.Exploration != spec.Exploration || set.Set.Candidates.Seed != 77 {
 		t.Errorf("%+v", set.Set.Lineage)
 	}

@@ -22,11 +22,17 @@ func (f *flow) trainer() (*stages.TrainRunner, *stages.Counters) {
 
 func (f *flow) fit(r *stages.TrainRunner) *wire.Model {
 	f.t.Helper()
-	model, err := r.Fit(f.ctx)
+	return f.challenge(r).Model
+}
+
+// challenge makes a model and says what became of it.
+func (f *flow) challenge(r *stages.TrainRunner) *stages.Fitted {
+	f.t.Helper()
+	fitted, err := r.Fit(f.ctx)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return model
+	return fitted
 }
 
 // currentModel is what the models topic points to, nil for none.
@@ -210,6 +216,7 @@ func TestFlowOldModelsAreRetired(t *testing.T) {
 			t.Parallel()
 			f := newFlow(t, 1, func(s *stages.Settings) {
 				s.Exploration.SampleRows, s.Topics.KeepModels = 100, 2
+				s.Train.Promote.Rule = stages.PromoteAlways
 			})
 			f.settings.Topics.FeaturesRetention = c.retention // of the models; the topic keeps its features
 			f.sendRows(0, 0, 300)

@@ -3,6 +3,7 @@ package stages
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
@@ -16,7 +17,7 @@ type heldRows struct {
 	x       []float32
 	targets scoring.Targets
 	rows    int
-	bytes   int64
+	bytes   *atomic.Int64 // others read them
 	// nextOrdinal is that of the first row not looked at.
 	nextOrdinal int64
 	overflown   bool
@@ -27,9 +28,9 @@ func (h *heldRows) add(x []float32, rows int, t scoring.Targets) {
 	if h == nil || h.overflown {
 		return
 	}
-	h.bytes += 4 * int64(len(x)+len(t.Values)+len(t.Class))
-	if h.bytes > h.limit {
-		*h = heldRows{limit: h.limit, overflown: true}
+	if h.bytes.Add(4*int64(len(x)+len(t.Values)+len(t.Class))) > h.limit {
+		h.bytes.Store(0)
+		*h = heldRows{limit: h.limit, bytes: h.bytes, overflown: true}
 		return
 	}
 	h.dim, h.targets.Outputs = len(x)/rows, t.Outputs
@@ -74,7 +75,7 @@ func (h *holder) start(spec *wire.Spec, partition int32) *heldRows {
 	if h.exploration != spec.Exploration {
 		h.exploration, h.partitions = spec.Exploration, map[int32]*heldRows{}
 	}
-	rows := &heldRows{limit: h.limit / int64(len(spec.Partitions))}
+	rows := &heldRows{limit: h.limit / int64(len(spec.Partitions)), bytes: new(atomic.Int64)}
 	h.partitions[partition] = rows
 	return rows
 }
@@ -102,4 +103,14 @@ func (h *holder) release(running *wire.Spec) {
 	if running == nil || running.Exploration != h.exploration {
 		h.exploration, h.partitions = "", nil
 	}
+}
+
+// bytes is what all rows take.
+func (h *holder) bytes() (sum int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, rows := range h.partitions {
+		sum += rows.bytes.Load()
+	}
+	return sum
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -52,7 +53,7 @@ func (p *Planner) plan(ctx context.Context) error {
 		}
 		acted, err := p.act(ctx, logger, state)
 		if err != nil {
-			if p.FailFast || pipeline.IsPermanent(err) && ctx.Err() != nil {
+			if p.FailFast || errors.Is(err, pipeline.ErrDenied) || pipeline.IsPermanent(err) && ctx.Err() != nil {
 				return err
 			}
 			logger.Error("no exploration could be planned", zap.Error(err), zap.Duration("wait", planRetry))
@@ -287,6 +288,7 @@ func (p *Planner) publish(ctx context.Context, spec wire.Spec, answered ...Pendi
 	records := []pipeline.Record{{Key: wire.SpecKey(spec.Pipeline), Value: value, Time: p.Clock()}}
 	answered = slices.DeleteFunc(slices.Clone(answered), func(r PendingRequest) bool { return r.Offset >= spec.HandledOffset })
 	records = append(records, p.tombstones(answered)...)
+	failpoint.Hit(failpoint.PlanBefore)
 	if err := p.send(ctx, "publish spec", records); err != nil {
 		return fmt.Errorf("publish exploration %s: %w", spec.Exploration, err)
 	}
@@ -310,6 +312,7 @@ func (p *Planner) send(ctx context.Context, what string, records []pipeline.Reco
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
+	failpoint.Hit(failpoint.PlanAfter)
 	// By the offset: what others write behind it may already have changed the state again.
 	last := first + int64(len(records)) - 1
 	_, err = p.Watch.Wait(ctx, func(s State) bool { return s.explorationsNext > last })

@@ -245,7 +245,7 @@ func TestRejectedRowsOfAnyColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := wire.DeadLetter{Stage: StageSubsample, Reason: "nan_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: noon, Rows: true}
+	want := wire.DeadLetter{Stage: StageSubsample, Reason: "nan_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: noon, Rows: 3}
 	if parsed != want || string(letter.Key) != "k" || header(t, letter, "h") != "v" {
 		t.Fatalf("headers say %+v, want %+v", parsed, want)
 	}

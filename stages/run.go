@@ -35,7 +35,7 @@ func NewRuntime(broker pipeline.Broker, settings Settings, logger *zap.Logger) *
 
 // Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that are not there yet or
 // not grown yet, and refuses to start on a compacted events topic. oneShot makes a plan or a selection that the data do
-// not allow an error instead of something to wait for.
+// not allow an error instead of something to wait for. When ctx has ended, an [ErrUnfinished] says what could not be finished.
 func Run(ctx context.Context, r *Runtime, names []string, oneShot bool) error {
 	if err := CheckStages(names); err != nil {
 		return err
@@ -46,8 +46,13 @@ func Run(ctx context.Context, r *Runtime, names []string, oneShot bool) error {
 	if err != nil {
 		return endOf(ctx, err)
 	}
+	r.unfinished.ending = ctx.Done()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.Watch.Run(ctx) })
+	group.Go(func() error {
+		r.followEnds(ctx)
+		return nil
+	})
 	for _, name := range names {
 		group.Go(func() error {
 			r.Logger.Info("stage starts", zap.String("stage", name))
@@ -58,7 +63,10 @@ func Run(ctx context.Context, r *Runtime, names []string, oneShot bool) error {
 			return nil
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return r.unfinished.err()
 }
 
 // stage returns the run function of a stage.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
@@ -58,6 +59,7 @@ func (s *Selector) followScores(ctx context.Context, logger *zap.Logger) error {
 	if err != nil {
 		return err
 	}
+	defer s.Counters.setMissingRows(-1)
 	board := newScoreboard()
 	board.behind = partitions
 	group, ctx := errgroup.WithContext(ctx)
@@ -93,7 +95,10 @@ func (s *Selector) publishAll(ctx context.Context, logger *zap.Logger, board *sc
 			}
 			continue
 		}
-		if spec := state.Running(); spec != nil {
+		spec := state.Running()
+		if spec == nil {
+			s.Counters.setMissingRows(0)
+		} else {
 			if int(spec.Partitions[len(spec.Partitions)-1].Partition) >= partitions {
 				return errMorePartitions
 			}
@@ -126,6 +131,7 @@ func (s *Selector) ready(logger *zap.Logger, board *scoreboard, spec *wire.Spec)
 	for _, err := range board.refusals(spec) {
 		logger.Error("checkpoint refused", zap.Error(err))
 	}
+	s.Counters.setMissingRows(missingRows(spec, checkpoints))
 	closed, end := 0, spec.Deadline
 	for _, c := range checkpoints {
 		if c.Closed {
@@ -137,6 +143,25 @@ func (s *Selector) ready(logger *zap.Logger, board *scoreboard, spec *wire.Spec)
 	}
 	late := spec.Pass == 0 && !spec.Deadline.IsZero() && s.Clock().After(end) // later passes take the rows of the first
 	return checkpoints, closed == len(spec.Partitions) || late && complete
+}
+
+// missingRows is how many rows an exploration has yet to score, as far as its checkpoints tell; -1 where it has no quota.
+func missingRows(spec *wire.Spec, checkpoints []*wire.Checkpoint) (missing int64) {
+	if spec.SampleRows == 0 {
+		return -1
+	}
+	if spec.Pass > 0 { // the rows are chosen
+		return 0
+	}
+	for _, part := range spec.Partitions {
+		switch c := checkpointOf(checkpoints, part.Partition); {
+		case c == nil:
+			missing += part.Quota
+		case !c.Closed:
+			missing += max(0, part.Quota-c.Counts.Scored)
+		}
+	}
+	return missing
 }
 
 func scoredRows(checkpoints []*wire.Checkpoint) (rows int64) {
@@ -165,6 +190,7 @@ func (s *Selector) publish(ctx context.Context, logger *zap.Logger, spec *wire.S
 // publishPass writes the plan of an exploration's next pass.
 func (s *Selector) publishPass(ctx context.Context, logger *zap.Logger, spec, next *wire.Spec) error {
 	value, err := wire.EncodeSpec(next)
+	failpoint.Hit(failpoint.PassBefore)
 	if err == nil {
 		err = s.publishSpec(ctx, next, value)
 	}
@@ -174,6 +200,7 @@ func (s *Selector) publishPass(ctx context.Context, logger *zap.Logger, spec, ne
 	if err != nil {
 		return fmt.Errorf("publish pass %d of exploration %s: %w", next.Pass, next.Exploration, err)
 	}
+	failpoint.Hit(failpoint.PassAfter)
 	logger.Info("next pass published", zap.String("exploration", next.Exploration), zap.Int("pass", next.Pass),
 		zap.Int("round", next.Residual.Round), zap.Int("kept", len(next.Residual.Kept.Index)), zap.Int("pool", len(next.Residual.Pool)))
 	return nil
@@ -187,6 +214,7 @@ func (s *Selector) publishSet(ctx context.Context, logger *zap.Logger, spec *wir
 		return pipeline.Permanent(err)
 	}
 	record := pipeline.Record{Key: wire.SetKey(s.Settings.Pipeline.Name, id), Value: value, Time: s.Clock()}
+	failpoint.Hit(failpoint.SetBefore)
 	err = s.produce(ctx, s.Settings.Topics.FeatureSets, record)
 	if errors.Is(err, pipeline.ErrMessageTooLarge) { // nor would it fit the next time
 		return s.giveUp(ctx, logger, spec, fmt.Errorf("feature set %s of %d bytes: %w", id, len(value), err))
@@ -194,10 +222,12 @@ func (s *Selector) publishSet(ctx context.Context, logger *zap.Logger, spec *wir
 	if err != nil {
 		return fmt.Errorf("publish feature set %s: %w", id, err)
 	}
+	failpoint.Hit(failpoint.SetBetween)
 	current := &wire.Current{ID: id, Sequence: spec.Sequence, Exploration: spec.Exploration, Time: s.Clock()}
 	if err := s.makeCurrent(ctx, current); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.SetAfter)
 	logger.Info("feature set published", zap.String("feature_set", id), zap.String("exploration", spec.Exploration),
 		zap.Int64("rows", set.Lineage.Rows), zap.Float64("best", set.Lineage.Best), zap.Float64("cutoff", set.Lineage.Cutoff))
 	return s.retire(ctx, logger, s.Watch.State())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -26,6 +27,7 @@ type subsamplePartition struct {
 	part   wire.Partition
 	logger *zap.Logger
 	commit func(context.Context, int64) error
+	at     *progress
 
 	core    *Subsampler
 	reader  *eventReader
@@ -40,12 +42,14 @@ type subsamplePartition struct {
 	lookedAt  time.Time // when what stands behind saved was last looked at
 	lost      bool
 	booked    wire.Counts // counts already added to the process's counters
+	traffic   Traffic     // not added yet
 }
 
 // restore reads the checkpoint with the greatest next ordinal and starts the core from it. One that an older one hides
 // from compaction is written again.
 func (p *subsamplePartition) restore(ctx context.Context) error {
 	p.reader = newEventReader(p.spec.Limits, p.spec.Encoder)
+	failpoint.Hit(failpoint.RestoreBefore)
 	if err := p.readScores(ctx); err != nil {
 		return err
 	}
@@ -72,6 +76,7 @@ func (p *subsamplePartition) restore(ctx context.Context) error {
 	p.core, p.booked, p.savedAt, p.lookedAt = core, core.Counts(), p.Clock(), p.Clock()
 	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
 		zap.Bool("restored", restored), zap.Bool("from_memory", held != nil && !restored), zap.Bool("closed", core.Closed()))
+	failpoint.Hit(failpoint.RestoreAfter)
 	return p.unshadow(ctx)
 }
 
@@ -79,6 +84,9 @@ func (p *subsamplePartition) restore(ctx context.Context) error {
 // batch that cannot be read must not change what it counted.
 func (p *subsamplePartition) run(ctx context.Context) error {
 	if !p.core.Closed() {
+		p.at = p.Counters.follow(StageSubsample, int(p.part.Partition), p.core.NextOffset())
+		defer p.at.leave()
+		p.noteSaved()
 		return pipeline.RunPartition(ctx, p.Broker, p.logger, p.Settings.Topics.Events, int(p.part.Partition), p.DrainTimeout, p)
 	}
 	work, cancel := pipeline.Drain(ctx, p.DrainTimeout)
@@ -143,6 +151,8 @@ func supersedes(c, last *wire.Checkpoint, kernel string) bool {
 func (p *subsamplePartition) NextOffset() int64 { return p.core.NextOffset() }
 
 func (p *subsamplePartition) Process(ctx context.Context, f pipeline.Fetched) error {
+	defer p.Counters.worked(StageSubsample, time.Now())
+	p.at.fetched(f, p.Clock())
 	for _, rec := range f.Records {
 		if p.core.Closed() || p.reachesEnd(rec.Offset) {
 			break
@@ -150,13 +160,16 @@ func (p *subsamplePartition) Process(ctx context.Context, f pipeline.Fetched) er
 		if err := p.add(rec); err != nil {
 			return err
 		}
+		p.at.done(p.core.NextOffset())
 	}
 	next := f.NextOffset
 	if p.part.EndOffset >= 0 {
 		next = min(next, p.part.EndOffset) // where the next exploration goes on, however long this fetch was
 	}
 	p.core.Advance(next)
+	p.at.done(p.core.NextOffset())
 	p.book()
+	p.noteSaved()
 	var err error
 	switch {
 	case p.core.Closed() || p.checkpointDue():
@@ -179,13 +192,19 @@ func (p *subsamplePartition) reachesEnd(offset int64) bool {
 }
 
 func (p *subsamplePartition) add(rec pipeline.Record) error {
+	defer p.Counters.handled(StageSubsample, time.Now())
+	span := p.startSpan(StageSubsample, rec)
+	defer span.End()
 	batches, err := p.reader.read(rec.Value)
 	if err != nil {
+		failSpan(span, err)
+		p.traffic.UndecodableBytes += int64(rec.Size())
 		p.addLetter(refusedMessage(StageSubsample, rec, err, p.Clock()))
 		p.core.Refuse(rec.Offset + 1)
 		return nil
 	}
 	defer releaseAll(batches)
+	p.traffic.UsedBytes += int64(rec.Size())
 	rejected, err := p.core.Add(rec.Offset, batches)
 	if err != nil {
 		return fmt.Errorf("score %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
@@ -211,7 +230,7 @@ func (p *subsamplePartition) addLetter(letter pipeline.Record) {
 	if p.spec.Pass > 0 { // the first pass has sent it
 		return
 	}
-	p.letters = append(p.letters, letter)
+	p.letters = append(p.letters, cloneRecord(letter))
 	p.letterBytes += letter.Size()
 }
 
@@ -237,6 +256,7 @@ func (p *subsamplePartition) Missing(ctx context.Context, e *pipeline.OffsetOutO
 
 // Close saves what was read since the last checkpoint, where it can be saved.
 func (p *subsamplePartition) Close(ctx context.Context) error {
+	failpoint.Hit(failpoint.SubsampleDrain)
 	p.book()
 	if p.lost || !p.core.CanSave() || p.saved != nil && p.saved.NextOffset == p.core.NextOffset() && p.saved.Closed == p.core.Closed() {
 		return nil
@@ -266,11 +286,14 @@ func (p *subsamplePartition) save(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("send dead letters of partition %d: %w", partition, err)
 	}
+	p.Counters.addLetters(p.letters)
 	p.letters, p.letterBytes = nil, 0
+	failpoint.Hit(failpoint.CheckpointBefore)
 	checkpoint := p.core.Checkpoint(p.Clock())
 	if err := p.write(ctx, checkpoint); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.CheckpointAfter)
 	if p.spec.Pass > 0 { // the offset that lag monitors look at is that of the first pass
 		return nil
 	}
@@ -293,7 +316,22 @@ func (p *subsamplePartition) write(ctx context.Context, checkpoint *wire.Checkpo
 		return fmt.Errorf("write checkpoint of partition %d at next offset %d: %w", checkpoint.Partition, checkpoint.NextOffset, err)
 	}
 	p.saved, p.savedAt, p.savedNext, p.shadowed = checkpoint, p.Clock(), offset+1, false
+	p.noteSaved()
 	return nil
+}
+
+// noteSaved tells how old the newest checkpoint is and how many rows would have to be read again without another one.
+func (p *subsamplePartition) noteSaved() {
+	var at time.Time
+	var next int64
+	if p.saved != nil {
+		at, next = p.saved.WrittenAt, p.saved.NextOrdinal
+	}
+	unsaved := p.core.NextOrdinal() - next
+	if !p.core.CanSave() {
+		unsaved = 0
+	}
+	p.at.saved(at, unsaved)
 }
 
 // guard keeps the last checkpoint of a closed partition the newest until the exploration is over.
@@ -373,9 +411,12 @@ func (p *subsamplePartition) unshadow(ctx context.Context) error {
 
 // book adds what was counted since the last call to the process's counters. Rows count in the first pass alone.
 func (p *subsamplePartition) book() {
+	before, traffic := p.booked, p.traffic
+	p.booked, p.traffic = p.core.Counts(), Traffic{}
+	p.at.count(p.booked.Messages-before.Messages, p.booked.Rows-before.Rows)
 	if p.spec.Pass > 0 {
 		return
 	}
-	p.Counters.addScoring(p.core.Counts(), p.booked)
-	p.booked = p.core.Counts()
+	p.Counters.addScoring(p.booked, before)
+	p.Counters.addTraffic(StageSubsample, traffic)
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -24,8 +27,12 @@ type Runtime struct {
 	Logger   *zap.Logger
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
+	// Tracer starts the spans of messages; nil = none, and traces pass from events to features as any header does.
+	Tracer trace.Tracer
 	// Now is the clock of published times; nil means time.Now.
 	Now func() time.Time
+
+	unfinished unfinished
 }
 
 // Clock is the time that is published.
@@ -50,11 +57,17 @@ type SubsampleRunner struct {
 	mu   sync.Mutex
 	bank *scoring.Bank // of the exploration named by key; shared by the partitions
 	key  string
+
+	bankBytes atomic.Int64 // read while the bank is drawn, which takes its time
 }
 
 // NewSubsampleRunner returns the runner; Run starts it.
 func NewSubsampleRunner(r *Runtime) *SubsampleRunner {
-	return &SubsampleRunner{Runtime: r, held: holder{limit: r.Settings.Exploration.RowMemory}}
+	e := r.Settings.Exploration
+	s := &SubsampleRunner{Runtime: r, held: holder{limit: e.RowMemory}}
+	r.Counters.meter(budgetCandidates, e.CandidateMemory, s.bankBytes.Load)
+	r.Counters.meter(budgetScoredRows, e.RowMemory, s.held.bytes)
+	return s
 }
 
 // Run owns partitions until ctx ends.
@@ -133,7 +146,7 @@ func (r *SubsampleRunner) takePart(ctx context.Context, logger *zap.Logger, spec
 		return nil
 	}
 	if err != nil && ctx.Err() != nil { // the checkpoint that is there is true, only older
-		logger.Warn("rows since the last checkpoint are not saved and will be read again", zap.Error(err))
+		r.unfinished.leaves(logger, StageSubsample, o.Partition, err)
 		return nil
 	}
 	if err != nil {
@@ -149,6 +162,7 @@ func (r *SubsampleRunner) sharedBank(spec *wire.Spec) *scoring.Bank {
 	if r.bank == nil || r.key != spec.Exploration {
 		r.bank, r.key = NewBank(spec, r.Settings.Exploration.CandidateMemory, len(spec.Partitions)), spec.Exploration
 		plan := r.bank.Plan()
+		r.bankBytes.Store(plan.KeptBytes)
 		r.Logger.Info("candidates drawn", zap.String("stage", StageSubsample), zap.String("exploration", spec.Exploration),
 			zap.Int("kept", plan.Kept), zap.Int64("kept_bytes", plan.KeptBytes), zap.Int("drawn_again", plan.Drawn))
 	}
@@ -161,6 +175,7 @@ func (r *SubsampleRunner) tombstone(ctx context.Context, logger *zap.Logger, par
 	if err != nil || len(over) == 0 {
 		return endOf(ctx, err)
 	}
+	failpoint.Hit(failpoint.RetireBefore)
 	return endOf(ctx, pipeline.Try(ctx, logger, "tombstone checkpoints", func() error {
 		_, err := r.Broker.Produce(ctx, r.Settings.Topics.Scores, partition, over)
 		return err

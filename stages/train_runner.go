@@ -4,33 +4,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/training"
 )
 
-// TrainRunner is the train stage: it keeps sums of the features of the current set and publishes models. It keeps no
-// durable state: after a start its sums are built again from the features topic.
+// TrainRunner is the train stage: it keeps sums of the features of the current set, makes models and puts those in use that
+// stand up to the one before. It keeps no durable state: after a start its sums are built again from the features topic.
 type TrainRunner struct {
 	*Runtime
 	logger *zap.Logger
 
 	trainer *Trainer
-	next    []int64              // offset of features to read, by partition
-	solved  int64                // rows behind the last model published
-	models  map[string]time.Time // record times of the models on their topic; nil until they were read
+	next    []int64      // offset of features to read, by partition
+	at      []*progress  // through features, by partition
+	solved  int64        // rows behind the last model that was judged
+	kept    atomic.Int64 // bytes of the rows that the logistic loss keeps
+	models  *Models      // nil before it owns the training
+	inUse   *wire.Model  // the model in use, as it was loaded last
+	other   *otherSet    // comparison with a model of another feature set; nil while none is needed
 }
 
 // NewTrainRunner returns the runner; Run starts it, Fit makes a single model.
 func NewTrainRunner(r *Runtime) *TrainRunner {
-	return &TrainRunner{Runtime: r, logger: r.Logger.With(zap.String("stage", StageTrain))}
+	runner := &TrainRunner{Runtime: r, logger: r.Logger.With(zap.String("stage", StageTrain))}
+	if r.Settings.Train.Loss == training.LossLogistic {
+		r.Counters.meter(budgetTrainRows, r.Settings.Train.RowMemory, runner.kept.Load)
+	}
+	return runner
 }
 
-// Run publishes a model at every interval in which rows came, until ctx ends. One instance at a time trains: the owner
+// Run makes a model at every interval in which rows came, until ctx ends. One instance at a time trains: the owner
 // of the single partition of explorations in the group of this stage.
 func (r *TrainRunner) Run(ctx context.Context) error {
 	return r.Broker.Own(ctx, r.group(StageTrain), r.Settings.Topics.Explorations,
@@ -39,6 +50,11 @@ func (r *TrainRunner) Run(ctx context.Context) error {
 
 func (r *TrainRunner) own(ctx context.Context) error {
 	r.trainer, r.solved, r.models = nil, 0, nil // others may have trained meanwhile
+	if err := r.refresh(ctx); err != nil {
+		return endOf(ctx, err)
+	}
+	defer r.Counters.setModel(nil)
+	defer r.leaveFeatures()
 	for {
 		model, err := r.Fit(ctx)
 		switch {
@@ -51,8 +67,7 @@ func (r *TrainRunner) own(ctx context.Context) error {
 		case err != nil:
 			r.logger.Error("no model could be made", zap.Error(err))
 		default:
-			r.logger.Info("model published", zap.String("model", model.ID), zap.String("feature_set", model.FeatureSetID),
-				zap.Int64("rows", model.TrainRows), zap.Float64("lambda", model.Model.Lambda))
+			r.logFitted(model)
 		}
 		timer := time.NewTimer(r.Settings.Train.Interval)
 		select {
@@ -63,12 +78,33 @@ func (r *TrainRunner) own(ctx context.Context) error {
 	}
 }
 
+// logFitted says what became of a model.
+func (r *TrainRunner) logFitted(f *Fitted) {
+	fields := []zap.Field{zap.String("model", f.ID), zap.String("feature_set", f.FeatureSetID),
+		zap.Int64("rows", f.TrainRows), zap.Float64("lambda", f.Model.Model.Lambda)}
+	if j := f.Judgement; j != nil {
+		fields = append(fields, zap.Any("judgement", j))
+	}
+	switch {
+	case f.Unchanged:
+		r.logger.Info("model unchanged", fields...)
+	case f.Current && f.Judgement.Verdict == wire.VerdictNewSet && f.Judgement.Compared() && *f.Judgement.ChallengerError > *f.Judgement.IncumbentError:
+		r.logger.Warn("model published, though that of the feature set before was better", fields...)
+	case f.Current:
+		r.logger.Info("model published", fields...)
+	case f.Judgement.Verdict.Promoted():
+		r.logger.Warn("model not put in use: another one was made current meanwhile", fields...)
+	default:
+		r.logger.Info("model not put in use: the one before stays", fields...)
+	}
+}
+
 // ErrNoNewRows says that no row came since the last model.
 var ErrNoNewRows = errors.New("no training rows since the last model")
 
-// Fit reads the features topic to its present end, for the current feature set, and publishes a model. It waits for a
-// feature set where there is none.
-func (r *TrainRunner) Fit(ctx context.Context) (*wire.Model, error) {
+// Fit reads the features topic to its present end, for the current feature set, makes a model, compares it with the one in use
+// and puts it in its place if it is to be. It waits for a feature set where there is none.
+func (r *TrainRunner) Fit(ctx context.Context) (*Fitted, error) {
 	if _, err := r.Watch.Wait(ctx, func(State) bool { return true }); err != nil {
 		return nil, fmt.Errorf("read the feature sets: %w", err)
 	}
@@ -80,6 +116,9 @@ func (r *TrainRunner) Fit(ctx context.Context) (*wire.Model, error) {
 		return nil, fmt.Errorf("wait for a feature set: %w", err)
 	}
 	if err := r.catchUp(ctx, state.CurrentSet()); err != nil {
+		return nil, err
+	}
+	if err := r.refresh(ctx); err != nil {
 		return nil, err
 	}
 	rows := r.trainer.Rows()
@@ -96,11 +135,43 @@ func (r *TrainRunner) Fit(ctx context.Context) (*wire.Model, error) {
 			zap.Float64("relative_gradient", d.RelativeGradient))
 	}
 	model.Sequence = state.Current.Sequence // a later exploration may have found the same set again
-	if err := r.publish(ctx, model); err != nil {
+	fitted, err := r.publish(ctx, model)
+	if err != nil {
 		return nil, err
 	}
-	r.solved = rows
-	return model, nil
+	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // else it is to be judged again
+		r.solved = rows
+	}
+	return fitted, nil
+}
+
+// refresh reads what others wrote about models, and tells the counters of the one in use, so that its age and error are known
+// from the start.
+func (r *TrainRunner) refresh(ctx context.Context) error {
+	if r.models == nil {
+		r.models = NewModels(r.Runtime)
+		r.models.logger = r.logger
+		r.inUse, r.other = nil, nil
+	}
+	if err := r.models.Refresh(ctx); err != nil {
+		return err
+	}
+	if err := r.models.repair(ctx); err != nil {
+		return err
+	}
+	r.tell()
+	return nil
+}
+
+// tell tells the counters of the model in use.
+func (r *TrainRunner) tell() {
+	entry, _ := r.models.CurrentEntry()
+	r.Counters.setModel(entry.Model)
+	var pin wire.Pin
+	if current := r.models.Current(); current != nil {
+		pin = current.Pin
+	}
+	r.Counters.setPin(pin, r.models.newest())
 }
 
 // catchUp adds what the features topic holds beyond the sums, starting new sums for a new set.
@@ -120,6 +191,7 @@ func (r *TrainRunner) catchUp(ctx context.Context, set *PublishedSet) error {
 		for i := range r.next {
 			r.next[i] = -1
 		}
+		r.followFeatures(partitions)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	before := r.trainer.Counts()
@@ -127,6 +199,7 @@ func (r *TrainRunner) catchUp(ctx context.Context, set *PublishedSet) error {
 		group.Go(func() error { return r.read(ctx, partition) })
 	}
 	err = group.Wait()
+	failpoint.Hit(failpoint.TrainRead)
 	r.Counters.addTrain(r.trainer.Counts(), before)
 	return err
 }
@@ -144,6 +217,7 @@ func (r *TrainRunner) read(ctx context.Context, partition int) error {
 	var refused refusals
 	defer func() { refused.log(r.logger, partition) }()
 	at := max(r.next[partition], span[0])
+	r.reads(partition, at, span[1])
 	for at < span[1] {
 		fetched, err := pipeline.Retry(ctx, r.logger, "read features", func() (pipeline.Fetched, error) {
 			return r.Broker.Fetch(ctx, topic, partition, at)
@@ -156,10 +230,12 @@ func (r *TrainRunner) read(ctx context.Context, partition int) error {
 		if err != nil {
 			return fmt.Errorf("read %s/%d from offset %d: %w", topic, partition, at, err)
 		}
+		r.at[partition].fetched(fetched, r.Clock())
 		if err := r.add(ctx, partition, fetched.Records, &refused); err != nil {
 			return err
 		}
 		at = fetched.NextOffset
+		r.at[partition].done(at)
 	}
 	r.next[partition] = at
 	return nil
@@ -182,7 +258,7 @@ func (r *TrainRunner) add(ctx context.Context, partition int, records []pipeline
 	defer r.Counters.worked(StageTrain, time.Now())
 	var letters []pipeline.Record
 	for _, rec := range records {
-		cause := r.trainer.Partition(partition).Add(rec)
+		cause := r.addMessage(partition, rec)
 		if errors.Is(cause, ErrRowMemory) {
 			return cause
 		}
@@ -193,9 +269,35 @@ func (r *TrainRunner) add(ctx context.Context, partition int, records []pipeline
 			}
 		}
 	}
-	return pipeline.Try(ctx, r.logger, "send dead letters", func() error {
+	err := pipeline.Try(ctx, r.logger, "send dead letters", func() error {
 		return deadLetters{r.Broker, r.Settings.Topics.DeadLetters}.send(ctx, partition, letters)
 	})
+	if err == nil {
+		r.Counters.addLetters(letters)
+	}
+	return err
+}
+
+// addMessage adds a message to the sums of its partition.
+func (r *TrainRunner) addMessage(partition int, rec pipeline.Record) error {
+	defer r.Counters.handled(StageTrain, time.Now())
+	span := r.startSpan(StageTrain, rec)
+	defer span.End()
+	sums := r.trainer.Partition(partition)
+	before, size := sums.counts, int64(rec.Size())
+	err := sums.Add(rec)
+	r.countTrained(partition, before, sums.counts)
+	r.kept.Store(r.trainer.kept.Load())
+	switch {
+	case err != nil && !errors.Is(err, ErrRowMemory):
+		failSpan(span, err)
+		r.Counters.addTraffic(StageTrain, Traffic{UndecodableBytes: size})
+	case sums.counts.OtherSet > before.OtherSet:
+		r.Counters.addTraffic(StageTrain, Traffic{OtherSetBytes: size})
+	default:
+		r.Counters.addTraffic(StageTrain, Traffic{UsedBytes: size})
+	}
+	return err
 }
 
 // passOver returns the next offset that can be read after an error about particular offsets.
@@ -209,74 +311,4 @@ func passOver(err error, at int64) (int64, bool) {
 		return outOfRange.First, true
 	}
 	return at, false
-}
-
-// publish writes the model, then the pointer to it, then tombstones the models that are not kept any longer.
-func (r *TrainRunner) publish(ctx context.Context, model *wire.Model) error {
-	value, err := wire.EncodeModel(model)
-	if err != nil {
-		return pipeline.Permanent(err)
-	}
-	pointer, err := wire.EncodeCurrent(&wire.Current{ID: model.ID, Sequence: model.Sequence, Time: model.TrainedAt})
-	if err != nil {
-		return pipeline.Permanent(err)
-	}
-	name := r.Settings.Pipeline.Name
-	records := []pipeline.Record{
-		{Key: wire.SetKey(name, model.ID), Value: value, Time: model.TrainedAt},
-		{Key: wire.CurrentKey(name), Value: pointer, Time: model.TrainedAt},
-	}
-	for _, record := range records {
-		err := pipeline.Try(ctx, r.logger, "publish model", func() error {
-			_, err := r.Broker.Produce(ctx, r.Settings.Topics.Models, 0, []pipeline.Record{record})
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("publish model %s: %w", model.ID, err)
-		}
-	}
-	return r.retire(ctx, model)
-}
-
-func (r *TrainRunner) retire(ctx context.Context, newest *wire.Model) error {
-	if err := r.readModels(ctx); err != nil {
-		return err
-	}
-	r.models[newest.ID] = newest.TrainedAt
-	topics, name := r.Settings.Topics, r.Settings.Pipeline.Name
-	for _, id := range outdated(r.models, topics.KeepModels, topics.FeaturesRetention, r.Clock()) {
-		err := pipeline.Try(ctx, r.logger, "retire model", func() error {
-			_, err := r.Broker.Produce(ctx, topics.Models, 0, []pipeline.Record{{Key: wire.SetKey(name, id), Time: r.Clock()}})
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("retire model %s: %w", id, err)
-		}
-		delete(r.models, id)
-	}
-	return nil
-}
-
-// readModels lists, once, the models that the topic holds.
-func (r *TrainRunner) readModels(ctx context.Context) error {
-	if r.models != nil {
-		return nil
-	}
-	models := map[string]time.Time{}
-	_, err := pipeline.ReadAll(ctx, r.Broker, r.logger, r.Settings.Topics.Models, 0, func(rec pipeline.Record) error {
-		owner, id, current, ok := wire.ParseSetKey(rec.Key)
-		switch {
-		case !ok || current || owner != r.Settings.Pipeline.Name:
-		case rec.Value == nil:
-			delete(models, id)
-		default:
-			models[id] = rec.Time
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("list models: %w", err)
-	}
-	r.models = models
-	return nil
 }

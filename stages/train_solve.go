@@ -2,6 +2,9 @@ package stages
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -22,12 +25,19 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
 	metrics := t.metrics(result, stock, evaluation)
+	judged := result.OnFit
+	if judged == result.Model { // there was nothing to be held out, or nothing else
+		judged = nil
+	} else {
+		t.decode(judged)
+	}
 	t.decode(result.Model)
 	model := &wire.Model{
 		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
 		Label: t.set.Encoder.Label, Metrics: metrics,
 		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
 		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
+		ConfigHash: t.config.hash(), Judged: judged,
 	}
 	if err := model.Validate(); err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
@@ -88,4 +98,15 @@ func (t *Trainer) metrics(result *trained, stock trainStock, evaluation *trainin
 	metrics.UnexplainedVariance = wire.Measured(errs.UnexplainedVariance())
 	metrics.ConstantError = wire.Measured(errs.ConstantError())
 	return metrics
+}
+
+// hash names what is configured about training and changes models, or which of them are put in use.
+func (c TrainConfig) hash() string {
+	c.Interval, c.RowMemory = 0, 0
+	document, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("stages: settings do not marshal: %v", err)) // numbers are checked by config
+	}
+	sum := sha256.Sum256(document)
+	return hex.EncodeToString(sum[:])
 }

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"net"
+	"strings"
+	"testing"
+)
+
+func TestUsersInURLsAreNotShown(t *testing.T) {
+	for _, text := range []string{
+		"traces: {endpoint: \"http://eerf:" + canary + "@localhost:4318\"}",
+		"traces: {endpoint: \"http://" + canary + "@localhost:4318/v1/traces?\"}",
+		"kafka: {brokers: [\"kafka://eerf:" + canary + "@localhost:9092\", \"b:1\"]}",
+		"kafka: {brokers: \"kafka://eerf:" + canary + "@localhost:9092\"}",
+		"kafka: {proxy: \"http://eerf:" + canary + "@localhost:8080\"}",
+		"kafka: {fetch_max_wait: \"http://eerf:" + canary + "@localhost\"}",
+	} {
+		got := faultsOf(t, text).Error()
+		if strings.Contains(got, canary) || !strings.Contains(got, redacted) {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// What is served shows much of a process, so it is for this machine unless somebody wants more.
+func TestTheDefaultsServeThisMachineAlone(t *testing.T) {
+	admin := Default().Admin
+	host, _, err := net.SplitHostPort(admin.Listen)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		t.Errorf("admin.listen is %q, %v", admin.Listen, err)
+	}
+	if admin.Pprof {
+		t.Error("profiles are served")
+	}
+}

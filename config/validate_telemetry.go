@@ -1,0 +1,46 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+)
+
+func (k *checker) admin() {
+	listen := k.config.Admin.Listen
+	k.rule(listen == "" || isListenAddress(listen), "admin.listen",
+		"want host:port, as 127.0.0.1:9464 or :9464, or nothing for no server")
+}
+
+// minTokenBytes is what a token has at the least: less can be guessed.
+const minTokenBytes = 16
+
+func (k *checker) status() {
+	token := k.config.Status.Token
+	k.rule(token == "" || len(token) >= minTokenBytes, "status.token",
+		fmt.Sprintf("want %d bytes or more, as `openssl rand -hex 16` prints, or nothing for a page that only shows", minTokenBytes))
+}
+
+// isListenAddress reports whether an address has a port, by number, and a host that is empty, a name or an IP address.
+func isListenAddress(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+func (k *checker) traces() {
+	c := k.config.Traces
+	k.rule(c.Endpoint == "" || isHTTP(c.Endpoint), "traces.endpoint",
+		"want a URL without user, as http://localhost:4318/v1/traces, or nothing for no traces")
+	k.rule(c.SampleRatio >= 0 && c.SampleRatio <= 1, "traces.sample_ratio", "want 0 to 1")
+}
+
+// isHTTP reports whether a text is the URL of a server, without credentials: the configuration is shown.
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+}

@@ -1,0 +1,103 @@
+package stages_test
+
+import (
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+const (
+	traceID     = "4bf92f3577b34da6a3ce929d0e0e4736"
+	traceParent = "00-" + traceID + "-00f067aa0ba902b7-01"
+	notSampled  = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
+)
+
+// header is the last one with the key, empty where there is none.
+func header(rec pipeline.Record, key string) string {
+	for i := len(rec.Headers) - 1; i >= 0; i-- {
+		if rec.Headers[i].Key == key {
+			return string(rec.Headers[i].Value)
+		}
+	}
+	return ""
+}
+
+// One trace goes from an event through its features into the model; one whose beginner did not want it leaves no span.
+func TestFlowATraceGoesFromEventToModel(t *testing.T) {
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 200 })
+	spans := tracetest.NewInMemoryExporter()
+	provider := sdk.NewTracerProvider(sdk.WithSyncer(spans), sdk.WithSampler(sdk.ParentBased(sdk.NeverSample())))
+	f.send(0, rows(0, 900, nil), 30)
+	traced := message(t, rows(900, 930, nil), 0, 30)
+	traced.Headers = []pipeline.Header{{Key: "mine", Value: []byte("1")}, {Key: "traceparent", Value: []byte(traceParent)},
+		{Key: "tracestate", Value: []byte("vendor=x")}}
+	unwanted := message(t, rows(930, 960, nil), 0, 30)
+	unwanted.Headers = []pipeline.Header{{Key: "traceparent", Value: []byte(notSampled)}}
+	refused := pipeline.Record{Value: []byte("no Arrow"), Headers: traced.Headers}
+	at := f.produce(f.settings.Topics.Events, 0, traced, unwanted, refused)
+
+	w := f.start(append(allButTrain, stages.StageTrain), func(w *worker) { w.Tracer = provider.Tracer("test") })
+	f.featurizedUpTo(0, at+2)
+	f.until("a model with the traced rows", func() bool { return w.Counters.Totals().Train.Rows >= 960 })
+	f.until("the dead letter", func() bool { return w.Counters.Totals().Featurize.Undecodable == 1 })
+	w.stop()
+
+	names := map[string]tracetest.SpanStub{}
+	for _, span := range spans.GetSpans() {
+		if id := span.SpanContext.TraceID().String(); id != traceID {
+			t.Errorf("span %s of trace %s", span.Name, id)
+		}
+		name := span.Name
+		if span.Status.Code == codes.Error {
+			name += " " + span.Status.Description
+		}
+		names[name] = span
+	}
+	if len(names) != 3 { // subsample had its quota before
+		t.Errorf("spans %v", names)
+	}
+	mapped, trained := names["featurize events"], names["train features"]
+	if mapped.Parent.SpanID().String() != "00f067aa0ba902b7" || trained.Parent.SpanID() != mapped.SpanContext.SpanID() {
+		t.Errorf("featurize is a child of %s, train of %s", mapped.Parent.SpanID(), trained.Parent.SpanID())
+	}
+	if _, ok := names["featurize events not_arrow"]; !ok {
+		t.Errorf("no span says why a message was refused: %v", names)
+	}
+	for _, out := range f.features(0) {
+		parent := header(out.record, "traceparent")
+		switch out.SourceOffset {
+		case at:
+			if want := "00-" + traceID + "-" + mapped.SpanContext.SpanID().String() + "-01"; parent != want {
+				t.Errorf("traceparent %q, want %q", parent, want)
+			}
+			if header(out.record, "tracestate") != "vendor=x" || header(out.record, "mine") != "1" {
+				t.Errorf("headers %v", out.record.Headers)
+			}
+		case at + 1:
+			if !strings.HasPrefix(parent, notSampled[:35]) || !strings.HasSuffix(parent, "-00") {
+				t.Errorf("traceparent %q of a trace that is not wanted", parent)
+			}
+		}
+	}
+}
+
+// Without a tracer a trace passes through as any other header does.
+func TestFlowWithoutATracerHeadersPassUnchanged(t *testing.T) {
+	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 200 })
+	f.send(0, rows(0, 900, nil), 30)
+	traced := message(t, rows(900, 930, nil), 0, 30)
+	traced.Headers = []pipeline.Header{{Key: "traceparent", Value: []byte(traceParent)}}
+	at := f.produce(f.settings.Topics.Events, 0, traced)
+	f.start(allButTrain, nil)
+	f.featurizedUpTo(0, at+1)
+	outs := f.features(0)
+	if got := header(outs[len(outs)-1].record, "traceparent"); got != traceParent {
+		t.Errorf("traceparent %q", got)
+	}
+}

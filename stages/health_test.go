@@ -1,0 +1,121 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// cluster is a broker of which only topics and groups are known.
+type cluster struct {
+	pipeline.Broker
+	away       error
+	partitions map[string]int
+	cleanup    string // of events
+	groups     []pipeline.GroupStatus
+}
+
+func (c *cluster) Partitions(_ context.Context, topic string) (int, error) {
+	if c.away != nil {
+		return 0, c.away
+	}
+	n, ok := c.partitions[topic]
+	if !ok {
+		return 0, fmt.Errorf("%s: %w", topic, pipeline.ErrUnknownTopic)
+	}
+	return n, nil
+}
+
+func (c *cluster) TopicConfig(context.Context, string) (map[string]string, error) {
+	return map[string]string{"cleanup.policy": c.cleanup}, c.away
+}
+
+func (c *cluster) Groups() []pipeline.GroupStatus { return c.groups }
+
+// A process is ready when it can work: not only when it has something to do, and not when it is far behind.
+func TestConditions(t *testing.T) {
+	s := Default()
+	topics := map[string]int{}
+	for _, topic := range []string{s.Topics.Events, s.Topics.Explorations, s.Topics.Scores, s.Topics.FeatureSets, s.Topics.Features,
+		s.Topics.Models, s.Topics.DeadLetters} {
+		topics[topic] = 2
+	}
+	const rejoin = 10 * time.Second
+	group := func(change func(*pipeline.GroupStatus)) []pipeline.GroupStatus {
+		status := pipeline.GroupStatus{Group: "eerf-default-featurize", Joined: true, Joins: 1, Since: time.Now().Add(-time.Hour), Partitions: []int{1}}
+		change(&status)
+		return []pipeline.GroupStatus{status}
+	}
+	for name, c := range map[string]struct {
+		change func(*cluster, *Runtime)
+		faulty []string // names of the conditions that do not hold
+		detail string   // that one of all has
+	}{
+		"all is well": {func(*cluster, *Runtime) {}, nil, "joined, partitions [1]"},
+		"nothing assigned": {func(c *cluster, _ *Runtime) {
+			c.groups = group(func(g *pipeline.GroupStatus) { g.Partitions = nil })
+		}, nil, "joined, partitions []"},
+		"the broker is away":   {func(c *cluster, _ *Runtime) { c.away = errors.New("refused") }, []string{"broker", "topics"}, "refused"},
+		"a topic is missing":   {func(c *cluster, _ *Runtime) { delete(c.partitions, s.Topics.Models) }, []string{"topics"}, "models: unknown topic"},
+		"events are missing":   {func(c *cluster, _ *Runtime) { delete(c.partitions, s.Topics.Events) }, []string{"topics"}, "events: unknown topic"},
+		"events are compacted": {func(c *cluster, _ *Runtime) { c.cleanup = "compact" }, []string{"topics"}, "compacted"},
+		"events have grown":    {func(c *cluster, _ *Runtime) { c.partitions[s.Topics.Events] = 3 }, nil, "2 partitions, events has 3"},
+		"events have grown and a topic is missing": {func(c *cluster, _ *Runtime) {
+			c.partitions[s.Topics.Events] = 3
+			delete(c.partitions, s.Topics.Models)
+		}, []string{"topics"}, ""},
+		"not started": {func(c *cluster, _ *Runtime) { c.groups = nil }, []string{"group featurize"}, "not started"},
+		"another group": {func(c *cluster, _ *Runtime) {
+			c.groups = group(func(g *pipeline.GroupStatus) { g.Group = "eerf-other-featurize" })
+		}, []string{"group featurize"}, "not started"},
+		"never joined": {func(c *cluster, _ *Runtime) {
+			c.groups = group(func(g *pipeline.GroupStatus) {
+				g.Joined, g.Joins, g.Since, g.Err = false, 0, time.Now(), errors.New("no right to")
+			})
+		}, []string{"group featurize"}, "no right to"},
+		"joining again": {func(c *cluster, _ *Runtime) {
+			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-rejoin/2) })
+		}, nil, "joining again for 5"},
+		"joining again for too long": {func(c *cluster, _ *Runtime) {
+			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-2*rejoin) })
+		}, []string{"group featurize"}, "not joined for 20"},
+		"no feature set": {func(_ *cluster, r *Runtime) { r.Watch.state.Current = nil }, []string{"feature_set"}, "there is none yet"},
+		"far behind": {func(_ *cluster, r *Runtime) {
+			r.Counters.follow(StageFeaturize, 1, 0).ends(1_000_000)
+		}, nil, ""},
+	} {
+		broker := &cluster{partitions: maps.Clone(topics), cleanup: "delete", groups: group(func(*pipeline.GroupStatus) {})}
+		r := NewRuntime(broker, s, zap.NewNop())
+		r.Watch.state.Current = &wire.Current{ID: "set"}
+		r.Watch.state.Sets = map[string]PublishedSet{"set": {ID: "set"}}
+		c.change(broker, r)
+		var faulty, details []string
+		for _, condition := range r.Conditions(t.Context(), []string{StageFeaturize}, rejoin) {
+			if details = append(details, condition.Detail); !condition.OK {
+				faulty = append(faulty, condition.Name)
+			}
+		}
+		if !slices.Equal(faulty, c.faulty) || !strings.Contains(strings.Join(details, "; "), c.detail) {
+			t.Errorf("%s: faulty %v, want %v; details %q, want %q", name, faulty, c.faulty, details, c.detail)
+		}
+	}
+}
+
+func TestTheFeatureSetIsAConditionOfFeaturizeAlone(t *testing.T) {
+	r := NewRuntime(&cluster{away: errors.New("refused")}, Default(), zap.NewNop())
+	for _, condition := range r.Conditions(t.Context(), []string{StageCalibrate, StageSubsample, StageSelect, StageTrain}, time.Second) {
+		if condition.Name == ConditionFeatureSet {
+			t.Errorf("%+v", condition)
+		}
+	}
+}

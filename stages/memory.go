@@ -1,0 +1,147 @@
+package stages
+
+import (
+	"slices"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// MemoryNeed is what a part of a process takes at most.
+type MemoryNeed struct {
+	What  string   `json:"what"`
+	Bytes int64    `json:"bytes"`
+	Keys  []string `json:"keys"` // that make it smaller
+}
+
+// MemoryLoad is what the memory of a process depends on beside its settings.
+type MemoryLoad struct {
+	Stages     []string // that it runs
+	Partitions int      // of events that it holds at most
+	FetchBytes int64    // that the answer to one fetch takes at most
+	Outputs    int      // K, as far as it is known
+}
+
+// processBytes is for the runtime, the connections and all that does not grow.
+const processBytes = 64 << 20
+
+// MemoryNeeds adds up what a process takes at the worst: with messages as large as the limits let through in all of its
+// partitions at once. Garbage that is not yet collected is not in it: the collector works harder as memory runs short.
+func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
+	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.watchNeed()}
+	of := map[string]func(MemoryLoad) []MemoryNeed{
+		StageCalibrate: s.calibrateNeeds, StageSubsample: s.subsampleNeeds, StageSelect: s.selectNeeds,
+		StageFeaturize: s.featurizeNeeds, StageTrain: s.trainNeeds,
+	}
+	for _, stage := range Stages() {
+		if slices.Contains(load.Stages, stage) {
+			needs = append(needs, of[stage](load)...)
+		}
+	}
+	return needs
+}
+
+// messageBytes is what one message takes while it is worked on: moved to where its numbers can be read, decoded, encoded.
+func (s Settings) messageBytes() int64 {
+	return s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + encodeBytes
+}
+
+var inputKeys = []string{"kafka.batch_budget_bytes", "limits.budget_bytes", "limits.max_message_bytes", "memory.partitions"}
+
+// watchNeed is the feature sets that are kept, which every process follows.
+func (s Settings) watchNeed() MemoryNeed {
+	return MemoryNeed{"feature sets that are kept, and one that comes",
+		int64(s.Topics.KeepFeatureSets+2) * s.setBytes(), []string{"topics.keep_feature_sets", "topics.max_message_bytes"}}
+}
+
+// setBytes bounds a feature set: its dimensions are known after calibration, but it has to fit a message.
+func (s Settings) setBytes() int64 { return s.Topics.MaxMessageBytes }
+
+// calibrateNeeds: partitions are read in turn; the rows that are kept are joined, and then encoded.
+func (s Settings) calibrateNeeds(load MemoryLoad) []MemoryNeed {
+	kept := max(calibrationBytes, int64(load.Partitions)*minCalibrationBytes)
+	return []MemoryNeed{{"calibrate: the rows learned from, and a fetch",
+		3*kept + load.FetchBytes + s.messageBytes() + int64(load.Partitions)*s.Limits.MaxMessageBytes, inputKeys}}
+}
+
+// subsampleNeeds: of each partition the fetch in hand, the next one, dead letters of as many bytes as one, and sums, of which
+// a checkpoint is a copy that is encoded.
+func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
+	n := int64(load.Partitions)
+	e := s.Exploration
+	sums := wire.CheckpointBytes(e.CandidateCount(), load.Outputs)
+	needs := []MemoryNeed{
+		{"subsample: events of its partitions", n * (3*load.FetchBytes + s.messageBytes() + letterBytesMax), inputKeys},
+		{"subsample: candidates and rows that wait for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
+		{"subsample: sums and checkpoints", 3 * n * sums, []string{"exploration.candidates", "memory.partitions"}},
+	}
+	if e.Criterion == scoring.Residual {
+		needs = append(needs,
+			MemoryNeed{"subsample: rows kept for later passes", e.RowMemory, []string{"exploration.row_memory"}},
+			MemoryNeed{"subsample: Gram sums", 3 * n * s.gramBytes(load), []string{"exploration.features", "exploration.rounds", "memory.partitions"}})
+	}
+	return needs
+}
+
+func (s Settings) gramBytes(load MemoryLoad) int64 {
+	e := s.Exploration
+	return wire.GramBytes(scoring.ResidualColumns(e.Features, e.Rounds, e.CandidateCount(), load.Outputs))
+}
+
+// selectNeeds: the newest checkpoint of every partition of events, whoever holds them, and their merger.
+func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
+	all := int64(max(s.Topics.Partitions, load.Partitions)) + 2
+	bytes := all * wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs)
+	if s.Exploration.Criterion == scoring.Residual {
+		bytes += all * s.gramBytes(load)
+	}
+	return []MemoryNeed{{"select: checkpoints", bytes + 2*load.FetchBytes, []string{"exploration.candidates", "exploration.features", "topics.partitions"}}}
+}
+
+// outputCopies is how many outputs of max_output_bytes a partition holds: those that wait, those under way, those kept for
+// later ones.
+const outputCopies = 2 + spareMax
+
+// FeatureRowBytes bounds what a row adds to a features message, with k outputs of a model, but for passthrough columns.
+func (s Settings) FeatureRowBytes(k int) int64 {
+	bytes := wire.FeatureRowBytes(s.Exploration.Features)
+	if s.Featurize.Predictions {
+		bytes += 4 * int64(1+max(2, k)) // the class, and a probability for each
+	}
+	return bytes
+}
+
+// featurizeNeeds: of each partition the fetch under way to the output, the one in hand, and the next one.
+func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
+	n := int64(load.Partitions)
+	needs := []MemoryNeed{
+		{"featurize: events of its partitions", n * (3*load.FetchBytes + s.messageBytes() + 2*letterBytesMax), inputKeys},
+		{"featurize: outputs of its partitions", n * outputCopies * max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs)),
+			[]string{"featurize.max_output_bytes", "memory.partitions"}},
+		{"featurize: the feature set, for each partition", n * s.setBytes(), []string{"topics.max_message_bytes", "memory.partitions"}},
+	}
+	if s.Featurize.Predictions { // two models as a new one comes, and its message
+		needs = append(needs, MemoryNeed{"featurize: the model of predictions", load.FetchBytes + 6*s.Topics.MaxMessageBytes,
+			[]string{"topics.max_message_bytes", "featurize.predictions"}})
+	}
+	return needs
+}
+
+// trainNeeds: all partitions of features are read at once, their sums merged and decomposed.
+func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
+	all := int64(max(s.Topics.Partitions, load.Partitions))
+	m := int64(s.Exploration.Features)
+	message := s.Topics.MaxMessageBytes + 4*s.Topics.MaxMessageBytes // moved and decoded
+	needs := []MemoryNeed{
+		{"train: features of all partitions", all * (load.FetchBytes + message), []string{"kafka.batch_budget_bytes", "topics.max_message_bytes", "topics.partitions"}},
+		{"train: held-out rows", (all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},
+		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + load.FetchBytes + s.messageBytes(), inputKeys},
+	}
+	if s.Train.Loss == training.LossLogistic {
+		return append(needs, MemoryNeed{"train: rows", s.Train.RowMemory, []string{"train.row_memory"}})
+	}
+	const solving = 4 // merger, decomposition, its vectors, work space
+	gram := 8 * (m + 1) * (m + 1 + int64(load.Outputs))
+	return append(needs, MemoryNeed{"train: sums", (2*all + solving) * gram, []string{"exploration.features", "topics.partitions"}})
+}

@@ -1,0 +1,291 @@
+package stages
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/hostile"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// hostileLimits are so small that a breach shows; codecTables is what decoding may allocate beside them.
+var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
+
+const codecTables = 1 << 20
+
+// TestMutants gives damaged events to the stages that read events. A message is refused with a reason, or all of its rows
+// are accounted for: scored, not sampled, unlabelled or rejected; featurized or rejected; and every output and dead letter
+// can be read.
+func TestMutants(t *testing.T) {
+	shapes := eventShapes(t)
+	victims := []*victim{newVictim(t, taskRegression), newVictim(t, taskClasses)}
+	of := 0 // the victim whose events the mutant was made of
+	hostile.Run(t, hostile.Suite{
+		Make: func(r *rand.Rand, into []byte) []byte {
+			of = r.IntN(len(victims))
+			messages := shapes[victims[of].task]
+			return messages[r.IntN(len(messages))].Mutate(r, into, messages)
+		},
+		Try: func(m *hostile.Meter, mutant []byte) (string, error) {
+			m.Within(hostileLimits.BudgetBytes+2*int64(len(mutant))+codecTables, func() {
+				batches, _ := victims[of].reader.read(mutant)
+				releaseAll(batches)
+			})
+			return victims[of].try(mutant)
+		},
+	}, 25_000)
+}
+
+// eventShapes are messages of events, by task, in every shape that events come in: with and without nulls, in one batch
+// and in several, compressed, with dictionaries, and beside columns of other types that are passed through.
+func eventShapes(t testing.TB) map[string][]*hostile.Message {
+	shapes := map[string][]*hostile.Message{}
+	for _, task := range []string{taskRegression, taskClasses} {
+		add := func(name string, options []ipc.Option, batches ...arrow.Record) {
+			shapes[task] = append(shapes[task], hostile.ArrowMessage(name, stream(t, options, batches...)))
+		}
+		clean, bad := events(t, task, 9, 1, faults{}), events(t, task, 20, 2, someFaults)
+		add("clean", nil, clean)
+		add("bad rows", nil, bad)
+		add("lz4", []ipc.Option{ipc.WithLZ4()}, bad)
+		add("zstd", []ipc.Option{ipc.WithZstd()}, bad)
+		add("several batches", nil, cut(t, bad, every(7))...)
+		coded := withDictionary(t, bad, "color")
+		add("dictionary", nil, coded)
+		add("growing dictionary", []ipc.Option{ipc.WithDictionaryDeltas(true)}, cut(t, coded, every(9))...)
+		for _, name := range []string{"flat", "temporal", "nested", "dictionary_kinds"} {
+			wide := withColumnsOf(t, task, name)
+			add(name, nil, wide)
+			add(name+" zstd", []ipc.Option{ipc.WithZstd()}, wide, wide)
+		}
+	}
+	return shapes
+}
+
+// stream encodes batches with the options of a writer.
+func stream(t testing.TB, options []ipc.Option, batches ...arrow.Record) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, append(options, ipc.WithSchema(batches[0].Schema()))...)
+	for _, batch := range batches {
+		if err := w.Write(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// withDictionary returns the rows with a column of text as indexes into a dictionary.
+func withDictionary(t testing.TB, rows arrow.Record, name string) arrow.Record {
+	t.Helper()
+	dtype := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	at := rows.Schema().FieldIndices(name)[0]
+	b := array.NewDictionaryBuilder(memory.DefaultAllocator, dtype).(*array.BinaryDictionaryBuilder)
+	defer b.Release()
+	for i, text := 0, rows.Column(at).(*array.String); i < text.Len(); i++ {
+		if text.IsNull(i) {
+			b.AppendNull()
+		} else if err := b.AppendString(text.Value(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	coded := b.NewArray()
+	defer coded.Release()
+	fields := append([]arrow.Field{}, rows.Schema().Fields()...)
+	columns := append([]arrow.Array{}, rows.Columns()...)
+	fields[at].Type, columns[at] = dtype, coded
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows.NumRows())
+	t.Cleanup(rec.Release)
+	return rec
+}
+
+// passed are columns that the stages carry without looking at them, of the streams that another implementation wrote.
+var passed = []string{"id", "nothing", "flag", "half", "string", "large_string", "binary", "fixed", "date32[day]", "time64[us]",
+	"duration s", "timestamp[s, tz=+02:00]", "small", "big", "list", "large", "struct", "map", "vector", "words", "deep", "uint8", "int64"}
+
+// withColumnsOf returns bad events of a task with the columns of such a stream beside them.
+func withColumnsOf(t testing.TB, task, name string) arrow.Record {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "arrowio", "testdata", "pyarrow", name+".arrows"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := decode(t, raw)[0]
+	rows := events(t, task, int(others.NumRows()), 3, someFaults)
+	rec := array.NewRecord(arrow.NewSchema(append(rows.Schema().Fields(), others.Schema().Fields()...), nil),
+		append(rows.Columns(), others.Columns()...), rows.NumRows())
+	t.Cleanup(rec.Release)
+	return rec
+}
+
+// victim is the stages under attack.
+type victim struct {
+	task       string
+	reader     *eventReader
+	subsampler *Subsampler
+	featurizer *Featurizer
+	checker    *arrowio.Decoder // of what comes out
+	features   int
+	source     pipeline.Record
+}
+
+func newVictim(t testing.TB, task string) *victim {
+	t.Helper()
+	s := testSettings(task)
+	s.Events.Passthrough = passed
+	s.Exploration.SampleRate = 0.7
+	rows := events(t, task, 300, 4, faults{null: 0.1})
+	spec, set := plan(t, s, rows, fullSpan(0)), explore(t, s, []arrow.Record{rows}).Set
+	return &victim{
+		task: task, reader: newEventReader(hostileLimits, spec.Encoder), subsampler: newSubsampler(t, spec, fullSpan(0), nil),
+		featurizer: NewFeaturizer(set, hostileLimits, 4<<10), checker: arrowio.NewDecoder(arrowio.Limits{}), features: set.Set.Features.Len(),
+		source: pipeline.Record{Topic: "events", Partition: 2, Key: []byte("customer"), Time: noon},
+	}
+}
+
+// try takes a message through the stages and returns the reason of its dead letter.
+func (v *victim) try(value []byte) (reason string, err error) {
+	v.source.Value = value
+	v.source.Offset = v.subsampler.NextOffset()
+	batches, err := v.reader.read(value)
+	if err != nil {
+		v.subsampler.Refuse(v.source.Offset + 1)
+		return v.refused(err)
+	}
+	defer releaseAll(batches)
+	if err := v.subsample(batches); err != nil {
+		return "", fmt.Errorf("subsample: %w", err)
+	}
+	if err := v.featurize(totalRows(batches)); err != nil {
+		return "", fmt.Errorf("featurize: %w", err)
+	}
+	return hostile.Accepted, nil
+}
+
+// refused reads the reason in the dead letter, which the featurizer's must have as well.
+func (v *victim) refused(cause error) (reason string, err error) {
+	letter, err := wire.ParseDeadLetterHeaders(wireHeaders(refusedMessage(StageSubsample, v.source, cause, noon).Headers))
+	if err != nil {
+		return "", err
+	}
+	if letter.Reason == reasonUnusable {
+		return "", cause
+	}
+	return letter.Reason, v.featurizer.Process(v.source, 0, noon, func(part Featurized) error {
+		if part.Letter == nil || !bytes.Equal(part.Letter.Value, v.source.Value) {
+			return fmt.Errorf("the featurizer makes %+v of what is refused", part)
+		}
+		return nil
+	})
+}
+
+func (v *victim) subsample(batches []arrow.Record) error {
+	before := v.subsampler.Counts()
+	rejected, err := v.subsampler.Add(v.source.Offset, batches)
+	if err != nil {
+		return err
+	}
+	c := v.subsampler.Counts()
+	if c.Rows != c.Scored+c.NotSampled+c.Unlabelled+c.Rejected || c.Rows-before.Rows != totalRows(batches) {
+		return fmt.Errorf("%d rows make %+v of %+v", totalRows(batches), c, before)
+	}
+	for i, rows := range rejected {
+		if len(rows) == 0 {
+			continue
+		}
+		letter, err := rejectedRows(StageSubsample, v.source, batches[i], 0, rows, noon)
+		if err != nil {
+			return err
+		}
+		if err := v.checkLetter(&letter, len(rows)); err != nil {
+			return err
+		}
+	}
+	return v.subsampler.pass.scores.Sums().Validate()
+}
+
+func (v *victim) featurize(rows int64) error {
+	var counts FeaturizeCounts
+	err := v.featurizer.Process(v.source, 0, noon, func(part Featurized) error {
+		counts.Add(part.Counts)
+		if part.Output == nil {
+			return nil
+		}
+		if part.Letter != nil {
+			if err := v.checkLetter(part.Letter, int(part.Counts.Rejected)); err != nil {
+				return err
+			}
+		}
+		return v.checkOutput(part)
+	})
+	if err == nil && (counts.Rows != rows || counts.Rows != counts.Featurized+counts.Rejected) {
+		err = fmt.Errorf("%d rows make %+v", rows, counts)
+	}
+	return err
+}
+
+// checkOutput reads an output message, and hands its memory back.
+func (v *victim) checkOutput(part Featurized) error {
+	batches, err := v.checker.Decode(part.Output.Value)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	defer releaseAll(batches)
+	rows, _, err := wire.DecodeFeatures(batches[0], v.features)
+	if err == nil {
+		err = part.Rows.CheckRows(rows)
+	}
+	if err == nil && len(rows) != int(part.Counts.Featurized) {
+		err = fmt.Errorf("output of %d rows for %d", len(rows), part.Counts.Featurized)
+	}
+	v.featurizer.Recycle(part.Output.Value)
+	return err
+}
+
+// checkLetter reads a dead letter of so many rows.
+func (v *victim) checkLetter(letter *pipeline.Record, rows int) error {
+	head, err := wire.ParseDeadLetterHeaders(wireHeaders(letter.Headers))
+	if err != nil {
+		return fmt.Errorf("dead letter: %w", err)
+	}
+	batches, err := v.checker.Decode(letter.Value)
+	if err != nil {
+		return fmt.Errorf("dead letter: %w", err)
+	}
+	defer releaseAll(batches)
+	if head.Reason == "" || totalRows(batches) != int64(rows) {
+		return fmt.Errorf("dead letter of %d rows for %d, reason %q", totalRows(batches), rows, head.Reason)
+	}
+	return nil
+}
+
+// FuzzEvents is [TestMutants] on bytes of the fuzzer's choice.
+func FuzzEvents(f *testing.F) {
+	for task, messages := range eventShapes(f) {
+		for _, m := range messages {
+			if len(m.Bytes) < 8<<10 {
+				f.Add(m.Bytes, task == taskRegression)
+			}
+		}
+	}
+	victims := map[bool]*victim{true: newVictim(f, taskRegression), false: newVictim(f, taskClasses)}
+	f.Fuzz(func(t *testing.T, value []byte, regression bool) {
+		if reason, err := victims[regression].try(value); err != nil || reason == "" {
+			t.Errorf("reason %q, %v", reason, err)
+		}
+	})
+}

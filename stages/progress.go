@@ -1,0 +1,181 @@
+package stages
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// PartitionStatus is where a stage stands in a partition that the process owns and reads: of events, or for train of features.
+type PartitionStatus struct {
+	Stage     string
+	Partition int
+	// NextOffset is the offset of the first record that is not processed: not scored, not known to be featurized, or not added
+	// to the sums of training.
+	NextOffset int64
+	// EndOffset is the next offset of the log, as far as is known; zero before its first answer.
+	EndOffset int64
+	// FetchedAt is when the log last answered a request for records; zero before its first answer.
+	FetchedAt time.Time
+	// Lag is how long the first record that is not processed has been on the log, by the time that it carries; 0 when
+	// all are. Between two fetches that record is not known: then Lag may be too long, by the time between two records.
+	Lag time.Duration
+	// LagRows are the rows in the records that are not processed, estimated by the rows of a message so far.
+	LagRows float64
+
+	// Messages and Rows were processed since the process owns the partition.
+	Messages, Rows int64
+
+	// CheckpointAt is when the newest checkpoint was written, of the stage subsample; zero before the first one.
+	CheckpointAt time.Time
+	// UnsavedRows are in no checkpoint yet, of those that a checkpoint could hold.
+	UnsavedRows int64
+}
+
+// LagMessages is how many offsets are behind the last one processed. Of a log with transactions or after a compaction not
+// every offset has a message.
+func (s PartitionStatus) LagMessages() int64 { return max(0, s.EndOffset-s.NextOffset) }
+
+// progress follows a stage through a partition. Records become known by fetched and are processed by done. A nil progress
+// follows nothing.
+type progress struct {
+	leave func()
+
+	mu       sync.Mutex
+	status   PartitionStatus // without Lag
+	waiting  []stamp         // records that were fetched and are not processed
+	lastTime time.Time       // of the last record processed
+	caughtUp time.Time       // when the log had nothing more last
+}
+
+// stamp is what is kept of a record that waits.
+type stamp struct {
+	offset int64
+	time   time.Time
+}
+
+// follow begins to follow a stage through a partition from an offset on, until the leave of what it returns is called. It
+// takes the place of what was followed there before.
+func (c *Counters) follow(stage string, partition int, next int64) *progress {
+	p := &progress{status: PartitionStatus{Stage: stage, Partition: partition, NextOffset: next}}
+	at := place{stage, partition}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.followed[at] = p
+	p.leave = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.followed[at] == p {
+			delete(c.followed, at)
+		}
+	}
+	return p
+}
+
+type place struct {
+	stage     string
+	partition int
+}
+
+// Partitions tells where the stages stand in the partitions that the process owns and reads, in the order of the stages.
+func (c *Counters) Partitions(now time.Time) []PartitionStatus {
+	c.mu.Lock()
+	followed := make([]*progress, 0, len(c.followed))
+	for _, p := range c.followed {
+		followed = append(followed, p)
+	}
+	c.mu.Unlock()
+	statuses := make([]PartitionStatus, len(followed))
+	for i, p := range followed {
+		statuses[i] = p.at(now)
+	}
+	slices.SortFunc(statuses, func(a, b PartitionStatus) int {
+		order := Stages()
+		return cmp.Or(slices.Index(order, a.Stage)-slices.Index(order, b.Stage), a.Partition-b.Partition)
+	})
+	return statuses
+}
+
+// fetched notes what the log answered.
+func (p *progress) fetched(f pipeline.Fetched, now time.Time) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Offset >= p.status.NextOffset {
+			p.waiting = append(p.waiting, stamp{r.Offset, r.Time})
+		}
+	}
+	p.status.EndOffset, p.status.FetchedAt = f.HighWatermark, now
+	if f.NextOffset >= f.HighWatermark {
+		p.caughtUp = now
+	}
+}
+
+// done notes that all records before an offset are processed.
+func (p *progress) done(next int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.NextOffset = next
+	processed := 0
+	for processed < len(p.waiting) && p.waiting[processed].offset < next {
+		p.lastTime = p.waiting[processed].time
+		processed++
+	}
+	if p.waiting = p.waiting[processed:]; len(p.waiting) == 0 {
+		p.waiting = nil // the records of one fetch, not of all
+	}
+}
+
+// count adds what was processed.
+func (p *progress) count(messages, rows int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Messages += messages
+	p.status.Rows += rows
+}
+
+// saved notes the newest checkpoint and how many rows are not in it.
+func (p *progress) saved(checkpointAt time.Time, unsavedRows int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.CheckpointAt, p.status.UnsavedRows = checkpointAt, unsavedRows
+}
+
+// at is the status at a time.
+func (p *progress) at(now time.Time) PartitionStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	status := p.status
+	if status.LagMessages() == 0 {
+		return status
+	}
+	since := p.lastTime
+	switch {
+	case len(p.waiting) > 0:
+		since = p.waiting[0].time
+	case p.caughtUp.After(since): // what came behind it was not there then
+		since = p.caughtUp
+	}
+	if carriesTime(since) {
+		status.Lag = max(0, now.Sub(since))
+	}
+	return status
+}
+
+// carriesTime says that a record has a time: brokers give the first millisecond of 1970, or the one before, for none.
+func carriesTime(t time.Time) bool { return t.Unix() > 0 }

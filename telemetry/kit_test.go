@@ -1,0 +1,268 @@
+package telemetry_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/telemetry"
+)
+
+// No goroutine outlives the tests.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of a test: generous, because nothing waits for it unless it fails.
+const patience = 90 * time.Second
+
+const partitions = 2
+
+// bench is an embedded broker with the topics of a small pipeline.
+type bench struct {
+	t        *testing.T
+	ctx      context.Context
+	broker   *kafka.Client
+	addrs    []string
+	settings stages.Settings
+	classes  bool // labels are yes and no instead of numbers
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := stages.Default()
+	s.Pipeline.Name, s.Topics.Partitions = "bench", partitions
+	s.Events.Label = []string{"y"}
+	s.Exploration.Candidates, s.Exploration.Features = 64, 8
+	s.Exploration.SampleRate, s.Exploration.SampleRows = 0.5, 300
+	s.Exploration.CalibrationRows, s.Exploration.CalibrationTimeout = 100, 100*time.Millisecond
+	s.Subsample.CheckpointRows, s.Subsample.CheckpointInterval = 50, 50*time.Millisecond
+	s.Featurize.CommitInterval = 50 * time.Millisecond
+	s.Train.Interval, s.Train.MinRows = 50*time.Millisecond, 50
+	b := &bench{t: t, ctx: ctx, addrs: server.Addrs(), settings: s}
+	b.broker = b.dial()
+	if _, err := stages.CreateTopics(ctx, b.broker, s.Topics); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *bench) dial() *kafka.Client {
+	b.t.Helper()
+	c := kafka.DefaultConfig()
+	c.Brokers, c.FetchMaxWait = b.addrs, 20*time.Millisecond
+	c.SessionTimeout, c.HeartbeatInterval = 6*time.Second, 50*time.Millisecond
+	client, err := kafka.New(c, zap.NewNop())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// event is a message of so many rows with a time; every tenth row has no label, every eleventh a NaN.
+func (b *bench) event(first, n int, at time.Time) pipeline.Record {
+	b.t.Helper()
+	label := arrow.PrimitiveTypes.Float64
+	if b.classes {
+		label = arrow.BinaryTypes.String
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "y", Type: label, Nullable: true},
+	}, nil)
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer builder.Release()
+	for i := first; i < first+n; i++ {
+		x := math.Sin(float64(i) * 1.7)
+		builder.Field(1).(*array.Float64Builder).Append(math.Cos(float64(i)))
+		if i%11 == 0 {
+			builder.Field(0).(*array.Float64Builder).Append(math.NaN())
+		} else {
+			builder.Field(0).(*array.Float64Builder).Append(x)
+		}
+		switch column := builder.Field(2).(type) {
+		case *array.StringBuilder:
+			column.Append(map[bool]string{true: "yes", false: "no"}[x > 0.5])
+		case *array.Float64Builder:
+			if i%10 == 0 {
+				column.AppendNull()
+			} else {
+				column.Append(x * x)
+			}
+		}
+	}
+	rows := builder.NewRecord()
+	defer rows.Release()
+	value, err := arrowio.EncodeStream(schema, rows)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return pipeline.Record{Key: []byte(fmt.Sprint(first)), Value: value, Time: at}
+}
+
+// send writes records to a partition of events and returns their bytes.
+func (b *bench) send(partition int, records ...pipeline.Record) (bytes int64) {
+	b.t.Helper()
+	if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Events, partition, records); err != nil {
+		b.t.Fatal(err)
+	}
+	for i := range records {
+		bytes += int64(records[i].Size())
+	}
+	return bytes
+}
+
+// fill writes so many messages of 50 rows to each partition.
+func (b *bench) fill(messages int) (bytes int64) {
+	b.t.Helper()
+	for partition := range partitions {
+		for i := range messages {
+			bytes += b.send(partition, b.event(i*50+partition*100_000, 50, time.Now()))
+		}
+	}
+	return bytes
+}
+
+// process runs stages and serves their metrics over HTTP.
+type process struct {
+	*stages.Runtime
+	t        *testing.T
+	registry *prometheus.Registry
+	url      string
+	client   *http.Client
+	stop     func()
+}
+
+// run starts a process until the test, or its stop, ends it. wrap may put something between it and the broker.
+func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...string) *process {
+	b.t.Helper()
+	var broker pipeline.Broker = b.dial()
+	if wrap != nil {
+		broker = wrap(broker)
+	}
+	p := &process{Runtime: stages.NewRuntime(pipeline.Observe(broker), b.settings, zap.NewNop()), t: b.t}
+	p.DrainTimeout = 5 * time.Second
+	p.registry = telemetry.NewRegistry(p.Runtime, telemetry.Process{
+		Version: "v1", Revision: "abc", MemoryLimit: 1 << 30, MemoryWorstCase: 1 << 29,
+	})
+	server := httptest.NewServer(telemetry.Handler(p.registry, zap.NewNop()))
+	p.url, p.client = server.URL, server.Client()
+	ctx, cancel := context.WithCancel(b.ctx)
+	done := make(chan error, 1)
+	go func() { done <- stages.Run(ctx, p.Runtime, names, false) }()
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+		server.Close()
+	})
+	b.t.Cleanup(p.stop)
+	return p
+}
+
+// families are the metrics of a process by name.
+type families = map[string]*dto.MetricFamily
+
+// get asks for the metrics as a metrics server does.
+func (p *process) get() io.ReadCloser {
+	p.t.Helper()
+	response, err := p.client.Get(p.url)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return response.Body
+}
+
+func (p *process) scrape() families {
+	p.t.Helper()
+	body := p.get()
+	defer body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	m, err := parser.TextToMetricFamilies(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return m
+}
+
+// sum adds the values of the metrics of a family that have the labels (name=value); of histograms their counts.
+func sum(m families, name string, labels ...string) (total float64, found bool) {
+	for _, one := range m[name].GetMetric() {
+		if !hasLabels(one, labels) {
+			continue
+		}
+		found = true
+		total += one.GetCounter().GetValue() + one.GetGauge().GetValue() + float64(one.GetHistogram().GetSampleCount())
+	}
+	return total, found
+}
+
+func hasLabels(m *dto.Metric, labels []string) bool {
+	has := map[string]bool{}
+	for _, label := range m.GetLabel() {
+		has[label.GetName()+"="+label.GetValue()] = true
+	}
+	for _, label := range labels {
+		if !has[label] {
+			return false
+		}
+	}
+	return true
+}
+
+// until waits for a metric that the condition accepts.
+func (p *process) until(what string, ok func(m families) bool) families {
+	p.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience / 2); ; <-tick.C {
+		m := p.scrape()
+		if ok(m) {
+			return m
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+// is says that a metric has a value.
+func is(want float64, name string, labels ...string) func(families) bool {
+	return func(m families) bool {
+		have, found := sum(m, name, labels...)
+		return found && have == want
+	}
+}

@@ -1,0 +1,68 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
+)
+
+// scope names who starts the spans.
+const scope = "github.com/eerf-stream/eerf/stages"
+
+// TraceOptions say where traces go.
+type TraceOptions struct {
+	// Endpoint is the URL that an OpenTelemetry collector takes OTLP over HTTP at, such as http://localhost:4318/v1/traces.
+	Endpoint string
+	// SampleRatio is the share of the traces begun here that is kept; of a trace that an event carries its beginner decided.
+	SampleRatio float64
+
+	Service  string // name of the program
+	Pipeline string
+	Version  string
+}
+
+// StartTracing returns a provider of tracers that sends spans to a collector. It does not wait for the collector: what cannot
+// be sent is logged and lost. Shutdown of the provider sends what is left.
+func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*trace.TracerProvider, error) {
+	otel.SetLogger(withoutValues(logger))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
+	if err != nil {
+		return nil, fmt.Errorf("traces to %s: %w", o.Endpoint, err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the library has one for the process
+		logger.Warn("traces not sent", zap.Error(err))
+	}))
+	return newTracing(trace.NewBatchSpanProcessor(exporter), o), nil
+}
+
+// withoutValues is the log of the library. It would show the variables that it cannot read, and headers hold secrets: the values
+// beside its messages are left out.
+func withoutValues(logger *zap.Logger) logr.Logger {
+	return funcr.New(func(_, text string) { logger.Warn("traces: " + text) },
+		funcr.Options{RenderArgsHook: func([]any) []any { return nil }})
+}
+
+// Tracer starts the spans of the stages.
+func Tracer(provider *trace.TracerProvider) oteltrace.Tracer { return provider.Tracer(scope) }
+
+// newTracing returns a provider whose spans go through a processor.
+func newTracing(processor trace.SpanProcessor, o TraceOptions) *trace.TracerProvider {
+	return trace.NewTracerProvider(
+		trace.WithSpanProcessor(processor),
+		trace.WithSampler(trace.ParentBased(trace.TraceIDRatioBased(o.SampleRatio))),
+		trace.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", o.Service),
+			attribute.String("service.namespace", o.Pipeline),
+			attribute.String("service.version", o.Version),
+		)),
+	)
+}
