@@ -15,6 +15,7 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages"
 )
 
 func newConfig() *cobra.Command {
@@ -25,7 +26,7 @@ func newConfig() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newConfigPrint(), newConfigCheck(), newConfigExplain())
+	c.AddCommand(newConfigPrint(), newConfigCheck(), newConfigExplain(), newConfigSchema())
 	return c
 }
 
@@ -63,17 +64,28 @@ func newConfigPrint() *cobra.Command {
 
 func newConfigCheck() *cobra.Command {
 	var flags cli.ConfigFlags
+	var names []string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Report every fault at once, and the sizes that follow from the settings",
 		Long: `check loads the configuration as the other commands do and lists everything that is wrong with it: unknown
 keys, wrong types, values out of bounds, settings that do not go together. Without a fault it says how large
-checkpoints, feature sets and messages get.`,
-		Example: `  featurizer config check -c eerf.yaml`,
-		Args:    cobra.NoArgs,
+checkpoints, feature sets and messages get, and what memory a process needs at the worst that runs the stages
+(--stages) on so many partitions (memory.partitions): with messages as large as the limits let through in all of them
+at once. More than memory.limit is a fault; more than a limit that is not configured, as that of a container, is a note.`,
+		Example: `  featurizer config check -c eerf.yaml
+  featurizer config check -c eerf.yaml --stages featurize --set memory.limit=1GiB`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := stages.CheckStages(names); err != nil {
+				return cli.Usagef("--stages: %w", err)
+			}
 			loaded, err := flags.Load(nil, nil)
+			var memory config.MemoryPlan
+			if err == nil {
+				memory, err = loaded.CheckMemory(names)
+			}
 			var faults config.Faults
 			if errors.As(err, &faults) && asJSON {
 				if err := cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": false, "faults": faults}); err != nil {
@@ -87,18 +99,23 @@ checkpoints, feature sets and messages get.`,
 			if len(loaded.Stages.Events.Label) == 0 {
 				notes = append(notes, "events.label is not set: the stage calibrate needs the column to score against")
 			}
+			if over := memory.Over(); over != "" {
+				notes = append(notes, over)
+			}
 			if asJSON {
-				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": true, "notes": notes, "sizes": loaded.Sizes()})
+				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": true, "notes": notes, "sizes": loaded.Sizes(), "memory": memory})
 			}
 			fmt.Fprintln(c.OutOrStdout(), "no faults")
 			for _, note := range notes {
 				fmt.Fprintln(c.OutOrStdout(), "note:", note)
 			}
 			printSizes(c.OutOrStdout(), loaded.Sizes())
+			printMemory(c.OutOrStdout(), memory)
 			return nil
 		},
 	}
 	flags.Add(c)
+	c.Flags().StringSliceVar(&names, "stages", stages.Stages(), "stages of the process whose memory is counted")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }
@@ -126,6 +143,21 @@ func printSizes(w io.Writer, sizes []config.Size) {
 	}
 }
 
+// printMemory writes what a process may need beside what it may have.
+func printMemory(w io.Writer, plan config.MemoryPlan) {
+	t := cli.NewTable(w, "", fmt.Sprintf("memory of a process with %d partitions", plan.Partitions), "bytes, at most", "set by")
+	for _, need := range plan.Needs {
+		t.AppendRow([]any{need.What, cli.Thousands(float64(need.Bytes)), strings.Join(need.Keys, ", ")})
+	}
+	t.AppendSeparator()
+	t.AppendRow([]any{"all", cli.Thousands(float64(plan.Bytes)), ""})
+	if plan.Limit > 0 {
+		t.AppendRow([]any{"limit, less what is not the Go runtime's", cli.Thousands(float64(plan.Soft)), plan.Source})
+	}
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
+	t.Render()
+}
+
 func newConfigExplain() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -142,4 +174,20 @@ func newConfigExplain() *cobra.Command {
 	}
 	cli.JSONFlag(c, &asJSON)
 	return c
+}
+
+func newConfigSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print a JSON Schema of the configuration file, for editors",
+		Long: `schema prints a JSON Schema (draft 7) of the configuration file. Editors complete keys by it, show their meaning, and
+mark unknown keys and wrong types. An editor with the YAML language server reads its name from the first line of the file:
+
+  # yaml-language-server: $schema=eerf.schema.json
+
+Bounds and what goes together is the matter of: featurizer config check`,
+		Example: `  featurizer config schema > eerf.schema.json`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return config.JSONSchema(c.OutOrStdout()) },
+	}
 }

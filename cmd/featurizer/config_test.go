@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -75,5 +76,39 @@ func TestConfigExplainNamesEveryKey(t *testing.T) {
 		if name := key.(map[string]any)["key"].(string); !strings.Contains(out, name) {
 			t.Errorf("lacks %s", name)
 		}
+	}
+}
+
+func TestConfigCheckAddsMemoryUp(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	small := []string{"config", "check", "--set", "topics.partitions=2", "--set", "kafka.batch_budget_bytes=8MiB", "--set", "limits.budget_bytes=8MiB"}
+	out := fz(t, append(small, "--stages", "featurize", "--set", "memory.limit=512MiB")...).Want(t, cli.ExitOK).Out
+	for _, text := range []string{"with 2 partitions", "featurize: events of its partitions", "483,183,821", "memory.limit"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
+	}
+	o := fz(t, append(small, "--json")...).Want(t, cli.ExitOK).Object(t)
+	sum := 0.0
+	for _, need := range o.At(t, "memory.needs").([]any) {
+		sum += need.(map[string]any)["bytes"].(float64)
+	}
+	if all := o.Number(t, "memory.bytes"); all != sum || sum < 64<<20 {
+		t.Errorf("%v, the needs are %v", all, sum)
+	}
+	over := []string{"1 fault", "memory.limit = 268435456", "may need", "kafka.batch_budget_bytes"}
+	fz(t, append(small, "--set", "memory.limit=256MiB")...).Want(t, cli.ExitUsage, over...)
+	fz(t, append(small, "--set", "memory.limit=256MiB", "--stages", "calibrate", "--set", "memory.partitions=1")...).Want(t, cli.ExitUsage, "calibrate")
+	fz(t, "run", "--set", "events.label=y", "--set", "memory.limit=256MiB").Want(t, cli.ExitUsage, over...)
+	fz(t, "config", "check", "--stages", "guess").Want(t, cli.ExitUsage, `stage "guess"`)
+}
+
+func TestConfigSchemaIsTheFileInTheRepository(t *testing.T) {
+	want, err := os.ReadFile("../../config/eerf.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := fz(t, "config", "schema").Want(t, cli.ExitOK).Out; out != string(want) {
+		t.Error("what is printed is not config/eerf.schema.json")
 	}
 }

@@ -23,6 +23,6 @@ can learn from. Start with:  featurizer demo`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemo(), newRun(), newExplore(), newTransform(), newProduce(), newTopics(), newConfig(),
-		newInspect(), newExplorations())
+		newInspect(), newExplorations(), newDeadLetters(), newBroker())
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/status"
 	"github.com/eerf-stream/eerf/stages"
 )
 
@@ -37,7 +38,7 @@ shared out among them. With --json the counters of the process are printed when 
 			if slices.Contains(names, stages.StageCalibrate) && len(loaded.Stages.Events.Label) == 0 {
 				return cli.Usagef("events.label is not set: the stage %s needs the column to score against", stages.StageCalibrate)
 			}
-			return cli.RunStages(c, loaded, names, asJSON)
+			return cli.RunStages(c, loaded, names, asJSON, status.Mount)
 		},
 	}
 	flags.Add(c)

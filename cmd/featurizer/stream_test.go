@@ -20,6 +20,7 @@ topics: {partitions: 2}
 events: {label: [churned]}
 exploration: {features: 16, candidates: 64, sample_rate: 1, sample_rows: 800, calibration_rows: 300}
 log: {format: console, level: warn}
+admin: {listen: ""}
 `, broker))
 }
 
@@ -169,7 +170,8 @@ func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
 func TestRunWaitsForABrokerAndStopsCleanly(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	r := clitest.RunContext(ctx, newRoot, "run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1", "--json")
+	r := clitest.RunContext(ctx, newRoot, "run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1",
+		"--set", "admin.listen=", "--json")
 	r.Want(t, cli.ExitOK, "trying again").Object(t)
 }
 

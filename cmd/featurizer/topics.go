@@ -16,12 +16,12 @@ import (
 func newTopics() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "topics",
-		Short:   "Create and check the topics",
+		Short:   "Create, check and export the topics",
 		Example: `  featurizer topics create -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newTopicsCreate(), newTopicsCheck())
+	c.AddCommand(newTopicsCreate(), newTopicsCheck(), newTopicsExport())
 	return c
 }
 

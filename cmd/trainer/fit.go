@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -21,9 +22,11 @@ func newFit() *cobra.Command {
 	var train cli.SettingFlags
 	c := &cobra.Command{
 		Use:   "fit",
-		Short: "Read the features topic to its present end and publish one model",
+		Short: "Read the features topic to its present end, make one model, and put it in use if it is better",
 		Long: `fit is one retraining run, for a CronJob: it reads the features of the current feature set from the start of
-the topic to its present end, fits a model, publishes it and ends.`,
+the topic to its present end, fits a model, writes it to the models topic and ends. The model takes the place of
+the one in use if it beats that on the same held-out rows (train.promote); if not, fit says so, and succeeds all
+the same.`,
 		Example: `  trainer fit -c eerf.yaml --json`,
 		Args:    cobra.NoArgs,
 	}
@@ -44,7 +47,7 @@ the topic to its present end, fits a model, publishes it and ends.`,
 		bar := cli.NewProgress(c, asJSON)
 		defer bar.Done()
 		bar.Show("training", 0, 0)
-		var model *wire.Model
+		var model *stages.Fitted
 		err = cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error {
 			model, err = fitOnce(ctx, runtime)
 			return err
@@ -56,20 +59,23 @@ the topic to its present end, fits a model, publishes it and ends.`,
 		if asJSON {
 			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Counters.Totals()))
 		}
-		printModel(c.OutOrStdout(), model)
+		printModel(c.OutOrStdout(), model.Model)
+		if model.Unchanged {
+			fmt.Fprintln(c.OutOrStdout(), "the model in use is the same: no other rows came")
+		}
 		return nil
 	}
 	return c
 }
 
 // fitOnce follows the feature sets just long enough to fit one model.
-func fitOnce(ctx context.Context, r *stages.Runtime) (*wire.Model, error) {
+func fitOnce(ctx context.Context, r *stages.Runtime) (*stages.Fitted, error) {
 	topics := r.Settings.Topics
 	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets, topics.Features, topics.Models); err != nil {
 		return nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	var model *wire.Model
+	var model *stages.Fitted
 	done := errors.New("done")
 	group.Go(func() error { return r.Watch.Run(ctx) })
 	group.Go(func() (err error) {
@@ -96,12 +102,17 @@ type modelSummary struct {
 		HeldOut    int64        `json:"held_out_rows"`
 		Ranges     []wire.Range `json:"ranges"`
 	} `json:"model"`
-	Rows    stages.TrainCounts `json:"rows"`
-	Seconds map[string]float64 `json:"seconds"`
+	Judgement *wire.Judgement    `json:"judgement,omitempty"`
+	Current   bool               `json:"current"`   // the model is in use
+	Unchanged bool               `json:"unchanged"` // it was before
+	Rows      stages.TrainCounts `json:"rows"`
+	Seconds   map[string]float64 `json:"seconds"`
 }
 
-func summarize(m *wire.Model, totals stages.Totals) modelSummary {
+func summarize(f *stages.Fitted, totals stages.Totals) modelSummary {
 	var s modelSummary
+	m := f.Model
+	s.Judgement, s.Current, s.Unchanged = m.Judgement, f.Current, f.Unchanged
 	s.Model.ID, s.Model.FeatureSet, s.Model.Loss, s.Model.Lambda = m.ID, m.FeatureSetID, m.Model.Loss, m.Model.Lambda
 	s.Model.Metrics, s.Model.TrainRows, s.Model.HeldOut, s.Model.Ranges = m.Metrics, m.TrainRows, m.HeldOutRows, m.Ranges
 	s.Rows, s.Seconds = totals.Train, totals.Seconds
@@ -129,5 +140,6 @@ func printModel(w io.Writer, m *wire.Model) {
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
 		t.Add("not converged", "after %d iterations the gradient was %.2g of that of the constant model", d.Iterations, d.RelativeGradient)
 	}
+	addJudgement(t, m.Judgement)
 	t.Render()
 }

@@ -14,14 +14,15 @@ func newRoot() *cobra.Command {
 		Use:   "trainer",
 		Short: "Linear models on the features that featurizer writes",
 		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses
-lambda on held-out rows, and publishes the models. It keeps no state of its own.`,
+lambda on held-out rows, and puts a model in use that stands up to the one before. It keeps no state of its own.`,
 		Example: `  trainer fit -c eerf.yaml
   trainer run -c eerf.yaml
+  trainer models list -c eerf.yaml
   trainer compare --data rows.csv --label churned`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newFit(), newRun(), newCompare(), newFetch())
+	root.AddCommand(newFit(), newRun(), newModels(), newCompare(), newFetch())
 	return root
 }

@@ -66,6 +66,13 @@ func TestTimeoutSaysSo(t *testing.T) {
 	if err := WithTimeout(ctx, time.Minute, wait); err == nil || strings.Contains(err.Error(), "gave up") {
 		t.Error(err)
 	}
+	away := errors.New("connection refused") // what it waited for when the signal came
+	for _, limit := range []time.Duration{0, time.Minute} {
+		err := WithTimeout(ctx, limit, func(context.Context) error { return away })
+		if code, text := execute(ctx, err); code != ExitInterrupted || !errors.Is(err, away) {
+			t.Errorf("exit code %d, %q", code, text)
+		}
+	}
 	if err := WithTimeout(context.Background(), 0, func(ctx context.Context) error {
 		if _, bounded := ctx.Deadline(); bounded {
 			t.Error("0 bounds")

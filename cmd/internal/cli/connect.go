@@ -14,23 +14,42 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 )
 
-// RunStages runs the stages that are named on the brokers of a configuration until the command is told to stop. Then it
-// logs the counters of the process, and prints them if asJSON is set.
-func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool) error {
+// RunStages runs the stages that are named on the brokers of a configuration until the command is told to stop, and serves
+// their health and metrics meanwhile, and what is mounted beside them. Then it logs the counters of the process, and prints them if asJSON is set.
+func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool, mounts ...Mount) error {
+	plan, err := loaded.CheckMemory(names)
+	if err != nil {
+		return err
+	}
 	runtime, closeAll, err := connect(c, loaded)
 	if err != nil {
 		return err
 	}
+	logMemory(runtime.Logger, plan)
 	defer closeAll()
-	if err := stages.Run(c.Context(), runtime, names, false); err != nil {
+	end, err := serve(c.Context(), plan, Service{
+		Runtime: runtime, Config: loaded, Stages: names, Build: BuildOf(c.Root().Name()),
+	}, mounts)
+	if err != nil {
 		return err
+	}
+	defer end()
+	unlink := context.AfterFunc(c.Context(), func() {
+		runtime.Logger.Info("told to stop, work in hand is finished", zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
+	})
+	defer unlink()
+	ended := runUntilStopped(c.Context(), shutdownBound(loaded), func(ctx context.Context) error {
+		return stages.Run(ctx, runtime, names, false)
+	})
+	if ended != nil && !errors.Is(ended, stages.ErrUnfinished) {
+		return ended
 	}
 	totals := runtime.Counters.Totals()
 	runtime.Logger.Info("stopped", zap.Any("totals", totals))
 	if asJSON {
-		return WriteJSON(c.OutOrStdout(), totals)
+		return errors.Join(WriteJSON(c.OutOrStdout(), totals), ended)
 	}
-	return nil
+	return ended
 }
 
 // ConnectOnce returns the runtime of a command that ends by itself, on the brokers of a configuration. On a terminal its
@@ -47,15 +66,23 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := limitMemory(loaded); err != nil {
+		return nil, nil, err
+	}
 	client, err := kafka.New(loaded.Kafka, logger)
 	if err != nil {
 		return nil, nil, err
 	}
-	runtime := stages.NewRuntime(client, loaded.Stages, logger)
+	runtime := stages.NewRuntime(pipeline.Observe(client), loaded.Stages, logger)
 	runtime.DrainTimeout = loaded.Shutdown.DrainTimeout
+	endTraces, err := trace(c.Context(), loaded, runtime, BuildOf(c.Root().Name()))
+	if err != nil {
+		return nil, nil, errors.Join(err, client.Close())
+	}
 	return runtime, func() {
-		_ = client.Close()
-		_ = logger.Sync() // standard error cannot always be synced
+		endTraces()
+		within(shutdownSlack, func() { _ = client.Close() }) // it waits for stages, which may still run
+		_ = logger.Sync()                                    // standard error cannot always be synced
 	}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
 )
 
 // Exit codes of both commands.
@@ -21,6 +21,7 @@ const (
 	ExitOK          = 0
 	ExitFailure     = 1
 	ExitUsage       = 2   // how the command was called, or its configuration, is wrong
+	ExitUnfinished  = 3   // a service that was told to stop did not finish in time what it had in hand
 	ExitInterrupted = 130 // 128 + SIGINT: a signal ended the command before it was done
 )
 
@@ -36,23 +37,23 @@ func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(fo
 // Main runs a command with the process's arguments and exits with its code. The first interrupt or termination signal
 // ends the command's context, a second one the process.
 func Main(root *cobra.Command) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-ctx.Done()
-		second := make(chan os.Signal, 1)
-		signal.Notify(second, os.Interrupt, syscall.SIGTERM)
-		<-second
+		<-signals
+		stop()
+		<-signals
 		os.Exit(ExitInterrupted)
 	}()
-	code := Execute(ctx, root)
-	stop()
-	os.Exit(code)
+	os.Exit(Execute(ctx, root))
 }
 
 // Execute runs a command and returns its exit code; errors go to the command's error stream.
 func Execute(ctx context.Context, root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.Version = version()
+	build := BuildOf(root.Name())
+	root.Version = build.String()
 	markUsage(root)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -66,7 +67,10 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 	if hint := hintFor(command, err); hint != "" {
 		fmt.Fprintln(root.ErrOrStderr(), hint)
 	}
-	if isUsage(err) {
+	switch {
+	case errors.Is(err, stages.ErrUnfinished):
+		return ExitUnfinished
+	case isUsage(err):
 		return ExitUsage
 	}
 	return ExitFailure
@@ -107,13 +111,4 @@ func hintFor(c *cobra.Command, err error) string {
 		return "run `featurizer topics create` with the same configuration to create what is missing"
 	}
 	return ""
-}
-
-// version is that of the module, and of the commit where the build knows it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Patience bounds what a command in a test may take on a busy machine.
-const Patience = 2 * time.Minute
+const Patience = 5 * time.Minute
 
 // Result is what a command left behind.
 type Result struct {

@@ -83,7 +83,7 @@ func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 		return nil, nil, err
 	}
 	r.phase(stages.StageTrain, &began)
-	return state.CurrentSet().Set, model, nil
+	return state.CurrentSet().Set, model.Model, nil
 }
 
 // awaitFeatures returns when every message produced is featurized.

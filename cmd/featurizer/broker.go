@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+)
+
+func newBroker() *cobra.Command {
+	var listen, dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "broker",
+		Short: "Run a broker on this machine, to try things out where there is no Kafka",
+		Long: `broker runs a single node that speaks Kafka's protocol until it is told to stop: what tests and the demo of this project
+run on. It is for trying things out. It asks nobody who he is, so it listens on the loopback address alone, and it
+has no replicas. The folder that featurizer demo --keep wrote can be served, too.`,
+		Example: `  featurizer broker --dir broker-data`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			host, port, err := loopback(listen)
+			if err != nil {
+				return err
+			}
+			return serveBroker(c, embedded.Options{Host: host, Port: port, Dir: dir, RebalanceTimeout: brokerRebalance}, asJSON)
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9092", "loopback address and port to listen on; port 0 = any that is free")
+	c.Flags().StringVar(&dir, "dir", "", "folder of its data, made if missing; empty = a temporary one that goes with the broker")
+	cli.JSONFlag(c, &asJSON)
+	return c
+}
+
+// brokerRebalance bounds how long a rebalance waits for a member that was killed and had asked for more.
+const brokerRebalance = 30 * time.Second
+
+// loopback takes an address apart that must be of this machine alone.
+func loopback(listen string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", 0, cli.Usagef("--listen %s: expected host:port", listen)
+	}
+	number, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, cli.Usagef("--listen %s: expected a port by number", listen)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", 0, cli.Usagef("--listen %s: this broker asks nobody who he is; expected a loopback address, as 127.0.0.1", listen)
+	}
+	return host, int(number), nil
+}
+
+// serveBroker runs a broker until the command is told to stop.
+func serveBroker(c *cobra.Command, o embedded.Options, asJSON bool) error {
+	logger, err := cli.NewLogger(config.LogConfig{Level: "warn", Format: "console"}, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	o.Logger = logger
+	broker, err := embedded.Start(o)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = cli.WriteJSON(c.OutOrStdout(), map[string]any{"brokers": broker.Addrs(), "dir": o.Dir})
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "broker at %s, until interrupted\n", broker.Addrs()[0])
+	}
+	if err == nil {
+		<-c.Context().Done()
+	}
+	return errors.Join(err, broker.Close())
+}

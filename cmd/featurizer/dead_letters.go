@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func newDeadLetters() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "dead-letters",
+		Short: "List, export and replay inputs that could not be used",
+		Example: `  featurizer dead-letters list -c eerf.yaml --since 24h
+  featurizer dead-letters replay -c eerf.yaml --reason too_large --dry-run`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newLettersList(), newLettersExport(), newLettersReplay())
+	return c
+}
+
+// letterFlags are the flags that select dead letters.
+type letterFlags struct {
+	topics          topicFlags
+	stages, reasons []string
+	since           string
+	places          []string
+	limit           int
+}
+
+// add defines the flags. They read the topic from its start, so a longer time is given than to other commands.
+func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
+	f.topics.config.Add(c)
+	cli.TimeoutFlag(c, &f.topics.timeout, 10*time.Minute, "give up after this long")
+	cli.JSONFlag(c, &f.topics.json)
+	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, with commas: subsample, featurize, train")
+	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, with commas, such as nan_feature")
+	c.Flags().StringVar(&f.since, "since", "", "only letters from this time on: 2026-11-03, 2026-11-03T12:30:00Z, or so long ago, as 90m")
+	c.Flags().StringSliceVar(&f.places, "letter", nil, "only these letters, with commas, as partition/offset on the dead-letters topic")
+	c.Flags().IntVar(&f.limit, "limit", limit, limitHelp+"; 0 = all")
+}
+
+// selects reports whether a flag narrows the selection.
+func (f *letterFlags) selects() bool {
+	return len(f.stages) > 0 || len(f.reasons) > 0 || f.since != "" || len(f.places) > 0
+}
+
+// filter reads the flags.
+func (f *letterFlags) filter(now time.Time) (stages.LetterFilter, error) {
+	filter := stages.LetterFilter{Stages: f.stages, Reasons: f.reasons}
+	if f.limit < 0 {
+		return filter, cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
+	}
+	if err := stages.CheckStages(f.stages); err != nil && len(f.stages) > 0 {
+		return filter, cli.Usagef("--stage: %w", err)
+	}
+	var err error
+	if filter.Since, err = parseSince(f.since, now); err != nil {
+		return filter, err
+	}
+	for _, text := range f.places {
+		place, err := parsePlace(text)
+		if err != nil {
+			return filter, err
+		}
+		filter.Places = append(filter.Places, place)
+	}
+	return filter, nil
+}
+
+// parseSince reads a time, a day, or how long ago.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, cli.Usagef("--since %q: expected a day (2026-11-03), a time (2026-11-03T12:30:00Z) or a duration (90m)", text)
+}
+
+// parsePlace reads partition/offset.
+func parsePlace(text string) (stages.LetterPlace, error) {
+	partition, offset, ok := strings.Cut(text, "/")
+	p, err1 := strconv.ParseInt(partition, 10, 32)
+	o, err2 := strconv.ParseInt(offset, 10, 64)
+	if !ok || err1 != nil || err2 != nil || p < 0 || o < 0 {
+		return stages.LetterPlace{}, cli.Usagef("--letter %q: expected partition/offset of the dead letter, as 3/17", text)
+	}
+	return stages.LetterPlace{Partition: int(p), Offset: o}, nil
+}
+
+// letterEntry is a dead letter as the commands show it.
+type letterEntry struct {
+	Letter  stages.LetterPlace `json:"letter"`
+	Time    time.Time          `json:"time"`
+	Stage   string             `json:"stage"`
+	Reason  string             `json:"reason"`
+	Source  sourcePlace        `json:"source"`
+	Rows    int32              `json:"rows"`  // rejected; 0 = the message was refused whole
+	Bytes   int                `json:"bytes"` // of the value; 0 = only coordinates could be kept
+	Message string             `json:"message"`
+	State   stages.ReplayState `json:"state,omitempty"`
+	File    string             `json:"file,omitempty"`
+}
+
+// sourcePlace is where the refused message stands.
+type sourcePlace struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+}
+
+func (s sourcePlace) String() string { return fmt.Sprintf("%s/%d/%d", s.Topic, s.Partition, s.Offset) }
+
+func entryOf(l stages.Letter) letterEntry {
+	return letterEntry{
+		Letter: l.Place, Time: l.Time, Stage: l.Stage, Reason: l.Reason, Rows: l.Rows, Bytes: l.Bytes, Message: l.Detail,
+		Source: sourcePlace{l.Topic, l.Partition, l.Offset},
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// listFile is what export writes beside the letters' own files.
+const listFile = "letters.json"
+
+// letterFile is the name of a letter's file: an Arrow stream of rejected rows, or the bytes of a message.
+func letterFile(l stages.Letter) string {
+	extension := "bin"
+	if l.Rows > 0 {
+		extension = "arrow"
+	}
+	return fmt.Sprintf("letter-%d-%d.%s", l.Place.Partition, l.Place.Offset, extension)
+}
+
+var letterFileName = regexp.MustCompile(`^letter-(\d+)-(\d+)\.(arrow|bin)$`)
+
+func newLettersExport() *cobra.Command {
+	var f letterFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Write dead letters to files, to be looked at and repaired",
+		Long: `export writes the value of each selected letter to a file of its own in a new or empty folder: letter-P-O.bin holds a
+message that was refused whole, byte for byte; letter-P-O.arrow the rejected rows of one, an Arrow stream with their
+numbers (eerf_row) and reasons (eerf_reason). P and O are partition and offset of the letter. ` + listFile + ` says what they are,
+and which were replayed already.
+
+Repaired files are fed back by: featurizer dead-letters replay --from FOLDER. Files that are deleted are left out of
+it. Of repaired rows keep the column eerf_row; rows may be left out, eerf_reason too.`,
+		Example: `  featurizer dead-letters export -c eerf.yaml --reason nan_feature --since 24h --out letters`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			filter, err := f.filter(time.Now())
+			switch {
+			case err != nil:
+				return err
+			case out == "":
+				return cli.Usagef("--out is needed: the folder to write to")
+			}
+			var written exported
+			err = f.topics.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+				written, err = f.export(ctx, c, r, filter, out)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if f.topics.json {
+				return cli.WriteJSON(c.OutOrStdout(), written)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d dead letters written to %s\n", len(written.Letters), out)
+			if written.Left > 0 {
+				fmt.Fprintf(c.OutOrStdout(), "%d more were left out (--limit)\n", written.Left)
+			}
+			return nil
+		},
+	}
+	f.add(c, 1000, "how many letters to write, from the oldest of the first partition on")
+	c.Flags().StringVar(&out, "out", "", "folder to write to, new or empty (required)")
+	return c
+}
+
+// exported is what `dead-letters export` prints.
+type exported struct {
+	Folder  string        `json:"folder"`
+	Letters []letterEntry `json:"letters"`
+	Left    int64         `json:"left_out"` // because of the limit
+}
+
+func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Runtime, filter stages.LetterFilter, out string) (exported, error) {
+	written := exported{Folder: out, Letters: []letterEntry{}}
+	topic := r.Settings.Topics.DeadLetters
+	if err := cli.LookUp(ctx, r, topic); err != nil {
+		return written, err
+	}
+	if err := emptyFolder(out); err != nil {
+		return written, err
+	}
+	ledger := stages.NewReplayLedger()
+	var letters []stages.Letter
+	bar := cli.NewProgress(c, f.topics.json)
+	defer bar.Done()
+	err := stages.VisitLetters(ctx, r, stages.LetterVisitor{
+		Letter: func(l stages.Letter, rec pipeline.Record) error {
+			if !filter.Matches(l) {
+				return nil
+			}
+			if f.limit > 0 && len(letters) >= f.limit {
+				written.Left++
+				return nil
+			}
+			entry := entryOf(l)
+			if l.Bytes > 0 {
+				entry.File = letterFile(l)
+				if err := os.WriteFile(filepath.Join(out, entry.File), rec.Value, 0o600); err != nil {
+					return err
+				}
+			}
+			letters, written.Letters = append(letters, l), append(written.Letters, entry)
+			return nil
+		},
+		Note:     ledger.Note,
+		Progress: func(done, total int64) { bar.Show("reading "+topic, done, total) },
+	})
+	if err != nil {
+		return written, err
+	}
+	for i, l := range letters {
+		written.Letters[i].State = ledger.State(l.DeadLetter)
+	}
+	return written, writeJSONFile(filepath.Join(out, listFile), map[string]any{"letters": written.Letters})
+}
+
+// writeJSONFile writes a value to a file that is not there yet.
+func writeJSONFile(path string, value any) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = cli.WriteJSON(file, value)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// emptyFolder makes a folder where there is none and refuses one that holds something.
+func emptyFolder(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return cli.Usagef("--out %s: the folder is not empty", path)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// letterList is what `dead-letters list` prints.
+type letterList struct {
+	Topic   string               `json:"topic"`
+	Letters int64                `json:"letters"`
+	Counts  []stages.LetterCount `json:"counts"`
+	Newest  []letterEntry        `json:"newest"`
+}
+
+func newLettersList() *cobra.Command {
+	var f letterFlags
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "Count dead letters by stage and reason and show the newest",
+		Long: `list reads the dead-letters topic to its present end, counts the selected letters by stage and reason, and shows
+the newest: where each stands on the topic (partition/offset, as --letter takes it), the input that was refused
+(topic/partition/offset), how many of its rows, why, and whether it was replayed.`,
+		Example: `  featurizer dead-letters list -c eerf.yaml
+  featurizer dead-letters list -c eerf.yaml --stage featurize --reason nan_feature --since 24h --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			filter, err := f.filter(time.Now())
+			if err != nil {
+				return err
+			}
+			var list letterList
+			err = f.topics.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+				list, err = f.list(ctx, c, r, filter)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if f.topics.json {
+				return cli.WriteJSON(c.OutOrStdout(), list)
+			}
+			printLetters(c.OutOrStdout(), list)
+			return nil
+		},
+	}
+	f.add(c, 20, "how many letters to show, the newest first; all are counted")
+	return c
+}
+
+func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Runtime, filter stages.LetterFilter) (letterList, error) {
+	topic := r.Settings.Topics.DeadLetters
+	list := letterList{Topic: topic, Counts: []stages.LetterCount{}, Newest: []letterEntry{}}
+	if err := cli.LookUp(ctx, r, topic); err != nil {
+		return list, err
+	}
+	bar := cli.NewProgress(c, f.topics.json)
+	defer bar.Done()
+	found, err := stages.ListLetters(ctx, r, filter, f.limit, func(done, total int64) { bar.Show("reading "+topic, done, total) })
+	if err != nil {
+		return list, err
+	}
+	list.Letters, list.Counts = found.Total, append(list.Counts, found.Counts...)
+	for _, l := range found.Newest {
+		entry := entryOf(l)
+		entry.State = found.Ledger.State(l.DeadLetter)
+		list.Newest = append(list.Newest, entry)
+	}
+	return list, nil
+}
+
+func printLetters(w io.Writer, list letterList) {
+	if list.Letters == 0 {
+		fmt.Fprintf(w, "no such dead letters on %s\n", list.Topic)
+		return
+	}
+	t := cli.NewTable(w, "", "stage", "reason", "letters", "rows", "first", "last")
+	for _, count := range list.Counts {
+		t.AppendRow([]any{count.Stage, count.Reason, count.Letters, rowsText(count.Rows),
+			count.First.Format(time.RFC3339), count.Last.Format(time.RFC3339)})
+	}
+	t.Render()
+	t = cli.NewTable(w, "", "letter", "time", "stage", "reason", "source", "rows", "bytes", "replay", "message")
+	for _, e := range list.Newest {
+		t.AppendRow([]any{e.Letter, e.Time.Format(time.RFC3339), e.Stage, e.Reason, e.Source, rowsText(int64(e.Rows)), e.Bytes, e.State, short(e.Message)})
+	}
+	t.Render()
+	if more := list.Letters - int64(len(list.Newest)); more > 0 {
+		fmt.Fprintf(w, "%d older letters are counted and not shown (--limit)\n", more)
+	}
+}
+
+// rowsText writes how many rows; a message refused whole has no number.
+func rowsText(rows int64) string {
+	if rows == 0 {
+		return "all"
+	}
+	return fmt.Sprint(rows)
+}
+
+// short cuts a message for a line of a table.
+func short(message string) string {
+	const most = 80
+	if runes := []rune(message); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return message
+}

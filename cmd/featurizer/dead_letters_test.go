@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+)
+
+// letterPipeline is a pipeline that has a feature set and refuses what is sent to partition 1.
+type letterPipeline struct {
+	t      *testing.T
+	client *kafka.Client
+	config string
+	next   [2]int64 // offsets of events
+}
+
+func newLetterPipeline(t *testing.T) *letterPipeline {
+	t.Helper()
+	broker := clitest.Broker(t)
+	client, err := kafka.New(kafka.Config{Brokers: []string{broker}}, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	p := &letterPipeline{t: t, client: client, config: pipelineFile(t, broker)}
+	fz(t, "topics", "create", "-c", p.config).Want(t, cli.ExitOK)
+	p.send(0, numbers(t, 0, 1200))
+	p.send(1, numbers(t, 1200, 2400))
+	return p
+}
+
+// numbers are events with a number, an id and a label; the rows that are named have no usable number.
+func numbers(t *testing.T, first, next int, bad ...int) []byte {
+	t.Helper()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "churned", Type: arrow.FixedWidthTypes.Boolean},
+	}, nil))
+	defer b.Release()
+	for i := first; i < next; i++ {
+		x := math.Mod(float64(i)*0.37, 5)
+		b.Field(1).(*array.BooleanBuilder).Append(x > 2 && x < 3)
+		for _, row := range bad {
+			if i-first == row {
+				x = math.NaN()
+			}
+		}
+		b.Field(0).(*array.Float64Builder).Append(x)
+	}
+	rec := b.NewRecord()
+	defer rec.Release()
+	value, err := arrowio.EncodeStream(rec.Schema(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// send writes an event and returns its offset.
+func (p *letterPipeline) send(partition int, value []byte) int64 {
+	p.t.Helper()
+	at, err := p.client.Produce(p.t.Context(), "events", partition, []pipeline.Record{{Key: []byte("key"), Value: value}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.next[partition] = at + 1
+	return at
+}
+
+// events reads partition 1 of events from an offset on.
+func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
+	p.t.Helper()
+	_, next, err := p.client.Offsets(p.t.Context(), "events", 1)
+	for err == nil && from < next {
+		var fetched pipeline.Fetched
+		if fetched, err = p.client.Fetch(p.t.Context(), "events", 1, from); err == nil {
+			list, from = append(list, fetched.Records...), fetched.NextOffset
+		}
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return list
+}
+
+// list waits until so many letters of a stage are on the topic.
+func (p *letterPipeline) list(letters int, args ...string) clitest.Object {
+	p.t.Helper()
+	return await(p.t, func(o clitest.Object) bool { return o.Number(p.t, "letters") == float64(letters) },
+		append([]string{"dead-letters", "list", "-c", p.config, "--json"}, args...)...)
+}
+
+// all are the objects of a list at a path.
+func all(t *testing.T, o clitest.Object, path string) (list []clitest.Object) {
+	t.Helper()
+	for _, one := range o.At(t, path).([]any) {
+		list = append(list, clitest.Object(one.(map[string]any)))
+	}
+	return list
+}
+
+func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
+	p := newLetterPipeline(t)
+	running(t, "-c", p.config, "--stages", "calibrate,subsample,select,featurize")
+	await(t, always, "inspect", "-c", p.config, "--json")
+	broken := numbers(t, 0, 50)[:300]
+	p.send(1, broken)
+	p.send(1, numbers(t, 0, 50, 3, 7, 8))
+	end := p.next[1]
+	stage := []string{"--stage", "featurize"}
+
+	list := p.list(2, stage...)
+	byReason := map[string]clitest.Object{}
+	for _, count := range all(t, list, "counts") {
+		byReason[count.Text(t, "reason")] = count
+	}
+	if byReason["truncated"].Number(t, "letters") != 1 || byReason["nan_feature"].Number(t, "rows") != 3 {
+		t.Errorf("%v", byReason)
+	}
+	for _, l := range all(t, list, "newest") {
+		if l.Text(t, "source.topic") != "events" || l.Number(t, "source.partition") != 1 || l.Number(t, "letter.partition") != 1 {
+			t.Errorf("%v", l)
+		}
+	}
+	out := fz(t, append([]string{"dead-letters", "list", "-c", p.config, "--limit", "1"}, stage...)...).Want(t, cli.ExitOK).Out
+	for _, text := range []string{"nan_feature", "truncated", "events/1/", "1 older letters"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("no %q in\n%s", text, out)
+		}
+	}
+
+	// As they are, both would be refused again.
+	replay := func(args ...string) clitest.Object {
+		t.Helper()
+		return fz(t, append([]string{"dead-letters", "replay", "-c", p.config, "--json"}, args...)...).Want(t, cli.ExitOK).Object(t)
+	}
+	if o := replay(stage...); o.Number(t, "outcomes.would_be_refused_again") != 2 || o.Number(t, "events") != 0 {
+		t.Errorf("%v", o)
+	}
+	folder := filepath.Join(t.TempDir(), "letters")
+	exported := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", folder, "--json"}, stage...)...).Want(t, cli.ExitOK).Object(t)
+	for _, l := range all(t, exported, "letters") {
+		p.repair(filepath.Join(folder, l.Text(t, "file")), l.Text(t, "reason"), broken)
+	}
+	if o := replay("--from", folder, "--dry-run"); o.Number(t, "events") != 2 || o.At(t, "dry_run") != true || len(p.events(end)) != 0 {
+		t.Errorf("%v", o)
+	}
+	if o := replay("--from", folder); o.Number(t, "events") != 2 || o.Number(t, "rows") != 2 {
+		t.Errorf("%v", o)
+	}
+	p.checkReplayed(end)
+	if o := replay("--from", folder); o.Number(t, "events") != 0 || o.Number(t, "outcomes.replayed_before") != 2 {
+		t.Errorf("%v", o)
+	}
+	states := map[string]bool{}
+	for _, l := range all(t, p.list(2, stage...), "newest") {
+		states[l.Text(t, "reason")+" "+l.Text(t, "state")] = true
+	}
+	if !states["truncated replayed"] || !states["nan_feature partly"] {
+		t.Errorf("%v", states)
+	}
+	named := fz(t, "dead-letters", "replay", "-c", p.config, "--letter", "1/999", "--from", filepath.Join(folder, "letters.json"))
+	named.Want(t, cli.ExitFailure, "dead letter 1/999 is not on its topic")
+	again := fz(t, "dead-letters", "export", "-c", p.config, "--out", filepath.Join(t.TempDir(), "again"), "--limit", "1", "--json", "--stage", "featurize").
+		Want(t, cli.ExitOK).Object(t)
+	if letters := all(t, again, "letters"); len(letters) != 1 || letters[0].Text(t, "state") == "" || again.Number(t, "left_out") != 1 {
+		t.Errorf("%v", again)
+	}
+	if o := replay("--from", folder, "--force"); o.Number(t, "events") != 2 || len(p.events(end)) != 4 {
+		t.Errorf("%v", o)
+	}
+}
+
+// repair mends an exported file: the message becomes whole, of the rows the first is left out.
+func (p *letterPipeline) repair(path, reason string, broken []byte) {
+	p.t.Helper()
+	value, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	switch reason {
+	case "truncated":
+		if !bytes.Equal(value, broken) {
+			p.t.Error("the message is not as it was refused")
+		}
+		value = numbers(p.t, 0, 50)
+	case "nan_feature":
+		value = repairRows(p.t, value)
+	}
+	if err := os.WriteFile(path, value, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// repairRows gives rows 7 and 8 a number.
+func repairRows(t *testing.T, value []byte) []byte {
+	t.Helper()
+	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := wire.RejectedRowNumbers(batches[0])
+	if err != nil || len(rows) != 3 || rows[0] != 3 {
+		t.Fatalf("rows %v, %v", rows, err)
+	}
+	rest := batches[0].NewSlice(1, 3)
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	b.AppendValues([]float64{1.5, 2.5}, nil)
+	columns := append([]arrow.Array{b.NewArray()}, rest.Columns()[1:]...)
+	value, err = arrowio.EncodeStream(rest.Schema(), array.NewRecord(rest.Schema(), columns, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// checkReplayed checks the two events behind an offset, and that both are featurized.
+func (p *letterPipeline) checkReplayed(end int64) {
+	p.t.Helper()
+	events := p.events(end)
+	if len(events) != 2 {
+		p.t.Fatalf("%d events", len(events))
+	}
+	var rows int64
+	for _, rec := range events {
+		headers := make([]wire.Header, len(rec.Headers))
+		for i, h := range rec.Headers {
+			headers[i] = wire.Header{Key: h.Key, Value: h.Value}
+		}
+		replay, err := wire.ParseReplayHeaders(headers)
+		if err != nil || replay.Topic != "events" || replay.Partition != 1 || replay.Offset >= end || string(rec.Key) != "key" {
+			p.t.Errorf("%+v, %v", replay, err)
+		}
+		batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(rec.Value)
+		if err != nil || batches[0].NumCols() != 2 {
+			p.t.Fatal(err)
+		}
+		rows += batches[0].NumRows()
+	}
+	if rows != 52 {
+		p.t.Errorf("%d rows", rows)
+	}
+	clitest.Eventually(p.t, "replayed events are featurized", func() bool {
+		_, next, err := p.client.Offsets(p.t.Context(), "features", 1)
+		if err != nil || next == 0 {
+			return false
+		}
+		fetched, err := p.client.Fetch(p.t.Context(), "features", 1, next-1)
+		if err != nil || len(fetched.Records) == 0 {
+			return false
+		}
+		at, _ := fetched.Records[0].Header(wire.HeaderSourceOffset)
+		_, replayed := fetched.Records[0].Header(wire.HeaderReplayOffset)
+		return string(at) == "4" && replayed
+	})
+}
+
+func TestLettersThatAreNotThere(t *testing.T) {
+	p := newLetterPipeline(t)
+	if out := fz(t, "dead-letters", "list", "-c", p.config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no such dead letters on dead-letters") {
+		t.Error(out)
+	}
+	if out := fz(t, "dead-letters", "replay", "-c", p.config, "--all").Want(t, cli.ExitOK).Out; out != "no such dead letters\n" {
+		t.Error(out)
+	}
+	fz(t, "dead-letters", "replay", "-c", p.config, "--letter", "1/7").Want(t, cli.ExitFailure, "dead letter 1/7 is not on its topic")
+}
+
+func TestLetterFlagsThatAreWrong(t *testing.T) {
+	empty, full := t.TempDir(), t.TempDir()
+	file := filepath.Join(full, "x")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"list --since yesterday", "--since"},
+		{"list --stage featurise", "is not one of"},
+		{"list --letter 7", "expected partition/offset"},
+		{"list --letter 1/-1", "expected partition/offset"},
+		{"list --limit -1", "--limit -1"},
+		{"export", "--out is needed"},
+		{"replay", "no selection"},
+		{"replay --from " + file, "name the one --letter"},
+		{"replay --from " + empty, "no file is named"},
+	} {
+		fz(t, append([]string{"dead-letters"}, strings.Fields(tt.args)...)...).Want(t, cli.ExitUsage, tt.says)
+	}
+	fz(t, "dead-letters", "replay", "--from", "absent").Want(t, cli.ExitFailure, "absent")
+	config := pipelineFile(t, clitest.Broker(t))
+	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
+	fz(t, "dead-letters", "export", "-c", config, "--out", full).Want(t, cli.ExitUsage, "not empty")
+}
+
+func TestSinceIsADayATimeOrADuration(t *testing.T) {
+	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"": {}, "90m": now.Add(-90 * time.Minute), "2026-11-02T01:02:03Z": time.Date(2026, 11, 2, 1, 2, 3, 0, time.UTC),
+		"2026-11-02": time.Date(2026, 11, 2, 0, 0, 0, 0, time.Local),
+	} {
+		if got, err := parseSince(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	if _, err := parseSince("-5m", now); err == nil {
+		t.Error("the future")
+	}
+}

@@ -1,0 +1,9 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+func TestReferenceIsWhatHelpSays(t *testing.T) { clitest.Reference(t, newRoot, *update) }

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/config"
+)
+
+// servedFile is a configuration of a small pipeline whose processes serve HTTP on ports that are free.
+func servedFile(t *testing.T, broker string) string {
+	t.Helper()
+	return clitest.File(t, "eerf.yaml", fmt.Sprintf(`
+kafka: {brokers: [%q], fetch_max_wait: 20ms, heartbeat_interval: 50ms}
+topics: {partitions: 2}
+events: {label: [churned]}
+exploration: {features: 16, candidates: 64, sample_rate: 1, sample_rows: 800, calibration_rows: 300}
+admin: {listen: "127.0.0.1:0"}
+`, broker))
+}
+
+// metric returns the value of a metric as the service serves it, 0 where it has none.
+func metric(t *testing.T, s *clitest.Service, name string, labels ...string) float64 {
+	t.Helper()
+	code, body := s.Get("/metrics")
+	if code != http.StatusOK {
+		t.Fatalf("/metrics: %d %s", code, body)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range families[name].GetMetric() {
+		has := map[string]bool{}
+		for _, label := range m.GetLabel() {
+			has[label.GetName()+"="+label.GetValue()] = true
+		}
+		matches := true
+		for _, label := range labels {
+			matches = matches && has[label]
+		}
+		if matches {
+			return m.GetCounter().GetValue() + m.GetGauge().GetValue() // one of them is nil
+		}
+	}
+	return 0
+}
+
+func TestAServiceAnswersOverHTTP(t *testing.T) {
+	config := servedFile(t, clitest.Broker(t))
+	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
+	s := clitest.Serve(t, newRoot, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
+
+	if code, body := s.Get("/livez"); code != http.StatusOK || body != "ok\n" {
+		t.Errorf("/livez: %d %q", code, body)
+	}
+	clitest.Eventually(t, "not ready for want of topics", func() bool {
+		code, body := s.Get("/readyz")
+		return code == http.StatusServiceUnavailable && strings.Contains(body, "unknown topic")
+	})
+	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
+	clitest.Eventually(t, "not ready for want of a feature set alone", func() bool {
+		var missing []string
+		for _, c := range s.Ready().At(t, "conditions").([]any) {
+			if condition := clitest.Object(c.(map[string]any)); condition["ok"] == false {
+				missing = append(missing, condition.Text(t, "name"))
+			}
+		}
+		return len(missing) == 1 && missing[0] == "feature_set"
+	})
+	fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100").Want(t, cli.ExitOK)
+	s.AwaitReady()
+
+	clitest.Eventually(t, "every row featurized", func() bool {
+		return metric(t, s, "eerf_rows_total", "stage=featurize", "outcome=featurized") == 2400
+	})
+	for labels, want := range map[string]float64{
+		"eerf_rows_total stage=subsample outcome=scored":   800,
+		"eerf_messages_total stage=featurize outcome=used": 24,
+		"eerf_group_joined stage=featurize":                1,
+		"eerf_owned_partitions stage=subsample":            2,
+		"eerf_feature_set_features pipeline=default":       16,
+		"eerf_lag_seconds stage=featurize partition=1":     0,
+		"eerf_exploration_running pipeline=default":        0,
+		"eerf_feature_set_sequence pipeline=default":       1,
+		"eerf_broker_requests_total operation=fetch":       -1, // any
+		"go_goroutines":                                         -1,
+		"process_start_time_seconds":                            -1,
+		"eerf_build_info version=(devel) pipeline=default":      -1,
+		"eerf_output_messages_total stage=featurize":            -1,
+		"eerf_message_bytes_total stage=featurize outcome=used": -1,
+		"eerf_stage_busy_seconds_total stage=featurize":         -1,
+		"eerf_feature_set_confidence_radius pipeline=default":   -1,
+	} {
+		words := strings.Fields(labels)
+		have := metric(t, s, words[0], words[1:]...)
+		if want >= 0 && have != want || want < 0 && have <= 0 {
+			t.Errorf("%s: %v, want %v", labels, have, want)
+		}
+	}
+	if code, body := s.Get("/version"); code != http.StatusOK || !strings.Contains(body, `"program": "featurizer"`) {
+		t.Errorf("/version: %d %s", code, body)
+	}
+	if code, body := s.Get("/config"); code != http.StatusOK || !strings.Contains(body, "sample_rows: 800") {
+		t.Errorf("/config: %d %s", code, body)
+	}
+	for _, path := range []string{"/debug/pprof/", "/elsewhere"} {
+		if code, _ := s.Get(path); code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	s.Stop().Want(t, cli.ExitOK, "stopped")
+	if code, _ := s.Get("/livez"); code != 0 {
+		t.Errorf("an ended service answers with %d", code)
+	}
+}
+
+// With as many processes as partitions a rolling update goes through: the new process is ready although the old ones have all
+// partitions, then one of the old ones may go. Nobody that runs becomes unready by it.
+func TestARollingUpdateGoesThrough(t *testing.T) {
+	config := servedFile(t, clitest.Broker(t))
+	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
+	fill := func() {
+		fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)), "--rows-per-message", "100").Want(t, cli.ExitOK)
+	}
+	fill()
+	serve := func() *clitest.Service {
+		s := clitest.Serve(t, newRoot, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize")
+		s.AwaitReady()
+		return s
+	}
+	services := []*clitest.Service{serve(), serve()}
+	awaitOwned := func(want ...float64) {
+		t.Helper()
+		clitest.Eventually(t, fmt.Sprintf("partitions shared out as %v", want), func() bool {
+			var owned []float64
+			for _, s := range services {
+				if code, body := s.Get("/readyz"); code != http.StatusOK {
+					t.Fatalf("not ready: %s", body)
+				}
+				owned = append(owned, metric(t, s, "eerf_owned_partitions", "stage=featurize"))
+			}
+			slices.Sort(owned)
+			return slices.Equal(owned, want)
+		})
+	}
+	awaitOwned(1, 1)
+	for range 2 {
+		services = append(services, serve())
+		awaitOwned(0, 1, 1)
+		services[0].Stop().Want(t, cli.ExitOK)
+		services = services[1:]
+		awaitOwned(1, 1)
+	}
+	fill()
+	clitest.Eventually(t, "the new processes do the work", func() bool {
+		var rows float64
+		for _, s := range services {
+			rows += metric(t, s, "eerf_rows_total", "stage=featurize", "outcome=featurized")
+		}
+		return rows == 2400
+	})
+}
+
+func TestTheConfigurationIsServedWithoutSecrets(t *testing.T) {
+	file := clitest.File(t, "eerf.yaml", `
+kafka: {brokers: ["127.0.0.1:1"], sasl: {mechanism: plain, user: eerf, password: hunter2, allow_plaintext: true}}
+events: {label: [y]}
+admin: {listen: "127.0.0.1:0", pprof: true}
+`)
+	s := clitest.Serve(t, newRoot, "run", "-c", file)
+	if code, body := s.Get("/config"); code != http.StatusOK || strings.Contains(body, "hunter2") || !strings.Contains(body, "user: eerf") {
+		t.Errorf("/config: %d %s", code, body)
+	}
+	if code, body := s.Get("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "connection refused") {
+		t.Errorf("/readyz: %d %s", code, body)
+	}
+	if code, _ := s.Get("/livez"); code != http.StatusOK {
+		t.Errorf("/livez: %d without a broker", code)
+	}
+	if code, _ := s.Get("/debug/pprof/goroutine?debug=1"); code != http.StatusOK {
+		t.Errorf("/debug/pprof/: %d where it is configured", code)
+	}
+}
+
+// The default address may be taken; one that was chosen may not.
+func TestAnAddressThatIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	away := []string{"run", "--set", "kafka.brokers=127.0.0.1:1", "--set", "events.label=y"}
+	fz(t, append(away, "--set", "admin.listen="+taken.Addr().String())...).
+		Want(t, cli.ExitFailure, "listen for HTTP", "address already in use")
+
+	// Another process may have the default address already; if not, this one has.
+	if other, err := net.Listen("tcp", config.DefaultListen); err == nil {
+		defer other.Close()
+	}
+	s := clitest.Serve(t, newRoot, away...)
+	if line := s.Log("the default address is taken: no health, metrics and configuration are served; set admin.listen"); line["level"] != "warn" {
+		t.Errorf("%v", line)
+	}
+	s.Log("trying again")
+	s.Stop().Want(t, cli.ExitOK, "stopped")
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// messagesFile is what topics export writes beside the messages' own files.
+const messagesFile = "messages.json"
+
+// exportFlags are the flags of `featurizer topics export`.
+type exportFlags struct {
+	topics     topicFlags
+	topic, out string
+	limit      int
+}
+
+// messageEntry describes an exported message.
+type messageEntry struct {
+	Partition int           `json:"partition"`
+	Offset    int64         `json:"offset"`
+	Time      time.Time     `json:"time"`
+	Key       exportText    `json:"key"`
+	Headers   []headerEntry `json:"headers"`
+	Bytes     int           `json:"bytes"`
+	File      string        `json:"file,omitempty"` // none = a tombstone, a message without a value
+}
+
+// headerEntry is one header.
+type headerEntry struct {
+	Key   string     `json:"key"`
+	Value exportText `json:"value"`
+}
+
+// exportText is bytes that mostly are text: a JSON string where they are, {"base64": ...} where not, null for none.
+type exportText []byte
+
+// MarshalJSON writes it.
+func (t exportText) MarshalJSON() ([]byte, error) {
+	switch {
+	case t == nil:
+		return []byte("null"), nil
+	case utf8.Valid(t):
+		return json.Marshal(string(t))
+	default:
+		return json.Marshal(map[string][]byte{"base64": t})
+	}
+}
+
+func newTopicsExport() *cobra.Command {
+	var f exportFlags
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Write the messages of a topic to files, for programs without a Kafka client",
+		Long: `export writes the value of each message of a topic, from its start to its present end, to a file of its own in a new
+or empty folder: P-O.arrow, P and O being partition and offset. ` + messagesFile + ` lists them with their keys, headers and times;
+keys and headers that are no text are there as {"base64": ...}. examples/python reads such folders.`,
+		Example: `  featurizer topics export -c eerf.yaml --topic features --out features`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	f.topics.add(c)
+	c.Flags().StringVar(&f.topic, "topic", "", "name of the topic (required)")
+	c.Flags().StringVar(&f.out, "out", "", "folder to write to, new or empty (required)")
+	c.Flags().IntVar(&f.limit, "limit", 1000, "how many messages to write, from the oldest of the first partition on; 0 = all")
+	return c
+}
+
+func (f *exportFlags) run(c *cobra.Command) error {
+	switch {
+	case f.topic == "":
+		return cli.Usagef("--topic is needed: the topic to read")
+	case f.out == "":
+		return cli.Usagef("--out is needed: the folder to write to")
+	case f.limit < 0:
+		return cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
+	}
+	messages := []messageEntry{}
+	err := f.topics.connected(c, func(ctx context.Context, r *stages.Runtime) (err error) {
+		messages, err = f.export(ctx, c, r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.topics.json {
+		return cli.WriteJSON(c.OutOrStdout(), map[string]any{"topic": f.topic, "folder": f.out, "messages": messages})
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d messages of %s written to %s\n", len(messages), f.topic, f.out)
+	return nil
+}
+
+// errEnough ends reading.
+var errEnough = errors.New("enough messages")
+
+func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Runtime) ([]messageEntry, error) {
+	messages := []messageEntry{}
+	if err := cli.LookUp(ctx, r, f.topic); err != nil {
+		return nil, err
+	}
+	if err := emptyFolder(f.out); err != nil {
+		return nil, err
+	}
+	bar := cli.NewProgress(c, f.topics.json)
+	defer bar.Done()
+	err := stages.ReadTopic(ctx, r, f.topic, func(rec pipeline.Record) error {
+		if f.limit > 0 && len(messages) == f.limit {
+			return errEnough
+		}
+		entry := entryOfRecord(rec)
+		messages = append(messages, entry)
+		if entry.File == "" {
+			return nil
+		}
+		return os.WriteFile(filepath.Join(f.out, entry.File), rec.Value, 0o600)
+	}, func(done, total int64) { bar.Show("reading "+f.topic, done, total) })
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return messages, writeJSONFile(filepath.Join(f.out, messagesFile), map[string]any{"topic": f.topic, "messages": messages})
+}
+
+// entryOfRecord describes a message in memory of its own.
+func entryOfRecord(rec pipeline.Record) messageEntry {
+	e := messageEntry{
+		Partition: rec.Partition, Offset: rec.Offset, Time: rec.Time.UTC(), Bytes: len(rec.Value),
+		Key: exportText(bytes.Clone(rec.Key)), Headers: make([]headerEntry, 0, len(rec.Headers)),
+	}
+	for _, h := range rec.Headers {
+		e.Headers = append(e.Headers, headerEntry{h.Key, bytes.Clone(h.Value)})
+	}
+	if rec.Value != nil {
+		e.File = fmt.Sprintf("%d-%d.arrow", rec.Partition, rec.Offset)
+	}
+	return e
+}

@@ -1,0 +1,100 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/pprof"
+	"sync/atomic"
+	"time"
+)
+
+// Condition is one thing that a process needs to do its work.
+type Condition struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"` // why not, or what there is
+}
+
+// Readiness is the answer of /readyz.
+type Readiness struct {
+	Ready      bool        `json:"ready"`
+	Conditions []Condition `json:"conditions"`
+	At         time.Time   `json:"at"` // when the conditions were looked at
+}
+
+const (
+	// lookEvery is how often the conditions are looked at, at most, however many ask: it costs the broker a few requests.
+	lookEvery = time.Second
+	// lookTimeout bounds a look: a broker that does not answer in it counts as away.
+	lookTimeout = 3 * time.Second
+)
+
+// health answers whether the process is ready.
+type health struct {
+	look     func(ctx context.Context) []Condition
+	stopping atomic.Bool
+
+	turn chan struct{} // is taken while looking, so that others wait for the answer
+	last Readiness     // by whose turn it is
+}
+
+func newHealth(look func(ctx context.Context) []Condition) *health {
+	return &health{look: look, turn: make(chan struct{}, 1)}
+}
+
+func live(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n")) // the client has gone
+}
+
+func (h *health) ready(w http.ResponseWriter, r *http.Request) {
+	answer := h.readiness(r.Context())
+	code := http.StatusOK
+	if !answer.Ready {
+		code = http.StatusServiceUnavailable
+	}
+	writeJSON(w, code, answer)
+}
+
+// readiness looks at the conditions, or says what they were a moment ago.
+func (h *health) readiness(ctx context.Context) Readiness {
+	h.turn <- struct{}{}
+	defer func() { <-h.turn }()
+	if h.last.At.IsZero() || time.Since(h.last.At) >= lookEvery {
+		// The answer is for others too: it does not depend on whether this client waits for it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+		defer cancel()
+		h.last = Readiness{Ready: true, Conditions: h.look(ctx), At: time.Now()}
+		for _, condition := range h.last.Conditions {
+			h.last.Ready = h.last.Ready && condition.OK
+		}
+	}
+	answer := h.last
+	if h.stopping.Load() {
+		answer.Ready = false
+		answer.Conditions = append([]Condition{{Name: "running", Detail: "the process was told to stop"}}, answer.Conditions...)
+	}
+	return answer
+}
+
+func writeJSON(w http.ResponseWriter, code int, value any) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(text, '\n')) // the client has gone
+}
+
+// mountPprof adds the profiles of the Go runtime; importing their package has put them on a mux that nobody serves.
+func mountPprof(mux *http.ServeMux) {
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+}

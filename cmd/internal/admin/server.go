@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Times that a client may take. Answers that last longer, a stream of events for instance, move their own deadline by an
+// [http.ResponseController].
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 64 << 10
+)
+
+// Options say what a server serves.
+type Options struct {
+	Listen string // address, host:port; port 0 takes any
+	Pprof  bool
+
+	Ready   func(ctx context.Context) []Condition
+	Metrics http.Handler
+	Version any                    // is shown as JSON
+	Config  func() ([]byte, error) // YAML without secrets
+	// Mount adds handlers of others. It may be nil.
+	Mount func(mux *http.ServeMux)
+
+	Logger *zap.Logger
+}
+
+// Server is one that listens.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	health   *health
+	served   chan struct{} // closed when serving has ended
+	end      context.CancelFunc
+}
+
+// Start listens and serves in the background until Close. An address in use is syscall.EADDRINUSE among the errors.
+func Start(o Options) (*Server, error) {
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen for HTTP: %w", err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	s := &Server{listener: listener, health: newHealth(o.Ready), served: make(chan struct{}), end: end}
+	s.http = &http.Server{
+		Handler:           s.mux(o),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: headerBytes,
+		ErrorLog:       zap.NewStdLog(o.Logger.Named("http")),
+		BaseContext:    func(net.Listener) context.Context { return ctx },
+	}
+	go func() {
+		defer close(s.served)
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			o.Logger.Error("HTTP is not served any more", zap.Error(err))
+		}
+	}()
+	return s, nil
+}
+
+// Addr is the address listened on.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Stopping makes the process unready from now on: nothing is to be sent to it any more. Everything else is still answered.
+func (s *Server) Stopping() { s.health.stopping.Store(true) }
+
+// closePatience bounds the answers that are under way at the end.
+const closePatience = 2 * time.Second
+
+// Close ends the requests' contexts, waits a moment for the answers under way, and cuts those that are left.
+func (s *Server) Close() {
+	s.end()
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	<-s.served
+}
+
+func (s *Server) mux(o Options) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", live)
+	mux.HandleFunc("GET /readyz", s.health.ready)
+	mux.Handle("GET /metrics", o.Metrics)
+	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, o.Version) })
+	mux.HandleFunc("GET /config", func(w http.ResponseWriter, _ *http.Request) { writeConfig(w, o.Config) })
+	if o.Pprof {
+		mountPprof(mux)
+	}
+	if o.Mount != nil {
+		o.Mount(mux)
+	}
+	if address, ok := s.listener.Addr().(*net.TCPAddr); ok && address.IP.IsLoopback() {
+		return plain(localOnly(mux))
+	}
+	return plain(mux)
+}
+
+// localOnly refuses requests that name another host than this machine. A page of somebody else can make a browser on this
+// machine ask here, under a name of its own that it has turned to the loopback, and would read the answer.
+func localOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if host != "localhost" && net.ParseIP(strings.Trim(host, "[]")) == nil {
+			http.Error(w, "this address answers to localhost alone", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// plain keeps browsers from guessing at, embedding and storing what is served.
+func plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("X-Frame-Options", "DENY")
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func writeConfig(w http.ResponseWriter, config func() ([]byte, error)) {
+	text, err := config()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
+	_, _ = w.Write(text) // the client has gone
+}

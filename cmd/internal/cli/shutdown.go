@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// shutdownSlack is what an orderly end may take beside finishing work and leaving groups.
+const shutdownSlack = 2 * time.Second
+
+// shutdownBound is how long a service may take to end after it was told to stop.
+func shutdownBound(loaded *config.Config) time.Duration {
+	leave := cmp.Or(loaded.Kafka.LeaveTimeout, kafka.DefaultConfig().LeaveTimeout)
+	return loaded.Shutdown.DrainTimeout + leave + shutdownSlack
+}
+
+// runUntilStopped runs a service until ctx ends, and at most for so long after that. What still runs then, such as a long
+// computation, is left to the end of the process: its death at any moment loses nothing.
+func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.Context) error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(bound)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("%w: still running %v after the signal", stages.ErrUnfinished, bound)
+	}
+}
+
+// within calls do and waits for it, but no longer than that.
+func within(limit time.Duration, do func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}

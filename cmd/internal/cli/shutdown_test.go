@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+func TestAServiceEndsWithinItsBound(t *testing.T) {
+	fault := errors.New("fault")
+	for name, c := range map[string]struct {
+		works time.Duration // after the signal
+		gives error
+		want  error
+		takes time.Duration
+	}{
+		"at once":     {0, nil, nil, 0},
+		"drains":      {20 * time.Second, nil, nil, 20 * time.Second},
+		"not in time": {29 * time.Second, stages.ErrUnfinished, stages.ErrUnfinished, 29 * time.Second},
+		"fails":       {time.Second, fault, fault, time.Second},
+		"hangs":       {time.Hour, nil, stages.ErrUnfinished, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				time.AfterFunc(time.Minute, stop)
+				began := time.Now()
+				err := runUntilStopped(ctx, 30*time.Second, func(ctx context.Context) error {
+					<-ctx.Done()
+					time.Sleep(c.works) // of the bubble's clock
+					return c.gives
+				})
+				if took := time.Since(began) - time.Minute; !errors.Is(err, c.want) || c.want == nil && err != nil || took != c.takes {
+					t.Errorf("%v after %v", err, took)
+				}
+				<-time.After(time.Hour) // until what hangs has ended
+			})
+		})
+	}
+}
+
+func TestShutdownBoundCoversDrainingAndLeaving(t *testing.T) {
+	c := config.Default()
+	if got, want := shutdownBound(c), 30*time.Second; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	c.Kafka.LeaveTimeout = 0 // means the default
+	if got, want := shutdownBound(c), 30*time.Second; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestUnfinishedWorkHasAnExitCodeOfItsOwn(t *testing.T) {
+	if code, text := execute(context.Background(), fmt.Errorf("%w: partitions featurize 2", stages.ErrUnfinished)); code != ExitUnfinished || text == "" {
+		t.Errorf("exit code %d, %q", code, text)
+	}
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// What the linker was told (scripts/build.sh). A build without it tells what Go noted of the module and its commit.
+var stampedVersion, stampedCommit, stampedDate string
+
+// Build says what a program was built from and computes with.
+type Build struct {
+	Program  string `json:"program"`
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // of the source; absent where the build does not know it
+	Time     string `json:"time,omitempty"`     // of the revision
+	Modified bool   `json:"modified,omitempty"` // the source had changes behind the revision
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Kernel   string `json:"kernel"` // numeric kernel, see docs/operations.md
+}
+
+// BuildOf describes the build of the named program.
+func BuildOf(program string) Build {
+	b := Build{
+		Program: program, Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Kernel: scoring.Kernel(),
+	}
+	if stampedVersion != "" {
+		b.Revision, b.Time = stampedCommit, stampedDate
+		return b
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.Revision = setting.Value
+		case "vcs.time":
+			b.Time = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		}
+	}
+	return b
+}
+
+// String is what --version says behind the name of the program.
+func (b *Build) String() string {
+	text := b.Version
+	if b.Revision != "" {
+		text += " (commit " + b.Revision + ", " + b.Time + ")"
+	}
+	return text
+}
+
+// version is what was stamped, or that of the module.
+func version() string {
+	if stampedVersion != "" {
+		return stampedVersion
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}

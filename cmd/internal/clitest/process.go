@@ -1,0 +1,123 @@
+package clitest
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Programs are the commands, built as a user would build them.
+type Programs struct{ dir string }
+
+// Build builds both commands into a directory.
+func Build(dir string) (Programs, error) {
+	build := exec.Command("go", "build", "-o", dir, "github.com/eerf-stream/eerf/cmd/featurizer", "github.com/eerf-stream/eerf/cmd/trainer")
+	if out, err := build.CombinedOutput(); err != nil {
+		return Programs{}, errors.New(err.Error() + "\n" + string(out))
+	}
+	return Programs{dir}, nil
+}
+
+// Command is a program with its arguments, not yet started. It does not outlive the test.
+func (p Programs) Command(t testing.TB, name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(t.Context(), filepath.Join(p.dir, name), args...)
+}
+
+// Finish runs a command to its end.
+func Finish(t testing.TB, cmd *exec.Cmd) Result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return Result{Args: cmd.Args, Code: cmd.ProcessState.ExitCode(), Out: out.String(), Err: errs.String()}
+}
+
+// Process is a service under test.
+type Process struct {
+	cmd       *exec.Cmd
+	out, errs output
+	ended     chan struct{}
+}
+
+// output is what a process wrote, which may be looked at while it runs.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String is what was written until now.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// Start starts a service, which the end of the test ends where nothing else did.
+func Start(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{cmd: cmd, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.out, &p.errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		_ = cmd.Wait() // its exit code is what is asked for
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		<-p.ended
+	})
+	return p
+}
+
+// Log is what the service has logged until now.
+func (p *Process) Log() string { return p.errs.String() }
+
+// AwaitLog returns when the service has logged a text.
+func (p *Process) AwaitLog(t testing.TB, text string) {
+	t.Helper()
+	Eventually(t, "log of "+text, func() bool { return strings.Contains(p.Log(), text) })
+}
+
+// LogLine returns the first line of the log, which has to be JSON, with the message, once it is there.
+func (p *Process) LogLine(t testing.TB, message string) (found Object) {
+	t.Helper()
+	Eventually(t, "log line "+message, func() bool {
+		found = logLine(p.Log(), message)
+		return found != nil
+	})
+	return found
+}
+
+// Stop ends the service as Kubernetes does and returns its result.
+func (p *Process) Stop(t testing.TB) Result {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatalf("%v\n%s", err, p.Log())
+	}
+	return p.Wait()
+}
+
+// Ended is closed when the service has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Wait returns the result of the service when it has ended.
+func (p *Process) Wait() Result {
+	<-p.ended
+	return Result{Args: p.cmd.Args, Code: p.cmd.ProcessState.ExitCode(), Out: p.out.String(), Err: p.errs.String()}
+}

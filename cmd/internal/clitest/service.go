@@ -1,0 +1,154 @@
+package clitest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+)
+
+// Service is a command that runs inside the test until it is stopped and serves HTTP meanwhile. Its log has to be JSON at
+// level info.
+type Service struct {
+	t     testing.TB
+	stop  context.CancelFunc
+	ended chan Result
+	errs  *buffer
+	http  *http.Client
+	base  string // URL; empty = not known yet
+}
+
+// buffer is what a command writes while the test reads it.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// Serve starts a service. The test stops it, or its end does.
+func Serve(t testing.TB, root func() *cobra.Command, args ...string) *Service {
+	t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), Patience)
+	s := &Service{
+		t: t, stop: stop, ended: make(chan Result, 1), errs: new(buffer),
+		http: &http.Client{Timeout: Patience, Transport: &http.Transport{DisableKeepAlives: true}},
+	}
+	var out bytes.Buffer
+	c := root()
+	c.SetArgs(args)
+	c.SetOut(&out)
+	c.SetErr(s.errs)
+	go func() {
+		code := cli.Execute(ctx, c)
+		s.ended <- Result{Args: args, Code: code, Out: out.String(), Err: s.errs.String()}
+	}()
+	t.Cleanup(func() { s.Stop() })
+	return s
+}
+
+// Stop ends the service as a signal does and returns its result; a second call does nothing but that.
+func (s *Service) Stop() Result {
+	s.stop()
+	result := <-s.ended
+	s.ended <- result
+	return result
+}
+
+// Log returns the first line of the log with the message, once it is there.
+func (s *Service) Log(message string) Object {
+	s.t.Helper()
+	var found Object
+	Eventually(s.t, "log line "+message, func() bool {
+		select {
+		case result := <-s.ended:
+			s.ended <- result
+			s.t.Fatalf("ended before it logged %q:\n%s", message, result.Err)
+		default:
+		}
+		found = logLine(s.errs.String(), message)
+		return found != nil
+	})
+	return found
+}
+
+// logLine is the first line of a log in JSON with the message, nil if there is none.
+func logLine(log, message string) Object {
+	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
+		var line Object
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line["msg"] == message {
+			return line
+		}
+	}
+	return nil
+}
+
+// URL is that of a path on the service.
+func (s *Service) URL(path string) string {
+	s.t.Helper()
+	if s.base == "" {
+		s.base = "http://" + s.Log("health, metrics and configuration are served").Text(s.t, "address")
+	}
+	return s.base + path
+}
+
+// Get asks the service for a path and returns the status and the body of the answer; 0 where there was none.
+func (s *Service) Get(path string) (code int, body string) {
+	s.t.Helper()
+	response, err := s.http.Get(s.URL(path))
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(text)
+}
+
+// AwaitReady waits until the service says that it is ready.
+func (s *Service) AwaitReady() {
+	s.t.Helper()
+	var body string
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("%s\n%s", body, s.errs)
+		}
+	}()
+	Eventually(s.t, "ready", func() bool {
+		var code int
+		code, body = s.Get("/readyz")
+		return code == http.StatusOK
+	})
+}
+
+// Ready decodes the answer of /readyz.
+func (s *Service) Ready() Object {
+	s.t.Helper()
+	_, body := s.Get("/readyz")
+	var o Object
+	if err := json.Unmarshal([]byte(body), &o); err != nil {
+		s.t.Fatalf("/readyz: %v\n%s", err, body)
+	}
+	return o
+}

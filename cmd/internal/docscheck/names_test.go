@@ -1,0 +1,117 @@
+package docscheck
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/config"
+)
+
+// keyLike is a text that begins like a key of the configuration.
+var keyLike = regexp.MustCompile(`^([a-z]+)\.([a-z_]+)(\.[a-z_]+)*`)
+
+// The keys that pages name in code are keys.
+func TestKeysThatPagesNameExist(t *testing.T) {
+	known, sections := map[string]bool{}, map[string]bool{}
+	for _, key := range config.Keys() {
+		for name := key.Name; name != "."; name = strings.TrimSuffix(path.Dir(strings.ReplaceAll(name, ".", "/")), "/") {
+			name = strings.ReplaceAll(name, "/", ".")
+			known[name] = true
+		}
+		section, _, _ := strings.Cut(key.Name, ".")
+		sections[section] = true
+	}
+	found := 0
+	for _, p := range readPages(t) {
+		for _, span := range p.spans {
+			parts := keyLike.FindStringSubmatch(span)
+			if parts == nil || !sections[parts[1]] || isFile(parts[0]) || p.path == "docs/reliability.md" {
+				continue // that page names points in the code in the same form
+			}
+			found++
+			if !known[parts[0]] {
+				t.Errorf("%s: `%s` names no key of the configuration", p.path, span)
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d keys found on all pages", found)
+	}
+}
+
+func isFile(name string) bool {
+	return slices.Contains([]string{".go", ".md", ".sh", ".yaml", ".json", ".arrow", ".csv"}, path.Ext(name))
+}
+
+// commandName is what stands before arguments and flags in the usage of a command.
+var commandName = regexp.MustCompile(`^[a-z-]+( [a-z-]+)*`)
+
+// commandLine is a call of one of the programs in a block of code.
+var commandLine = regexp.MustCompile(`^(?:\$ )?(?:go run \./cmd/)?((?:featurizer|trainer) .*)$`)
+
+// The commands and flags that blocks of code call exist: docs/cli.md has them, which tests hold to the programs.
+func TestCommandsThatPagesCallExist(t *testing.T) {
+	pages := readPages(t)
+	help := map[string]string{} // by command
+	for _, b := range pages["docs/cli.md"].blocks {
+		if _, usage, ok := strings.Cut(b.text, "Usage:\n  "); ok {
+			line, _, _ := strings.Cut(usage, "\n")
+			help[commandName.FindString(line)] = b.text
+		}
+	}
+	if len(help) < 15 {
+		t.Fatalf("docs/cli.md has %d commands", len(help))
+	}
+	found := 0
+	for _, p := range pages {
+		for _, b := range p.blocks {
+			if p.path == "docs/cli.md" {
+				continue
+			}
+			for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", " ")) {
+				if call := commandLine.FindStringSubmatch(strings.TrimSpace(line)); call != nil {
+					found++
+					if fault := checkCall(help, call[1]); fault != "" {
+						t.Errorf("%s: %s: %s", p.path, call[1], fault)
+					}
+				}
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("%d calls found on all pages", found)
+	}
+}
+
+// checkCall says what is wrong with a call; empty = nothing.
+func checkCall(help map[string]string, call string) string {
+	words := strings.Fields(call)
+	command := words[0]
+	rest := words[1:]
+	for len(rest) > 0 && help[command+" "+rest[0]] != "" {
+		command, rest = command+" "+rest[0], rest[1:]
+	}
+	if strings.HasSuffix(command, ":") || len(rest) > 0 && strings.HasSuffix(rest[0], ":") {
+		return "" // what a program said
+	}
+	text := help[command]
+	if text == "" {
+		return "no such command"
+	}
+	if strings.Contains(text, "[command]") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "#") {
+		return "no such command below " + command
+	}
+	for _, word := range rest {
+		if slices.Contains([]string{"#", "|", ">", "&", "&&", ";", "||"}, word) {
+			break
+		}
+		flag, _, _ := strings.Cut(strings.TrimRight(word, ";)"), "=")
+		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).MatchString(text) {
+			return "no flag " + flag
+		}
+	}
+	return ""
+}

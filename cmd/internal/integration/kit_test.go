@@ -1,0 +1,174 @@
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// folder is where the programs are built, once.
+var folder string
+
+var programs = sync.OnceValues(func() (clitest.Programs, error) { return clitest.Build(folder) })
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "eerf-integration-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder) // in the folder for temporary files at any rate
+	os.Exit(code)
+}
+
+// topicKeys are the names of the topics in the configuration, but for the hyphens.
+var topicKeys = []string{"events", "explorations", "scores", "feature-sets", "features", "models", "dead-letters"}
+
+// site is a pipeline of its own on a cluster, as somebody sees it who has some credentials.
+type site struct {
+	t      *testing.T
+	config string
+	name   string            // of the pipeline
+	env    map[string]string // what is set beside the file, by key
+	built  clitest.Programs
+	said   *transcript
+}
+
+// transcript is everything that processes said.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *transcript) add(r clitest.Result) clitest.Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(&s.text, "%v: exit code %d\n%s%s\n", r.Args, r.Code, r.Out, r.Err)
+	return r
+}
+
+func (s *transcript) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// newSite is a pipeline with a name and topics that nobody else has. exploration is a section of the configuration.
+func newSite(t *testing.T, addrs []string, exploration string) *site {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds both commands")
+	}
+	built, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, name: fmt.Sprintf("p%08x", rand.Uint32()), built: built, said: &transcript{}}
+	var topics strings.Builder
+	for _, key := range topicKeys {
+		fmt.Fprintf(&topics, ", %s: %s", strings.ReplaceAll(key, "-", "_"), s.topic(key))
+	}
+	s.config = clitest.File(t, "eerf.yaml", fmt.Sprintf(`
+kafka: {brokers: [%s], fetch_max_wait: 20ms, session_timeout: 20s, heartbeat_interval: 100ms}
+pipeline: {name: %s}
+topics: {partitions: 3%s}
+events: {label: [churned], passthrough: [city]}
+exploration: {%s}
+subsample: {checkpoint_interval: 300ms}
+featurize: {commit_interval: 300ms}
+train: {min_rows: 500, interval: 300ms}
+admin: {listen: ""}
+log: {level: debug}
+`, strings.Join(addrs, ", "), s.name, topics.String(), exploration))
+	return s
+}
+
+func (s *site) topic(key string) string { return s.name + "-" + key }
+
+// as is the site with more set beside the file: pairs of key and value.
+func (s *site) as(pairs ...string) *site {
+	other := *s
+	other.env = maps.Clone(s.env)
+	if other.env == nil {
+		other.env = map[string]string{}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		other.env[pairs[i]] = pairs[i+1]
+	}
+	return &other
+}
+
+// command is a command line of a program on this site.
+func (s *site) command(program string, args ...string) *exec.Cmd {
+	cmd := s.built.Command(s.t, program, append(args, "-c", s.config)...)
+	cmd.Env = os.Environ()
+	for _, key := range slices.Sorted(maps.Keys(s.env)) {
+		name := key
+		if strings.Contains(key, ".") { // others are variables as they stand
+			name = "EERF_" + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
+		}
+		cmd.Env = append(cmd.Env, name+"="+s.env[key])
+	}
+	return cmd
+}
+
+// run runs a command to its end.
+func (s *site) run(program string, args ...string) clitest.Result {
+	s.t.Helper()
+	return s.said.add(clitest.Finish(s.t, s.command(program, args...)))
+}
+
+// start starts a service.
+func (s *site) start(program string, args ...string) *clitest.Process {
+	s.t.Helper()
+	return clitest.Start(s.t, s.command(program, args...))
+}
+
+// stages starts `featurizer run` for some stages, which prints its counters at its end.
+func (s *site) stages(names string) *clitest.Process {
+	s.t.Helper()
+	return s.start("featurizer", "run", "--json", "--stages", names)
+}
+
+// stop ends a service in good order.
+func (s *site) stop(p *clitest.Process) clitest.Result {
+	s.t.Helper()
+	return s.said.add(p.Stop(s.t)).Want(s.t, cli.ExitOK, "stopped")
+}
+
+// produce writes rows to events.
+func (s *site) produce(rows int) {
+	s.t.Helper()
+	data := clitest.File(s.t, "rows.csv", clitest.Mixed(rows))
+	s.run("featurizer", "produce", "--data", data, "--rows-per-message", "100").Want(s.t, cli.ExitOK)
+}
+
+// untilTrained fits until every row is in the model, and returns that.
+func (s *site) untilTrained(rows int) (model clitest.Object) {
+	s.t.Helper()
+	clitest.Eventually(s.t, fmt.Sprintf("%d rows are trained on", rows), func() bool {
+		r := s.run("trainer", "fit", "--json")
+		if r.Code != cli.ExitOK {
+			return false
+		}
+		model = r.Object(s.t)
+		return model.Number(s.t, "model.train_rows") == float64(rows)
+	})
+	return model
+}
+
+// featureSet is the id of the one in use.
+func (s *site) featureSet() string {
+	s.t.Helper()
+	return s.run("featurizer", "inspect", "--json").Want(s.t, cli.ExitOK).Object(s.t).Text(s.t, "feature_set.id")
+}

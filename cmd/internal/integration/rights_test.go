@@ -1,0 +1,239 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+)
+
+// residual has select publish passes, so that it needs all of its rights.
+const residualExploration = "criterion: residual, rounds: 2, features: 16, candidates: 64, sample_rate: 1, sample_rows: 600, calibration_rows: 300"
+
+// operations are the columns of the table of rights.
+var operations = map[string]kmsg.ACLOperation{
+	"read": kmsg.ACLOperationRead, "write": kmsg.ACLOperationWrite, "describe": kmsg.ACLOperationDescribe,
+	"describe configs": kmsg.ACLOperationDescribeConfigs, "create": kmsg.ACLOperationCreate, "alter": kmsg.ACLOperationAlter,
+}
+
+var quoted = regexp.MustCompile("`([a-z-]+)`")
+
+// documented reads the table of rights in docs/operations.md: by the first cell of a row, for the topics and groups of s.
+func (s *site) documented() map[string][]kafkatest.Right {
+	s.t.Helper()
+	text, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n| who | read |")
+	table, _, _ = strings.Cut("| who | read |"+table, "\n\n")
+	lines := strings.Split(table, "\n")
+	columns := cells(lines[0])
+	rights := map[string][]kafkatest.Right{}
+	for _, line := range lines[2:] {
+		row := cells(line)
+		for i, column := range columns[1:] {
+			for _, name := range quoted.FindAllStringSubmatch(row[i+1], -1) {
+				right := kafkatest.Topic(operations[column], s.topic(name[1]))
+				if column == "groups" {
+					right = kafkatest.Group(kmsg.ACLOperationRead, "eerf-"+s.name+"-"+name[1])
+				}
+				rights[row[0]] = append(rights[row[0]], right)
+			}
+		}
+	}
+	return rights
+}
+
+func cells(line string) []string {
+	parts := strings.Split(strings.Trim(line, "|"), "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+// securedSite is a site on the secured cluster, entered as its administrator, whose password the environment holds.
+func securedSite(t *testing.T) (*site, *kafkatest.Cluster) {
+	t.Helper()
+	cluster := kafkatest.Need(t, 1, true)
+	s := newSite(t, cluster.Addrs, residualExploration)
+	return s.as("kafka.tls.enabled", "true", "kafka.tls.ca_file", cluster.File("ca.pem"), "kafka.sasl.mechanism", "scram-sha-512",
+		"kafka.sasl.user", kafkatest.Admin, "kafka.sasl.password", cluster.Read(t, "password")), cluster
+}
+
+// user makes one and returns the site as that user sees it, with the password in a file.
+func (s *site) user(cluster *kafkatest.Cluster, name string, rights []kafkatest.Right) (string, *site) {
+	s.t.Helper()
+	user := fmt.Sprintf("%s-%s-%x", s.name, regexp.MustCompile("[^a-z]+").ReplaceAllString(name, "-"), rand.Uint32())
+	cluster.AddUser(s.t, user, canary)
+	cluster.Grant(s.t, user, rights...)
+	return user, s.as("kafka.sasl.user", user, "kafka.sasl.password", "",
+		"kafka.sasl.password_file", clitest.File(s.t, "password", canary+"\n"))
+}
+
+// stageNames are the stages that run, and how.
+var stageNames = []string{"calibrate", "subsample", "select", "featurize", "train"}
+
+// TestTheDocumentedRightsAreEnough runs every stage and command as a user with the rights of its row and no others, and
+// then, one by one, without each.
+func TestTheDocumentedRightsAreEnough(t *testing.T) {
+	s, cluster := securedSite(t)
+	s = s.as("featurize.predictions", "true") // reads models
+	documented := s.documented()
+	rights := func(name string) []kafkatest.Right {
+		found := documented[name]
+		if found == nil {
+			t.Fatalf("docs/operations.md has no rights of %s", name)
+		}
+		return found
+	}
+	command := func(row string, args ...string) {
+		_, as := s.user(cluster, row, rights(row))
+		as.run(args[0], args[1:]...).Want(t, cli.ExitOK)
+	}
+	command("`topics create`", "featurizer", "topics", "create")
+	command("`topics check`", "featurizer", "topics", "check")
+	s.garble(cluster) // in front of all rows, so that every exploration meets it
+	command("`produce`", "featurizer", "produce", "--data", clitest.File(t, "rows.csv", clitest.Mixed(3000)), "--rows-per-message", "100")
+
+	var stages []*stage
+	for _, name := range stageNames {
+		user, as := s.user(cluster, name, rights(name))
+		stages = append(stages, &stage{site: as, cluster: cluster, name: name, user: user, rights: rights(name)})
+	}
+	for _, st := range stages {
+		st.begin()
+	}
+	fits := "`trainer fit`"
+	_, trainer := s.user(cluster, fits, rights(fits))
+	model := trainer.untilTrained(3000).Text(t, "model.id")
+	command("`inspect`, `explorations list`", "featurizer", "inspect")
+	command("`inspect`, `explorations list`", "featurizer", "explorations", "list")
+	command("`explorations start`, `cancel`", "featurizer", "explorations", "start")
+	command("`dead-letters list`, `export`", "featurizer", "dead-letters", "list")
+	command("`dead-letters list`, `export`", "featurizer", "dead-letters", "export", "--out", t.TempDir())
+	command("`models list`, `show`", "trainer", "models", "list")
+	command("`models list`, `show`", "trainer", "models", "show", model)
+	command("`models rollback`, `unpin`", "trainer", "models", "rollback", "--to", model)
+	command("`models rollback`, `unpin`", "trainer", "models", "unpin")
+	command("`dead-letters replay`", "featurizer", "dead-letters", "replay", "--all", "--unchecked", "--stage", "featurize")
+
+	stop := s.provoke(cluster)
+	t.Run("without", func(t *testing.T) {
+		for _, st := range stages {
+			t.Run(st.name, func(t *testing.T) {
+				t.Parallel()
+				st.withoutEach(t)
+			})
+		}
+	})
+	stop()
+	for _, st := range stages {
+		s.stop(st.process)
+	}
+	silent(t, s.said.String(), canary, cluster.Read(t, "password"))
+}
+
+// stage is one in a process of its own, as a user of its own.
+type stage struct {
+	*site
+	cluster *kafkatest.Cluster
+	name    string
+	user    string
+	rights  []kafkatest.Right
+	process *clitest.Process
+}
+
+// begin starts the process, and returns when it would heed a signal.
+func (st *stage) begin() {
+	st.t.Helper()
+	st.process = st.stages(st.name)
+	st.process.AwaitLog(st.t, "stage starts")
+}
+
+// withoutEach takes each right away and gives it back. To describe is given beside it: to read and to write include it,
+// and would else be missed for that.
+func (st *stage) withoutEach(t *testing.T) {
+	described := slices.Clone(st.rights)
+	for _, right := range st.rights {
+		st.stop(st.process)
+		describe := kafkatest.Topic(kmsg.ACLOperationDescribe, right.Name)
+		if right.Kind == kmsg.ACLResourceTypeTopic && !slices.Contains(described, describe) {
+			st.cluster.Grant(t, st.user, describe)
+			described = append(described, describe)
+		}
+		st.cluster.Revoke(t, st.user, right)
+		st.process = st.stages(st.name)
+		st.refused(t, right)
+		st.cluster.Grant(t, st.user, right)
+		st.begin()
+	}
+}
+
+// refused waits for the end of the process, which has to name what it may not use.
+func (st *stage) refused(t *testing.T, right kafkatest.Right) {
+	t.Helper()
+	select {
+	case <-st.process.Ended():
+	case <-time.After(clitest.Patience):
+		log := st.process.Log()
+		t.Fatalf("%s without %v still runs:\n%s", st.name, right, log[max(0, len(log)-4000):])
+	}
+	r := st.said.add(st.process.Wait())
+	last := r.Err[strings.LastIndex(strings.TrimSpace(r.Err), "\n")+1:]
+	if r.Code != cli.ExitFailure || !strings.Contains(last, right.Name) || !strings.Contains(last, "credentials or rights refused") {
+		t.Errorf("%s without %v: exit code %d: %s", st.name, right, r.Code, last)
+	}
+}
+
+// garble writes bytes that nobody can read to every partition of the topics that stages read rows from.
+func (s *site) garble(cluster *kafkatest.Cluster) {
+	client, err := kgo.NewClient(append(cluster.Options(s.t), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	defer client.Close()
+	for _, topic := range []string{"events", "features"} {
+		for partition := range int32(3) {
+			record := &kgo.Record{Topic: s.topic(topic), Partition: partition, Value: []byte("not arrow")}
+			if err := client.ProduceSync(s.t.Context(), record).FirstErr(); err != nil {
+				s.t.Error(err)
+			}
+		}
+	}
+}
+
+// provoke has every stage use all that it may: rows, requests, and bytes that nobody can read, until stop.
+func (s *site) provoke(cluster *kafkatest.Cluster) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			s.garble(cluster)
+			s.run("featurizer", "explorations", "start")
+			s.run("featurizer", "produce", "--data", clitest.File(s.t, "rows.csv", clitest.Mixed(300)))
+			select {
+			case <-quit:
+				return
+			default:
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}

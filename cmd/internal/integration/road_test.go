@@ -1,0 +1,82 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+)
+
+const smallExploration = "features: 32, candidates: 128, sample_rate: 1, sample_rows: 1200, calibration_rows: 300"
+
+// The road of the README on Apache Kafka: topics, events, feature sets, features, models, by processes that share the
+// work. The feature set is that of the embedded broker and of one process. With three nodes, one dies on the way.
+func TestTheRoad(t *testing.T) {
+	cluster := kafkatest.Find()
+	if cluster == nil || cluster.Secured() {
+		t.Skip("needs Apache Kafka: scripts/kafka.sh run COMMAND, or with --nodes 3")
+	}
+	const rows = 3000
+	s := newSite(t, cluster.Addrs, smallExploration)
+	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
+	s.run("featurizer", "topics", "check").Want(t, cli.ExitOK)
+	s.produce(rows)
+	planner := s.stages("calibrate,select")
+	workers := []*clitest.Process{s.stages("subsample,featurize"), s.stages("subsample,featurize")}
+	trainer := s.start("trainer", "run", "--json")
+	s.untilTrained(rows)
+
+	disturbed := len(cluster.Addrs) == 3
+	s.produce(rows) // which does not try again where it cannot know what was written
+	if disturbed {
+		cluster.Kill(t, 1)
+	}
+	model := s.untilTrained(2 * rows)
+	if disturbed {
+		cluster.Start(t, 1)
+	}
+	if e, constant := model.Number(t, "model.metrics.misclassification"), model.Number(t, "model.metrics.constant_error"); e >= constant {
+		t.Errorf("the model errs in %.1f %%, a constant in %.1f %%", e, constant)
+	}
+	if a, b := s.featureSet(), model.Text(t, "model.feature_set"); a != b {
+		t.Errorf("the model is on %s, current is %s", b, a)
+	}
+	trainer.AwaitLog(t, model.Text(t, "model.id")) // the service makes the same one
+	s.stop(trainer)
+	s.stop(planner)
+	scored, featurized := 0.0, 0.0
+	for _, w := range workers {
+		totals := s.stop(w).Object(t)
+		scored += totals.Number(t, "scoring.scored")
+		featurized += totals.Number(t, "featurize.featurized")
+	}
+	// A node that dies takes acknowledgements with it, and what was not acknowledged is done again.
+	if scored < 1200 || featurized < 2*rows || !disturbed && (scored != 1200 || featurized != 2*rows) {
+		t.Errorf("%v rows scored, %v featurized", scored, featurized)
+	}
+	if a, b := s.featureSet(), embeddedSet(t, rows); a != b {
+		t.Errorf("feature set %s, on the embedded broker %s", a, b)
+	}
+}
+
+// Without ca_file the authorities of the system count.
+func TestTheSystemsAuthorities(t *testing.T) {
+	s, cluster := securedSite(t)
+	s = s.as("kafka.tls.ca_file", "")
+	s.run("featurizer", "topics", "create", "--timeout", "1s").Want(t, cli.ExitFailure, "certificate signed by unknown authority")
+	s.as("SSL_CERT_FILE", cluster.File("ca.pem")).run("featurizer", "topics", "create").Want(t, cli.ExitOK)
+}
+
+// embeddedSet is the feature set of the same rows by one process on the embedded broker.
+func embeddedSet(t *testing.T, rows int) (id string) {
+	t.Helper()
+	s := newSite(t, strings.Split(clitest.Broker(t), ","), smallExploration)
+	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
+	s.produce(rows)
+	all := s.stages("calibrate,subsample,select")
+	clitest.Eventually(t, "a feature set", func() bool { return s.run("featurizer", "inspect", "--json").Code == cli.ExitOK })
+	s.stop(all)
+	return s.featureSet()
+}

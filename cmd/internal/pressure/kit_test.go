@@ -1,0 +1,288 @@
+package pressure
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+)
+
+// folder is where the programs are built, once.
+var folder string
+
+var programs = sync.OnceValues(func() (clitest.Programs, error) { return clitest.Build(folder) })
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "eerf-pressure-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder) // in the folder for temporary files at any rate
+	os.Exit(code)
+}
+
+// site is a pipeline on a broker whose requests the test holds up.
+type site struct {
+	t       *testing.T
+	built   clitest.Programs
+	cluster *kfake.Cluster
+	client  *kafka.Client
+	config  string
+	sent    [2]int64 // rows written to the partitions of events
+	refused [2]int64 // offset of the message of a partition that nobody can use; -1 = none
+}
+
+// newSite starts a broker and makes the topics. settings are sections of the configuration.
+func newSite(t *testing.T, settings string) *site {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds both commands")
+	}
+	built, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(t.TempDir()), kfake.GroupMinSessionTimeout(100*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	client, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs()}, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	s := &site{t: t, built: built, cluster: cluster, client: client, refused: [2]int64{-1, -1}}
+	s.config = clitest.File(t, "eerf.yaml", fmt.Sprintf(`
+pipeline: {name: pressure}
+events: {label: [y]}
+admin: {listen: ""}
+%s`, strings.ReplaceAll(settings, "BROKERS", fmt.Sprintf("%q", cluster.ListenAddrs()[0]))))
+	s.run("topics", "create").Want(t, cli.ExitOK)
+	return s
+}
+
+// run runs a command of featurizer to its end.
+func (s *site) run(args ...string) clitest.Result {
+	s.t.Helper()
+	return clitest.Finish(s.t, s.built.Command(s.t, "featurizer", append(args, "-c", s.config)...))
+}
+
+// stages starts `featurizer run` for some stages.
+func (s *site) stages(names string, sets ...string) *clitest.Process {
+	s.t.Helper()
+	args := []string{"run", "--json", "--stages", names, "-c", s.config}
+	for _, set := range sets {
+		args = append(args, "--set", set)
+	}
+	return clitest.Start(s.t, s.built.Command(s.t, "featurizer", args...))
+}
+
+// explore runs an exploration to its end.
+func (s *site) explore() {
+	s.t.Helper()
+	service := s.stages("calibrate,subsample,select", "memory.limit=0")
+	s.await("a feature set", s.hasSet, service)
+	service.Stop(s.t).Want(s.t, cli.ExitOK)
+}
+
+// hasSet is whether there is a feature set with its pointer.
+func (s *site) hasSet() bool { return s.next("feature-sets", 0) >= 2 }
+
+// await waits for something that services do, as long as records come on any topic: how long it takes depends on the machine.
+func (s *site) await(what string, done func() bool, services ...*clitest.Process) {
+	s.t.Helper()
+	moved, records := time.Now(), s.records()
+	for !done() {
+		for _, service := range services {
+			select {
+			case <-service.Ended():
+				s.t.Fatalf("the service has ended\n%s", service.Log())
+			default:
+			}
+		}
+		if now := s.records(); now != records {
+			moved, records = time.Now(), now
+		}
+		if time.Since(moved) > clitest.Patience {
+			s.t.Fatalf("%s: nothing moves any more\n%s", what, services[0].Log())
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// records is how many were written to the topics that the stages write to.
+func (s *site) records() (n int64) {
+	for _, topic := range []string{"explorations", "scores", "feature-sets", "features", "models", "dead-letters"} {
+		for partition := range int32(2) {
+			n += s.next(topic, partition)
+		}
+	}
+	return n
+}
+
+// next is the next offset of a partition.
+func (s *site) next(topic string, partition int32) int64 {
+	info := s.cluster.PartitionInfo(topic, partition)
+	if info == nil {
+		return 0
+	}
+	return info.HighWatermark
+}
+
+// send writes messages, all of the same rows of numbers, to both partitions of events in turn.
+func (s *site) send(messages, rows, columns int) {
+	s.t.Helper()
+	value := event(s.t, rows, columns)
+	for i := range messages {
+		if _, err := s.client.Produce(s.t.Context(), "events", i%2, []pipeline.Record{{Value: value}}); err != nil {
+			s.t.Fatal(err)
+		}
+		s.sent[i%2] += int64(rows)
+	}
+}
+
+// poison writes a message that nobody can use to both partitions of events.
+func (s *site) poison() {
+	s.t.Helper()
+	for p := range s.refused {
+		at, err := s.client.Produce(s.t.Context(), "events", p, []pipeline.Record{{Value: []byte("poison")}})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.refused[p] = at
+	}
+}
+
+// event is a message of rows whose label depends on the first number.
+func event(t *testing.T, rows, columns int) []byte {
+	t.Helper()
+	fields := []arrow.Field{{Name: "y", Type: arrow.PrimitiveTypes.Float32}}
+	for j := range columns {
+		fields = append(fields, arrow.Field{Name: fmt.Sprintf("x%03d", j), Type: arrow.PrimitiveTypes.Float32})
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	defer b.Release()
+	for i := range rows {
+		x := float32(i*7919%1000) / 500
+		b.Field(0).(*array.Float32Builder).Append(x*x - x)
+		for j := range columns {
+			b.Field(j + 1).(*array.Float32Builder).Append(x + float32(i*(j+3)%97)/50)
+		}
+	}
+	rec := b.NewRecord()
+	defer rec.Release()
+	value, err := arrowio.EncodeStream(rec.Schema(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// hold calls wait in every produce request to a topic before the broker takes it. It may block.
+func (s *site) hold(topic string, wait func()) {
+	s.cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		s.cluster.KeepControl()
+		for _, to := range request.(*kmsg.ProduceRequest).Topics {
+			if to.Topic == topic {
+				s.cluster.SleepControl(wait)
+			}
+		}
+		return nil, nil, false
+	})
+}
+
+// featurized reads features and returns how many rows of each partition of events they hold, those that are there twice
+// counted once, as any reader has to.
+func (s *site) featurized() (rows [2]int64) {
+	s.t.Helper()
+	for p := range rows {
+		var next [2]int64 // offset and row of events
+		for at, end := int64(0), s.next("features", int32(p)); at < end; {
+			fetched, err := s.client.Fetch(s.t.Context(), "features", p, at)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			for _, rec := range fetched.Records {
+				part, err := wire.ParseFeatureHeaders(wireHeaders(rec))
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				if next == [2]int64{s.refused[p], 0} {
+					next[0]++
+				}
+				if part.SourceOffset < next[0] || part.SourceOffset == next[0] && int64(part.FirstRow) < next[1] {
+					continue
+				}
+				if part.SourceOffset != next[0] || int64(part.FirstRow) != next[1] {
+					s.t.Fatalf("partition %d: offset %d row %d follows what ends before offset %d row %d", p, part.SourceOffset, part.FirstRow, next[0], next[1])
+				}
+				rows[p] += int64(part.RowCount)
+				next = [2]int64{part.SourceOffset, int64(part.FirstRow + part.RowCount)}
+				if part.Last() {
+					next = [2]int64{part.SourceOffset + 1, 0}
+				}
+			}
+			at = fetched.NextOffset
+		}
+	}
+	return rows
+}
+
+// awaitFeatures waits until every row sent is featurized.
+func (s *site) awaitFeatures(service *clitest.Process) {
+	s.t.Helper()
+	s.await("every row is featurized", func() bool { return s.atEnd(0) && s.atEnd(1) }, service)
+	if rows := s.featurized(); rows != s.sent {
+		s.t.Fatalf("%v rows are featurized, %v were sent", rows, s.sent)
+	}
+}
+
+// atEnd is whether the last message of a partition of features is of the last event.
+func (s *site) atEnd(partition int) bool {
+	end := s.next("features", int32(partition))
+	if end == 0 {
+		return false
+	}
+	fetched, err := s.client.Fetch(s.t.Context(), "features", partition, end-1)
+	if err != nil || len(fetched.Records) == 0 {
+		return false
+	}
+	part, err := wire.ParseFeatureHeaders(wireHeaders(fetched.Records[len(fetched.Records)-1]))
+	return err == nil && part.Last() && part.SourceOffset+1 == s.next("events", int32(partition))
+}
+
+func wireHeaders(rec pipeline.Record) []wire.Header {
+	headers := make([]wire.Header, len(rec.Headers))
+	for i, h := range rec.Headers {
+		headers[i] = wire.Header{Key: h.Key, Value: h.Value}
+	}
+	return headers
+}
+
+// members is how many members the group of a stage has.
+func (s *site) members(stage string) int {
+	info := s.cluster.GroupInfo("eerf-pressure-" + stage)
+	if info == nil {
+		return 0
+	}
+	return len(info.Members)
+}

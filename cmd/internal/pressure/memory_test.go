@@ -1,0 +1,184 @@
+package pressure
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// tight is a configuration of small budgets.
+const tight = `
+kafka: {brokers: [BROKERS], fetch_max_wait: 20ms, fetch_max_bytes: 1MiB, batch_budget_bytes: 4MiB, session_timeout: 6s}
+topics: {partitions: 2, max_message_bytes: 1MiB, keep_feature_sets: 2}
+limits: {max_message_bytes: 1MiB, budget_bytes: 4MiB}
+subsample: {checkpoint_interval: 1s}
+`
+
+// peak is the most that a process has had resident, in bytes.
+func peak(t *testing.T, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("the kernel does not say:", err)
+	}
+	for line := range bytes.Lines(text) {
+		fields := bytes.Fields(line)
+		if len(fields) == 3 && string(fields[0]) == "VmHWM:" {
+			kib, err := strconv.ParseInt(string(fields[1]), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	t.Fatal("no VmHWM")
+	return 0
+}
+
+// gauges are the metrics without labels, but that of the pipeline, which a service serves.
+func gauges(t *testing.T, service *clitest.Process) map[string]float64 {
+	t.Helper()
+	address := service.LogLine(t, "health, metrics and configuration are served").Text(t, "address")
+	response, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for name, family := range families {
+		values[name] = family.GetMetric()[0].GetGauge().GetValue()
+	}
+	return values
+}
+
+// within checks what a service has taken against its limit, and that it reports both.
+func (s *site) within(what string, service *clitest.Process, limit int64) {
+	s.t.Helper()
+	reported := gauges(s.t, service)
+	high := peak(s.t, service.PID())
+	s.t.Logf("%s: peak of the resident set %d MB, worst case %.0f MB, limit %d MB",
+		what, high/1_000_000, reported["eerf_memory_worst_case_bytes"]/1e6, limit/1_000_000)
+	if high > limit {
+		s.t.Errorf("%s: %d bytes were resident, the limit is %d", what, high, limit)
+	}
+	if got := int64(reported["eerf_memory_limit_bytes"]); got != limit {
+		s.t.Errorf("%s: a limit of %d bytes is reported, it is %d", what, got, limit)
+	}
+	if got := int64(reported["process_resident_memory_bytes"]); got < 1<<20 || got > high {
+		s.t.Errorf("%s: %d resident bytes are reported, the most were %d", what, got, high)
+	}
+}
+
+// refuse makes the broker refuse some requests to write to a topic, after which they are to come again.
+func (s *site) refuse(topic string) {
+	for _, err := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.RequestTimedOut} {
+		s.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Err: err, Count: 4})
+	}
+}
+
+// served are the settings of a service with a limit, which reports it.
+func served(limit int64) []string {
+	return []string{fmt.Sprintf("memory.limit=%d", limit), "admin.listen=127.0.0.1:0"}
+}
+
+// More events than the memory of a process holds: its source is faster than it, its sink slower, and refuses now and then. It
+// takes no more than its limit, and delays what it does not drop.
+func TestMemoryStaysWithinItsLimit(t *testing.T) {
+	const limit, trainLimit, messages = 224 << 20, 176 << 20, 800 // 259 MB of events, 164 MB of features
+	s := newSite(t, tight+`
+exploration: {features: 64, candidates: 512, rounds: 1, sample_rate: 1, sample_rows: 10000000, until: end, calibration_rows: 500, candidate_memory: 16MiB, row_memory: 16MiB}
+`)
+	s.send(messages/2, 800, 100)
+	s.poison()
+	s.send(messages/2, 800, 100)
+	for _, topic := range []string{"scores", "dead-letters", "features"} {
+		s.refuse(topic)
+	}
+
+	planner := s.stages("calibrate,select", "memory.limit=0")
+	subsampler := s.stages("subsample", served(limit)...)
+	s.await("a feature set", s.hasSet, subsampler, planner)
+	s.within("a stage slower than its source", subsampler, limit)
+	subsampler.Stop(t).Want(t, cli.ExitOK, "trying again")
+	planner.Stop(t).Want(t, cli.ExitOK)
+	s.wantLetters("subsample") // though both passes have read the message
+
+	s.hold("features", func() { time.Sleep(5 * time.Millisecond) })
+	featurizer := s.stages("featurize", served(limit)...)
+	s.awaitFeatures(featurizer)
+	s.within("a sink slower than the stage", featurizer, limit)
+	featurizer.Stop(t).Want(t, cli.ExitOK, "trying again")
+	s.wantLetters("subsample", "featurize")
+
+	trainer := s.stages("train", served(trainLimit)...)
+	s.await("a model", func() bool { return s.next("models", 0) >= 2 }, trainer)
+	s.within("training", trainer, trainLimit)
+	trainer.Stop(t).Want(t, cli.ExitOK)
+}
+
+// wantLetters checks that these stages and no others have sent dead letters, each of the message that nobody can use. A letter
+// may be there twice: of the requests that were refused the broker has carried some out.
+func (s *site) wantLetters(stages ...string) {
+	s.t.Helper()
+	for p := range s.refused {
+		sent := map[string]bool{}
+		for at, end := int64(0), s.next("dead-letters", int32(p)); at < end; {
+			fetched, err := s.client.Fetch(s.t.Context(), "dead-letters", p, at)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			for _, rec := range fetched.Records {
+				letter, err := wire.ParseDeadLetterHeaders(wireHeaders(rec))
+				if err != nil || letter.Offset != s.refused[p] || string(rec.Value) != "poison" {
+					s.t.Errorf("letter %+v, %v", letter, err)
+				}
+				sent[letter.Stage] = true
+			}
+			at = fetched.NextOffset
+		}
+		for _, stage := range stages {
+			if !sent[stage] || len(sent) != len(stages) {
+				s.t.Errorf("dead letters of partition %d are of %v, want %v", p, sent, stages)
+			}
+		}
+	}
+}
+
+// The largest feature set that a message holds is made and used within the limit.
+func TestMemoryStaysWithinItsLimitWithTheLargestSet(t *testing.T) {
+	const limit, columns = 768 << 20, 20
+	features := 1 << 20 / 108
+	for wire.FeatureSetBytes(features, columns, 1) > 1<<20-1<<10 {
+		features--
+	}
+	s := newSite(t, tight+fmt.Sprintf(`
+exploration: {criterion: correlation, features: %d, candidates: %d, sample_rate: 1, until: end, sample_rows: 100000, calibration_rows: 500, candidate_memory: 64MiB}
+`, features, features))
+	s.send(20, 100, columns)
+	service := s.stages("calibrate,subsample,select,featurize", served(limit)...)
+	s.awaitFeatures(service)
+	s.within(fmt.Sprintf("%d features of %d dimensions", features, columns), service, limit)
+	service.Stop(t).Want(t, cli.ExitOK)
+	clitest.Finish(t, s.built.Command(t, "featurizer", "run", "-c", s.config, "--set", fmt.Sprintf("exploration.features=%d", 2*features),
+		"--set", fmt.Sprintf("exploration.candidates=%d", 2*features), "--set", "events.features=x000,x001,x002,x003,x004,x005,x006,x007,x008,x009,x010,x011,x012,x013,x014,x015,x016,x017,x018,x019")).
+		Want(t, cli.ExitUsage, "a feature set takes")
+}

@@ -1,0 +1,148 @@
+package pressure
+
+import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// quick is a configuration with which explorations are short.
+const quick = `
+kafka: {brokers: [BROKERS], fetch_max_wait: 20ms, session_timeout: 6s, leave_timeout: 2s}
+topics: {partitions: 2}
+exploration: {features: 16, candidates: 16, sample_rate: 1, sample_rows: 100000, until: end, calibration_rows: 100}
+featurize: {max_output_bytes: 4KiB}
+`
+
+// begun counts the produce requests to a topic and tells of the first.
+type begun struct {
+	requests atomic.Int64
+	once     sync.Once
+	first    chan struct{}
+}
+
+func newBegun() *begun { return &begun{first: make(chan struct{})} }
+
+func (b *begun) one() {
+	b.requests.Add(1)
+	b.once.Do(func() { close(b.first) })
+}
+
+// await waits for the first request.
+func (b *begun) await(t *testing.T, service *clitest.Process) {
+	t.Helper()
+	select {
+	case <-b.first:
+	case <-service.Ended():
+		t.Fatal(service.Log())
+	case <-time.After(clitest.Patience):
+		t.Fatalf("no request\n%s", service.Log())
+	}
+}
+
+// A process that is told to stop finishes what it has in hand, leaves its groups, and says with exit code 0 that it did.
+func TestSignalDrains(t *testing.T) {
+	s := newSite(t, quick)
+	s.send(20, 50, 3)
+	s.explore()
+	began := newBegun()
+	s.hold("features", func() {
+		began.one()
+		time.Sleep(20 * time.Millisecond) // so that the signal comes while there is more to do
+	})
+	service := s.stages("featurize")
+	began.await(t, service)
+	service.Stop(t).Want(t, cli.ExitOK, "stopped")
+	if n := s.members("featurize"); n != 0 {
+		t.Errorf("%d members are left in the group", n)
+	}
+	s.awaitFeatures(s.stages("featurize")) // in order, without a gap
+}
+
+// Scores that are not yet in a checkpoint are saved before a process ends.
+func TestSignalSavesScores(t *testing.T) {
+	s := newSite(t, quick+`
+subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
+`)
+	s.send(20, 50, 3)
+	planner := s.stages("calibrate", "exploration.until=quota")
+	clitest.Eventually(t, "a plan", func() bool { return s.next("explorations", 0) > 0 })
+	planner.Stop(t).Want(t, cli.ExitOK)
+	read := newBegun()
+	end := s.next("events", 0)
+	s.cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		s.cluster.KeepControl()
+		for _, topic := range request.(*kmsg.FetchRequest).Topics {
+			for _, p := range topic.Partitions {
+				if topic.Topic == "events" && p.Partition == 0 && p.FetchOffset == end {
+					read.one()
+				}
+			}
+		}
+		return nil, nil, false
+	})
+	service := s.stages("subsample", "exploration.until=quota")
+	read.await(t, service)
+	if n := s.next("scores", 0); n != 0 {
+		t.Fatalf("%d checkpoints before the signal", n)
+	}
+	totals := service.Stop(t).Want(t, cli.ExitOK).Object(t)
+	if s.next("scores", 0) != 1 || totals.Number(t, "scoring.rows") < 500 {
+		t.Errorf("%d checkpoints, %v", s.next("scores", 0), totals)
+	}
+	if n := s.members("subsample"); n != 0 {
+		t.Errorf("%d members are left in the group", n)
+	}
+	again := s.stages("subsample", "exploration.until=quota")
+	again.AwaitLog(t, `"restored":true`)
+	again.Stop(t).Want(t, cli.ExitOK)
+}
+
+// stuck is a site whose sink takes no features until it is released, and a service that waits for it.
+func stuck(t *testing.T, sets ...string) (s *site, service *clitest.Process, release func()) {
+	t.Helper()
+	s = newSite(t, quick)
+	s.send(20, 50, 3)
+	s.explore()
+	free := make(chan struct{})
+	release = sync.OnceFunc(func() { close(free) })
+	t.Cleanup(release)
+	began := newBegun()
+	s.hold("features", func() {
+		began.one()
+		<-free
+	})
+	service = s.stages("featurize", sets...)
+	began.await(t, service)
+	return s, service, release
+}
+
+// Where the sink hangs, the configured time ends the waiting; the exit code tells of it, and the next start does the work.
+func TestSignalWithASinkThatHangs(t *testing.T) {
+	s, service, release := stuck(t, "shutdown.drain_timeout=1s")
+	signalled := time.Now()
+	result := service.Stop(t).Want(t, cli.ExitUnfinished, "not finished within shutdown.drain_timeout", "partitions featurize")
+	if took := time.Since(signalled); took < time.Second {
+		t.Errorf("gave up after %v", took)
+	}
+	result.Object(t) // the counters
+	release()
+	s.awaitFeatures(s.stages("featurize"))
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	_, service, _ := stuck(t, "shutdown.drain_timeout=29s")
+	service.Signal(t, syscall.SIGTERM)
+	service.AwaitLog(t, "told to stop")
+	service.Signal(t, syscall.SIGTERM)
+	if code := service.Wait().Code; code != cli.ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}

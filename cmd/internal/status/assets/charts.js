@@ -1,0 +1,78 @@
+// Charts by uPlot, in the colours of the theme and as wide as their place.
+
+import uPlot from './vendor/uplot/uPlot.esm.js';
+import { clock, count } from './format.js';
+import { el, say } from './dom.js';
+
+const probe = el('span', { hidden: true });
+document.documentElement.append(probe);
+
+/** colour is that of a variable of the style sheet, in the theme of the moment. */
+export function colour(name, alpha = 1) {
+  probe.style.color = `var(--${name})`;
+  const rgb = getComputedStyle(probe).color;
+  return alpha === 1 ? rgb : rgb.replace('rgb(', 'rgba(').replace(')', `, ${alpha})`);
+}
+
+/** Chart draws in a node what options() describes; where there is no data it says so. */
+export class Chart {
+  constructor(node, options, empty) {
+    this.node = node;
+    this.options = options;
+    this.message = el('p', { class: 'empty over' }, empty);
+    this.place = el('div', { class: 'place' });
+    node.append(this.place, this.message);
+    this.data = null;
+    new ResizeObserver(() => this.fit()).observe(this.place);
+    window.addEventListener('themechange', () => this.rebuild());
+  }
+
+  size() {
+    return { width: Math.max(160, Math.floor(this.place.clientWidth)), height: Math.floor(this.place.clientHeight) };
+  }
+
+  fit() {
+    if (!this.plot) return;
+    const { width, height } = this.size();
+    const legend = (this.plot.root.querySelector('.u-legend')?.offsetHeight ?? 0) + 2;
+    if (width !== this.plot.width || height - legend !== this.plot.height) this.plot.setSize({ width, height: Math.max(60, height - legend) });
+  }
+
+  /** set draws data; null is none, with a message of its own if given. */
+  set(data, message) {
+    if (message !== undefined) say(this.message, message);
+    this.message.hidden = data !== null;
+    this.place.classList.toggle('faint', data === null);
+    this.data = data;
+    if (!this.plot) this.rebuild();
+    else this.plot.setData(data ?? this.none());
+  }
+
+  none() {
+    return this.options().series.map(() => []);
+  }
+
+  rebuild() {
+    this.plot?.destroy();
+    this.plot = new uPlot({ ...this.size(), ...this.options() }, this.data ?? this.none(), this.place);
+    this.fit();
+  }
+}
+
+/** axis is the look that all axes share. */
+export function axis(more = {}) {
+  const font = '12px ' + getComputedStyle(document.body).fontFamily;
+  return {
+    stroke: colour('muted'), font, labelFont: font, labelSize: 18, labelGap: 2,
+    grid: { stroke: colour('line'), width: 1 }, ticks: { show: false }, ...more,
+  };
+}
+
+/** line is a series. */
+export function line(label, name, more = {}) {
+  return { label, stroke: colour(name), width: 2, points: { show: false }, value: (_, v) => (v === null || v === undefined ? '' : count(v)), ...more };
+}
+
+/** timeAxis and timeSeries are those of charts over time. */
+export const timeAxis = (more = {}) => axis({ values: (_, splits) => splits.map((s) => clock(s * 1000).slice(0, splits.length > 1 && splits[1] - splits[0] < 60 ? 8 : 5)), space: 70, size: 28, ...more });
+export const timeSeries = { label: '', value: (_, v) => (v === null || v === undefined ? '' : clock(v * 1000)) };

@@ -1,0 +1,177 @@
+// The newest exploration and its spectrum of scores.
+
+import { byId, el, hint, mark, meter, say } from './dom.js';
+import { ago, count, digits, duration, full, moment, plural } from './format.js';
+import { Chart, axis, colour, line } from './charts.js';
+
+let nodes = null;
+
+const looks = { none: '', running: 'live', published: 'good', cancelled: 'warn', abandoned: 'bad' };
+
+export function drawExploration({ exploration: e, process }) {
+  if (!e) return;
+  nodes ??= build();
+  const badge = byId('exploration-status');
+  say(badge, e.status === 'none' ? 'none yet' : e.status);
+  mark(badge, `badge ${looks[e.status] ?? ''}`);
+  nodes.empty.hidden = e.status === 'running';
+  say(nodes.empty, idle(e, process));
+  nodes.what.hidden = e.status === 'none';
+  say(nodes.id, e.id ?? '');
+  say(nodes.what, `${e.criterion ?? ''} criterion, ${e.map ?? ''} map · keeps ${full(e.features ?? 0)} of ${full(e.candidates ?? 0)} candidates` +
+    ` in ${plural(e.dim ?? 0, 'dimension')} · bandwidth ${digits(e.sigma ?? 0)}`);
+  drawProgress(e, process);
+}
+
+/** idle says what there is while no exploration runs. */
+function idle(e, process) {
+  if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} ${e.requests.length === 1 ? 'waits' : 'wait'} for the planner: ${e.requests.map((r) => r.reason || r.action).join('; ')}.`;
+  if (e.status === 'none') return 'No exploration is running, and there has been none. The first one starts by itself when the planner has enough events to calibrate on.';
+  return `No exploration is running. The last one, below, was planned ${ago(e.planned_at, process.time)} and is ${e.status}.`;
+}
+
+function drawProgress(e, process) {
+  const running = e.status === 'running';
+  nodes.progress.hidden = !running;
+  if (!running) return;
+  const passes = e.rounds > 0 ? 2 * e.rounds : 1;
+  const first = e.sample_rows > 0 ? e.scored_rows / e.sample_rows : 0;
+  meter(nodes.bar, e.pass > 0 ? 1 : first);
+  nodes.bar.classList.toggle('done', e.pass > 0);
+  const rows = e.sample_rows > 0 ? `${full(e.scored_rows)} of ${full(e.sample_rows)} rows scored` : `${full(e.scored_rows)} rows scored, until the end of the log`;
+  say(nodes.rows, rows);
+  const deadline = e.deadline ? ` · deadline in ${duration(Math.max(0, (new Date(e.deadline) - new Date(process.time)) / 1000))}` : '';
+  say(nodes.since, `planned ${ago(e.planned_at, process.time)}${deadline}`);
+  hint(nodes.since, e.deadline ? `deadline ${moment(e.deadline)}` : '');
+  nodes.passes.hidden = passes === 1;
+  if (passes > 1) {
+    const doing = e.pool > 0 ? `choosing from a pool of ${full(e.pool)}` : e.pass > 0 ? 'scoring against what is unexplained' : 'scoring all candidates';
+    say(nodes.passes, `Pass ${e.pass + 1} of at most ${passes}, round ${Math.max(1, e.round ?? 1)}: ${doing}; ${full(e.kept ?? 0)} kept so far. ` +
+      `${e.checkpoints} of ${plural(e.partitions, 'partition')} with a checkpoint.`);
+  }
+}
+
+function build() {
+  const n = {
+    empty: el('p', { class: 'idle', id: 'exploration-idle' }), id: el('p', { class: 'mono id', id: 'exploration-id' }), what: el('p', { class: 'muted' }),
+    bar: el('div', { class: 'bar' }), rows: el('span', { id: 'exploration-rows' }), since: el('span', { class: 'muted' }), passes: el('p', { class: 'note' }),
+  };
+  n.progress = el('div', { class: 'progress' }, n.bar, el('p', { class: 'ends' }, n.rows, n.since), n.passes);
+  byId('exploration').append(n.empty, n.id, n.what, n.progress);
+  return n;
+}
+
+// The spectrum.
+
+let chart = null;
+let shown = null; // what the chart was drawn from
+
+const units = {
+  correlation: { title: 'Correlation with the label, by rank', axis: 'correlation', value: 'correlation' },
+  residual: { title: 'Correlation with what the kept features leave unexplained, by rank', axis: 'correlation', value: 'correlation' },
+  norm: { title: 'Norm of the score, √energy, by rank', axis: '‖Ŝ‖', value: '‖Ŝ‖' },
+  criterion: { title: 'Criterion of the features that were kept, in the order of choice', axis: 'criterion', value: 'criterion' },
+};
+
+export function drawSpectrum({ exploration: e }) {
+  if (!e) return;
+  const s = e.spectrum;
+  const key = JSON.stringify(s);
+  if (chart && key === shown) return;
+  shown = key;
+  drawnFrom = s;
+  chart ??= new Chart(byId('spectrum'), options, '');
+  const unit = units[s?.unit ?? 'correlation'];
+  say(byId('spectrum-title'), s ? unit.title : 'Score spectrum');
+  chart.rebuild();
+  chart.set(s ? [s.rank, s.value, s.low ?? s.rank.map(() => null), s.high ?? s.rank.map(() => null)] : null,
+    e.status === 'running' ? 'Waiting for the first checkpoint.' : 'No exploration is running.');
+  say(byId('spectrum-note'), s ? note(s, e) : '');
+}
+
+let drawnFrom = null;
+
+function note(s, e) {
+  const rows = plural(s.rows, 'row');
+  const thinned = s.every > 1 ? ` One in ${s.every} candidates is looked at.` : '';
+  if (s.unit === 'criterion') return `From the published set: ${rows} scored, ${full(s.above)} of ${full(s.candidates)} features above the level of noise.`;
+  const kept = s.unit === 'norm' || e.criterion === 'correlation' ? `The best ${full(s.cutoff_rank)} are kept` : `The best ${full(s.cutoff_rank)} are the pool from which features are chosen`;
+  const confidence = s.unit === 'norm'
+    ? 'The band holds the norms of all expectations at once with 95 % confidence.'
+    : `Candidates that have nothing to do with the label stay in the shaded band, below ${digits(s.noise)}, with 95 % confidence; about ${full(s.above)} lie above it.`;
+  return `${kept}: from ${digits(s.cutoff)} on, of ${rows} in ${plural(s.partitions, 'partition')}. ${confidence}${thinned}`;
+}
+
+function options() {
+  const s = drawnFrom;
+  const unit = units[s?.unit ?? 'correlation'];
+  const band = s?.unit === 'norm';
+  const value = (_, v) => (v === null || v === undefined ? '' : digits(v));
+  return {
+    cursor: { drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, distr: 3, range: () => [1, Math.max(10, s?.candidates ?? 10)] },
+      y: { range: (_, from, to) => [0, Math.max(s?.noise ?? 0, to ?? 0, 1e-9) * 1.1] },
+    },
+    axes: [
+      axis({ label: 'rank of the candidate', size: 28, values: (_, splits) => splits.map((v) => (Number.isInteger(Math.log10(v)) ? count(v) : '')) }),
+      axis({ label: unit.axis, size: 52, values: (_, splits) => splits.map((v) => digits(v, 2)) }),
+    ],
+    series: [
+      { label: '', value: (_, v) => (v === null || v === undefined ? '' : `rank ${full(v)}`) },
+      line(unit.value, 'series-1', { value }),
+      line('low', 'series-1', { width: 0, value, show: band }),
+      line('high', 'series-1', { width: 0, value, show: band }),
+    ],
+    bands: band ? [{ series: [3, 2], fill: colour('series-1', 0.16) }] : [],
+    hooks: { drawAxes: [(u) => s && drawLevels(u, s, band)] },
+  };
+}
+
+/** drawLevels draws the band of noise and the cut-off. */
+function drawLevels(u, s, band) {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  if (!band && s.noise > 0) {
+    const top = u.valToPos(s.noise, 'y', true);
+    ctx.fillStyle = colour('series-2', 0.14);
+    ctx.fillRect(bbox.left, top, bbox.width, bbox.top + bbox.height - top);
+    dashed(ctx, colour('series-2'), scale, bbox.left, top, bbox.left + bbox.width, top);
+    label(ctx, scale, `noise ${digits(s.noise)}`, colour('series-2'), bbox.left + 6 * scale, top - 5 * scale, 'left');
+  }
+  if (s.cutoff_rank < s.candidates) {
+    const x = u.valToPos(s.cutoff_rank, 'x', true);
+    dashed(ctx, colour('ink'), scale, x, bbox.top, x, bbox.top + bbox.height);
+    ctx.font = fontOf(scale);
+    const fits = (text) => x + 8 * scale + ctx.measureText(text).width < bbox.left + bbox.width;
+    const long = `cut-off: rank ${full(s.cutoff_rank)}, ${digits(s.cutoff)}`;
+    const text = fits(long) || x - bbox.left > ctx.measureText(long).width + 8 * scale ? long : `cut-off ${digits(s.cutoff)}`;
+    const right = fits(text);
+    label(ctx, scale, text, colour('ink'), x + (right ? 6 : -6) * scale, bbox.top + 14 * scale, right ? 'left' : 'right');
+  }
+  ctx.restore();
+}
+
+function dashed(ctx, stroke, scale, x0, y0, x1, y1) {
+  ctx.strokeStyle = stroke;
+  ctx.lineWidth = scale;
+  ctx.setLineDash([4 * scale, 4 * scale]);
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+const fontOf = (scale) => `${12 * scale}px ${getComputedStyle(document.body).fontFamily}`;
+
+function label(ctx, scale, text, fill, x, y, align) {
+  ctx.font = fontOf(scale);
+  ctx.textAlign = align;
+  ctx.fillStyle = fill;
+  ctx.fillText(text, x, y);
+}

@@ -1,0 +1,132 @@
+// The flow: topics and stages as they hang together. Stages show what this process does in them, and below it what the topics
+// say of all processes.
+
+import { byId, el, hint, mark, say } from './dom.js';
+import { ago, count, digits, duration, full, percent, plural, rate } from './format.js';
+
+// The two ways from events, as in the documentation.
+const lanes = [
+  { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', ':scores', 'select', ':feature-sets'] },
+  { name: 'use them', nodes: ['featurize', ':features', 'train', ':models'] },
+];
+
+let drawn = null; // nodes by name, once built
+
+export function drawFlow(state) {
+  if (!state.flow || !state.exploration || !state.history) return;
+  drawn ??= build();
+  for (const topic of state.flow.topics) drawTopic(drawn.get(':' + topic.role), topic, state.process);
+  for (const stage of state.flow.stages) drawStage(drawn.get(stage.name), stage, state);
+}
+
+function build() {
+  const nodes = new Map();
+  const add = (name) => {
+    const node = name.startsWith(':') ? topicNode(name.slice(1)) : stageNode(name);
+    nodes.set(name, node);
+    return node.root;
+  };
+  byId('flow').append(
+    el('div', { class: 'source' }, add(':events')),
+    ...lanes.map((lane) => el('div', { class: 'lane', 'aria-label': lane.name }, ...lane.nodes.map(add))),
+    el('div', { class: 'sink' }, el('span', { class: 'refused' }, 'what could not be used'), add(':dead-letters')),
+  );
+  return nodes;
+}
+
+function topicNode(role) {
+  const node = { name: el('span', { class: 'mono name' }, role), next: el('span', { class: 'figure' }), rate: el('span', { class: 'muted' }) };
+  node.root = el('div', { class: 'topic', id: `topic-${role}` }, node.name, node.next, node.rate);
+  return node;
+}
+
+function stageNode(name) {
+  const node = {
+    badge: el('span', { class: 'badge' }),
+    rate: el('span', { class: 'big', id: `rate-${name}` }), unit: el('span', { class: 'muted' }),
+    lag: el('span', { class: 'lag', id: `lag-${name}` }), cores: el('span', { class: 'muted' }),
+    fact: el('p', { class: 'fact', id: `fact-${name}` }),
+  };
+  node.here = el('div', { class: 'does' },
+    el('p', { class: 'headline' }, node.rate, ' ', node.unit), el('p', { class: 'detail' }, node.lag, node.cores));
+  node.root = el('article', { class: 'stage', id: `stage-${name}` },
+    el('div', { class: 'stage-head' }, el('h3', {}, name), node.badge), node.here, node.fact);
+  return node;
+}
+
+function drawTopic(node, topic, process) {
+  const known = process.looked_at && topic.partitions > 0;
+  mark(node.root, `topic${topic.error ? ' faulty' : ''}`);
+  say(node.name, topic.name);
+  say(node.next, known ? count(topic.next) : '–');
+  say(node.rate, topic.error && !known ? 'not known' : known ? (topic.per_second > 0 ? `+${rate(topic.per_second)}/s` : 'quiet') : '');
+  hint(node.root, topic.error ||
+    `${topic.name}: ${full(topic.next)} records written in ${plural(topic.partitions, 'partition')}, at most ${full(topic.kept)} kept`);
+}
+
+function drawStage(node, stage, state) {
+  mark(node.root, `stage${stage.here ? '' : ' elsewhere'}`);
+  const standing = !stage.here ? ['elsewhere', ''] : stage.joined
+    ? [stage.owned?.length ? roles(stage) : 'standing by', stage.owned?.length ? 'good' : '']
+    : ['joining', 'warn'];
+  say(node.badge, standing[0]);
+  mark(node.badge, `badge ${standing[1]}`);
+  hint(node.badge, stage.detail || (stage.here ? '' : 'this process does not run this stage'));
+  node.here.hidden = !stage.here;
+  say(node.rate, stage.name === 'select' ? cores(stage) : rate(stage.rows_per_second));
+  say(node.unit, stage.name === 'select' ? 'cores' : 'rows/s');
+  drawLag(node.lag, stage);
+  say(node.cores, stage.name === 'select' ? '' : `${cores(stage)} cores`);
+  hint(node.here, `this process: ${rate(stage.messages_per_second)} messages/s, ${count(stage.bytes_per_second)}B/s, ` +
+    `${rate(stage.refused_per_second)} refused/s`);
+  say(node.fact, facts[stage.name](state));
+}
+
+/** cores is the time at work in a second. */
+const cores = (stage) => digits(Math.round(stage.cores * 100) / 100, 2);
+
+/** roles says which part of the work is this process's. */
+function roles(stage) {
+  if (stage.name === 'subsample' || stage.name === 'featurize') return plural(stage.owned.length, 'partition');
+  return 'in charge';
+}
+
+function drawLag(node, stage) {
+  const known = stage.lag_seconds !== null;
+  say(node, known ? `${duration(stage.lag_seconds)} behind` : '');
+  mark(node, `lag ${!known ? '' : stage.lag_seconds > 300 ? 'bad' : stage.lag_seconds > 60 ? 'warn' : ''}`);
+}
+
+// What the topics say of a stage.
+const facts = {
+  calibrate({ exploration: e, process }) {
+    if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} to plan`;
+    return e.status === 'none' ? 'nothing planned yet' : `planned #${e.sequence} ${ago(e.planned_at, process.time)}`;
+  },
+  subsample({ exploration: e }) {
+    if (e.status !== 'running') return 'no exploration is running';
+    if (e.pass > 0) return `pass ${e.pass + 1} over ${count(e.scored_rows)} rows`;
+    return e.sample_rows > 0 ? `${count(e.scored_rows)} of ${count(e.sample_rows)} rows scored` : `${count(e.scored_rows)} rows scored`;
+  },
+  select({ history, process }) {
+    const current = history.sets.find((set) => set.current);
+    return current ? `published #${current.sequence} ${ago(current.published, process.time)}` : 'no feature set yet';
+  },
+  featurize({ flow, history, process }) {
+    const parts = flow.partitions;
+    const current = history.sets.find((set) => set.current);
+    if (!current) return 'waits for a feature set';
+    if (!process.looked_at || parts.length === 0) return 'not known yet';
+    const known = parts.filter((p) => p.featurize);
+    if (known.length === 0) return 'nothing committed yet';
+    const lag = known.reduce((sum, p) => sum + p.featurize.lag, 0);
+    return `${lag === 0 ? 'all messages are featurized' : `${plural(lag, 'message')} ${lag === 1 ? 'waits' : 'wait'}`}, by set #${current.sequence}`;
+  },
+  train({ history, process }) {
+    if (history.models_error) return 'models are not known';
+    const model = history.models.findLast((m) => m.current) ?? history.models.at(-1);
+    if (!model) return 'no model yet';
+    const error = model.error === null ? '' : `, ${percent(model.error)} error`;
+    return `model ${ago(model.trained_at, process.time)}${error}`;
+  },
+};

@@ -1,0 +1,98 @@
+// Feature sets, newest first, with churn and the error of the newest model on each; and the errors of models over time.
+
+import { byId, cells, el, keyed, meter, row, say } from './dom.js';
+import { ago, full, moment, percent, plural, share, shortId } from './format.js';
+import { Chart, axis, colour, line, timeSeries } from './charts.js';
+
+const labels = ['set', 'published', 'rows scored', 'kept', 'above noise', 'churn', 'model error'];
+const numbers = new Set([2, 3, 4, 6]);
+let table = null;
+
+export function drawHistory({ history, process }) {
+  if (!history) return;
+  table ??= build();
+  table.root.hidden = history.sets.length === 0;
+  table.empty.hidden = history.sets.length > 0;
+  keyed(table.body, history.sets, (s) => s.id, make, (node, s) => update(node, s, process));
+  drawModels(history);
+}
+
+function build() {
+  const body = el('tbody');
+  const t = {
+    body, root: el('table', { class: 'cards' }, el('thead', {}, el('tr', {}, ...labels.map((l, i) => el('th', { scope: 'col', class: numbers.has(i) ? 'number' : '' }, l)))), body),
+    empty: el('p', { class: 'empty' }, 'There is no feature set yet. The first exploration publishes one.'),
+  };
+  byId('sets').append(t.root, t.empty);
+  return t;
+}
+
+function make() {
+  const node = row(labels);
+  node.name = el('span', { class: 'mono' });
+  node.current = el('span', { class: 'badge good' }, 'in use');
+  node.cells[0].append(el('span', { class: 'set-name' }, node.name, node.current));
+  node.churn = el('div', { class: 'bar neutral' });
+  node.churnText = el('span', { class: 'bar-text' });
+  node.cells[5].append(el('div', { class: 'with-bar' }, node.churn, node.churnText));
+  return node;
+}
+
+function update(node, s, process) {
+  say(node.name, `#${s.sequence} ${shortId(s.id)}`);
+  node.cells[0].title = `${s.id}\nof exploration ${s.exploration}, criterion ${s.criterion}`;
+  node.current.hidden = !s.current;
+  const m = s.model;
+  cells(node, [
+    {}, { text: ago(s.published, process.time), title: moment(s.published) },
+    { text: full(s.rows), class: 'number' },
+    { text: `${full(s.features)} of ${full(s.candidates)}`, class: 'number' },
+    { text: full(s.above_noise), class: 'number', title: `features that stand out from chance; radius ${s.radius.toPrecision(3)}` },
+    {},
+    m && m.error !== null
+      ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; the best constant has ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
+      : { text: '–', class: 'number', title: 'no model on it is known' },
+  ]);
+  node.churn.hidden = s.churn === null;
+  meter(node.churn, s.churn ?? 0);
+  say(node.churnText, s.churn === null ? 'first' : share(s.churn));
+  node.cells[5].title = s.churn === null ? 'no set before it is on the topic' : 'share of its features that the set before has not';
+}
+
+let chart = null;
+
+function drawModels(history) {
+  const models = history.models.filter((m) => m.error !== null).sort((a, b) => new Date(a.trained_at) - new Date(b.trained_at));
+  chart ??= new Chart(byId('models-chart'), options, '');
+  const key = models.map((m) => m.id).join();
+  const data = models.length === 0 ? null
+    : [models.map((m) => new Date(m.trained_at) / 1000), models.map((m) => (m.promoted ? m.error : null)),
+      models.map((m) => (m.promoted ? null : m.error)), models.map((m) => m.constant)];
+  if (chart.key !== key) chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : 'There is no model yet.');
+  chart.key = key;
+  const used = models.find((m) => m.current) ?? models.at(-1);
+  say(byId('models-note'), used ? `${used.measure}, on held-out rows. The model in use was fitted on ${plural(used.rows, 'row')} and measured on ${full(used.held_out_rows)}.` : '');
+}
+
+function options() {
+  const value = (_, v) => (v === null || v === undefined ? '' : percent(v));
+  return {
+    cursor: { drag: { x: false, y: false } },
+    scales: {
+      x: { range: (_, from, to) => (to > from ? [from, to] : [(from ?? 0) - 300, (to ?? 0) + 300]) },
+      y: { range: (_, from, to) => [0, Math.max(1e-3, (to ?? 1) * 1.1)] },
+    },
+    axes: [axis({ size: 28, space: 70, values: (_, splits, i, space, step) => splits.map((s) => when(s, step)) }),
+      axis({ label: '%', size: 46, values: (_, splits) => splits.map((v) => String(Math.round(v * 100) / 100)) })],
+    series: [{ ...timeSeries, value: (_, v) => (v === null || v === undefined ? '' : moment(v * 1000)) },
+      line('put to use', 'series-1', { value, spanGaps: true, points: { show: true, size: 6, fill: colour('series-1') } }),
+      line('challengers that lost', 'series-4', { value, width: 0, points: { show: true, size: 7, width: 2, fill: colour('card') } }),
+      line('best constant', 'series-2', { value, dash: [4, 4] })],
+  };
+}
+
+/** when is a time on an axis whose steps are so many seconds. */
+function when(seconds, step) {
+  const text = moment(seconds * 1000);
+  return step >= 86400 ? text.slice(5, 10) : text.slice(11, step < 60 ? 19 : 16);
+}

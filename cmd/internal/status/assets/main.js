@@ -1,0 +1,63 @@
+// Ties the stream to the parts of the page. Each part draws from the whole state, as often as it likes.
+
+import { follow } from './stream.js';
+import { drawHeader } from './header.js';
+import { drawFlow } from './flow.js';
+import { drawPartitions } from './partitions.js';
+import { drawExploration, drawSpectrum } from './exploration.js';
+import { drawSeries } from './series.js';
+import { drawHistory } from './history.js';
+import { drawLetters } from './letters.js';
+import { drawStart } from './start.js';
+import { themeButton } from './themebutton.js';
+
+const state = { connection: 'connecting' };
+
+// What is drawn when a section comes. Ages are of the process's time, which comes every second.
+const parts = {
+  process: [drawHeader, drawFlow, drawExploration, drawHistory, drawLetters, drawStart],
+  flow: [drawFlow, drawPartitions],
+  exploration: [drawExploration, drawSpectrum, drawFlow, drawStart],
+  history: [drawHistory, drawFlow],
+  letters: [drawLetters],
+  series: [drawSeries],
+  point: [drawSeries],
+};
+
+const due = new Set();
+
+/** later draws parts once, however many sections come in between. A page in the background draws nothing. */
+function later(list) {
+  if (due.size === 0) {
+    requestAnimationFrame(() => {
+      const now = [...due];
+      due.clear();
+      if (state.process) for (const draw of now) draw(state);
+    });
+  }
+  for (const draw of list) due.add(draw);
+}
+
+function take(name, value) {
+  if (name === 'point') addPoint(value);
+  else state[name] = value;
+  later(parts[name]);
+}
+
+/** addPoint appends to the series what is newer, and drops what is older than it holds. */
+function addPoint(point) {
+  const series = state.series;
+  if (!series || (series.time.length > 0 && point.time <= series.time.at(-1))) return;
+  for (const line of ['time', 'scored', 'featurized', 'trained', 'in', 'out', 'waiting']) {
+    series[line].push(point[line]);
+    if (series[line].length > 300) series[line].shift();
+  }
+}
+
+follow('../api/status/events', take, (connection) => {
+  state.connection = connection;
+  document.body.classList.toggle('stale', connection !== 'live');
+  drawHeader(state);
+});
+themeButton();
+window.addEventListener('themechange', () => later(Object.values(parts).flat()));

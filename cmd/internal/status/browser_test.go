@@ -1,0 +1,328 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/eerf-stream/eerf/config"
+)
+
+var screenshots = flag.String("screenshots", "", "directory that pictures of the page are written to")
+
+// browserPatience bounds what a page may take on a busy machine.
+const browserPatience = 4 * time.Minute
+
+// findBrowser returns the path of a Chromium, or skips the test.
+func findBrowser(t *testing.T) string {
+	t.Helper()
+	if underRace {
+		t.Skip("not under the race detector")
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium on this machine: the status page is not looked at in a browser")
+	return ""
+}
+
+// browser is a tab, with what went wrong in it.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu     sync.Mutex
+	errors []string
+}
+
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(t.TempDir()))
+	if os.Geteuid() == 0 { // its sandbox does not run as root
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endTab := chromedp.NewContext(allocator)
+	b := &browser{t: t, ctx: ctx}
+	listening, endListening := context.WithCancel(ctx)
+	listened := make(chan struct{})
+	t.Cleanup(func() {
+		endListening()
+		<-listened
+		if err := chromedp.Cancel(ctx); err != nil && !errors.Is(err, context.Canceled) { // closes it and waits
+			t.Log(err)
+		}
+		endTab()
+		endAllocator()
+	})
+	messages := chromedp.Console(listening)
+	go func() {
+		defer close(listened)
+		for message, err := range messages {
+			if err != nil {
+				return
+			}
+			b.listen(message)
+		}
+	}()
+	return b
+}
+
+// listen collects what a developer would see in red or yellow: uncaught errors, refused content, complaints.
+func (b *browser) listen(m chromedp.ConsoleMessage) {
+	switch m.Type {
+	case chromedp.ConsoleError, chromedp.ConsoleException, chromedp.ConsoleWarning:
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.errors = append(b.errors, m.String()+" "+m.URL)
+	}
+}
+
+// takeErrors returns what went wrong since the last time.
+func (b *browser) takeErrors() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	errors := b.errors
+	b.errors = nil
+	return errors
+}
+
+// clean fails the test if something went wrong in the page.
+func (b *browser) clean(when string) {
+	b.t.Helper()
+	for _, text := range b.takeErrors() {
+		b.t.Errorf("%s: the console says: %s", when, text)
+	}
+}
+
+func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// ask returns what an action finds out.
+func ask[T any](b *browser, action chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return value
+}
+
+// eval returns the value of an expression in the page.
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	return ask(b, chromedp.Evaluate[T](expression))
+}
+
+// await waits until an expression is true in the page.
+func (b *browser) await(what, expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	if err != nil {
+		b.t.Fatalf("%s: %v; the page says:\n%s\n%q", what, err, eval[string](b, "document.body.innerText"), b.takeErrors())
+	}
+}
+
+// device sets the size of the window and the theme of the system.
+func (b *browser) device(width, height int64, phone bool, scheme string) {
+	b.t.Helper()
+	metrics := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: phone}
+	if phone {
+		metrics.DeviceScaleFactor = 2
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, metrics); err != nil {
+			return err
+		}
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+		return err
+	}))
+}
+
+// picture writes what the whole page looks like, if pictures are asked for.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	// Two frames, so that what came last is drawn.
+	ask(b, chromedp.Evaluate[bool]("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))", chromedp.EvalAwaitPromise))
+	png := ask(b, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fits fails the test if the page is wider than its window.
+func (b *browser) fits(what string) {
+	b.t.Helper()
+	if over := eval[float64](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		wide := eval[string](b, `[...document.querySelectorAll('body *')].filter(n => n.getBoundingClientRect().right > innerWidth + 1)
+			.slice(0, 5).map(n => n.tagName + '.' + n.className + '#' + n.id).join(', ')`)
+		b.t.Errorf("%s: %v pixels wider than the window: %s", what, over, wide)
+	}
+}
+
+// number is a figure of the page, read from its text.
+const number = `(id => Number((document.querySelector(id)?.textContent ?? '').replace(/[^0-9.]/g, '')))`
+
+func TestPageInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	s := newSite(t, siteOptions{configure: func(c *config.Config) { // explorations that last for as long as rows take to come
+		c.Stages.Exploration.Start, c.Stages.Exploration.SampleRows = "latest", 40_000
+	}})
+	b.device(1440, 900, false, "light")
+	b.run(chromedp.Navigate(s.url + "/"))
+
+	b.await("live", "document.getElementById('live').textContent === 'live'")
+	b.await("the topics are known", "document.querySelector('#topic-events .figure').textContent === '0'")
+	for id, want := range map[string]string{
+		"exploration-idle": "No exploration is running", "sets": "no feature set yet", "letters": "No dead letters", "models-chart": "no model yet",
+	} {
+		if have := eval[string](b, fmt.Sprintf("document.getElementById(%q).innerText", id)); !strings.Contains(have, want) {
+			t.Errorf("an empty pipeline: #%s says %q, want %q", id, have, want)
+		}
+	}
+	b.picture("empty")
+	b.clean("an empty pipeline")
+
+	load(t, s)
+	s.poison("no Arrow")
+	b.await("the first set", "document.getElementById('sets').innerText.includes('in use')")
+	b.await("an error of a model", `/error$/.test(document.getElementById('fact-train').textContent)`)
+	b.await("the dead letter", "document.getElementById('letters').innerText.includes('not_arrow')")
+	b.await("rows are featurized", number+"('#rate-featurize') > 0")
+	before := eval[float64](b, number+"('#topic-features .figure')")
+	b.await("numbers move", fmt.Sprintf("%s('#topic-features .figure') > %v", number, before))
+	b.clean("under load")
+
+	b.startExploration()
+	for _, scheme := range []string{"light", "dark"} {
+		b.device(1440, 900, false, scheme)
+		b.fits("desktop")
+		b.picture("desktop-" + scheme)
+		b.device(375, 812, true, scheme)
+		b.fits("phone")
+		b.picture("phone-" + scheme)
+	}
+	b.device(768, 1024, false, "light")
+	b.fits("tablet")
+	b.picture("tablet")
+	b.themes()
+	b.clean("on devices")
+}
+
+// startExploration asks for an exploration from the page, with a wrong token first, and waits for its set.
+func (b *browser) startExploration() {
+	b.t.Helper()
+	b.await("nothing runs", "!document.getElementById('start').disabled")
+	send := func(token string) {
+		b.run(chromedp.SetValue(chromedp.ID("start-token"), token), chromedp.Click(chromedp.ID("start-send")))
+	}
+	b.run(chromedp.Click(chromedp.ID("start")), chromedp.WaitVisible(chromedp.ID("start-token")),
+		chromedp.SendKeys(chromedp.ID("start-reason"), "from a browser"))
+	send("a wrong one, long enough")
+	b.await("the wrong token is refused", "document.getElementById('start-error').textContent.includes('missing or wrong')")
+	b.picture("dialog")
+	if errors := b.takeErrors(); len(errors) != 1 || !strings.Contains(errors[0], "401") {
+		b.t.Errorf("the console says of a wrong token: %q", errors)
+	}
+	send(token)
+	b.await("the dialog closes", "!document.getElementById('start-dialog').open")
+	b.await("the exploration runs", "document.getElementById('exploration-id').textContent.includes('.2.')")
+	b.await("rows are scored", `document.getElementById('exploration-status').textContent === 'published' || // it was quick
+		/^[1-9]/.test(document.getElementById('exploration-rows').textContent) && document.getElementById('spectrum-note').textContent !== ''`)
+	b.picture("running")
+	b.await("it is done", "document.getElementById('exploration-status').textContent === 'published'")
+	b.await("its set is in use", "document.getElementById('sets').innerText.includes('#2 ')")
+	b.clean("an exploration from the page")
+}
+
+// themes switches the theme by hand, against that of the system, and back.
+func (b *browser) themes() {
+	b.t.Helper()
+	const ground = "getComputedStyle(document.body).backgroundColor"
+	light := eval[string](b, ground)
+	b.run(chromedp.Click(chromedp.ID("theme")))
+	b.picture("dark-by-hand")
+	if dark := eval[string](b, ground); dark == light {
+		b.t.Errorf("the button does not change the theme: %s", dark)
+	}
+	b.run(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS("#flow .stage")))
+	if again := eval[string](b, ground); again == light {
+		b.t.Error("the chosen theme does not outlive the page")
+	}
+	b.run(chromedp.Click(chromedp.ID("theme")))
+	if again := eval[string](b, ground); again != light {
+		b.t.Errorf("back to %s, was %s", again, light)
+	}
+}
+
+// load writes events until the end of the test.
+func load(t *testing.T, s *site) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			if err := s.tryProduce(ctx, 640); err != nil && ctx.Err() == nil {
+				t.Error(err)
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+}
+
+func TestPageWithoutABroker(t *testing.T) {
+	b := openBrowser(t)
+	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Status.Token = "" }})
+	s.produce(8000)
+	b.device(1440, 900, false, "light")
+	b.run(chromedp.Navigate(s.url + "/status/"))
+	b.await("a set", "document.getElementById('sets').innerText.includes('in use')")
+	if title := eval[string](b, "document.getElementById('start').disabled && document.getElementById('start').title"); !strings.Contains(title, "no token is configured") {
+		t.Errorf("without a token the button says %q", title)
+	}
+	s.closeBroker()
+	b.await("the banner", "document.getElementById('banners').innerText.includes('The broker does not answer')")
+	b.picture("broker-away")
+	b.device(375, 812, true, "dark")
+	b.fits("phone with a banner")
+	b.picture("broker-away-phone")
+	b.clean("without a broker")
+}

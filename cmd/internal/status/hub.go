@@ -1,0 +1,101 @@
+package status
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// hub holds the newest text of every section, for any number of streams. A stream compares what it has sent with what there
+// is, at its own pace: nothing queues up for a slow one.
+type hub struct {
+	mu       sync.Mutex
+	sections map[string]section
+	snapshot Snapshot
+	changed  chan struct{} // closed and replaced at each change
+	open     int           // streams
+}
+
+// section is one text and how often it has changed.
+type section struct {
+	text    []byte
+	version int
+}
+
+// sectionNames are the sections that are sent as they change, in the order in which a new stream gets them.
+var sectionNames = []string{"process", "flow", "exploration", "history", "letters", "point"}
+
+func newHub() *hub { return &hub{sections: map[string]section{}, changed: make(chan struct{})} }
+
+// setAll takes a snapshot in.
+func (h *hub) setAll(s Snapshot) {
+	h.set("process", s.Process)
+	h.set("flow", s.Flow)
+	h.set("exploration", s.Exploration)
+	h.set("history", s.History)
+	h.set("letters", s.Letters)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.snapshot = s
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// set takes a section in.
+func (h *hub) set(name string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		text = fmt.Appendf(nil, "{\"error\": %q}", err) // a number that JSON has not; the others are shown
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last := h.sections[name]; !bytes.Equal(last.text, text) {
+		h.sections[name] = section{text, last.version + 1}
+	}
+}
+
+// newest returns the sections that are newer than those sent, the whole snapshot, and what is closed at the next change.
+func (h *hub) newest(sent map[string]int) (news []event, all Snapshot, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range sectionNames {
+		if s := h.sections[name]; s.version > sent[name] {
+			sent[name] = s.version
+			news = append(news, event{name, s.text})
+		}
+	}
+	return news, h.snapshot, h.changed
+}
+
+// event is one of a stream.
+type event struct {
+	name string
+	data []byte
+}
+
+// maxStreams bounds the pages that look at a time.
+const maxStreams = 64
+
+// enter counts a stream in, unless there are too many.
+func (h *hub) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open >= maxStreams {
+		return false
+	}
+	h.open++
+	return true
+}
+
+func (h *hub) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open--
+}
+
+func (h *hub) streams() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.open
+}

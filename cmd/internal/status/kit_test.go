@@ -1,0 +1,213 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/eerf-stream/eerf/cmd/internal/admin"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// No goroutine outlives the tests.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// token is that of the sites under test.
+const token = "correct horse battery staple"
+
+// site is a process with all stages, its page, and a broker.
+type site struct {
+	t       testing.TB
+	broker  *embedded.Broker
+	service cli.Service
+	url     string
+	sent    int64
+}
+
+// siteOptions say how a site differs from the usual one.
+type siteOptions struct {
+	configure func(*config.Config)
+	stages    []string // nil = all
+	noTopics  bool
+}
+
+// newSite starts a pipeline on an embedded broker, without events, until the end of the test.
+func newSite(t testing.TB, o siteOptions) *site {
+	t.Helper()
+	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, broker: broker}
+	t.Cleanup(s.closeBroker)
+	loaded := siteConfig(broker.Addrs()[0])
+	if o.configure != nil {
+		o.configure(loaded)
+	}
+	if err := loaded.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if o.stages == nil {
+		o.stages = stages.Stages()
+	}
+	s.start(loaded, o)
+	return s
+}
+
+func siteConfig(broker string) *config.Config {
+	c := config.Default()
+	c.Kafka.Brokers, c.Kafka.FetchMaxWait, c.Kafka.RequestTimeout = []string{broker}, 20*time.Millisecond, 20*time.Second
+	c.Stages.Topics.Partitions = 2
+	c.Stages.Events.Label = []string{demo.SyntheticLabel}
+	e := &c.Stages.Exploration
+	e.Features, e.Candidates, e.SampleRate, e.SampleRows, e.CalibrationRows = 24, 480, 1, 4000, 400
+	c.Stages.Subsample.CheckpointInterval, c.Stages.Featurize.CommitInterval = 200*time.Millisecond, 200*time.Millisecond
+	c.Stages.Train.Interval = time.Second
+	c.Status.Token = token
+	return c
+}
+
+func (s *site) start(loaded *config.Config, o siteOptions) {
+	s.t.Helper()
+	logger := zap.NewNop()
+	if testing.Verbose() {
+		logger = zaptest.NewLogger(s.t, zaptest.Level(zap.InfoLevel))
+	}
+	client, err := kafka.New(loaded.Kafka, logger)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	runtime := stages.NewRuntime(pipeline.Observe(client), loaded.Stages, logger)
+	if !o.noTopics {
+		if _, err := stages.CreateTopics(s.t.Context(), runtime.Broker, loaded.Stages.Topics); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.service = cli.Service{Runtime: runtime, Config: loaded, Stages: o.stages, Build: cli.BuildOf("featurizer")}
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := stages.Run(ctx, runtime, o.stages, false); err != nil && ctx.Err() == nil {
+			s.t.Error(err)
+		}
+	})
+	var end func()
+	server, err := admin.Start(admin.Options{
+		Listen: "127.0.0.1:0", Logger: logger, Ready: s.service.Conditions, Metrics: http.NotFoundHandler(),
+		Mount: func(mux *http.ServeMux) { end = Mount(mux, s.service) },
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.url = "http://" + server.Addr()
+	s.t.Cleanup(func() {
+		stop()
+		running.Wait()
+		server.Close()
+		if end != nil {
+			end()
+		}
+		if err := client.Close(); err != nil {
+			s.t.Error(err)
+		}
+	})
+}
+
+// closeBroker takes the broker away; a second call does nothing.
+func (s *site) closeBroker() {
+	if s.broker == nil {
+		return
+	}
+	if err := s.broker.Close(); err != nil {
+		s.t.Error(err)
+	}
+	s.broker = nil
+}
+
+// produce writes generated rows to events.
+func (s *site) produce(rows int64) {
+	s.t.Helper()
+	if err := s.tryProduce(s.t.Context(), rows); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) tryProduce(ctx context.Context, rows int64) error {
+	producer, err := stages.NewEventProducer(ctx, s.service.Runtime.Broker, s.service.Runtime.Settings.Topics.Events, 64)
+	if err != nil {
+		return err
+	}
+	s.sent++
+	reader := demo.Generate(uint64(s.sent), rows)
+	for {
+		batch, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return producer.Flush(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		err = producer.Add(ctx, batch)
+		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// poison writes a message that no stage can use.
+func (s *site) poison(value string) {
+	s.t.Helper()
+	record := pipeline.Record{Value: []byte(value), Time: time.Now()}
+	if _, err := s.service.Runtime.Broker.Produce(s.t.Context(), s.service.Runtime.Settings.Topics.Events, 0, []pipeline.Record{record}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// client makes no connections that outlive their answer.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// answered is what came of a request.
+type answered struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// get asks for a path.
+func (s *site) get(path string) answered {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.do(request)
+}
+
+func (s *site) do(request *http.Request) answered {
+	s.t.Helper()
+	response, err := client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answered{response.StatusCode, response.Header, string(body)}
+}

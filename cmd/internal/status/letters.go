@@ -1,0 +1,116 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// Bounds of what is read and kept of the dead letters.
+const (
+	lettersRead  = 1024 // at a time, over all partitions
+	lettersBytes = 32 << 20
+	lettersShown = 12
+	reasonsKept  = 64
+	detailRunes  = 300
+)
+
+// letters counts dead letters at the end of their topic by reason.
+type letters struct {
+	tail   tail
+	read   int64
+	from   time.Time
+	counts map[stages.LetterCause]LetterCount
+	newest []Letter
+}
+
+func newLetters(log pipeline.Log, topic string) *letters {
+	return &letters{tail: tail{log: log, topic: topic}, counts: map[stages.LetterCause]LetterCount{}}
+}
+
+// look reads what came.
+func (l *letters) look(ctx context.Context, spans []span) error {
+	n := max(1, len(spans))
+	l.tail.first, l.tail.most, l.tail.bytes = int64(max(8, lettersRead/n)), int64(max(8, lettersRead/n)), max(1<<20, lettersBytes/n)
+	for partition, span := range spans {
+		if err := l.tail.read(ctx, partition, span.first, span.next, l.apply); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply takes a record in; one that is no dead letter is a note of a replay.
+func (l *letters) apply(r pipeline.Record) {
+	headers := make([]wire.Header, len(r.Headers))
+	for i, h := range r.Headers {
+		headers[i] = wire.Header{Key: h.Key, Value: h.Value}
+	}
+	letter, err := wire.ParseDeadLetterHeaders(headers)
+	if err != nil {
+		return
+	}
+	cause := stages.LetterCause{Stage: letter.Stage, Reason: letter.Reason}
+	count, known := l.counts[cause]
+	if !known && len(l.counts) >= reasonsKept {
+		cause = stages.LetterCause{Reason: "other"}
+		count = l.counts[cause]
+	}
+	count.Stage, count.Reason = cause.Stage, cause.Reason
+	count.Letters, count.Rows = count.Letters+1, count.Rows+int64(letter.Rows)
+	count.Last = newestOf(count.Last, letter.Time)
+	l.counts[cause] = count
+	if l.read++; l.from.IsZero() || letter.Time.Before(l.from) {
+		l.from = letter.Time
+	}
+	l.show(Letter{
+		Time: letter.Time, Stage: letter.Stage, Reason: letter.Reason, Detail: cut(letter.Detail), Topic: letter.Topic,
+		Partition: letter.Partition, Offset: letter.Offset, Rows: letter.Rows,
+	})
+}
+
+// show keeps a letter if it is among the newest.
+func (l *letters) show(letter Letter) {
+	at, _ := slices.BinarySearchFunc(l.newest, letter, func(a, b Letter) int { return b.Time.Compare(a.Time) })
+	if at < lettersShown {
+		l.newest = slices.Insert(l.newest, at, letter)
+		l.newest = l.newest[:min(len(l.newest), lettersShown)]
+	}
+}
+
+// cut shortens a text that may be long.
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > detailRunes {
+		return string(runes[:detailRunes]) + "…"
+	}
+	return text
+}
+
+// list is what is known, with what this process has sent.
+func (l *letters) list(here map[stages.LetterCause]int64) Letters {
+	out := Letters{Read: l.read, Unread: l.tail.passed, From: l.from, Newest: slices.Clone(l.newest), Reasons: []LetterCount{}}
+	if out.Newest == nil {
+		out.Newest = []Letter{}
+	}
+	counts := make(map[stages.LetterCause]LetterCount, len(l.counts))
+	for cause, count := range l.counts {
+		counts[cause] = count
+	}
+	for cause, n := range here {
+		count := counts[cause]
+		count.Stage, count.Reason, count.Here = cause.Stage, cause.Reason, n
+		counts[cause] = count
+	}
+	for _, count := range counts {
+		out.Reasons = append(out.Reasons, count)
+	}
+	slices.SortFunc(out.Reasons, func(a, b LetterCount) int {
+		return cmp.Or(cmp.Compare(b.Letters, a.Letters), cmp.Compare(b.Here, a.Here), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Reason, b.Reason))
+	})
+	return out
+}

@@ -1,0 +1,114 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// Roles of topics, in the order of the flow.
+const (
+	roleEvents       = "events"
+	roleExplorations = "explorations"
+	roleScores       = "scores"
+	roleFeatureSets  = "feature-sets"
+	roleFeatures     = "features"
+	roleModels       = "models"
+	roleDeadLetters  = "dead-letters"
+)
+
+// topicsOf lists the topics of a pipeline with their roles.
+func topicsOf(t stages.TopicsConfig) []Topic {
+	return []Topic{
+		{Role: roleEvents, Name: t.Events}, {Role: roleExplorations, Name: t.Explorations}, {Role: roleScores, Name: t.Scores},
+		{Role: roleFeatureSets, Name: t.FeatureSets}, {Role: roleFeatures, Name: t.Features}, {Role: roleModels, Name: t.Models},
+		{Role: roleDeadLetters, Name: t.DeadLetters},
+	}
+}
+
+// span is what a partition holds: offsets from first up to, not including, next.
+type span struct{ first, next int64 }
+
+// positions say how far the topics reach and what is committed, at a time.
+type positions struct {
+	at        time.Time
+	spans     map[string][]span // by role and partition; without what is not known
+	errs      map[string]error  // by role: topics that are missing or must not be looked at
+	committed []int64           // by partition of events: what featurize has committed; -1 = not known
+}
+
+// askedAtOnce bounds the requests that are under way.
+const askedAtOnce = 8
+
+// findPositions asks the broker. A topic that is missing or denied is among the errors of the positions; any other error is one
+// of the broker.
+func findPositions(ctx context.Context, r *stages.Runtime) (positions, error) {
+	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
+	for _, topic := range topicsOf(r.Settings.Topics) {
+		spans, err := spansOf(ctx, r.Broker, topic.Name)
+		switch {
+		case err == nil:
+			p.spans[topic.Role] = spans
+		case errors.Is(err, pipeline.ErrUnknownTopic), errors.Is(err, pipeline.ErrDenied):
+			p.errs[topic.Role] = err
+		default:
+			return p, err
+		}
+	}
+	p.committed = slices.Repeat([]int64{-1}, len(p.spans[roleEvents]))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(askedAtOnce)
+	for partition := range p.committed {
+		group.Go(func() error {
+			next, err := r.Committed(ctx, stages.StageFeaturize, partition)
+			if errors.Is(err, pipeline.ErrDenied) { // to describe the group is a right of its own
+				return nil
+			}
+			if err == nil {
+				p.committed[partition] = next
+			}
+			return err
+		})
+	}
+	return p, group.Wait()
+}
+
+// spansOf asks for what the partitions of a topic hold.
+func spansOf(ctx context.Context, log pipeline.Log, topic string) ([]span, error) {
+	n, err := log.Partitions(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	spans := make([]span, n)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(askedAtOnce)
+	for partition := range spans {
+		group.Go(func() (err error) {
+			spans[partition].first, spans[partition].next, err = log.Offsets(ctx, topic, partition)
+			return err
+		})
+	}
+	return spans, group.Wait()
+}
+
+// sum adds up the next offsets and the spans of a topic.
+func (p positions) sum(role string) (next, kept int64) {
+	for _, s := range p.spans[role] {
+		next, kept = next+s.next, kept+s.next-s.first
+	}
+	return next, kept
+}
+
+// next is the next offset of a partition, 0 where it is not known.
+func (p positions) next(role string, partition int) int64 {
+	if spans := p.spans[role]; partition < len(spans) {
+		return spans[partition].next
+	}
+	return 0
+}

@@ -1,0 +1,60 @@
+package status
+
+import (
+	"time"
+
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// window keeps samples of the last while, for rates between the oldest and the newest.
+type window[T any] struct {
+	span    time.Duration
+	samples []sample[T]
+}
+
+type sample[T any] struct {
+	at    time.Time
+	value T
+}
+
+// add takes a sample in and drops those that are older than the span, but for one beyond it.
+func (w *window[T]) add(at time.Time, value T) {
+	w.samples = append(w.samples, sample[T]{at, value})
+	old := 0
+	for old+1 < len(w.samples)-1 && at.Sub(w.samples[old+1].at) >= w.span {
+		old++
+	}
+	w.samples = append(w.samples[:0], w.samples[old:]...)
+}
+
+// ends returns the oldest and the newest sample and the seconds between them; ok is false where there is no time between.
+func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
+	if len(w.samples) < 2 {
+		return oldest, newest, 0, false
+	}
+	first, last := w.samples[0], w.samples[len(w.samples)-1]
+	seconds = last.at.Sub(first.at).Seconds()
+	return first.value, last.value, seconds, seconds > 0
+}
+
+// work is what a stage of this process has done, as counters.
+type work struct{ rows, messages, bytes, refused, seconds float64 }
+
+// workOf takes the counters of the stages out of a snapshot.
+func workOf(s stages.Snapshot) map[string]work {
+	t, traffic := s.Totals, s.Activity.Traffic
+	of := func(stage string, rows, messages, refused int64) work {
+		bytes := traffic[stage].UsedBytes + traffic[stage].UndecodableBytes + traffic[stage].OtherSetBytes
+		return work{float64(rows), float64(messages), float64(bytes), float64(refused), t.Seconds[stage]}
+	}
+	return map[string]work{
+		stages.StageCalibrate: of(stages.StageCalibrate, t.Calibrate.Rows, t.Calibrate.Messages, t.Calibrate.Undecodable),
+		stages.StageSubsample: of(stages.StageSubsample, t.Scoring.Rows, t.Scoring.Messages, t.Scoring.Rejected+t.Scoring.Undecodable),
+		stages.StageSelect:    of(stages.StageSelect, 0, 0, 0),
+		stages.StageFeaturize: of(stages.StageFeaturize, t.Featurize.Featurized, t.Featurize.Messages, t.Featurize.Rejected+t.Featurize.Undecodable),
+		stages.StageTrain:     of(stages.StageTrain, t.Train.Rows, t.Train.Messages, t.Train.Undecodable),
+	}
+}
+
+// rate is what a counter grew by in a second; a counter that fell began anew.
+func rate(before, now, seconds float64) float64 { return max(0, now-before) / seconds }

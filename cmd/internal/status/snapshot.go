@@ -1,0 +1,270 @@
+package status
+
+import (
+	"time"
+
+	"github.com/eerf-stream/eerf/cmd/internal/admin"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+)
+
+// Snapshot is what the page shows, in the sections that are sent as they change. Times are those of the server; rates are
+// means over some seconds.
+type Snapshot struct {
+	Process     Process     `json:"process"`
+	Flow        Flow        `json:"flow"`
+	Exploration Exploration `json:"exploration"`
+	History     History     `json:"history"`
+	Letters     Letters     `json:"letters"`
+	Series      Series      `json:"series"`
+}
+
+// Process is the one that serves the page.
+type Process struct {
+	Time     time.Time `json:"time"`
+	Since    time.Time `json:"since"` // when it began to serve the page
+	Pipeline string    `json:"pipeline"`
+	Stages   []string  `json:"stages"`
+	Build    cli.Build `json:"build"`
+	// Ready and Conditions are those of /readyz, as of the last look.
+	Ready      bool              `json:"ready"`
+	Conditions []admin.Condition `json:"conditions"`
+	// LookedAt is when the topics were looked at last with success; zero = not yet.
+	LookedAt time.Time `json:"looked_at,omitzero"`
+	// BrokerError is why the last look did not succeed.
+	BrokerError string `json:"broker_error,omitempty"`
+	// Start says whether an exploration can be asked for here.
+	Start Action `json:"start"`
+}
+
+// Action is something that a button does.
+type Action struct {
+	Possible bool   `json:"possible"`
+	Why      string `json:"why,omitempty"` // not
+}
+
+// Flow is what moves.
+type Flow struct {
+	Stages     []Stage     `json:"stages"`
+	Topics     []Topic     `json:"topics"`
+	Partitions []Partition `json:"partitions"`
+}
+
+// Stage is a stage as this process runs it.
+type Stage struct {
+	Name   string `json:"name"`
+	Here   bool   `json:"here"` // this process runs it
+	Joined bool   `json:"joined"`
+	Detail string `json:"detail,omitempty"` // why not joined
+	Owned  []int  `json:"owned,omitempty"`  // partitions
+	// What this process does in it, a second.
+	RowsPerSecond     float64 `json:"rows_per_second"`
+	MessagesPerSecond float64 `json:"messages_per_second"`
+	BytesPerSecond    float64 `json:"bytes_per_second"`
+	RefusedPerSecond  float64 `json:"refused_per_second"` // rows rejected and messages undecodable
+	Cores             float64 `json:"cores"`              // seconds at work in a second, summed over partitions
+	// LagSeconds is the greatest among the partitions that this process reads; nil where it reads none.
+	LagSeconds *float64 `json:"lag_seconds"`
+	LagRows    *float64 `json:"lag_rows"`
+}
+
+// Topic is a topic of the pipeline, over all its partitions.
+type Topic struct {
+	Role       string  `json:"role"` // events, explorations, scores, feature-sets, features, models, dead-letters
+	Name       string  `json:"name"`
+	Partitions int     `json:"partitions"`
+	Next       int64   `json:"next"` // sum of the next offsets: records written since the topic was made
+	Kept       int64   `json:"kept"` // offsets that the log still spans
+	PerSecond  float64 `json:"per_second"`
+	Error      string  `json:"error,omitempty"`
+}
+
+// Partition is one of events, with how far the stages have come in it, whichever process runs them.
+type Partition struct {
+	Partition int       `json:"partition"`
+	Next      int64     `json:"next"` // offset of events
+	PerSecond float64   `json:"per_second"`
+	Featurize *Progress `json:"featurize,omitempty"` // nil = not known
+	Subsample *Scoring  `json:"subsample,omitempty"` // nil = no exploration, or no checkpoint of it yet
+	Train     *Progress `json:"train,omitempty"`     // what the model in use was fitted on
+}
+
+// Progress is how far a stage has come.
+type Progress struct {
+	Here       bool     `json:"here"` // by this process, this moment; else by what was committed or published
+	Next       int64    `json:"next"`
+	Lag        int64    `json:"lag"` // offsets to the end
+	LagSeconds *float64 `json:"lag_seconds,omitempty"`
+}
+
+// Scoring is how far a partition is scored for the exploration.
+type Scoring struct {
+	Here     bool      `json:"here"` // this process scores it
+	Next     int64     `json:"next"`
+	Rows     int64     `json:"rows"` // read
+	Scored   int64     `json:"scored"`
+	Quota    int64     `json:"quota"` // 0 = none
+	Closed   string    `json:"closed,omitempty"`
+	At       time.Time `json:"at,omitzero"` // of the checkpoint
+	EndsNext int64     `json:"end_offset"`  // where it is to stop to read; -1 = no end
+}
+
+// Exploration is the newest one.
+type Exploration struct {
+	// Status is none, running, published, cancelled or abandoned.
+	Status      string    `json:"status"`
+	ID          string    `json:"id,omitempty"`
+	Sequence    int64     `json:"sequence,omitempty"`
+	PlannedAt   time.Time `json:"planned_at,omitzero"`
+	Deadline    time.Time `json:"deadline,omitzero"`
+	Criterion   string    `json:"criterion,omitempty"`
+	Map         string    `json:"map,omitempty"`
+	Sigma       float64   `json:"sigma,omitempty"`
+	Dim         int       `json:"dim,omitempty"`
+	Candidates  int       `json:"candidates,omitempty"` // M0
+	Features    int       `json:"features,omitempty"`   // M
+	SampleRows  int64     `json:"sample_rows"`          // N0; 0 = no quota
+	SampleRate  float64   `json:"sample_rate,omitempty"`
+	ScoredRows  int64     `json:"scored_rows"` // by checkpoints, or by the lineage of the set
+	Pass        int       `json:"pass"`
+	Round       int       `json:"round,omitempty"`
+	Rounds      int       `json:"rounds,omitempty"`
+	Kept        int       `json:"kept,omitempty"` // by residual, so far
+	Pool        int       `json:"pool,omitempty"` // from which the pass chooses; 0 = the pass scores all candidates
+	Checkpoints int       `json:"checkpoints"`    // of so many partitions
+	Partitions  int       `json:"partitions"`
+	Requests    []Request `json:"requests"` // not answered yet
+	Spectrum    *Spectrum `json:"spectrum"`
+}
+
+// Request is one that waits for the planner.
+type Request struct {
+	Action string    `json:"action"`
+	Reason string    `json:"reason,omitempty"`
+	Time   time.Time `json:"time"`
+}
+
+// Spectrum is the scores of candidates by rank: of some ranks, enough to draw.
+type Spectrum struct {
+	Exploration string `json:"exploration"`
+	Pass        int    `json:"pass"` // from which the sums are; -1 = none: these are the values of a published set
+	// Unit says what Value is: correlation (with the outputs), residual (correlation with what the kept features leave
+	// unexplained), norm (√energy), or criterion (as published).
+	Unit       string    `json:"unit"`
+	Rows       int64     `json:"rows"`
+	Candidates int       `json:"candidates"` // M0, or M of a published set
+	Every      int       `json:"every"`      // one in so many candidates is looked at
+	Rank       []float64 `json:"rank"`
+	Value      []float64 `json:"value"`
+	Low        []float64 `json:"low,omitempty"` // confidence band, of norm alone
+	High       []float64 `json:"high,omitempty"`
+	Noise      float64   `json:"noise,omitempty"` // level that chance stays below
+	Above      int       `json:"above"`           // candidates above it, about
+	CutoffRank int       `json:"cutoff_rank"`     // M, or the size of the pool
+	Cutoff     float64   `json:"cutoff"`          // value there
+	Partitions int       `json:"partitions"`      // that have a checkpoint
+	At         time.Time `json:"at"`              // of the newest checkpoint, or the set
+}
+
+// History is what came of explorations and training.
+type History struct {
+	Sets   []FeatureSet `json:"sets"`   // newest first
+	Models []Model      `json:"models"` // oldest first
+	// ModelsError says why models are not known.
+	ModelsError string `json:"models_error,omitempty"`
+}
+
+// FeatureSet is one on its topic.
+type FeatureSet struct {
+	ID          string    `json:"id"`
+	Exploration string    `json:"exploration"`
+	Sequence    int64     `json:"sequence"`
+	Published   time.Time `json:"published"`
+	Current     bool      `json:"current"`
+	Features    int       `json:"features"`
+	Candidates  int       `json:"candidates"`
+	Rows        int64     `json:"rows"`
+	Criterion   string    `json:"criterion"`
+	AboveNoise  int       `json:"above_noise"`
+	ByResidual  int       `json:"by_residual"`
+	Radius      float64   `json:"radius"`
+	Churn       *float64  `json:"churn"` // share of features that the set before has not; nil = there is none before
+	Models      int       `json:"models"`
+	Model       *Model    `json:"model"` // on it: the one in use, else the newest that was promoted; nil = none is known
+}
+
+// Model is one on its topic.
+type Model struct {
+	ID         string    `json:"id"`
+	FeatureSet string    `json:"feature_set"`
+	Sequence   int64     `json:"sequence"`
+	TrainedAt  time.Time `json:"trained_at"`
+	Current    bool      `json:"current"`
+	Promoted   bool      `json:"promoted"`          // it was to become current when it was trained
+	Verdict    string    `json:"verdict,omitempty"` // how it stood against the model that was current then
+	Rows       int64     `json:"rows"`
+	HeldOut    int64     `json:"held_out_rows"`
+	Loss       string    `json:"loss"`
+	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is that of the best constant.
+	Measure  string   `json:"measure"`
+	Error    *float64 `json:"error"`
+	Constant *float64 `json:"constant"`
+
+	through map[int]int64 // by partition of events, the offset that it was fitted up to
+}
+
+// Letters are dead letters, the newest of each partition.
+type Letters struct {
+	Kept      int64         `json:"kept"`   // offsets that the topic still spans, notes of replays among them
+	Read      int64         `json:"read"`   // letters that were looked at
+	Unread    int64         `json:"unread"` // passed over because there were too many
+	From      time.Time     `json:"from,omitzero"`
+	PerSecond float64       `json:"per_second"`
+	Reasons   []LetterCount `json:"reasons"` // most frequent first
+	Newest    []Letter      `json:"newest"`  // first
+	Error     string        `json:"error,omitempty"`
+}
+
+// LetterCount is how many letters there are of a stage for a reason.
+type LetterCount struct {
+	Stage   string    `json:"stage"`
+	Reason  string    `json:"reason"`
+	Letters int64     `json:"letters"` // among those that were read
+	Rows    int64     `json:"rows"`    // rejected, in them
+	Here    int64     `json:"here"`    // letters sent by this process since it began
+	Last    time.Time `json:"last,omitzero"`
+}
+
+// Letter is a dead letter.
+type Letter struct {
+	Time      time.Time `json:"time"`
+	Stage     string    `json:"stage"`
+	Reason    string    `json:"reason"`
+	Detail    string    `json:"detail"`
+	Topic     string    `json:"topic"` // of the refused message
+	Partition int32     `json:"partition"`
+	Offset    int64     `json:"offset"`
+	Rows      int32     `json:"rows"` // rejected; 0 = the message whole
+}
+
+// Series is the last minutes, a list for each line; nil where nothing was known.
+type Series struct {
+	EverySeconds float64    `json:"every_seconds"`
+	Time         []float64  `json:"time"`       // seconds since 1970
+	Scored       []*float64 `json:"scored"`     // rows a second that this process read to score
+	Featurized   []*float64 `json:"featurized"` // rows a second, this process
+	Trained      []*float64 `json:"trained"`    // rows a second, this process
+	In           []*float64 `json:"in"`         // messages a second, all of events
+	Out          []*float64 `json:"out"`        // messages a second, all of features
+	Waiting      []*float64 `json:"waiting"`    // messages of events that are not featurized, whole pipeline
+}
+
+// Point is the newest of the series.
+type Point struct {
+	Time       float64  `json:"time"`
+	Scored     *float64 `json:"scored"`
+	Featurized *float64 `json:"featurized"`
+	Trained    *float64 `json:"trained"`
+	In         *float64 `json:"in"`
+	Out        *float64 `json:"out"`
+	Waiting    *float64 `json:"waiting"`
+}

@@ -1,0 +1,134 @@
+package status
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// Units of [Spectrum].
+const (
+	unitCorrelation = "correlation"
+	unitResidual    = "residual"
+	unitNorm        = "norm"
+	unitCriterion   = "criterion"
+)
+
+// spectrumRanks is how many ranks are sent, about.
+const spectrumRanks = 240
+
+// draw returns the spectrum of an exploration, nil while there are no sums: of its newest pass that scores while it runs, and
+// of the first one, which is about the outputs themselves, when it has ended.
+func (s *scores) draw(spec *wire.Spec, running bool) *Spectrum {
+	if s.spectrum != nil && s.drawnRunning == running || len(s.sums) == 0 {
+		return s.spectrum
+	}
+	s.drawnRunning = running
+	passes := slices.Sorted(maps.Keys(s.sums))
+	pass := passes[0]
+	if running {
+		pass = passes[len(passes)-1]
+	}
+	partitions := slices.Sorted(maps.Keys(s.sums[pass]))
+	merged := s.sums[pass][partitions[0]].Clone()
+	at := s.newest[partitions[0]].writtenAt
+	for _, partition := range partitions[1:] {
+		merged.Merge(s.sums[pass][partition])
+		at = newestOf(at, s.newest[partition].writtenAt)
+	}
+	s.spectrum = spectrumOf(spec, merged, s.every)
+	s.spectrum.Pass, s.spectrum.Partitions, s.spectrum.At = pass, len(partitions), at
+	if pass > 0 {
+		s.spectrum.Unit = unitResidual
+	}
+	return s.spectrum
+}
+
+// spectrumOf ranks the sums of one in so many candidates.
+func spectrumOf(spec *wire.Spec, sums *scoring.Sums, every int) *Spectrum {
+	ranked := sums.Spectrum(spec.Encoder.Label.Task, spec.Criterion, spec.Candidates.Map, spec.Candidates.Count)
+	out := &Spectrum{
+		Exploration: spec.Exploration, Unit: unitCorrelation, Rows: sums.Rows, Candidates: spec.Candidates.Count, Every: every,
+		Noise: ranked.Noise, CutoffRank: spec.Features,
+	}
+	switch spec.Criterion {
+	case scoring.Energy:
+		out.Unit = unitNorm
+	case scoring.Residual:
+		out.CutoffRank = min(spec.ResidualPlan().PoolSize(), spec.Candidates.Count)
+	}
+	for _, value := range ranked.Value {
+		if value > ranked.Noise {
+			out.Above += every
+		}
+	}
+	out.Above = min(out.Above, out.Candidates)
+	cutoff := min(max(0, (out.CutoffRank-1)/every), len(ranked.Value)-1)
+	out.Cutoff = ranked.Value[cutoff]
+	for _, i := range someRanks(len(ranked.Value), cutoff) {
+		out.Rank = append(out.Rank, float64(i*every+1))
+		out.Value = append(out.Value, ranked.Value[i])
+		if ranked.Radius != nil {
+			out.Low = append(out.Low, max(0, ranked.Value[i]-ranked.Radius[i]))
+			out.High = append(out.High, ranked.Value[i]+ranked.Radius[i])
+		}
+	}
+	return out
+}
+
+// someRanks returns indices below n, ascending and denser where they are low, with the first, the last and one more.
+func someRanks(n, with int) []int {
+	if n <= spectrumRanks {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	ranks := []int{with, n - 1}
+	for i := range spectrumRanks {
+		ranks = append(ranks, int(math.Round(math.Pow(float64(n), float64(i)/(spectrumRanks-1))))-1)
+	}
+	slices.Sort(ranks)
+	return slices.Compact(ranks)
+}
+
+// publishedSpectrum is what a published set tells of its exploration, whose checkpoints are gone: the values of the features
+// that were kept, in the order of their choice.
+func publishedSpectrum(set *stages.PublishedSet) *Spectrum {
+	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
+	out := &Spectrum{
+		Exploration: lineage.Exploration, Pass: -1, Unit: unitCriterion, Rows: lineage.Rows, Candidates: m, Every: 1,
+		CutoffRank: m, Cutoff: lineage.Cutoff, Above: lineage.AboveNoise, Partitions: len(lineage.Partitions), At: set.Time,
+	}
+	radius := 0.0
+	if lineage.Criterion == scoring.Energy {
+		out.Unit, out.Cutoff = unitNorm, math.Sqrt(lineage.Cutoff)
+		if radius = lineage.LargeSampleRadius; set.Set.Candidates.Map.Bounded() {
+			radius = lineage.Radius
+		}
+		radius *= math.Sqrt(float64(len(set.Set.Coding.Gain)))
+	}
+	for _, i := range someRanks(m, m-1) {
+		value := set.Set.Set.Score[i]
+		if out.Unit == unitNorm {
+			value = math.Sqrt(value)
+			out.Low, out.High = append(out.Low, max(0, value-radius)), append(out.High, value+radius)
+		}
+		out.Rank, out.Value = append(out.Rank, float64(i+1)), append(out.Value, value)
+	}
+	return out
+}
+
+// newestOf is the later of two times.
+func newestOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,320 @@
+package status
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// snapshot asks for everything until ok holds, as a person would who waits.
+func (s *site) snapshot(what string, ok func(Snapshot) bool) Snapshot {
+	s.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; {
+		answer := s.get("/api/status")
+		var snapshot Snapshot
+		if err := json.Unmarshal([]byte(answer.body), &snapshot); err != nil || answer.code != http.StatusOK {
+			s.t.Fatalf("%d %v\n%s", answer.code, err, answer.body)
+		}
+		if ok(snapshot) {
+			return snapshot
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("not in time: %s\n%s", what, answer.body)
+		}
+		select {
+		case <-s.t.Context().Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
+	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Stages.Exploration.SampleRows = 2000 }})
+	empty := s.snapshot("a look", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
+	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 7 || len(empty.Flow.Partitions) != 2 ||
+		empty.History.Sets == nil || empty.History.Models == nil || empty.Letters.Reasons == nil || !empty.Process.Start.Possible {
+		t.Errorf("an empty pipeline: %+v", empty)
+	}
+	s.poison("no Arrow")
+	s.produce(4000) // 63 messages
+	done := s.snapshot("all is done", func(s Snapshot) bool {
+		return len(s.History.Sets) == 1 && s.History.Sets[0].Model != nil && len(s.Letters.Reasons) == 2 && s.Exploration.Spectrum != nil &&
+			s.Exploration.Spectrum.Unit == unitCorrelation && s.Flow.Partitions[0].Featurize != nil && s.Flow.Partitions[0].Featurize.Lag == 0 &&
+			s.Flow.Partitions[1].Featurize != nil && s.Flow.Partitions[1].Featurize.Lag == 0
+	})
+	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.ScoredRows != 2000 || e.Criterion != "residual" || e.Candidates != 480 {
+		t.Errorf("exploration %+v", e)
+	}
+	set := done.History.Sets[0]
+	if !set.Current || set.Features != 24 || set.Rows != 2000 || set.Churn != nil || set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
+		t.Errorf("set %+v, model %+v", set, set.Model)
+	}
+	if next := done.Flow.Topics[0]; next.Role != roleEvents || next.Next != 64 || next.Kept != 64 {
+		t.Errorf("events %+v", next)
+	}
+	if p := done.Flow.Partitions[0]; !p.Featurize.Here || p.Subsample == nil || p.Subsample.Scored != 1000 || p.Subsample.Closed != "quota" {
+		t.Errorf("partition 0: %+v, scoring %+v", p, p.Subsample)
+	}
+	for _, reason := range done.Letters.Reasons {
+		if reason.Reason != "not_arrow" || reason.Letters != 1 || reason.Here != 1 {
+			t.Errorf("dead letters: %+v", reason)
+		}
+	}
+	if spectrum := done.Exploration.Spectrum; spectrum.Rows != 2000 || spectrum.CutoffRank != 40 || spectrum.Noise <= 0 || spectrum.Partitions != 2 {
+		t.Errorf("spectrum %+v", spectrum)
+	}
+	s.streams()
+	s.starts()
+}
+
+// streams reads the stream of a pipeline that has done its work.
+func (s *site) streams() {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/api/status/events", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" {
+		s.t.Errorf("Content-Type %q", kind)
+	}
+	seen := map[string]int{}
+	var first, last Process
+	for lines := bufio.NewScanner(response.Body); lines.Scan() && seen["process"] < 3; {
+		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+			seen[name]++
+			lines.Scan()
+			data, _ := strings.CutPrefix(lines.Text(), "data: ")
+			if !json.Valid([]byte(data)) {
+				s.t.Errorf("%s: %s", name, data)
+			}
+			if name == "process" {
+				if err := json.Unmarshal([]byte(data), &last); err != nil {
+					s.t.Error(err)
+				}
+				if seen[name] == 1 {
+					first = last
+				}
+			}
+		}
+	}
+	for _, name := range []string{"series", "flow", "exploration", "history", "letters"} {
+		if seen[name] == 0 {
+			s.t.Errorf("no %s in the stream", name)
+		}
+	}
+	if seen["series"] != 1 || !last.Time.After(first.Time) {
+		s.t.Errorf("%d series; time from %v to %v", seen["series"], first.Time, last.Time)
+	}
+}
+
+// ask posts a request to start an exploration.
+func (s *site) ask(authorization, kind, body string) (int, string) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/explorations", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", authorization)
+	request.Header.Set("Content-Type", kind)
+	answer := s.do(request)
+	return answer.code, answer.body
+}
+
+// starts asks for an exploration, wrongly and rightly.
+func (s *site) starts() {
+	s.t.Helper()
+	const kind = "application/json"
+	for name, c := range map[string]struct {
+		authorization, kind, body string
+		code                      int
+		text                      string
+	}{
+		"no token":         {"", kind, "{}", http.StatusUnauthorized, "missing or wrong"},
+		"a wrong token":    {"Bearer " + token + "x", kind, "{}", http.StatusUnauthorized, "missing or wrong"},
+		"another scheme":   {"Basic " + token, kind, "{}", http.StatusUnauthorized, "missing or wrong"},
+		"a form":           {"Bearer " + token, "application/x-www-form-urlencoded", "reason=x", http.StatusBadRequest, "has to be JSON"},
+		"not JSON":         {"Bearer " + token, kind, "reason", http.StatusBadRequest, "the body is not as"},
+		"an unknown field": {"Bearer " + token, kind, `{"action": "cancel"}`, http.StatusBadRequest, "unknown field"},
+		"a long reason":    {"Bearer " + token, kind, `{"reason": "` + strings.Repeat("x", 501) + `"}`, http.StatusBadRequest, "too long"},
+		"a body too large": {"Bearer " + token, kind, `{"reason": "` + strings.Repeat("x", 5000) + `"}`, http.StatusBadRequest, "too large"},
+	} {
+		if code, text := s.ask(c.authorization, c.kind, c.body); code != c.code || !strings.Contains(text, c.text) {
+			s.t.Errorf("%s: %d %s", name, code, text)
+		}
+	}
+	if state := s.service.Runtime.Watch.State(); state.Spec.Sequence != 1 || len(state.Requests) > 0 {
+		s.t.Errorf("something was started: %+v", state)
+	}
+	code, text := s.ask("bearer "+token, kind, `{"reason": "of a test"}`)
+	if code != http.StatusAccepted || !strings.Contains(text, `"reason": "of a test"`) {
+		s.t.Fatalf("%d %s", code, text)
+	}
+	after := s.snapshot("a second exploration", func(s Snapshot) bool { return s.Exploration.Sequence == 2 && s.Exploration.Status == "published" })
+	if !after.Process.Start.Possible || after.History.Sets[0].Sequence != 2 {
+		s.t.Errorf("%+v %+v", after.Process.Start, after.History.Sets[0])
+	}
+}
+
+// One exploration at a time: another one would take the place of the one that runs.
+func TestNothingIsStartedWhileAnExplorationRuns(t *testing.T) {
+	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Stages.Exploration.SampleRows = 100_000 }})
+	s.produce(2000)
+	running := s.snapshot("an exploration with scores", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
+	if running.Process.Start.Possible || !strings.Contains(running.Process.Start.Why, "is running") {
+		t.Errorf("%+v", running.Process.Start)
+	}
+	if code, text := s.ask("Bearer "+token, "application/json", "{}"); code != http.StatusConflict || !strings.Contains(text, "is running") {
+		t.Errorf("%d %s", code, text)
+	}
+	if e := running.Exploration; e.Spectrum == nil || e.Spectrum.Rows != e.ScoredRows || len(e.Spectrum.Rank) == 0 {
+		t.Errorf("live scores: %+v", e)
+	}
+}
+
+func TestWithoutATokenNothingIsStarted(t *testing.T) {
+	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Status.Token = "" }})
+	for _, authorization := range []string{"", "Bearer ", "Bearer x"} {
+		if code, text := s.ask(authorization, "application/json", "{}"); code != http.StatusForbidden || !strings.Contains(text, "status.token") {
+			t.Errorf("%q: %d %s", authorization, code, text)
+		}
+	}
+	s.closeBroker()
+	away := s.snapshot("an error of the broker", func(s Snapshot) bool { return s.Process.BrokerError != "" })
+	if away.Process.Ready || away.Process.Start.Possible {
+		t.Errorf("%+v", away.Process)
+	}
+}
+
+// A process that only scores shows what the others do by their topics, and topics that are missing by their errors.
+func TestWhatIsNotHereOrNotThere(t *testing.T) {
+	s := newSite(t, siteOptions{noTopics: true, stages: []string{stages.StageSubsample}})
+	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
+	if missing.Process.Ready || missing.Process.BrokerError != "" || !strings.Contains(missing.Flow.Topics[0].Error, "unknown topic") {
+		t.Errorf("%+v %+v", missing.Process, missing.Flow.Topics[0])
+	}
+	if _, err := stages.CreateTopics(t.Context(), s.service.Runtime.Broker, s.service.Runtime.Settings.Topics); err != nil {
+		t.Fatal(err)
+	}
+	s.produce(640)
+	there := s.snapshot("the partitions", func(s Snapshot) bool { return len(s.Flow.Partitions) == 2 && s.Flow.Topics[0].Next == 10 })
+	for _, stage := range there.Flow.Stages {
+		if stage.Here != (stage.Name == stages.StageSubsample) {
+			t.Errorf("%+v", stage)
+		}
+	}
+	if p := there.Flow.Partitions[0]; p.Featurize != nil || p.Next != 5 {
+		t.Errorf("nobody featurizes: %+v", p)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	s := newSite(t, siteOptions{})
+	for path, kind := range map[string]string{
+		"/": "text/html", "/status/": "text/html", "/status/style.css": "text/css", "/status/main.js": "text/javascript",
+		"/status/vendor/uplot/uPlot.esm.js": "text/javascript", "/status/icon.svg": "image/svg+xml", "/status/vendor/uplot/LICENSE": "text/plain",
+	} {
+		answer := s.get(path)
+		if answer.code != http.StatusOK || !strings.HasPrefix(answer.header.Get("Content-Type"), kind) || answer.body == "" {
+			t.Errorf("%s: %d %v", path, answer.code, answer.header)
+		}
+		if answer.header.Get("Content-Security-Policy") != policy {
+			t.Errorf("%s: no policy: %v", path, answer.header)
+		}
+	}
+	if answer := s.get("/status/elsewhere"); answer.code != http.StatusNotFound {
+		t.Errorf("%d", answer.code)
+	}
+	page, err := assets.ReadFile("assets/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if match := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(>|[^>]*[^>]>[^<])|https?://`).Find(page); match != nil {
+		t.Errorf("the page has %q in it, which its policy forbids", match)
+	}
+}
+
+// The library for charts is as it was published.
+func TestVendoredFilesAreAsWritten(t *testing.T) {
+	const folder = "assets/vendor/uplot/"
+	note, err := assets.ReadFile(folder + "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := regexp.MustCompile(`sha256  ([0-9a-f]{64})  (\S+)`).FindAllStringSubmatch(string(note), -1)
+	if len(sums) != 3 {
+		t.Fatalf("%d checksums", len(sums))
+	}
+	for _, sum := range sums {
+		file, err := assets.ReadFile(folder + sum[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := fmt.Sprintf("%x", sha256.Sum256(file)); have != sum[1] {
+			t.Errorf("%s: %s, noted is %s", sum[2], have, sum[1])
+		}
+	}
+}
+
+// More pages than are served at a time are told so, and one that goes makes room.
+func TestStreamsAreBounded(t *testing.T) {
+	h := newHub()
+	for range maxStreams {
+		if !h.enter() {
+			t.Fatal("no room")
+		}
+	}
+	if h.enter() {
+		t.Error("one too many")
+	}
+	h.leave()
+	if !h.enter() || h.streams() != maxStreams {
+		t.Error("no room for one that has gone")
+	}
+}
+
+// A stream gets what has changed, once.
+func TestSectionsAreSentAsTheyChange(t *testing.T) {
+	h := newHub()
+	sent := map[string]int{}
+	names := func() string {
+		news, _, _ := h.newest(sent)
+		var list bytes.Buffer
+		for _, e := range news {
+			_, _ = io.WriteString(&list, e.name+" ")
+		}
+		return list.String()
+	}
+	h.setAll(Snapshot{})
+	if have := names(); have != "process flow exploration history letters " {
+		t.Errorf("at first %q", have)
+	}
+	_, _, changed := h.newest(sent)
+	h.setAll(Snapshot{Letters: Letters{Read: 1}})
+	select {
+	case <-changed:
+	default:
+		t.Error("no word of a change")
+	}
+	if have := names(); have != "letters " {
+		t.Errorf("then %q", have)
+	}
+	if have := names(); have != "" {
+		t.Errorf("at last %q", have)
+	}
+}

@@ -1,0 +1,87 @@
+package status
+
+import (
+	"context"
+	"errors"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// tail reads the ends of the partitions of a topic: the last records at first, and then what comes, a bounded number of
+// records and bytes at a time. What is beyond is passed over and counted; the newest record is always read.
+type tail struct {
+	log   pipeline.Log
+	topic string
+
+	first int64 // how many offsets before the end it begins
+	most  int64 // offsets of a partition that are read at a time
+	bytes int   // of a partition that are read at a time, about
+
+	next   map[int]int64 // by partition
+	passed int64         // offsets passed over
+}
+
+// forget begins anew.
+func (t *tail) forget() { t.next = nil }
+
+// read calls do for the records of a partition that came since the last time. The log spans start to end.
+func (t *tail) read(ctx context.Context, partition int, start, end int64, do func(pipeline.Record)) error {
+	at := t.from(partition, start, end)
+	spent := 0
+	for at < end {
+		fetched, err := t.log.Fetch(ctx, t.topic, partition, at)
+		if after, ok := beyond(err, at); ok {
+			at = after
+			continue
+		}
+		if err != nil {
+			t.settle(partition, at)
+			return err
+		}
+		for _, r := range fetched.Records {
+			if r.Offset < end {
+				spent += r.Size()
+				do(r)
+			}
+		}
+		if at = fetched.NextOffset; spent > t.bytes && at < end-1 {
+			t.passed += end - 1 - at
+			at = end - 1
+		}
+	}
+	t.settle(partition, at)
+	return nil
+}
+
+// from is where reading begins.
+func (t *tail) from(partition int, start, end int64) int64 {
+	at, known := t.next[partition]
+	if !known || at > end { // the topic may have been made anew
+		return max(start, end-t.first)
+	}
+	if at = max(at, start); at < end-t.most {
+		t.passed += end - t.most - at
+		at = end - t.most
+	}
+	return at
+}
+
+func (t *tail) settle(partition int, at int64) {
+	if t.next == nil {
+		t.next = map[int]int64{}
+	}
+	t.next[partition] = at
+}
+
+// beyond returns where to read on after an error that is about particular offsets.
+func beyond(err error, at int64) (int64, bool) {
+	var unreadable *pipeline.UnreadableBatchError
+	if errors.As(err, &unreadable) && unreadable.NextOffset > at {
+		return unreadable.NextOffset, true
+	}
+	var outOfRange *pipeline.OffsetOutOfRangeError
+	if errors.As(err, &outOfRange) && outOfRange.First > at {
+		return outOfRange.First, true
+	}
+	return at, false
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+)
+
+func printModels(w io.Writer, list modelList) {
+	if list.Current == nil {
+		fmt.Fprintf(w, "pipeline %s has no model in use\n", list.Pipeline)
+	} else {
+		fmt.Fprintf(w, "in use: %s\n", currentText(list.Current))
+	}
+	if len(list.Models) == 0 {
+		return
+	}
+	t := cli.NewTable(w, "", "model", "trained", "rows", "error %", "of the incumbent", "verdict", "feature set", "")
+	for _, m := range list.Models {
+		mark := ""
+		if m.Current {
+			mark = "in use"
+		}
+		ours, theirs, verdict := errorsOf(m.Metrics, m.Judgement)
+		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, ours, theirs, verdict, m.FeatureSet, mark})
+	}
+	t.Render()
+}
+
+// currentText says which model is in use and what keeps it there.
+func currentText(c *wire.Current) string {
+	text := c.ID + " since " + c.Time.Format(time.RFC3339)
+	switch c.Pin {
+	case wire.PinHold:
+		text += ", pinned until `trainer models unpin`"
+	case wire.PinBeaten:
+		text += ", pinned until a model beats it"
+	}
+	if c.Reason != "" {
+		text += fmt.Sprintf(" (%s)", c.Reason)
+	}
+	return text
+}
+
+// errorsOf are the errors that a model was compared by; without a comparison its own.
+func errorsOf(metrics wire.Metrics, j *wire.Judgement) (ours, theirs, verdict string) {
+	own := metrics.Misclassification
+	if own == nil {
+		own = metrics.UnexplainedVariance
+	}
+	if j == nil {
+		return percentText(own), "", ""
+	}
+	if j.Compared() {
+		return percentText(j.ChallengerError), percentText(j.IncumbentError), string(j.Verdict)
+	}
+	return percentText(own), "", string(j.Verdict)
+}
+
+func percentText(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", *v)
+}
+
+// printLineage prints what `show` knows beside what `fit` prints.
+func printLineage(w io.Writer, d modelDetails) {
+	t := cli.NewFacts(w)
+	if d.Current != nil {
+		t.Add("in use", "%s", currentText(d.Current))
+	} else {
+		t.Add("in use", "no")
+	}
+	t.Add("trained", "%s, by the configuration %.12s", d.TrainedAt.Format(time.RFC3339), d.ConfigHash)
+	for _, r := range d.Ranges {
+		t.Add(fmt.Sprintf("events of partition %d", r.Partition), "offset %d row %d up to offset %d row %d: %d rows",
+			r.FirstOffset, r.FirstRow, r.NextOffset, r.NextRow, r.Rows)
+	}
+	t.Render()
+}
+
+// addJudgement adds how a model stood against the one in use.
+func addJudgement(t cli.Facts, j *wire.Judgement) {
+	if j == nil {
+		return
+	}
+	t.Add("verdict", "%s", verdictText(j.Verdict))
+	if j.Incumbent != "" {
+		t.Add("incumbent", "%s", j.Incumbent)
+	}
+	if j.IncumbentSet != "" {
+		t.Add("its feature set", "%s", j.IncumbentSet)
+	}
+	if j.Compared() {
+		t.Add("compared", "%s on %d rows: %.2f %%, the incumbent %.2f %%", j.Measure, j.Rows, *j.ChallengerError, *j.IncumbentError)
+	} else if j.NotCompared != "" {
+		t.Add("not compared", "%s", j.NotCompared)
+	}
+	t.Add("rule", "%s, margin %g", j.Rule, j.Margin)
+}
+
+var verdictTexts = map[wire.Verdict]string{
+	wire.VerdictFirst:     "put in use: the first model",
+	wire.VerdictBetter:    "put in use: it beat the incumbent",
+	wire.VerdictNewSet:    "put in use: the feature set of the incumbent is no longer in use",
+	wire.VerdictUnopposed: "put in use: the incumbent could not be compared",
+	wire.VerdictAlways:    "put in use: as configured, whatever its error",
+	wire.VerdictWorse:     "not put in use: it did not beat the incumbent",
+	wire.VerdictPinned:    "not put in use: the incumbent is pinned",
+}
+
+func verdictText(v wire.Verdict) string { return fmt.Sprintf("%s (%s)", verdictTexts[v], v) }

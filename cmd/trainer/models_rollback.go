@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// rollbackFlags are the flags of `trainer models rollback`.
+type rollbackFlags struct {
+	modelFlags
+	to, reason  string
+	untilBeaten bool
+	force       bool
+}
+
+func newModelsRollback() *cobra.Command {
+	var f rollbackFlags
+	c := &cobra.Command{
+		Use:   "rollback",
+		Short: "Put an earlier model in use again, and pin it",
+		Long: `rollback points to an earlier model again: the one that the model in use took the place of, or the one that --to
+names; an id may be cut short. It is pinned: models go on being trained and compared, and none takes its place until
+"trainer models unpin". With --until-beaten one does that beats it on the same held-out rows, whatever
+train.promote.rule says. A model that a rollback left is likely to beat it again, so mind what you ask for.
+
+A model of another feature set than the one in use multiplies features that are no longer made: it is refused
+unless --force says that its readers know.`,
+		Example: `  trainer models rollback -c eerf.yaml --reason "too many false alarms"
+  trainer models rollback -c eerf.yaml --to m-0123456789ab --until-beaten`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.with(c, func(ctx context.Context, r *stages.Runtime, models *stages.Models) error {
+				before := models.Current()
+				pointer, err := f.rollback(ctx, r, models)
+				if err != nil {
+					return err
+				}
+				return f.tell(c.OutOrStdout(), before, pointer)
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&f.to, "to", "", "id of the model; empty = the one that the model in use took the place of")
+	c.Flags().StringVar(&f.reason, "reason", "", "why, for those who look at it later")
+	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false, "pin it only until a model beats it on the same held-out rows")
+	c.Flags().BoolVar(&f.force, "force", false, "also to a model of a feature set that is not in use")
+	return c
+}
+
+func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Runtime, models *stages.Models) (*wire.Current, error) {
+	if models.Current() == nil {
+		return nil, fmt.Errorf("pipeline %s has no model yet, there is nothing to roll back", r.Settings.Pipeline.Name)
+	}
+	target, err := models.RollbackTarget(f.to)
+	if err != nil {
+		return nil, fmt.Errorf("%w; `trainer models list` shows the models that are there", err)
+	}
+	if !f.force {
+		if err := checkSet(ctx, r, target.Model); err != nil {
+			return nil, err
+		}
+	}
+	ask := stages.Rollback{To: target.ID, Pin: wire.PinHold, Reason: reasonOr(f.reason)}
+	if f.untilBeaten {
+		ask.Pin = wire.PinBeaten
+	}
+	return models.Rollback(ctx, ask)
+}
+
+// checkSet refuses a model of a feature set that is not in use.
+func checkSet(ctx context.Context, r *stages.Runtime, model *wire.Model) error {
+	topics := r.Settings.Topics
+	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets); err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- r.Watch.Run(watching) }()
+	state, err := r.Watch.Wait(ctx, func(stages.State) bool { return true })
+	stop()
+	if err := errors.Join(err, <-ended); err != nil {
+		return err
+	}
+	if state.Current != nil && state.Current.ID != model.FeatureSetID {
+		return fmt.Errorf("model %s multiplies the features of %s, and %s is in use: on what is featurized now it predicts nothing; --force points to it all the same",
+			model.ID, model.FeatureSetID, state.Current.ID)
+	}
+	return nil
+}
+
+// reasonOr is a reason, or who it was.
+func reasonOr(reason string) string {
+	if reason != "" {
+		return reason
+	}
+	host, _ := os.Hostname() // only a default text
+	return "asked for from " + host
+}
+
+func (f *rollbackFlags) tell(w io.Writer, before, now *wire.Current) error {
+	if f.json {
+		return cli.WriteJSON(w, struct {
+			Before  *wire.Current `json:"before"`
+			Current *wire.Current `json:"current"`
+		}{before, now})
+	}
+	if before.ID == now.ID {
+		fmt.Fprintf(w, "model %s was in use before; it is pinned now\n", now.ID)
+	} else {
+		fmt.Fprintf(w, "model %s is in use in place of %s\n", now.ID, before.ID)
+	}
+	fmt.Fprintf(w, "in use: %s\n", currentText(now))
+	return nil
+}
+
+func newModelsUnpin() *cobra.Command {
+	var f modelFlags
+	var reason string
+	c := &cobra.Command{
+		Use:   "unpin",
+		Short: "Take the pin off the model in use: from now on a better one takes its place",
+		Long: `unpin ends what rollback began: the model stays in use, and train.promote decides again when the next one takes
+its place.`,
+		Example: `  trainer models unpin -c eerf.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.with(c, func(ctx context.Context, _ *stages.Runtime, models *stages.Models) error {
+				pointer, was, err := models.Unpin(ctx, reasonOr(reason))
+				if err != nil {
+					return err
+				}
+				if f.json {
+					return cli.WriteJSON(c.OutOrStdout(), struct {
+						Current *wire.Current `json:"current"`
+						Pin     wire.Pin      `json:"pin"` // that it had
+					}{pointer, was})
+				}
+				if was == "" {
+					fmt.Fprintf(c.OutOrStdout(), "model %s was not pinned\n", pointer.ID)
+				} else {
+					fmt.Fprintf(c.OutOrStdout(), "model %s is in use and no longer pinned\n", pointer.ID)
+				}
+				return nil
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&reason, "reason", "", "why, for those who look at it later")
+	return c
+}
