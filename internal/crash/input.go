@@ -1,0 +1,142 @@
+package crash
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// The shape of the input. With the settings of a schedule an exploration closes after about twenty messages of every
+// partition, and a second one starts there; what is left after that is too little for a third.
+const (
+	partitions   = 3
+	mainMessages = 70 // of a partition, while things go wrong
+	tailMessages = 6  // of a partition, once both explorations are over
+	everyOffsets = 130
+	poisonEvery  = 13 // messages, on average
+	badEvery     = 20 // rows, on average
+)
+
+// Message is one message of events, and what has to become of it.
+type Message struct {
+	Value []byte
+	Rows  int32 // 0 for one that is refused whole
+	Bad   []int32
+}
+
+// Refused says whether the message is poison: to be refused whole.
+func (m *Message) Refused() bool { return m.Rows == 0 }
+
+// Input is what is sent to each partition of events, in order: first Main, then Tail.
+type Input struct {
+	Main, Tail [partitions][]Message
+}
+
+// All returns the messages of a partition; a message's place is its offset.
+func (in *Input) All(partition int) []Message {
+	return append(append([]Message(nil), in.Main[partition]...), in.Tail[partition]...)
+}
+
+var (
+	eventSchema = arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "b", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "color", Type: arrow.BinaryTypes.String},
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+	}, nil)
+	otherSchema = arrow.NewSchema(eventSchema.Fields()[1:], nil) // lacks a feature
+)
+
+// NewInput makes the input of a seed.
+func NewInput(seed uint64) (*Input, error) {
+	in := &Input{}
+	for partition := range partitions {
+		random := rand.New(rand.NewPCG(seed, uint64(partition)))
+		for n := range mainMessages + tailMessages {
+			// The last one of each part is good: what stands behind it in features says that all before it is through.
+			last := n == mainMessages-1 || n == mainMessages+tailMessages-1
+			m, err := newMessage(random, !last && random.IntN(poisonEvery) == 0)
+			if err != nil {
+				return nil, fmt.Errorf("input of seed %d: %w", seed, err)
+			}
+			if n < mainMessages {
+				in.Main[partition] = append(in.Main[partition], m)
+			} else {
+				in.Tail[partition] = append(in.Tail[partition], m)
+			}
+		}
+	}
+	return in, nil
+}
+
+func newMessage(random *rand.Rand, poison bool) (Message, error) {
+	schema := eventSchema
+	if poison && random.IntN(4) == 0 {
+		schema = otherSchema
+	}
+	rows := int32(20 + random.IntN(20))
+	rec, bad := newRows(random, rows)
+	defer rec.Release()
+	if schema == otherSchema {
+		whole := rec
+		rec = array.NewRecord(schema, whole.Columns()[1:], whole.NumRows())
+		whole.Release()
+	}
+	value, err := arrowio.EncodeStream(schema, rec)
+	switch {
+	case err != nil || !poison:
+		return Message{Value: value, Rows: rows, Bad: bad}, err
+	case schema == otherSchema:
+		return Message{Value: value}, nil
+	}
+	return Message{Value: spoil(random, value)}, nil
+}
+
+// spoil makes a message that does not decode.
+func spoil(random *rand.Rand, value []byte) []byte {
+	switch random.IntN(3) {
+	case 0:
+		return value[:len(value)/2]
+	case 1:
+		return []byte("not an Arrow stream")
+	}
+	return nil
+}
+
+// newRows makes rows of a regression on two numbers and a category, some without label, some that cannot be used.
+func newRows(random *rand.Rand, rows int32) (arrow.Record, []int32) {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, eventSchema)
+	defer b.Release()
+	var bad []int32
+	for row := range rows {
+		x, z, color := random.NormFloat64(), random.NormFloat64(), random.IntN(3)
+		y := math.Cos(2*x+z) + 0.3*float64(color) + 0.1*random.NormFloat64()
+		isBad, unlabelled := random.IntN(badEvery) == 0, random.IntN(badEvery) == 0
+		switch {
+		case isBad && random.IntN(2) == 0:
+			x = math.NaN()
+		case isBad:
+			y, unlabelled = math.Inf(1), false
+		}
+		if isBad {
+			bad = append(bad, row)
+		}
+		b.Field(0).(*array.Float64Builder).Append(x)
+		b.Field(1).(*array.Float64Builder).Append(z)
+		b.Field(2).(*array.StringBuilder).Append([]string{"blue", "green", "red"}[color])
+		b.Field(3).(*array.Int64Builder).Append(int64(random.IntN(1e9)))
+		if unlabelled {
+			b.Field(4).AppendNull()
+		} else {
+			b.Field(4).(*array.Float64Builder).Append(y)
+		}
+	}
+	return b.NewRecord(), bad
+}

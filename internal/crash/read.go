@@ -1,0 +1,170 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+)
+
+// feature is a message of features with where it came from.
+type feature struct {
+	wire.FeatureBatch
+	record pipeline.Record
+}
+
+// features reads a partition of features, if there is more in it than before.
+func (r *run) features(ctx context.Context, partition int) ([]feature, error) {
+	topic, known := r.loaded.Stages.Topics.Features, &r.known[partition]
+	_, next, err := r.client.Offsets(ctx, topic, partition)
+	if err != nil || next == known.next {
+		return known.messages, err
+	}
+	var found []feature
+	err = r.read(ctx, topic, partition, func(rec pipeline.Record) error {
+		at, err := wire.ParseFeatureHeaders(headers(rec))
+		found = append(found, feature{at, rec})
+		return err
+	})
+	if err == nil {
+		known.next, known.messages = next, found
+	}
+	return found, err
+}
+
+// letter is a dead letter with the rows that it holds.
+type letter struct {
+	wire.DeadLetter
+	record pipeline.Record
+	rows   []int32
+}
+
+// letters reads a partition of the dead letters.
+func (r *run) letters(ctx context.Context, partition int) ([]letter, error) {
+	var found []letter
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	err := r.read(ctx, r.loaded.Stages.Topics.DeadLetters, partition, func(rec pipeline.Record) error {
+		header, err := wire.ParseDeadLetterHeaders(headers(rec))
+		if err != nil {
+			return err
+		}
+		l := letter{DeadLetter: header, record: rec}
+		if header.Rows > 0 {
+			if l.rows, err = rejected(decoder, rec.Value); err != nil {
+				return err
+			}
+		}
+		found = append(found, l)
+		return nil
+	})
+	return found, err
+}
+
+// rejected reads the numbers of rejected rows from a dead letter.
+func rejected(decoder *arrowio.Decoder, value []byte) ([]int32, error) {
+	batches, err := decoder.Decode(value)
+	if err != nil {
+		return nil, err
+	}
+	var rows []int32
+	for _, batch := range batches {
+		rows = append(rows, rowNumbers(batch)...)
+		batch.Release()
+	}
+	return rows, nil
+}
+
+// models reads the models topic: what it holds by id, and the pointer.
+func (r *run) models(ctx context.Context) (map[string]*wire.Model, *wire.Current, error) {
+	found := map[string]*wire.Model{}
+	var newest *wire.Current
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	err := r.read(ctx, r.loaded.Stages.Topics.Models, 0, func(rec pipeline.Record) error {
+		_, id, current, ok := wire.ParseSetKey(rec.Key)
+		switch {
+		case !ok:
+			return fmt.Errorf("model under key %q", rec.Key)
+		case current:
+			pointer, err := wire.DecodeCurrent(decoder, rec.Value)
+			if err == nil && (newest == nil || pointer.Sequence >= newest.Sequence) {
+				newest = pointer
+			}
+			return err
+		case rec.Value == nil:
+			delete(found, id)
+			return nil
+		}
+		model, err := wire.DecodeModel(decoder, rec.Value)
+		found[id] = model
+		return err
+	})
+	return found, newest, err
+}
+
+// trainable counts the rows of a feature set that a trainer takes from features.
+func (r *run) trainable(ctx context.Context, set string) (int64, error) {
+	trainer, err := r.trainer(ctx, set, nil)
+	if err != nil {
+		return 0, err
+	}
+	return trainer.Rows(), nil
+}
+
+// trainer feeds the features of a set to a trainer, as far as the ranges of a model go, or all of them.
+func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*stages.Trainer, error) {
+	at := slices.IndexFunc(r.ref.sets, func(s *wire.FeatureSet) bool { return s.ID() == id })
+	if at < 0 {
+		return nil, fmt.Errorf("features of set %s, which is not one of the undisturbed run", id)
+	}
+	trainer, err := stages.NewTrainer(r.ref.sets[at], r.loaded.Stages.Train, arrowio.DefaultLimits(), partitions)
+	if err != nil {
+		return nil, err
+	}
+	for partition := range partitions {
+		messages, err := r.features(ctx, partition)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			if until != nil && beyond(m, until) {
+				continue
+			}
+			if err := trainer.Partition(partition).Add(m.record); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return trainer, nil
+}
+
+// beyond is whether a message of features has rows behind the range of its partition.
+func beyond(m feature, until []wire.Range) bool {
+	for _, u := range until {
+		if u.Partition == m.SourcePartition {
+			return m.SourceOffset > u.NextOffset || m.SourceOffset == u.NextOffset && m.FirstRow+m.RowCount > u.NextRow
+		}
+	}
+	return true
+}
+
+func (r *run) read(ctx context.Context, topic string, partition int, apply func(pipeline.Record) error) error {
+	_, err := pipeline.ReadAll(ctx, r.client, zap.NewNop(), topic, partition, apply)
+	if err != nil {
+		return fmt.Errorf("read %s/%d: %w", topic, partition, err)
+	}
+	return nil
+}
+
+func headers(rec pipeline.Record) []wire.Header {
+	list := make([]wire.Header, len(rec.Headers))
+	for i, h := range rec.Headers {
+		list[i] = wire.Header{Key: h.Key, Value: h.Value}
+	}
+	return list
+}
