@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds the image of both programs with Docker's buildx, for two processors, with a list of what is in it (an SBOM, made by
+# syft) and of how it was built beside it, and pushes all of it.
+#
+#   scripts/image.sh NAME[:TAG]...      as ghcr.io/eerf-stream/eerf:v1.2.3
+#
+# The stamp is that of scripts/build.sh. Times in the image are those of the commit, so that the same commit gives the same
+# layers.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if (($# == 0)); then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+fi
+
+arguments=()
+while IFS= read -r line; do
+  arguments+=(--build-arg "$line")
+  if [[ $line == DATE=* ]]; then
+    arguments+=(--build-arg "SOURCE_DATE_EPOCH=$(date -u -d "${line#DATE=}" +%s)")
+  fi
+done < <(scripts/build.sh stamp)
+for name in "$@"; do
+  arguments+=(--tag "$name")
+done
+docker buildx build --platform linux/amd64,linux/arm64 --pull --sbom=true --provenance=mode=max \
+  --output type=registry,rewrite-timestamp=true "${arguments[@]}" .
