@@ -2,7 +2,13 @@
 
 GO            ?= go
 GOLANGCI_LINT ?= $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK   ?= $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 FUZZTIME      ?= 10s
+MUTANTS       ?= 10000000
+SCHEDULES     ?= 200
+KAFKA         ?= embedded
+PARALLEL      ?= $(if $(filter real,$(KAFKA)),1,3)
+DURATION      ?= 30m
 PYTHON        ?= python3
 BENCH         ?= .
 BENCHPKG      ?= ./scoring/... ./training/... ./stages
@@ -13,11 +19,12 @@ ROUNDS        ?= 5
 PKG           ?= ./...
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration noasm avx2 generate vet lint fmt fuzz-short demo ci help
+.PHONY: build test race integration noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
+.PHONY: mutants soak soak-matrix soak-speed
 .PHONY: bench bench-peers bench-growth bench-doc benchstat
 
 help: ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 17
 
 build: ## build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
@@ -28,8 +35,8 @@ test: ## all tests
 race: ## all tests under the race detector (needs a C compiler)
 	$(GO) test -race $(PKG)
 
-integration: ## the broker's tests against Apache Kafka (needs Java 17 and Maven)
-	scripts/kafka.sh run $(GO) test -count=1 ./pipeline/kafka
+integration: ## the tests on Apache Kafka: one node, three, a secured one (needs Java 17, Maven, openssl)
+	scripts/integration.sh
 
 noasm: ## all tests without assembly, in the modules used as well
 	$(GO) test -tags noasm $(PKG)
@@ -47,6 +54,9 @@ vet: ## go vet, also of the files for another processor
 lint: ## golangci-lint at the version that .ci/run uses
 	$(GOLANGCI_LINT) run $(PKG)
 
+vulnerabilities: ## known ones that the programs can reach (asks vuln.go.dev)
+	$(GOVULNCHECK) $(PKG)
+
 fmt: ## format all Go files
 	gofmt -s -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
@@ -59,6 +69,27 @@ fuzz-short: ## every fuzz target for FUZZTIME
 			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package; \
 		done; \
 	done
+
+mutants: ## MUTANTS damaged Arrow streams, a quarter as many events, Kafka batches, own messages; SEED=N repeats a run
+	@set -e; seed=$${SEED:-$$(date +%s)}; \
+	mutants() { \
+		echo "$$1: $$2 mutants of seed $$seed"; \
+		$(GO) test -run '^TestMutants$$' -count=1 -timeout 0 -v $$1 -mutant.seed $$seed -mutant.count $$2; \
+	}; \
+	mutants ./arrowio $(MUTANTS); \
+	for package in ./stages ./pipeline/kafka ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
+
+# On a real broker, each schedule has it for itself.
+soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run) $(GO) run ./internal/crash/soak schedules --kafka $(KAFKA) --parallel $(PARALLEL)
+
+soak: ## SCHEDULES random schedules of crashes, PARALLEL at a time, KAFKA=embedded or real; SEED=N begins with that one
+	$(soak_on) --count $(SCHEDULES) $(if $(SEED),--seed $(SEED))
+
+soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
+	$(soak_on) --matrix
+
+soak-speed: ## full speed for DURATION, with samples of memory, goroutines and lag
+	$(GO) run ./internal/crash/soak speed --duration $(DURATION)
 
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
