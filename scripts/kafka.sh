@@ -107,7 +107,7 @@ fetch() {
 }
 
 maven() {
-  mvn -B -q -f "$scratch/pom.xml" --strict-checksums \
+  mvn -B -q -Dstyle.color=never -f "$scratch/pom.xml" --strict-checksums \
     -Daether.connector.connectTimeout=20000 -Daether.connector.requestTimeout=60000 \
     "$plugin:copy-dependencies" -DincludeScope=runtime -DoutputDirectory="$scratch/lib" </dev/null >&2
 }

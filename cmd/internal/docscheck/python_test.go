@@ -49,8 +49,8 @@ func TestPythonOfTheWireFormats(t *testing.T) {
 
 // The example reads what the programs write: rows come back once, and their features are those of the events.
 func TestPythonExampleReadsTheTopics(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds both programs")
+	if testing.Short() || underRace {
+		t.Skip("builds both programs, without the race detector")
 	}
 	if !hasPython("numpy", "pyarrow") {
 		t.Skip("python3 with numpy and pyarrow is not here, so examples/python is not run")

@@ -70,8 +70,8 @@ func freePort(t *testing.T) string {
 // The tutorial is followed literally, but for the ports, up to where it needs Kubernetes. Its Python is tried where
 // numpy and pyarrow are there.
 func TestTutorialCanBeFollowed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds both programs, and runs all that the tutorial runs")
+	if testing.Short() || underRace {
+		t.Skip("builds both programs, without the race detector, and runs all that the tutorial runs")
 	}
 	for _, tool := range []string{"bash", "awk", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
