@@ -119,9 +119,6 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	fits := "`trainer fit`"
 	_, trainer := s.user(cluster, fits, rights(fits))
 	model := trainer.untilTrained(3000).Text(t, "model.id")
-	command("`models list`, `models show`", "trainer", "models", "list")
-	command("`models list`, `models show`", "trainer", "models", "show")
-	command("`models rollback`, `unpin`", "trainer", "models", "unpin")
 	command("`inspect`, `explorations list`", "featurizer", "inspect")
 	command("`inspect`, `explorations list`", "featurizer", "explorations", "list")
 	command("`explorations start`, `cancel`", "featurizer", "explorations", "start")
