@@ -3,7 +3,6 @@ package config
 import (
 	"strings"
 
-	"github.com/knadh/koanf/providers/env/v2"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -22,37 +21,27 @@ func normalEnv(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(name, envSeparator, "_"))
 }
 
-// environment is the layer of environment variables.
-type environment struct {
-	schema *schema
-	faults Faults
-}
-
-// provider returns the layer for koanf, with dotted keys as in files.
-func (e *environment) provider(environ []string) *env.Env {
-	return env.Provider("", env.Opt{
-		Prefix:        EnvPrefix,
-		EnvironFunc:   func() []string { return environ },
-		TransformFunc: e.transform,
-	})
-}
-
-// transform turns a variable into a key and its value; an empty key passes it over.
-func (e *environment) transform(name, text string) (string, any) {
-	rest := strings.TrimPrefix(name, EnvPrefix)
-	dotted := strings.ToLower(strings.ReplaceAll(rest, envSeparator, "."))
-	if key := e.schema.byName[dotted]; key != nil {
-		return key.Name, textValue(key, text, name)
+// environmentLayer reads the variables that are named after keys; of one that is there twice, the last.
+func environmentLayer(s *schema, environ []string) (map[string]value, Faults) {
+	out := map[string]value{}
+	var faults Faults
+	for _, variable := range environ {
+		name, text, _ := strings.Cut(variable, "=")
+		rest, ours := strings.CutPrefix(name, EnvPrefix)
+		if !ours {
+			continue
+		}
+		dotted := strings.ToLower(strings.ReplaceAll(rest, envSeparator, "."))
+		if key := s.byName[dotted]; key != nil {
+			out[key.Name] = textValue(key, text, name)
+		} else if near := s.byEnv[normalEnv(name)]; near != nil {
+			faults = append(faults, Fault{Key: near.Name, Value: shown(text, near.Secret), Source: name,
+				Bound: "unknown variable; did you mean " + near.Env + "? (two underscores between section and key)"})
+		} else if strings.Contains(rest, envSeparator) {
+			faults = append(faults, s.unknown(dotted, text, name))
+		}
 	}
-	if near := e.schema.byEnv[normalEnv(name)]; near != nil {
-		e.faults = append(e.faults, Fault{Key: near.Name, Value: shown(text, near.Secret), Source: name,
-			Bound: "unknown variable; did you mean " + near.Env + "? (two underscores between section and key)"})
-		return "", nil
-	}
-	if strings.Contains(rest, envSeparator) {
-		e.faults = append(e.faults, e.schema.unknown(dotted, text, name))
-	}
-	return "", nil
+	return out, faults
 }
 
 // textValue is a value given outside a file. A key of lists takes commas, or a YAML list where an entry has

@@ -1,16 +1,12 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"reflect"
 	"slices"
-
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/v2"
 )
 
 // maxFileBytes is far beyond any configuration; a larger file is another file given by mistake.
@@ -61,35 +57,25 @@ func load(data []byte, name string, environ []string, overrides map[string]any) 
 // loadOver is [LoadOver] on bytes and a given environment.
 func loadOver(defaults map[string]any, data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
 	s := readSchema()
-	file := newParser(name)
-	variables := &environment{schema: s}
-	base, baseFaults := overrideLayer(s, defaults, "default of the command")
-	flags, faults := overrideLayer(s, overrides, "command line")
+	commands, commandFaults := overrideLayer(s, defaults, "default of the command")
+	file, fileFaults := fileLayer(s, data, name)
+	variables, variableFaults := environmentLayer(s, environ)
+	flags, flagFaults := overrideLayer(s, overrides, "command line")
 
-	// Keys are dotted names as they stand: no delimiter, so that koanf layers them and takes nothing apart.
-	layers := koanf.New("")
-	if err := errors.Join(
-		layers.Load(confmap.Provider(base, ""), nil),
-		layers.Load(content(data), file),
-		layers.Load(variables.provider(environ), nil),
-		layers.Load(confmap.Provider(flags, ""), nil),
-	); err != nil {
-		return nil, fmt.Errorf("layer configuration: %w", err)
+	given := map[string]value{}
+	for _, layer := range []map[string]value{commands, file, variables, flags} {
+		maps.Copy(given, layer)
 	}
-	faults = slices.Concat(baseFaults, file.faults, variables.faults, faults)
-
-	c := Default()
-	given := layers.All()
-	check := newChecker(c, faults)
+	check := newChecker(Default(), slices.Concat(commandFaults, fileFaults, variableFaults, flagFaults))
+	config := reflect.ValueOf(check.config).Elem()
 	for i := range s.keys {
 		key := &s.keys[i]
-		v, ok := given[key.Name].(value)
+		v, ok := given[key.Name]
 		if !ok {
 			continue
 		}
 		check.sources[key.Name] = v.Source
-		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
-		if err := assign(field, key.Unit, v); err != nil {
+		if err := assign(config.FieldByIndex(key.index), key.Unit, v); err != nil {
 			check.add(Fault{Key: key.Name, Value: shown(v.String(), key.Secret), Bound: err.Error(), Source: v.Source})
 		}
 	}
@@ -97,23 +83,12 @@ func loadOver(defaults map[string]any, data []byte, name string, environ []strin
 	if len(check.faults) > 0 {
 		return nil, check.faults
 	}
-	return c, nil
-}
-
-// content is a koanf provider of bytes.
-type content []byte
-
-// ReadBytes returns the bytes.
-func (c content) ReadBytes() ([]byte, error) { return c, nil }
-
-// Read completes koanf.Provider; the bytes go through a parser.
-func (c content) Read() (map[string]any, error) {
-	return nil, errors.New("config: bytes are read through a parser")
+	return check.config, nil
 }
 
 // overrideLayer turns what a command sets into values; source says where faults in them lie.
-func overrideLayer(s *schema, overrides map[string]any, source string) (map[string]any, Faults) {
-	out := map[string]any{}
+func overrideLayer(s *schema, overrides map[string]any, source string) (map[string]value, Faults) {
+	out := map[string]value{}
 	var faults Faults
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
 		key := s.byName[name]

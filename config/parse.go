@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,48 +16,44 @@ const (
 	maxNodes = 20_000
 )
 
-// parser turns the YAML of one layer into values by key. It is a koanf.Parser; what is wrong with the form of
-// the file is gathered in faults and left out of the values.
+// fileLayer reads the YAML of a file; name is what faults call it. What is wrong with its form is left out of the
+// values.
+func fileLayer(s *schema, data []byte, name string) (map[string]value, Faults) {
+	p := &parser{source: name, schema: s, values: map[string]value{}, seen: map[string]int{}}
+	p.document(data)
+	return p.values, p.faults
+}
+
+// parser gathers the values of a file by key.
 type parser struct {
-	source string // name of the layer in faults
+	source string // name of the file in faults
 	schema *schema
+	values map[string]value
 	faults Faults
 	seen   map[string]int // line of each key and section
 	nodes  int
 }
 
-func newParser(source string) *parser {
-	return &parser{source: source, schema: readSchema(), seen: map[string]int{}}
-}
-
-// Unmarshal reads a document. Its map is flat: dotted keys of the schema to values.
-func (p *parser) Unmarshal(data []byte) (map[string]any, error) {
-	out := map[string]any{}
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+func (p *parser) document(data []byte) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		if !errors.Is(err, io.EOF) {
 			p.fault(0, "", "", "not YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
 		}
-		return out, nil
+		return
 	}
 	var more yaml.Node
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		p.fault(0, "", "", "more than one YAML document; want one")
 	}
 	if len(document.Content) == 1 {
-		p.section("", document.Content[0], out, 0)
+		p.section("", document.Content[0], 0)
 	}
-	return out, nil
-}
-
-// Marshal completes koanf.Parser; [Config.Print] writes configurations.
-func (p *parser) Marshal(map[string]any) ([]byte, error) {
-	return nil, errors.New("config: the parser of files does not write")
 }
 
 // section reads the keys of a mapping that lies under prefix ("" or "section.").
-func (p *parser) section(prefix string, node *yaml.Node, out map[string]any, depth int) {
+func (p *parser) section(prefix string, node *yaml.Node, depth int) {
 	node = p.resolve(node)
 	name := strings.TrimSuffix(prefix, ".")
 	switch {
@@ -72,12 +69,12 @@ func (p *parser) section(prefix string, node *yaml.Node, out map[string]any, dep
 		return
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		p.entry(prefix, node.Content[i], node.Content[i+1], out, depth)
+		p.entry(prefix, node.Content[i], node.Content[i+1], depth)
 	}
 }
 
 // entry reads one key and what stands beside it.
-func (p *parser) entry(prefix string, keyNode, node *yaml.Node, out map[string]any, depth int) {
+func (p *parser) entry(prefix string, keyNode, node *yaml.Node, depth int) {
 	keyNode, node = p.resolve(keyNode), p.resolve(node)
 	if keyNode == nil || node == nil {
 		return
@@ -99,16 +96,16 @@ func (p *parser) entry(prefix string, keyNode, node *yaml.Node, out map[string]a
 	p.seen[name] = keyNode.Line
 	switch {
 	case section:
-		p.section(name+".", node, out, depth+1)
+		p.section(name+".", node, depth+1)
 	case key == nil:
 		p.faults = append(p.faults, p.schema.unknown(name, nodeText(node), p.at(keyNode.Line)))
 	default:
-		p.value(key, node, out)
+		p.value(key, node)
 	}
 }
 
 // value reads what stands beside a known key.
-func (p *parser) value(key *Key, node *yaml.Node, out map[string]any) {
+func (p *parser) value(key *Key, node *yaml.Node) {
 	v := value{Source: p.at(node.Line)}
 	switch {
 	case isNull(node):
@@ -134,7 +131,7 @@ func (p *parser) value(key *Key, node *yaml.Node, out map[string]any) {
 		p.fault(node.Line, key.Name, "", "is a key and not a section; want "+key.Type)
 		return
 	}
-	out[key.Name] = v
+	p.values[key.Name] = v
 }
 
 // resolve follows an alias. It returns nil once the file has unfolded to more nodes than a configuration has.

@@ -52,7 +52,7 @@ var readSchema = sync.OnceValue(func() *schema {
 func (s *schema) addStruct(prefix string, index []int, defaults reflect.Value) {
 	for i := range defaults.NumField() {
 		field := defaults.Type().Field(i)
-		name, option, _ := strings.Cut(field.Tag.Get("koanf"), ",")
+		name, option, _ := strings.Cut(field.Tag.Get("key"), ",")
 		at := append(append([]int(nil), index...), i)
 		switch {
 		case option == "squash":

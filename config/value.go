@@ -20,8 +20,7 @@ const (
 	valueList
 )
 
-// value is what a layer gives a key, as text. Its fields are exported because koanf copies values field by
-// field.
+// value is what a layer gives a key, as text.
 type value struct {
 	Kind   valueKind
 	Text   string

@@ -13,50 +13,50 @@ import (
 type Config struct {
 	// Brokers are the bootstrap addresses, host:port each. At least one; the others of the cluster are found
 	// through it. No default.
-	Brokers []string `koanf:"brokers"`
+	Brokers []string `key:"brokers"`
 	// ClientID is the name that brokers log and apply quotas to. Default "eerf".
-	ClientID string `koanf:"client_id"`
+	ClientID string `key:"client_id"`
 	// TLS encrypts the connections. Default off.
-	TLS TLS `koanf:"tls"`
+	TLS TLS `key:"tls"`
 	// SASL authenticates the client. Default none.
-	SASL SASL `koanf:"sasl"`
+	SASL SASL `key:"sasl"`
 
 	// DialTimeout bounds opening one connection, with its TLS and SASL exchanges. Default 5s, zero means the
 	// default.
-	DialTimeout time.Duration `koanf:"dial_timeout"`
+	DialTimeout time.Duration `key:"dial_timeout"`
 	// RequestTimeout bounds one request to its answer; a fetch gets fetch_max_wait on top. Half of it is the
 	// time that the broker is given to have a produce request replicated. Default 30s, zero means the default.
-	RequestTimeout time.Duration `koanf:"request_timeout"`
+	RequestTimeout time.Duration `key:"request_timeout"`
 
 	// FetchMaxBytes is what one fetch asks for, in bytes as stored; a batch larger than that is still
 	// returned, alone. Default 4 MiB, zero means the default.
-	FetchMaxBytes int `koanf:"fetch_max_bytes"`
+	FetchMaxBytes int `key:"fetch_max_bytes"`
 	// FetchMaxWait is how long a fetch waits at the broker for a first record. Default 500ms, zero means the
 	// default.
-	FetchMaxWait time.Duration `koanf:"fetch_max_wait"`
+	FetchMaxWait time.Duration `key:"fetch_max_wait"`
 	// BatchBudgetBytes bounds what one fetch holds once decompressed, in bytes: a batch over it is refused
 	// with [pipeline.UnreadableBatchError]. At least fetch_max_bytes. Default 64 MiB, zero means the default.
-	BatchBudgetBytes int `koanf:"batch_budget_bytes"`
+	BatchBudgetBytes int `key:"batch_budget_bytes"`
 	// Compression of produced batches: none, gzip, snappy, lz4 or zstd. Default none: fastest on a good
 	// network; lz4 where bytes matter.
-	Compression Compression `koanf:"compression"`
+	Compression Compression `key:"compression"`
 
 	// SessionTimeout is the time without a heartbeat after which the broker gives a member's partitions to
 	// others. The broker bounds it (group.min.session.timeout.ms, 6s by default, and the like). Default 10s,
 	// zero means the default.
-	SessionTimeout time.Duration `koanf:"session_timeout"`
+	SessionTimeout time.Duration `key:"session_timeout"`
 	// HeartbeatInterval is how often a member reports; a rebalance is noticed at the next heartbeat. At most
 	// a third of session_timeout. Default 1s, zero means the default.
-	HeartbeatInterval time.Duration `koanf:"heartbeat_interval"`
+	HeartbeatInterval time.Duration `key:"heartbeat_interval"`
 	// RebalanceTimeout is how long a rebalance waits for members that still finish their work. Default 30s,
 	// zero means the default.
-	RebalanceTimeout time.Duration `koanf:"rebalance_timeout"`
+	RebalanceTimeout time.Duration `key:"rebalance_timeout"`
 	// PartitionWatchInterval is how often a member looks for partitions added to its topic. Default 5s, zero
 	// means the default.
-	PartitionWatchInterval time.Duration `koanf:"partition_watch_interval"`
+	PartitionWatchInterval time.Duration `key:"partition_watch_interval"`
 	// LeaveTimeout is how long an orderly exit from a group may take once the runs have ended; after it the
 	// connections are cut and the broker finds out by session_timeout. Default 3s, zero means the default.
-	LeaveTimeout time.Duration `koanf:"leave_timeout"`
+	LeaveTimeout time.Duration `key:"leave_timeout"`
 }
 
 // DefaultConfig is every default, without brokers.

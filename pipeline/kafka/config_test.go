@@ -33,7 +33,7 @@ func TestDefaultsAreValidAndSuffice(t *testing.T) {
 func TestEveryFieldHasAKey(t *testing.T) {
 	for _, of := range []reflect.Type{reflect.TypeFor[kafka.Config](), reflect.TypeFor[kafka.TLS](), reflect.TypeFor[kafka.SASL]()} {
 		for i := range of.NumField() {
-			if key := of.Field(i).Tag.Get("koanf"); key == "" || key != strings.ToLower(key) {
+			if key := of.Field(i).Tag.Get("key"); key == "" || key != strings.ToLower(key) {
 				t.Errorf("%v.%s has key %q", of, of.Field(i).Name, key)
 			}
 		}

@@ -16,15 +16,15 @@ import (
 // TLS says how connections are encrypted.
 type TLS struct {
 	// Enabled turns encryption on. Default false.
-	Enabled bool `koanf:"enabled"`
+	Enabled bool `key:"enabled"`
 	// CAFile is a PEM file of the authorities that sign the brokers' certificates. Empty means those of the
 	// system.
-	CAFile string `koanf:"ca_file"`
+	CAFile string `key:"ca_file"`
 	// CertFile and KeyFile are the client's own certificate and key, PEM. Empty means none; both or neither.
-	CertFile string `koanf:"cert_file"`
-	KeyFile  string `koanf:"key_file"`
+	CertFile string `key:"cert_file"`
+	KeyFile  string `key:"key_file"`
 	// ServerName is the name that the brokers' certificates must carry. Empty means the host dialled.
-	ServerName string `koanf:"server_name"`
+	ServerName string `key:"server_name"`
 }
 
 func (t TLS) faults() []error {
@@ -67,16 +67,16 @@ func (t TLS) config() (*tls.Config, error) {
 // SASL says how the client authenticates.
 type SASL struct {
 	// Mechanism is plain, scram-sha-256 or scram-sha-512. Empty means no authentication.
-	Mechanism string `koanf:"mechanism"`
+	Mechanism string `key:"mechanism"`
 	// User is the name to authenticate as.
-	User string `koanf:"user"`
+	User string `key:"user"`
 	// Password is the secret itself; prefer password_file.
-	Password string `koanf:"password"`
+	Password string `key:"password"`
 	// PasswordFile is a file that holds the secret; one newline at its end is not part of it. Exactly one of
 	// password and password_file is set.
-	PasswordFile string `koanf:"password_file"`
+	PasswordFile string `key:"password_file"`
 	// AllowPlaintext lets mechanism plain send the password over an unencrypted connection. Default false.
-	AllowPlaintext bool `koanf:"allow_plaintext"`
+	AllowPlaintext bool `key:"allow_plaintext"`
 }
 
 var mechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
