@@ -44,8 +44,8 @@ noasm: ## all tests without assembly, in the modules used as well
 avx2: ## all tests as on a processor without AVX-512
 	GODEBUG=cpu.avx512f=off $(GO) test -count=1 $(PKG)
 
-generate: ## the assembly, from the generators in internal/asm
-	$(GO) generate -run '/asm ' $(PKG)
+generate: ## the assembly, from the generators in internal/tools/asm
+	$(GO) generate -run '/tools ' $(PKG)
 
 vet: ## go vet, also of the files for another processor
 	$(GO) vet $(PKG)
@@ -107,12 +107,12 @@ bench-doc: ## the tables of docs/performance.md, from what the three above wrote
 	@set -e; for part in benchmarks:bench peers:bench-peers costs:bench-growth; do \
 		file=$(CURDIR)/bin/$${part#*:}.txt; \
 		if [ -e "$$file" ]; then \
-			$(GO) run -C internal/benchtable . -only $${part%:*} -into $(CURDIR)/docs/performance.md "$$file"; \
+			$(GO) run -C internal/tools ./benchtable -only $${part%:*} -into $(CURDIR)/docs/performance.md "$$file"; \
 		fi; \
 	done
 
 benchstat: ## compares the files OLD and NEW of two runs
-	cd internal/benchtable && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))
+	cd internal/tools && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

@@ -5,11 +5,11 @@
 #   scripts/bench.sh FILE FLAG...
 #
 # Runs `go test -run '^$' -bench=... FLAG...` ROUNDS times and writes what it prints to FILE, which benchstat reads;
-# then prints the table of internal/benchtable. What FILE held before is lost.
+# then prints the table of internal/tools/benchtable. What FILE held before is lost.
 #
 # ROUNDS=N            how many rounds (5)
 # PEERS=COMMAND       give each round's output to COMMAND and add what that prints: see scripts/bench_peers.py
-# TABLE="FLAG..."     flags of internal/benchtable
+# TABLE="FLAG..."     flags of internal/tools/benchtable
 set -euo pipefail
 
 (($# > 1)) || { sed -n '2,/^set/{/^#/p}' "$0" >&2; exit 2; }
@@ -30,4 +30,4 @@ for ((i = 1; i <= ${ROUNDS:=5}; i++)); do
   fi
 done
 read -ra flags <<<"${TABLE:-}"
-go run -C internal/benchtable . "${flags[@]+"${flags[@]}"}" "$file"
+go run -C internal/tools ./benchtable "${flags[@]+"${flags[@]}"}" "$file"

@@ -4,7 +4,7 @@
     go test -run '^$' -bench 'Score|Transform' ./scoring | scripts/bench_peers.py [--seconds 0.3]
 
 Reads the output of Go benchmarks. For every line of Score and Transform on one processor it prints lines of the same
-name, with by=... at the end, in the same format: internal/benchtable sets them side by side. What Python lacks is named
+name, with by=... at the end, in the same format: internal/tools/benchtable sets them side by side. What Python lacks is named
 on standard error and left out.
 
 All of it is float32. by=numpy-chunks works on 512 rows at a time in buffers that it keeps, as one would write it for

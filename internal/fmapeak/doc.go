@@ -2,4 +2,4 @@
 // which part of that their kernels reach in the same run, on the same machine, at the same clock.
 package fmapeak
 
-//go:generate go run -C ../asm ./fmapeak -out ../fmapeak/loop_amd64.s -stubs ../fmapeak/loop_amd64.go -pkg fmapeak
+//go:generate go run -C ../tools ./asm/fmapeak -out ../fmapeak/loop_amd64.s -stubs ../fmapeak/loop_amd64.go -pkg fmapeak

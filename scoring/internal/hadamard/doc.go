@@ -9,4 +9,4 @@
 // Sums of scores are made from these numbers: a change of their bits is a change of kernel.Name.
 package hadamard
 
-//go:generate go run -C ../../../internal/asm ./hadamard -out ../../scoring/internal/hadamard/hadamard_amd64.s -stubs ../../scoring/internal/hadamard/hadamard_amd64.go -pkg hadamard
+//go:generate go run -C ../../../internal/tools ./asm/hadamard -out ../../scoring/internal/hadamard/hadamard_amd64.s -stubs ../../scoring/internal/hadamard/hadamard_amd64.go -pkg hadamard

@@ -16,7 +16,7 @@
 // the feature map is applied to the registers. Score lets tiles write features to a few kilobytes that stay in the
 // first-level cache and adds those to float64 sums: the conversion is then part of a load, which leaves the arithmetic
 // ports to the product. With AVX-512 and targets of one value or of classes both are one call of assembly, bounded in
-// time since it cannot be interrupted. The assembly is written by internal/asm/tile. Plain Go stands in everywhere else.
+// time since it cannot be interrupted. The assembly is written by internal/tools/asm/tile. Plain Go stands in everywhere else.
 //
 // # Bits
 //

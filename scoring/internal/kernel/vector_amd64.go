@@ -2,7 +2,7 @@
 
 package kernel
 
-//go:generate go run -C ../../../internal/asm ./tile -out ../../scoring/internal/kernel/tile_amd64.s -stubs ../../scoring/internal/kernel/tile_amd64.go -pkg kernel
+//go:generate go run -C ../../../internal/tools ./asm/tile -out ../../scoring/internal/kernel/tile_amd64.s -stubs ../../scoring/internal/kernel/tile_amd64.go -pkg kernel
 
 import (
 	"math"

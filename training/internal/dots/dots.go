@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-//go:generate go run -C ../../../internal/asm ./dots -out ../../training/internal/dots/loops_amd64.s -stubs ../../training/internal/dots/loops_amd64.go -pkg dots
+//go:generate go run -C ../../../internal/tools ./asm/dots -out ../../training/internal/dots/loops_amd64.s -stubs ../../training/internal/dots/loops_amd64.go -pkg dots
 
 const (
 	lanes       = 8 // partial sums of a dot product

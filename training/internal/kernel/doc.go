@@ -8,4 +8,4 @@
 // A call runs over memory that the caller bounds: assembly cannot be preempted, so the callers keep one below 0.2 ms.
 package kernel
 
-//go:generate go run -C ../../../internal/asm ./gram -out ../../training/internal/kernel/loops_amd64.s -stubs ../../training/internal/kernel/loops_amd64.go -pkg kernel
+//go:generate go run -C ../../../internal/tools ./asm/gram -out ../../training/internal/kernel/loops_amd64.s -stubs ../../training/internal/kernel/loops_amd64.go -pkg kernel

@@ -8,7 +8,7 @@ package thin
 
 import "github.com/eerf-stream/eerf/internal/simd"
 
-//go:generate go run -C ../../../internal/asm ./thin -out ../../training/internal/thin/loops_amd64.s -stubs ../../training/internal/thin/loops_amd64.go -pkg thin
+//go:generate go run -C ../../../internal/tools ./asm/thin -out ../../training/internal/thin/loops_amd64.s -stubs ../../training/internal/thin/loops_amd64.go -pkg thin
 
 const (
 	// Columns is the number of columns of a thin matrix, row-major. Fewer are padded.

@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-//go:generate go run -C ../../../../internal/asm ./standardize -out ../../arrowio/encoder/internal/standardize/kernel_amd64.s -stubs ../../arrowio/encoder/internal/standardize/kernel_amd64.go -pkg standardize
+//go:generate go run -C ../../../../internal/tools ./asm/standardize -out ../../arrowio/encoder/internal/standardize/kernel_amd64.s -stubs ../../arrowio/encoder/internal/standardize/kernel_amd64.go -pkg standardize
 
 // Lanes is how many numbers the functions may leave to the caller at most before they can go on.
 const Lanes = 8

@@ -1,0 +1,335 @@
+package k8s
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const configPath = "/etc/eerf/eerf.yaml" // in a container
+
+// programs is the folder of the two programs, built from the module around this one when they are first needed.
+var programs = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "eerf-programs-")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", folder, "./cmd/featurizer", "./cmd/trainer")
+	build.Dir = rootPath
+	if out, err := build.CombinedOutput(); err != nil {
+		return folder, fmt.Errorf("build programs: %w\n%s", err, out)
+	}
+	return folder, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder, _ := programs(); folder != "" {
+		_ = os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
+// run runs a program of a container with its environment.
+func run(t *testing.T, c *corev1.Container, program string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	folder, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, program), args...)
+	command.Env = environment(t, c)
+	var out, faults bytes.Buffer
+	command.Stdout, command.Stderr = &out, &faults
+	err = command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), faults.String(), command.ProcessState.ExitCode()
+}
+
+// environment is what a container has in it, with made-up secrets.
+func environment(t *testing.T, c *corev1.Container) []string {
+	t.Helper()
+	var all []string
+	for _, e := range c.Env {
+		value := e.Value
+		switch from := e.ValueFrom; {
+		case from == nil:
+		case from.SecretKeyRef != nil:
+			value = strings.Repeat("secret", 6)
+		case from.ResourceFieldRef != nil && from.ResourceFieldRef.Resource == "limits.memory" && from.ResourceFieldRef.ContainerName == c.Name:
+			value = strconv.FormatInt(c.Resources.Limits.Memory().Value(), 10)
+		default:
+			t.Fatalf("variable %s: this test does not know where its value comes from", e.Name)
+		}
+		all = append(all, e.Name+"="+value)
+	}
+	return all
+}
+
+// configFile writes what is mounted at configPath into a file.
+func (o *overlay) configFile(t *testing.T, w *workload, c *corev1.Container) string {
+	t.Helper()
+	for _, mount := range c.VolumeMounts {
+		for _, volume := range w.pod.Spec.Volumes {
+			if mount.Name != volume.Name || mount.MountPath != path.Dir(configPath) || volume.ConfigMap == nil {
+				continue
+			}
+			for _, m := range all[*corev1.ConfigMap](o) {
+				if text, ok := m.Data[path.Base(configPath)]; ok && m.Name == volume.ConfigMap.Name {
+					name := filepath.Join(t.TempDir(), path.Base(configPath))
+					if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					return name
+				}
+			}
+		}
+	}
+	t.Fatalf("%v: container %s has no configuration at %s", w, c.Name, configPath)
+	return ""
+}
+
+// configuration is what the tests look at of one in force.
+type configuration struct {
+	Kafka struct {
+		Brokers      []string `json:"brokers"`
+		LeaveTimeout string   `json:"leave_timeout"`
+		TLS          struct {
+			CAFile string `json:"ca_file"`
+		} `json:"tls"`
+		SASL struct {
+			PasswordFile string `json:"password_file"`
+		} `json:"sasl"`
+	} `json:"kafka"`
+	Pipeline struct {
+		Name string `json:"name"`
+	} `json:"pipeline"`
+	Topics struct {
+		Events       string `json:"events"`
+		Explorations string `json:"explorations"`
+		Scores       string `json:"scores"`
+		FeatureSets  string `json:"feature_sets"`
+		Features     string `json:"features"`
+		Models       string `json:"models"`
+		DeadLetters  string `json:"dead_letters"`
+		Partitions   int    `json:"partitions"`
+		Replication  int    `json:"replication"`
+	} `json:"topics"`
+	Events struct {
+		Label []string `json:"label"`
+	} `json:"events"`
+	Exploration struct {
+		Deadline string `json:"deadline"`
+	} `json:"exploration"`
+	Featurize struct {
+		Start string `json:"start"`
+	} `json:"featurize"`
+	Admin struct {
+		Listen string `json:"listen"`
+	} `json:"admin"`
+	Memory struct {
+		Partitions int `json:"partitions"`
+	} `json:"memory"`
+	Shutdown struct {
+		DrainTimeout string `json:"drain_timeout"`
+	} `json:"shutdown"`
+}
+
+// configuration is the one in force in the container of a workload, as the program itself prints it.
+func (o *overlay) configuration(t *testing.T, name string) *configuration {
+	t.Helper()
+	for _, w := range o.workloads() {
+		if w.name != name {
+			continue
+		}
+		c := &w.pod.Spec.Containers[0]
+		out, faults, code := run(t, c, "featurizer", "config", "print", "--json", "--config", o.configFile(t, w, c))
+		if code != 0 {
+			t.Fatalf("%v: %s", w, faults)
+		}
+		var printed configuration
+		if err := json.Unmarshal([]byte(out), &printed); err != nil {
+			t.Fatal(err)
+		}
+		return &printed
+	}
+	t.Fatalf("there is no %s", name)
+	return nil
+}
+
+func duration(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// stagesOf are the stages that a container runs.
+func stagesOf(t *testing.T, c *corev1.Container) []string {
+	t.Helper()
+	if path.Base(c.Command[0]) == "trainer" {
+		return []string{"train"}
+	}
+	at := slices.Index(c.Args, "--stages")
+	if at < 0 || at+1 == len(c.Args) {
+		t.Fatalf("%v runs all stages, or names none", c.Args)
+	}
+	return strings.Split(c.Args[at+1], ",")
+}
+
+// TestConfigurationHasNoFaults asks the program itself, with the environment of each container, its stages and its memory: an
+// unknown key or variable is a fault, and so is memory that would not do at the worst.
+func TestConfigurationHasNoFaults(t *testing.T) {
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		for _, w := range o.workloads() {
+			if !w.ours() {
+				continue
+			}
+			c := &w.pod.Spec.Containers[0]
+			stages := strings.Join(stagesOf(t, c), ",")
+			_, faults, code := run(t, c, "featurizer", "config", "check", "--config", o.configFile(t, w, c), "--stages", stages)
+			if code != 0 {
+				t.Errorf("%v: %s", w, faults)
+			}
+			inForce := o.configuration(t, w.name)
+			if len(inForce.Events.Label) == 0 {
+				t.Errorf("%v: events.label is not set: nothing could be explored", w)
+			}
+			if duration(t, inForce.Exploration.Deadline) == 0 {
+				t.Errorf("%v: exploration.deadline is not set: an idle partition would hold an exploration up for ever", w)
+			}
+		}
+	})
+}
+
+// TestEveryStageRuns counts stages: each is run by one service.
+func TestEveryStageRuns(t *testing.T) {
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		var running []string
+		for _, w := range o.workloads() {
+			if w.ours() && w.service {
+				running = append(running, stagesOf(t, &w.pod.Spec.Containers[0])...)
+			}
+		}
+		slices.Sort(running)
+		if want := []string{"calibrate", "featurize", "select", "subsample", "train"}; !slices.Equal(running, want) {
+			t.Errorf("the services run the stages %v, there are %v", running, want)
+		}
+	})
+}
+
+// TestProgramsTakeTheArguments runs each container's command where the configuration does not exist: it must get as far as
+// reading that. Unknown commands, flags and stages end before, with exit code 2.
+func TestProgramsTakeTheArguments(t *testing.T) {
+	if _, err := os.Stat(configPath); err == nil {
+		t.Skipf("%s exists on this machine: the program would run", configPath)
+	}
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		for _, w := range o.workloads() {
+			if !w.ours() {
+				continue
+			}
+			for _, c := range w.containers() {
+				_, said, code := run(t, &c, path.Base(c.Command[0]), c.Args...)
+				if code != 1 || !strings.Contains(said, "read configuration") {
+					t.Errorf("%v: %v %v: exit code %d\n%s", w, c.Command, c.Args, code, said)
+				}
+				if path.Dir(c.Command[0]) != "/usr/local/bin" || len(c.Command) != 1 {
+					t.Errorf("%v: %v: the image has the programs in /usr/local/bin", w, c.Command)
+				}
+			}
+		}
+	})
+}
+
+// shutdownSlack is what docs/operations.md says that an end takes at most beside the two time-outs.
+const shutdownSlack = 10 * time.Second
+
+// TestPodsMayFinish compares how long a pod may take to end with how long its process takes at most.
+func TestPodsMayFinish(t *testing.T) {
+	const margin = 5 * time.Second
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		for _, w := range o.workloads() {
+			if !w.ours() || !w.service {
+				continue
+			}
+			inForce := o.configuration(t, w.name)
+			needed := duration(t, inForce.Shutdown.DrainTimeout) + duration(t, inForce.Kafka.LeaveTimeout) + shutdownSlack
+			if grace := time.Duration(*w.pod.Spec.TerminationGracePeriodSeconds) * time.Second; grace < needed+margin {
+				t.Errorf("%v is killed after %v, a shutdown takes %v at most", w, grace, needed)
+			}
+		}
+	})
+}
+
+// TestMountedFilesAreThere looks whether the files that the configuration names come with a volume.
+func TestMountedFilesAreThere(t *testing.T) {
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		for _, w := range o.workloads() {
+			if !w.ours() {
+				continue
+			}
+			kafka := o.configuration(t, w.name).Kafka
+			mounted := mountedSecrets(w)
+			for _, name := range []string{kafka.TLS.CAFile, kafka.SASL.PasswordFile} {
+				if name != "" && !slices.Contains(mounted, name) {
+					t.Errorf("%v: %s is not among the mounted files %v", w, name, mounted)
+				}
+			}
+		}
+	})
+}
+
+// mountedSecrets are the paths of keys of Secrets that are mounted by name.
+func mountedSecrets(w *workload) []string {
+	var paths []string
+	for _, mount := range w.pod.Spec.Containers[0].VolumeMounts {
+		for _, volume := range w.pod.Spec.Volumes {
+			if mount.Name != volume.Name || volume.Projected == nil {
+				continue
+			}
+			for _, source := range volume.Projected.Sources {
+				if source.Secret == nil {
+					continue
+				}
+				for _, item := range source.Secret.Items {
+					paths = append(paths, path.Join(mount.MountPath, item.Path))
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// listenPort is the port that is listened on, on all addresses.
+func (c *configuration) listenPort(t *testing.T) int32 {
+	t.Helper()
+	host, port, err := net.SplitHostPort(c.Admin.Listen)
+	if err != nil || host != "" {
+		t.Fatalf("admin.listen %q: probes come from outside of the pod", c.Admin.Listen)
+	}
+	number, err := strconv.ParseInt(port, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int32(number)
+}

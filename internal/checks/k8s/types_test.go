@@ -1,0 +1,201 @@
+package k8s
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+)
+
+// known has the groups of the Kubernetes API that the manifests use.
+var known = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, networkingv1.AddToScheme, autoscalingv2.AddToScheme,
+	} {
+		utilruntime.Must(add(s))
+	}
+	return s
+}()
+
+// strict reads text as the API server does: unknown fields and repeated ones are errors.
+var strict = serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
+
+func decode(m *Manifest) (runtime.Object, error) {
+	object, _, err := strict.Decode(m.Text, nil, nil)
+	return object, err
+}
+
+func TestEveryFileIsUsed(t *testing.T) {
+	used := []string{"/README.md", "/monitoring/alerts.yaml"} // the latter by who has no operator
+	shared := copyFiles(t)
+	for _, folder := range []string{"overlays/dev", "overlays/production"} {
+		render(t, shared, folder)
+	}
+	if err := shared.Replace("/overlays/production/kustomization.yaml", "- ../../components/keda", "- ../../components/hpa"); err != nil {
+		t.Fatal(err)
+	}
+	render(t, shared, "overlays/production")
+	used = append(used, shared.Read()...)
+	for _, name := range files(t) {
+		if !slices.Contains(used, name) && !strings.HasSuffix(name, "_test.go") {
+			t.Errorf("%s is used by no overlay", name)
+		}
+	}
+}
+
+// TestKubectlRendersTheSame runs where there is a kubectl.
+func TestKubectlRendersTheSame(t *testing.T) {
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Skip("no kubectl")
+	}
+	for _, folder := range []string{"overlays/dev", "overlays/production"} {
+		out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", filepath.Join(manifestsPath, folder)).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		var ours [][]byte
+		for _, m := range render(t, copyFiles(t), folder).manifests {
+			ours = append(ours, canonical(t, m.Text))
+		}
+		theirs := bytes.Split(out, []byte("\n---\n"))
+		for i := range theirs {
+			theirs[i] = canonical(t, theirs[i])
+		}
+		sortTexts(ours)
+		sortTexts(theirs)
+		if len(ours) != len(theirs) {
+			t.Fatalf("%s: kubectl renders %d objects, this module %d", folder, len(theirs), len(ours))
+		}
+		for i := range ours {
+			if !bytes.Equal(ours[i], theirs[i]) {
+				t.Errorf("%s: kubectl renders\n%s\nthis module\n%s", folder, theirs[i], ours[i])
+			}
+		}
+	}
+}
+
+func sortTexts(texts [][]byte) { slices.SortFunc(texts, bytes.Compare) }
+
+// canonical writes YAML with sorted keys.
+func canonical(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var tree any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := yaml.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sorted
+}
+
+// TestEveryObjectHasAType reads every object by the type, or the definition, that its kind has.
+func TestEveryObjectHasAType(t *testing.T) {
+	definitions := loadDefinitions(t)
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		for _, m := range o.manifests {
+			kind := m.GroupVersionKind()
+			switch {
+			case known.Recognizes(kind): // was decoded when it was rendered
+			case kind.Group == strimziGroup:
+				if err := decodeStrimzi(m); err != nil {
+					t.Errorf("%v: %v", m, err)
+				}
+			case definitions[kind] != nil:
+				for _, fault := range definitions[kind].faults(m) {
+					t.Errorf("%v: %s", m, fault)
+				}
+			default:
+				t.Errorf("%v: nobody knows the kind %v", m, kind)
+			}
+		}
+	})
+}
+
+// TestFaultsAreFound makes sure that the checks above look: each of these manifests has one fault.
+func TestFaultsAreFound(t *testing.T) {
+	definitions := loadDefinitions(t)
+	head := func(apiVersion, kind string) string {
+		return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: a}\n"
+	}
+	for name, text := range map[string]string{
+		"unknown field":             head("v1", "Service") + "spec: {port: 1}",
+		"field twice":               head("v1", "Service") + "spec: {ports: [{port: 1}], ports: [{port: 2}]}",
+		"wrong type":                head("apps/v1", "Deployment") + "spec: {replicas: two}",
+		"unknown field, definition": head("keda.sh/v1alpha1", "ScaledObject") + "spec: {scaleTargetRef: {name: a}, triggers: [], maxReplicas: 2}",
+		"missing field, definition": head("keda.sh/v1alpha1", "ScaledObject") + "spec: {triggers: []}",
+		"wrong type, definition":    head("monitoring.coreos.com/v1", "PrometheusRule") + "spec: {groups: [{name: 1, rules: []}]}",
+		"bad pattern, definition":   head("monitoring.coreos.com/v1", "PodMonitor") + "spec: {selector: {}, podMetricsEndpoints: [{port: admin, interval: often}]}",
+		"unknown field, Strimzi":    head("kafka.strimzi.io/v1", "KafkaTopic") + "spec: {partition: 1}",
+		"unknown operation":         head("kafka.strimzi.io/v1", "KafkaUser") + "spec: {authorization: {type: simple, acls: [{resource: {type: topic, name: a, patternType: literal}, operations: [Reed]}]}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &Manifest{Text: []byte(text)}
+			if err := yaml.Unmarshal(m.Text, &m.Object); err != nil {
+				t.Fatal(err)
+			}
+			kind := m.GroupVersionKind()
+			var found bool
+			switch {
+			case known.Recognizes(kind):
+				_, err := decode(m)
+				found = err != nil
+			case kind.Group == strimziGroup:
+				found = decodeStrimzi(m) != nil
+			default:
+				found = len(definitions[kind].faults(m)) > 0
+			}
+			if !found {
+				t.Errorf("no fault was found in\n%s", text)
+			}
+		})
+	}
+}
+
+// TestNamesAndNamespaces holds objects to what the API server asks of their names, and to be where they are meant to be.
+func TestNamesAndNamespaces(t *testing.T) {
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		spaces := o.ofKind("Namespace")
+		if len(spaces) != 1 {
+			t.Fatalf("%d namespaces", len(spaces))
+		}
+		space := spaces[0].GetName()
+		seen := map[string]bool{}
+		for _, m := range o.manifests {
+			inNamespace := m.GetKind() != "Namespace" // of all kinds that are used, this one alone is not in one
+			if inNamespace != (m.GetNamespace() == space) {
+				t.Errorf("%v is in namespace %q", m, m.GetNamespace())
+			}
+			if faults := validation.IsDNS1123Subdomain(m.GetName()); len(faults) > 0 {
+				t.Errorf("%v: %v", m, faults)
+			}
+			if id := m.GroupVersionKind().String() + m.GetName(); seen[id] {
+				t.Errorf("%v is there twice", m)
+			} else {
+				seen[id] = true
+			}
+			for key, value := range m.GetLabels() {
+				if faults := slices.Concat(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)); len(faults) > 0 {
+					t.Errorf("%v: label %s: %v", m, key, faults)
+				}
+			}
+		}
+	})
+}

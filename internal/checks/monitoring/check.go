@@ -1,0 +1,99 @@
+package monitoring
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Metrics are the labels of the metrics that a process serves, by their names as a query writes them.
+type Metrics map[string][]string
+
+// target are the labels that whoever collects the metrics adds.
+var target = []string{"job", "instance", "namespace", "pod"}
+
+// ParseMetrics reads lines of name, type and labels with commas.
+func ParseMetrics(text string) (Metrics, error) {
+	metrics := Metrics{}
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			return nil, fmt.Errorf("line %q: want name, type and labels", line)
+		}
+		name, kind, names := fields[0], fields[1], slices.Clone(target)
+		if len(fields) > 2 {
+			names = append(names, strings.Split(fields[2], ",")...)
+		}
+		if kind != "histogram" {
+			metrics[name] = names
+			continue
+		}
+		metrics[name+"_bucket"] = append(names, labels.BucketLabel)
+		metrics[name+"_sum"], metrics[name+"_count"] = names, names
+	}
+	return metrics, nil
+}
+
+// grafana are what Grafana puts in place of its variables.
+var grafana = strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$__interval", "1m")
+
+// variable is any other one; it stands in texts alone.
+var variable = regexp.MustCompile(`\$\{?[a-z_]+\}?`)
+
+// Check parses a query and returns what it asks for that is not there: metrics and labels.
+func (m Metrics) Check(query string) []error {
+	query = variable.ReplaceAllString(grafana.Replace(query), "x")
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		return []error{err}
+	}
+	var faults []error
+	known := slices.Clone(target)
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			faults = append(faults, m.checkSelector(selector)...)
+			known = append(known, m[selector.Name]...)
+		}
+		return nil
+	})
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		for _, label := range mentioned(node) {
+			if !slices.Contains(known, label) {
+				faults = append(faults, fmt.Errorf("label %s is on no metric of the query", label))
+			}
+		}
+		return nil
+	})
+	return faults
+}
+
+func (m Metrics) checkSelector(selector *parser.VectorSelector) (faults []error) {
+	names, ok := m[selector.Name]
+	if !ok {
+		return []error{fmt.Errorf("metric %s is not served", selector.Name)}
+	}
+	for _, matcher := range selector.LabelMatchers {
+		if matcher.Name != model.MetricNameLabel && !slices.Contains(names, matcher.Name) {
+			faults = append(faults, fmt.Errorf("metric %s has no label %s", selector.Name, matcher.Name))
+		}
+	}
+	return faults
+}
+
+// mentioned are the labels that an aggregation or a match of two sides names.
+func mentioned(node parser.Node) []string {
+	switch n := node.(type) {
+	case *parser.AggregateExpr:
+		return n.Grouping
+	case *parser.BinaryExpr:
+		if n.VectorMatching != nil {
+			return append(slices.Clone(n.VectorMatching.MatchingLabels), n.VectorMatching.Include...)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package monitoring
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	alertsPath    = "../../../k8s/monitoring/alerts.yaml"
+	dashboardPath = "../../../k8s/monitoring/dashboard.json"
+	metricsPath   = "../../../telemetry/testdata/metrics.txt"
+	runbookPath   = "../../../docs/operations.md"
+	runbookURL    = "https://github.com/eerf-stream/eerf/blob/main/docs/operations.md#"
+)
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func served(t *testing.T) Metrics {
+	t.Helper()
+	metrics, err := ParseMetrics(string(read(t, metricsPath)))
+	if err != nil || len(metrics) == 0 {
+		t.Fatalf("%d metrics, %v", len(metrics), err)
+	}
+	return metrics
+}
+
+func alerts(t *testing.T) []rulefmt.Rule {
+	t.Helper()
+	groups, errs := rulefmt.Parse(read(t, alertsPath), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	for _, err := range errs {
+		t.Error(err)
+	}
+	var rules []rulefmt.Rule
+	for _, group := range groups.Groups {
+		rules = append(rules, group.Rules...)
+	}
+	if len(rules) == 0 {
+		t.Fatal("no rules")
+	}
+	return rules
+}
+
+func TestAlertsAskForWhatIsServed(t *testing.T) {
+	metrics := served(t)
+	for _, rule := range alerts(t) {
+		for _, fault := range metrics.Check(rule.Expr) {
+			t.Errorf("%s: %v", rule.Alert, fault)
+		}
+		if severity := rule.Labels["severity"]; severity != "page" && severity != "ticket" {
+			t.Errorf("%s has severity %q", rule.Alert, severity)
+		}
+		if rule.Annotations["summary"] == "" {
+			t.Errorf("%s has no summary", rule.Alert)
+		}
+	}
+}
+
+// anchors are the headings of a page as GitHub links to them.
+func anchors(page string) map[string]bool {
+	found := map[string]bool{}
+	drop := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for line := range strings.Lines(page) {
+		if title := strings.TrimLeft(line, "#"); title != line && strings.HasPrefix(title, " ") {
+			title = drop.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			found[strings.ReplaceAll(title, " ", "-")] = true
+		}
+	}
+	return found
+}
+
+func TestEveryAlertHasItsPartInTheRunbook(t *testing.T) {
+	page := string(read(t, runbookPath))
+	there := anchors(page)
+	named := map[string]bool{}
+	for _, rule := range alerts(t) {
+		named[rule.Alert] = true
+		anchor, ok := strings.CutPrefix(rule.Annotations["runbook_url"], runbookURL)
+		if !ok || anchor != strings.ToLower(rule.Alert) {
+			t.Errorf("%s: runbook_url %q", rule.Alert, rule.Annotations["runbook_url"])
+		}
+		if !there[anchor] {
+			t.Errorf("%s: %s has no heading %s", rule.Alert, runbookPath, anchor)
+		}
+	}
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (Eerf\w+)$`).FindAllStringSubmatch(page, -1) {
+		if !named[heading[1]] {
+			t.Errorf("%s has a part for %s, which is no alert", runbookPath, heading[1])
+		}
+	}
+}
+
+func TestDashboardAsksForWhatIsServed(t *testing.T) {
+	var dashboard any
+	if err := json.Unmarshal(read(t, dashboardPath), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	metrics := served(t)
+	asked := map[string]bool{}
+	var queries int
+	var walk func(node any)
+	walk = func(node any) {
+		switch n := node.(type) {
+		case []any:
+			for _, one := range n {
+				walk(one)
+			}
+		case map[string]any:
+			if expr, ok := n["expr"].(string); ok {
+				queries++
+				for _, fault := range metrics.Check(expr) {
+					t.Errorf("%s: %v", expr, fault)
+				}
+				for name := range metrics {
+					asked[name] = asked[name] || regexp.MustCompile(`\b`+name+`\b`).MatchString(expr)
+				}
+			}
+			for _, one := range n {
+				walk(one)
+			}
+		}
+	}
+	walk(dashboard)
+	if queries < 40 {
+		t.Errorf("%d queries", queries)
+	}
+	for name := range metrics {
+		derived := strings.HasSuffix(name, "_sum") || strings.HasSuffix(name, "_count")
+		if !asked[name] && !derived && !unshown[name] {
+			t.Errorf("the dashboard does not show %s", name)
+		}
+	}
+}
+
+// unshown are metrics that the dashboard leaves out.
+var unshown = map[string]bool{
+	"eerf_next_offset":                            true, // of use for one partition at a time
+	"eerf_output_messages_total":                  true, // beside its bytes
+	"eerf_exploration_planned_timestamp_seconds":  true,
+	"eerf_exploration_deadline_timestamp_seconds": true, // an alert looks at it
+}
+
+func TestVariablesOfTheDashboard(t *testing.T) {
+	var dashboard struct {
+		Templating struct {
+			List []struct{ Name, Definition string }
+		}
+		Panels []struct {
+			ID      int
+			GridPos struct{ X, Y, W, H int }
+		}
+	}
+	if err := json.Unmarshal(read(t, dashboardPath), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, v := range dashboard.Templating.List {
+		names[v.Name] = true
+	}
+	for _, used := range regexp.MustCompile(`\$\{?([a-z]\w*)`).FindAllStringSubmatch(string(read(t, dashboardPath)), -1) {
+		if !names[used[1]] {
+			t.Errorf("variable %s is not defined", used[1])
+		}
+	}
+	cells, ids := map[[2]int]int{}, map[int]bool{}
+	for _, p := range dashboard.Panels {
+		if ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 {
+			t.Errorf("panel %d: %+v", p.ID, p.GridPos)
+		}
+		ids[p.ID] = true
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other, taken := cells[[2]int{x, y}]; taken {
+					t.Fatalf("panels %d and %d overlap", other, p.ID)
+				}
+				cells[[2]int{x, y}] = p.ID
+			}
+		}
+	}
+}
+
+// example are series, in the language of Prometheus' own tests, in which an alert's expression holds at the end of a
+// day, and others in which it does not.
+type example struct {
+	Alert string     `yaml:"alert"`
+	Holds [][]string `yaml:"holds"`
+	Not   [][]string `yaml:"not"`
+}
+
+func TestAlertsHoldWhenTheyShould(t *testing.T) {
+	var examples []example
+	if err := yaml.Unmarshal(read(t, "testdata/alerts.yaml"), &examples); err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]example{}
+	for _, e := range examples {
+		tried[e.Alert] = e
+	}
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1_000_000, Timeout: time.Minute})
+	defer engine.Close()
+	for _, rule := range alerts(t) {
+		e := tried[rule.Alert]
+		if len(e.Holds) == 0 || len(e.Not) == 0 {
+			t.Errorf("%s is not tried on series in which it holds and on others", rule.Alert)
+		}
+		delete(tried, rule.Alert)
+		for i, series := range e.Holds {
+			if n := alarms(t, engine, rule.Expr, series); n != 1 {
+				t.Errorf("%s: %d alarms in example %d, want 1", rule.Alert, n, i)
+			}
+		}
+		for i, series := range e.Not {
+			if n := alarms(t, engine, rule.Expr, series); n != 0 {
+				t.Errorf("%s: %d alarms in counterexample %d", rule.Alert, n, i)
+			}
+		}
+	}
+	for name := range tried {
+		t.Errorf("%s is no alert", name)
+	}
+}
+
+func TestCheckFindsWhatIsNotThere(t *testing.T) {
+	metrics, err := ParseMetrics("a_total counter stage\nb_seconds histogram stage\nc gauge\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		`sum by (stage, job) (rate(a_total{stage="x", pipeline!="$pipeline"}[$__rate_interval]))`: "metric a_total has no label pipeline",
+		`histogram_quantile(0.5, sum by (le, stage) (rate(b_seconds_bucket[5m])))`:                "",
+		`b_seconds`:                       "metric b_seconds is not served",
+		`sum by (partition) (a_total)`:    "label partition is on no metric",
+		`a_total / on (instance) c`:       "",
+		`a_total / on (nowhere) c`:        "label nowhere",
+		`sum(rate(a_total[${interval}]))`: "parse error",
+		`sum by (le) (c)`:                 "label le",
+		`a_total +`:                       "unexpected end",
+	} {
+		var have []string
+		for _, fault := range metrics.Check(query) {
+			have = append(have, fault.Error())
+		}
+		text := strings.Join(have, "; ")
+		if want == "" && text != "" || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, want %q", query, text, want)
+		}
+	}
+	if _, err := ParseMetrics("lonely\n"); err == nil {
+		t.Error("a line without a type was read")
+	}
+}

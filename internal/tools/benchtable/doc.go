@@ -1,0 +1,22 @@
+// Command benchtable reads the output of Go benchmarks, several rounds of each, and prints what people look for in
+// it: medians, fractions of the peak, the gain of a second core, and the ratio to other programs.
+//
+//	benchtable [-only SECTION] [-markdown | -into PAGE] [-growth FOLDER] [FILE...]
+//
+// With -into the tables replace what stands in a Markdown page between "<!-- benchtable: SECTION -->" or
+// "<!-- benchtable: SECTION REGEXP -->" and "<!-- benchtable: end -->". The expression chooses lines by their whole
+// names, package.Name/key=value/procs=1. Sections: benchmarks are our own lines, peers those of other programs beside
+// ours, costs what was fitted to sets of varied keys.
+//
+// It reads the files, or its standard input, in the format of golang.org/design/14313-benchmark-format. The names of
+// sub-benchmarks are keys and values, such as Score/rows=9380/dim=77/procs=1. These keys mean something here:
+//
+//   - procs: how many processors the benchmark used.
+//   - by: another program measured this line; it is set beside our line whose other keys are those of this one.
+//   - vary: the line belongs to a set that varies the key which is named. With -growth such lines become pictures
+//     and a table of fitted costs.
+//
+// Repeated lines of one name are rounds, in their order; ratios are taken round by round.
+//
+// internal/tools is a module of its own, so that what it needs is no dependency of the programs.
+package main
