@@ -25,6 +25,7 @@ type page struct {
 	links   []string
 	anchors map[string]bool
 	spans   []string // code in a line
+	text    string   // what is neither code nor a link's target
 	blocks  []block
 }
 
@@ -75,10 +76,18 @@ func parsePage(path string, source []byte) *page {
 	p := &page{path: path, anchors: map[string]bool{}}
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if node.Type() == ast.TypeBlock {
+			p.text += "\n"
+		}
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := node.(type) {
+		case *ast.Text:
+			p.text += string(n.Value(source))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				p.text += "\n"
+			}
 		case *ast.Link:
 			p.links = append(p.links, string(n.Destination))
 		case *ast.Image:

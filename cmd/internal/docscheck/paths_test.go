@@ -1,0 +1,133 @@
+package docscheck
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pathLike is a text that can be the path of a file or folder of the repository, or a pattern of such.
+var pathLike = regexp.MustCompile(`^(\./)?[A-Za-z0-9_*.-]+(/[A-Za-z0-9_*.-]+)*/?$`)
+
+// sourceEndings end the names of files that pages have no reason to name but as files of the repository. Others, such as
+// config.yaml or report.html, may be the reader's own.
+var sourceEndings = []string{".go", ".s", ".md", ".sh", ".css", ".js", ".mod"}
+
+// tree is what is in the repository.
+type tree struct {
+	top   map[string]bool // folders of the root
+	names map[string]bool // of files, without their folders
+}
+
+func readTree(t *testing.T) tree {
+	t.Helper()
+	r := tree{top: map[string]bool{}, names: map[string]bool{}}
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "bin"):
+			return filepath.SkipDir
+		case !entry.IsDir():
+			r.names[entry.Name()] = true
+		case filepath.Dir(name) == filepath.Clean(root):
+			r.top[entry.Name()] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// missing is whether a text of a page in a folder names a file or folder that is not there. A text without a slash is
+// taken for a name where it ends like a source file; it may then lie anywhere.
+func (r tree) missing(folder, text string) (isPath, missing bool) {
+	if !pathLike.MatchString(text) {
+		return false, false
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/...")
+	first, _, deep := strings.Cut(name, "/")
+	source := slices.Contains(sourceEndings, path.Ext(name)) && path.Base(name) != path.Ext(name)
+	switch {
+	case !deep && source && !strings.Contains(name, "*"):
+		return true, !r.names[name]
+	case !deep || !r.top[first] && !source:
+		return false, false
+	}
+	for _, from := range []string{"", folder} {
+		if found, err := filepath.Glob(filepath.Join(root, from, name)); err == nil && len(found) > 0 {
+			return true, false
+		}
+	}
+	return true, true
+}
+
+// The files and folders that pages name exist. CHANGELOG.md names those of its time, pages of others theirs.
+func TestPathsThatPagesNameExist(t *testing.T) {
+	repository, found := readTree(t), 0
+	for _, p := range readPages(t) {
+		if p.path == "CHANGELOG.md" || strings.Contains(p.path, "/vendor/") {
+			continue
+		}
+		words := slices.Clone(p.spans)
+		for _, span := range p.spans {
+			words = append(words, strings.Fields(span)...)
+		}
+		for _, b := range p.blocks {
+			words = append(words, strings.Fields(b.text)...)
+		}
+		for word := range strings.FieldsSeq(p.text) {
+			word = strings.TrimRight(word, ".,:;)")
+			if slices.Contains(sourceEndings, path.Ext(word)) {
+				words = append(words, word)
+			}
+		}
+		slices.Sort(words)
+		for _, word := range slices.Compact(words) {
+			isPath, missing := repository.missing(path.Dir(p.path), word)
+			if isPath {
+				found++
+			}
+			if missing {
+				t.Errorf("%s: there is no %s", p.path, word)
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d paths found on all pages", found)
+	}
+}
+
+func TestPathsAreToldFromOtherWords(t *testing.T) {
+	repository := readTree(t)
+	for text, want := range map[string][2]bool{
+		"scoring/doc.go":            {true, false},
+		"./scoring/internal/...":             {true, false},
+		"scoring/internal/":         {true, false},
+		"scoring/nothing.go":        {true, true},
+		"nowhere/doc.go":            {true, true},
+		"scoring/nothing":           {true, true},
+		"config/*_test.go":          {true, false},
+		"config/*.none":             {true, true},
+		"paths_test.go":             {true, false},
+		"no_such_file.go":           {true, true},
+		"config.yaml":               {false, false},
+		"text/plain":                {false, false},
+		"feature-sets":              {false, false},
+		"exploration.min_rows":      {false, false},
+		"https://example.com/a.go":  {false, false},
+		"featurizer run -c x.yaml":  {false, false},
+		"/etc/hosts":                {false, false},
+		"scoring.Score/rows=10/dim": {false, false},
+	} {
+		if isPath, missing := repository.missing("docs", text); isPath != want[0] || missing != want[1] {
+			t.Errorf("%q: path %v, missing %v", text, isPath, missing)
+		}
+	}
+}
