@@ -15,9 +15,9 @@
 // Values are taken by their text, so 010 is the column or password 010 and not eight. Durations carry
 // their unit (30s, 168h); sizes are bytes or carry one (8MiB, 64kB).
 //
-// [Load] reports everything that is wrong in one list, [Faults]: unknown keys with the nearest known one,
-// values of the wrong type, values out of bounds and relations that do not hold. A key that is wrong in itself
-// is left out of the relations, so that one mistake is one fault.
+// [Load] reports everything that is wrong in one list, [Faults]: unknown keys with the nearest known one, keys
+// of earlier versions with what took their place, values of the wrong type, values out of bounds and relations
+// that do not hold. A key that is wrong in itself is left out of the relations, so that one mistake is one fault.
 //
 // The reference text of a key (meaning, unit) is a tag of its struct field, beside the code that it
 // configures; [Keys], [Explain] and [Config.Print] read it from there. Values of secret keys appear in no

@@ -104,6 +104,22 @@ func TestFaultsOfForm(t *testing.T) {
 	}
 }
 
+// A key of an earlier version is one fault, which names the key that took its place, wherever it was given.
+func TestFormerKeysAreRefusedByName(t *testing.T) {
+	formerKeys["train.pause"], formerKeys["passes"] = "now train.interval", "gone: there are none"
+	t.Cleanup(func() { delete(formerKeys, "train.pause"); delete(formerKeys, "passes") })
+	for _, test := range []struct{ text, environ, want string }{
+		{"train: {pause: 5s}", "", "train.pause = 5s (config.yaml:1): key of an earlier version, now train.interval"},
+		{"", "EERF_TRAIN__PAUSE=5s", "train.pause = 5s (EERF_TRAIN__PAUSE): key of an earlier version, now train.interval"},
+		{"passes: {rows: 5}", "", "passes (config.yaml:1): key of an earlier version, gone: there are none"},
+	} {
+		faults := faultsOf(t, test.text, test.environ)
+		if len(faults) != 1 || faults[0].String() != test.want {
+			t.Errorf("faults %v, want %s", faults, test.want)
+		}
+	}
+}
+
 func TestAliasesUnfoldWithinBounds(t *testing.T) {
 	c := loadText(t, "train: {interval: &pause 30s}\nsubsample: {checkpoint_interval: *pause}\n")
 	if c.Stages.Subsample.CheckpointInterval != c.Stages.Train.Interval {

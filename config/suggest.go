@@ -9,7 +9,9 @@ import (
 func (s *schema) unknown(name, text, source string) Fault {
 	near := s.nearest(name)
 	bound := "unknown key"
-	if near != "" {
+	if what, former := formerKeys[name]; former {
+		bound = "key of an earlier version, " + what
+	} else if near != "" {
 		bound = fmt.Sprintf("unknown key; did you mean %s?", near)
 	}
 	// A mistyped name of a secret must not print it.

@@ -108,7 +108,7 @@ func TestPathsAreToldFromOtherWords(t *testing.T) {
 	repository := readTree(t)
 	for text, want := range map[string][2]bool{
 		"scoring/doc.go":            {true, false},
-		"./scoring/internal/...":             {true, false},
+		"./scoring/internal/...":    {true, false},
 		"scoring/internal/":         {true, false},
 		"scoring/nothing.go":        {true, true},
 		"nowhere/doc.go":            {true, true},
