@@ -15,7 +15,7 @@ BENCHPKG      ?= ./scoring/... ./training/... ./stages
 BENCHSKIP     ?= ^BenchmarkGrowth
 PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
 BENCHTIME     ?= 0.3s
-ROUNDS        ?= 5
+ROUNDS        ?= 6
 PKG           ?= ./...
 
 .DEFAULT_GOAL := test
@@ -94,14 +94,16 @@ soak-speed: ## full speed for DURATION, with samples of memory, goroutines and l
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
 
-bench: ## benchmarks in rounds, as a table
-	$(call rounds) -bench '$(BENCH)' -skip '$(BENCHSKIP)' $(BENCHPKG)
+bench: ## benchmarks in rounds, as benchstat prints them
+	$(call rounds,tool benchstat) -bench '$(BENCH)' -skip '$(BENCHSKIP)' $(BENCHPKG)
+
+beside = tool benchstat -row .name,/rows,/dim,/features -col /by
 
 bench-peers: ## numpy and scikit-learn of PYTHON beside the same benchmarks, on one core
-	PEERS='$(PYTHON) scripts/bench_peers.py' $(call rounds,-only peers) -bench '$(PEERBENCH)' ./scoring
+	PEERS='$(PYTHON) scripts/bench_peers.py' $(call rounds,$(beside)) -bench '$(PEERBENCH)' ./scoring
 
 bench-growth: ## how times grow with each number, with pictures in docs/pictures
-	$(call rounds,-only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
+	$(call rounds,run ./benchtable -only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
 
 bench-doc: ## the tables of docs/performance.md, from what the three above wrote to bin/
 	@set -e; for part in benchmarks:bench peers:bench-peers costs:bench-growth; do \

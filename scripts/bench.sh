@@ -5,11 +5,11 @@
 #   scripts/bench.sh FILE FLAG...
 #
 # Runs `go test -run '^$' -bench=... FLAG...` ROUNDS times and writes what it prints to FILE, which benchstat reads;
-# then prints the table of internal/tools/benchtable. What FILE held before is lost.
+# then prints its tables. What FILE held before is lost.
 #
-# ROUNDS=N            how many rounds (5)
+# ROUNDS=N            how many rounds (6, which benchstat needs for its intervals)
 # PEERS=COMMAND       give each round's output to COMMAND and add what that prints: see scripts/bench_peers.py
-# TABLE="FLAG..."     flags of internal/tools/benchtable
+# TABLE=COMMAND       what go does with FILE in internal/tools ("tool benchstat")
 set -euo pipefail
 
 (($# > 1)) || { sed -n '2,/^set/{/^#/p}' "$0" >&2; exit 2; }
@@ -21,7 +21,7 @@ round=$(mktemp)
 trap 'rm -f "$round"' EXIT
 
 : >"$file"
-for ((i = 1; i <= ${ROUNDS:=5}; i++)); do
+for ((i = 1; i <= ${ROUNDS:=6}; i++)); do
   echo "round $i of $ROUNDS" >&2
   go test -run '^$' "$@" >"$round" || { cat "$round" >&2; exit 1; }
   cat "$round" >>"$file"
@@ -29,5 +29,5 @@ for ((i = 1; i <= ${ROUNDS:=5}; i++)); do
     $PEERS <"$round" >>"$file"
   fi
 done
-read -ra flags <<<"${TABLE:-}"
-go run -C internal/tools ./benchtable "${flags[@]+"${flags[@]}"}" "$file"
+read -ra table <<<"${TABLE:-tool benchstat}"
+go -C internal/tools "${table[@]}" "$file"

@@ -1,7 +1,8 @@
-// Command benchtable reads the output of Go benchmarks, several rounds of each, and prints what people look for in
-// it: medians, fractions of the peak, the gain of a second core, and the ratio to other programs.
+// Command benchtable reads the output of Go benchmarks, several rounds of each, and writes what benchstat does not: tables
+// for a Markdown page with the gain of a second core and the ratio to other programs, taken round by round, and costs that
+// are fitted to sets of varied keys, with pictures. On a terminal, benchstat says what was measured.
 //
-//	benchtable [-only SECTION] [-markdown | -into PAGE] [-growth FOLDER] [FILE...]
+//	benchtable [-only SECTION] [-into PAGE] [-growth FOLDER] [FILE...]
 //
 // With -into the tables replace what stands in a Markdown page between "<!-- benchtable: SECTION -->" or
 // "<!-- benchtable: SECTION REGEXP -->" and "<!-- benchtable: end -->". The expression chooses lines by their whole

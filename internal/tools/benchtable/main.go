@@ -27,7 +27,6 @@ var sections = []string{"benchmarks", "peers", "costs"}
 // options are the flags.
 type options struct {
 	only, into, growth string
-	markdown           bool
 	files              []string
 }
 
@@ -35,7 +34,6 @@ func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("benchtable", flag.ContinueOnError)
 	flags.StringVar(&o.only, "only", "", "print these tables alone, of "+strings.Join(sections, ", "))
-	flags.BoolVar(&o.markdown, "markdown", false, "print Markdown instead of boxes")
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown `page` instead")
 	flags.StringVar(&o.growth, "growth", "", "draw the sets of varied keys into this `folder`")
 	if err := flags.Parse(args); err != nil {
@@ -66,7 +64,7 @@ func run(args []string, out io.Writer) error {
 	}
 	for _, section := range sections {
 		if o.asked(section) {
-			if err := o.write(printer{out, o.markdown}, section, lines); err != nil {
+			if err := o.write(printer{out}, section, lines); err != nil {
 				return err
 			}
 		}

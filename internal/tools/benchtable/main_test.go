@@ -32,7 +32,7 @@ func golden(t *testing.T, name, got string) {
 func TestTables(t *testing.T) {
 	for name, args := range map[string][]string{
 		"all.golden":   {"testdata/rounds.txt"},
-		"peers.golden": {"-only", "peers", "-markdown", "testdata/rounds.txt"},
+		"peers.golden": {"-only", "peers", "testdata/rounds.txt"},
 	} {
 		var out bytes.Buffer
 		if err := run(args, &out); err != nil {

@@ -4,57 +4,39 @@ import (
 	"fmt"
 	"io"
 	"math"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"strings"
 )
 
-// printer writes tables.
-type printer struct {
-	out      io.Writer
-	markdown bool
-}
+// printer writes Markdown.
+type printer struct{ out io.Writer }
 
 // table writes one table. Columns that are empty in every row are left out, numbers stand at the right.
 func (p printer) table(title string, header []string, rows [][]string) {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.SuppressEmptyColumns()
-	t.AppendHeader(cells(header))
-	for _, row := range rows {
-		t.AppendRow(cells(row))
-	}
-	t.SetColumnConfigs(alignment(rows))
-	if p.markdown {
-		fmt.Fprintf(p.out, "**%s**\n\n%s\n\n", title, t.RenderMarkdown())
-		return
-	}
-	fmt.Fprintf(p.out, "%s\n%s\n\n", title, t.Render())
-}
-
-// cells converts a row for the table writer.
-func cells(row []string) table.Row {
-	r := make(table.Row, len(row))
-	for i, c := range row {
-		r[i] = c
-	}
-	return r
-}
-
-// alignment puts words at the left and numbers at the right of their columns.
-func alignment(rows [][]string) []table.ColumnConfig {
-	configs := make([]table.ColumnConfig, len(rows[0]))
-	for i := range configs {
-		align := text.AlignRight
+	lines := make([]strings.Builder, 2+len(rows))
+	for column, name := range header {
+		used, words := false, false
 		for _, row := range rows {
-			if row[i] != "" && !isNumber(row[i]) {
-				align = text.AlignLeft
-			}
+			used = used || row[column] != ""
+			words = words || row[column] != "" && !isNumber(row[column])
 		}
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
+		if !used {
+			continue
+		}
+		rule := " ---:|"
+		if words {
+			rule = ":--- |"
+		}
+		fmt.Fprintf(&lines[0], " %s |", name)
+		lines[1].WriteString(rule)
+		for i, row := range rows {
+			fmt.Fprintf(&lines[2+i], " %s |", row[column])
+		}
 	}
-	return configs
+	fmt.Fprintf(p.out, "**%s**\n\n", title)
+	for i := range lines {
+		fmt.Fprintf(p.out, "|%s\n", lines[i].String())
+	}
+	fmt.Fprintln(p.out)
 }
 
 // summary says where the figures of a section are from.
