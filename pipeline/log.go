@@ -14,7 +14,8 @@ type Log interface {
 	// returned without an error it may be written over. After another error than ErrMessageTooLarge it may
 	// still be read, by an attempt that was given up.
 	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
-	// Offsets returns the first offset that the partition holds and its next offset.
+	// Offsets returns the first offset that the partition holds and its end, the next offset to which it can be
+	// read now, see [Fetched]: an open transaction keeps the end where it is.
 	Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error)
 	// Partitions returns the number of partitions of the topic, or [ErrUnknownTopic].
 	Partitions(ctx context.Context, topic string) (int, error)

@@ -22,18 +22,16 @@ type Processor interface {
 	// Process handles the records of one fetch and moves NextOffset to its NextOffset, or returns
 	// ErrDone. It is called with no records when none came for a while.
 	Process(ctx context.Context, f Fetched) error
-	// Refuse is told of a batch that could not be read and moves NextOffset behind it.
-	Refuse(ctx context.Context, e *UnreadableBatchError) error
-	// Missing is told that NextOffset is not in the log any more, or not yet, and either moves
-	// NextOffset or returns the error that this means.
-	Missing(ctx context.Context, e *OffsetOutOfRangeError) error
+	// Gap is told of records that cannot be read, and either moves NextOffset, to the gap's To as a rule, or
+	// returns the error that this means.
+	Gap(ctx context.Context, g Gap) error
 	// Close saves what is unsaved. It is called once, after the last call of the others.
 	Close(ctx context.Context) error
 }
 
 // RunPartition feeds a partition to a processor until ctx ends or the processor is done or fails, then closes
 // the processor. Fetches are retried while the broker is away. While the records of one fetch are handled, the
-// next ones are fetched, so that a partition holds two fetches at most.
+// next ones are fetched, so that a partition holds two fetches at most. It reads by a [Reader].
 func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	drain time.Duration, p Processor) error {
 	work, cancel := Drain(ctx, drain)
@@ -49,21 +47,23 @@ func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string
 }
 
 func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, partition int, p Processor) error {
-	f := fetcher{log: log, logger: logger, topic: topic, partition: partition}
-	defer f.drop()
+	var r *Reader
+	var gapErr error
+	r = NewReader(log, logger, topic, partition, ReadOptions{
+		From: p.NextOffset(), Until: Forever, Ahead: true, OnGap: func(g Gap) error {
+			gapErr = p.Gap(work, g)
+			r.MoveTo(p.NextOffset())
+			return gapErr
+		},
+	})
+	defer r.Close()
 	for ctx.Err() == nil {
-		fetched, err := f.fetch(ctx, p.NextOffset())
-		var outOfRange *OffsetOutOfRangeError
-		var unreadable *UnreadableBatchError
+		r.MoveTo(p.NextOffset())
+		fetched, err := r.Next(ctx)
 		switch {
 		case err == nil:
-			f.ahead(ctx, fetched)
 			err = p.Process(work, fetched)
-		case errors.As(err, &outOfRange):
-			err = p.Missing(work, outOfRange)
-		case errors.As(err, &unreadable):
-			err = p.Refuse(work, unreadable)
-		case ctx.Err() != nil:
+		case gapErr == nil && ctx.Err() != nil:
 			return nil
 		}
 		if err != nil {

@@ -20,12 +20,11 @@ type recorder struct {
 	next     int64
 	doneAt   int64 // ErrDone once next has come this far; 0 = never
 	offsets  []int64
-	refused  [][2]int64
-	missing  []int64
+	gaps     []pipeline.Gap
 	empty    int // calls of Process without records
 	closed   int
 	process  func(ctx context.Context) error // called by Process, where set
-	onMiss   func(*pipeline.OffsetOutOfRangeError) error
+	onGap    func(pipeline.Gap) error
 	closeErr error
 	closeCtx error // of the context given to Close
 }
@@ -51,18 +50,12 @@ func (r *recorder) Process(ctx context.Context, f pipeline.Fetched) error {
 	return nil
 }
 
-func (r *recorder) Refuse(_ context.Context, e *pipeline.UnreadableBatchError) error {
-	r.refused = append(r.refused, [2]int64{e.Offset, e.NextOffset})
-	r.next = e.NextOffset
-	return nil
-}
-
-func (r *recorder) Missing(_ context.Context, e *pipeline.OffsetOutOfRangeError) error {
-	r.missing = append(r.missing, e.Offset)
-	if r.onMiss != nil {
-		return r.onMiss(e)
+func (r *recorder) Gap(_ context.Context, g pipeline.Gap) error {
+	r.gaps = append(r.gaps, g)
+	r.next = g.To
+	if r.onGap != nil {
+		return r.onGap(g)
 	}
-	r.next = e.First
 	return nil
 }
 
@@ -107,21 +100,28 @@ func TestRunPartitionCallsProcessWhenNothingComes(t *testing.T) {
 	})
 }
 
-func TestRunPartitionTellsWhatCannotBeRead(t *testing.T) {
+func TestRunPartitionTellsTheProcessorWhatCannotBeRead(t *testing.T) {
 	log := newLog(t, 30)
-	log.Truncate("t", 0, 5)
+	log.Expire("t", 0, 5)
 	log.Oversize("t", 0, 10, 13)
 	log.Oversize("t", 0, 29, 30)
-	// The last batch is refused, so it takes an empty call of Process to notice the end.
+	// The last batch cannot be read, so it takes an empty call of Process to notice the end.
 	p := &recorder{doneAt: 30}
 	if err := runPartition(t.Context(), log, p); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(p.missing, []int64{0}) {
-		t.Errorf("missing told of %v, want offset 0", p.missing)
-	}
-	if want := [][2]int64{{10, 13}, {29, 30}}; !slices.Equal(p.refused, want) {
-		t.Errorf("refused %v, want %v", p.refused, want)
+	for i, want := range []pipeline.Gap{
+		{Kind: pipeline.GapRetention, From: 0, To: 5, First: 5, End: 30},
+		{Kind: pipeline.GapUnreadable, From: 10, To: 13},
+		{Kind: pipeline.GapUnreadable, From: 29, To: 30},
+	} {
+		want.Topic = "t"
+		if i >= len(p.gaps) {
+			t.Fatalf("%d gaps: %v", i, p.gaps)
+		}
+		if want.Err = p.gaps[i].Err; want.Err == nil || p.gaps[i] != want {
+			t.Errorf("gap %+v, want %+v", p.gaps[i], want)
+		}
 	}
 	if want := append(upTo(5, 10), upTo(13, 29)...); !slices.Equal(p.offsets, want) {
 		t.Errorf("offsets %v, want %v", p.offsets, want)
@@ -140,7 +140,7 @@ func TestRunPartitionReturnsWhatEndsIt(t *testing.T) {
 		{name: "close fails", p: &recorder{doneAt: 3, closeErr: unsaved}, want: []error{unsaved}},
 		{name: "both fail", p: &recorder{process: func(context.Context) error { return errFault }, closeErr: unsaved},
 			want: []error{errFault, unsaved}},
-		{name: "missing is an error", p: &recorder{next: 99, onMiss: func(e *pipeline.OffsetOutOfRangeError) error { return e }},
+		{name: "missing is an error", p: &recorder{next: 99, onGap: func(g pipeline.Gap) error { return g.Err }},
 			want: []error{&pipeline.OffsetOutOfRangeError{}}},
 		{name: "permanent fetch error", p: &recorder{}, want: []error{errFault},
 			setup: func(b *pipelinetest.Broker) { b.FailNext(pipelinetest.OpFetch, pipeline.Permanent(errFault)) }},

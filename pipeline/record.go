@@ -48,6 +48,7 @@ type Fetched struct {
 	NextOffset int64
 	// LogStart is the first offset that the partition still holds.
 	LogStart int64
-	// HighWatermark is the next offset that will be written.
-	HighWatermark int64
+	// End is the next offset to which the partition can be read now: that of the next record written or, while
+	// transactions are open, the offset where the oldest of them begins (the last stable offset).
+	End int64
 }

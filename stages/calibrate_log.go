@@ -153,7 +153,7 @@ func (c *calibrationPartition) read(ctx context.Context, r *Runtime, logger *zap
 		}
 	}
 	c.next = fetched.NextOffset
-	c.atEnd = c.next >= fetched.HighWatermark
+	c.atEnd = c.next >= fetched.End
 	return nil
 }
 

@@ -89,7 +89,7 @@ func TestContestAcrossSets(t *testing.T) {
 	for _, task := range tasks {
 		for _, gone := range []int64{0, 11} {
 			k := newAcrossKit(t, task, faults{badFeature: 0.05, noLabel: 0.1})
-			k.Truncate(k.settings.Topics.Events, 2, gone)
+			k.Expire(k.settings.Topics.Events, 2, gone)
 			_, j := k.contest(t, 0)
 			judged := *k.incumbent
 			judged.Model = k.incumbent.Judged
@@ -131,7 +131,7 @@ func TestContestAcrossSetsReadsOnce(t *testing.T) {
 // What the set before refuses, and what is gone, is left out; nothing left is no comparison.
 func TestContestAcrossSetsWithoutEvents(t *testing.T) {
 	k := newAcrossKit(t, taskRegression, faults{})
-	k.Truncate(k.settings.Topics.Events, 2, int64(len(k.batches)))
+	k.Expire(k.settings.Topics.Events, 2, int64(len(k.batches)))
 	if _, j := k.contest(t, 0); j.Compared() || j.NotCompared == "" {
 		t.Errorf("%+v", j)
 	}

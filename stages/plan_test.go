@@ -194,7 +194,7 @@ func plannerAt(after time.Duration, s Settings) *Planner {
 	broker := pipelinetest.NewBroker()
 	broker.AddTopic(s.Topics.Events, 2)
 	for partition := range 2 {
-		broker.Truncate(s.Topics.Events, partition, 100)
+		broker.Expire(s.Topics.Events, partition, 100)
 	}
 	return NewPlanner(&Runtime{
 		Broker: broker, Settings: s, Logger: zap.NewNop(), Counters: NewCounters(),
@@ -331,7 +331,7 @@ func TestPlanPartitions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		broker.Truncate("events", partition, first) // 0 to 30, 20 to 30, 50 to 50
+		broker.Expire("events", partition, first) // 0 to 30, 20 to 30, 50 to 50
 	}
 	at := func(next ...int64) (parts []wire.LineagePartition) {
 		for i, n := range next {

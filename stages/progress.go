@@ -111,8 +111,8 @@ func (p *progress) fetched(f pipeline.Fetched, now time.Time) {
 			p.waiting = append(p.waiting, stamp{r.Offset, r.Time})
 		}
 	}
-	p.status.EndOffset, p.status.FetchedAt = f.HighWatermark, now
-	if f.NextOffset >= f.HighWatermark {
+	p.status.EndOffset, p.status.FetchedAt = f.End, now
+	if f.NextOffset >= f.End {
 		p.caughtUp = now
 	}
 }

@@ -40,7 +40,7 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 
 	// Five of seven records, the oldest 100 s old; offsets below the next one are of a batch that was read before.
 	fetched := recordsAt(8, now.Add(-102*time.Second), 7)
-	p.fetched(pipeline.Fetched{Records: fetched, NextOffset: 15, HighWatermark: 17}, now)
+	p.fetched(pipeline.Fetched{Records: fetched, NextOffset: 15, End: 17}, now)
 	want("in hand", 7, 100*time.Second)
 	now = now.Add(time.Second)
 	want("a second later", 7, 101*time.Second)
@@ -49,7 +49,7 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	p.done(15)
 	want("what follows is not known, but not older than the last one", 2, 97*time.Second)
 
-	p.fetched(pipeline.Fetched{Records: recordsAt(15, now.Add(-time.Minute), 2), NextOffset: 17, HighWatermark: 17}, now)
+	p.fetched(pipeline.Fetched{Records: recordsAt(15, now.Add(-time.Minute), 2), NextOffset: 17, End: 17}, now)
 	want("the rest in hand", 2, time.Minute)
 	p.done(17)
 	want("caught up", 0, 0)
@@ -57,15 +57,15 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	want("idle", 0, 0)
 
 	// A transaction that is open: the end is beyond what can be read. The records behind it came after the log was seen empty.
-	p.fetched(pipeline.Fetched{NextOffset: 17, HighWatermark: 17}, now)
+	p.fetched(pipeline.Fetched{NextOffset: 17, End: 17}, now)
 	now = now.Add(5 * time.Second)
-	p.fetched(pipeline.Fetched{NextOffset: 17, HighWatermark: 20}, now)
+	p.fetched(pipeline.Fetched{NextOffset: 17, End: 20}, now)
 	want("not readable yet", 3, 5*time.Second)
 
-	p.fetched(pipeline.Fetched{Records: []pipeline.Record{{Offset: 19, Time: now.Add(time.Minute)}}, NextOffset: 20, HighWatermark: 20}, now)
+	p.fetched(pipeline.Fetched{Records: []pipeline.Record{{Offset: 19, Time: now.Add(time.Minute)}}, NextOffset: 20, End: 20}, now)
 	want("a clock that runs ahead", 3, 0)
 	p.done(20)
-	p.fetched(pipeline.Fetched{Records: []pipeline.Record{{Offset: 20}, {Offset: 21, Time: time.UnixMilli(-1)}}, NextOffset: 22, HighWatermark: 22}, now)
+	p.fetched(pipeline.Fetched{Records: []pipeline.Record{{Offset: 20}, {Offset: 21, Time: time.UnixMilli(-1)}}, NextOffset: 22, End: 22}, now)
 	want("no time", 2, 0)
 	p.leave()
 	if all := counters.Partitions(now); len(all) != 0 {

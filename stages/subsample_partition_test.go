@@ -153,7 +153,7 @@ func TestPartitionThatIsClosedReadsNothing(t *testing.T) {
 	b := newBench(t, spec)
 	b.write(checkpoints[2])
 	next := checkpoints[2].NextOffset
-	b.broker.Truncate(b.topics.Events, 0, next)
+	b.broker.Expire(b.topics.Events, 0, next)
 	b.broker.Oversize(b.topics.Events, 0, next, next+1)
 	p := b.partition()
 	before := b.broker.Fetches()

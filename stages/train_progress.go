@@ -22,7 +22,7 @@ func (r *TrainRunner) leaveFeatures() {
 // reads notes that a partition is read from an offset on and ends at another.
 func (r *TrainRunner) reads(partition int, next, end int64) {
 	at := r.at[partition]
-	at.fetched(pipeline.Fetched{NextOffset: next, HighWatermark: end}, r.Clock())
+	at.fetched(pipeline.Fetched{NextOffset: next, End: end}, r.Clock())
 	at.done(next)
 }
 

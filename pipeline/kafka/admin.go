@@ -21,9 +21,9 @@ func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) 
 	for _, t := range topics {
 		request.Topics = append(request.Topics, topicConfig(t))
 	}
-	var answer *kafkago.CreateTopicsResponse
+	var response *kafkago.CreateTopicsResponse
 	err = c.call(ctx, place{doing: "create topics"}, c.config.RequestTimeout, func(ctx context.Context) (err error) {
-		answer, err = c.requests.CreateTopics(ctx, request)
+		response, err = c.requests.CreateTopics(ctx, request)
 		return err
 	})
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) 
 	}
 	var faults []error
 	for _, t := range topics {
-		switch failure := answer.Errors[t.Name]; {
+		switch failure := response.Errors[t.Name]; {
 		case failure == nil:
 			created = append(created, t.Name)
 			c.settle(ctx, t.Name)
@@ -61,7 +61,7 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]stri
 	}
 	values := make(map[string]string)
 	err := c.call(ctx, place{"configuration of", topic, -1}, c.config.RequestTimeout, func(ctx context.Context) error {
-		answer, err := c.requests.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+		response, err := c.requests.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 			Resources: []kafkago.DescribeConfigRequestResource{
 				{ResourceType: kafkago.ResourceTypeTopic, ResourceName: topic},
 			},
@@ -69,13 +69,13 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]stri
 		if err != nil {
 			return err
 		}
-		if len(answer.Resources) != 1 {
-			return fmt.Errorf("answer about %d topics", len(answer.Resources))
+		if len(response.Resources) != 1 {
+			return fmt.Errorf("response about %d topics", len(response.Resources))
 		}
-		for _, entry := range answer.Resources[0].ConfigEntries {
+		for _, entry := range response.Resources[0].ConfigEntries {
 			values[entry.ConfigName] = entry.ConfigValue
 		}
-		return answer.Resources[0].Error
+		return response.Resources[0].Error
 	})
 	if err != nil {
 		return nil, err
@@ -95,13 +95,13 @@ func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions in
 		return pipeline.Permanent(fmt.Errorf("%v: it has %d, %d cannot be had", at, present, partitions))
 	}
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
-		answer, err := c.requests.CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
+		response, err := c.requests.CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
 			Topics: []kafkago.TopicPartitionsConfig{{Name: topic, Count: int32(partitions)}},
 		})
 		if err != nil {
 			return err
 		}
-		return answer.Errors[topic]
+		return response.Errors[topic]
 	})
 	if err == nil {
 		c.renew(c.renewals.Load()) // the view of the cluster knows the old number

@@ -167,7 +167,7 @@ func (c *Client) call(ctx context.Context, at place, limit time.Duration, reques
 	return c.explain(ctx, at, err)
 }
 
-// once sends a request and waits for its answer until the limit.
+// once sends a request and waits for its response until the limit.
 func (c *Client) once(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
 	if c.ctx.Err() != nil {
 		return errClosed
@@ -177,7 +177,7 @@ func (c *Client) once(ctx context.Context, limit time.Duration, request func(con
 	err := request(bounded)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
 		// Hidden, not wrapped: to callers an ended context means that their own has ended.
-		return fmt.Errorf("no answer within %v: %s", limit, err.Error())
+		return fmt.Errorf("no response within %v: %s", limit, err.Error())
 	}
 	return err
 }

@@ -24,7 +24,7 @@ type Config struct {
 	// DialTimeout bounds opening one connection, with its TLS and SASL exchanges. Default 5s, zero means the
 	// default.
 	DialTimeout time.Duration `key:"dial_timeout"`
-	// RequestTimeout bounds one request to its answer; a fetch gets fetch_max_wait on top. Half of it is the
+	// RequestTimeout bounds one request to its response; a fetch gets fetch_max_wait on top. Half of it is the
 	// time that the broker is given to have a produce request replicated. Default 30s, zero means the default.
 	RequestTimeout time.Duration `key:"request_timeout"`
 

@@ -125,7 +125,7 @@ func fetchAtEnd(t *testing.T, on *cluster) {
 	for _, offset := range []int64{0, 2} {
 		fetched, err := client.Fetch(background(t), topic, 0, offset)
 		if err != nil || len(fetched.Records) != int(2-offset) || fetched.NextOffset != 2 ||
-			fetched.HighWatermark != 2 || fetched.LogStart != 0 {
+			fetched.End != 2 || fetched.LogStart != 0 {
 			t.Errorf("fetch at %d: %+v, %v", offset, fetched, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // conns dials connections and remembers the open ones, so that they can be cut together: kafka-go has no
-// way to interrupt a request that waits for its answer.
+// way to interrupt a request that waits for its response.
 type conns struct {
 	dialer net.Dialer
 

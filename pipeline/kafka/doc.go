@@ -4,10 +4,10 @@
 // Nouns: a Client is a pool of connections to one cluster; a Config says where the brokers are and how to
 // talk to them. Everything else is the vocabulary of package pipeline.
 //
-// Reading. The answer to a fetch is read from the connection and decoded here, not by kafka-go, because
+// Reading. The response to a fetch is read from the connection and decoded here, not by kafka-go, because
 // three promises need it:
 //
-//   - no batch can take the process down: the size of an answer, of a decompressed batch and the number of
+//   - no batch can take the process down: the size of an response, of a decompressed batch and the number of
 //     its records are checked against the budget and against the bytes that are there before anything is
 //     allocated, on the caller's goroutine. (kafka-go decodes in a goroutine of its own, where a record count
 //     that lies is a panic that nothing can recover, and decompresses without a bound.)

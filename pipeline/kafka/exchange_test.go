@@ -12,25 +12,25 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// wire is a connection that has the answer ready.
+// wire is a connection that has the response ready.
 type wire struct {
 	io.Reader
 	io.Writer
 }
 
-func exchange(version int16, answer []byte) (*fetchAnswer, error) {
+func exchange(version int16, response []byte) (*fetchResponse, error) {
 	e := &fetchExchange{correlation: 42, maxSet: 100, request: fetch.Request{Topics: []fetch.RequestTopic{{
 		Topic: "t", Partitions: []fetch.RequestPartition{{Partition: 3}}}}}}
 	e.Required(map[protocol.ApiKey]int16{protocol.Fetch: version})
-	message, err := e.RawExchange(wire{bytes.NewReader(answer), io.Discard})
+	message, err := e.RawExchange(wire{bytes.NewReader(response), io.Discard})
 	if err != nil {
 		return nil, err
 	}
-	return message.(*fetchAnswer), nil
+	return message.(*fetchResponse), nil
 }
 
-// answer encodes an answer with kafka-go's own encoder, and puts a record set behind it.
-func answer(t testing.TB, version int16, code int16, set []byte) []byte {
+// encodeResponse encodes a response with kafka-go's own encoder, and puts a record set behind it.
+func encodeResponse(t testing.TB, version int16, code int16, set []byte) []byte {
 	t.Helper()
 	var into bytes.Buffer
 	response := &fetch.Response{Topics: []fetch.ResponseTopic{{Topic: "t", Partitions: []fetch.ResponsePartition{{
@@ -52,7 +52,7 @@ func answer(t testing.TB, version int16, code int16, set []byte) []byte {
 func TestFetchAnswersOfEveryVersion(t *testing.T) {
 	set := []byte("a record set")
 	for version := int16(minFetchVersion); version <= maxFetchVersion; version++ {
-		got, err := exchange(version, answer(t, version, 0, set))
+		got, err := exchange(version, encodeResponse(t, version, 0, set))
 		if err != nil {
 			t.Fatalf("version %d: %v", version, err)
 		}
@@ -60,11 +60,11 @@ func TestFetchAnswersOfEveryVersion(t *testing.T) {
 		if version < 5 {
 			logStart = 0
 		}
-		if got.code != 0 || got.highWatermark != 7 || got.logStart != logStart || !bytes.Equal(got.set, set) ||
+		if got.code != 0 || got.end != 6 || got.logStart != logStart || !bytes.Equal(got.set, set) ||
 			len(got.aborted) != 1 || got.aborted[0] != (abortedTransaction{8, 9}) {
 			t.Errorf("version %d: %+v", version, got)
 		}
-		if got, err := exchange(version, answer(t, version, 1, nil)); err != nil || got.code != 1 || got.set != nil {
+		if got, err := exchange(version, encodeResponse(t, version, 1, nil)); err != nil || got.code != 1 || got.set != nil {
 			t.Errorf("version %d: %+v, %v", version, got, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestFetchAnswersOfEveryVersion(t *testing.T) {
 }
 
 func TestFetchAnswersThatLie(t *testing.T) {
-	whole := answer(t, 11, 0, make([]byte, 80))
+	whole := encodeResponse(t, 11, 0, make([]byte, 80))
 	for cut := range whole {
 		if _, err := exchange(11, whole[:cut]); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d: %v", cut, err)
@@ -93,10 +93,10 @@ func TestFetchAnswersThatLie(t *testing.T) {
 	other := bytes.Clone(whole)
 	other[7]++
 	if _, err := exchange(11, other); err == nil {
-		t.Error("an answer to another request is taken")
+		t.Error("a response to another request is taken")
 	}
 	if _, err := exchange(11, append(whole, 0)); err != nil {
-		t.Errorf("what follows is not the answer's: %v", err)
+		t.Errorf("what follows is not the response's: %v", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestASetOverTheLimitIsNotTaken(t *testing.T) {
 	set := testBatch{base: 10, records: some(0, 1, 2)}.encode()
 	large := append(set, make([]byte, 200)...)
 	binary.BigEndian.PutUint32(large[8:], uint32(len(large)-batchLengthBytes))
-	_, err := exchange(11, answer(t, 11, 0, large))
+	_, err := exchange(11, encodeResponse(t, 11, 0, large))
 	var over *oversizedSetError
 	if !errors.As(err, &over) || !errors.Is(err, ErrOverBudget) || over.bytes != len(large) {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestASetOverTheLimitIsNotTaken(t *testing.T) {
 // TestAnswersClaimWhatTheyDoNotHave have lengths and counts that agree with each other, of gigabytes that never come.
 func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
 	be := binary.BigEndian
-	whole := answer(t, 11, 0, nil)
+	whole := encodeResponse(t, 11, 0, nil)
 	be.PutUint32(whole, 1<<31-1)
 	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: one stands there, then replica and record set
 	before := allocatedBytes()
@@ -125,7 +125,7 @@ func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if spent := allocatedBytes() - before; spent > 1<<20 {
-		t.Errorf("%d bytes allocated for an answer of %d", spent, len(whole))
+		t.Errorf("%d bytes allocated for a response of %d", spent, len(whole))
 	}
 }
 

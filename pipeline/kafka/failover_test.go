@@ -151,11 +151,11 @@ func partitionStates(t *testing.T, client *kgo.Client, topic string) []kmsg.Meta
 	rt.Topic = &topic
 	request := kmsg.NewMetadataRequest()
 	request.Topics = append(request.Topics, rt)
-	answer, err := request.RequestWith(background(t), client)
+	response, err := request.RequestWith(background(t), client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.Topics[0].Partitions
+	return response.Topics[0].Partitions
 }
 
 // awaitBalance returns when every partition has all its replicas in sync and is led by the one that it should be.
@@ -199,9 +199,9 @@ func assign(t *testing.T, client *kgo.Client, topic string, partition int, repli
 	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
 	request := kmsg.NewAlterPartitionAssignmentsRequest()
 	request.TimeoutMillis, request.Topics = 10000, append(request.Topics, rt)
-	answer, err := request.RequestWith(background(t), client)
+	response, err := request.RequestWith(background(t), client)
 	if err == nil {
-		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
+		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,11 @@ import (
 )
 
 // readCommitted is the isolation level at which brokers stop before open transactions and list aborted ones.
-const readCommitted = 1
+const readCommitted = int8(kafkago.ReadCommitted)
 
-// answerMaxBytes is asked for as the limit of a whole answer; the partition's limit is the one that counts.
-// With an answer cut at its own limit the embedded broker leaves out the list of aborted transactions.
-const answerMaxBytes = 1 << 30
+// responseMaxBytes is asked for as the limit of a whole response; the partition's limit is the one that counts.
+// With a response cut at its own limit the embedded broker leaves out the list of aborted transactions.
+const responseMaxBytes = 1 << 30
 
 // Fetch implements [pipeline.Log]. Records are those committed. A batch that stays unreadable is an
 // [*pipeline.UnreadableBatchError] also where the reason is not its size but [ErrCorruptBatch] or
@@ -46,14 +46,14 @@ func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset 
 
 // fetch asks once. Errors that say something about the offset are returned as they are.
 func (c *Client) fetch(ctx context.Context, at place, offset int64) (pipeline.Fetched, error) {
-	var answer *fetchAnswer
+	var response *fetchResponse
 	var failure error
 	err := c.call(ctx, at, c.config.RequestTimeout+c.config.FetchMaxWait, func(ctx context.Context) error {
 		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, c.fetchExchange(at, offset))
 		if err == nil {
-			answer = message.(*fetchAnswer)
-			if answer.code != 0 {
-				err = kafkago.Error(answer.code)
+			response = message.(*fetchResponse)
+			if response.code != 0 {
+				err = kafkago.Error(response.code)
 			}
 		}
 		failure = err
@@ -66,7 +66,7 @@ func (c *Client) fetch(ctx context.Context, at place, offset int64) (pipeline.Fe
 	if err != nil {
 		return pipeline.Fetched{}, err
 	}
-	return c.decode(at, offset, answer)
+	return c.decode(at, offset, response)
 }
 
 func (c *Client) fetchExchange(at place, offset int64) *fetchExchange {
@@ -78,7 +78,7 @@ func (c *Client) fetchExchange(at place, offset int64) *fetchExchange {
 			ReplicaID:      -1,
 			MaxWaitTime:    int32(c.config.FetchMaxWait / time.Millisecond),
 			MinBytes:       1,
-			MaxBytes:       answerMaxBytes,
+			MaxBytes:       responseMaxBytes,
 			IsolationLevel: readCommitted,
 			SessionEpoch:   -1, // no fetch session
 			Topics: []fetch.RequestTopic{{
@@ -95,22 +95,22 @@ func (c *Client) fetchExchange(at place, offset int64) *fetchExchange {
 	}
 }
 
-func (c *Client) decode(at place, offset int64, answer *fetchAnswer) (pipeline.Fetched, error) {
-	records, next, err := c.reader.read(answer.set, offset, answer.aborted)
+func (c *Client) decode(at place, offset int64, response *fetchResponse) (pipeline.Fetched, error) {
+	records, next, err := c.reader.read(response.set, offset, response.aborted)
 	if err != nil {
 		return pipeline.Fetched{}, err
 	}
-	if len(answer.set) > 0 && next == offset {
-		return pipeline.Fetched{}, fmt.Errorf("%v: the answer of %d bytes holds no whole batch at it", at, len(answer.set))
+	if len(response.set) > 0 && next == offset {
+		return pipeline.Fetched{}, fmt.Errorf("%v: the response of %d bytes holds no whole batch at it", at, len(response.set))
 	}
 	for i := range records {
 		records[i].Topic, records[i].Partition = at.topic, at.partition
 	}
 	return pipeline.Fetched{
-		Records:       records,
-		NextOffset:    next,
-		LogStart:      answer.logStart,
-		HighWatermark: answer.highWatermark,
+		Records:    records,
+		NextOffset: next,
+		LogStart:   response.logStart,
+		End:        response.end,
 	}, nil
 }
 
@@ -127,12 +127,16 @@ func (c *Client) oversized(at place, offset int64, large *oversizedSetError) err
 
 // outOfRange adds what the partition holds to a refused offset.
 func (c *Client) outOfRange(ctx context.Context, at place, offset int64) error {
-	first, next, err := c.Offsets(ctx, at.topic, at.partition)
+	first, written, err := c.offsets(ctx, at.topic, at.partition, kafkago.ReadUncommitted)
 	if err != nil {
 		return err
 	}
-	if offset >= first && offset <= next {
-		return fmt.Errorf("%v: out of range a moment ago, now it holds [%d, %d)", at, first, next)
+	if offset >= first && offset <= written {
+		return fmt.Errorf("%v: out of range a moment ago, now it holds [%d, %d)", at, first, written)
+	}
+	first, next, err := c.Offsets(ctx, at.topic, at.partition)
+	if err != nil {
+		return err
 	}
 	return &pipeline.OffsetOutOfRangeError{Topic: at.topic, Partition: at.partition,
 		Offset: offset, First: first, Next: next}

@@ -30,11 +30,11 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// FuzzFetchAnswer reads any bytes as the answer to a fetch.
-func FuzzFetchAnswer(f *testing.F) {
+// FuzzFetchResponse reads any bytes as the response to a fetch.
+func FuzzFetchResponse(f *testing.F) {
 	for version := int16(minFetchVersion); version <= maxFetchVersion; version++ {
-		f.Add(version, answer(f, version, 0, testBatch{base: 10}.encode()))
-		f.Add(version, answer(f, version, 3, nil))
+		f.Add(version, encodeResponse(f, version, 0, testBatch{base: 10}.encode()))
+		f.Add(version, encodeResponse(f, version, 3, nil))
 	}
 	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
 		got, err := exchange(version, raw)
@@ -44,8 +44,8 @@ func FuzzFetchAnswer(f *testing.F) {
 	})
 }
 
-// FuzzProduceAnswer reads any bytes as the answer to a produce request.
-func FuzzProduceAnswer(f *testing.F) {
+// FuzzProduceResponse reads any bytes as the response to a produce request.
+func FuzzProduceResponse(f *testing.F) {
 	good := []byte{0, 0, 0, 61, 0, 0, 0, 42, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 1, 0, 0, 0, 3, 0, 0,
 		0, 0, 0, 0, 0, 0, 0, 7, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 'n', 'o', 255, 255, 0, 0, 0, 0}
@@ -59,7 +59,7 @@ func FuzzProduceAnswer(f *testing.F) {
 			return
 		}
 		var code kafkago.Error
-		if got := message.(*produceAnswer); got.err != nil && !errors.As(got.err, &code) {
+		if got := message.(*produceResponse); got.err != nil && !errors.As(got.err, &code) {
 			t.Errorf("error %v without a code of the protocol", got.err)
 		}
 	})

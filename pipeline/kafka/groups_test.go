@@ -272,7 +272,7 @@ func TestLeavingDoesNotWaitForAJoin(t *testing.T) {
 	o.end(t)
 }
 
-// joinAndStall joins a group as its first member, gets an answer, and does no more.
+// joinAndStall joins a group as its first member, gets an response, and does no more.
 func joinAndStall(t *testing.T, on *cluster, group string) {
 	t.Helper()
 	request := kmsg.NewPtrJoinGroupRequest()
@@ -286,13 +286,13 @@ func joinAndStall(t *testing.T, on *cluster, group string) {
 	protocol.Metadata = meta.AppendTo(nil)
 	request.Protocols = append(request.Protocols, protocol)
 	client := otherClient(t, on)
-	answer, err := request.RequestWith(background(t), client)
-	if err == nil && answer.ErrorCode == kerr.MemberIDRequired.Code {
-		request.MemberID = answer.MemberID
-		answer, err = request.RequestWith(background(t), client)
+	response, err := request.RequestWith(background(t), client)
+	if err == nil && response.ErrorCode == kerr.MemberIDRequired.Code {
+		request.MemberID = response.MemberID
+		response, err = request.RequestWith(background(t), client)
 	}
 	if err == nil {
-		err = kerr.ErrorForCode(answer.ErrorCode)
+		err = kerr.ErrorForCode(response.ErrorCode)
 	}
 	if err != nil {
 		t.Fatal(err)

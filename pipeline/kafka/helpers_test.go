@@ -154,3 +154,17 @@ func joined(records []pipeline.Record) string {
 	}
 	return all.String()
 }
+
+// readAll returns the records of partition 0 that can be read now, and where reading goes on.
+func readAll(t testing.TB, log pipeline.Log, topic string) (got string, next int64) {
+	t.Helper()
+	var records []pipeline.Record
+	next, err := pipeline.ReadAll(background(t), log, logger(t), topic, 0, func(r pipeline.Record) error {
+		records = append(records, r)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts(records), next
+}

@@ -35,9 +35,9 @@ func deleteRecords(t *testing.T, on *cluster, topic string, partition int32, bef
 	request := kmsg.NewDeleteRecordsRequest()
 	request.TimeoutMillis = 10000
 	request.Topics = append(request.Topics, rt)
-	answer, err := request.RequestWith(background(t), otherClient(t, on))
+	response, err := request.RequestWith(background(t), otherClient(t, on))
 	if err == nil {
-		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
+		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
 	}
 	if err != nil {
 		t.Fatal(err)

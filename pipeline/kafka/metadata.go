@@ -34,14 +34,14 @@ func (c *Client) exists(ctx context.Context, at place) error {
 
 // partitions asks the cluster, past the view that requests are routed by.
 func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
-	var answer freshAnswer
+	var response freshResponse
 	ask := func(ctx context.Context) error {
 		m, err := c.transport.RoundTrip(ctx, c.requests.Addr, &freshMetadata{
 			Request:     metadata.Request{TopicNames: []string{topic}},
 			clientID:    c.config.ClientID,
 			correlation: c.correlation.Add(1),
 		})
-		answer, _ = m.(freshAnswer)
+		response, _ = m.(freshResponse)
 		return err
 	}
 	seen := c.renewals.Load()
@@ -53,13 +53,13 @@ func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if answer.Response == nil || len(answer.Topics) != 1 {
-		return 0, fmt.Errorf("metadata answer without the topic")
+	if response.Response == nil || len(response.Topics) != 1 {
+		return 0, fmt.Errorf("metadata response without the topic")
 	}
-	if code := answer.Topics[0].ErrorCode; code != 0 {
+	if code := response.Topics[0].ErrorCode; code != 0 {
 		return 0, kafkago.Error(code)
 	}
-	return len(answer.Topics[0].Partitions), nil
+	return len(response.Topics[0].Partitions), nil
 }
 
 // freshMetadata is a metadata request that the transport passes on to a broker instead of answering from
@@ -81,13 +81,13 @@ func (m *freshMetadata) Required(versions map[protocol.ApiKey]int16) bool {
 
 // RawExchange implements [protocol.RawExchanger].
 func (m *freshMetadata) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	answer, err := protocol.RoundTrip(rw, m.version, m.correlation, m.clientID, &m.Request)
+	response, err := protocol.RoundTrip(rw, m.version, m.correlation, m.clientID, &m.Request)
 	if err != nil {
 		return nil, err
 	}
-	return freshAnswer{answer.(*metadata.Response)}, nil
+	return freshResponse{response.(*metadata.Response)}, nil
 }
 
-// freshAnswer has a type of its own because the transport takes every plain one for an answer to a request
+// freshResponse has a type of its own because the transport takes every plain one for a response to a request
 // of its own.
-type freshAnswer struct{ *metadata.Response }
+type freshResponse struct{ *metadata.Response }

@@ -7,26 +7,31 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// Offsets implements [pipeline.Log]. The next offset is that of the next record written, also while
-// transactions are open.
+// Offsets implements [pipeline.Log]. The next offset is the last stable one.
 func (c *Client) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	return c.offsets(ctx, topic, partition, kafkago.ReadCommitted)
+}
+
+// offsets returns what a partition holds; with read uncommitted next counts open transactions too.
+func (c *Client) offsets(ctx context.Context, topic string, partition int, isolation kafkago.IsolationLevel) (first, next int64, err error) {
 	at := place{"offsets of", topic, partition}
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
-		answer, err := c.requests.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		response, err := c.requests.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
 			Topics: map[string][]kafkago.OffsetRequest{
 				topic: {kafkago.FirstOffsetOf(partition), kafkago.LastOffsetOf(partition)},
 			},
+			IsolationLevel: isolation,
 		})
 		if err != nil {
 			return err
 		}
-		for _, p := range answer.Topics[topic] {
+		for _, p := range response.Topics[topic] {
 			if p.Partition == partition {
 				first, next = p.FirstOffset, p.LastOffset
 				return p.Error
 			}
 		}
-		return errors.New("answer without the partition")
+		return errors.New("response without the partition")
 	})
 	return first, next, err
 }
@@ -35,23 +40,23 @@ func (c *Client) Offsets(ctx context.Context, topic string, partition int) (firs
 func (c *Client) Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error) {
 	at := place{"offset committed by " + group + " for", topic, partition}
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
-		answer, err := c.requests.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
+		response, err := c.requests.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
 			GroupID: group,
 			Topics:  map[string][]int{topic: {partition}},
 		})
 		if err != nil {
 			return err
 		}
-		if answer.Error != nil {
-			return answer.Error
+		if response.Error != nil {
+			return response.Error
 		}
-		for _, p := range answer.Topics[topic] {
+		for _, p := range response.Topics[topic] {
 			if p.Partition == partition {
 				nextOffset = p.CommittedOffset
 				return p.Error
 			}
 		}
-		return errors.New("answer without the partition")
+		return errors.New("response without the partition")
 	})
 	if errors.Is(err, kafkago.GroupIdNotFound) {
 		return -1, nil // what some brokers answer about a group that has never been
@@ -63,7 +68,7 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partition i
 func (c *Client) commit(ctx context.Context, gen *kafkago.Generation, topic string, partition int, nextOffset int64) error {
 	at := place{"commit for " + gen.GroupID + " on", topic, partition}
 	return c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
-		answer, err := c.requests.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
+		response, err := c.requests.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
 			GroupID:      gen.GroupID,
 			GenerationID: int(gen.ID),
 			MemberID:     gen.MemberID,
@@ -72,11 +77,11 @@ func (c *Client) commit(ctx context.Context, gen *kafkago.Generation, topic stri
 		if err != nil {
 			return err
 		}
-		for _, p := range answer.Topics[topic] {
+		for _, p := range response.Topics[topic] {
 			if p.Partition == partition {
 				return p.Error
 			}
 		}
-		return errors.New("answer without the partition")
+		return errors.New("response without the partition")
 	})
 }

@@ -248,7 +248,7 @@ func (m *member) groupConfig(conns *conns) kafkago.ConsumerGroupConfig {
 		SessionTimeout:    config.SessionTimeout,
 		RebalanceTimeout:  config.RebalanceTimeout,
 		JoinGroupBackoff:  rejoinDelay + rand.N(2*rejoinDelay),
-		// A heartbeat that gets no answer ends the generation before the broker gives the partitions away.
+		// A heartbeat that gets no response ends the generation before the broker gives the partitions away.
 		Timeout:     min(config.RequestTimeout, config.SessionTimeout/2),
 		Logger:      kafkago.LoggerFunc(m.log.Named("group").Sugar().Debugf),
 		ErrorLogger: kafkago.LoggerFunc(m.log.Named("group").Sugar().Debugf), // errors come back from Next

@@ -39,9 +39,9 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 		if err != nil {
 			return err
 		}
-		answer := message.(*produceAnswer)
-		firstOffset = answer.firstOffset
-		return answer.err
+		response := message.(*produceResponse)
+		firstOffset = response.firstOffset
+		return response.err
 	})
 	if errors.Is(err, pipeline.ErrMessageTooLarge) {
 		err = fmt.Errorf("%w (%d bytes)", err, size)

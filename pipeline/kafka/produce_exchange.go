@@ -28,14 +28,14 @@ var (
 	_ protocol.RawExchanger  = (*produceExchange)(nil)
 )
 
-// produceAnswer is the part of a produce response that is about the one partition.
-type produceAnswer struct {
+// produceResponse is the part of a produce response that is about the one partition.
+type produceResponse struct {
 	firstOffset int64
 	err         error
 }
 
 // Produce requests written here: from record batches (0.11) to the newest version that kafka-go knows, which all brokers
-// of today still answer.
+// of today still response.
 const (
 	minProduceVersion = 3
 	maxProduceVersion = 8
@@ -45,7 +45,7 @@ const (
 func (*produceExchange) ApiKey() protocol.ApiKey { return protocol.Produce }
 
 // ApiKey implements [protocol.Message].
-func (*produceAnswer) ApiKey() protocol.ApiKey { return protocol.Produce }
+func (*produceResponse) ApiKey() protocol.ApiKey { return protocol.Produce }
 
 // Broker implements [protocol.BrokerMessage].
 func (e *produceExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
@@ -61,7 +61,7 @@ func (e *produceExchange) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so an answer need not be read to its
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so a response need not be read to its
 // end then.
 func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if e.version < minProduceVersion || e.version > maxProduceVersion {
@@ -71,19 +71,19 @@ func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error
 	if err := e.write(rw); err != nil {
 		return nil, err
 	}
-	r := &answerReader{from: rw, left: 4}
+	r := &responseReader{from: rw, left: 4}
 	r.left = int(r.int32())
 	if id := r.int32(); r.err == nil && id != e.correlation {
-		return nil, fmt.Errorf("produce answer has correlation id %d instead of %d", id, e.correlation)
+		return nil, fmt.Errorf("produce response has correlation id %d instead of %d", id, e.correlation)
 	}
-	answer := e.read(r)
+	response := e.read(r)
 	if r.err == nil && r.left != 0 {
-		r.fail("produce answer has more than the partition written to")
+		r.fail("produce response has more than the partition written to")
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	return answer, nil
+	return response, nil
 }
 
 // write sends the request: the head with the first piece of the batch, then the other pieces from where they lie.
@@ -114,17 +114,17 @@ func (e *produceExchange) write(to io.Writer) error {
 }
 
 // read reads the body of a produce response with one topic of one partition.
-func (e *produceExchange) read(r *answerReader) *produceAnswer {
+func (e *produceExchange) read(r *responseReader) *produceResponse {
 	if topics := r.int32(); topics != 1 {
-		r.fail("produce answer has %d topics instead of one", topics)
+		r.fail("produce response has %d topics instead of one", topics)
 	}
 	r.skip(int(r.int16())) // topic name
 	if partitions := r.int32(); partitions != 1 {
-		r.fail("produce answer has %d partitions instead of one", partitions)
+		r.fail("produce response has %d partitions instead of one", partitions)
 	}
 	r.int32() // partition
 	code := kafkago.Error(r.int16())
-	answer := &produceAnswer{firstOffset: r.int64()}
+	response := &produceResponse{firstOffset: r.int64()}
 	r.int64() // time of the append
 	if e.version >= 5 {
 		r.int64() // first offset that the partition holds
@@ -142,9 +142,9 @@ func (e *produceExchange) read(r *answerReader) *produceAnswer {
 	r.int32() // throttle time
 	switch {
 	case code != 0 && message != "":
-		answer.err = fmt.Errorf("%w: %s", code, message)
+		response.err = fmt.Errorf("%w: %s", code, message)
 	case code != 0:
-		answer.err = code
+		response.err = code
 	}
-	return answer
+	return response
 }

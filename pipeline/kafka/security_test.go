@@ -135,10 +135,10 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 	t.Cleanup(cluster.Close)
 	cluster.ControlKey(kmsg.SASLAuthenticate.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
-		answer := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
-		answer.ErrorCode = kerr.SaslAuthenticationFailed.Code
-		answer.ErrorMessage = kmsg.StringPtr("no such user")
-		return answer, nil, true
+		response := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		response.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		response.ErrorMessage = kmsg.StringPtr("no such user")
+		return response, nil, true
 	})
 	c := config(cluster.ListenAddrs())
 	c.SASL = kafka.SASL{Mechanism: "plain", User: "anna", Password: "secret", AllowPlaintext: true}

@@ -51,6 +51,7 @@ type shard struct {
 	records     []pipeline.Record // ascending offsets
 	first, next int64
 	unreadable  map[int64]int64 // offset of an unreadable batch to the one behind it
+	splits      map[int64]bool  // offsets before which a fetch ends
 }
 
 // NewBroker returns a broker without topics.
@@ -82,7 +83,7 @@ func (b *Broker) AddConfiguredTopic(name string, partitions int, configs map[str
 
 func (t *topic) grow(partitions int) {
 	for len(t.partitions) < partitions {
-		t.partitions = append(t.partitions, &shard{unreadable: map[int64]int64{}})
+		t.partitions = append(t.partitions, &shard{unreadable: map[int64]int64{}, splits: map[int64]bool{}})
 	}
 }
 
@@ -105,12 +106,21 @@ func (b *Broker) FailNext(op string, errs ...error) {
 	b.failures[op] = append(b.failures[op], errs...)
 }
 
-// Truncate drops the records before an offset, as retention does; an offset beyond the end leaves the partition
+// Expire drops the records before an offset, as retention does; an offset beyond the end leaves the partition
 // empty there.
-func (b *Broker) Truncate(topic string, partition int, first int64) {
+func (b *Broker) Expire(topic string, partition int, first int64) {
 	b.with(topic, partition, func(p *shard) {
 		p.records = slices.DeleteFunc(p.records, func(r pipeline.Record) bool { return r.Offset < first })
 		p.first, p.next = first, max(p.next, first)
+	})
+}
+
+// LoseEnd drops the records from an offset on, as the election of a leader does that did not have them; with offset 0 the
+// partition is as if it were made anew.
+func (b *Broker) LoseEnd(topic string, partition int, next int64) {
+	b.with(topic, partition, func(p *shard) {
+		p.records = slices.DeleteFunc(p.records, func(r pipeline.Record) bool { return r.Offset >= next })
+		p.first, p.next = min(p.first, next), min(p.next, next)
 	})
 }
 
@@ -124,6 +134,11 @@ func (b *Broker) Remove(topic string, partition int, offset int64) {
 // Oversize makes the records from offset up to, not including, nextOffset a batch over the memory budget.
 func (b *Broker) Oversize(topic string, partition int, offset, nextOffset int64) {
 	b.with(topic, partition, func(p *shard) { p.unreadable[offset] = nextOffset })
+}
+
+// Split has fetches that begin before an offset end before it.
+func (b *Broker) Split(topic string, partition int, offset int64) {
+	b.with(topic, partition, func(p *shard) { p.splits[offset] = true })
 }
 
 // Records returns what a partition holds.
@@ -215,12 +230,13 @@ func (b *Broker) fetchNow(topic string, number int, offset int64) (pipeline.Fetc
 
 // from returns the records at and after an offset, up to the first unreadable batch.
 func (p *shard) from(offset int64) pipeline.Fetched {
-	fetched := pipeline.Fetched{NextOffset: p.next, LogStart: p.first, HighWatermark: p.next}
+	fetched := pipeline.Fetched{NextOffset: p.next, LogStart: p.first, End: p.next}
 	for _, r := range p.records {
 		if r.Offset < offset {
 			continue
 		}
-		if _, ok := p.unreadable[r.Offset]; ok || len(fetched.Records) == fetchRecords {
+		_, unreadable := p.unreadable[r.Offset]
+		if unreadable || len(fetched.Records) == fetchRecords || len(fetched.Records) > 0 && p.splits[r.Offset] {
 			fetched.NextOffset = r.Offset
 			break
 		}

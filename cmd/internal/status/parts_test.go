@@ -93,7 +93,7 @@ func TestTail(t *testing.T) {
 		t.Errorf("the newest of many: %v, %d passed over", have, tail.passed)
 	}
 	write(1, 1)
-	broker.Truncate("t", 0, int64(written))
+	broker.Expire("t", 0, int64(written))
 	write(1, 1)
 	if have := read(); !slices.Equal(have, []int64{33}) {
 		t.Errorf("behind what retention removed: %v", have)

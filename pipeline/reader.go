@@ -1,0 +1,328 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"go.uber.org/zap"
+)
+
+// Ends and a beginning of reading that are no offsets, see [ReadOptions].
+const (
+	// FirstOffset begins with the first offset that the partition holds.
+	FirstOffset int64 = -1
+	// PresentEnd ends where the partition ends when reading begins.
+	PresentEnd int64 = -1
+	// Forever goes on with what comes.
+	Forever int64 = -2
+)
+
+// ReadOptions say what a [Reader] reads. Zero values read from offset 0 to offset 0: nothing.
+type ReadOptions struct {
+	// From is the first offset to read, or [FirstOffset].
+	From int64
+	// Until is the next offset at which reading ends, [PresentEnd] or [Forever]. An offset is one that [Log.Offsets]
+	// gave as the end, or that lies before it: a log that ends earlier counts as truncated, nobody waits for it to grow.
+	Until int64
+	// Ahead keeps one fetch under way while the records of the one before are handled, so that two are in memory at most.
+	// It ends with the context of the call of Next that began it.
+	Ahead bool
+	// OnGap, where set, is called with each [Gap] instead of logging it. Reading goes on at its To unless OnGap calls
+	// [Reader.MoveTo] or fails; [io.EOF] ends the reading without an error.
+	OnGap func(Gap) error
+}
+
+// Reader reads the records of one partition in the order of offsets. It is the one way of reading a topic: it tries again
+// while the broker is away ([Retry]), and passes over what cannot be read by the rules of [GapKind]. One goroutine uses it;
+// where Ahead is set it needs [Reader.Close], which its iterators call.
+type Reader struct {
+	log       Log
+	logger    *zap.Logger
+	topic     string
+	partition int
+	options   ReadOptions
+
+	begun    bool
+	next     int64 // offset to ask for
+	end      int64 // until, or where the partition ended when reading began; -1 = not known yet
+	until    int64 // Forever, or the next offset at which reading ends
+	inFlight *fetchRequest
+}
+
+// fetchRequest is the one that is ahead.
+type fetchRequest struct {
+	offset int64
+	done   chan struct{} // closed once fetched or err is there
+	cancel context.CancelFunc
+
+	fetched Fetched
+	err     error
+}
+
+// NewReader returns a reader that has asked for nothing yet.
+func NewReader(log Log, logger *zap.Logger, topic string, partition int, o ReadOptions) *Reader {
+	return &Reader{log: log, logger: logger, topic: topic, partition: partition, options: o, next: o.From, until: o.Until, end: -1}
+}
+
+// NextOffset is the offset at which reading goes on: behind the records of the last fetch, also those not asked for of an
+// iterator that was left. It is [FirstOffset] until the first one is known.
+func (r *Reader) NextOffset() int64 { return r.next }
+
+// MoveTo moves the offset at which reading goes on.
+func (r *Reader) MoveTo(next int64) { r.next = next }
+
+// CaughtUp reports whether everything that the partition held when reading began, up to Until, has been read or passed over.
+func (r *Reader) CaughtUp() bool { return r.end >= 0 && r.next >= r.end }
+
+// Close ends a fetch that is ahead.
+func (r *Reader) Close() {
+	if r.inFlight != nil {
+		r.inFlight.cancel()
+		<-r.inFlight.done
+		r.inFlight = nil
+	}
+}
+
+// Next returns the next records, valid until it is called again; none where none came for a while. At the end it returns
+// [io.EOF]. Other errors are those that trying again does not mend, of ctx, or of OnGap; reading can go on after them.
+func (r *Reader) Next(ctx context.Context) (Fetched, error) {
+	if err := r.begin(ctx); err != nil {
+		return Fetched{}, err
+	}
+	for r.until == Forever || r.next < r.until {
+		if err := ctx.Err(); err != nil {
+			return Fetched{}, err
+		}
+		fetched, err := r.fetch(ctx)
+		if err == nil {
+			err = r.checkEnd(ctx, fetched)
+		}
+		gap, ok := r.gapOf(err)
+		switch {
+		case ok:
+			err = r.pass(gap)
+		case err != nil:
+			err = fmt.Errorf("%s at offset %d: %w", r.what(), r.next, err)
+		}
+		if err != nil {
+			return Fetched{}, err
+		}
+		if ok {
+			continue
+		}
+		fetched = r.cut(fetched)
+		r.next = fetched.NextOffset
+		r.askAhead(ctx, fetched)
+		return fetched, nil
+	}
+	return Fetched{}, io.EOF
+}
+
+// Fetches iterates over what [Reader.Next] returns; an error is the last that it yields. It closes the reader.
+func (r *Reader) Fetches(ctx context.Context) iter.Seq2[Fetched, error] {
+	return func(yield func(Fetched, error) bool) {
+		defer r.Close()
+		for {
+			fetched, err := r.Next(ctx)
+			if errors.Is(err, io.EOF) || !yield(fetched, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Records iterates over the records alone, each valid until the next one is asked for; an error is the last that it yields.
+// It closes the reader.
+func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for fetched, err := range r.Fetches(ctx) {
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for _, record := range fetched.Records {
+				if !yield(record, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r *Reader) what() string { return fmt.Sprintf("read %s/%d", r.topic, r.partition) }
+
+// begin looks up where the partition begins and ends, if that matters.
+func (r *Reader) begin(ctx context.Context) error {
+	if r.begun {
+		return nil
+	}
+	if r.next == FirstOffset || r.until == PresentEnd {
+		first, end, err := r.offsets(ctx)
+		if err != nil {
+			return err
+		}
+		if r.end = end; r.next == FirstOffset {
+			r.next = first
+		}
+		if r.until == PresentEnd {
+			r.until = end
+		}
+	}
+	if r.until != Forever {
+		r.end = r.until
+	}
+	r.begun = true
+	return nil
+}
+
+func (r *Reader) offsets(ctx context.Context) (first, end int64, err error) {
+	err = Try(ctx, r.logger, "look up offsets of "+r.topic, func() error {
+		first, end, err = r.log.Offsets(ctx, r.topic, r.partition)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("look up offsets of %s/%d: %w", r.topic, r.partition, err)
+	}
+	return first, end, err
+}
+
+func (r *Reader) fetch(ctx context.Context) (Fetched, error) {
+	ahead := r.inFlight
+	if ahead == nil || ahead.offset != r.next {
+		r.Close()
+		return r.request(ctx, r.next)
+	}
+	select {
+	case <-ahead.done:
+	case <-ctx.Done():
+		return Fetched{}, ctx.Err()
+	}
+	r.Close()
+	return ahead.fetched, ahead.err
+}
+
+// request fetches once, and again while the broker is away.
+func (r *Reader) request(ctx context.Context, offset int64) (Fetched, error) {
+	return Retry(ctx, r.logger, r.what(), func() (Fetched, error) {
+		return r.log.Fetch(ctx, r.topic, r.partition, offset)
+	})
+}
+
+// askAhead sends the next request, if there is more to read.
+func (r *Reader) askAhead(ctx context.Context, after Fetched) {
+	if !r.options.Ahead || r.next >= after.End || r.until != Forever && r.next >= r.until {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ahead := &fetchRequest{offset: r.next, done: make(chan struct{}), cancel: cancel}
+	r.inFlight = ahead
+	go func() {
+		defer close(ahead.done)
+		ahead.fetched, ahead.err = r.request(ctx, ahead.offset)
+	}()
+}
+
+// checkEnd notices a log that ends before the end that it had: no record would ever come to say so. A new leader may
+// answer for a moment with less than there is, but not when asked for its offsets.
+func (r *Reader) checkEnd(ctx context.Context, fetched Fetched) error {
+	if r.end < 0 {
+		r.end = fetched.End
+	}
+	if len(fetched.Records) > 0 || fetched.NextOffset > r.next || r.CaughtUp() || fetched.End >= r.end {
+		return nil
+	}
+	first, end, err := r.offsets(ctx)
+	if err != nil || end >= r.end {
+		return err
+	}
+	return &OffsetOutOfRangeError{Topic: r.topic, Partition: r.partition, Offset: r.next, First: first, Next: end}
+}
+
+// cut leaves out what lies behind the end of reading.
+func (r *Reader) cut(f Fetched) Fetched {
+	if r.until == Forever || f.NextOffset <= r.until {
+		return f
+	}
+	f.NextOffset = r.until
+	for n := len(f.Records); n > 0 && f.Records[n-1].Offset >= r.until; n-- {
+		f.Records = f.Records[:n-1]
+	}
+	return f
+}
+
+// pass goes on behind a gap, or as OnGap says.
+func (r *Reader) pass(g Gap) error {
+	if g.Kind == GapTruncated { // the end that it had will not come back
+		r.end = min(r.end, g.End)
+		if r.until != Forever {
+			r.until = min(r.until, g.End)
+		}
+	}
+	if r.next = g.To; r.until != Forever {
+		r.next = min(g.To, r.until)
+	}
+	if r.options.OnGap != nil {
+		return r.options.OnGap(g)
+	}
+	g.Log(r.logger)
+	return nil
+}
+
+// Follow reads a partition from its first offset and calls apply for each record, until ctx ends (then it returns nil) or
+// apply fails. caughtUp, where set, is called once, when everything that was there at the start has been applied. A
+// truncated log is applied again from its first record.
+func Follow(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
+	apply func(Record) error, caughtUp func(next int64)) error {
+	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: Forever})
+	if err := r.begin(ctx); err != nil {
+		return endOf(ctx, err)
+	}
+	for {
+		if caughtUp != nil && r.CaughtUp() {
+			caughtUp(r.NextOffset())
+			caughtUp = nil
+		}
+		fetched, err := r.Next(ctx)
+		if err != nil {
+			return endOf(ctx, err)
+		}
+		if err := applyAll(fetched.Records, apply); err != nil {
+			return err
+		}
+	}
+}
+
+// ReadAll applies the records that a partition holds now and returns its next offset.
+func ReadAll(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
+	apply func(Record) error) (next int64, err error) {
+	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: PresentEnd})
+	for fetched, err := range r.Fetches(ctx) {
+		if err == nil {
+			err = applyAll(fetched.Records, apply)
+		}
+		if err != nil {
+			return r.NextOffset(), err
+		}
+	}
+	return r.NextOffset(), ctx.Err()
+}
+
+func applyAll(records []Record, apply func(Record) error) error {
+	for _, record := range records {
+		if err := apply(record); err != nil {
+			return fmt.Errorf("%s/%d at offset %d: %w", record.Topic, record.Partition, record.Offset, err)
+		}
+	}
+	return nil
+}
+
+// endOf turns an error that only says that ctx ended into nil.
+func endOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
