@@ -46,6 +46,7 @@ type Reader struct {
 	options   ReadOptions
 
 	begun    bool
+	probe    bool  // the position is behind the present end: the log was truncated, or a transaction is open before it
 	next     int64 // offset to ask for
 	end      int64 // until, or where the partition ended when reading began; -1 = not known yet
 	until    int64 // Forever, or the next offset at which reading ends
@@ -92,7 +93,7 @@ func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 	if err := r.begin(ctx); err != nil {
 		return Fetched{}, err
 	}
-	for r.until == Forever || r.next < r.until {
+	for r.until == Forever || r.next < r.until || r.probe {
 		if err := ctx.Err(); err != nil {
 			return Fetched{}, err
 		}
@@ -100,17 +101,18 @@ func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 		if err == nil {
 			err = r.checkEnd(ctx, fetched)
 		}
-		gap, ok := r.gapOf(err)
-		switch {
-		case ok:
-			err = r.pass(gap)
-		case err != nil:
-			err = fmt.Errorf("%s at offset %d: %w", r.what(), r.next, err)
+		if gap, ok := r.gapOf(err); ok {
+			r.probe = false
+			if err := r.pass(gap); err != nil {
+				return Fetched{}, err
+			}
+			continue
 		}
 		if err != nil {
-			return Fetched{}, err
+			return Fetched{}, fmt.Errorf("%s at offset %d: %w", r.what(), r.next, err)
 		}
-		if ok {
+		if r.probe {
+			r.probe = false
 			continue
 		}
 		fetched = r.cut(fetched)
@@ -154,7 +156,13 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
 
 func (r *Reader) what() string { return fmt.Sprintf("read %s/%d", r.topic, r.partition) }
 
-// begin looks up where the partition begins and ends, if that matters.
+// Begin looks up where reading begins and ends, where that is not said by offsets, and returns it; end is -1 where it does not
+// matter. Next does it by itself; it is for those who want to know beforehand.
+func (r *Reader) Begin(ctx context.Context) (next, end int64, err error) {
+	err = r.begin(ctx)
+	return r.next, r.end, err
+}
+
 func (r *Reader) begin(ctx context.Context) error {
 	if r.begun {
 		return nil
@@ -168,7 +176,7 @@ func (r *Reader) begin(ctx context.Context) error {
 			r.next = first
 		}
 		if r.until == PresentEnd {
-			r.until = end
+			r.until, r.probe = end, r.next > end
 		}
 	}
 	if r.until != Forever {
@@ -277,7 +285,7 @@ func (r *Reader) pass(g Gap) error {
 func Follow(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	apply func(Record) error, caughtUp func(next int64)) error {
 	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: Forever})
-	if err := r.begin(ctx); err != nil {
+	if _, _, err := r.Begin(ctx); err != nil {
 		return endOf(ctx, err)
 	}
 	for {

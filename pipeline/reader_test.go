@@ -57,6 +57,8 @@ func TestReaderPassesOverGaps(t *testing.T) {
 			[]int64{0, 1, 2, 3, 0}, "truncated 4 to 0", 1},
 		{"made anew and empty", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0) },
 			upTo(0, 4), "truncated 4 to 0", 0},
+		{"truncated before reading began", 10, pipeline.PresentEnd, func(b broker) { b.LoseEnd("t", 0, 2) }, nil, []int64{0, 1}, "truncated 10 to 0", 2},
+		{"at the end", 10, pipeline.PresentEnd, nothing, nil, nil, "", 10},
 		{"an end that never was", 2, 20, nothing, nil, append(upTo(2, 10), upTo(0, 10)...), "truncated 10 to 0", 10},
 	} {
 		for _, ahead := range []bool{false, true} {
