@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 )
@@ -103,12 +104,9 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 // retrain reads a partition of events again and trains on its plain features; trained counts the rows of all partitions.
 func (r *run) retrain(ctx context.Context, featurizer *stages.Featurizer, trainer *stages.TrainPartition, partition int, trained func() int64) error {
 	topic := r.Settings.Topics.Events
-	at, end, err := r.broker.Offsets(ctx, topic, partition)
-	if err != nil {
-		return err
-	}
-	for at < end {
-		fetched, err := r.broker.Fetch(ctx, topic, partition, at)
+	reader := pipeline.NewReader(r.broker, r.runtime.Logger, topic, partition,
+		pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.PresentEnd, Ahead: true})
+	for fetched, err := range reader.Fetches(ctx) {
 		if err != nil {
 			return err
 		}
@@ -125,7 +123,6 @@ func (r *run) retrain(ctx context.Context, featurizer *stages.Featurizer, traine
 				return err
 			}
 		}
-		at = fetched.NextOffset
 	}
 	return nil
 }

@@ -2,7 +2,8 @@ package status
 
 import (
 	"context"
-	"errors"
+
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -26,31 +27,22 @@ func (t *tail) forget() { t.next = nil }
 
 // read calls do for the records of a partition that came since the last time. The log spans start to end.
 func (t *tail) read(ctx context.Context, partition int, start, end int64, do func(pipeline.Record)) error {
-	at := t.from(partition, start, end)
+	r := pipeline.NewReader(t.log, zap.NewNop(), t.topic, partition, pipeline.ReadOptions{From: t.from(partition, start, end), Until: end})
 	spent := 0
-	for at < end {
-		fetched, err := t.log.Fetch(ctx, t.topic, partition, at)
-		if after, ok := beyond(err, at); ok {
-			at = after
-			continue
+	var failed error
+	for fetched, err := range r.Fetches(ctx) {
+		failed = err
+		for _, record := range fetched.Records {
+			spent += record.Size()
+			do(record)
 		}
-		if err != nil {
-			t.settle(partition, at)
-			return err
-		}
-		for _, r := range fetched.Records {
-			if r.Offset < end {
-				spent += r.Size()
-				do(r)
-			}
-		}
-		if at = fetched.NextOffset; spent > t.bytes && at < end-1 {
+		if at := r.NextOffset(); spent > t.bytes && at < end-1 {
 			t.passed += end - 1 - at
-			at = end - 1
+			r.MoveTo(end - 1)
 		}
 	}
-	t.settle(partition, at)
-	return nil
+	t.settle(partition, r.NextOffset())
+	return failed
 }
 
 // from is where reading begins.
@@ -71,17 +63,4 @@ func (t *tail) settle(partition int, at int64) {
 		t.next = map[int]int64{}
 	}
 	t.next[partition] = at
-}
-
-// beyond returns where to read on after an error that is about particular offsets.
-func beyond(err error, at int64) (int64, bool) {
-	var unreadable *pipeline.UnreadableBatchError
-	if errors.As(err, &unreadable) && unreadable.NextOffset > at {
-		return unreadable.NextOffset, true
-	}
-	var outOfRange *pipeline.OffsetOutOfRangeError
-	if errors.As(err, &outOfRange) && outOfRange.First > at {
-		return outOfRange.First, true
-	}
-	return at, false
 }
