@@ -119,9 +119,8 @@ func (p *passThrough) Process(ctx context.Context, f pipeline.Fetched) error {
 	return nil
 }
 
-func (p *passThrough) Refuse(_ context.Context, e *pipeline.UnreadableBatchError) error   { return e }
-func (p *passThrough) Missing(_ context.Context, e *pipeline.OffsetOutOfRangeError) error { return e }
-func (p *passThrough) Close(context.Context) error                                        { return nil }
+func (p *passThrough) Gap(_ context.Context, g pipeline.Gap) error { return g.Err }
+func (p *passThrough) Close(context.Context) error                 { return nil }
 
 // BenchmarkSubsampleStage measures from topic to the closing checkpoint, beside reading the same messages alone.
 func BenchmarkSubsampleStage(b *testing.B) {

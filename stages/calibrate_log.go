@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -129,14 +128,14 @@ func collect(ctx context.Context, r *Runtime, logger *zap.Logger, s Settings, pa
 
 // read takes the rows of one fetch.
 func (c *calibrationPartition) read(ctx context.Context, r *Runtime, logger *zap.Logger, topic string) error {
-	fetched, err := pipeline.Retry(ctx, logger, "read events for calibration", func() (pipeline.Fetched, error) {
-		return r.Broker.Fetch(ctx, topic, int(c.part.Partition), c.next)
-	})
-	var unreadable *pipeline.UnreadableBatchError
-	if errors.As(err, &unreadable) {
-		c.next = unreadable.NextOffset
-		return nil
-	}
+	reader := pipeline.NewReader(r.Broker, logger, topic, int(c.part.Partition), pipeline.ReadOptions{
+		From: c.next, Until: pipeline.Forever, OnGap: func(g pipeline.Gap) error {
+			if g.Kind != pipeline.GapUnreadable {
+				return g.Err
+			}
+			return nil
+		}})
+	fetched, err := reader.Next(ctx)
 	if err != nil {
 		return fmt.Errorf("calibrate on %s/%d from offset %d: %w", topic, c.part.Partition, c.next, err)
 	}

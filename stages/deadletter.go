@@ -59,10 +59,10 @@ func refusedMessage(stage string, source pipeline.Record, cause error, now time.
 }
 
 // refusedBatch is the dead letter of a batch that could not be read: its coordinates alone.
-func refusedBatch(stage string, e *pipeline.UnreadableBatchError, now time.Time) pipeline.Record {
+func refusedBatch(stage string, g pipeline.Gap, now time.Time) pipeline.Record {
 	letter := wire.DeadLetter{
-		Stage: stage, Reason: reasonUnreadableBatch, Detail: e.Error(), Topic: e.Topic,
-		Partition: int32(e.Partition), Offset: e.Offset, Time: now,
+		Stage: stage, Reason: reasonUnreadableBatch, Detail: g.Err.Error(), Topic: g.Topic,
+		Partition: int32(g.Partition), Offset: g.From, Time: now,
 	}
 	return pipeline.Record{Headers: withHeaders(nil, letter.Headers()), Time: now}
 }

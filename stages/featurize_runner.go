@@ -147,22 +147,12 @@ func (p *featurizePartition) readTail(ctx context.Context) (found bool, err erro
 	}
 	for back := int64(1); ; back *= 2 {
 		from := max(first, next-back)
-		for at := from; at < next; {
-			fetched, err := p.Broker.Fetch(ctx, topic, p.partition, at)
-			if after, ok := passOver(err, at); ok {
-				at = after
-				continue
-			}
+		r := pipeline.NewReader(p.Broker, p.logger, topic, p.partition, pipeline.ReadOptions{From: from, Until: next})
+		for rec, err := range r.Records(ctx) {
 			if err != nil {
 				return false, err
 			}
-			for _, rec := range fetched.Records {
-				found = p.isTail(rec) || found
-			}
-			if fetched.NextOffset <= at {
-				break
-			}
-			at = fetched.NextOffset
+			found = p.isTail(rec) || found
 		}
 		if found || from == first {
 			return found, nil
@@ -302,33 +292,36 @@ func (p *featurizePartition) add(ctx context.Context, part pendingPart) error {
 	return nil
 }
 
-func (p *featurizePartition) Refuse(ctx context.Context, e *pipeline.UnreadableBatchError) error {
-	letter := refusedBatch(StageFeaturize, e, p.Clock())
+// Gap has a batch that cannot be read in the dead letters. Of events that are gone it says how many, and goes on with what
+// the log still holds: with the first where retention was quicker, with those to come where the log lost its end (an unclean
+// leader election).
+func (p *featurizePartition) Gap(ctx context.Context, g pipeline.Gap) error {
+	switch g.Kind {
+	case pipeline.GapUnreadable:
+		return p.refuse(ctx, g)
+	case pipeline.GapTruncated:
+		p.logger.Error("the log of events ends before the offset to read, it has lost its end: featurizing goes on with what comes now",
+			zap.Int64("offset", g.From), zap.Int64("next_offset", g.End))
+		p.next, p.refused = g.End, -1
+	default:
+		p.logger.Error("events are no longer in the log, featurizing goes on with the first that is",
+			zap.Int64("offset", g.From), zap.Int64("first_offset", g.First), zap.Int64("missing_offsets", g.Missing()))
+		p.Counters.addFeaturize(FeaturizeCounts{MissingOffsets: g.Missing()})
+		p.next = g.To
+	}
+	p.nextRow, p.partlyOut = 0, ""
+	p.at.done(p.next)
+	return nil
+}
+
+func (p *featurizePartition) refuse(ctx context.Context, g pipeline.Gap) error {
+	letter := refusedBatch(StageFeaturize, g, p.Clock())
 	part := Featurized{Letter: &letter, Counts: FeaturizeCounts{Messages: 1, Undecodable: 1}}
 	if err := p.add(ctx, pendingPart{Featurized: part}); err != nil {
 		return err
 	}
-	p.next, p.nextRow, p.partlyOut = e.NextOffset, 0, ""
+	p.next, p.nextRow, p.partlyOut = g.To, 0, ""
 	return p.send(ctx)
-}
-
-// Missing goes on with what the log still holds and says how much is gone: with the first events where retention was
-// quicker, with those to come where the log lost its end (an unclean leader election).
-func (p *featurizePartition) Missing(_ context.Context, e *pipeline.OffsetOutOfRangeError) error {
-	if p.next > e.Next {
-		p.logger.Error("the log of events ends before the offset to read, it has lost its end: featurizing goes on with what comes now",
-			zap.Int64("offset", p.next), zap.Int64("next_offset", e.Next))
-		p.next, p.nextRow, p.partlyOut, p.refused = e.Next, 0, "", -1
-		p.at.done(p.next)
-		return nil
-	}
-	missing := max(0, e.First-p.next)
-	p.logger.Error("events are no longer in the log, featurizing goes on with the first that is",
-		zap.Int64("offset", p.next), zap.Int64("first_offset", e.First), zap.Int64("missing_offsets", missing))
-	p.Counters.addFeaturize(FeaturizeCounts{MissingOffsets: missing})
-	p.next, p.nextRow, p.partlyOut = e.First, 0, ""
-	p.at.done(p.next)
-	return nil
 }
 
 // Close waits for what is under way. The fault of a request is reported once, by whoever finds it first.

@@ -291,18 +291,19 @@ func TestDeadLettersOfSourcesNearTheLimit(t *testing.T) {
 
 func TestFeaturizeMissingEvents(t *testing.T) {
 	for _, c := range []struct {
-		name                          string
-		at, first, next, want, missed int64
+		name                         string
+		kind                         pipeline.GapKind
+		at, first, end, want, missed int64
 	}{
-		{"retention", 10, 50, 90, 50, 40},
-		{"the log has lost its end", 100, 50, 90, 90, 0},
-		{"the log has lost everything", 100, 0, 0, 0, 0},
+		{"retention", pipeline.GapRetention, 10, 50, 90, 50, 40},
+		{"the log has lost its end", pipeline.GapTruncated, 100, 50, 90, 90, 0},
+		{"the log has lost everything", pipeline.GapTruncated, 100, 0, 0, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newFeaturizeKit(t, 2000, 0, 0)
 			k.part.next, k.part.nextRow, k.part.partlyOut = c.at, 3, "a set"
-			e := &pipeline.OffsetOutOfRangeError{Topic: "events", Partition: 2, Offset: c.at, First: c.first, Next: c.next}
-			if err := k.part.Missing(t.Context(), e); err != nil {
+			g := pipeline.Gap{Topic: "events", Partition: 2, Kind: c.kind, From: c.at, To: c.first, First: c.first, End: c.end}
+			if err := k.part.Gap(t.Context(), g); err != nil {
 				t.Fatal(err)
 			}
 			if k.part.next != c.want || k.part.nextRow != 0 || k.part.partlyOut != "" {

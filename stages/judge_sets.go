@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -128,18 +129,16 @@ func (o *otherSet) read(ctx context.Context, ids []training.RowID) error {
 // readPartition predicts rows of one partition, in the order of their offsets. Those of events that are gone stay unknown for
 // good.
 func (o *otherSet) readPartition(ctx context.Context, ids []training.RowID) error {
-	partition := int(ids[0].Partition)
-	for len(ids) > 0 {
-		if err := ctx.Err(); err != nil {
+	r := pipeline.NewReader(o.runtime.Broker, o.runtime.Logger, o.topic, int(ids[0].Partition),
+		pipeline.ReadOptions{From: ids[0].Offset, Until: ids[len(ids)-1].Offset + 1, OnGap: func(g pipeline.Gap) error {
+			if g.Kind == pipeline.GapTruncated { // other events may stand there now
+				return io.EOF
+			}
+			return nil
+		}})
+	for fetched, err := range r.Fetches(ctx) {
+		if err != nil {
 			return err
-		}
-		at := ids[0].Offset
-		fetched, err := pipeline.Retry(ctx, o.runtime.Logger, "read events", func() (pipeline.Fetched, error) {
-			return o.runtime.Broker.Fetch(ctx, o.topic, partition, at)
-		})
-		next, gone := passOver(err, at)
-		if err != nil && !gone {
-			return fmt.Errorf("read %s/%d from offset %d: %w", o.topic, partition, at, err)
 		}
 		for _, rec := range fetched.Records {
 			first, _ := slices.BinarySearchFunc(ids, rec.Offset, func(id training.RowID, offset int64) int { return cmp.Compare(id.Offset, offset) })
@@ -151,15 +150,25 @@ func (o *otherSet) readPartition(ctx context.Context, ids []training.RowID) erro
 				return err
 			}
 		}
-		next = max(next, fetched.NextOffset, at+1)
-		for len(ids) > 0 && ids[0].Offset < next {
-			if _, ok := o.known[ids[0]]; !ok {
-				o.known[ids[0]] = nil
-			}
+		for len(ids) > 0 && ids[0].Offset < fetched.NextOffset {
+			o.unknown(ids[0])
 			ids = ids[1:]
 		}
+		if len(ids) > 0 {
+			r.MoveTo(ids[0].Offset)
+		}
+	}
+	for _, id := range ids {
+		o.unknown(id)
 	}
 	return nil
+}
+
+// unknown has a row without a prediction not read again.
+func (o *otherSet) unknown(id training.RowID) {
+	if _, ok := o.known[id]; !ok {
+		o.known[id] = nil
+	}
 }
 
 // predict maps some rows of an event through the model's own feature set. A message that its encoder refuses is left out.

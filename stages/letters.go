@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -83,34 +82,16 @@ func readLetter(rec pipeline.Record) (Letter, error) {
 	return Letter{DeadLetter: d, Place: LetterPlace{rec.Partition, rec.Offset}, Bytes: len(rec.Value)}, err
 }
 
-// readSpan calls do for the records of a partition from first up to, not including, next. What cannot be read is passed over
-// with a warning, what retention removed meanwhile without one.
+// readSpan calls do for the records of a partition from first up to, not including, next.
 func readSpan(ctx context.Context, r *Runtime, topic string, partition int, first, next int64, do func(pipeline.Record) error) error {
-	for at := first; at < next; {
-		fetched, err := pipeline.Retry(ctx, r.Logger, "read "+topic, func() (pipeline.Fetched, error) {
-			return r.Broker.Fetch(ctx, topic, partition, at)
-		})
-		if after, ok := passOver(err, at); ok {
-			var unreadable *pipeline.UnreadableBatchError
-			if errors.As(err, &unreadable) {
-				r.Logger.Warn("records passed over", zap.String("topic", topic), zap.Int("partition", partition),
-					zap.Int64("offset", at), zap.Int64("next_offset", after), zap.Error(err))
-			}
-			at = after
-			continue
+	reader := pipeline.NewReader(r.Broker, r.Logger, topic, partition, pipeline.ReadOptions{From: first, Until: next})
+	for rec, err := range reader.Records(ctx) {
+		if err == nil {
+			err = do(rec)
 		}
 		if err != nil {
-			return fmt.Errorf("read %s/%d from offset %d: %w", topic, partition, at, err)
+			return err
 		}
-		for _, rec := range fetched.Records {
-			if rec.Offset >= next {
-				return nil
-			}
-			if err := do(rec); err != nil {
-				return err
-			}
-		}
-		at = fetched.NextOffset
 	}
 	return nil
 }

@@ -43,34 +43,30 @@ func (w *modelWatch) run(ctx context.Context) error {
 		return endOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
 	}
 	close(w.ready)
-	for ctx.Err() == nil {
-		if err := w.next(ctx); err != nil {
-			return endOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
-		}
+	if err := w.follow(ctx); err != nil {
+		return endOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
 	}
 	return nil
 }
 
-// next takes what comes next.
-func (w *modelWatch) next(ctx context.Context) error {
-	m, topic := w.models, w.models.topics.Models
-	fetched, err := pipeline.Retry(ctx, w.logger, "follow "+topic, func() (pipeline.Fetched, error) {
-		return m.log.Fetch(ctx, topic, 0, m.next)
-	})
-	if after, ok := passOver(err, m.next); ok {
-		w.logger.Error("models passed over", zap.Int64("offset", m.next), zap.Error(err))
-		m.next = after
-		return nil
+// follow takes what comes.
+func (w *modelWatch) follow(ctx context.Context) error {
+	m := w.models
+	r := pipeline.NewReader(m.log, w.logger, m.topics.Models, 0, pipeline.ReadOptions{From: m.next, Until: pipeline.Forever})
+	for fetched, err := range r.Fetches(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, rec := range fetched.Records {
+			m.take(rec)
+		}
+		m.pointers = m.pointers[:0]
+		m.next = fetched.NextOffset
+		if err := w.resolve(ctx); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("follow %s at offset %d: %w", topic, m.next, err)
-	}
-	for _, rec := range fetched.Records {
-		m.take(rec)
-	}
-	m.pointers = m.pointers[:0]
-	m.next = fetched.NextOffset
-	return w.resolve(ctx)
+	return nil
 }
 
 // resolve loads the model that the pointer names, if it is another one than before.

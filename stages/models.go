@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -55,7 +56,7 @@ type placedPointer struct {
 func NewModels(r *Runtime) *Models {
 	return &Models{
 		log: r.Broker, logger: r.Logger, pipeline: r.Settings.Pipeline.Name, topics: r.Settings.Topics, clock: r.Clock,
-		decoder: arrowio.NewDecoder(r.Watch.limits), entries: map[string]ModelEntry{}, retired: map[string]bool{},
+		decoder: arrowio.NewDecoder(r.Watch.limits), next: pipeline.FirstOffset, entries: map[string]ModelEntry{}, retired: map[string]bool{},
 	}
 }
 
@@ -94,31 +95,14 @@ func (m *Models) newest() (at time.Time) {
 // Refresh reads what was written since it was called last.
 func (m *Models) Refresh(ctx context.Context) error {
 	m.pointers = m.pointers[:0]
-	topic := m.topics.Models
-	span, err := pipeline.Retry(ctx, m.logger, "look up offsets of "+topic, func() (span [2]int64, err error) {
-		span[0], span[1], err = m.log.Offsets(ctx, topic, 0)
-		return span, err
-	})
-	if err != nil {
-		return fmt.Errorf("read %s: %w", topic, err)
-	}
-	for m.next = max(m.next, span[0]); m.next < span[1]; {
-		fetched, err := pipeline.Retry(ctx, m.logger, "read "+topic, func() (pipeline.Fetched, error) {
-			return m.log.Fetch(ctx, topic, 0, m.next)
-		})
-		if after, ok := passOver(err, m.next); ok {
-			m.logger.Error("models passed over", zap.Int64("offset", m.next), zap.Error(err))
-			m.next = after
-			continue
-		}
+	r := pipeline.NewReader(m.log, m.logger, m.topics.Models, 0, pipeline.ReadOptions{From: m.next, Until: pipeline.PresentEnd})
+	for rec, err := range r.Records(ctx) {
 		if err != nil {
-			return fmt.Errorf("read %s from offset %d: %w", topic, m.next, err)
+			return err
 		}
-		for _, rec := range fetched.Records {
-			m.take(rec)
-		}
-		m.next = fetched.NextOffset
+		m.take(rec)
 	}
+	m.next = r.NextOffset()
 	return nil
 }
 
@@ -211,13 +195,12 @@ func (m *Models) wasThere(id string) bool {
 
 // Load reads a model with its weights.
 func (m *Models) Load(ctx context.Context, entry ModelEntry) (*wire.Model, error) {
-	fetched, err := pipeline.Retry(ctx, m.logger, "read model "+entry.ID, func() (pipeline.Fetched, error) {
-		return m.log.Fetch(ctx, m.topics.Models, 0, entry.Offset)
-	})
-	if err != nil {
+	r := pipeline.NewReader(m.log, m.logger, m.topics.Models, 0, pipeline.ReadOptions{From: entry.Offset, Until: entry.Offset + 1})
+	fetched, err := r.Next(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read model %s: %w", entry.ID, err)
 	}
-	if len(fetched.Records) == 0 || fetched.Records[0].Offset != entry.Offset {
+	if len(fetched.Records) == 0 {
 		return nil, fmt.Errorf("model %s is %w any more: compaction has just removed it", entry.ID, ErrNoModel)
 	}
 	return wire.DecodeModel(m.decoder, fetched.Records[0].Value)

@@ -234,24 +234,23 @@ func (p *subsamplePartition) addLetter(letter pipeline.Record) {
 	p.letterBytes += letter.Size()
 }
 
-func (p *subsamplePartition) Refuse(ctx context.Context, e *pipeline.UnreadableBatchError) error {
-	p.addLetter(refusedBatch(StageSubsample, e, p.Clock()))
-	p.core.Refuse(e.NextOffset)
-	return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset()})
-}
-
-// Missing asks for a new exploration where retention passed the offsets of this one: with rows gone, its result
-// would not depend on the log alone any more.
-func (p *subsamplePartition) Missing(ctx context.Context, e *pipeline.OffsetOutOfRangeError) error {
+// Gap has a batch that cannot be read in the dead letters. Where offsets of the exploration are gone it asks for a new one:
+// the result would not depend on the log alone any more.
+func (p *subsamplePartition) Gap(ctx context.Context, g pipeline.Gap) error {
+	if g.Kind == pipeline.GapUnreadable {
+		p.addLetter(refusedBatch(StageSubsample, g, p.Clock()))
+		p.core.Refuse(g.To)
+		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset()})
+	}
 	request := wire.Request{
 		Action: wire.ActionRestart, ID: p.spec.Exploration, Exploration: p.spec.Exploration,
-		Reason: fmt.Sprintf("%v: %v", errExplorationLost, e), Time: p.Clock(),
+		Reason: fmt.Sprintf("%v: %v", errExplorationLost, g.Err), Time: p.Clock(),
 	}
 	if err := SendRequest(ctx, p.Runtime, request); err != nil {
 		return err
 	}
 	p.lost = true
-	return fmt.Errorf("%w: %w", errExplorationLost, e)
+	return fmt.Errorf("%w: %w", errExplorationLost, g.Err)
 }
 
 // Close saves what was read since the last checkpoint, where it can be saved.
@@ -339,12 +338,7 @@ func (p *subsamplePartition) guard(ctx context.Context) error {
 	if p.lost || !p.core.Closed() {
 		return nil
 	}
-	for ctx.Err() == nil {
-		if err := p.lookBehind(ctx); err != nil {
-			return endOf(ctx, err)
-		}
-	}
-	return nil
+	return endOf(ctx, p.lookBehind(ctx, pipeline.Forever))
 }
 
 // lookWhileIdle does for an open partition to which no rows come, at most once in a checkpoint interval, what guard does
@@ -354,47 +348,33 @@ func (p *subsamplePartition) lookWhileIdle(ctx context.Context) error {
 		return nil
 	}
 	p.lookedAt = p.Clock()
-	topic, partition := p.Settings.Topics.Scores, int(p.part.Partition)
-	end, err := pipeline.Retry(ctx, p.logger, "look up offsets", func() (int64, error) {
-		_, next, err := p.Broker.Offsets(ctx, topic, partition)
-		return next, err
-	})
-	if err != nil {
-		return fmt.Errorf("look up offsets of %s/%d: %w", topic, partition, err)
-	}
-	for before := int64(-1); before < p.savedNext && p.savedNext < end; {
-		before = p.savedNext
-		if err := p.lookBehind(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.lookBehind(ctx, pipeline.PresentEnd)
 }
 
-// lookBehind reads once what stands on the topic behind the last checkpoint, and writes that again should an owner that
-// lost the partition have written an older one behind it, which compaction would keep.
-func (p *subsamplePartition) lookBehind(ctx context.Context) error {
-	topic, partition := p.Settings.Topics.Scores, int(p.part.Partition)
-	fetched, err := pipeline.Retry(ctx, p.logger, "watch checkpoints", func() (pipeline.Fetched, error) {
-		return p.Broker.Fetch(ctx, topic, partition, p.savedNext)
-	})
-	if after, ok := passOver(err, p.savedNext); ok { // compaction was quicker
-		p.savedNext = after
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("watch checkpoints of partition %d: %w", partition, err)
-	}
-	p.savedNext = fetched.NextOffset
-	for _, rec := range fetched.Records {
-		if !p.isMine(rec) {
-			continue
+// lookBehind reads what stands on the topic behind the last checkpoint, and writes that again should an owner that lost the
+// partition have written an older one behind it, which compaction would keep.
+func (p *subsamplePartition) lookBehind(ctx context.Context, until int64) error {
+	r := pipeline.NewReader(p.Broker, p.logger, p.Settings.Topics.Scores, int(p.part.Partition),
+		pipeline.ReadOptions{From: p.savedNext, Until: until})
+	for fetched, err := range r.Fetches(ctx) {
+		if err != nil {
+			return fmt.Errorf("watch checkpoints: %w", err)
 		}
-		other, err := wire.DecodeCheckpoint(arrowio.NewDecoder(p.Watch.limits), rec.Value) // an error for a tombstone
-		p.shadowed = err != nil || other.SpecHash != p.saved.SpecHash || p.saved.Closed && !other.Closed ||
-			!supersedes(other, p.saved, p.spec.Kernel)
+		p.savedNext = fetched.NextOffset
+		for _, rec := range fetched.Records {
+			if !p.isMine(rec) {
+				continue
+			}
+			other, err := wire.DecodeCheckpoint(arrowio.NewDecoder(p.Watch.limits), rec.Value) // an error for a tombstone
+			p.shadowed = err != nil || other.SpecHash != p.saved.SpecHash || p.saved.Closed && !other.Closed ||
+				!supersedes(other, p.saved, p.spec.Kernel)
+		}
+		if err := p.unshadow(ctx); err != nil {
+			return err
+		}
+		r.MoveTo(p.savedNext)
 	}
-	return p.unshadow(ctx)
+	return nil
 }
 
 // unshadow writes the last checkpoint again where an older one stands behind it.

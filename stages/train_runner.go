@@ -189,7 +189,7 @@ func (r *TrainRunner) catchUp(ctx context.Context, set *PublishedSet) error {
 		}
 		r.next, r.solved = make([]int64, partitions), 0
 		for i := range r.next {
-			r.next[i] = -1
+			r.next[i] = pipeline.FirstOffset
 		}
 		r.followFeatures(partitions)
 	}
@@ -206,38 +206,30 @@ func (r *TrainRunner) catchUp(ctx context.Context, set *PublishedSet) error {
 
 // read adds the messages of a partition up to its present end.
 func (r *TrainRunner) read(ctx context.Context, partition int) error {
-	topic := r.Settings.Topics.Features
-	span, err := pipeline.Retry(ctx, r.logger, "look up offsets", func() (span [2]int64, err error) {
-		span[0], span[1], err = r.Broker.Offsets(ctx, topic, partition)
-		return span, err
-	})
+	reader := pipeline.NewReader(r.Broker, r.logger, r.Settings.Topics.Features, partition, pipeline.ReadOptions{
+		From: r.next[partition], Until: pipeline.PresentEnd, OnGap: func(g pipeline.Gap) error {
+			r.logger.Error("features passed over", zap.Int("partition", partition), zap.String("kind", string(g.Kind)),
+				zap.Int64("offset", g.From), zap.Int64("next_offset", g.To), zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
+			return nil
+		}})
+	var refused refusals
+	defer func() { refused.log(r.logger, partition) }()
+	next, end, err := reader.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	var refused refusals
-	defer func() { refused.log(r.logger, partition) }()
-	at := max(r.next[partition], span[0])
-	r.reads(partition, at, span[1])
-	for at < span[1] {
-		fetched, err := pipeline.Retry(ctx, r.logger, "read features", func() (pipeline.Fetched, error) {
-			return r.Broker.Fetch(ctx, topic, partition, at)
-		})
-		if after, ok := passOver(err, at); ok {
-			r.logger.Error("features passed over", zap.Int("partition", partition), zap.Int64("offset", at), zap.Error(err))
-			at = after
-			continue
-		}
+	r.reads(partition, next, end)
+	for fetched, err := range reader.Fetches(ctx) {
 		if err != nil {
-			return fmt.Errorf("read %s/%d from offset %d: %w", topic, partition, at, err)
+			return err
 		}
 		r.at[partition].fetched(fetched, r.Clock())
 		if err := r.add(ctx, partition, fetched.Records, &refused); err != nil {
 			return err
 		}
-		at = fetched.NextOffset
-		r.at[partition].done(at)
+		r.at[partition].done(fetched.NextOffset)
 	}
-	r.next[partition] = at
+	r.next[partition] = reader.NextOffset()
 	return nil
 }
 
@@ -298,17 +290,4 @@ func (r *TrainRunner) addMessage(partition int, rec pipeline.Record) error {
 		r.Counters.addTraffic(StageTrain, Traffic{UsedBytes: size})
 	}
 	return err
-}
-
-// passOver returns the next offset that can be read after an error about particular offsets.
-func passOver(err error, at int64) (int64, bool) {
-	var unreadable *pipeline.UnreadableBatchError
-	if errors.As(err, &unreadable) {
-		return unreadable.NextOffset, true
-	}
-	var outOfRange *pipeline.OffsetOutOfRangeError
-	if errors.As(err, &outOfRange) && outOfRange.First > at {
-		return outOfRange.First, true
-	}
-	return at, false
 }
