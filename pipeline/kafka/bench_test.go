@@ -10,6 +10,7 @@ import (
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
 func benchmarkClient(b *testing.B, addrs []string, compression kafka.Compression) *kafka.Client {
@@ -42,7 +43,7 @@ func BenchmarkProduce(b *testing.B) {
 		for _, bytes := range []int{64 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%v/%dKiB", compression, bytes>>10), func(b *testing.B) {
 				client := benchmarkClient(b, addrs, compression)
-				topic := newTopic(b, client, 1, map[string]string{"max.message.bytes": "8000000"})
+				topic := pipelinetest.NewTopic(b, client, 1, map[string]string{"max.message.bytes": "8000000"})
 				records := []pipeline.Record{{Value: message(bytes)}}
 				b.SetBytes(int64(bytes))
 				for b.Loop() {
@@ -62,18 +63,18 @@ func BenchmarkFetch(b *testing.B) {
 		for _, bytes := range []int{1 << 10, 64 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%v/%dKiB", compression, bytes>>10), func(b *testing.B) {
 				client := benchmarkClient(b, addrs, compression)
-				topic := newTopic(b, client, 1, map[string]string{"max.message.bytes": "8000000"})
+				topic := pipelinetest.NewTopic(b, client, 1, map[string]string{"max.message.bytes": "8000000"})
 				var records []pipeline.Record
 				for range max(1, 256<<10/bytes) { // batches of a quarter to one megabyte
 					records = append(records, pipeline.Record{Value: message(bytes)})
 				}
 				for range total / (bytes * len(records)) {
-					produce(b, client, topic, 0, records...)
+					pipelinetest.Produce(b, client, topic, 0, records...)
 				}
 				b.SetBytes(total)
 				b.ReportAllocs()
 				for b.Loop() {
-					readUntil(b, client, topic, 0, 0, int64(total/bytes))
+					pipelinetest.ReadUntil(b, client, topic, 0, 0, int64(total/bytes))
 				}
 			})
 		}
@@ -84,7 +85,7 @@ func BenchmarkFetch(b *testing.B) {
 // with a new group each time.
 func BenchmarkOwn(b *testing.B) {
 	client := benchmarkClient(b, connect(b).addrs, kafka.CompressionNone)
-	topic := newTopic(b, client, 1, nil)
+	topic := pipelinetest.NewTopic(b, client, 1, nil)
 	var toRun, toEnd time.Duration
 	n := 0
 	for b.Loop() {

@@ -21,8 +21,9 @@ type cluster struct {
 	tls   kafka.TLS
 	sasl  kafka.SASL
 
-	kill, start func(t *testing.T)                              // of all nodes; nil where the test cannot
-	move        func(t *testing.T, topic string, partition int) // has another node lead; nil where the test cannot
+	kill, start func(t testing.TB)                              // of all nodes; nil where the test cannot
+	move        func(t testing.TB, topic string, partition int) // has another node lead; nil where the test cannot
+	compacts    bool                                            // soon
 
 	real *kafkatest.Cluster // nil for others
 }
@@ -34,12 +35,12 @@ func connect(t testing.TB) *cluster {
 	if addresses == "" {
 		return newEmbedded(t)
 	}
-	on := &cluster{addrs: strings.Split(addresses, ","), real: kafkatest.Find()}
+	on := &cluster{addrs: strings.Split(addresses, ","), compacts: true, real: kafkatest.Find()}
 	if on.real == nil {
 		return on
 	}
-	on.kill = func(t *testing.T) { on.real.KillAll(t) }
-	on.start = func(t *testing.T) { on.real.StartAll(t) }
+	on.kill = func(t testing.TB) { on.real.KillAll(t) }
+	on.start = func(t testing.TB) { on.real.StartAll(t) }
 	if len(on.addrs) > 1 {
 		on.move = on.elect
 	}
@@ -69,18 +70,18 @@ func newEmbedded(t testing.TB) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{addrs: r.Addrs(), kill: r.kill, start: r.restart}
+	return &cluster{addrs: r.Addrs(), compacts: true, kill: r.kill, start: r.restart}
 }
 
 // newEmbeddedThree is a cluster of three of what the embedded broker is one of.
-func newEmbeddedThree(t *testing.T) *cluster {
+func newEmbeddedThree(t testing.TB) *cluster {
 	t.Helper()
 	three, err := kfake.NewCluster(kfake.NumBrokers(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(three.Close)
-	return &cluster{addrs: three.ListenAddrs(), move: func(t *testing.T, topic string, partition int) {
+	return &cluster{addrs: three.ListenAddrs(), move: func(t testing.TB, topic string, partition int) {
 		t.Helper()
 		leader := three.LeaderFor(topic, int32(partition))
 		if err := three.MoveTopicPartition(topic, int32(partition), (leader+1)%3); err != nil {
@@ -95,14 +96,14 @@ type restartable struct {
 	options embedded.Options
 }
 
-func (r *restartable) kill(t *testing.T) {
+func (r *restartable) kill(t testing.TB) {
 	t.Helper()
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (r *restartable) restart(t *testing.T) {
+func (r *restartable) restart(t testing.TB) {
 	t.Helper()
 	r.Broker = startBroker(t, r.options)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
 // TestAnyNodeMayDie ends each of three nodes in turn, under load: the leader of a partition of the topic, and of
@@ -23,7 +24,7 @@ func TestAnyNodeMayDie(t *testing.T) {
 	kafkatest.Need(t, 3, false)
 	on := connect(t)
 	const partitions, more = 3, 30
-	topic := newTopic(t, dial(t, on.config()), partitions, nil)
+	topic := pipelinetest.NewTopic(t, dial(t, on.config()), partitions, nil)
 	writer := write(t, dial(t, on.config()), topic, partitions)
 	reader := follow(t, dial(t, on.config()), topic, partitions)
 	for node := 1; node <= 3; node++ {
@@ -32,7 +33,7 @@ func TestAnyNodeMayDie(t *testing.T) {
 		for p := range partitions {
 			goal := writer.acknowledged[p].Load() + more
 			what := fmt.Sprintf("partition %d goes on without node %d", p, node)
-			eventually(t, what, func() bool { return writer.acknowledged[p].Load() >= goal && reader.next[p].Load() >= goal })
+			pipelinetest.Eventually(t, what, func() bool { return writer.acknowledged[p].Load() >= goal && reader.next[p].Load() >= goal })
 		}
 		on.real.Start(t, node)
 	}
@@ -40,7 +41,7 @@ func TestAnyNodeMayDie(t *testing.T) {
 	client := dial(t, on.config())
 	for p := range partitions {
 		checkSequence(t, client, topic, p, writer.acknowledged[p].Load())
-		surely(t, "what was committed", func(ctx context.Context) error {
+		pipelinetest.Surely(t, "what was committed", func(ctx context.Context) error {
 			next, err := client.Committed(ctx, topic, topic, p)
 			if err == nil && next <= 0 {
 				t.Errorf("partition %d: nothing was committed", p)
@@ -74,7 +75,7 @@ func write(t *testing.T, client *kafka.Client, topic string, partitions int) *se
 			for n := 0; ; n++ {
 				<-pace.C
 				err := pipeline.Try(ctx, logger(t), "produce", func() error {
-					_, err := client.Produce(ctx, topic, p, values(fmt.Sprint(n)))
+					_, err := client.Produce(ctx, topic, p, pipelinetest.Values(fmt.Sprint(n)))
 					return err
 				})
 				if err != nil {
@@ -123,12 +124,12 @@ func follow(t *testing.T, client *kafka.Client, topic string, partitions int) *f
 func checkSequence(t *testing.T, client *kafka.Client, topic string, partition int, acknowledged int64) {
 	t.Helper()
 	var end int64
-	surely(t, "look up the end", func(ctx context.Context) (err error) {
+	pipelinetest.Surely(t, "look up the end", func(ctx context.Context) (err error) {
 		_, end, err = client.Offsets(ctx, topic, partition)
 		return err
 	})
 	next, again := int64(0), 0
-	for _, r := range surelyRead(t, client, topic, partition, 0, end) {
+	for _, r := range pipelinetest.SurelyRead(t, client, topic, partition, 0, end) {
 		switch string(r.Value) {
 		case fmt.Sprint(next):
 			next++
@@ -145,13 +146,13 @@ func checkSequence(t *testing.T, client *kafka.Client, topic string, partition i
 }
 
 // partitionStates is what a cluster says of the partitions of a topic.
-func partitionStates(t *testing.T, client *kgo.Client, topic string) []kmsg.MetadataResponseTopicPartition {
+func partitionStates(t testing.TB, client *kgo.Client, topic string) []kmsg.MetadataResponseTopicPartition {
 	t.Helper()
 	rt := kmsg.NewMetadataRequestTopic()
 	rt.Topic = &topic
 	request := kmsg.NewMetadataRequest()
 	request.Topics = append(request.Topics, rt)
-	response, err := request.RequestWith(background(t), client)
+	response, err := request.RequestWith(pipelinetest.Context(t), client)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,10 +160,10 @@ func partitionStates(t *testing.T, client *kgo.Client, topic string) []kmsg.Meta
 }
 
 // awaitBalance returns when every partition has all its replicas in sync and is led by the one that it should be.
-func (on *cluster) awaitBalance(t *testing.T, topic string) {
+func (on *cluster) awaitBalance(t testing.TB, topic string) {
 	t.Helper()
 	client := otherClient(t, on)
-	eventually(t, "balance", func() bool {
+	pipelinetest.Eventually(t, "balance", func() bool {
 		for _, p := range partitionStates(t, client, topic) {
 			if len(p.ISR) != len(p.Replicas) || p.Leader != p.Replicas[0] {
 				return false
@@ -173,7 +174,7 @@ func (on *cluster) awaitBalance(t *testing.T, topic string) {
 }
 
 // elect has the second replica of a partition lead it, by making it the first.
-func (on *cluster) elect(t *testing.T, topic string, partition int) {
+func (on *cluster) elect(t testing.TB, topic string, partition int) {
 	t.Helper()
 	client := otherClient(t, on)
 	find := func() (p kmsg.MetadataResponseTopicPartition) {
@@ -187,11 +188,11 @@ func (on *cluster) elect(t *testing.T, topic string, partition int) {
 	before := find()
 	replicas := append(before.Replicas[1:], before.Replicas[0])
 	assign(t, client, topic, partition, replicas)
-	eventually(t, "another leader", func() bool { return find().Leader == replicas[0] })
+	pipelinetest.Eventually(t, "another leader", func() bool { return find().Leader == replicas[0] })
 }
 
 // assign sets the replicas of a partition and has the first lead.
-func assign(t *testing.T, client *kgo.Client, topic string, partition int, replicas []int32) {
+func assign(t testing.TB, client *kgo.Client, topic string, partition int, replicas []int32) {
 	t.Helper()
 	p := kmsg.NewAlterPartitionAssignmentsRequestTopicPartition()
 	p.Partition, p.Replicas = int32(partition), replicas
@@ -199,7 +200,7 @@ func assign(t *testing.T, client *kgo.Client, topic string, partition int, repli
 	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
 	request := kmsg.NewAlterPartitionAssignmentsRequest()
 	request.TimeoutMillis, request.Topics = 10000, append(request.Topics, rt)
-	response, err := request.RequestWith(background(t), client)
+	response, err := request.RequestWith(pipelinetest.Context(t), client)
 	if err == nil {
 		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
 	}
@@ -210,7 +211,7 @@ func assign(t *testing.T, client *kgo.Client, topic string, partition int, repli
 	et.Topic, et.Partitions = topic, append(et.Partitions, int32(partition))
 	elect := kmsg.NewElectLeadersRequest()
 	elect.TimeoutMillis, elect.Topics = 10000, append(elect.Topics, et)
-	if _, err := elect.RequestWith(background(t), client); err != nil {
+	if _, err := elect.RequestWith(pipelinetest.Context(t), client); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"testing"
 
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -10,7 +11,7 @@ import (
 
 // otherClient is a client by other people, for what this package does not do itself and to have what it reads
 // written by somebody else.
-func otherClient(t *testing.T, on *cluster, options ...kgo.Opt) *kgo.Client {
+func otherClient(t testing.TB, on *cluster, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	entry := []kgo.Opt{kgo.SeedBrokers(on.addrs...)}
 	if on.real != nil {
@@ -26,7 +27,7 @@ func otherClient(t *testing.T, on *cluster, options ...kgo.Opt) *kgo.Client {
 }
 
 // deleteRecords moves the start of a partition.
-func deleteRecords(t *testing.T, on *cluster, topic string, partition int32, before int64) {
+func deleteRecords(t testing.TB, on *cluster, topic string, partition int32, before int64) {
 	t.Helper()
 	p := kmsg.NewDeleteRecordsRequestTopicPartition()
 	p.Partition, p.Offset = partition, before
@@ -35,23 +36,11 @@ func deleteRecords(t *testing.T, on *cluster, topic string, partition int32, bef
 	request := kmsg.NewDeleteRecordsRequest()
 	request.TimeoutMillis = 10000
 	request.Topics = append(request.Topics, rt)
-	response, err := request.RequestWith(background(t), otherClient(t, on))
+	response, err := request.RequestWith(pipelinetest.Context(t), otherClient(t, on))
 	if err == nil {
 		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
 	}
 	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// otherProduce writes records of one topic as one batch.
-func otherProduce(t *testing.T, client *kgo.Client, topic string, texts ...string) {
-	t.Helper()
-	var records []*kgo.Record
-	for _, text := range texts {
-		records = append(records, &kgo.Record{Topic: topic, Value: []byte(text)})
-	}
-	if err := client.ProduceSync(background(t), records...).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 }

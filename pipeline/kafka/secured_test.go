@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
 // addresses reads those of one of a secured cluster's other doors.
@@ -48,7 +49,7 @@ func TestEveryWayIn(t *testing.T) {
 		{"certificate", mutual, certified, kafka.SASL{}, "client"},
 	} {
 		t.Run(way.name, func(t *testing.T) {
-			topic := newTopic(t, dial(t, on.config()), 1, nil)
+			topic := pipelinetest.NewTopic(t, dial(t, on.config()), 1, nil)
 			if way.user != admin {
 				on.real.Grant(t, way.user, kafkatest.Topic(kmsg.ACLOperationRead, topic),
 					kafkatest.Topic(kmsg.ACLOperationWrite, topic), kafkatest.Group(kmsg.ACLOperationRead, topic))
@@ -56,12 +57,12 @@ func TestEveryWayIn(t *testing.T) {
 			c := config(way.addrs)
 			c.TLS, c.SASL = way.tls, way.sasl
 			client := dial(t, c)
-			produce(t, client, topic, 0, values("a")...)
-			if got := texts(readUntil(t, client, topic, 0, 0, 1)); got != "0:a" {
+			pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values("a")...)
+			if got := pipelinetest.Texts(pipelinetest.ReadUntil(t, client, topic, 0, 0, 1)); got != "0:a" {
 				t.Error(got)
 			}
-			o := own(t, client, topic, topic)
-			await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
+			o := pipelinetest.Own(t, client, topic, topic)
+			pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
 		})
 	}
 }
@@ -105,8 +106,8 @@ func TestNoWayIn(t *testing.T) {
 			c := config(way.addrs)
 			c.TLS, c.SASL = way.tls, way.sasl
 			client := dial(t, c)
-			_, partitions := client.Partitions(background(t), "topic")
-			_, fetch := client.Fetch(background(t), "topic", 0, 0)
+			_, partitions := client.Partitions(pipelinetest.Context(t), "topic")
+			_, fetch := client.Fetch(pipelinetest.Context(t), "topic", 0, 0)
 			for _, err := range []error{partitions, fetch} {
 				if err == nil || pipeline.IsPermanent(err) != way.permanent || !strings.Contains(err.Error(), way.says) ||
 					strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), password) {
@@ -121,8 +122,8 @@ func TestNoWayIn(t *testing.T) {
 func TestAMissingRightIsNamed(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
-	topic := newTopic(t, dial(t, on.config()), 1, nil)
-	produce(t, dial(t, on.config()), topic, 0, values("a")...)
+	topic := pipelinetest.NewTopic(t, dial(t, on.config()), 1, nil)
+	pipelinetest.Produce(t, dial(t, on.config()), topic, 0, pipelinetest.Values("a")...)
 	const (
 		describe = kmsg.ACLOperationDescribe
 		configs  = kmsg.ACLOperationDescribeConfigs
@@ -145,12 +146,18 @@ func TestAMissingRightIsNamed(t *testing.T) {
 		"describe by nobody": func(ctx context.Context) error { _, err := nobody.Partitions(ctx, topic); return err },
 		"offsets by nobody":  func(ctx context.Context) error { _, _, err := nobody.Offsets(ctx, topic, 0); return err },
 		"fetch by nobody":    func(ctx context.Context) error { _, err := nobody.Fetch(ctx, topic, 0, 0); return err },
-		"produce by nobody":  func(ctx context.Context) error { _, err := nobody.Produce(ctx, topic, 0, values("a")); return err },
-		"configs by nobody":  func(ctx context.Context) error { _, err := nobody.TopicConfig(ctx, topic); return err },
-		"group of nobody":    member(nobody),
-		"fetch by looker":    func(ctx context.Context) error { _, err := looker.Fetch(ctx, topic, 0, 0); return err },
-		"produce by looker":  func(ctx context.Context) error { _, err := looker.Produce(ctx, topic, 0, values("a")); return err },
-		"grow by looker":     func(ctx context.Context) error { return looker.GrowPartitions(ctx, topic, 2) },
+		"produce by nobody": func(ctx context.Context) error {
+			_, err := nobody.Produce(ctx, topic, 0, pipelinetest.Values("a"))
+			return err
+		},
+		"configs by nobody": func(ctx context.Context) error { _, err := nobody.TopicConfig(ctx, topic); return err },
+		"group of nobody":   member(nobody),
+		"fetch by looker":   func(ctx context.Context) error { _, err := looker.Fetch(ctx, topic, 0, 0); return err },
+		"produce by looker": func(ctx context.Context) error {
+			_, err := looker.Produce(ctx, topic, 0, pipelinetest.Values("a"))
+			return err
+		},
+		"grow by looker": func(ctx context.Context) error { return looker.GrowPartitions(ctx, topic, 2) },
 		"committed of looker": func(ctx context.Context) error {
 			_, err := looker.Committed(ctx, topic, topic, 0)
 			return err
@@ -161,7 +168,7 @@ func TestAMissingRightIsNamed(t *testing.T) {
 			return err
 		},
 	} {
-		err := call(background(t))
+		err := call(pipelinetest.Context(t))
 		if !errors.Is(err, pipeline.ErrDenied) || !pipeline.IsPermanent(err) || !strings.Contains(err.Error(), topic) {
 			t.Errorf("%s: permanent %v: %v", what, pipeline.IsPermanent(err), err)
 		}

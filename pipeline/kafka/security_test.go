@@ -22,6 +22,7 @@ import (
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
 // certificate makes a self-signed certificate for the loopback address, good for both sides.
@@ -96,17 +97,17 @@ func TestEncryptedAndAuthenticated(t *testing.T) {
 			c := c
 			c.SASL = sasl
 			client := dial(t, c)
-			topic := newTopic(t, client, 1, nil)
-			produce(t, client, topic, 0, values("a")...)
-			if got := texts(readUntil(t, client, topic, 0, 0, 1)); got != "0:a" {
+			topic := pipelinetest.NewTopic(t, client, 1, nil)
+			pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values("a")...)
+			if got := pipelinetest.Texts(pipelinetest.ReadUntil(t, client, topic, 0, 0, 1)); got != "0:a" {
 				t.Error(got)
 			}
-			o := own(t, client, topic, topic)
-			await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
+			o := pipelinetest.Own(t, client, topic, topic)
+			pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
 
 			// Apache Kafka says what is wrong; this broker hangs up, as one does that goes down.
 			c.SASL.Password, c.SASL.PasswordFile = "wrong", ""
-			if _, err := dial(t, c).Fetch(background(t), topic, 0, 0); err == nil {
+			if _, err := dial(t, c).Fetch(pipelinetest.Context(t), topic, 0, 0); err == nil {
 				t.Error("a wrong password will do")
 			}
 		})
@@ -114,14 +115,14 @@ func TestEncryptedAndAuthenticated(t *testing.T) {
 	t.Run("another authority", func(t *testing.T) {
 		c := c
 		_, c.TLS.CAFile, _ = certificate(t, t.TempDir())
-		if _, err := dial(t, c).Partitions(background(t), "topic"); err == nil {
+		if _, err := dial(t, c).Partitions(pipelinetest.Context(t), "topic"); err == nil {
 			t.Error("its brokers are trusted")
 		}
 	})
 	t.Run("no encryption", func(t *testing.T) {
 		c := c
 		c.TLS = kafka.TLS{}
-		if _, err := dial(t, c).Partitions(background(t), "topic"); err == nil {
+		if _, err := dial(t, c).Partitions(pipelinetest.Context(t), "topic"); err == nil {
 			t.Error("it is not needed")
 		}
 	})
@@ -143,9 +144,9 @@ func TestRefusedCredentialsAreNotTriedAgain(t *testing.T) {
 	c := config(cluster.ListenAddrs())
 	c.SASL = kafka.SASL{Mechanism: "plain", User: "anna", Password: "secret", AllowPlaintext: true}
 	client := dial(t, c)
-	_, _, offsets := client.Offsets(background(t), "topic", 0)
-	_, fetch := client.Fetch(background(t), "topic", 0, 0)
-	own := client.Own(background(t), "group", "topic", nil)
+	_, _, offsets := client.Offsets(pipelinetest.Context(t), "topic", 0)
+	_, fetch := client.Fetch(pipelinetest.Context(t), "topic", 0, 0)
+	own := client.Own(pipelinetest.Context(t), "group", "topic", nil)
 	for i, err := range []error{offsets, fetch, own} {
 		if err == nil || !pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "no such user") {
 			t.Errorf("operation %d: %v", i, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
 // awaitGroup waits until the client tells of one group and it stands as the condition wants it.
@@ -15,7 +16,7 @@ func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipelin
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	for deadline := time.Now().Add(pipelinetest.Patience); ; <-tick.C {
 		groups := client.Groups()
 		if len(groups) == 1 && ok(groups[0]) {
 			return groups[0]
@@ -29,27 +30,27 @@ func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipelin
 func TestGroupsTellsOfMembersWithoutPartitionsToo(t *testing.T) {
 	server := startBroker(t, embedded.Options{})
 	a, b := dial(t, config(server.Addrs())), dial(t, config(server.Addrs()))
-	topic := newTopic(t, a, 1, nil)
+	topic := pipelinetest.NewTopic(t, a, 1, nil)
 	if groups := a.Groups(); len(groups) != 0 {
 		t.Fatalf("groups %+v before one was joined", groups)
 	}
-	first := own(t, a, "g-"+topic, topic)
+	first := pipelinetest.Own(t, a, "g-"+topic, topic)
 	joined := awaitGroup(t, a, "one member", func(g pipeline.GroupStatus) bool { return g.Joined })
 	if joined.Group != "g-"+topic || joined.Topic != topic || joined.Joins != 1 || len(joined.Partitions) != 1 {
 		t.Errorf("status %+v", joined)
 	}
-	own(t, b, "g-"+topic, topic)
+	pipelinetest.Own(t, b, "g-"+topic, topic)
 	ofB := awaitGroup(t, b, "second member", func(g pipeline.GroupStatus) bool { return g.Joined })
 	ofA := awaitGroup(t, a, "first member again", func(g pipeline.GroupStatus) bool { return g.Joined && g.Joins > 1 })
 	if len(ofA.Partitions)+len(ofB.Partitions) != 1 {
 		t.Errorf("one partition, of a %v and b %v", ofA.Partitions, ofB.Partitions)
 	}
-	first.stop()
+	first.Stop()
 	awaitGroup(t, b, "the one that is left", func(g pipeline.GroupStatus) bool { return g.Joined && len(g.Partitions) == 1 })
-	if err := <-first.done; err != nil {
+	if err := <-first.Done; err != nil {
 		t.Fatal(err)
 	}
-	first.done <- nil // for the cleanup
+	first.Done <- nil // for the cleanup
 	if groups := a.Groups(); len(groups) != 0 {
 		t.Errorf("groups %+v after the last was left", groups)
 	}
@@ -61,8 +62,8 @@ func TestGroupsTellsWhyOneIsNotJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := dial(t, config(server.Addrs()))
-	topic := newTopic(t, client, 1, nil)
-	own(t, client, "g-"+topic, topic)
+	topic := pipelinetest.NewTopic(t, client, 1, nil)
+	pipelinetest.Own(t, client, "g-"+topic, topic)
 	awaitGroup(t, client, "joined", func(g pipeline.GroupStatus) bool { return g.Joined })
 	if err := server.Close(); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ const (
 // fetchRecords is how many records one fetch returns at most.
 const fetchRecords = 100
 
-// fetchWait is how long a fetch waits for a first record.
+// fetchWait is how long a fetch waits for a first record, unless [Broker.SetFetchWait] says otherwise.
 const fetchWait = 20 * time.Millisecond
 
 // Broker is an in-memory [pipeline.Broker].
@@ -36,6 +36,7 @@ type Broker struct {
 	committed map[string]int64
 	changed   chan struct{} // closed and replaced when records are appended
 	fetches   int
+	fetchWait time.Duration
 }
 
 var _ pipeline.Broker = (*Broker)(nil)
@@ -58,7 +59,7 @@ type shard struct {
 func NewBroker() *Broker {
 	return &Broker{
 		topics: map[string]*topic{}, failures: map[string][]error{}, committed: map[string]int64{},
-		changed: make(chan struct{}),
+		changed: make(chan struct{}), fetchWait: fetchWait,
 	}
 }
 
@@ -148,6 +149,13 @@ func (b *Broker) Records(topic string, partition int) []pipeline.Record {
 	return held
 }
 
+// SetFetchWait sets how long a fetch waits for a first record.
+func (b *Broker) SetFetchWait(wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fetchWait = wait
+}
+
 // Fetches returns the number of calls of Fetch so far.
 func (b *Broker) Fetches() int {
 	b.mu.Lock()
@@ -189,8 +197,8 @@ func (b *Broker) fail(op string) error {
 func (b *Broker) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	b.mu.Lock()
 	b.fetches++
+	wait := time.NewTimer(b.fetchWait)
 	b.mu.Unlock()
-	wait := time.NewTimer(fetchWait)
 	defer wait.Stop()
 	for {
 		fetched, changed, err := b.fetchNow(topic, partition, offset)
@@ -259,6 +267,9 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	if err != nil {
 		return 0, err
 	}
+	if len(records) == 0 {
+		return 0, pipeline.Permanent(fmt.Errorf("produce to %s/%d: no records", topic, number))
+	}
 	if err := b.topics[topic].check(records); err != nil {
 		return 0, fmt.Errorf("produce to %s/%d: %w", topic, number, err)
 	}
@@ -266,6 +277,9 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	for _, r := range records {
 		r.Topic, r.Partition, r.Offset = topic, number, p.next
 		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // the caller may write over them
+		if r.Time.IsZero() {
+			r.Time = time.Now()
+		}
 		p.records = append(p.records, r)
 		p.next++
 	}

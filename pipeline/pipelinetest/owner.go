@@ -2,6 +2,7 @@ package pipelinetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -20,9 +21,13 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 	defer end(nil)
 	var runs sync.WaitGroup
 	for number := range n {
+		left := false // under the lock of b
 		commit := func(_ context.Context, next int64) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
+			if left {
+				return fmt.Errorf("commit on %s/%d: no member of group %s any more", topic, number, group)
+			}
 			b.committed[commitKey(group, topic, number)] = next
 			return nil
 		}
@@ -30,6 +35,9 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 			if err := run(owned, pipeline.Ownership{Partition: number, Commit: commit}); err != nil {
 				end(fmt.Errorf("partition %d: %w", number, err))
 			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			left = true
 		})
 	}
 	<-owned.Done()
@@ -40,18 +48,25 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 	return context.Cause(owned)
 }
 
+// maxReplication is how many nodes the broker passes for.
+const maxReplication = 3
+
 // CreateTopics is part of [pipeline.Admin].
 func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	for _, spec := range topics {
 		b.mu.Lock()
 		_, exists := b.topics[spec.Name]
 		b.mu.Unlock()
-		if !exists {
+		switch {
+		case exists:
+		case spec.Partitions < 1 || spec.Replication > maxReplication:
+			err = errors.Join(err, pipeline.Permanent(fmt.Errorf("create %s: %d partitions, %d replicas", spec.Name, spec.Partitions, spec.Replication)))
+		default:
 			b.AddConfiguredTopic(spec.Name, spec.Partitions, spec.Configs)
 			created = append(created, spec.Name)
 		}
 	}
-	return created, nil
+	return created, err
 }
 
 // TopicConfig is part of [pipeline.Admin].
@@ -62,7 +77,9 @@ func (b *Broker) TopicConfig(_ context.Context, name string) (map[string]string,
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
 	}
-	return maps.Clone(t.configs), nil
+	configs := map[string]string{"cleanup.policy": "delete", "retention.ms": "604800000"}
+	maps.Copy(configs, t.configs)
+	return configs, nil
 }
 
 // GrowPartitions is part of [pipeline.Admin].
@@ -72,6 +89,9 @@ func (b *Broker) GrowPartitions(_ context.Context, name string, partitions int) 
 	t, ok := b.topics[name]
 	if !ok {
 		return fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
+	}
+	if partitions < len(t.partitions) {
+		return pipeline.Permanent(fmt.Errorf("%s has %d partitions, more than %d", name, len(t.partitions), partitions))
 	}
 	t.grow(partitions)
 	return nil

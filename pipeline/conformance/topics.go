@@ -1,4 +1,4 @@
-package kafka_test
+package conformance
 
 import (
 	"slices"
@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-func topicsAreMade(t *testing.T, on *cluster) {
-	client := dial(t, on.config())
-	ctx := background(t)
-	topic := newTopic(t, client, 3, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "2000000"})
+func topicsAreMade(t *testing.T, s Source) {
+	client := s.Open(t, Options{})
+	ctx := pipelinetest.Context(t)
+	topic := pipelinetest.NewTopic(t, client, 3, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "2000000"})
 	if n, err := client.Partitions(ctx, topic); n != 3 || err != nil {
 		t.Fatalf("%d partitions, %v", n, err)
 	}
@@ -34,7 +35,7 @@ func topicsAreMade(t *testing.T, on *cluster) {
 	if n, err := client.Partitions(ctx, topic); n != 5 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
 	}
-	produce(t, client, topic, 4, pipeline.Record{Key: []byte("k"), Value: []byte("v")})
+	pipelinetest.Produce(t, client, topic, 4, pipeline.Record{Key: []byte("k"), Value: []byte("v")})
 	if err := client.GrowPartitions(ctx, topic, 4); err == nil || !pipeline.IsPermanent(err) {
 		t.Errorf("shrunk: %v", err)
 	}
@@ -43,10 +44,10 @@ func topicsAreMade(t *testing.T, on *cluster) {
 	}
 }
 
-func oneTopicFails(t *testing.T, on *cluster) {
-	client := dial(t, on.config())
-	good := newTopic(t, client, 1, nil) + "-good"
-	created, err := client.CreateTopics(background(t), []pipeline.TopicSpec{
+func oneTopicFails(t *testing.T, s Source) {
+	client := s.Open(t, Options{})
+	good := pipelinetest.NewTopic(t, client, 1, nil) + "-good"
+	created, err := client.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{
 		{Name: good + "-none", Partitions: 0},
 		{Name: good, Partitions: 1},
 		{Name: good + "-many", Partitions: 1, Replication: 1000},

@@ -1,0 +1,30 @@
+package pipelinetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline/conformance"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// closable is the broker as a client of itself.
+type closable struct{ *pipelinetest.Broker }
+
+func (closable) Close() error { return nil }
+
+// TestConformance holds the broker in memory to what the real ones do. It has neither transactions nor compaction of its own,
+// one member to a group, and no nodes.
+func TestConformance(t *testing.T) {
+	broker := pipelinetest.NewBroker()
+	conformance.Test(t, conformance.Source{
+		Open: func(t testing.TB, o conformance.Options) conformance.Client {
+			if o.FetchMaxWait > 0 {
+				broker.SetFetchWait(o.FetchMaxWait)
+				t.Cleanup(func() { broker.SetFetchWait(20 * time.Millisecond) })
+			}
+			return closable{broker}
+		},
+		DeleteRecords: func(_ testing.TB, topic string, partition int, before int64) { broker.Expire(topic, partition, before) },
+	})
+}
