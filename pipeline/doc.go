@@ -5,20 +5,23 @@
 // Nouns:
 //
 //   - a Record is one message of one topic partition, with its offset;
-//   - a Log reads and appends records by offset ([Log]), an Owner hands out partitions ([Owner]), an Admin
-//     makes topics ([Admin]); package pipeline/kafka implements the three on kafka-go, and
-//     package pipeline/embedded starts an in-process broker for it;
-//   - a Processor handles the records of one partition, in offset order, from one goroutine ([RunPartition]);
+//   - a Log fetches and appends records by offset ([Log]), an Owner hands out partitions ([Owner]), an Admin
+//     makes topics ([Admin]); package pipeline/kafka implements the three on kafka-go, package
+//     pipeline/embedded starts an in-process broker for it, and package pipeline/conformance is the suite for any other;
+//   - a Reader reads a partition from an offset to an end or for ever ([Reader]): the one way of reading a topic. A Gap
+//     is what it cannot read, because retention removed it, the log was truncated, or a batch is unreadable ([Gap]);
+//     [GapKind] says where reading goes on then;
 //   - following a partition is reading it from its first offset, for ever ([Follow]) or to its present end
-//     ([ReadAll]): how state is restored from a compacted topic.
+//     ([ReadAll]): how state is restored from a compacted topic;
+//   - a Processor handles the records of one partition, in offset order, from one goroutine ([RunPartition]).
 //
-// Offsets say next or last: a next offset is the first one not yet read or written, and every offset in
-// this package that is not an Offset of a Record is a next offset.
+// Offsets say next, end or last: a next offset is the first one not yet read or written, an end is the next offset
+// to which a partition can be read now: no record of an open transaction lies before it, so nobody waits for one.
 //
-// Memory: a Fetched and its records belong to the caller. Record values may alias one fetch buffer; a stage
-// that keeps bytes past the handling of a record copies them. Of a partition that is run, the next fetch is under
-// way while one is handled. Records that are produced are read until Produce returns, see [Log].
+// Memory: records that a Reader returns are valid until it is asked for the next ones. Record values may alias one
+// fetch buffer; a stage that keeps bytes longer copies them. A reader that fetches ahead holds two fetches at most.
+// Records that are produced are read until Produce returns, see [Log].
 //
-// Concurrency: a Log, an Owner and an Admin are safe from several goroutines. A Processor is used by one
+// Concurrency: a Log, an Owner and an Admin are safe from several goroutines. A Reader and a Processor are used by one
 // goroutine at a time.
 package pipeline

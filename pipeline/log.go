@@ -1,6 +1,9 @@
 package pipeline
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Log reads and appends records of topic partitions by offset.
 type Log interface {
@@ -26,7 +29,7 @@ type Log interface {
 // Ownership is one partition in the hands of one run.
 type Ownership struct {
 	Partition int
-	// Commit tells the broker the next offset, for lag monitors; never the source of truth.
+	// Commit stores the next offset at the broker, for lag monitors; it is never the source of truth.
 	Commit func(ctx context.Context, nextOffset int64) error
 }
 
@@ -37,6 +40,27 @@ type Owner interface {
 	// run that returns nil early leaves its partition idle until the next assignment; a run's error ends
 	// Own with that error. Own returns nil when ctx ends.
 	Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error
+}
+
+// GroupStatus says where a member of a consumer group, one call of [Owner].Own, stands.
+type GroupStatus struct {
+	Group string
+	Topic string
+	// Joined says that the process is a member of the present generation, with partitions or without.
+	Joined bool
+	// Since is when Joined last changed; before the first change, when Own was called.
+	Since time.Time
+	// Joins counts the generations that the process was a member of: the first, and one for each rebalance.
+	Joins int64
+	// Partitions are those assigned in the present generation; none while not joined.
+	Partitions []int
+	// Err is why the last attempt to join failed; nil after one that did not.
+	Err error
+}
+
+// GroupReporter reports the groups that a process takes part in.
+type GroupReporter interface {
+	Groups() []GroupStatus
 }
 
 // TopicSpec is a topic to be created.

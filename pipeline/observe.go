@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/histogram"
 )
 
-// Operations that an [Observed] broker tells apart.
+// Operations that an [Observed] broker counts apart.
 const (
 	OpFetch      = "fetch"
 	OpProduce    = "produce"
@@ -33,7 +33,7 @@ type RequestStats struct {
 	Seconds histogram.Snapshot
 }
 
-// RequestReporter tells how requests went.
+// RequestReporter reports how requests went.
 type RequestReporter interface {
 	Requests() []RequestStats
 }
@@ -64,7 +64,7 @@ func Observe(broker Broker) *Observed {
 	return o
 }
 
-// Requests tells how the requests went so far, one entry for each operation, always in the same order.
+// Requests reports how the requests went so far, one entry for each operation, always in the same order.
 func (o *Observed) Requests() []RequestStats {
 	stats := make([]RequestStats, len(o.operations))
 	for i, op := range o.operations {
@@ -75,7 +75,7 @@ func (o *Observed) Requests() []RequestStats {
 	return stats
 }
 
-// Groups is that of the broker, nothing where it does not tell.
+// Groups are those that the broker reports, none where it does not.
 func (o *Observed) Groups() []GroupStatus {
 	if reporter, ok := o.Broker.(GroupReporter); ok {
 		return reporter.Groups()
@@ -83,8 +83,8 @@ func (o *Observed) Groups() []GroupStatus {
 	return nil
 }
 
-// note books a request that began at a time and went as err says.
-func (o *Observed) note(ctx context.Context, name string, began time.Time, err error) {
+// record counts a request that began at a time and went as err says.
+func (o *Observed) record(ctx context.Context, name string, began time.Time, err error) {
 	if err != nil && ctx.Err() != nil {
 		return
 	}
@@ -108,7 +108,7 @@ func (o *Observed) note(ctx context.Context, name string, began time.Time, err e
 func (o *Observed) Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error) {
 	began := time.Now()
 	fetched, err := o.Broker.Fetch(ctx, topic, partition, offset)
-	o.note(ctx, OpFetch, began, err)
+	o.record(ctx, OpFetch, began, err)
 	return fetched, err
 }
 
@@ -116,7 +116,7 @@ func (o *Observed) Fetch(ctx context.Context, topic string, partition int, offse
 func (o *Observed) Produce(ctx context.Context, topic string, partition int, records []Record) (int64, error) {
 	began := time.Now()
 	first, err := o.Broker.Produce(ctx, topic, partition, records)
-	o.note(ctx, OpProduce, began, err)
+	o.record(ctx, OpProduce, began, err)
 	return first, err
 }
 
@@ -124,7 +124,7 @@ func (o *Observed) Produce(ctx context.Context, topic string, partition int, rec
 func (o *Observed) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
 	began := time.Now()
 	first, next, err = o.Broker.Offsets(ctx, topic, partition)
-	o.note(ctx, OpOffsets, began, err)
+	o.record(ctx, OpOffsets, began, err)
 	return first, next, err
 }
 
@@ -132,7 +132,7 @@ func (o *Observed) Offsets(ctx context.Context, topic string, partition int) (fi
 func (o *Observed) Partitions(ctx context.Context, topic string) (int, error) {
 	began := time.Now()
 	n, err := o.Broker.Partitions(ctx, topic)
-	o.note(ctx, OpPartitions, began, err)
+	o.record(ctx, OpPartitions, began, err)
 	return n, err
 }
 
@@ -140,7 +140,7 @@ func (o *Observed) Partitions(ctx context.Context, topic string) (int, error) {
 func (o *Observed) Committed(ctx context.Context, group, topic string, partition int) (int64, error) {
 	began := time.Now()
 	next, err := o.Broker.Committed(ctx, group, topic, partition)
-	o.note(ctx, OpCommitted, began, err)
+	o.record(ctx, OpCommitted, began, err)
 	return next, err
 }
 
@@ -151,7 +151,7 @@ func (o *Observed) Own(ctx context.Context, group, topic string, run func(ctx co
 		owned.Commit = func(ctx context.Context, nextOffset int64) error {
 			began := time.Now()
 			err := commit(ctx, nextOffset)
-			o.note(ctx, OpCommit, began, err)
+			o.record(ctx, OpCommit, began, err)
 			return err
 		}
 		return run(ctx, owned)
@@ -162,7 +162,7 @@ func (o *Observed) Own(ctx context.Context, group, topic string, run func(ctx co
 func (o *Observed) CreateTopics(ctx context.Context, topics []TopicSpec) ([]string, error) {
 	began := time.Now()
 	created, err := o.Broker.CreateTopics(ctx, topics)
-	o.note(ctx, OpAdmin, began, err)
+	o.record(ctx, OpAdmin, began, err)
 	return created, err
 }
 
@@ -170,7 +170,7 @@ func (o *Observed) CreateTopics(ctx context.Context, topics []TopicSpec) ([]stri
 func (o *Observed) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
 	began := time.Now()
 	config, err := o.Broker.TopicConfig(ctx, topic)
-	o.note(ctx, OpAdmin, began, err)
+	o.record(ctx, OpAdmin, began, err)
 	return config, err
 }
 
@@ -178,6 +178,6 @@ func (o *Observed) TopicConfig(ctx context.Context, topic string) (map[string]st
 func (o *Observed) GrowPartitions(ctx context.Context, topic string, partitions int) error {
 	began := time.Now()
 	err := o.Broker.GrowPartitions(ctx, topic, partitions)
-	o.note(ctx, OpAdmin, began, err)
+	o.record(ctx, OpAdmin, began, err)
 	return err
 }

@@ -67,14 +67,14 @@ func TestObservedCountsCommits(t *testing.T) {
 
 func TestObservedTellsOfGroupsWhereTheBrokerDoes(t *testing.T) {
 	if groups := pipeline.Observe(newLog(t, 0)).Groups(); groups != nil {
-		t.Errorf("groups %v of a broker that does not tell", groups)
+		t.Errorf("groups %v of a broker that reports none", groups)
 	}
-	told := pipeline.Observe(tellingBroker{newLog(t, 0)}).Groups()
-	if len(told) != 1 || told[0].Group != "g" {
-		t.Errorf("groups %v", told)
+	reported := pipeline.Observe(reportingBroker{newLog(t, 0)}).Groups()
+	if len(reported) != 1 || reported[0].Group != "g" {
+		t.Errorf("groups %v", reported)
 	}
 }
 
-type tellingBroker struct{ *pipelinetest.Broker }
+type reportingBroker struct{ *pipelinetest.Broker }
 
-func (tellingBroker) Groups() []pipeline.GroupStatus { return []pipeline.GroupStatus{{Group: "g"}} }
+func (reportingBroker) Groups() []pipeline.GroupStatus { return []pipeline.GroupStatus{{Group: "g"}} }

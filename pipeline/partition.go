@@ -22,8 +22,8 @@ type Processor interface {
 	// Process handles the records of one fetch and moves NextOffset to its NextOffset, or returns
 	// ErrDone. It is called with no records when none came for a while.
 	Process(ctx context.Context, f Fetched) error
-	// Gap is told of records that cannot be read, and either moves NextOffset, to the gap's To as a rule, or
-	// returns the error that this means.
+	// Gap handles records that cannot be read: it moves NextOffset, as a rule to the gap's To, or returns the error
+	// that this means.
 	Gap(ctx context.Context, g Gap) error
 	// Close saves what is unsaved. It is called once, after the last call of the others.
 	Close(ctx context.Context) error

@@ -85,15 +85,12 @@ func (p *letterPipeline) send(partition int, value []byte) int64 {
 // events reads partition 1 of events from an offset on.
 func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	p.t.Helper()
-	_, next, err := p.client.Offsets(p.t.Context(), "events", 1)
-	for err == nil && from < next {
-		var fetched pipeline.Fetched
-		if fetched, err = p.client.Fetch(p.t.Context(), "events", 1, from); err == nil {
-			list, from = append(list, fetched.Records...), fetched.NextOffset
+	r := pipeline.NewReader(p.client, zap.NewNop(), "events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
+	for rec, err := range r.Records(p.t.Context()) {
+		if err != nil {
+			p.t.Fatal(err)
 		}
-	}
-	if err != nil {
-		p.t.Fatal(err)
+		list = append(list, rec)
 	}
 	return list
 }

@@ -7,15 +7,16 @@
 // Reading. The response to a fetch is read from the connection and decoded here, not by kafka-go, because
 // three promises need it:
 //
-//   - no batch can take the process down: the size of an response, of a decompressed batch and the number of
+//   - no batch can take the process down: the size of a response, of a decompressed batch and the number of
 //     its records are checked against the budget and against the bytes that are there before anything is
 //     allocated, on the caller's goroutine. (kafka-go decodes in a goroutine of its own, where a record count
 //     that lies is a panic that nothing can recover, and decompresses without a bound.)
 //   - reading always moves on: the next offset comes from the batch headers, so batches that compaction has
 //     emptied, control batches and aborted transactions are passed, and a batch that cannot be read is
 //     reported with the offset behind it;
-//   - read committed: records of aborted transactions and control records are not handed out, and records of
-//     open transactions are waited for.
+//   - read committed: records of aborted transactions and control records are not handed out. The end of a
+//     partition, from Offsets and of every fetch, is the last stable offset: where a transaction is open nothing
+//     behind its first record can be read, so nobody should wait for it.
 //
 // Batches of format 2 (Kafka 0.11, 2017) are read; a message set of an older format is reported as a batch
 // that cannot be read. Values of records alias the fetched buffer.
@@ -29,7 +30,7 @@
 // Groups. Ownership is by the consumer group protocol with eager rebalancing: when members come or go, every
 // run ends, at the next heartbeat, before partitions are handed out again. A member that has lost touch
 // with the broker for longer than the session timeout may still be running while another one already owns
-// its partitions; nothing but the stages' own records can tell, so they are written to stand that. After the
+// its partitions; nothing but the stages' own records can show it, so they are written to allow for it. After the
 // loss of a coordinator the members come back as new ones, and the group is whole once the old memberships
 // have expired with the session timeout.
 //

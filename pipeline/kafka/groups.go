@@ -10,7 +10,7 @@ import (
 
 var _ pipeline.GroupReporter = (*Client)(nil)
 
-// Groups implements [pipeline.GroupReporter]: it tells of the calls of Own that have not returned, in the order in which
+// Groups implements [pipeline.GroupReporter]: it reports the calls of Own that have not returned, in the order in which
 // they were made.
 func (c *Client) Groups() []pipeline.GroupStatus {
 	c.mu.Lock()

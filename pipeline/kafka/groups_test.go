@@ -1,14 +1,81 @@
 package kafka_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
+
+// awaitGroup waits until the client tells of one group and it stands as the condition wants it.
+func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipeline.GroupStatus) bool) pipeline.GroupStatus {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(pipelinetest.Patience); ; <-tick.C {
+		groups := client.Groups()
+		if len(groups) == 1 && ok(groups[0]) {
+			return groups[0]
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not in time: %s; groups %+v", what, groups)
+		}
+	}
+}
+
+func TestGroupsTellsOfMembersWithoutPartitionsToo(t *testing.T) {
+	server := startBroker(t, embedded.Options{})
+	a, b := dial(t, config(server.Addrs())), dial(t, config(server.Addrs()))
+	topic := pipelinetest.NewTopic(t, a, 1, nil)
+	if groups := a.Groups(); len(groups) != 0 {
+		t.Fatalf("groups %+v before one was joined", groups)
+	}
+	first := pipelinetest.Own(t, a, "g-"+topic, topic)
+	joined := awaitGroup(t, a, "one member", func(g pipeline.GroupStatus) bool { return g.Joined })
+	if joined.Group != "g-"+topic || joined.Topic != topic || joined.Joins != 1 || len(joined.Partitions) != 1 {
+		t.Errorf("status %+v", joined)
+	}
+	pipelinetest.Own(t, b, "g-"+topic, topic)
+	ofB := awaitGroup(t, b, "second member", func(g pipeline.GroupStatus) bool { return g.Joined })
+	ofA := awaitGroup(t, a, "first member again", func(g pipeline.GroupStatus) bool { return g.Joined && g.Joins > 1 })
+	if len(ofA.Partitions)+len(ofB.Partitions) != 1 {
+		t.Errorf("one partition, of a %v and b %v", ofA.Partitions, ofB.Partitions)
+	}
+	first.Stop()
+	awaitGroup(t, b, "the one that is left", func(g pipeline.GroupStatus) bool { return g.Joined && len(g.Partitions) == 1 })
+	if err := <-first.Done; err != nil {
+		t.Fatal(err)
+	}
+	first.Done <- nil // for the cleanup
+	if groups := a.Groups(); len(groups) != 0 {
+		t.Errorf("groups %+v after the last was left", groups)
+	}
+}
+
+func TestGroupsTellsWhyOneIsNotJoined(t *testing.T) {
+	server, err := embedded.Start(embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dial(t, config(server.Addrs()))
+	topic := pipelinetest.NewTopic(t, client, 1, nil)
+	pipelinetest.Own(t, client, "g-"+topic, topic)
+	awaitGroup(t, client, "joined", func(g pipeline.GroupStatus) bool { return g.Joined })
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lost := awaitGroup(t, client, "lost", func(g pipeline.GroupStatus) bool { return !g.Joined && g.Err != nil })
+	if len(lost.Partitions) != 0 || errors.Is(lost.Err, pipeline.ErrUnknownTopic) {
+		t.Errorf("status %+v", lost)
+	}
+}
 
 // A member that joined and never answers again holds every join up until its session ends.
 func TestLeavingDoesNotWaitForAJoin(t *testing.T) {

@@ -34,7 +34,7 @@ const (
 // codecMemory is what a codec may allocate for a batch beside the budget: its tables and, by the word of a frame, blocks of
 // 4 MiB or a window.
 var codecMemory = map[Compression]int{
-	CompressionGzip: 64 << 10, CompressionSnappy: 0, CompressionLZ4: 9 << 20, CompressionZstd: zstdWindowBytes + 8<<20,
+	CompressionGzip: 128 << 10, CompressionSnappy: 0, CompressionLZ4: 9 << 20, CompressionZstd: zstdWindowBytes + 8<<20,
 }
 
 // allowance is what reading a set may allocate.

@@ -2,9 +2,15 @@ package kafka
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/produce"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -50,4 +56,143 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 		return 0, err
 	}
 	return firstOffset, nil
+}
+
+// produceExchange is a produce request of one batch to one partition that is written here: kafka-go would copy the
+// batch before it sends it.
+type produceExchange struct {
+	topic       string
+	partition   int32
+	clientID    string
+	correlation int32
+	timeout     int32    // for replication, in milliseconds
+	batch       [][]byte // pieces
+	batchBytes  int
+	version     int16
+}
+
+var (
+	_ protocol.BrokerMessage = (*produceExchange)(nil)
+	_ protocol.RawExchanger  = (*produceExchange)(nil)
+)
+
+// produceResponse is the part of a produce response that is about the one partition.
+type produceResponse struct {
+	firstOffset int64
+	err         error
+}
+
+// Produce requests written here: from record batches (0.11) to the newest version that kafka-go knows, which all brokers
+// of today still response.
+const (
+	minProduceVersion = 3
+	maxProduceVersion = 8
+)
+
+// ApiKey implements [protocol.Message].
+func (*produceExchange) ApiKey() protocol.ApiKey { return protocol.Produce }
+
+// ApiKey implements [protocol.Message].
+func (*produceResponse) ApiKey() protocol.ApiKey { return protocol.Produce }
+
+// Broker implements [protocol.BrokerMessage].
+func (e *produceExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
+	same := produce.Request{Topics: []produce.RequestTopic{{
+		Topic: e.topic, Partitions: []produce.RequestPartition{{Partition: e.partition}},
+	}}}
+	return same.Broker(cluster)
+}
+
+// Required implements [protocol.RawExchanger].
+func (e *produceExchange) Required(versions map[protocol.ApiKey]int16) bool {
+	e.version = versions[protocol.Produce]
+	return true
+}
+
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so a response need not be read to its
+// end then.
+func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	if e.version < minProduceVersion || e.version > maxProduceVersion {
+		return nil, fmt.Errorf("broker offers version %d of produce, %d to %d are understood",
+			e.version, minProduceVersion, maxProduceVersion)
+	}
+	if err := e.write(rw); err != nil {
+		return nil, err
+	}
+	r := &responseReader{from: rw, left: 4}
+	r.left = int(r.int32())
+	if id := r.int32(); r.err == nil && id != e.correlation {
+		return nil, fmt.Errorf("produce response has correlation id %d instead of %d", id, e.correlation)
+	}
+	response := e.read(r)
+	if r.err == nil && r.left != 0 {
+		r.fail("produce response has more than the partition written to")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return response, nil
+}
+
+// write sends the request: the head with the first piece of the batch, then the other pieces from where they lie.
+func (e *produceExchange) write(to io.Writer) error {
+	be := binary.BigEndian
+	text := func(b []byte, s string) []byte { return append(be.AppendUint16(b, uint16(len(s))), s...) }
+	head := be.AppendUint32(nil, 0) // length, when it is known
+	head = be.AppendUint16(head, uint16(protocol.Produce))
+	head = be.AppendUint16(head, uint16(e.version))
+	head = be.AppendUint32(head, uint32(e.correlation))
+	head = text(head, e.clientID)
+	head = be.AppendUint16(head, ^uint16(0)) // no transactional id
+	head = be.AppendUint16(head, ^uint16(0)) // acknowledged by all in-sync replicas
+	head = be.AppendUint32(head, uint32(e.timeout))
+	head = text(be.AppendUint32(head, 1), e.topic)
+	head = be.AppendUint32(be.AppendUint32(head, 1), uint32(e.partition))
+	head = be.AppendUint32(head, uint32(e.batchBytes))
+	be.PutUint32(head, uint32(len(head)-4+e.batchBytes))
+	if _, err := to.Write(append(head, e.batch[0]...)); err != nil {
+		return err
+	}
+	for _, piece := range e.batch[1:] {
+		if _, err := to.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the body of a produce response with one topic of one partition.
+func (e *produceExchange) read(r *responseReader) *produceResponse {
+	if topics := r.int32(); topics != 1 {
+		r.fail("produce response has %d topics instead of one", topics)
+	}
+	r.skip(int(r.int16())) // topic name
+	if partitions := r.int32(); partitions != 1 {
+		r.fail("produce response has %d partitions instead of one", partitions)
+	}
+	r.int32() // partition
+	code := kafkago.Error(r.int16())
+	response := &produceResponse{firstOffset: r.int64()}
+	r.int64() // time of the append
+	if e.version >= 5 {
+		r.int64() // first offset that the partition holds
+	}
+	message := ""
+	if e.version >= 8 {
+		for n := r.int32(); n > 0 && r.err == nil; n-- { // what is wrong with single records
+			r.int32()
+			r.skip(int(r.int16()))
+		}
+		if n := int(r.int16()); n > 0 && r.err == nil {
+			message = string(r.bytes(n))
+		}
+	}
+	r.int32() // throttle time
+	switch {
+	case code != 0 && message != "":
+		response.err = fmt.Errorf("%w: %s", code, message)
+	case code != 0:
+		response.err = code
+	}
+	return response
 }

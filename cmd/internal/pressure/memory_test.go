@@ -14,10 +14,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // tight is a configuration of small budgets.
@@ -141,19 +143,16 @@ func (s *site) wantLetters(stages ...string) {
 	s.t.Helper()
 	for p := range s.refused {
 		sent := map[string]bool{}
-		for at, end := int64(0), s.next("dead-letters", int32(p)); at < end; {
-			fetched, err := s.client.Fetch(s.t.Context(), "dead-letters", p, at)
+		r := pipeline.NewReader(s.client, zap.NewNop(), "dead-letters", p, pipeline.ReadOptions{Until: pipeline.PresentEnd})
+		for rec, err := range r.Records(s.t.Context()) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			for _, rec := range fetched.Records {
-				letter, err := wire.ParseDeadLetterHeaders(wireHeaders(rec))
-				if err != nil || letter.Offset != s.refused[p] || string(rec.Value) != "poison" {
-					s.t.Errorf("letter %+v, %v", letter, err)
-				}
-				sent[letter.Stage] = true
+			letter, err := wire.ParseDeadLetterHeaders(wireHeaders(rec))
+			if err != nil || letter.Offset != s.refused[p] || string(rec.Value) != "poison" {
+				s.t.Errorf("letter %+v, %v", letter, err)
 			}
-			at = fetched.NextOffset
+			sent[letter.Stage] = true
 		}
 		for _, stage := range stages {
 			if !sent[stage] || len(sent) != len(stages) {
