@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 
 	"go.uber.org/zap"
 )
@@ -77,9 +76,4 @@ func (r *Reader) gapOf(err error) (Gap, bool) {
 		g.From, g.To, g.First, g.End = r.next, outOfRange.First, outOfRange.First, outOfRange.Next
 	}
 	return g, true
-}
-
-// String says it in one line.
-func (g Gap) String() string {
-	return fmt.Sprintf("%s/%d from offset %d: %s, reading goes on at %d", g.Topic, g.Partition, g.From, g.Kind, g.To)
 }
