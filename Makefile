@@ -45,7 +45,7 @@ avx2: ## all tests as on a processor without AVX-512
 	GODEBUG=cpu.avx512f=off $(GO) test -count=1 $(PKG)
 
 generate: ## the assembly, from the generators in internal/tools/asm
-	$(GO) generate -run '/tools ' $(PKG)
+	$(GO) generate $(PKG)
 
 vet: ## go vet, also of the files for another processor
 	$(GO) vet $(PKG)

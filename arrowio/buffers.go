@@ -17,7 +17,7 @@ type loader struct {
 	buf     int
 	view    int
 	claimed int64 // bytes of the buffers so far
-	held    []releaser
+	owned   []releaser
 	slab    slab
 }
 
@@ -26,10 +26,10 @@ type releaser interface{ Release() }
 func newLoader(s *stream, b batch) *loader { return &loader{s: s, b: b} }
 
 func (l *loader) release() {
-	for i := len(l.held) - 1; i >= 0; i-- {
-		l.held[i].Release()
+	for i := len(l.owned) - 1; i >= 0; i-- {
+		l.owned[i].Release()
 	}
-	l.held = nil
+	l.owned = nil
 }
 
 // checkShape compares what the batch holds with what its columns need, so that
@@ -146,18 +146,18 @@ func (l *loader) decompressed(raw []byte, need int64, align int) (*memory.Buffer
 	if need < 0 || need == size {
 		return b, nil
 	}
-	return hold(l, memory.SliceBuffer(b, 0, int(need))), nil
+	return own(l, memory.SliceBuffer(b, 0, int(need))), nil
 }
 
 // allocate returns a buffer of n bytes from the decoder's allocator. What is
 // not bounded by the message has been charged by the caller.
 func (l *loader) allocate(n int) *memory.Buffer {
-	return hold(l, memory.NewBufferWithAllocator(l.s.d.mem.Allocate(n), l.s.d.mem))
+	return own(l, memory.NewBufferWithAllocator(l.s.d.mem.Allocate(n), l.s.d.mem))
 }
 
-// hold gives the loader the caller's reference to r.
-func hold[T releaser](l *loader, r T) T {
-	l.held = append(l.held, r)
+// own gives the loader the caller's reference to r.
+func own[T releaser](l *loader, r T) T {
+	l.owned = append(l.owned, r)
 	return r
 }
 

@@ -55,7 +55,7 @@ const (
 
 // lz4Frame decodes one LZ4 frame straight into dst. The library's own reader
 // would buffer blocks of up to 8 MiB on the way, by the frame's word.
-// Checksums are passed over: Kafka's own covers the message.
+// Checksums are ignored: Kafka's own covers the message.
 func lz4Frame(dst, src []byte) error {
 	flags, src, err := lz4Header(src)
 	if err != nil {

@@ -21,7 +21,7 @@ func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
 	return out.buf, err
 }
 
-// LayStream is [EncodeStream] of one record with buffers whose bytes are still
+// ReserveStream is [EncodeStream] of one record with buffers whose bytes are still
 // to come: of gaps, each of which must be the whole of one buffer of rec, the
 // lengths alone count, and at says for each where in the stream those bytes are
 // to be written. What is made elsewhere can so be made in its place.
@@ -29,7 +29,7 @@ func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
 // The stream takes the memory of into from its start on, or new memory where
 // that is too small; gaps may lie in it, at different places. It is the
 // caller's.
-func LayStream(into []byte, rec arrow.Record, gaps ...[]byte) (stream []byte, at []int, err error) {
+func ReserveStream(into []byte, rec arrow.Record, gaps ...[]byte) (stream []byte, at []int, err error) {
 	out := &growing{buf: into[:0], gaps: gaps, at: make([]int, len(gaps))}
 	for i, gap := range gaps {
 		if len(gap) > 0 { // the writer leaves out buffers without bytes
@@ -78,7 +78,7 @@ func sizeHint(schema *arrow.Schema, recs []arrow.Record) int {
 }
 
 // growing is an append-only io.Writer. Of gaps, which it knows by their
-// addresses, it notes the places and leaves the bytes as they happen to be.
+// addresses, it records the places and leaves the bytes as they happen to be.
 type growing struct {
 	buf  []byte
 	gaps [][]byte

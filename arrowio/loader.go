@@ -14,7 +14,7 @@ func (l *loader) record(s *schema) (arrow.Record, error) {
 		return nil, err
 	}
 	columns := make([]arrow.Array, len(s.columns))
-	l.held = make([]releaser, 0, 2*len(columns)) // data and array of flat columns
+	l.owned = make([]releaser, 0, 2*len(columns)) // data and array of flat columns
 	for i, c := range s.columns {
 		data, err := l.load(c)
 		if err == nil && int64(data.Len()) != l.b.length {
@@ -23,7 +23,7 @@ func (l *loader) record(s *schema) (arrow.Record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", quote(c.name), err)
 		}
-		columns[i] = hold(l, array.MakeFromData(data))
+		columns[i] = own(l, array.MakeFromData(data))
 	}
 	return array.NewRecord(s.arrow, columns, l.b.length), nil
 }
@@ -75,7 +75,7 @@ func (l *loader) loadNull(n int) (*array.Data, error) {
 	if err := l.takeUnbacked("nulls", n); err != nil {
 		return nil, err
 	}
-	return hold(l, array.NewData(arrow.Null, n, []*memory.Buffer{nil}, nil, n, 0)), nil
+	return own(l, array.NewData(arrow.Null, n, []*memory.Buffer{nil}, nil, n, 0)), nil
 }
 
 // takeUnbacked bounds values that no buffer stands behind: by the row limit, and
@@ -88,7 +88,7 @@ func (l *loader) takeUnbacked(what string, n int) error {
 }
 
 // validity reads the bitmap of an array, nil when it has no nulls. A bitmap
-// that is there although no null is claimed is passed over, as other readers do.
+// that is there although no null is claimed is ignored, as other readers do.
 func (l *loader) validity(n, nulls int) (*memory.Buffer, error) {
 	if nulls == 0 {
 		_, err := l.nextRaw()
@@ -114,7 +114,7 @@ func (a slot) data(dtype arrow.DataType, children []arrow.ArrayData, buffers ...
 	all := a.slab.pointers(1 + len(buffers))
 	all[0] = a.validity
 	copy(all[1:], buffers)
-	return hold(a.loader, a.slab.data(dtype, a.n, all, children, a.nulls))
+	return own(a.loader, a.slab.data(dtype, a.n, all, children, a.nulls))
 }
 
 // valid returns the validity bitmap, nil when there are no nulls.
@@ -148,5 +148,5 @@ func (a slot) loadDictionary() (*array.Data, error) {
 		return nil, err
 	}
 	buffers := []*memory.Buffer{a.validity, indexes}
-	return hold(a.loader, array.NewDataWithDictionary(dtype, a.n, buffers, a.nulls, 0, values)), nil
+	return own(a.loader, array.NewDataWithDictionary(dtype, a.n, buffers, a.nulls, 0, values)), nil
 }

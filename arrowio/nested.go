@@ -33,7 +33,7 @@ func (a slot) loadNested() (*array.Data, error) {
 		}
 		child = a.entries(child, first, last)
 	} else if first > 0 {
-		child = hold(a.loader, array.NewSliceData(child, first, last).(*array.Data))
+		child = own(a.loader, array.NewSliceData(child, first, last).(*array.Data))
 	}
 	return a.data(a.column.dtype, []arrow.ArrayData{child}, offsets), nil
 }
@@ -47,9 +47,9 @@ func (a slot) entries(all *array.Data, first, last int64) *array.Data {
 	}
 	var pair [2]arrow.ArrayData
 	for i := range pair {
-		pair[i] = hold(a.loader, array.NewSliceData(all.Children()[i], first, last))
+		pair[i] = own(a.loader, array.NewSliceData(all.Children()[i], first, last))
 	}
-	return hold(a.loader, array.NewData(all.DataType(), int(last-first), []*memory.Buffer{nil}, pair[:], 0, 0))
+	return own(a.loader, array.NewData(all.DataType(), int(last-first), []*memory.Buffer{nil}, pair[:], 0, 0))
 }
 
 func (a slot) loadChild(i int) (*array.Data, error) {
@@ -74,7 +74,7 @@ func (a slot) loadFixedList() (*array.Data, error) {
 	}
 	var values arrow.ArrayData = child
 	if int64(child.Len()) > need {
-		values = hold(a.loader, array.NewSliceData(child, 0, need))
+		values = own(a.loader, array.NewSliceData(child, 0, need))
 	}
 	return a.data(a.column.dtype, []arrow.ArrayData{values}), nil
 }

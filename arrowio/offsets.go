@@ -48,7 +48,7 @@ func (a slot) loadBinary() (*array.Data, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	if first > 0 {
-		values = hold(a.loader, memory.SliceBuffer(values, int(first), int(last-first)))
+		values = own(a.loader, memory.SliceBuffer(values, int(first), int(last-first)))
 	}
 	if a.column.utf8 {
 		if err := checkText(values.Bytes(), offsets.Bytes(), a.column.width, a.valid()); err != nil {

@@ -12,13 +12,13 @@ import (
 
 // Source gives the rows of each repeat. A [datasets.Table] is one.
 type Source interface {
-	// Fixed tells that the rows come with test rows of their own, the same for every seed.
+	// Fixed means that the rows come with test rows of their own, the same for every seed.
 	Fixed() bool
 	// Split returns the encoded rows of a repeat, whose numbers the comparison may change.
 	Split(o datasets.SplitOptions) (*datasets.Split, error)
 }
 
-// Progress is told what is done next and how many of the steps are done.
+// Progress is called with the next step and how many steps are done.
 type Progress func(what string, done, total int64)
 
 // Run compares the methods on the rows of a source; name is what the result calls these. When ctx ends it returns what

@@ -16,11 +16,11 @@ type Method struct {
 	Title, Source string
 	// Summary says in a sentence what it does.
 	Summary string
-	// Pool tells that it chooses among the candidates of the shared pool.
+	// Pool means that it chooses among the candidates of the shared pool.
 	Pool bool
-	// AnySize tells that its number of features does not depend on M: it is run once a repeat.
+	// AnySize means that its number of features does not depend on M: it is run once a repeat.
 	AnySize bool
-	// Hindsight tells that the test rows choose between its feature sets, so that its error is too small.
+	// Hindsight means that the test rows choose between its feature sets, so that its error is too small.
 	Hindsight bool
 	// Refuses returns why the method cannot work with these options, "" if it can; nil for one that always can.
 	Refuses func(o Options) string

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/compare/methods"
 )
 
 var leverageMethod = &Method{
@@ -12,8 +12,8 @@ var leverageMethod = &Method{
 	Source: "Shahrampour and Kolouri, arXiv:1903.08329",
 	Summary: "M candidates drawn, without repeats, in proportion to their ridge leverage scores on the sample; labels are not " +
 		"looked at.",
-	Select: byLeverage(func(t *Trial, scores []float64) scoring.Weighting {
-		return scoring.SampleByLeverage(scores, t.M, t.Seed)
+	Select: byLeverage(func(t *Trial, scores []float64) methods.Weighting {
+		return methods.SampleByLeverage(scores, t.M, t.Seed)
 	}),
 }
 
@@ -21,13 +21,13 @@ var leverageTopMethod = &Method{
 	Name: "leverage-top", Title: "greatest empirical leverage scores", Pool: true,
 	Source:  "after Shahrampour and Kolouri, arXiv:1903.08329",
 	Summary: "As leverage, but the M candidates with the greatest scores.",
-	Select: byLeverage(func(t *Trial, scores []float64) scoring.Weighting {
-		return scoring.TopByLeverage(scores, t.M)
+	Select: byLeverage(func(t *Trial, scores []float64) methods.Weighting {
+		return methods.TopByLeverage(scores, t.M)
 	}),
 }
 
 // byLeverage selects by the scores of the pool, computed once a repeat.
-func byLeverage(choose func(*Trial, []float64) scoring.Weighting) func(context.Context, *Trial) (*Selected, error) {
+func byLeverage(choose func(*Trial, []float64) methods.Weighting) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
 		l := t.leverage()
 		if l.err != nil {
@@ -52,7 +52,7 @@ type leverage struct {
 func (t *Trial) leverage() leverage {
 	return shared(t, "leverage", func() (l leverage) {
 		x, rows, _ := t.Sample()
-		l.scores, l.used, l.err = scoring.LeverageScores(t.Candidates(), x, rows, scoring.DefaultLeveragePenalty(rows))
+		l.scores, l.used, l.err = methods.LeverageScores(t.Candidates(), x, rows, methods.DefaultLeveragePenalty(rows))
 		return l
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/eerf-stream/eerf/compare/methods"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -46,9 +47,9 @@ func learnedKernels(t *Trial) []Choice {
 	return shared(t, fmt.Sprintf("learned kernels of %d", t.M), func() []Choice {
 		energy := scoring.CriterionValues(sums, t.Task, scoring.Energy)
 		var all []Choice
-		var last scoring.Weighting
-		for _, rho := range scoring.KernelRadii() {
-			w := scoring.LearnKernel(energy, scoring.KernelWeights(energy, rho), t.M, t.Seed)
+		var last methods.Weighting
+		for _, rho := range methods.KernelRadii() {
+			w := methods.LearnKernel(energy, methods.KernelWeights(energy, rho), t.M, t.Seed)
 			if len(all) > 0 && slices.Equal(w.Index, last.Index) && slices.Equal(w.Weight, last.Weight) && w.Scale == last.Scale {
 				continue
 			}

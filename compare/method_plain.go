@@ -16,7 +16,7 @@ var plainTunedMethod = &Method{
 	Source:  "Rahimi and Recht, NIPS 2007",
 	Summary: "Plain features at σ times ½, 1, 2, 4 or 8, whichever has the smallest loss on held-out training rows.",
 	Refuses: func(o Options) string {
-		if o.Map != scoring.MapCosine {
+		if !o.Map.HasBandwidth() {
 			return fmt.Sprintf("the %v map has no bandwidth that the model could not make up for", o.Map)
 		}
 		return ""

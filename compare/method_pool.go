@@ -29,22 +29,28 @@ var correlationMethod = &Method{
 	Select:  byCriterion(scoring.Correlation),
 }
 
-// byCriterion selects the best candidates of the pool.
+var residualMethod = &Method{
+	Name: "residual", Title: "EERF, criterion residual", Pool: true,
+	Source: "this project, after Shahrampour, Tarokh, NeurIPS 2018",
+	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen before, " +
+		"taken one by one with projection.",
+	Select: byCriterion(scoring.Residual),
+}
+
+// byCriterion selects candidates of the pool as the stream does.
 func byCriterion(criterion scoring.Criterion) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
-		selection, err := scoring.Select(t.Sums(), t.Task, criterion, t.M)
+		x, rows, y := t.Sample()
+		bank, sums := t.Bank(), t.Sums()
+		selection, err := scoring.SelectFrom(bank, sums, &scoring.Sample{X: x, Rows: rows, Dim: bank.Dim(), Targets: y}, t.Task,
+			scoring.SelectOptions{Criterion: criterion, Features: t.M})
 		if err != nil {
 			return nil, err
 		}
-		return ranked(t, selection), nil
+		selected := only(scoring.NewFeatureSet(t.Candidates(), selection))
+		selected.AboveNoise = &selection.AboveNoise
+		return selected, nil
 	}
-}
-
-// ranked are candidates of the pool that stand or fall by their scores.
-func ranked(t *Trial, s scoring.Selection) *Selected {
-	selected := only(scoring.NewFeatureSet(t.Candidates(), s))
-	selected.AboveNoise = &s.AboveNoise
-	return selected
 }
 
 // firstCandidates is the set of the first m candidates, which nothing has ranked.
@@ -54,4 +60,27 @@ func firstCandidates(c scoring.Candidates, m int) *scoring.FeatureSet {
 		selection.Index[i] = int32(i)
 	}
 	return scoring.NewFeatureSet(c, selection)
+}
+
+// pool is the candidates of a repeat with what methods share of them.
+type pool struct {
+	candidates scoring.Candidates
+	sample     *rows
+	encoded    []float32 // the sample's rows; nil until they are asked for
+}
+
+// rows returns the sample as it is encoded.
+func (p *pool) rows() (x []float32, rows int, y scoring.Targets) {
+	if p.encoded == nil {
+		p.encoded = p.sample.encoded()
+	}
+	return p.encoded, p.sample.rows, p.sample.targets
+}
+
+// score sums the features of the candidates over the sample.
+func (p *pool) score(bank *scoring.Bank) *scoring.Sums {
+	x, rows, y := p.rows()
+	a := scoring.NewAccumulator(bank, scoring.NewSums(p.candidates.Count, y.Outputs))
+	a.Add(x, rows, y)
+	return a.Sums()
 }

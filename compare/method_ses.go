@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/compare/methods"
 )
 
 // steinRows is how many rows of the sample SES approximates the kernel on.
@@ -20,7 +20,7 @@ var sesMethod = &Method{
 		if c.Count, c.Mix = 1, nil; c.Validate() != nil {
 			return "" // a fault of the options, not of the method
 		}
-		if _, err := c.KernelFunction(); err != nil {
+		if _, err := methods.KernelOf(c); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -32,7 +32,7 @@ func selectStein(_ context.Context, t *Trial) (*Selected, error) {
 	x, rows, _ := t.Sample()
 	c := t.OneBandwidth()
 	some, kept := spread(x, rows, c.Dim, steinRows)
-	w, _, err := scoring.SteinWeights(c, t.M, some, kept)
+	w, _, err := methods.SteinWeights(c, t.M, some, kept)
 	if err != nil {
 		return nil, err
 	}

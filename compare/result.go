@@ -27,10 +27,10 @@ type Result struct {
 // Made says how a result can be had again.
 type Made struct {
 	Command string `json:"command,omitempty"`
-	// Version is that of the program, Go that of its compiler, Kernel the numeric kernel of the scores.
-	Version string `json:"version,omitempty"`
-	Go      string `json:"go,omitempty"`
-	Kernel  string `json:"kernel,omitempty"`
+	// Version is that of the program, Go that of its compiler, Arithmetic the numeric kernel of the scores.
+	Version    string `json:"version,omitempty"`
+	Go         string `json:"go,omitempty"`
+	Arithmetic string `json:"kernel,omitempty"`
 	// System is operating system and architecture, Processors how many were used; for the seconds alone.
 	System     string `json:"system,omitempty"`
 	Processors int    `json:"processors,omitempty"`
@@ -44,7 +44,7 @@ type Facts struct {
 	Classes   int    `json:"classes,omitempty"`
 	TrainRows int    `json:"train_rows"`
 	TestRows  int    `json:"test_rows"`
-	// FixedSplit tells that the test rows are the same in all repeats.
+	// FixedSplit means that the test rows are the same in all repeats.
 	FixedSplit bool `json:"fixed_split"`
 	Dim        int  `json:"dim"`
 	SampleRows int  `json:"sample_rows"`
@@ -76,7 +76,7 @@ type Measurement struct {
 	Train       float64  `json:"train_seconds"`
 	Test        float64  `json:"test_seconds"`
 	Lambda      float64  `json:"lambda"`
-	// AtEdge tells that λ is the lowest or highest that was tried.
+	// AtEdge means that λ is the lowest or highest that was tried.
 	AtEdge bool `json:"lambda_at_edge"`
 	// Iterations are those of the logistic loss, over all λ that were tried.
 	Iterations int `json:"iterations,omitempty"`

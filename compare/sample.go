@@ -43,11 +43,11 @@ func firstByHash(seed uint64, n, count int) []int32 {
 	return first
 }
 
-// heldOutRows tells of each of n training rows whether λ is chosen on it.
+// heldOutRows reports for each of n training rows whether λ is chosen on it.
 func heldOutRows(seed uint64, n int, share float64) []bool {
-	held := make([]bool, n)
-	for i := range held {
-		held[i] = training.HeldOut(seed, 0, int64(i), 0, share)
+	heldOut := make([]bool, n)
+	for i := range heldOut {
+		heldOut[i] = training.HeldOut(seed, 0, int64(i), 0, share)
 	}
-	return held
+	return heldOut
 }

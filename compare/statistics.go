@@ -24,7 +24,7 @@ func meanOf(values []float64) Mean {
 	return Mean{Mean: mean, Error: &se}
 }
 
-// Clear tells whether the mean is more than two standard errors away from zero.
+// Clear reports whether the mean is more than two standard errors away from zero.
 func (m Mean) Clear() bool { return m.Error != nil && math.Abs(m.Mean) > 2**m.Error }
 
 // differences subtracts b from a where both have the repeat.

@@ -21,7 +21,7 @@ type Trial struct {
 
 	repeat *repeat
 	used   map[string]bool
-	tuned  map[*scoring.FeatureSet]bool // those that HeldOutLoss was asked for
+	tuned  map[*scoring.FeatureSet]bool // those that HeldOutLoss was computed for
 	// charged are seconds of shared work that this trial uses, spent those of them that fell into this trial.
 	charged, spent float64
 }
@@ -45,25 +45,11 @@ func (t *Trial) OneBandwidth() scoring.Candidates {
 func (t *Trial) Candidates() scoring.Candidates { return t.repeat.pool.candidates }
 
 // Sample returns the N0 training rows that candidates are scored on, as they are encoded.
-func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) {
-	p := t.repeat.pool
-	if p.encoded == nil {
-		p.encoded = p.sample.encoded()
-	}
-	return p.encoded, p.sample.rows, p.sample.targets
-}
+func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) { return t.repeat.pool.rows() }
 
-// BankSample is Sample with rows as the bank takes them: numbers that stand for zero are zero, which costs no time.
-func (t *Trial) BankSample() (x []float32, rows int, y scoring.Targets) {
-	s := t.repeat.pool.sample
-	return s.x, s.rows, s.targets
-}
-
-// Bank returns the drawn candidates of the pool, for the rows of BankSample.
+// Bank returns the drawn candidates of the pool.
 func (t *Trial) Bank() *scoring.Bank {
-	return shared(t, "bank", func() *scoring.Bank {
-		return scoring.NewBank(t.Candidates(), scoring.BankOptions{Affine: t.repeat.train.origin.affine()})
-	})
+	return shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates(), scoring.BankOptions{}) })
 }
 
 // Sums returns the sums of all candidates of the pool over the sample.

@@ -16,7 +16,7 @@ type checker struct {
 	wrong   map[string]bool
 	sources map[string]string // where a key was given; nil where nobody knows
 
-	accepted map[string][]string // if not nil, is told what oneOf accepts by key
+	accepted map[string][]string // if not nil, collects what oneOf accepts by key
 }
 
 func newChecker(c *Config, faults Faults) *checker {
@@ -40,7 +40,7 @@ func (k *checker) all() {
 	k.kafka()
 	k.pipeline()
 	k.topics()
-	k.adopt("events", k.config.Stages.Events.EncoderOptions().Validate())
+	k.adopt("events", k.config.Stages.Events.Options().Validate())
 	k.exploration()
 	k.subsample()
 	k.featurize()

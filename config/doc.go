@@ -10,7 +10,7 @@
 // section, two underscores, the key, all in capitals; EERF_TRAIN__HELD_OUT_FRACTION is
 // train.held_out_fraction. A list is written with commas or as YAML ([a, "b, c"]). Variables that begin with
 // EERF_ but have no double underscore are somebody else's (Kubernetes makes such names for services) and are
-// passed over, except where one underscore more would make them a key.
+// ignored, except where one underscore more would make them a key.
 //
 // Values are taken by their text, so 010 is the column or password 010 and not eight. Durations carry
 // their unit (30s, 168h); sizes are bytes or carry one (8MiB, 64kB).

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -116,6 +117,29 @@ func TestFormerKeysAreRefusedByName(t *testing.T) {
 		faults := faultsOf(t, test.text, test.environ)
 		if len(faults) != 1 || faults[0].String() != test.want {
 			t.Errorf("faults %v, want %s", faults, test.want)
+		}
+	}
+}
+
+// A former key is none of today's, and is refused; what its text names is.
+func TestFormerKeysAreGone(t *testing.T) {
+	s := readSchema()
+	for key, what := range formerKeys {
+		if s.byName[key] != nil || s.sections[key] {
+			t.Errorf("%s is a key", key)
+			continue
+		}
+		for _, word := range keyLike.FindAllString(what, -1) {
+			if strings.Contains(word, ".") && s.byName[word] == nil {
+				t.Errorf("%s: %q: %s is no key", key, what, word)
+			}
+		}
+		for _, faults := range []Faults{
+			faultsOf(t, fmt.Sprintf("%s: {%s: 1}", sectionOf(key), lastPart(key))), faultsOf(t, "", envName(key)+"=1"),
+		} {
+			if len(faults) != 1 || faults[0].Key != key || !strings.HasSuffix(faults[0].Bound, what) {
+				t.Errorf("%s: faults %v", key, faults)
+			}
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzEnvironment sets any variable and override: each is passed over, a fault, or a value of a configuration that is
+// FuzzEnvironment sets any variable and override: each is ignored, a fault, or a value of a configuration that is
 // valid and prints and loads back.
 func FuzzEnvironment(f *testing.F) {
 	for _, key := range Keys() {

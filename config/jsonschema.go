@@ -95,11 +95,12 @@ func schemaSection(sections map[string]*schemaNode, name string) *schemaNode {
 	return node
 }
 
-// Texts that are read as a duration, a size, a whole number.
+// Texts that are read as a duration, a size, a whole number, a number or auto.
 const (
 	durationPattern = `^[+-]?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
 	sizePattern     = `^[0-9][0-9_]*(\.[0-9]+)? *(KiB|MiB|GiB|kB|KB|MB|GB|B)?$`
 	wholePattern    = `^-?[0-9][0-9_]*$`
+	autoPattern     = `^(auto|[0-9.]+([eE][+-]?[0-9]+)?)$`
 )
 
 // scalars are the types of a value that is taken by its text, whatever YAML makes of it: the column 010, the class true.
@@ -118,6 +119,8 @@ func (key *Key) schemaNode(words []string) *schemaNode {
 		n.Type, n.Pattern = []string{"integer", "string"}, wholePattern
 	case "number":
 		n.Type = "number"
+	case typeNumberOrAuto:
+		n.Type, n.Pattern = []string{"number", "string"}, autoPattern
 	case typeOptionalNumber:
 		n.Type = []string{"number", "null"}
 	case "true or false":
@@ -154,7 +157,7 @@ func (key *Key) schemaDefault() any {
 		return append([]string{}, v.List...)
 	case v.Kind == valueList:
 		return json.RawMessage("[" + strings.Join(v.List, ", ") + "]")
-	case key.Type == typeString || key.Type == "name" || key.Type == "duration":
+	case key.Type == typeString || key.Type == "name" || key.Type == "duration" || v.Text == "auto":
 		return v.Text
 	default:
 		return json.RawMessage(v.Text)

@@ -127,7 +127,7 @@ func TestSchemaRefusesFaults(t *testing.T) {
 		"train: {interval: 60}":                      "/train/interval",
 		"train: {interval: soon}":                    "/train/interval",
 		"exploration: {map: sine}":                   "/exploration/map",
-		"exploration: {until: never}":                "/exploration/until",
+		"exploration: {from: never}":                 "/exploration/from",
 		"exploration: {features: some}":              "/exploration/features",
 		"exploration: {bandwidth_mix: [a]}":          "/exploration/bandwidth_mix",
 		"topics: {max_message_bytes: 8 potatoes}":    "/topics/max_message_bytes",
@@ -162,10 +162,17 @@ func TestSchemaOffersTheWordsThatAreAccepted(t *testing.T) {
 	if err := json.Unmarshal(schemaText(t), &root); err != nil {
 		t.Fatal(err)
 	}
+	docs := map[string]string{}
+	for _, key := range config.Keys() {
+		docs[key.Name] = key.Doc
+	}
 	found := 0
 	for key, words := range enums("", root) {
 		found++
 		for _, word := range words {
+			if !strings.Contains(docs[key], word.(string)) {
+				t.Errorf("%s: the text does not name %q", key, word)
+			}
 			if faultAt(key, word.(string)) {
 				t.Errorf("%s: the schema offers %q, which is a fault", key, word)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -90,8 +91,8 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	if s.Exploration.Map != scoring.MapArcCosine1 || s.Exploration.Seed != 1<<64-1 || s.Exploration.Candidates != 20_000 || s.Exploration.Features != 1000 {
 		t.Errorf("exploration %+v", s.Exploration)
 	}
-	if s.Exploration.CalibrationTimeout != 150*time.Second || s.Topics.MaxMessageBytes != 16<<20 {
-		t.Errorf("calibration timeout %v, largest message %d", s.Exploration.CalibrationTimeout, s.Topics.MaxMessageBytes)
+	if s.Exploration.From != wire.FromNext || s.Exploration.SampleRate != 0.5 || s.Topics.MaxMessageBytes != 16<<20 {
+		t.Errorf("from %v, sample rate %v, largest message %d", s.Exploration.From, s.Exploration.SampleRate, s.Topics.MaxMessageBytes)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
 )
 
 // recordOverheadBytes is what the broker adds to a value before it compares with its limit: batch and record
@@ -29,7 +30,6 @@ type Size struct {
 
 	key     string   // what to make smaller
 	factors []string // the other keys that the size depends on
-	remedy  string   // what else helps where it does not fit; empty = the keys say it all
 }
 
 // Sizes computes what [Config.Validate] holds against the limits, for people to see before they start.
@@ -60,13 +60,32 @@ func (c *Config) Sizes() []Size {
 			Assumes: join(assumedK, "a cleaner that keeps up, no other pipeline in the scores topic")},
 		c.candidateSize(width, assumedWidth),
 	}
-	if s.Exploration.Criterion == scoring.Residual && m >= 1 && s.Exploration.Rounds >= 1 {
-		n := scoring.ResidualColumns(m, s.Exploration.Rounds, m0, k)
-		sizes = append(sizes, limit(Size{What: fmt.Sprintf("checkpoint with a Gram of %d columns", n), Topic: s.Topics.Scores,
-			Bytes: wire.GramBytes(n), Assumes: assumedK, key: features, factors: append(columns, "exploration.rounds", candidates),
-			remedy: "more exploration.rounds make it smaller, and exploration.criterion correlation needs none"}))
+	if size, ok := c.sampleSize(width, k, join(assumedK, assumedWidth)); ok {
+		sizes = append(sizes, size)
 	}
 	return sizes
+}
+
+// sampleSize bounds the sample and what a selection computes from it, under a criterion that needs rows. With a rate that is
+// set, the rows of a full window are counted, and it is only stated: how many there are is known when an exploration is planned.
+func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
+	e := c.Stages.Exploration
+	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 {
+		return Size{}, false
+	}
+	auto, rows := e.SampleRate == calibrate.RateAuto, 2*e.SampleRows // the quotas
+	if !auto {
+		rows = int64(float64(e.SampleRate) * float64(e.Window))
+	}
+	bytes := calibrate.SampleMemory(scoring.Candidates{
+		Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: 1, Dim: width, Count: e.CandidateCount(),
+	}, outputs, rows, scoring.SelectOptions{Criterion: e.Criterion, Features: e.Features, Rounds: e.Rounds})
+	size := Size{What: fmt.Sprintf("sample of up to %d rows, and what is computed from it", rows), Bytes: bytes, Assumes: assumed}
+	if auto {
+		size.Limit, size.LimitKey, size.key = e.SampleMemory, "exploration.sample_memory", "exploration.sample_rows"
+		size.factors = []string{"exploration.features", "exploration.candidates", "exploration.rounds"}
+	}
+	return size, true
 }
 
 // candidateSize is the memory of the candidates that are scored, and says whether all of them are kept.
@@ -138,7 +157,7 @@ func (k *checker) sizes() {
 		if size.Limit == 0 {
 			continue
 		}
-		bound := join(fmt.Sprintf("a %s takes %d bytes, %s is %d", size.What, size.Bytes, size.LimitKey, size.Limit), size.remedy)
+		bound := fmt.Sprintf("a %s takes %d bytes, %s is %d", size.What, size.Bytes, size.LimitKey, size.Limit)
 		if size.Assumes != "" {
 			bound += "; counted with " + size.Assumes
 		}

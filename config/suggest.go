@@ -88,3 +88,13 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// formerKeys are the keys (and sections) of earlier versions, each with what took its place ("now ..."), or why nothing
+// did ("gone: ..."). A configuration that still has one is refused with these words.
+var formerKeys = map[string]string{
+	"exploration.start":               "now exploration.from",
+	"exploration.until":               "gone: an exploration ends where the log ended when it was planned",
+	"exploration.row_memory":          "now exploration.sample_memory",
+	"exploration.calibration_timeout": "gone: nothing is waited for; see exploration.min_rows",
+	"exploration.deadline":            "gone: an exploration no longer waits for rows",
+}

@@ -46,6 +46,7 @@ func (k *checker) topics() {
 	c := k.config.Stages.Topics
 	k.topicNames([]namedTopic{
 		{"topics.events", c.Events}, {"topics.explorations", c.Explorations}, {"topics.scores", c.Scores},
+		{"topics.samples", c.Samples},
 		{"topics.feature_sets", c.FeatureSets}, {"topics.features", c.Features}, {"topics.models", c.Models},
 		{"topics.dead_letters", c.DeadLetters},
 	})
@@ -54,6 +55,7 @@ func (k *checker) topics() {
 	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "topics.max_message_bytes",
 		"want 1KiB to 2147483647, Kafka's largest")
 	k.positive(c.FeaturesRetention, "topics.features_retention")
+	k.positive(c.SamplesRetention, "topics.samples_retention")
 	k.rule(c.KeepFeatureSets >= 1, "topics.keep_feature_sets", "want 1 or more: the current one is kept")
 	k.rule(c.KeepModels >= 1, "topics.keep_models", "want 1 or more: the current one is kept")
 }

@@ -5,12 +5,15 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/train"
 	"github.com/eerf-stream/eerf/training"
 )
 
 // minCandidateMemory is less than which no draw gets along with.
 const minCandidateMemory = 1 << 20
+
+// minSampleMemory is less than which no sample gets along with.
+const minSampleMemory = 1 << 20
 
 // minCalibrationRows is what a mean, a spread and a nearest neighbour need at the least.
 const minCalibrationRows = 2
@@ -30,22 +33,27 @@ func (k *checker) exploration() {
 		fmt.Sprintf("want at most exploration.candidates (%d): the kept are chosen from the candidates", c.CandidateCount()),
 		"exploration.candidates")
 	k.rule(1 <= c.Rounds && c.Rounds <= maxInt32, "exploration.rounds", "want 1 or more")
-	k.rule(c.RowMemory >= 0, "exploration.row_memory", "want 1 or more, or 0 to read the rows again")
+	k.rule(c.SampleMemory >= minSampleMemory, "exploration.sample_memory",
+		"want 1MiB or more: the sampled rows and what is computed from them are kept in it")
 	k.rule(c.CandidateMemory >= minCandidateMemory, "exploration.candidate_memory",
 		"want 1MiB or more: candidates that are not kept are drawn into buffers of about that size")
 
-	k.oneOf(c.Until, "exploration.until", "quota", "end")
-	k.oneOf(c.Start, "exploration.start", "earliest", "latest")
-	k.rule(0 < c.SampleRate && c.SampleRate <= 1, "exploration.sample_rate", "want above 0 and at most 1")
-	k.rule(c.SampleRows >= 0, "exploration.sample_rows", "want 1 or more, or 0 for no quota")
-	k.rule(c.SampleRows != 0 || c.Until == "end", "exploration.sample_rows",
-		"want 1 or more: without a quota an exploration ends only with exploration.until: end", "exploration.until")
+	var froms []string
+	for _, from := range wire.Froms() {
+		froms = append(froms, string(from))
+	}
+	k.oneOf(string(c.From), "exploration.from", froms...)
+	k.rule(c.Window >= 1, "exploration.window", "want 1 or more")
+	k.rule(c.WindowBytes >= 1, "exploration.window_bytes", "want 1 byte or more")
+	k.rule(0 <= c.SampleRate && c.SampleRate <= 1, "exploration.sample_rate", "want auto, or above 0 and at most 1")
+	k.rule(c.SampleRows >= 1, "exploration.sample_rows", "want 1 or more")
+	k.rule(c.MinRows >= 1, "exploration.min_rows", "want 1 or more")
+	k.rule(c.From != wire.FromRecent || c.MinRows <= c.Window, "exploration.min_rows",
+		fmt.Sprintf("want at most exploration.window (%d): no more rows are read", c.Window), "exploration.window")
 	k.rule(c.CalibrationRows >= minCalibrationRows, "exploration.calibration_rows",
 		fmt.Sprintf("want %d or more: a spread and a nearest neighbour are learned from them", minCalibrationRows))
-	k.positive(c.CalibrationTimeout, "exploration.calibration_timeout")
 	k.zeroIsOff(c.Every, "exploration.every", "never by time")
 	k.rule(c.EveryOffsets >= 0, "exploration.every_offsets", "want 1 or more, or 0 for never by offsets")
-	k.zeroIsOff(c.Deadline, "exploration.deadline", "none")
 }
 
 func (k *checker) train() {
@@ -60,7 +68,7 @@ func (k *checker) train() {
 	}
 	k.oneOf(c.Loss, "train.loss", training.LossSquared, training.LossLogistic)
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
-	k.oneOf(c.Promote.Rule, "train.promote.rule", stages.PromoteRules()...)
+	k.oneOf(c.Promote.Rule, "train.promote.rule", train.PromoteRules()...)
 	k.rule(-1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",
 		"want at least -1 and below 1: it is a share of the error of the model in use")
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestRules(t *testing.T) {
 			c.Stages.Events.Label, c.Stages.Events.LabelMin, c.Stages.Events.LabelMax = []string{"y"}, &high, &low
 		}, "events.label_min", "above label_max"},
 
-		{"distribution of another map", func(c *Config) { c.Stages.Exploration.Map = 4 }, "exploration.map", "want one of [uniform]"},
+		{"distribution of another map", func(c *Config) { c.Stages.Exploration.Map = scoring.MapLinear }, "exploration.map", "want one of [uniform]"},
 		{"structured draws of another distribution", func(c *Config) {
 			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Cauchy, scoring.Structured
 		}, "exploration.sampler", "distribution cauchy: its draws match gaussian alone"},
@@ -88,23 +89,21 @@ func TestRules(t *testing.T) {
 			c.Stages.Exploration.BandwidthMix, c.Stages.Exploration.Sampler = []float64{1, 2}, scoring.Structured
 		}, "exploration.bandwidth_mix", "structured sampler"},
 		{"no rounds", func(c *Config) { c.Stages.Exploration.Rounds = 0 }, "exploration.rounds", "1 or more"},
-		{"a Gram that is too large", func(c *Config) {
-			c.Stages.Exploration.Criterion, c.Stages.Exploration.Features = scoring.Residual, 1000
-		}, "exploration.features", "Gram"},
 		{"no features", func(c *Config) { c.Stages.Exploration.Features = 0 }, "exploration.features", "1 or more"},
 		{"negative candidates", func(c *Config) { c.Stages.Exploration.Candidates = -1 }, "exploration.candidates", "ten times"},
 		{"M above M0", func(c *Config) { c.Stages.Exploration.Candidates = 499 }, "exploration.features", "at most exploration.candidates (499)"},
-		{"unknown end", func(c *Config) { c.Stages.Exploration.Until = "noon" }, "exploration.until", "quota, end"},
-		{"unknown start", func(c *Config) { c.Stages.Exploration.Start = "noon" }, "exploration.start", "earliest, latest"},
-		{"rate of nothing", func(c *Config) { c.Stages.Exploration.SampleRate = 0 }, "exploration.sample_rate", "above 0"},
+		{"unknown part of the log", func(c *Config) { c.Stages.Exploration.From = "noon" }, "exploration.from", "recent, earliest, next"},
+		{"no window", func(c *Config) { c.Stages.Exploration.Window = 0 }, "exploration.window", "1 or more"},
+		{"no bytes in the window", func(c *Config) { c.Stages.Exploration.WindowBytes = 0 }, "exploration.window_bytes", "1 byte or more"},
+		{"negative rate", func(c *Config) { c.Stages.Exploration.SampleRate = -0.1 }, "exploration.sample_rate", "above 0"},
 		{"rate above one", func(c *Config) { c.Stages.Exploration.SampleRate = 1.1 }, "exploration.sample_rate", "at most 1"},
-		{"negative quota", func(c *Config) { c.Stages.Exploration.SampleRows = -1 }, "exploration.sample_rows", "0 for no quota"},
-		{"no quota and no end", func(c *Config) { c.Stages.Exploration.SampleRows = 0 }, "exploration.sample_rows", "exploration.until: end"},
+		{"sample of nothing", func(c *Config) { c.Stages.Exploration.SampleRows = 0 }, "exploration.sample_rows", "1 or more"},
+		{"plan of nothing", func(c *Config) { c.Stages.Exploration.MinRows = 0 }, "exploration.min_rows", "1 or more"},
+		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows", "at most exploration.window (1999)"},
+		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1048576"},
 		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows", "2 or more"},
-		{"no calibration time", func(c *Config) { c.Stages.Exploration.CalibrationTimeout = 0 }, "exploration.calibration_timeout", "above 0"},
 		{"negative schedule", func(c *Config) { c.Stages.Exploration.Every = -1 }, "exploration.every", "never by time"},
 		{"negative offsets", func(c *Config) { c.Stages.Exploration.EveryOffsets = -1 }, "exploration.every_offsets", "never by offsets"},
-		{"negative deadline", func(c *Config) { c.Stages.Exploration.Deadline = -1 }, "exploration.deadline", "none"},
 
 		{"no rows between checkpoints", func(c *Config) { c.Stages.Subsample.CheckpointRows = 0 }, "subsample.checkpoint_rows", "1 or more"},
 		{"no time between checkpoints", func(c *Config) { c.Stages.Subsample.CheckpointInterval = 0 }, "subsample.checkpoint_interval", "above 0"},
@@ -293,7 +292,7 @@ func TestSizesOfWhatIsRefused(t *testing.T) {
 func TestSizesSayWhatTheyAssume(t *testing.T) {
 	c := Default()
 	for _, size := range c.Sizes() {
-		inMemory := strings.HasPrefix(size.What, "candidates in memory")
+		inMemory := strings.HasPrefix(size.What, "candidates in memory") || strings.HasPrefix(size.What, "sample of ")
 		if size.Bytes <= 0 || (size.Topic == "") != inMemory || size.What == "" {
 			t.Errorf("size %+v", size)
 		}
@@ -305,6 +304,26 @@ func TestSizesSayWhatTheyAssume(t *testing.T) {
 	for _, size := range c.Sizes() {
 		if size.What == "checkpoint of a partition" && size.Assumes != "" {
 			t.Errorf("size %+v assumes what the classes say", size)
+		}
+	}
+}
+
+// TestEveryNumberHasABound sets each number and duration below what any of them can be.
+func TestEveryNumberHasABound(t *testing.T) {
+	for _, key := range Keys() {
+		c := Default()
+		c.Stages.Exploration.Distribution = scoring.Matern // else nobody looks at its parameter
+		switch v := reflect.ValueOf(c).Elem().FieldByIndex(key.index); {
+		case v.CanInt():
+			v.SetInt(math.MinInt32)
+		case v.CanFloat():
+			v.SetFloat(-1e300)
+		default:
+			continue
+		}
+		var faults Faults
+		if errors.As(c.Validate(), &faults); !slices.ContainsFunc(faults, func(f Fault) bool { return f.Key == key.Name }) {
+			t.Errorf("%s may be below zero", key.Name)
 		}
 	}
 }

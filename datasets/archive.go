@@ -40,7 +40,7 @@ func (a *archives) get(ctx context.Context, from string) (string, error) {
 	return at, nil
 }
 
-// drop removes an archive that is of no use.
+// drop removes an unusable archive.
 func (a *archives) drop(from string) error {
 	at := a.got[from]
 	delete(a.got, from)

@@ -27,7 +27,7 @@ type sums struct {
 	gzipped         bool
 }
 
-// contentSums reads a file twice: git's checksum begins with the length, which gzip does not tell.
+// contentSums reads a file twice: git's checksum begins with the length, which gzip does not give.
 func contentSums(path string) (sums, error) {
 	var s sums
 	plain := sha256.New()

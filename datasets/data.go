@@ -1,6 +1,8 @@
 package datasets
 
 import (
+	"fmt"
+
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -37,9 +39,10 @@ func (d *Data) Targets() scoring.Targets {
 			signs[i] = float32(2*k - 1)
 		}
 		return scoring.Targets{Outputs: 1, Values: signs}
-	default:
+	case scoring.MultiClass:
 		return scoring.Targets{Outputs: d.Classes, Class: d.Class}
 	}
+	panic(fmt.Sprint("datasets: labels of ", d.Task))
 }
 
 // Split is a training part and a test part, encoded alike.

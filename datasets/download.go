@@ -14,7 +14,7 @@ import (
 const (
 	// partSuffix ends the names of files that are not complete.
 	partSuffix = ".part"
-	// noteSuffix ends the name of the note beside such a file: the URL, and what tells this version from others.
+	// noteSuffix ends the name of the note beside such a file: the URL, and what identifies this version.
 	noteSuffix = ".note"
 	// attempts is how often in a row a download may fail without a byte gained.
 	attempts = 4
@@ -143,7 +143,7 @@ func begin(response *http.Response, url, part string, have int64) (first, total 
 	}
 }
 
-// version is what tells this version of a file from others, for If-Range; "" if the answer has nothing reliable.
+// version is what identifies this version of a file, for If-Range; "" if the response has nothing reliable.
 func version(h http.Header) string {
 	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return tag

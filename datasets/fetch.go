@@ -45,7 +45,7 @@ type Fetcher struct {
 	// Mirror, where not empty, is the URL of a folder that has the files under their paths, gzipped or not: they are
 	// taken from there and not from where they are published.
 	Mirror string
-	// Watch is told how far the download is.
+	// Watch is called with the progress of the download.
 	Watch Watch
 
 	pause   time.Duration // before the second attempt; 0 = defaultPause

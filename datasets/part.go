@@ -54,7 +54,7 @@ func (p *part) add(rec arrow.Record, take []int32) error {
 			}
 			d.Class = append(d.Class, k)
 		}
-	default:
+	case scoring.MultiClass:
 		d.Class = append(d.Class, targets.Class...)
 	}
 	return nil

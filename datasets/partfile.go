@@ -75,7 +75,7 @@ func readNote(part, url string) string {
 	return version
 }
 
-// writeNote notes the version before the first byte of it.
+// writeNote writes the version before the first byte of it.
 func writeNote(part, url, version string) error {
 	if err := os.WriteFile(part+noteSuffix, []byte(url+"\n"+version+"\n"), 0o600); err != nil {
 		return fmt.Errorf("%w: %w", errWrite, err)

@@ -50,7 +50,7 @@ func closeReader(r RowReader) error {
 	return nil
 }
 
-// progress is what the readers of this module tell of how far they are.
+// progress is implemented by readers that report how far they are.
 type progress interface {
 	Progress() (readBytes, totalBytes int64)
 }
@@ -81,7 +81,7 @@ func (f folder) delimited(path string, o files.Options, change func(arrow.Record
 	}
 }
 
-// replaceColumn returns the record with one column made anew from the old one.
+// replaceColumn returns the record with one column made from the old one.
 func replaceColumn(rec arrow.Record, name string, change func(arrow.Array) (arrow.Array, error)) (arrow.Record, error) {
 	at := rec.Schema().FieldIndices(name)
 	if len(at) != 1 {

@@ -21,7 +21,7 @@ type Table struct {
 	firstTest int
 }
 
-// Watch is told what is being read and how far it is, in bytes. It may be nil.
+// Watch is called with what is being read and its progress in bytes. It may be nil.
 type Watch func(what string, done, total int64)
 
 // Load reads the set from the files in dir. An error names the file, and the line where there are lines; one about

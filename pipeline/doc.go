@@ -1,4 +1,4 @@
-// Package pipeline is the moving part under the stages: what a record of a log is, how a log is read and
+// Package pipeline is what the stages run on: what a record of a log is, how a log is read and
 // written, who owns a partition, and how a partition's records reach the one goroutine that handles them.
 // It knows neither mathematics nor Arrow; values are bytes.
 //
@@ -16,7 +16,7 @@
 //   - a Processor handles the records of one partition, in offset order, from one goroutine ([RunPartition]).
 //
 // Offsets say next, end or last: a next offset is the first one not yet read or written, an end is the next offset
-// to which a partition can be read now: no record of an open transaction lies before it, so nobody waits for one.
+// to which a partition can be read now: no record of an open transaction lies before it.
 //
 // Memory: records that a Reader returns are valid until it is asked for the next ones. Record values may alias one
 // fetch buffer; a stage that keeps bytes longer copies them. A reader that fetches ahead holds two fetches at most.

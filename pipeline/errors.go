@@ -43,13 +43,13 @@ func (e *UnreadableBatchError) Error() string {
 
 func (e *UnreadableBatchError) Unwrap() error { return e.Err }
 
-// permanentError marks a fault that trying again does not mend.
+// permanentError marks an error that retrying does not fix.
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// Permanent marks err as one that trying again does not mend; nil stays nil.
+// Permanent marks err as one that retrying does not fix; nil stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -57,8 +57,8 @@ func Permanent(err error) error {
 	return &permanentError{err}
 }
 
-// IsPermanent reports whether err, or one it wraps, is marked by [Permanent], ends a context, or is an answer
-// of the log that stays the same when asked again.
+// IsPermanent reports whether err, or one it wraps, is marked by [Permanent], ends a context, or is a response
+// of the log that stays the same.
 func IsPermanent(err error) bool {
 	var marked *permanentError
 	var outOfRange *OffsetOutOfRangeError

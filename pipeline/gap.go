@@ -2,11 +2,12 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 
 	"go.uber.org/zap"
 )
 
-// GapKind says why a reader passes over offsets, and with that where it goes on.
+// GapKind says why a reader skips offsets, and so where it continues.
 type GapKind string
 
 // The kinds of gaps. Offsets without a record within what a log holds, as compaction and transactions leave them, are no gap.
@@ -14,9 +15,9 @@ const (
 	// GapRetention: the log begins behind the offset. Reading goes on with the first one that is left.
 	GapRetention GapKind = "retention"
 	// GapTruncated: the log ends before the offset, or before the end that it had when reading began. It has lost its end
-	// (an unclean leader election) or was made anew, so what was read before may not be true any more: reading begins
-	// again with the first offset, and a bounded reader ends where the log ends now. A log made anew that has
-	// grown beyond the offset cannot be told by offsets.
+	// (an unclean leader election) or was recreated, so what was read before may be invalid: reading begins
+	// again with the first offset, and a bounded reader ends where the log ends now. A recreated log that has
+	// grown beyond the offset cannot be recognised by offsets.
 	GapTruncated GapKind = "truncated"
 	// GapUnreadable: the batch there is damaged, of an old format, or over the memory budget. Reading goes on behind it.
 	GapUnreadable GapKind = "unreadable"
@@ -31,7 +32,7 @@ type Gap struct {
 	From, To int64
 	// First and End are what the log holds, [First, End); not known (0) of an unreadable batch.
 	First, End int64
-	// Err is what the log answered, an [*OffsetOutOfRangeError] or an [*UnreadableBatchError].
+	// Err is the log's response, an [*OffsetOutOfRangeError] or an [*UnreadableBatchError].
 	Err error
 }
 
@@ -43,21 +44,21 @@ func (g Gap) Missing() int64 {
 	return g.To - g.From
 }
 
-// Log writes a line about a gap. What retention removed is nothing unusual.
+// Log writes a line about a gap. Retention is nothing unusual.
 func (g Gap) Log(logger *zap.Logger) {
 	fields := []zap.Field{zap.String("topic", g.Topic), zap.Int("partition", g.Partition), zap.Int64("offset", g.From),
 		zap.Int64("next_offset", g.To), zap.Error(g.Err)}
 	switch g.Kind {
 	case GapRetention:
-		logger.Info("records are no longer in the log, reading goes on with the first that is", fields...)
+		logger.Info("records are no longer in the log, reading continues with the first that is", fields...)
 	case GapTruncated:
-		logger.Warn("the log ends before the offset to read, it was truncated or made anew: it is read from its first offset", fields...)
+		logger.Warn("the log ends before the offset to read, it was truncated or recreated: reading starts again at its first offset", fields...)
 	default:
-		logger.Warn("records cannot be read, passed over", fields...)
+		logger.Warn("records cannot be read, skipped", fields...)
 	}
 }
 
-// gapOf says what an error of a fetch at the next offset means.
+// gapOf interprets the error of a fetch at the next offset.
 func (r *Reader) gapOf(err error) (Gap, bool) {
 	g := Gap{Topic: r.topic, Partition: r.partition, Err: err}
 	var unreadable *UnreadableBatchError
@@ -76,4 +77,9 @@ func (r *Reader) gapOf(err error) (Gap, bool) {
 		g.From, g.To, g.First, g.End = r.next, outOfRange.First, outOfRange.First, outOfRange.Next
 	}
 	return g, true
+}
+
+// String says it in one line.
+func (g Gap) String() string {
+	return fmt.Sprintf("%s/%d from offset %d: %s, reading goes on at %d", g.Topic, g.Partition, g.From, g.Kind, g.To)
 }

@@ -14,8 +14,8 @@ type Log interface {
 	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the
 	// offset of the first. Topic, Partition and Offset of the records are not used. A request over the
 	// broker's limit is [ErrMessageTooLarge]. What the records point to is not kept: once Produce has
-	// returned without an error it may be written over. After another error than ErrMessageTooLarge it may
-	// still be read, by an attempt that was given up.
+	// returned without an error it may be overwritten. After another error than ErrMessageTooLarge it may
+	// still be read, by an abandoned attempt.
 	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
 	// Offsets returns the first offset that the partition holds and its end, the next offset to which it can be
 	// read now, see [Fetched]: an open transaction keeps the end where it is.

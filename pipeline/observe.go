@@ -19,17 +19,17 @@ const (
 	OpAdmin      = "admin" // topics made, described or grown
 )
 
-// RequestStats says how the requests of one operation went. Requests that ended because their context did are in none of
-// the numbers.
+// RequestStats says how the requests of one operation went. Requests that ended because their context did are not
+// counted.
 type RequestStats struct {
 	Operation string
 	OK        uint64
-	// Refused counts answers that stay the same when asked again ([IsPermanent]): an offset that is not there any more,
+	// Refused counts errors that stay the same when retried ([IsPermanent]): an offset that is not there any more,
 	// a message too large.
 	Refused uint64
 	// Failed counts the others, which [Retry] tries again.
 	Failed uint64
-	// Seconds are the times of all of them. A fetch of a partition to which nothing comes waits at the broker.
+	// Seconds are the times of all of them. A fetch of an idle partition waits at the broker.
 	Seconds histogram.Snapshot
 }
 

@@ -14,7 +14,7 @@ import (
 var ErrDone = errors.New("done")
 
 // Processor handles the records of one partition, in offset order, from one goroutine. The context given to
-// its methods is one and the same; it outlives a shutdown by the drain time, so that work in hand is finished,
+// its methods is one and the same; it outlives a shutdown by the drain time, so that work in progress is finished,
 // and what a method leaves under way may use it until Close returns.
 type Processor interface {
 	// NextOffset is the next offset to read.

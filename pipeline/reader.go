@@ -25,7 +25,7 @@ type ReadOptions struct {
 	// From is the first offset to read, or [FirstOffset].
 	From int64
 	// Until is the next offset at which reading ends, [PresentEnd] or [Forever]. An offset is one that [Log.Offsets]
-	// gave as the end, or that lies before it: a log that ends earlier counts as truncated, nobody waits for it to grow.
+	// gave as the end, or that lies before it: a log that ends earlier counts as truncated, and is not waited for.
 	Until int64
 	// Ahead keeps one fetch under way while the records of the one before are handled, so that two are in memory at most.
 	// It ends with the context of the call of Next that began it.
@@ -36,7 +36,7 @@ type ReadOptions struct {
 }
 
 // Reader reads the records of one partition in the order of offsets. It is the one way of reading a topic: it tries again
-// while the broker is away ([Retry]), and passes over what cannot be read by the rules of [GapKind]. One goroutine uses it;
+// while the broker is away ([Retry]), and skips what cannot be read by the rules of [GapKind]. One goroutine uses it;
 // where Ahead is set it needs [Reader.Close], which its iterators call.
 type Reader struct {
 	log       Log
@@ -53,7 +53,7 @@ type Reader struct {
 	inFlight *fetchRequest
 }
 
-// fetchRequest is the one that is ahead.
+// fetchRequest is the fetch in flight.
 type fetchRequest struct {
 	offset int64
 	done   chan struct{} // closed once fetched or err is there
@@ -63,7 +63,7 @@ type fetchRequest struct {
 	err     error
 }
 
-// NewReader returns a reader that has asked for nothing yet.
+// NewReader returns a reader that has not fetched yet.
 func NewReader(log Log, logger *zap.Logger, topic string, partition int, o ReadOptions) *Reader {
 	return &Reader{log: log, logger: logger, topic: topic, partition: partition, options: o, next: o.From, until: o.Until, end: -1}
 }
@@ -75,10 +75,10 @@ func (r *Reader) NextOffset() int64 { return r.next }
 // MoveTo moves the offset at which reading goes on.
 func (r *Reader) MoveTo(next int64) { r.next = next }
 
-// CaughtUp reports whether everything that the partition held when reading began, up to Until, has been read or passed over.
+// CaughtUp reports whether everything that the partition held when reading began, up to Until, has been read or skipped.
 func (r *Reader) CaughtUp() bool { return r.end >= 0 && r.next >= r.end }
 
-// Close ends a fetch that is ahead.
+// Close ends the fetch in flight.
 func (r *Reader) Close() {
 	if r.inFlight != nil {
 		r.inFlight.cancel()
@@ -88,7 +88,7 @@ func (r *Reader) Close() {
 }
 
 // Next returns the next records, valid until it is called again; none where none came for a while. At the end it returns
-// [io.EOF]. Other errors are those that trying again does not mend, of ctx, or of OnGap; reading can go on after them.
+// [io.EOF]. Other errors are permanent, of ctx, or of OnGap; reading can continue after them.
 func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 	if err := r.begin(ctx); err != nil {
 		return Fetched{}, err
@@ -156,8 +156,8 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
 
 func (r *Reader) what() string { return fmt.Sprintf("read %s/%d", r.topic, r.partition) }
 
-// Begin looks up where reading begins and ends, where that is not said by offsets, and returns it; end is -1 where it does not
-// matter. Next does it by itself; it is for those who want to know beforehand.
+// Begin looks up where reading begins and ends, where no offsets are given, and returns it; end is -1 where it does not
+// matter. Next calls it if need be; it is for callers who want to know beforehand.
 func (r *Reader) Begin(ctx context.Context) (next, end int64, err error) {
 	err = r.begin(ctx)
 	return r.next, r.end, err
@@ -233,7 +233,7 @@ func (r *Reader) askAhead(ctx context.Context, after Fetched) {
 	}()
 }
 
-// checkEnd notices a log that ends before the end that it had: no record would ever come to say so. A new leader may
+// checkEnd detects a log that ends before the end that it had: no record would ever show it. A new leader may
 // answer for a moment with less than there is, but not when asked for its offsets.
 func (r *Reader) checkEnd(ctx context.Context, fetched Fetched) error {
 	if r.end < 0 {
@@ -249,7 +249,7 @@ func (r *Reader) checkEnd(ctx context.Context, fetched Fetched) error {
 	return &OffsetOutOfRangeError{Topic: r.topic, Partition: r.partition, Offset: r.next, First: first, Next: end}
 }
 
-// cut leaves out what lies behind the end of reading.
+// cut drops records behind the end of reading.
 func (r *Reader) cut(f Fetched) Fetched {
 	if r.until == Forever || f.NextOffset <= r.until {
 		return f
@@ -279,30 +279,6 @@ func (r *Reader) pass(g Gap) error {
 	return nil
 }
 
-// Follow reads a partition from its first offset and calls apply for each record, until ctx ends (then it returns nil) or
-// apply fails. caughtUp, where set, is called once, when everything that was there at the start has been applied. A
-// truncated log is applied again from its first record.
-func Follow(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
-	apply func(Record) error, caughtUp func(next int64)) error {
-	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: Forever})
-	if _, _, err := r.Begin(ctx); err != nil {
-		return endOf(ctx, err)
-	}
-	for {
-		if caughtUp != nil && r.CaughtUp() {
-			caughtUp(r.NextOffset())
-			caughtUp = nil
-		}
-		fetched, err := r.Next(ctx)
-		if err != nil {
-			return endOf(ctx, err)
-		}
-		if err := applyAll(fetched.Records, apply); err != nil {
-			return err
-		}
-	}
-}
-
 // ReadAll applies the records that a partition holds now and returns its next offset.
 func ReadAll(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	apply func(Record) error) (next int64, err error) {
@@ -325,12 +301,4 @@ func applyAll(records []Record, apply func(Record) error) error {
 		}
 	}
 	return nil
-}
-
-// endOf turns an error that only says that ctx ended into nil.
-func endOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

@@ -198,32 +198,6 @@ func TestReaderEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestFollowReadsOnForEver(t *testing.T) {
-	log := newLog(t, 5)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var offsets, caughtUp []int64
-	err := pipeline.Follow(ctx, log, zap.NewNop(), "t", 0, func(r pipeline.Record) error {
-		offsets = append(offsets, r.Offset)
-		if r.Offset == 7 {
-			cancel()
-		}
-		return nil
-	}, func(next int64) {
-		caughtUp = append(caughtUp, next)
-		if !slices.Equal(offsets, upTo(0, 5)) {
-			t.Errorf("caught up after %v", offsets)
-		}
-		write(t, log, 3)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(offsets, upTo(0, 8)) || !slices.Equal(caughtUp, []int64{5}) {
-		t.Fatalf("offsets %v, caught up at %v", offsets, caughtUp)
-	}
-}
-
 func TestReadAll(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -272,13 +246,13 @@ func TestFollowGoesOnWithTheFirstOffsetThatIsLeft(t *testing.T) {
 	}
 }
 
-func TestFollowSaysWhereApplyFailed(t *testing.T) {
-	err := pipeline.Follow(t.Context(), newLog(t, 3), zap.NewNop(), "t", 0, func(r pipeline.Record) error {
+func TestReadAllSaysWhereApplyFailed(t *testing.T) {
+	_, err := pipeline.ReadAll(t.Context(), newLog(t, 3), zap.NewNop(), "t", 0, func(r pipeline.Record) error {
 		if r.Offset == 1 {
 			return errFault
 		}
 		return nil
-	}, nil)
+	})
 	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "t/0 at offset 1") {
 		t.Fatalf("error %v", err)
 	}

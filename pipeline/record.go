@@ -38,13 +38,13 @@ func (r *Record) Size() int {
 	return n
 }
 
-// Fetched is the answer to one fetch of one partition.
+// Fetched is the response to one fetch of one partition.
 type Fetched struct {
 	// Records have offsets at or after the one asked for, ascending, possibly with gaps (compaction,
 	// control records).
 	Records []Record
 	// NextOffset is what to ask for next; it may lie beyond the last record where records that are not
-	// handed out were passed.
+	// handed out were skipped.
 	NextOffset int64
 	// LogStart is the first offset that the partition still holds.
 	LogStart int64

@@ -23,7 +23,12 @@ func candidatesOf(m Map, dim, count int) Candidates {
 // drawFeatures returns them.
 func drawFeatures(m Map, dim, count int) *Features { return candidatesOf(m, dim, count).DrawAll() }
 
-var allMaps = []Map{MapCosine, MapArcCosine0, MapArcCosine1, MapArcCosine2, MapLinear}
+var allMaps = func() (all []Map) {
+	for m := range Map(mapCount) {
+		all = append(all, m)
+	}
+	return all
+}()
 
 func TestSumsDependOnRowOrderAlone(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -75,7 +80,7 @@ func smallBank(t *rapid.T, c Candidates) *Bank {
 		plan.keptShards = rapid.IntRange(0, plan.shards).Draw(t, "kept shards")
 	}
 	plan.Rows = rapid.SampledFrom([]int{1, 8, 50, 1000}).Draw(t, "waiting rows")
-	return newBank(c, nil, plan)
+	return newBank(c, plan)
 }
 
 func TestLargeCallsGiveTheSameBitsOnAnyNumberOfGoroutines(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -81,31 +80,6 @@ func TestRawRowsTransformLikeEncodedOnes(t *testing.T) {
 	}
 }
 
-func TestRawRowsScoreLikeEncodedOnes(t *testing.T) {
-	c := candidatesOf(MapCosine, 33, 150)
-	f := c.DrawAll()
-	a := randomAffine(c.Dim, 4)
-	const rows = 77
-	x := rawRows(5, rows, a)
-	y := classTargets(rows, 3)
-	want := NewSums(c.Count, 3)
-	for i := range rows {
-		for j := range c.Count {
-			phi := mapped(f, j, encodedArgument(f, j, x[i*c.Dim:(i+1)*c.Dim], a))
-			want.Phi[j] += phi
-			want.YPhi[int(y.Class[i])*c.Count+j] += phi
-		}
-	}
-	for _, memory := range []int64{1, math.MaxInt64} {
-		bank := NewBank(c, BankOptions{Memory: memory, Affine: a})
-		acc := NewAccumulator(bank, NewSums(c.Count, 3))
-		acc.Add(x, rows, y)
-		for j, got := range slices.Concat(acc.Sums().Phi, acc.Sums().YPhi) {
-			near(t, "sum", got, slices.Concat(want.Phi, want.YPhi)[j], 2e-4*math.Sqrt(rows))
-		}
-	}
-}
-
 func TestAffineOfWrongShapeIsRefused(t *testing.T) {
 	cosine, linear := candidatesOf(MapCosine, 2, 3), candidatesOf(MapLinear, 2, 2)
 	one := []float64{1, 1}
@@ -120,10 +94,8 @@ func TestAffineOfWrongShapeIsRefused(t *testing.T) {
 		"scoring: shift 1 and scale NaN of number 0":   {one, []float64{math.NaN(), 1}},
 		"scoring: 3 shifts and 3 scales for rows of 2": {make([]float64, 3), make([]float64, 3)},
 	} {
-		panics(t, want, func() { NewBank(cosine, BankOptions{Affine: a}) })
 		panics(t, want, func() { NewTransformer(plainSet(cosine.DrawAll()), a) })
 	}
 	a := &Affine{one, one}
-	panics(t, "scoring: the linear map takes encoded rows", func() { NewBank(linear, BankOptions{Affine: a}) })
 	panics(t, "scoring: the linear map takes encoded rows", func() { NewTransformer(plainSet(linear.DrawAll()), a) })
 }

@@ -73,7 +73,7 @@ func gaussianKernel(sigma float64) func(x, y []float32) float64 {
 	}
 }
 
-func l2(x, y []float32) float64 { return distance(x, y, false) }
+func l2(x, y []float32) float64 { return euclidean(x, y) }
 
 // arcCosine is Cho and Saul's kernel |x|ⁿ|y|ⁿJₙ(θ)/π.
 func arcCosine(n int) func(x, y []float32) float64 {

@@ -18,21 +18,18 @@ func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64
 	if len(x) != rows*dim {
 		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, dim))
 	}
-	if m != MapCosine {
+	if !m.HasBandwidth() {
 		return 1, ""
 	}
 	if rows < 2 {
 		return 1, fmt.Sprintf("bandwidth set to 1: %d rows have no neighbours", rows)
 	}
-	near, least := neighbourDistances(x, rows, dim, d == Cauchy)
+	near, least := neighbourDistances(x, rows, dim, d.row().distance)
 	sum := 0.0
 	for _, v := range near {
 		sum += v
 	}
-	unit := 1.0
-	if d == Laplace {
-		unit = math.Sqrt2
-	}
+	unit := d.row().unit
 	switch mean := sum / float64(rows); {
 	case mean > 0 && !math.IsInf(mean, 0):
 		return mean * unit, ""
@@ -48,7 +45,7 @@ const parallelDistances = 1 << 18
 
 // neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the smallest positive
 // distance between any two rows (+Inf if there is none).
-func neighbourDistances(x []float32, rows, dim int, absolute bool) (near []float64, least float64) {
+func neighbourDistances(x []float32, rows, dim int, distance func(a, b []float32) float64) (near []float64, least float64) {
 	near = make([]float64, rows)
 	smallest := make([]float64, rows)
 	k := min(neighbour, rows-1)
@@ -61,7 +58,7 @@ func neighbourDistances(x []float32, rows, dim int, absolute bool) (near []float
 				if j == i {
 					continue
 				}
-				v := distance(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim], absolute)
+				v := distance(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim])
 				others = append(others, v)
 				if v > 0 {
 					smallest[i] = min(smallest[i], v)
@@ -74,16 +71,20 @@ func neighbourDistances(x []float32, rows, dim int, absolute bool) (near []float
 	return near, slices.Min(smallest)
 }
 
-// distance returns |a-b|₁ when absolute, else |a-b|₂.
-func distance(a, b []float32, absolute bool) float64 {
+// manhattan returns |a-b|₁.
+func manhattan(a, b []float32) float64 {
 	b = b[:len(a)]
 	sum := 0.0
-	if absolute {
-		for i, v := range a {
-			sum += math.Abs(float64(v) - float64(b[i]))
-		}
-		return sum
+	for i, v := range a {
+		sum += math.Abs(float64(v) - float64(b[i]))
 	}
+	return sum
+}
+
+// euclidean returns |a-b|₂.
+func euclidean(a, b []float32) float64 {
+	b = b[:len(a)]
+	sum := 0.0
 	for i, v := range a {
 		d := float64(v) - float64(b[i])
 		sum += float64(d * d)

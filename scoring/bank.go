@@ -7,19 +7,17 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// Kernel returns the name of the numeric kernel in use. Sums of kernels of different names differ in their last bits
-// and are not to be mixed. A kernel gives the same bits wherever its name is the same.
-func Kernel() string { return kernel.Name() }
+// Arithmetic returns the name of the arithmetic in use: how the kernels of this processor and build round. Sums made in
+// different ones differ in their last bits and are not to be mixed; one name gives the same bits everywhere.
+func Arithmetic() string { return kernel.Name() }
 
-// BankOptions say what a bank may take and what rows it is for. Memory and Partitions change no bit of the sums.
+// BankOptions say what a bank may take. They change no bit of the sums.
 type BankOptions struct {
 	// Memory is the bytes that the packed candidates may take, together with the memory that drawing needs when they
 	// do not all fit; 0 means [DefaultMemory]. See [PlanBank] for what becomes of it.
 	Memory int64
 	// Partitions is how many accumulators are fed at the same time; they share the memory of waiting rows. 0 means 1.
 	Partitions int
-	// Affine says how rows are encoded when they come raw; nil when they come encoded.
-	Affine *Affine
 }
 
 // Bank is the packed form of candidates that rows are scored against. It is immutable and all partitions share one.
@@ -29,7 +27,6 @@ type BankOptions struct {
 // at the same time wait for each other's buffers and do not multiply them.
 type Bank struct {
 	candidates Candidates
-	in         *Affine
 	plan       BankPlan
 	kept       []*kernel.Panels // of the first shards
 	buffers    chan *shard      // for the others, each nil until it is first used
@@ -43,23 +40,22 @@ func (o BankOptions) check() {
 	}
 }
 
-// NewBank draws the candidates that the memory has room for and packs them. It panics when c is not valid, o.Affine does
-// not fit it, or an option is negative.
+// NewBank draws the candidates that the memory has room for and packs them. It panics when c is not valid or
+// an option is negative.
 func NewBank(c Candidates, o BankOptions) *Bank {
 	if err := c.Validate(); err != nil {
 		panic("scoring: bank of invalid candidates: " + err.Error())
 	}
-	o.Affine.check(c.Map, c.Dim)
 	o.check()
 	if c.scoredByTransform() {
-		return &Bank{candidates: c, in: o.Affine, plan: planStructuredBank(c), structured: newStructuredBank(c, o.Affine)}
+		return &Bank{candidates: c, plan: planStructuredBank(c), structured: newStructuredBank(c)}
 	}
-	return newBank(c, o.Affine, planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0)))
+	return newBank(c, planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0)))
 }
 
 // newBank is NewBank by a plan.
-func newBank(c Candidates, in *Affine, plan BankPlan) *Bank {
-	b := &Bank{candidates: c, in: in, plan: plan}
+func newBank(c Candidates, plan BankPlan) *Bank {
+	b := &Bank{candidates: c, plan: plan}
 	if c.Map == MapLinear {
 		f := c.DrawAll()
 		b.kept = []*kernel.Panels{kernel.Pack(kernel.Coordinate, c.Dim, f.Omega, nil, nil)}
@@ -74,7 +70,7 @@ func newBank(c Candidates, in *Affine, plan BankPlan) *Bank {
 		s := b.take()
 		for i := first; i < next; i++ {
 			f := s.draw(b, i)
-			b.kept[i] = kernel.Pack(kernelMap(f.Map), f.Dim, f.Omega, f.Phase, b.in.folded())
+			b.kept[i] = kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase, nil)
 		}
 		b.give(s)
 	})
@@ -147,22 +143,5 @@ func pack(f *Features, in *Affine) *kernel.Panels {
 		panic("scoring: no features")
 	}
 	in.check(f.Map, f.Dim)
-	return kernel.Pack(kernelMap(f.Map), f.Dim, f.Omega, f.Phase, in.folded())
-}
-
-// kernelMap returns the kernels' word for m.
-func kernelMap(m Map) kernel.Map {
-	switch m {
-	case MapCosine:
-		return kernel.Cosine
-	case MapArcCosine0:
-		return kernel.Step
-	case MapArcCosine1:
-		return kernel.Ramp
-	case MapArcCosine2:
-		return kernel.SquaredRamp
-	case MapLinear:
-		return kernel.Coordinate
-	}
-	panic(fmt.Sprint("scoring: no kernel for feature map ", m))
+	return kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase, in.folded())
 }

@@ -32,7 +32,7 @@ func checkSharedBank(t *testing.T, c Candidates) {
 	plan := planBank(c, 1, 1, 1)
 	plan.cut(c.Count, 1, 2)
 	plan.keptShards, plan.Rows = 2, 40
-	bank := newBank(c, nil, plan)
+	bank := newBank(c, plan)
 	const rows = 150
 	x, y := normalRows(1, rows, c.Dim), classTargets(rows, 3)
 	want := scoreRows(c.DrawAll(), x, rows, y)

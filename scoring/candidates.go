@@ -63,17 +63,10 @@ func (c Candidates) Validate() error {
 
 // checkPair reports a distribution that does not go with the feature map.
 func (c Candidates) checkPair() error {
-	var accepted []Distribution
-	switch c.Map {
-	case MapCosine:
-		accepted = []Distribution{Gaussian, Cauchy, Laplace, Matern}
-	case MapArcCosine0, MapArcCosine1, MapArcCosine2:
-		accepted = []Distribution{Gaussian}
-	case MapLinear:
-		accepted = []Distribution{Uniform}
-	default:
-		return nil
+	if mapNames.check(uint8(c.Map)) != nil {
+		return nil // reported by itself
 	}
+	accepted := c.Map.row().distributions
 	if slices.Contains(accepted, c.Distribution) {
 		return nil
 	}

@@ -16,23 +16,29 @@ type Coding struct {
 //	Binary      1, 0
 //	MultiClass  1, -1/K
 //
-// A regression output that is constant (or has no rows) gets gain and offset 0.
+// A regression output that is constant (or has no rows) gets gain and offset 0. It panics when task is none of the constants.
 func (s *Sums) Coding(task Task) Coding {
 	outputs := s.Outputs()
 	c := Coding{make([]float64, outputs), make([]float64, outputs)}
-	switch task {
-	case Binary:
-		for k := range outputs {
-			c.Gain[k] = 1
-		}
-	case MultiClass:
-		for k := range outputs {
-			c.Gain[k], c.Offset[k] = 1, -1/float64(outputs)
-		}
-	default:
-		s.codeRange(c)
+	if err := taskNames.check(uint8(task)); err != nil {
+		panic("scoring: " + err.Error())
 	}
+	tasks[task].code(s, c)
 	return c
+}
+
+// codeSigns fills c for two classes of ±1.
+func (s *Sums) codeSigns(c Coding) {
+	for k := range c.Gain {
+		c.Gain[k] = 1
+	}
+}
+
+// codeIndicators fills c for the indicators of K classes.
+func (s *Sums) codeIndicators(c Coding) {
+	for k := range c.Gain {
+		c.Gain[k], c.Offset[k] = 1, -1/float64(len(c.Gain))
+	}
 }
 
 // codeRange fills c for regression.

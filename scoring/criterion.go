@@ -1,5 +1,7 @@
 package scoring
 
+import "fmt"
+
 // Criterion is what candidates are ranked by.
 type Criterion uint8
 
@@ -9,11 +11,48 @@ const (
 	Energy Criterion = iota
 	// Correlation is Σ_k cov(y_k, φ)²/var(φ): energy without the constant, per unit of variance.
 	Correlation
-	// Residual chooses features in rounds, each against what the ones before leave unexplained (see [ResidualPlan]).
+	// Residual chooses features in rounds, each against what the ones before leave unexplained ([SelectFrom]).
 	Residual
+
+	criterionCount = iota
 )
 
-var criterionNames = names{"criterion", []string{"energy", "correlation", "residual"}}
+// criterionRow is what a criterion is made of.
+type criterionRow struct {
+	name string
+	// needsRows means that it chooses by the rows of a sample and not by sums alone.
+	needsRows bool
+	// values returns that of every candidate, [M0], by which they are ranked; of a criterion that needs rows, for its first round.
+	values func(s *Sums, c Coding) []float64
+	// strength returns what of a candidate with these scores is compared with the noise.
+	strength func(s *Sums, c Coding, candidate int, scores []float64) float64
+	// relative means that values are relative to the variance of the outputs (see [Spectrum]).
+	relative bool
+}
+
+// criteria has the rows by criterion. A test asks for a whole row of each.
+var criteria = [criterionCount]criterionRow{
+	Energy:      {name: "energy", values: (*Sums).energies, strength: (*Sums).greatestScore},
+	Correlation: {name: "correlation", values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+	Residual:    {name: "residual", needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+}
+
+var criterionNames = namesOf("criterion", criteria[:], func(r criterionRow) string { return r.name })
+
+// row returns the row of c, which must be one of the constants.
+func (c Criterion) row() *criterionRow {
+	if int(c) >= len(criteria) {
+		panic(fmt.Sprint("scoring: ", c))
+	}
+	return &criteria[c]
+}
+
+// NeedsRows reports whether the criterion chooses by the rows of a sample, and not by sums alone.
+func (c Criterion) NeedsRows() bool { return c.row().needsRows }
+
+// Relative reports whether the criterion's values are relative to the variance of the outputs, as correlations are, and not
+// squared norms of scores.
+func (c Criterion) Relative() bool { return c.row().relative }
 
 // ParseCriterion returns the criterion of that name; the error of an unknown name lists the accepted ones.
 func ParseCriterion(s string) (Criterion, error) {

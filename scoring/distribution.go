@@ -1,5 +1,12 @@
 package scoring
 
+import (
+	"fmt"
+	"math"
+
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
+)
+
 // Distribution is P0, where ω is drawn from before it is divided by the bandwidth σ.
 type Distribution uint8
 
@@ -15,9 +22,46 @@ const (
 	Matern
 	// Uniform draws coordinates of x without repeats; for the linear map alone.
 	Uniform
+
+	distributionCount = iota
 )
 
-var distributionNames = names{"distribution", []string{"gaussian", "cauchy", "laplace", "matern", "uniform"}}
+// distributionRow is what a distribution of ω is made of. What draws it takes the words of the stream in a stated order.
+type distributionRow struct {
+	name string
+	// coordinate draws one coordinate of ω·σ; nil where ω is a number of a coordinate.
+	coordinate func(s stream) float64
+	// length draws, before the coordinates, what all of them are multiplied by; nil for 1.
+	length func(nu float64, s stream) float64
+	// quantile is the number below which a coordinate lies with probability u; nil where coordinates depend on each other.
+	quantile func(u float64) float64
+	// distance is the ℓ₁ or ℓ₂ distance in which the bandwidth rule measures, times unit.
+	distance func(a, b []float32) float64
+	unit     float64
+}
+
+// distributions has the rows by distribution. A test asks for a whole row of each.
+var distributions = [distributionCount]distributionRow{
+	Gaussian: {name: "gaussian", coordinate: stream.normal, quantile: portable.NormalQuantile, distance: euclidean, unit: 1},
+	Cauchy:   {name: "cauchy", coordinate: stream.cauchy, quantile: portable.CauchyQuantile, distance: manhattan, unit: 1},
+	Laplace:  {name: "laplace", coordinate: stream.laplace, quantile: laplaceQuantile, distance: euclidean, unit: math.Sqrt2},
+	Matern:   {name: "matern", coordinate: stream.normal, length: maternLength, distance: euclidean, unit: 1},
+	Uniform:  {name: "uniform", distance: euclidean, unit: 1},
+}
+
+// maternLength draws √(2ν/χ²) of 2ν degrees of freedom: a chi-squared variable with as many is twice a gamma variable of
+// shape ν.
+func maternLength(nu float64, s stream) float64 { return math.Sqrt(nu / s.gamma(nu)) }
+
+var distributionNames = namesOf("distribution", distributions[:], func(r distributionRow) string { return r.name })
+
+// row returns the row of d, which must be one of the constants.
+func (d Distribution) row() *distributionRow {
+	if int(d) >= len(distributions) {
+		panic(fmt.Sprint("scoring: ", d))
+	}
+	return &distributions[d]
+}
 
 // ParseDistribution returns the distribution of that name; the error of an unknown name lists the accepted ones.
 func ParseDistribution(s string) (Distribution, error) {

@@ -15,7 +15,8 @@
 //	arc-cosine n    φ(x, ω) = (ωᵀx)ⁿ·H(ωᵀx), n = 0, 1, 2, with H(0) = ½
 //	linear          φ(x, ω) = x_ω, ω a coordinate number
 //
-// [Sums] are what one pass over the rows leaves of a partition, [Coding] turns the raw outputs in them into
+// A [Sampler] other than IID draws candidates that cover P0 more evenly; it goes wherever candidates go. [Sums] are what
+// one pass over the rows leaves of a partition, [Coding] turns the raw outputs in them into
 // outputs y with |y| ≤ 1, [Select] ranks the candidates, and a [FeatureSet] maps later rows to the M features
 // through a [Transformer].
 //
@@ -25,12 +26,17 @@
 //	Sums ─Select─▶ Selection ─Draw(Selection.Index)─▶ FeatureSet ─NewTransformer─▶ Transformer
 //
 // A [Bank] keeps candidates packed for the kernels as far as its memory goes and draws the others again for every block of
-// rows ([BankPlan]). Rows that are encoded by an affine map of raw ones may come raw, with an [Affine] folded into ω.
+// rows ([BankPlan]). A [Transformer] also takes rows raw that are encoded by an affine map, with an [Affine] folded into ω.
 //
-// # Other methods
+// # Criteria
 //
-// A [Sampler] other than IID draws candidates that cover P0 more evenly; it goes wherever candidates go. [KernelWeights],
-// [SteinWeights] and [LeverageScores] choose or weigh candidates with all sampled rows at hand ([Weighting]): for files alone.
+// [Select] ranks by sums alone; [SelectFrom] also knows the criteria that need the rows of a [Sample], which it scores again
+// in memory ([Criterion.NeedsRows]).
+//
+// # Members
+//
+// What a [Map], [Distribution], [Sampler], [Criterion] or [Task] is made of stands in a table beside its constants, one row for
+// each; a test walks all of them.
 //
 // # Reproducibility
 //
@@ -39,8 +45,8 @@
 // partitions are to be merged in partition order. Equal scores rank by candidate index. Draws use logarithms and
 // quantiles of this package's own and no fused multiplications, so that architectures agree on the candidates. Features and
 // sums have the bits of one of two arithmetics: that of the vector instructions of x86, AVX2 and AVX-512 alike, which
-// round a product and its addition once, and that of plain Go, which rounds both. [Kernel] names the one in use; sums
-// made by a kernel of another name are not to be continued.
+// round a product and its addition once, and that of plain Go, which rounds both. [Arithmetic] names the one in use; sums
+// made in another are not to be continued.
 //
 // # Ownership and concurrency
 //

@@ -77,11 +77,11 @@ const (
 
 // drawOne fills omega with candidate index and returns its phase. The words of the stream are used in this order:
 // one for the phase (also under the maps that have none, so that ω does not depend on the map), for Matérn those of
-// the gamma variable, then those of the coordinates. Structured candidates take the phase alone from it, orthogonal ones the phase and their norm,
-// quasi-random ones nothing.
+// the gamma variable, then those of the coordinates. Structured candidates take the phase alone from it, orthogonal ones the
+// phase and their norm, quasi-random ones nothing.
 func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
 	c.Sigma = c.SigmaOf(index)
-	if c.Sampler == Quasi {
+	if c.Sampler == Quasi { // without a stream of its own
 		return c.drawQuasi(omega, index)
 	}
 	s := newStream(c.Seed, uint64(index), candidateTag)
@@ -89,32 +89,26 @@ func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
 	switch c.Sampler {
 	case Structured:
 		c.drawStructured(omega, index)
-		return phase
 	case Orthogonal:
 		c.drawOrthogonal(omega, index, s)
-		return phase
-	}
-	switch c.Distribution {
-	case Cauchy:
-		for j := range omega {
-			omega[j] = narrow(s.cauchy() / c.Sigma)
-		}
-	case Laplace:
-		for j := range omega {
-			omega[j] = narrow(s.laplace() / c.Sigma)
-		}
-	case Matern:
-		// A chi-squared variable with 2ν degrees of freedom is twice a gamma variable of shape ν.
-		scale := math.Sqrt(c.Nu / s.gamma(c.Nu))
-		for j := range omega {
-			omega[j] = narrow(float64(s.normal()*scale) / c.Sigma)
-		}
+	case IID:
+		c.drawIndependent(omega, s)
+	case Quasi: // above
 	default:
-		for j := range omega {
-			omega[j] = narrow(s.normal() / c.Sigma)
-		}
+		panic(fmt.Sprint("scoring: ", c.Sampler))
 	}
 	return phase
+}
+
+// drawIndependent fills omega with independent coordinates, but for what the distribution multiplies all of them by.
+func (c Candidates) drawIndependent(omega []float32, s stream) {
+	from, length := c.Distribution.row(), 1.0
+	if from.length != nil {
+		length = from.length(c.Nu, s)
+	}
+	for j := range omega {
+		omega[j] = narrow(float64(from.coordinate(s)*length) / c.Sigma)
+	}
 }
 
 // drawCoordinates is Draw for the linear map: candidate i is the i-th coordinate of a permutation by the seed.

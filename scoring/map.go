@@ -1,5 +1,11 @@
 package scoring
 
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+)
+
 // Map is a feature map φ(x, ω).
 type Map uint8
 
@@ -15,9 +21,42 @@ const (
 	MapArcCosine2
 	// MapLinear is one coordinate of x, unbounded; ω is its number.
 	MapLinear
+
+	mapCount = iota
 )
 
-var mapNames = names{"feature map", []string{"cosine", "arccos0", "arccos1", "arccos2", "linear"}}
+// mapRow is what a feature map is made of.
+type mapRow struct {
+	name string
+	// kernel is the map as the kernels know it.
+	kernel kernel.Map
+	// distributions are those that ω may come from.
+	distributions []Distribution
+	// bounded means that |φ| ≤ 1, bandwidth that σ changes what a model on the features can say, and does not only scale them.
+	bounded, bandwidth bool
+}
+
+// maps has the rows by map. A test asks for a whole row of each.
+var maps = [mapCount]mapRow{
+	MapCosine: {
+		name: "cosine", kernel: kernel.Cosine, distributions: []Distribution{Gaussian, Cauchy, Laplace, Matern},
+		bounded: true, bandwidth: true,
+	},
+	MapArcCosine0: {name: "arccos0", kernel: kernel.Step, distributions: []Distribution{Gaussian}, bounded: true},
+	MapArcCosine1: {name: "arccos1", kernel: kernel.Ramp, distributions: []Distribution{Gaussian}},
+	MapArcCosine2: {name: "arccos2", kernel: kernel.SquaredRamp, distributions: []Distribution{Gaussian}},
+	MapLinear:     {name: "linear", kernel: kernel.Coordinate, distributions: []Distribution{Uniform}},
+}
+
+var mapNames = namesOf("feature map", maps[:], func(r mapRow) string { return r.name })
+
+// row returns the row of m, which must be one of the constants.
+func (m Map) row() *mapRow {
+	if int(m) >= len(maps) {
+		panic(fmt.Sprint("scoring: ", m))
+	}
+	return &maps[m]
+}
 
 // ParseMap returns the feature map of that name; the error of an unknown name lists the accepted ones.
 func ParseMap(s string) (Map, error) {
@@ -41,4 +80,7 @@ func (m *Map) UnmarshalText(text []byte) error {
 }
 
 // Bounded reports whether |φ| ≤ 1 for every row, which Hoeffding's bound on the scores needs.
-func (m Map) Bounded() bool { return m == MapCosine || m == MapArcCosine0 }
+func (m Map) Bounded() bool { return m.row().bounded }
+
+// HasBandwidth reports whether the bandwidth matters: what scales the features of other maps, a model scales back.
+func (m Map) HasBandwidth() bool { return m.row().bandwidth }

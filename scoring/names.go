@@ -11,6 +11,15 @@ type names struct {
 	text []string
 }
 
+// namesOf returns the names in the rows of a table.
+func namesOf[Row any](kind string, table []Row, name func(Row) string) names {
+	n := names{kind: kind}
+	for _, row := range table {
+		n.text = append(n.text, name(row))
+	}
+	return n
+}
+
 // name returns the text of value v, and a recognizable one for a value outside the enumeration.
 func (n names) name(v uint8) string {
 	if int(v) < len(n.text) {

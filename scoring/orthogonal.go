@@ -109,8 +109,8 @@ func applyReflection(x, v []float64) {
 // shape d/2. For Matérn it is divided by one with 2ν degrees of freedom over 2ν.
 func (c Candidates) drawOrthogonal(omega []float32, index int32, s stream) {
 	length := math.Sqrt(2*s.gamma(float64(c.Dim)/2)) / c.Sigma
-	if c.Distribution == Matern {
-		length = float64(length * math.Sqrt(c.Nu/s.gamma(c.Nu)))
+	if further := c.Distribution.row().length; further != nil {
+		length = float64(length * further(c.Nu, s))
 	}
 	b := orthogonalBlocks.Get().(*orthogonalBlock)
 	defer orthogonalBlocks.Put(b)

@@ -6,12 +6,23 @@ import (
 	"sync/atomic"
 )
 
-// parallel calls work for every chunk of up to size of 0..n-1, on up to GOMAXPROCS goroutines that take chunks
-// from a common queue, and returns when all are done. When big is false it makes one call in the caller's own
+// parallel is parallelOn with up to GOMAXPROCS workers. When big is false it makes one call in the caller's own
 // goroutine, which small inputs finish in less time than it takes to start others.
 func parallel(n, size int, big bool, work func(first, next int)) {
-	workers := min(runtime.GOMAXPROCS(0), (n+size-1)/size)
-	if !big || workers < 2 {
+	workers := 0
+	if !big {
+		workers = 1
+	}
+	parallelOn(workers, n, size, work)
+}
+
+// parallelOn calls work for every chunk of up to size of 0..n-1, on up to so many goroutines that take chunks from a common
+// queue, and returns when all are done. No workers means GOMAXPROCS.
+func parallelOn(workers, n, size int, work func(first, next int)) {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if workers = min(workers, (n+size-1)/size); workers < 2 {
 		if n > 0 {
 			work(0, n)
 		}

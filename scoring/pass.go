@@ -16,22 +16,24 @@ type pass struct {
 	targets         kernel.Targets
 	drawn           int // shards that are drawn
 	chunk, perShard int // panels of a unit and units of a kept shard
+	workers         int // goroutines at most, 0 means GOMAXPROCS
 }
 
-// score adds rows to the sums of all candidates. Each sum is added to by one goroutine, in row order.
-func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets) {
+// score adds rows to the sums of all candidates, on up to so many goroutines, 0 meaning GOMAXPROCS. Each sum is added to by
+// one of them, in row order.
+func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int) {
 	if b.structured != nil {
-		b.structured.score(sums, x, rows, t)
+		b.structured.score(sums, x, rows, t, workers)
 		return
 	}
 	if b.plan.shards > len(b.kept) { // drawn once for all rows
-		b.pass(sums, x, t).shareOut()
+		b.pass(sums, x, t, workers).shareOut()
 		return
 	}
 	step := kernel.BlockRows(b.Dim())
 	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
 		next := min(first+step, rows)
-		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.slice(first, next))
+		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.slice(first, next), workers)
 		p.rows = b.kept[0].Rows(p.x)
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
 			p.rows.List(0, p.rows.Groups())
@@ -44,11 +46,12 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets) {
 }
 
 // pass returns the pass of rows over all candidates.
-func (b *Bank) pass(sums *Sums, x []float32, t Targets) pass {
+func (b *Bank) pass(sums *Sums, x []float32, t Targets, workers int) pass {
 	chunk := panelChunk(b.Len())
 	return pass{
 		bank: b, sums: sums, x: x, targets: kernel.Targets{Outputs: t.Outputs, Values: t.Values, Class: t.Class},
 		drawn: b.plan.shards - len(b.kept), chunk: chunk, perShard: (b.plan.shardPanels + chunk - 1) / chunk,
+		workers: workers,
 	}
 }
 
@@ -59,9 +62,13 @@ func (p *pass) units() int { return p.drawn + len(p.bank.kept)*p.perShard }
 // the heap for their sake.
 func (p pass) shareOut() {
 	if p.drawn == 0 {
-		parallel(p.rows.Groups(), 1, len(p.x) >= parallelList, func(first, next int) { p.rows.List(first, next) })
+		workers := p.workers
+		if len(p.x) < parallelList {
+			workers = 1
+		}
+		parallelOn(workers, p.rows.Groups(), 1, func(first, next int) { p.rows.List(first, next) })
 	}
-	parallel(p.units(), 1, true, func(first, next int) { p.run(first, next) })
+	parallelOn(p.workers, p.units(), 1, func(first, next int) { p.run(first, next) })
 }
 
 // run runs units first..next-1.
@@ -106,9 +113,9 @@ func (b *Bank) scoreDrawn(sums *Sums, i int, x []float32, t kernel.Targets) {
 	s := b.take()
 	f := s.draw(b, i)
 	if s.panels == nil { // as large as a shard can be, whichever comes first
-		s.panels = kernel.Pack(kernelMap(f.Map), f.Dim, s.omega, s.phase, nil)
+		s.panels = kernel.Pack(f.Map.row().kernel, f.Dim, s.omega, s.phase, nil)
 	}
-	s.panels.Repack(f.Omega, f.Phase, b.in.folded())
+	s.panels.Repack(f.Omega, f.Phase, nil)
 	kernel.Score(b.sumsOf(sums, i), s.panels, 0, s.panels.Count(), x, t)
 	b.give(s)
 }

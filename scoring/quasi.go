@@ -3,8 +3,6 @@ package scoring
 import (
 	"math"
 	"sync"
-
-	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // Quasi-random candidates are the points of a Halton sequence through the quantile function of P0, as Avron, Sindhwani, Yang
@@ -84,21 +82,11 @@ func (c Candidates) drawQuasi(omega []float32, index int32) (phase float32) {
 	q := quasiSequences.Get().(*quasiSequence)
 	defer quasiSequences.Put(q)
 	q.open(c)
+	quantile := c.Distribution.row().quantile
 	for j := range omega {
-		omega[j] = narrow(c.quantile(q.coordinate(uint64(index), j+1)) / c.Sigma)
+		omega[j] = narrow(quantile(q.coordinate(uint64(index), j+1)) / c.Sigma)
 	}
 	return phaseOf(uint64(float64(q.coordinate(uint64(index), 0) * 0x1p24)))
-}
-
-// quantile returns the number below which a coordinate drawn from P0 lies with probability u.
-func (c Candidates) quantile(u float64) float64 {
-	switch c.Distribution {
-	case Cauchy:
-		return portable.CauchyQuantile(u)
-	case Laplace:
-		return laplaceQuantile(u)
-	}
-	return portable.NormalQuantile(u)
 }
 
 // firstPrimes returns so many primes, from 2 on, by the sieve of Eratosthenes.

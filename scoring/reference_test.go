@@ -35,8 +35,10 @@ func referencePhi(f *Features, i int, row []float32) float64 {
 		return math.Ceil(math.Max(0, math.Min(z, 1)))
 	case MapArcCosine1:
 		return math.Max(z, 0)
-	default:
+	case MapArcCosine2:
 		return math.Max(z, 0) * math.Max(z, 0)
+	default:
+		panic("no reference for " + f.Map.String())
 	}
 }
 

@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"math"
+	"slices"
 
 	"github.com/eerf-stream/eerf/training"
 )
@@ -13,7 +14,8 @@ import (
 // Features are standardized, outputs centred and raw. With b the covariances of features and outputs, and features and
 // outputs freed of the taken ones, taking feature i lowers the objective of output k by b_ik²/d_i.
 type forwardFit struct {
-	g        *training.Products
+	g        *training.Covariances
+	workers  int // goroutines at most, 0 means GOMAXPROCS; they share out features
 	features int
 	squared  []float64 // the squared gain of each output, [K]
 	scale    []float64 // 1/standard deviation of each feature, 0 for a constant, [features]
@@ -22,17 +24,20 @@ type forwardFit struct {
 	cross    []float64 // b, output-major [K·features]
 	spread   []float64 // what is left of the variance of each output, 0 when that is rounding, [K]
 
+	gains, correlations []float64 // of best, reused, [features]
+
 	taken  []int       // in order
 	factor [][]float64 // the row of the factor of each taken feature, [features]
 	solved [][]float64 // the row of the solution of the forward substitution, [K]
 }
 
 // newForwardFit returns the fit on no feature. The columns of g are so many features and the outputs of these gains.
-func newForwardFit(g *training.Products, features int, gain []float64) *forwardFit {
+func newForwardFit(g *training.Covariances, features int, gain []float64) *forwardFit {
 	outputs := len(gain)
 	f := &forwardFit{
 		g: g, features: features, squared: make([]float64, outputs), scale: make([]float64, features),
 		diagonal: make([]float64, features), cross: make([]float64, outputs*features), spread: make([]float64, outputs),
+		gains: make([]float64, features), correlations: make([]float64, features),
 	}
 	for i := range features {
 		mean, variance := g.Mean(i), g.Cov(i, i)
@@ -80,17 +85,32 @@ func (f *forwardFit) correlation(i int) float64 {
 // best returns the feature of the greatest gain, the first among equals, and whether its own correlation exceeds the
 // radius; -1 when that of none does.
 func (f *forwardFit) best(radius float64) (best int, loud bool) {
-	best, found, greatest := -1, false, 0.0
-	for i := range f.features {
-		if gain := f.gain(i); gain > greatest {
-			best, greatest = i, gain
+	gains, correlations := f.gains, f.correlations
+	f.share(2*len(f.spread), func(first, next int) {
+		for i := first; i < next; i++ {
+			gains[i], correlations[i] = f.gain(i), f.correlation(i)
 		}
-		found = found || f.correlation(i) > radius
-	}
-	if !found {
+	})
+	if slices.Max(correlations) <= radius {
 		return -1, false
 	}
-	return best, f.correlation(best) > radius
+	best, greatest := -1, 0.0
+	for i, gain := range gains {
+		if gain > greatest {
+			best, greatest = i, gain
+		}
+	}
+	return best, best >= 0 && correlations[best] > radius
+}
+
+// share shares the features out, each of which takes so many products.
+func (f *forwardFit) share(products int, work func(first, next int)) {
+	const chunk, least = 256, 1 << 15
+	workers := f.workers
+	if f.features*products < least {
+		workers = 1
+	}
+	parallelOn(workers, f.features, chunk, work)
 }
 
 // minRelativeSpread is the variance of a residual, relative to that of its output, that counts as rounding.
@@ -106,49 +126,50 @@ func (f *forwardFit) take(i int) {
 		return
 	}
 	root := math.Sqrt(f.diagonal[i])
-	f.fillRow(row, i, root)
-	for j, v := range row {
-		if f.diagonal[j] > 0 {
-			// In exact arithmetic the ridge is left of every feature.
-			f.diagonal[j] = max(f.diagonal[j]-float64(v*v), residualRidge/2)
-		}
+	for k := range solved {
+		solved[k] = f.cross[k*f.features+i] / root
 	}
-	f.diagonal[i] = 0
-	for k := range f.spread {
-		cross := f.cross[k*f.features : (k+1)*f.features]
-		solved[k] = cross[i] / root
-		for j, v := range row {
-			cross[j] -= float64(v * solved[k])
-		}
-		f.spread[k] -= float64(solved[k] * solved[k])
+	f.share(len(f.taken)+len(solved), func(first, next int) { f.eliminate(i, root, first, next) })
+	row[i], f.diagonal[i] = root, 0
+	for k, v := range solved {
+		f.spread[k] -= float64(v * v)
 		if y := f.features + k; f.spread[k] <= float64(minRelativeSpread*f.g.Cov(y, y)) {
 			f.spread[k] = 0
 		}
 	}
 }
 
-// fillRow sets row to that of the factor for feature i, whose eliminated diagonal has that root. What belongs to features
-// taken earlier is of no use and left at zero.
-func (f *forwardFit) fillRow(row []float64, i int, root float64) {
+// eliminate is what taking feature i, whose eliminated diagonal has that root, does to features first..next-1: the last row
+// of the factor, and what is left of them. Features taken earlier and constant ones have zeros in the row, which are unused.
+func (f *forwardFit) eliminate(i int, root float64, first, next int) {
+	last := len(f.taken) - 1
+	row, diagonal := f.factor[last][first:next], f.diagonal[first:next]
 	for j := range row {
-		if f.diagonal[j] > 0 {
-			row[j] = float64(f.g.Cov(i, j)*f.scale[i]) * f.scale[j]
+		if diagonal[j] > 0 {
+			row[j] = float64(f.g.Cov(i, first+j)*f.scale[i]) * f.scale[first+j]
 		}
 	}
-	last := len(f.taken) - 1
 	for _, earlier := range f.factor[:last] {
-		factor := earlier[i]
+		factor, earlier := earlier[i], earlier[first:next]
 		for j, v := range earlier {
 			row[j] -= float64(factor * v)
 		}
 	}
 	for j := range row {
+		if diagonal[j] == 0 {
+			row[j] = 0
+			continue
+		}
 		row[j] /= root
+		// In exact arithmetic the ridge is left of every feature.
+		diagonal[j] = max(diagonal[j]-float64(row[j]*row[j]), residualRidge/2)
 	}
-	for _, j := range f.taken[:last] {
-		row[j] = 0
+	for k, v := range f.solved[last] {
+		cross := f.cross[k*f.features+first : k*f.features+next]
+		for j, w := range row {
+			cross[j] -= float64(w * v)
+		}
 	}
-	row[i] = root
 }
 
 // weights returns the model of the raw outputs on the taken features: intercepts [K], weights [K·taken].

@@ -6,10 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
-
-	"github.com/eerf-stream/eerf/training"
 )
 
 // residualCase is a problem for the residual criterion.
@@ -81,17 +81,23 @@ func TestResidualIsTheNaiveRefit(t *testing.T) {
 			x := normalRows(31, c.rows, c.c.Dim)
 			targets, task := c.targets(x, c.rows, c.c.Dim)
 			bank := NewBank(c.c, BankOptions{})
-			got, err := SelectResidual(bank, x, c.rows, targets, task, c.features, c.rounds)
+			s := NewAccumulator(bank, NewSums(c.c.Count, targets.Outputs))
+			s.Add(x, c.rows, targets)
+			var rounds []int
+			got, err := SelectFrom(bank, s.Sums(), &Sample{x, c.rows, c.c.Dim, targets}, task, SelectOptions{
+				Criterion: Residual, Features: c.features, Rounds: c.rounds, Progress: func(round int) { rounds = append(rounds, round) },
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := NewAccumulator(bank, NewSums(c.c.Count, targets.Outputs))
-			s.Add(x, c.rows, targets)
 			byCorrelation, err := Select(s.Sums(), task, Correlation, c.features)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := newNaive(c, x, targets, got.Coding).choose(c.features, c.rounds)
+			if most := min(c.rounds, c.features); len(rounds) > most || !slices.Equal(rounds, []int{1, 2, 3, 4}[:len(rounds)]) {
+				t.Errorf("told of rounds %v, want 1 to %d at most", rounds, most)
+			}
 			t.Logf("%d of %d by residual, %d above the noise: %v", got.ByResidual, c.features, got.AboveNoise, got.Index)
 			if !slices.Equal(got.Index[:got.ByResidual], want.index) || got.AboveNoise != want.above {
 				t.Fatalf("chose %v (%d above noise), want %v (%d)", got.Index[:got.ByResidual], got.AboveNoise, want.index, want.above)
@@ -108,10 +114,13 @@ func checkResidualSelection(t *testing.T, got, byCorrelation Selection, want nai
 	scores := s.Scores(got.Coding)
 	for i, index := range got.Index {
 		for k := range outputs {
-			near(t, fmt.Sprintf("S of feature %d", i), got.S[i*outputs+k], scores[int(index)*outputs+k], 1e-5)
+			near(t, fmt.Sprintf("S of feature %d", i), got.S[i*outputs+k], scores[int(index)*outputs+k], 0)
 		}
 		own := scores[int(index)*outputs : int(index+1)*outputs]
-		near(t, "large-sample radius", got.LargeSampleRadius[i]/s.largeSampleRadius(int(index), own, Delta), 1, 1e-3)
+		near(t, "large-sample radius", got.LargeSampleRadius[i], s.largeSampleRadius(int(index), own, Delta), 0)
+		if round := got.Round[i]; round < 0 || (round > 0) != (i < got.ByResidual) || i > 0 && round > 0 && round < got.Round[i-1] {
+			t.Errorf("feature %d came in round %d", i, round)
+		}
 		if i < got.ByResidual {
 			near(t, fmt.Sprintf("gain of feature %d", i), got.Score[i]/want.gain[i], 1, 1e-3)
 		}
@@ -130,84 +139,6 @@ func checkResidualSelection(t *testing.T, got, byCorrelation Selection, want nai
 	}
 }
 
-func TestResidualPassesDoNotDependOnCalls(t *testing.T) {
-	c := candidatesOf(MapCosine, 3, 200)
-	const rows = 2000
-	x := normalRows(5, rows, 3)
-	bank := NewBank(c, BankOptions{})
-	for _, targets := range []func([]float32, int, int) (Targets, Task){waves(2, 0.2), sides(4)} {
-		y, task := targets(x, rows, 3)
-		want := runResidual(t, bank, task, 17, x, y, [][]int{{rows}})
-		for seed := range uint64(4) {
-			got := runResidual(t, bank, task, 17, x, y, [][]int{cuts(seed, rows)})
-			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("cut %d: other selections", seed)
-			}
-		}
-		if want.ByResidual < 6 {
-			t.Fatalf("only %d by residual, the passes are not tested", want.ByResidual)
-		}
-		// Partitions are merged in their order, however each was cut.
-		split := runResidual(t, bank, task, 17, x, y, [][]int{{700}, {0}, {1300}})
-		again := runResidual(t, bank, task, 17, x, y, [][]int{cuts(9, 700), {}, cuts(10, 1300)})
-		if !reflect.DeepEqual(split, again) {
-			t.Fatal("other selections of the same partitions")
-		}
-	}
-}
-
-// cuts returns random sizes of calls that add up to rows.
-func cuts(seed uint64, rows int) (sizes []int) {
-	rng := rand.New(rand.NewPCG(seed, 8))
-	for rows > 0 {
-		n := min(rows, rng.IntN(400))
-		sizes = append(sizes, n)
-		rows -= n
-	}
-	return sizes
-}
-
-// runResidual takes partitions, each in calls of the given sizes, through all passes.
-func runResidual(t *testing.T, bank *Bank, task Task, features int, x []float32, y Targets, partitions [][]int) Selection {
-	t.Helper()
-	each := func(first int, calls []int, add func(x []float32, rows int, t Targets)) (next int) {
-		for _, n := range calls {
-			add(x[first*bank.Dim():(first+n)*bank.Dim()], n, y.slice(first, first+n))
-			first += n
-		}
-		return first
-	}
-	plan := NewResidualPlan(features, 0)
-	for !plan.Done {
-		first := 0
-		var err error
-		if plan.Pool == nil {
-			merged := NewSums(bank.Len(), y.Outputs)
-			for _, calls := range partitions {
-				pass := plan.NewScores(bank, NewSums(bank.Len(), y.Outputs))
-				first = each(first, calls, pass.Add)
-				merged.Merge(pass.Sums())
-			}
-			plan, err = plan.AfterScores(merged, task)
-		} else {
-			merged := training.NewProducts(plan.Columns())
-			for _, calls := range partitions {
-				pass := plan.NewGram(bank)
-				first = each(first, calls, pass.Add)
-				merged.Merge(pass.Products())
-			}
-			plan, err = plan.AfterGram(merged)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := plan.Validate(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return plan.Selection()
-}
-
 func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 	// Column 2 is constant, column 3 repeats column 0: neither helps.
 	const rows = 1500
@@ -218,7 +149,7 @@ func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 		y.Values = append(y.Values, x[i*4]+x[i*4+1]/2+noise[i]/8)
 	}
 	bank := NewBank(candidatesOf(MapLinear, 4, 4), BankOptions{})
-	sel, err := SelectResidual(bank, x, rows, y, Regression, 4, 2)
+	sel, err := selectSample(bank, &Sample{x, rows, 4, y}, Regression, SelectOptions{Criterion: Residual, Features: 4, Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,51 +159,152 @@ func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 	}
 }
 
-func TestResidualRefusesWhatItCannotUse(t *testing.T) {
+// selectSample is SelectFrom with the sums of the sample.
+func selectSample(bank *Bank, sample *Sample, task Task, o SelectOptions) (Selection, error) {
+	a := NewAccumulator(bank, NewSums(bank.Len(), sample.Targets.Outputs))
+	a.Add(sample.X, sample.Rows, sample.Targets)
+	return SelectFrom(bank, a.Sums(), sample, task, o)
+}
+
+func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
 	bank := NewBank(candidatesOf(MapCosine, 1, 5), BankOptions{})
 	x := normalRows(1, 40, 1)
 	constant := Targets{Outputs: 1, Values: make([]float32, 40)}
-	if _, err := SelectResidual(bank, x, 40, constant, Regression, 3, 0); !errors.Is(err, ErrConstantLabels) {
+	by := func(features int) SelectOptions { return SelectOptions{Criterion: Residual, Features: features} }
+	if _, err := selectSample(bank, &Sample{x, 40, 1, constant}, Regression, by(3)); !errors.Is(err, ErrConstantLabels) {
 		t.Errorf("constant labels: %v", err)
 	}
-	if _, err := SelectResidual(bank, nil, 0, Targets{Outputs: 1}, Regression, 3, 0); !errors.Is(err, ErrNoRows) {
+	if _, err := selectSample(bank, &Sample{nil, 0, 1, Targets{Outputs: 1}}, Regression, by(3)); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows: %v", err)
 	}
+	y := Targets{Outputs: 1, Values: normalRows(2, 40, 1)}
 	for _, m := range []int{0, 6} {
-		if _, err := SelectResidual(bank, x, 40, constant, Regression, m, 0); err == nil {
+		if _, err := selectSample(bank, &Sample{x, 40, 1, y}, Regression, by(m)); err == nil {
 			t.Errorf("%d of 5 candidates accepted", m)
 		}
 	}
 	if _, err := Select(someSums(1, 5), Regression, Residual, 2); err == nil {
-		t.Error("one pass accepted")
+		t.Error("sums alone accepted")
+	}
+	if _, err := selectSample(bank, &Sample{x, 40, 1, y}, Regression, SelectOptions{Criterion: criterionCount, Features: 2}); err == nil {
+		t.Error("an unknown criterion accepted")
+	}
+	a := NewAccumulator(bank, NewSums(5, 1))
+	a.Add(x, 40, y)
+	if _, err := SelectFrom(bank, a.Sums(), &Sample{x[:39], 39, 1, y.slice(0, 39)}, Regression, by(2)); err == nil ||
+		!strings.Contains(err.Error(), "40 rows") {
+		t.Errorf("a sample of other rows: %v", err)
+	}
+	panics(t, "scoring: sample of 40 numbers", func() { SelectFrom(bank, a.Sums(), &Sample{x, 39, 1, y}, Regression, by(2)) })
+}
+
+func TestSelectFromNeedsNoRowsForSums(t *testing.T) {
+	s := scoreRows(candidatesOf(MapCosine, 2, 30).DrawAll(), normalRows(1, 90, 2), 90, Targets{Outputs: 1, Values: normalRows(2, 90, 1)})
+	for criterion := range Criterion(criterionCount) {
+		if criterion.NeedsRows() {
+			continue
+		}
+		want, err := Select(s, Regression, criterion, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := SelectFrom(nil, s, nil, Regression, SelectOptions{Criterion: criterion, Features: 7})
+		if err != nil || !reflect.DeepEqual(got, want) || !slices.Equal(got.Round, make([]int32, 7)) {
+			t.Errorf("by %v: %+v, %v", criterion, got, err)
+		}
 	}
 }
 
-func TestResidualNoticesOtherRows(t *testing.T) {
-	const rows = 900
-	bank := NewBank(candidatesOf(MapCosine, 2, 50), BankOptions{})
-	x := normalRows(2, rows, 2)
-	y, task := waves(1, 0.1)(x, rows, 2)
-	pass := NewResidualPlan(9, 3).NewScores(bank, NewSums(50, 1))
-	pass.Add(x, rows, y)
-	plan, err := NewResidualPlan(9, 3).AfterScores(pass.Sums(), task)
-	if err != nil {
-		t.Fatal(err)
+// plainRows are normal rows whose columns from the fourth on, on which no output depends, are too small to drown the others.
+func plainRows(seed uint64, rows, dim int) []float32 {
+	x := normalRows(seed, rows, dim)
+	for i := range x {
+		if i%dim > 2 {
+			x[i] /= 50
+		}
 	}
-	gram := plan.NewGram(bank)
-	gram.Add(x[:2*(rows-1)], rows-1, y.slice(0, rows-1))
-	if _, err := plan.AfterGram(gram.Products()); !errors.Is(err, ErrOtherRows) {
-		t.Fatalf("a Gram of other rows: %v", err)
+	return x
+}
+
+// TestSelectionDoesNotDependOnWorkers also gives it sums that were merged from partitions, as a stream does.
+func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const rows, cut = 2500, 900
+	for _, c := range []Candidates{candidatesOf(MapCosine, 5, 1500), structuredCandidates(MapCosine, 70, 700)} {
+		for _, memory := range []int64{0, 1} { // all kept, and all drawn again
+			bank := NewBank(c, BankOptions{Memory: memory})
+			x := plainRows(5, rows, c.Dim)
+			for _, targets := range []func([]float32, int, int) (Targets, Task){waves(2, 0.2), sides(4)} {
+				y, task := targets(x, rows, c.Dim)
+				sums := NewSums(c.Count, y.Outputs)
+				for _, part := range [][2]int{{0, cut}, {cut, rows}} {
+					a := NewAccumulator(bank, NewSums(c.Count, y.Outputs))
+					a.Add(x[part[0]*c.Dim:part[1]*c.Dim], part[1]-part[0], y.slice(part[0], part[1]))
+					sums.Merge(a.Sums())
+				}
+				var want Selection
+				for i, with := range [][2]int{{1, 1}, {2, 1}, {8, 1}, {2, 2}, {8, 2}, {2, 3}, {8, 3}, {2, 0}, {8, 0}} {
+					runtime.GOMAXPROCS(with[0])
+					got, err := SelectFrom(bank, sums, &Sample{x, rows, c.Dim, y}, task, SelectOptions{
+						Criterion: Residual, Features: 60, Workers: with[1],
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if i == 0 {
+						want = got
+						if got.ByResidual < 20 || slices.Max(got.Round) < 2 {
+							t.Fatalf("only %d by residual in %d rounds: not tested", got.ByResidual, slices.Max(got.Round))
+						}
+					}
+					if !reflect.DeepEqual(got, want) {
+						t.Fatalf("%v: another selection with %d processors and %d workers", c.Sampler, with[0], with[1])
+					}
+				}
+			}
+		}
 	}
-	gram.Add(x[2*(rows-1):], 1, y.slice(rows-1, rows))
-	if plan, err = plan.AfterGram(gram.Products()); err != nil || plan.Round != 2 || plan.Pool != nil {
-		t.Fatalf("plan %+v, error %v", plan, err)
+}
+
+// TestSelectBytesBoundTheMemory counts all that a round allocates, collected or not.
+func TestSelectBytesBoundTheMemory(t *testing.T) {
+	for _, test := range []struct {
+		criterion                                        Criterion
+		dim, candidates, features, rounds, rows, outputs int
+	}{
+		{Residual, 16, 4000, 200, 1, 3000, 10},
+		{Residual, 300, 500, 100, 1, 2000, 2},
+		{Residual, 8, 3000, 300, 3, 5000, 4},
+		{Correlation, 8, 3000, 300, 1, 1000, 4},
+		{Energy, 8, 3000, 300, 1, 1000, 4},
+	} {
+		c := candidatesOf(MapCosine, test.dim, test.candidates)
+		x := plainRows(1, test.rows, test.dim)
+		y, task := waves(test.outputs, 0.1)(x, test.rows, test.dim)
+		o := SelectOptions{Criterion: test.criterion, Features: test.features, Rounds: test.rounds}
+		var sums *Sums
+		if !o.Criterion.NeedsRows() {
+			sums = scoreRows(c.DrawAll(), x, test.rows, y)
+		}
+		var before, after runtime.MemStats
+		var sel Selection
+		var err error
+		runtime.ReadMemStats(&before)
+		if o.Criterion.NeedsRows() {
+			sample := &Sample{slices.Clone(x), test.rows, test.dim, Targets{Outputs: test.outputs, Values: slices.Clone(y.Values)}}
+			sel, err = selectSample(NewBank(c, BankOptions{}), sample, task, o)
+		} else {
+			sel, err = SelectFrom(nil, sums.Clone(), nil, task, o)
+		}
+		runtime.ReadMemStats(&after)
+		if err != nil || test.criterion == Residual && sel.ByResidual == 0 {
+			t.Fatal(sel.ByResidual, err)
+		}
+		got := int64(after.TotalAlloc - before.TotalAlloc)
+		bound := SelectBytes(c, BankOptions{}, test.rows, test.outputs, o) * int64(test.rounds)
+		t.Logf("%+v: %d bytes of %d", test, got, bound)
+		if got > bound || test.rounds == 1 && got < bound/2 {
+			t.Errorf("%+v: %d bytes allocated, bound %d", test, got, bound)
+		}
 	}
-	short := plan.NewScores(bank, NewSums(50, 1))
-	short.Add(x[:2*7], 7, y.slice(0, 7))
-	if _, err := plan.AfterScores(short.Sums(), task); !errors.Is(err, ErrOtherRows) {
-		t.Fatalf("scores of other rows: %v", err)
-	}
-	panics(t, "scoring: ", func() { plan.NewGram(bank) })
-	panics(t, "scoring: ", func() { plan.Selection() })
 }

@@ -16,11 +16,21 @@ func Hash(seed uint64, partition int32, ordinal int64) uint64 {
 	return xxhash.Sum64(b[:])
 }
 
-// Taken reports whether a row of that hash is in a sample of the given rate: whether hash < rate·2⁶⁴. A rate of 1 or more
+// Sampled reports whether a row of that hash is in a sample of the given rate: whether hash < rate·2⁶⁴. A rate of 1 or more
 // takes all rows, one of 0 or less (or NaN) none. The rows of a lower rate are among those of a higher one.
-func Taken(hash uint64, rate float64) bool {
+func Sampled(hash uint64, rate float64) bool {
 	if rate >= 1 {
 		return true
 	}
 	return rate > 0 && hash < uint64(rate*0x1p64)
+}
+
+// Sample is the rows that an exploration sampled, in memory: what the sums of the first round were made of.
+type Sample struct {
+	// X is row-major [Rows·Dim], encoded and finite.
+	X []float32
+	// Rows is n, Dim the numbers of a row.
+	Rows, Dim int
+	// Targets are the raw outputs, as [Accumulator.Add] takes them.
+	Targets Targets
 }

@@ -24,36 +24,36 @@ func TestHashesArePinned(t *testing.T) {
 	}
 }
 
-func TestTakenFollowsTheRate(t *testing.T) {
+func TestSampledFollowsTheRate(t *testing.T) {
 	const n = 100000
 	for _, rate := range []float64{0.01, 0.05, 0.5, 0.99} {
-		taken := 0
+		sampled := 0
 		for i := range int64(n) {
 			h := Hash(7, 3, i)
-			if Taken(h, rate) {
-				taken++
-				if !Taken(h, rate+0.001) {
+			if Sampled(h, rate) {
+				sampled++
+				if !Sampled(h, rate+0.001) {
 					t.Fatalf("row %d is in the sample of rate %v but not in a larger one", i, rate)
 				}
 			}
 		}
-		near(t, "taken", float64(taken)/n, rate, 5*math.Sqrt(rate*(1-rate)/n))
+		near(t, "sampled", float64(sampled)/n, rate, 5*math.Sqrt(rate*(1-rate)/n))
 	}
 }
 
-func TestTakenAtTheEnds(t *testing.T) {
+func TestSampledAtTheEnds(t *testing.T) {
 	for _, hash := range []uint64{0, 1, math.MaxUint64} {
 		for rate, want := range map[float64]bool{0: false, -1: false, 1: true, 2: true, math.Inf(1): true} {
-			if Taken(hash, rate) != want {
-				t.Errorf("Taken(%d, %v) is %v", hash, rate, !want)
+			if Sampled(hash, rate) != want {
+				t.Errorf("Sampled(%d, %v) is %v", hash, rate, !want)
 			}
 		}
-		if Taken(hash, math.NaN()) {
-			t.Errorf("Taken(%d, NaN) is true", hash)
+		if Sampled(hash, math.NaN()) {
+			t.Errorf("Sampled(%d, NaN) is true", hash)
 		}
 	}
 	half := uint64(1) << 63
-	if !Taken(half-1, 0.5) || Taken(half, 0.5) || Taken(math.MaxUint64, math.Nextafter(1, 0)) {
+	if !Sampled(half-1, 0.5) || Sampled(half, 0.5) || Sampled(math.MaxUint64, math.Nextafter(1, 0)) {
 		t.Error("the bound of a rate is not rate·2⁶⁴")
 	}
 }

@@ -19,9 +19,27 @@ const (
 	Orthogonal
 	// Quasi draws candidates from a low-discrepancy sequence (quasi-Monte Carlo); Gaussian, Cauchy and Laplace.
 	Quasi
+
+	samplerCount = iota
 )
 
-var samplerNames = names{"sampler", []string{"iid", "structured", "orthogonal", "quasi"}}
+// samplerRow is what a sampler can draw.
+type samplerRow struct {
+	name          string
+	distributions []Distribution // nil means all
+	reason        string         // why no others
+	dim           int            // at most; 0 means any
+}
+
+// samplers has the rows by sampler. A test asks for a whole row of each.
+var samplers = [samplerCount]samplerRow{
+	IID:        {name: "iid"},
+	Structured: {"structured", []Distribution{Gaussian}, "its draws match gaussian alone", maxStructuredDim},
+	Orthogonal: {"orthogonal", []Distribution{Gaussian, Matern}, "its draws match gaussian and matern alone", maxOrthogonalDim},
+	Quasi:      {"quasi", []Distribution{Gaussian, Cauchy, Laplace}, "its draws match gaussian, cauchy and laplace alone", maxQuasiDim},
+}
+
+var samplerNames = namesOf("sampler", samplers[:], func(r samplerRow) string { return r.name })
 
 // ParseSampler returns the sampler of that name; the error of an unknown name lists the accepted ones.
 func ParseSampler(s string) (Sampler, error) {
@@ -44,32 +62,18 @@ func (s *Sampler) UnmarshalText(text []byte) error {
 	return err
 }
 
-// samplerLimits are what a sampler can draw.
-type samplerLimits struct {
-	distributions []Distribution
-	reason        string // why no others
-	dim           int
-}
-
-// limitsOf are the limits of the samplers that have any.
-var limitsOf = map[Sampler]samplerLimits{
-	Structured: {[]Distribution{Gaussian}, "its draws match gaussian alone", maxStructuredDim},
-	Orthogonal: {[]Distribution{Gaussian, Matern}, "its draws match gaussian and matern alone", maxOrthogonalDim},
-	Quasi:      {[]Distribution{Gaussian, Cauchy, Laplace}, "its draws match gaussian, cauchy and laplace alone", maxQuasiDim},
-}
-
 // checkSampler reports what the sampler cannot be combined with.
 func (c Candidates) checkSampler() []error {
-	limits, ok := limitsOf[c.Sampler]
-	if !ok {
-		return nil
+	if samplerNames.check(uint8(c.Sampler)) != nil {
+		return nil // reported by itself
 	}
+	limits := &samplers[c.Sampler]
 	var errs []error
 	// A pair that does not go together is reported as such.
-	if !slices.Contains(limits.distributions, c.Distribution) && c.checkPair() == nil {
+	if limits.distributions != nil && !slices.Contains(limits.distributions, c.Distribution) && c.checkPair() == nil {
 		errs = append(errs, fmt.Errorf("sampler %v does not go with distribution %v: %s", c.Sampler, c.Distribution, limits.reason))
 	}
-	if c.Dim > limits.dim {
+	if limits.dim > 0 && c.Dim > limits.dim {
 		errs = append(errs, fmt.Errorf("dim is %d, want at most %d for the %v sampler", c.Dim, limits.dim, c.Sampler))
 	}
 	return errs

@@ -15,22 +15,28 @@ func (s *Sums) Scores(c Coding) []float64 {
 	n := float64(s.Rows)
 	for i := range m {
 		for k := range outputs {
-			scores[i*outputs+k] = (float64(c.Gain[k]*s.YPhi[k*m+i]) + float64(c.Offset[k]*s.Phi[i])) / n
+			scores[i*outputs+k] = s.score(c, i, k, n)
 		}
 	}
 	return scores
 }
 
+// score returns Ŝ_k of candidate i on n rows.
+func (s *Sums) score(c Coding, i, k int, n float64) float64 {
+	return (float64(c.Gain[k]*s.YPhi[k*s.Candidates()+i]) + float64(c.Offset[k]*s.Phi[i])) / n
+}
+
 // CriterionValues returns the criterion's value of all M0 candidates; zeros when there are no rows. Under Residual it is
-// that of Correlation, by which its first pool is chosen.
+// that of Correlation, by which its first pool is chosen. It panics when criterion is none of the constants.
 func CriterionValues(s *Sums, task Task, criterion Criterion) []float64 {
-	coding := s.Coding(task)
-	if criterion != Energy {
-		return s.correlations(coding)
-	}
+	return criterion.row().values(s, s.Coding(task))
+}
+
+// energies returns Σ_k Ŝ_k² for all candidates.
+func (s *Sums) energies(c Coding) []float64 {
 	outputs := s.Outputs()
 	values := make([]float64, s.Candidates())
-	for i, score := range s.Scores(coding) {
+	for i, score := range s.Scores(c) {
 		values[i/outputs] += float64(score * score)
 	}
 	return values

@@ -12,7 +12,12 @@ import (
 type Selection struct {
 	// Index is the candidate number of each kept feature, [M].
 	Index []int32
-	// Score is the criterion's value of each, [M], falling.
+	// Round is the round that chose each, from 1 on, [M]; 0 under a criterion without rounds, and for what fills up by
+	// correlation.
+	Round []int32
+	// Score is the criterion's value of each, [M], falling. Under Residual it is, for what a round chose, in the order of choice,
+	// the fall of Σ_k of the mean squared residual of the coded outputs, penalty included; for what fills up it is that of
+	// Correlation. The two are not to be compared.
 	Score []float64
 	// S is Ŝ_k of each, row-major by feature [M·K].
 	S []float64
@@ -23,7 +28,8 @@ type Selection struct {
 	// LargeSampleRadius is the radius of each kept feature by its own variance, the greatest over its outputs, [M].
 	LargeSampleRadius []float64
 	// AboveNoise is how many of the M stand out: under Correlation those with an output whose correlation with the feature
-	// exceeds Radius, under Energy those with an output whose |Ŝ| does, under Residual those that ResidualPlan counts.
+	// exceeds Radius, under Energy those with an output whose |Ŝ| does, under Residual those whose correlation with the residual did
+	// when they were chosen.
 	AboveNoise int
 	// ByResidual is, under Residual, how many were chosen against residuals; the others fill up by correlation.
 	ByResidual int
@@ -38,28 +44,17 @@ var (
 )
 
 // Select ranks the candidates of s and keeps the m best; equal values rank by candidate index. It fails when m is not
-// in 1..M0, when s is damaged, has no rows ([ErrNoRows]) or labels that never differ ([ErrConstantLabels]), and under
-// Residual, which one pass does not decide ([ResidualPlan]).
+// in 1..M0, when s is damaged, has no rows ([ErrNoRows]) or labels that never differ ([ErrConstantLabels]), and under a
+// criterion that needs rows ([SelectFrom]).
 func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 	if err := checkSelect(s, task, criterion, m); err != nil {
 		return Selection{}, err
 	}
-	values := CriterionValues(s, task, criterion)
-	coding := s.Coding(task)
-	scores := s.Scores(coding)
-	outputs := s.Outputs()
-	sel := Selection{
-		Index:  rank(values)[:m:m],
-		Radius: HoeffdingRadius(s.Candidates(), outputs, s.Rows, Delta),
-		Coding: coding,
-	}
-	for _, index := range sel.Index {
-		i := int(index)
-		own := scores[i*outputs : (i+1)*outputs]
-		sel.Score = append(sel.Score, values[i])
-		sel.S = append(sel.S, own...)
-		sel.LargeSampleRadius = append(sel.LargeSampleRadius, s.largeSampleRadius(i, own, Delta))
-		if s.strength(criterion, coding, i, own) > sel.Radius {
+	sel := s.newSelection(task, m)
+	values := criterion.row().values(s, sel.Coding)
+	for _, index := range rank(values)[:m] {
+		own := sel.add(s, index, 0, values[index])
+		if criterion.row().strength(s, sel.Coding, int(index), own) > sel.Radius {
 			sel.AboveNoise++
 		}
 	}
@@ -67,13 +62,33 @@ func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 	return sel, nil
 }
 
+// newSelection returns a selection of nothing, with room for m features.
+func (s *Sums) newSelection(task Task, m int) Selection {
+	return Selection{
+		Index: make([]int32, 0, m), Round: make([]int32, 0, m), Score: make([]float64, 0, m), S: make([]float64, 0, m*s.Outputs()),
+		LargeSampleRadius: make([]float64, 0, m), Radius: HoeffdingRadius(s.Candidates(), s.Outputs(), s.Rows, Delta), Coding: s.Coding(task),
+	}
+}
+
+// add adds a candidate with what its sums say of it, and returns its scores, [K].
+func (sel *Selection) add(s *Sums, candidate, round int32, value float64) (scores []float64) {
+	sel.Index, sel.Round, sel.Score = append(sel.Index, candidate), append(sel.Round, round), append(sel.Score, value)
+	before := len(sel.S)
+	for k := range s.Outputs() {
+		sel.S = append(sel.S, s.score(sel.Coding, int(candidate), k, float64(s.Rows)))
+	}
+	scores = sel.S[before:]
+	sel.LargeSampleRadius = append(sel.LargeSampleRadius, s.largeSampleRadius(int(candidate), scores, Delta))
+	return scores
+}
+
 // checkSelect reports why Select cannot rank s.
 func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
 	if err := errors.Join(taskNames.check(uint8(task)), criterionNames.check(uint8(criterion)), s.Validate()); err != nil {
 		return fmt.Errorf("select features: %w", err)
 	}
-	if criterion == Residual {
-		return errors.New("select features: the residual criterion takes more passes than one")
+	if criterion.NeedsRows() {
+		return fmt.Errorf("select features: the criterion %v needs the rows that were summed", criterion)
 	}
 	if m < 1 || m > s.Candidates() {
 		return fmt.Errorf("select features: %d asked of %d candidates, want 1 to %d", m, s.Candidates(), s.Candidates())
@@ -101,15 +116,20 @@ func rank(values []float64) []int32 {
 	return order
 }
 
-// strength returns what is compared with the noise: the greatest |corr(y_k, φ)|, or the greatest |Ŝ_k|.
-func (s *Sums) strength(criterion Criterion, c Coding, i int, scores []float64) float64 {
+// greatestScore returns the greatest |Ŝ_k| of a candidate with these scores.
+func (s *Sums) greatestScore(_ Coding, _ int, scores []float64) float64 {
 	greatest := 0.0
-	for k, score := range scores {
-		v := math.Abs(score)
-		if criterion == Correlation {
-			v = s.correlation(c, i, k)
-		}
-		greatest = max(greatest, v)
+	for _, score := range scores {
+		greatest = max(greatest, math.Abs(score))
+	}
+	return greatest
+}
+
+// greatestCorrelation returns the greatest |corr(y_k, φ)| of candidate i.
+func (s *Sums) greatestCorrelation(c Coding, i int, _ []float64) float64 {
+	greatest := 0.0
+	for k := range s.Outputs() {
+		greatest = max(greatest, s.correlation(c, i, k))
 	}
 	return greatest
 }

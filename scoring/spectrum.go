@@ -33,7 +33,7 @@ func (s *Sums) Spectrum(task Task, criterion Criterion, m Map, candidates int) S
 	order := rank(values)
 	spectrum := Spectrum{Index: order, Value: make([]float64, len(order))}
 	unit := 1.0
-	if criterion != Energy {
+	if criterion.Relative() {
 		unit = s.codedVariance(task)
 	}
 	for i, candidate := range order {
@@ -45,7 +45,7 @@ func (s *Sums) Spectrum(task Task, criterion Criterion, m Map, candidates int) S
 		return spectrum
 	}
 	spectrum.Noise = HoeffdingRadius(candidates, s.Outputs(), s.Rows, Delta)
-	if criterion == Energy {
+	if !criterion.Relative() {
 		s.energyRadius(&spectrum, task, m, candidates)
 	}
 	return spectrum

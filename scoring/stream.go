@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -16,7 +17,6 @@ const (
 	structuredTag  = "eerf/structured1"
 	orthogonalTag  = "eerf/orthogonal1"
 	quasiTag       = "eerf/quasirandom"
-	weightedTag    = "eerf/weighted/01"
 )
 
 // stream is the source of randomness of one candidate: the 64-bit words of ChaCha8 as C2SP's chacha8rand
@@ -32,6 +32,15 @@ func newStream(seed, index uint64, tag string) stream {
 	binary.LittleEndian.PutUint64(key[8:], index)
 	copy(key[16:], tag)
 	return stream{rand.NewChaCha8(key)}
+}
+
+// Uniforms returns a source of numbers that are uniform strictly between 0 and 1 and never ½, for draws that are to be
+// repeated anywhere: a function of seed, index and a tag of 16 bytes, which keeps the streams of different uses apart.
+func Uniforms(seed, index uint64, tag string) func() float64 {
+	if len(tag) != 16 {
+		panic(fmt.Sprintf("scoring: stream under the tag %q, want 16 bytes", tag))
+	}
+	return newStream(seed, index, tag).uniform
 }
 
 // phase takes one word and returns 2π·⌊word/2⁴⁰⌋/2²⁴, which float32 holds as a number below 2π.
@@ -95,7 +104,7 @@ func (s stream) gamma(a float64) float64 {
 }
 
 // below returns a number in [0, n), each equally likely: the word modulo n, words at or above the greatest
-// multiple of n that 64 bits hold being passed over.
+// multiple of n that 64 bits hold being skipped.
 func (s stream) below(n uint64) uint64 {
 	// 2⁶⁴ mod n words at the top would favour small remainders.
 	_, excess := bits.Div64(1%n, 0, n)

@@ -39,7 +39,7 @@ type structuredMemory struct {
 // newStructuredBlocks returns the transform of the candidates with the given indices; shifts are what shiftOf says of
 // each. rows is how many may go through the blocks together.
 func newStructuredBlocks(c Candidates, index []int32, shifts []float64, in *Affine, rows int) *structuredBlocks {
-	s := &structuredBlocks{mapping: kernelMap(c.Map), dim: c.Dim, order: structuredOrder(c.Dim)}
+	s := &structuredBlocks{mapping: c.Map.row().kernel, dim: c.Dim, order: structuredOrder(c.Dim)}
 	s.stride = (len(index) + kernel.Width - 1) / kernel.Width * kernel.Width
 	blocks := c.blocksOf(index)
 	s.group = max(1, min(rows, structuredProducts/(len(blocks)*s.order)))

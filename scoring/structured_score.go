@@ -24,7 +24,7 @@ type structuredBank struct {
 	units   []*structuredBlocks
 }
 
-func newStructuredBank(c Candidates, in *Affine) *structuredBank {
+func newStructuredBank(c Candidates) *structuredBank {
 	b := &structuredBank{count: c.Count, unitLen: max(structuredUnit, structuredOrder(c.Dim))}
 	b.units = make([]*structuredBlocks, (c.Count+b.unitLen-1)/b.unitLen)
 	parallel(len(b.units), 1, c.Count*c.Dim >= parallelDraws, func(first, next int) {
@@ -34,7 +34,7 @@ func newStructuredBank(c Candidates, in *Affine) *structuredBank {
 			for i := from; i < to; i++ {
 				index = append(index, int32(i))
 			}
-			b.units[u] = newStructuredBlocks(c, index, c.structuredShifts(index, in), in, structuredProducts/b.unitLen)
+			b.units[u] = newStructuredBlocks(c, index, c.structuredShifts(index), nil, structuredProducts/b.unitLen)
 		}
 	})
 	for _, u := range b.units[1:] {
@@ -43,22 +43,14 @@ func newStructuredBank(c Candidates, in *Affine) *structuredBank {
 	return b
 }
 
-// structuredShifts returns the shifts of candidates. Where they depend on ω, it is drawn into the same memory for each.
-func (c Candidates) structuredShifts(index []int32, in *Affine) []float64 {
-	var omega []float32
-	if in != nil {
-		omega = make([]float32, c.Dim)
-	}
+// structuredShifts returns the shifts of candidates for encoded rows, which are their phases.
+func (c Candidates) structuredShifts(index []int32) []float64 {
 	shifts := make([]float64, len(index))
+	if c.Map != MapCosine {
+		return shifts
+	}
 	for k, i := range index {
-		var phase float32
-		if c.Map == MapCosine {
-			phase = newStream(c.Seed, uint64(i), candidateTag).phase()
-		}
-		if in != nil {
-			c.drawStructured(omega, i)
-		}
-		shifts[k] = shiftOf(c.Map, omega, phase, in)
+		shifts[k] = shiftOf(c.Map, nil, newStream(c.Seed, uint64(i), candidateTag).phase(), nil)
 	}
 	return shifts
 }
@@ -69,19 +61,19 @@ func (b *structuredBank) candidates(u int) (first, next int) {
 }
 
 // score adds rows to the sums of all candidates. Each sum is added to by one goroutine, in row order.
-func (b *structuredBank) score(sums *Sums, x []float32, rows int, t Targets) {
+func (b *structuredBank) score(sums *Sums, x []float32, rows int, t Targets, workers int) {
 	s := b.units[0]
 	work := structuredAdditions(s.dim, len(b.units)*len(s.diagonals)) + b.count*elementCost
 	if rows*work < parallelScore {
 		b.run(0, len(b.units), sums, x, rows, t)
 		return
 	}
-	b.shareOut(sums, x, rows, t)
+	b.shareOut(sums, x, rows, t, workers)
 }
 
 // shareOut is score on several goroutines.
-func (b *structuredBank) shareOut(sums *Sums, x []float32, rows int, t Targets) {
-	parallel(len(b.units), 1, true, func(first, next int) { b.run(first, next, sums, x, rows, t) })
+func (b *structuredBank) shareOut(sums *Sums, x []float32, rows int, t Targets, workers int) {
+	parallelOn(workers, len(b.units), 1, func(first, next int) { b.run(first, next, sums, x, rows, t) })
 }
 
 // run scores the candidates of units first..next-1.

@@ -79,25 +79,6 @@ func TestStructuredSumsAgreeWithTheProduct(t *testing.T) {
 	}
 }
 
-func TestStructuredBankTakesRawRows(t *testing.T) {
-	const dim, rows, count = 100, 40, 300
-	raw, in := normalRows(9, rows, dim), &Affine{Shift: make([]float64, dim), Scale: make([]float64, dim)}
-	for k := range dim {
-		in.Shift[k], in.Scale[k] = float64(k%5-2), 0.25+float64(k%7)
-	}
-	encoded := make([]float32, len(raw))
-	for i, v := range raw {
-		encoded[i] = float32((float64(v) - in.Shift[i%dim]) / in.Scale[i%dim])
-	}
-	c, targets := structuredCandidates(MapCosine, dim, count), classTargets(rows, 2)
-	a := NewAccumulator(NewBank(c, BankOptions{Affine: in}), NewSums(count, 2))
-	a.Add(raw, rows, targets)
-	want := scoreRows(c.DrawAll(), encoded, rows, targets)
-	for i, v := range a.Sums().Phi {
-		near(t, "sum", v, want.Phi[i], 1e-4*rows)
-	}
-}
-
 func TestStructuredBankIsSmall(t *testing.T) {
 	plan := PlanBank(structuredCandidates(MapCosine, 784, 100_000), BankOptions{Memory: 1})
 	if plan.Drawn != 0 || plan.Kept != 100_000 || plan.KeptBytes > 100_000*21 {
@@ -118,7 +99,7 @@ func BenchmarkScoreStructured(b *testing.B) {
 				c.Sigma = math.Sqrt(float64(dim))
 				bank := NewBank(c, BankOptions{})
 				if way == "product" {
-					bank = newBank(c, nil, planDense(c))
+					bank = newBank(c, planDense(c))
 				}
 				a := NewAccumulator(bank, NewSums(count, 1))
 				x, targets := normalRows(2, 1024, dim), Targets{Outputs: 1, Values: normalRows(3, 1024, 1)}

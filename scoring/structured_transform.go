@@ -80,7 +80,7 @@ var (
 )
 
 // costsOf returns the costs with the instructions of a level. The two ways differ in their last bits, so that levels of one
-// arithmetic ([Kernel]) have to choose alike.
+// arithmetic ([Arithmetic]) have to choose alike.
 func costsOf(level simd.Level) structuredCosts {
 	if level == simd.None {
 		return plainCosts

@@ -11,9 +11,24 @@ const (
 	Binary
 	// MultiClass has K classes in K outputs, the indicator of each class.
 	MultiClass
+
+	taskCount = iota
 )
 
-var taskNames = names{"task", []string{"regression", "binary", "multiclass"}}
+// taskRow is the name of a task, and what fills the gains and offsets of [Sums.Coding] for it.
+type taskRow struct {
+	name string
+	code func(s *Sums, c Coding)
+}
+
+// tasks has the rows by task. A test asks for a whole row of each.
+var tasks = [taskCount]taskRow{
+	Regression: {"regression", (*Sums).codeRange},
+	Binary:     {"binary", (*Sums).codeSigns},
+	MultiClass: {"multiclass", (*Sums).codeIndicators},
+}
+
+var taskNames = namesOf("task", tasks[:], func(r taskRow) string { return r.name })
 
 // ParseTask returns the task of that name; the error of an unknown name lists the accepted ones.
 func ParseTask(s string) (Task, error) {

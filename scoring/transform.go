@@ -16,6 +16,8 @@ type FeatureSet struct {
 	Features *Features
 	// Index is the candidate number of each, [M].
 	Index []int32
+	// Round is the round that chose each, from 1 on, [M]; 0 for one that no round chose, nil where that is not known.
+	Round []int32
 	// Candidates are those that Index numbers; nil where they are not known. A set of structured ones may be transformed
 	// faster when they are known.
 	Candidates *Candidates
@@ -34,6 +36,7 @@ func NewFeatureSet(c Candidates, s Selection) *FeatureSet {
 	return &FeatureSet{
 		Features:   c.Draw(s.Index),
 		Index:      s.Index,
+		Round:      s.Round,
 		Candidates: &c,
 		Scale:      float32(1 / math.Sqrt(float64(len(s.Index)))),
 		Score:      s.Score,
@@ -60,6 +63,9 @@ func (fs *FeatureSet) Validate() error {
 	}
 	if m > 0 && len(fs.S)%m != 0 {
 		errs = append(errs, fmt.Errorf("%d values of S for %d features", len(fs.S), m))
+	}
+	if fs.Round != nil && len(fs.Round) != m {
+		errs = append(errs, fmt.Errorf("%d rounds for %d features", len(fs.Round), m))
 	}
 	for i, w := range fs.Weight {
 		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {
@@ -123,13 +129,13 @@ func (t *Transformer) Transform(dst, x []float32, rows int) {
 		t.featurize(dst, x, rows)
 		return
 	}
-	t.shareOut(dst, x, rows)
+	t.shareOut(dst, x, rows, 0)
 }
 
-// shareOut is Transform on several goroutines.
-func (t *Transformer) shareOut(dst, x []float32, rows int) {
+// shareOut is Transform on up to so many goroutines, 0 meaning GOMAXPROCS.
+func (t *Transformer) shareOut(dst, x []float32, rows, workers int) {
 	m := t.Len()
-	parallel(rows, rowChunk(rows), true, func(first, next int) {
+	parallelOn(workers, rows, rowChunk(rows), func(first, next int) {
 		t.featurize(dst[first*m:next*m], x[first*t.dim:next*t.dim], next-first)
 	})
 }

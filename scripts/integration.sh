@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly packages=(./pipeline/kafka ./cmd/internal/integration)
+readonly packages=(./pipeline/kafka ./stages ./cmd/internal/integration)
 counts=()
 
 log=$(mktemp)
@@ -31,7 +31,7 @@ on() {
 ended() { grep -cE -- "^ *--- $1" "$log" || true; }
 
 go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
-on --nodes 1 -- 'TestConformance|TestTheRoad'
+on --nodes 1 -- 'TestConformance|TestIdlePartitions|TestManyFeatures|TestTheRoad'
 on --nodes 3 -- 'TestConformance|TestAnyNodeMayDie|TestTheRoad'
 on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestTheDocumentedRights|TestTheSystemsAuthorities'
 printf -- '-- all passed on Apache Kafka\n'

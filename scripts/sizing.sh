@@ -3,7 +3,7 @@
 # process took, for rows of D numbers. The figures of docs/operations.md#sizing come from here.
 #
 #   scripts/sizing.sh                          ROWS=400000 D=77 M=500 M0=5000 SCORED=100000 PARTITIONS=2
-#   ROWS=1000000 D=20 scripts/sizing.sh        other numbers; an exploration scores SCORED rows by CRITERION=residual
+#   ROWS=1000000 D=20 scripts/sizing.sh        other numbers; an exploration scores about SCORED rows by CRITERION=residual
 #   scripts/kafka.sh run scripts/sizing.sh     on Apache Kafka instead of the broker of the project
 #
 # Times are of the processor, not of the clock, so that other programs beside disturb them little. Needs go, awk, curl.
@@ -47,8 +47,9 @@ service() {
   if [[ $3 == subsample ]]; then # the exploration goes on after its last row is sampled
     until grep -q '"feature set published"' "$work/log"; do sleep 0.2; done
     curl -fsS "http://$address/metrics" >"$work/metrics"
+    have=$(metric "$work/metrics" eerf_rows_total "outcome=\"$4\",pipeline=\"default\",stage=\"$3\"")
   fi
-  report "$2" "$5" "$(metric "$work/metrics" process_cpu_seconds_total)" "$(awk '/VmHWM/ { print $2 / 1024 }' "/proc/${pids[-1]}/status")"
+  report "$2" "$have" "$(metric "$work/metrics" process_cpu_seconds_total)" "$(awk '/VmHWM/ { print $2 / 1024 }' "/proc/${pids[-1]}/status")"
   kill -TERM "${pids[-1]}"
   wait "${pids[-1]}"
   unset 'pids[-1]'
@@ -74,7 +75,7 @@ kafka: {brokers: ["${brokers//,/\",\"}"]}
 topics: {partitions: $partitions}
 events: {label: [y]}
 exploration:
-  {features: $m, candidates: $m0, criterion: $criterion, sample_rate: 1, sample_rows: $scored}
+  {features: $m, candidates: $m0, criterion: $criterion, sample_rows: $scored, sample_memory: 4GiB}
 train: {promote: {rule: always}}
 admin: {listen: "127.0.0.1:0"}
 YAML
@@ -89,7 +90,8 @@ awk -v n="$rows" -v d="$d" 'BEGIN {
 echo "$rows rows of $d numbers, $m features of $m0 candidates by $criterion, $partitions partitions"
 "$work/featurizer" topics create -c "$work/eerf.yaml" >/dev/null
 "$work/featurizer" produce -c "$work/eerf.yaml" --data "$work/rows.csv" >/dev/null
-service calibrate,subsample,select "explore (scored rows)" subsample scored "$scored"
+# Which rows are sampled is decided by their hash: about as many as are asked for.
+service calibrate,subsample,select "explore (scored rows)" subsample scored "$((scored * 95 / 100))"
 service featurize "featurize" featurize featurized "$rows"
 TIMEFORMAT='%U %S'
 { time "$work/trainer" fit -c "$work/eerf.yaml" >/dev/null; } 2>"$work/times"

@@ -1,24 +1,27 @@
-// Package stages holds the five stages of the flow and what ties them to topics:
+// Package stages names the five stages of the flow and runs them:
 //
-//	events ─▶ calibrate ─▶ explorations ─▶ subsample ─▶ scores ─▶ select ─▶ feature-sets
+//	events ─▶ calibrate ─▶ explorations ─▶ subsample ─▶ scores, samples ─▶ select ─▶ feature-sets
 //	   └───────────────────────────────▶ featurize ──────────────────────▶ features ─▶ train ─▶ models
 //
-// Each stage has two layers. The core is a plain object fed with decoded rows or records, with no broker and
-// no goroutine: [Calibration], [Subsampler], [SelectFeatures], [Featurizer], [Trainer]. The runner around it
-// knows topics, ownership, restore and publication: [Planner], [SubsampleRunner], [Selector],
-// [FeaturizeRunner], [TrainRunner]. Files are explored and transformed by the same cores ([ExploreFile],
-// [TransformFile]), which is why a file and a stream of the same rows give the same feature set.
+// Each stage is a package of its own below this one. There it has two layers: a core, fed with decoded rows or records, with
+// no broker and no goroutine; and a runner around it, which knows topics, ownership, restore and publication. Files are
+// explored and transformed by the same cores (package offline), which is why a file and a stream of the same rows give
+// the same feature set.
+//
+// Nouns:
+//
+//   - [Settings] are what the stages are configured with, composed of what each asks for;
+//   - a [Process] is the stages that run in this process, with the one broker, follower of the control topics and meter
+//     that they share; it hands each of them what it needs;
+//   - a [Condition] is one thing that has to hold for a process to do its work, a [MemoryNeed] what a part of it takes at
+//     most, a [Snapshot] what it did and where it stands.
 //
 // The life of an exploration:
 //
-//	planned (spec published) ─▶ subsampling (checkpoints) ─▶ closed in every partition ─▶ selected
+//	planned (spec published) ─▶ subsampled (checkpoints, samples) ─▶ closed in every partition ─▶ selected
 //	   (feature set, then current, published) ─▶ checkpoints tombstoned
-//	planned or subsampling ─▶ superseded by a higher sequence number, cancelled or abandoned
+//	planned or subsampled ─▶ superseded by a higher sequence number, cancelled or abandoned
 //
-// A [Watch] holds what the topics explorations and feature-sets say of one pipeline; every stage acts on that
-// and on the log alone, so any process can be killed at any moment and another one goes on.
-//
-// Memory: cores own their buffers; records given to them are released by the caller. The value of an output belongs to
-// who got it, and may be handed back ([Featurizer.Recycle]). Concurrency: a core and a runner's partition belong to one
-// goroutine; a Watch and [Counters] are safe from several.
+// Every stage acts on what the control topics say (package state) and on the log alone, so any process can be killed at any
+// moment and another one goes on. A Process is safe from several goroutines once it runs.
 package stages

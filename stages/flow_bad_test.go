@@ -15,12 +15,11 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // everyRow scores every row of what the log holds when the exploration is planned.
-func everyRow(s *stages.Settings) {
-	s.Exploration.SampleRate, s.Exploration.SampleRows, s.Exploration.Until = 1, 0, "end"
-}
+func everyRow(s *stages.Settings) { s.Exploration.SampleRate = 1 }
 
 // bad is a message that is refused whole.
 type bad struct {
@@ -93,19 +92,19 @@ func TestFlowMessagesThatAreRefused(t *testing.T) {
 	if lineage.Undecodable != int64(len(cases)) || lineage.Rows != in || lineage.Scored != in || !lineage.Reconciles() {
 		t.Errorf("lineage %+v", lineage)
 	}
-	totals := w.Counters.Totals()
+	totals := w.Meter.Totals()
 	if totals.Scoring != lineage {
 		t.Errorf("counters %+v, lineage %+v", totals.Scoring, lineage)
 	}
 	if c := totals.Featurize; c.Undecodable != int64(len(cases)) || c.Rows != in || c.Featurized != in || c.Messages != 20+2*int64(len(cases)) {
 		t.Errorf("featurized %+v", c)
 	}
-	for _, stage := range []string{stages.StageSubsample, stages.StageFeaturize} {
-		letters := f.letters(0, stage)
-		if len(letters) != len(cases) {
-			t.Fatalf("%d dead letters of %s", len(letters), stage)
+	for _, stage := range []string{meter.StageSubsample, meter.StageFeaturize} {
+		deadLetters := f.deadLetters(0, stage)
+		if len(deadLetters) != len(cases) {
+			t.Fatalf("%d dead letters of %s", len(deadLetters), stage)
 		}
-		for i, l := range letters {
+		for i, l := range deadLetters {
 			want := cases[i]
 			if l.Reason != want.reason || l.Topic != f.settings.Topics.Events || l.Partition != 0 || l.Offset != want.offset || l.Rows != 0 || l.Detail == "" {
 				t.Errorf("%s: %s wrote %+v", want.name, stage, l.DeadLetter)
@@ -171,19 +170,19 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	if c.Imputed != 2 || c.UnseenCategory != 1 {
 		t.Errorf("%d imputed, %d unseen categories", c.Imputed, c.UnseenCategory)
 	}
-	totals := w.Counters.Totals()
+	totals := w.Meter.Totals()
 	if totals.Scoring != c {
 		t.Errorf("counters %+v, lineage %+v", totals.Scoring, c)
 	}
 	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 2 || c.UnseenCategory != 1 {
 		t.Errorf("featurized %+v", c)
 	}
-	for stage, want := range map[string]int{stages.StageSubsample: 5, stages.StageFeaturize: 6} {
-		letters := f.letters(0, stage)
-		if len(letters) != 1 || letters[0].Rows == 0 || letters[0].Offset != 20 || letters[0].Reason != "nan_feature" {
-			t.Fatalf("%s: %d letters, %+v", stage, len(letters), letters)
+	for stage, want := range map[string]int{meter.StageSubsample: 5, meter.StageFeaturize: 6} {
+		deadLetters := f.deadLetters(0, stage)
+		if len(deadLetters) != 1 || deadLetters[0].Rows == 0 || deadLetters[0].Offset != 20 || deadLetters[0].Reason != "nan_feature" {
+			t.Fatalf("%s: %d dead letters, %+v", stage, len(deadLetters), deadLetters)
 		}
-		got := rejectedRows(t, letters[0])
+		got := rejectedRows(t, deadLetters[0])
 		if len(got) != want {
 			t.Errorf("%s rejected %v", stage, got)
 		}
@@ -206,7 +205,7 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 
 // rejectedRows reads a dead letter of rows: the reason by the row's number in its message. It checks that the rows are
 // those of the event.
-func rejectedRows(t *testing.T, l letter) map[int32]string {
+func rejectedRows(t *testing.T, l deadLetter) map[int32]string {
 	t.Helper()
 	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(l.record.Value)
 	if err != nil || len(batches) != 1 {
@@ -235,6 +234,7 @@ func TestFlowAnUnseenClassIsFeaturizedOnly(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) {
 		everyRow(s)
+		s.Events.Classes = []string{"down", "up"}
 		s.Train.MinRows = 10
 	})
 	classes := func(n int64, r *row) {
@@ -250,23 +250,23 @@ func TestFlowAnUnseenClassIsFeaturizedOnly(t *testing.T) {
 	events := rows(0, 400, classes)
 	defer events.Release()
 	f.send(0, events, 20)
-	w := f.start(stages.Stages(), nil)
+	w := f.start(meter.Stages(), nil)
 	c := f.set(1).Set.Lineage.Counts
 	if c.Rows != 400 || c.UnseenClass != 7 || c.Unlabelled != 7 || c.Scored != 393 || c.Rejected != 0 || !c.Reconciles() {
 		t.Errorf("lineage %+v", c)
 	}
 	f.featurizedUpTo(0, 20)
-	f.until("all rows trained", func() bool { return w.Counters.Totals().Train.Rows >= 393 })
+	f.until("all rows trained", func() bool { return w.Meter.Totals().Train.Rows >= 393 })
 	w.stop()
-	totals := w.Counters.Totals()
+	totals := w.Meter.Totals()
 	if c := totals.Featurize; c.Featurized != 400 || c.UnseenClass != 7 {
 		t.Errorf("featurized %+v", c)
 	}
 	if c := totals.Train; c.Rows != 393 || c.Unlabelled != 7 {
 		t.Errorf("trained %+v", c)
 	}
-	if letters := f.letters(0, ""); len(letters) != 0 {
-		t.Errorf("%d dead letters", len(letters))
+	if deadLetters := f.deadLetters(0, ""); len(deadLetters) != 0 {
+		t.Errorf("%d dead letters", len(deadLetters))
 	}
 }
 
@@ -292,14 +292,14 @@ func TestFlowABatchThatExpandsBeyondTheBudget(t *testing.T) {
 	if c := set.Set.Lineage.Counts; c.Rows != 500 || c.Scored != 500 || c.Undecodable != 1 || !c.Reconciles() {
 		t.Errorf("lineage %+v", c)
 	}
-	if c := w.Counters.Totals().Featurize; c.Rows != 500 || c.Undecodable != 1 {
+	if c := w.Meter.Totals().Featurize; c.Rows != 500 || c.Undecodable != 1 {
 		t.Errorf("featurized %+v", c)
 	}
-	for _, stage := range []string{stages.StageSubsample, stages.StageFeaturize} {
-		letters := f.letters(0, stage)
-		if len(letters) != 1 || letters[0].Reason != "unreadable_batch" || letters[0].Offset != 20 || letters[0].Topic != f.settings.Topics.Events ||
-			letters[0].record.Value != nil {
-			t.Errorf("%s: %+v", stage, letters)
+	for _, stage := range []string{meter.StageSubsample, meter.StageFeaturize} {
+		deadLetters := f.deadLetters(0, stage)
+		if len(deadLetters) != 1 || deadLetters[0].Reason != "unreadable_batch" || deadLetters[0].Offset != 20 || deadLetters[0].Topic != f.settings.Topics.Events ||
+			deadLetters[0].record.Value != nil {
+			t.Errorf("%s: %+v", stage, deadLetters)
 		}
 	}
 }

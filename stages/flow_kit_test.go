@@ -2,10 +2,8 @@ package stages_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,30 +12,27 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
-
-// patience bounds every wait of a test: generous, because nothing waits for it unless it fails.
-const patience = 90 * time.Second
 
 // flow is an embedded broker with the topics of a pipeline, looked at from outside.
 type flow struct {
 	t        *testing.T
 	ctx      context.Context
 	giveUp   context.CancelFunc // ends ctx
-	server   *embedded.Broker
-	options  embedded.Options
+	server   *stagestest.Broker
 	client   *kafka.Client
 	settings stages.Settings
-	watch    *stages.Watch
+	follower *state.Follower
 
 	batchBudget int // of the workers' clients; 0 = the default
 }
@@ -45,37 +40,48 @@ type flow struct {
 // newFlow starts a broker and makes topics for so many partitions of events. edit changes the settings of the test.
 func newFlow(t *testing.T, partitions int, edit func(*stages.Settings)) *flow {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	f := &flow{t: t, ctx: ctx, giveUp: cancel, options: embedded.Options{Dir: t.TempDir()}, settings: testSettings(partitions)}
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &flow{t: t, ctx: ctx, giveUp: cancel, server: stagestest.NewBroker(t), settings: testSettings(partitions)}
 	if edit != nil {
 		edit(&f.settings)
 	}
-	f.startServer()
-	t.Cleanup(func() {
-		cancel()
-		f.stopServer()
-	})
+	t.Cleanup(cancel)
 	f.client = f.dial()
-	if _, err := stages.CreateTopics(ctx, f.client, f.settings.Topics); err != nil {
+	if _, err := topics.Create(ctx, f.client, f.settings.Topics); err != nil {
 		t.Fatal(err)
 	}
-	f.watch = f.follow(f.client)
+	f.follower = f.follow(f.client)
 	return f
 }
 
-// follow runs a watch until the end of the test.
-func (f *flow) follow(broker pipeline.Log) *stages.Watch {
-	watch := stages.NewWatch(broker, zap.NewNop(), f.settings.Pipeline.Name, f.settings.Topics)
+// follow follows the control topics until the end of the test.
+func (f *flow) follow(broker pipeline.Log) *state.Follower {
+	follower := state.New(broker, zap.NewNop(), f.settings.State())
 	ctx, cancel := context.WithCancel(f.ctx)
 	done := make(chan error, 1)
-	go func() { done <- watch.Run(ctx) }()
+	go func() { done <- follower.Run(ctx) }()
 	f.t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			f.t.Error(err)
 		}
 	})
-	return watch
+	return follower
+}
+
+// process is one on a broker of its own, which follows the control topics until the end of the test and runs no stage.
+func (f *flow) process(broker pipeline.Broker) *stages.Process {
+	p := stages.NewProcess(broker, f.settings, stagestest.Logger(f.t))
+	ctx, cancel := context.WithCancel(f.ctx)
+	done := make(chan error, 1)
+	go func() { done <- p.State.Run(ctx) }()
+	f.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil && !errors.Is(err, errKilled) {
+			f.t.Error(err)
+		}
+	})
+	return p
 }
 
 func testSettings(partitions int) stages.Settings {
@@ -85,120 +91,68 @@ func testSettings(partitions int) stages.Settings {
 	s.Events.Label = []string{"y"}
 	s.Events.Passthrough = []string{"id"}
 	s.Exploration.Candidates, s.Exploration.Features = 64, 8
-	s.Exploration.Criterion = scoring.Correlation // one pass; what takes several has tests of its own
-	s.Exploration.SampleRate, s.Exploration.SampleRows = 0.5, 600
-	s.Exploration.CalibrationRows, s.Exploration.CalibrationTimeout = 100, 100*time.Millisecond
+	s.Exploration.Criterion, s.Exploration.Rounds = scoring.Residual, 2
+	s.Exploration.SampleRows, s.Exploration.MinRows = 600, 100
+	s.Exploration.CalibrationRows = 100
 	s.Subsample.CheckpointRows, s.Subsample.CheckpointInterval = 50, 50*time.Millisecond
 	s.Featurize.CommitInterval = 50 * time.Millisecond
 	s.Train.Interval, s.Train.MinRows = 50*time.Millisecond, 50
 	return s
 }
 
-// testLogger prints with EERF_TEST_LOG set. It stops to when the test ends, as runners may outlive it by a moment.
-func testLogger(t *testing.T) *zap.Logger {
-	if os.Getenv("EERF_TEST_LOG") == "" {
-		return zap.NewNop()
-	}
-	return zaptest.NewLogger(t)
-}
-
-func (f *flow) startServer() {
-	f.t.Helper()
-	server, err := embedded.Start(f.options)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(server.Addrs()[0])
-	if err == nil {
-		f.options.Port, err = strconv.Atoi(port)
-	}
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.server = server
-}
-
-func (f *flow) stopServer() {
-	if err := f.server.Close(); err != nil {
-		f.t.Error(err)
-	}
-}
-
-// dial makes a client that is quick where speed is not what is tested.
+// dial makes a client of many fetches, so that there is something between them.
 func (f *flow) dial() *kafka.Client {
 	f.t.Helper()
-	c := kafka.DefaultConfig()
-	c.Brokers = f.server.Addrs()
-	c.FetchMaxWait = 20 * time.Millisecond
-	c.FetchMaxBytes = 16 << 10 // many fetches, so that there is something between them
-	c.SessionTimeout = 6 * time.Second
-	c.BatchBudgetBytes = f.batchBudget
-	c.HeartbeatInterval = 50 * time.Millisecond
-	c.PartitionWatchInterval = 100 * time.Millisecond
-	client, err := kafka.New(c, testLogger(f.t))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(func() { client.Close() })
-	return client
+	return f.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes, c.BatchBudgetBytes = 16<<10, f.batchBudget })
 }
 
 // state waits until the topics say what ok asks for.
-func (f *flow) state(what string, ok func(stages.State) bool) stages.State {
+func (f *flow) state(what string, ok func(state.Snapshot) bool) state.Snapshot {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, patience/2)
+	ctx, cancel := context.WithTimeout(f.ctx, stagestest.Patience)
 	defer cancel()
-	state, err := f.watch.Wait(ctx, ok)
+	now, err := f.follower.Wait(ctx, ok)
 	if err != nil {
-		f.t.Fatalf("%s: %v; spec %+v, current %+v", what, err, state.Spec, state.Current)
+		f.t.Fatalf("%s: %v; spec %+v, current %+v", what, err, now.Spec, now.Current)
 	}
-	return state
+	return now
 }
 
 // set waits for a feature set of at least the given sequence number.
-func (f *flow) set(sequence int64) *stages.PublishedSet {
+func (f *flow) set(sequence int64) *state.Set {
 	f.t.Helper()
-	return f.state(fmt.Sprintf("feature set of exploration %d", sequence), func(s stages.State) bool {
+	return f.state(fmt.Sprintf("feature set of exploration %d", sequence), func(s state.Snapshot) bool {
 		return s.Current != nil && s.Current.Sequence >= sequence && s.CurrentSet() != nil &&
 			s.Spec != nil && s.Spec.Sequence >= sequence // the topics are followed apart
 	}).CurrentSet()
 }
 
-// until polls what cannot be waited for.
-func (f *flow) until(what string, ok func() bool) {
+// wait waits until a channel is closed.
+func (f *flow) wait(what string, done <-chan struct{}) {
 	f.t.Helper()
-	deadline := time.NewTimer(patience / 2)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-f.ctx.Done():
-			f.t.Fatalf("given up: %s", what)
-		case <-tick.C:
-		case <-deadline.C:
-			f.t.Fatalf("not in time: %s", what)
-		}
+	select {
+	case <-done:
+	case <-f.ctx.Done():
+		f.t.Fatalf("given up: %s", what)
+	case <-time.After(stagestest.Patience):
+		f.t.Fatalf("in vain: %s", what)
 	}
 }
 
-// all reads what a partition holds.
+// until polls what cannot be waited for.
+func (f *flow) until(what string, ok func() bool) {
+	f.t.Helper()
+	stagestest.Until(f.t, what, func() bool {
+		if f.ctx.Err() != nil {
+			f.t.Fatalf("given up: %s", what)
+		}
+		return ok()
+	})
+}
+
 func (f *flow) all(topic string, partition int) []pipeline.Record {
 	f.t.Helper()
-	first, next, err := f.client.Offsets(f.ctx, topic, partition)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	var records []pipeline.Record
-	for first < next {
-		fetched, err := f.client.Fetch(f.ctx, topic, partition, first)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		records = append(records, fetched.Records...)
-		first = fetched.NextOffset
-	}
-	return records
+	return stagestest.All(f.t, f.client, topic, partition)
 }
 
 func (f *flow) produce(topic string, partition int, records ...pipeline.Record) int64 {
@@ -267,23 +221,23 @@ func (f *flow) deleteRecords(topic string, partition int, before int64) {
 	}
 }
 
-// letter is a dead letter as a reader sees it.
-type letter struct {
+// deadLetter is one as a reader sees it.
+type deadLetter struct {
 	wire.DeadLetter
 	record pipeline.Record
 }
 
-// letters reads the dead letters of a partition, all stages or one.
-func (f *flow) letters(partition int, stage string) []letter {
+// deadLetters reads those of a partition, all stages or one.
+func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 	f.t.Helper()
-	var found []letter
+	var found []deadLetter
 	for _, rec := range f.all(f.settings.Topics.DeadLetters, partition) {
 		d, err := wire.ParseDeadLetterHeaders(headers(rec))
 		if err != nil {
 			f.t.Fatalf("dead letter %d: %v", rec.Offset, err)
 		}
 		if stage == "" || d.Stage == stage {
-			found = append(found, letter{d, rec})
+			found = append(found, deadLetter{d, rec})
 		}
 	}
 	return found
@@ -346,12 +300,4 @@ func (f *flow) featurizedUpTo(partition int, next int64) {
 		part, err := wire.ParseFeatureHeaders(headers(fetched.Records[len(fetched.Records)-1]))
 		return err == nil && part.Last() && part.SourceOffset+1 >= next
 	})
-}
-
-// total sums a count over workers.
-func total(workers []*worker, count func(stages.Totals) int64) (sum int64) {
-	for _, w := range workers {
-		sum += count(w.Counters.Totals())
-	}
-	return sum
 }

@@ -1,6 +1,7 @@
 package stages_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 func TestFlowOlderSpecsAndPointersAreWrittenOver(t *testing.T) {
@@ -38,7 +40,7 @@ func TestFlowOlderSpecsAndPointersAreWrittenOver(t *testing.T) {
 		}
 		return spec.Sequence == 2 && current.Sequence == 2 && current.ID == second.ID
 	})
-	state := f.watch.State()
+	state := f.follower.Snapshot()
 	if state.Spec.Sequence != 2 || state.CurrentSet().ID != second.ID || state.CurrentSet().ID == first.ID || state.Running() != nil {
 		t.Errorf("spec %d, current %s", state.Spec.Sequence, state.Current.ID)
 	}
@@ -46,11 +48,22 @@ func TestFlowOlderSpecsAndPointersAreWrittenOver(t *testing.T) {
 
 func TestFlowAnOlderCheckpointIsWrittenOver(t *testing.T) {
 	t.Parallel()
-	f := newFlow(t, 2, func(s *stages.Settings) { s.Exploration.SampleRows = 300 })
+	f := newFlow(t, 2, nil)
 	f.sendRows(0, 0, 1000)
-	f.sendRows(1, 10_000, 10_100) // not enough yet
-	f.start(exploring, nil)
-	spec := f.state("exploration", func(s stages.State) bool { return s.Running() != nil }).Spec
+	f.sendRows(1, 10_000, 11_000)
+	release := make(chan struct{})
+	f.start(exploring, func(w *worker) { // partition 1 waits, and the exploration with it
+		w.log.fetch = func(ctx context.Context, topic string, partition int, _ int64) error {
+			if topic == w.Settings.Topics.Events && partition == 1 && f.follower.Snapshot().Spec != nil {
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+			return ctx.Err()
+		}
+	})
+	spec := f.state("exploration", func(s state.Snapshot) bool { return s.Running() != nil }).Spec
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	newest := func() *wire.Checkpoint {
 		rec := f.newestByKey(f.settings.Topics.Scores, 0)[spec.Exploration]
@@ -74,8 +87,8 @@ func TestFlowAnOlderCheckpointIsWrittenOver(t *testing.T) {
 	older.Value = nil
 	f.produce(f.settings.Topics.Scores, 0, older)
 	f.until("partition 0 is closed once more", closed)
-	f.sendRows(1, 10_100, 11_000)
-	if counts := f.set(1).Set.Lineage.Counts; counts.Scored != 300 || !counts.Reconciles() {
+	close(release)
+	if counts := f.set(1).Set.Lineage.Counts; counts.Scored < 500 || !counts.Reconciles() {
 		t.Errorf("%+v", counts)
 	}
 	f.noCheckpoints("")
@@ -85,11 +98,13 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, nil)
 	for p := range 2 {
-		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+300) // too few for its quota
+		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+1500)
 	}
-	f.start(exploring, nil)
+	m := newMiddle(2)
+	f.start(exploring, m.prepare)
+	m.wait(f)
 	// A planner that lost its ownership while it calibrated publishes what it has found.
-	spec := *f.state("a plan", func(s stages.State) bool { return s.Running() != nil }).Spec
+	spec := *f.state("a plan", func(s state.Snapshot) bool { return s.Running() != nil }).Spec
 	spec.Candidates.Seed = 77
 	spec.Exploration = "flow.1.other"
 	value, err := wire.EncodeSpec(&spec)
@@ -97,10 +112,8 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.produce(f.settings.Topics.Explorations, 0, pipeline.Record{Key: wire.SpecKey("flow"), Value: value, Time: time.Now()})
-	f.state("the other plan", func(s stages.State) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration })
-	for p := range 2 {
-		f.sendRows(p, int64(p)*10_000+300, int64(p)*10_000+1500)
-	}
+	f.state("the other plan", func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration })
+	close(m.release)
 	if set := f.set(1); set.Set.Lineage.Exploration != spec.Exploration || set.Set.Candidates.Seed != 77 {
 		t.Errorf("%+v", set.Set.Lineage)
 	}

@@ -11,11 +11,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
 // worker is one process: a client of its own, a runtime, all the stages asked for.
 type worker struct {
-	*stages.Runtime
+	*stages.Process
 	t      *testing.T
 	client *kafka.Client
 	log    *faultyLog
@@ -85,7 +87,7 @@ func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, re
 }
 
 // allButTrain are the stages that give feature sets and features.
-var allButTrain = []string{stages.StageCalibrate, stages.StageSubsample, stages.StageSelect, stages.StageFeaturize}
+var allButTrain = []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize}
 
 // exploring are the stages that give feature sets.
 var exploring = allButTrain[:3]
@@ -96,7 +98,7 @@ func (f *flow) start(names []string, prepare func(*worker)) *worker {
 	f.t.Helper()
 	client := f.dial()
 	log := &faultyLog{Broker: client}
-	w := &worker{Runtime: stages.NewRuntime(log, f.settings, testLogger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
+	w := &worker{Process: stages.NewProcess(log, f.settings, stagestest.Logger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
 	w.DrainTimeout = 5 * time.Second
 	if prepare != nil {
 		prepare(w)
@@ -104,7 +106,7 @@ func (f *flow) start(names []string, prepare func(*worker)) *worker {
 	ctx, cancel := context.WithCancel(f.ctx)
 	w.cancel = cancel
 	go func() {
-		err := stages.Run(ctx, w.Runtime, names, false)
+		err := w.Run(ctx, names...)
 		if err != nil && !w.log.dead.Load() && !w.mayFail.Load() {
 			f.t.Errorf("worker: %v", err)
 			f.giveUp()
@@ -147,7 +149,7 @@ func (w *worker) fails() error {
 	case err := <-w.done:
 		w.done <- err
 		return err
-	case <-time.After(patience / 2):
+	case <-time.After(stagestest.Patience):
 		w.t.Fatal("the worker still runs")
 		return nil
 	}

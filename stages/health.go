@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Names of what [Runtime.Conditions] looks at, besides those of groups, which are group and the stage.
+// Names of what [Process.Conditions] looks at, besides those of groups, which are group and the stage.
 const (
 	ConditionBroker     = "broker"
 	ConditionTopics     = "topics"
@@ -24,23 +26,23 @@ type Condition struct {
 	Detail string // why not, or what there is
 }
 
-// Conditions tells whether the broker answers, the topics are there, the groups of the stages are joined,
+// Conditions reports whether the broker answers, the topics are there, the groups of the stages are joined,
 // whether or not they give the process a partition, and the feature set is there that the stage featurize needs. A group that
 // was joined may be without this process for as long as joining it again takes, at most for rejoin: another process that
 // comes or goes is no fault of this one. How far the stages have come is not among the conditions.
-func (r *Runtime) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
-	conditions := r.brokerConditions(ctx)
+func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
+	conditions := p.brokerConditions(ctx)
 	for _, stage := range stages {
-		conditions = append(conditions, r.groupCondition(stage, rejoin))
+		conditions = append(conditions, p.groupCondition(stage, rejoin))
 	}
-	if slices.Contains(stages, StageFeaturize) {
-		conditions = append(conditions, r.setCondition())
+	if slices.Contains(stages, meter.StageFeaturize) {
+		conditions = append(conditions, p.setCondition())
 	}
 	return conditions
 }
 
-func (r *Runtime) brokerConditions(ctx context.Context) []Condition {
-	_, err := r.Broker.Partitions(ctx, r.Settings.Topics.Events)
+func (p *Process) brokerConditions(ctx context.Context) []Condition {
+	_, err := p.Broker.Partitions(ctx, p.Settings.Topics.Events)
 	if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 		detail := err.Error()
 		if ctx.Err() != nil {
@@ -48,7 +50,7 @@ func (r *Runtime) brokerConditions(ctx context.Context) []Condition {
 		}
 		return []Condition{{ConditionBroker, false, detail}, {ConditionTopics, false, "the broker does not answer"}}
 	}
-	return []Condition{{ConditionBroker, true, ""}, topicsCondition(CheckTopics(ctx, r.Broker, r.Settings.Topics))}
+	return []Condition{{ConditionBroker, true, ""}, topicsCondition(topics.Check(ctx, p.Broker, p.Settings.Topics))}
 }
 
 // topicsCondition judges what a check of the topics found. Where only some partitions of events have no counterparts, the
@@ -57,14 +59,14 @@ func topicsCondition(err error) Condition {
 	if err == nil {
 		return Condition{ConditionTopics, true, ""}
 	}
-	works := errors.Is(err, ErrNotCoPartitioned) && !errors.Is(err, ErrCompactedEvents) && !errors.Is(err, pipeline.ErrUnknownTopic)
+	works := errors.Is(err, topics.ErrNotCoPartitioned) && !errors.Is(err, topics.ErrCompactedEvents) && !errors.Is(err, pipeline.ErrUnknownTopic)
 	return Condition{ConditionTopics, works, err.Error() + " (`featurizer topics check` says it all, `topics create` makes what is missing)"}
 }
 
 // groupCondition looks at the group of a stage.
-func (r *Runtime) groupCondition(stage string, rejoin time.Duration) Condition {
+func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
 	condition := Condition{Name: "group " + stage}
-	group, ok := r.Groups()[stage]
+	group, ok := p.Groups()[stage]
 	away := time.Since(group.Since).Round(time.Millisecond)
 	switch {
 	case !ok:
@@ -82,27 +84,32 @@ func (r *Runtime) groupCondition(stage string, rejoin time.Duration) Condition {
 	return condition
 }
 
-func (r *Runtime) setCondition() Condition {
+func (p *Process) setCondition() Condition {
 	condition := Condition{Name: ConditionFeatureSet}
-	if set := r.Watch.State().CurrentSet(); set != nil {
+	if set := p.State.Snapshot().CurrentSet(); set != nil {
 		condition.OK, condition.Detail = true, set.ID
 	} else {
 		condition.Detail = "there is none yet: the first exploration has not ended, or has not begun"
+		if planning := p.Meter.Activity().Planning; planning.MissingRows > 0 {
+			condition.Detail = fmt.Sprintf("there is none yet: %d labelled rows are missing for the first exploration", planning.MissingRows)
+		} else if planning.Fault != "" {
+			condition.Detail = "there is none yet: " + planning.Fault
+		}
 	}
 	return condition
 }
 
-// Groups tells of the consumer groups of the stages, by stage, as far as the broker tells.
-func (r *Runtime) Groups() map[string]pipeline.GroupStatus {
+// Groups returns the consumer groups of the stages, by stage, as far as the broker reports them.
+func (p *Process) Groups() map[string]pipeline.GroupStatus {
 	groups := map[string]pipeline.GroupStatus{}
-	reporter, ok := r.Broker.(pipeline.GroupReporter)
+	reporter, ok := p.Broker.(pipeline.GroupReporter)
 	if !ok {
 		return groups
 	}
 	statuses := reporter.Groups()
-	for _, stage := range Stages() {
+	for _, stage := range meter.Stages() {
 		for _, status := range statuses {
-			if status.Group == r.group(stage) {
+			if status.Group == p.Settings.Group(stage) {
 				groups[stage] = status
 			}
 		}

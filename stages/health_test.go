@@ -14,6 +14,8 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // cluster is a broker of which only topics and groups are known.
@@ -46,7 +48,7 @@ func (c *cluster) Groups() []pipeline.GroupStatus { return c.groups }
 func TestConditions(t *testing.T) {
 	s := Default()
 	topics := map[string]int{}
-	for _, topic := range []string{s.Topics.Events, s.Topics.Explorations, s.Topics.Scores, s.Topics.FeatureSets, s.Topics.Features,
+	for _, topic := range []string{s.Topics.Events, s.Topics.Explorations, s.Topics.Scores, s.Topics.Samples, s.Topics.FeatureSets, s.Topics.Features,
 		s.Topics.Models, s.Topics.DeadLetters} {
 		topics[topic] = 2
 	}
@@ -57,50 +59,51 @@ func TestConditions(t *testing.T) {
 		return []pipeline.GroupStatus{status}
 	}
 	for name, c := range map[string]struct {
-		change func(*cluster, *Runtime)
+		change func(*cluster, *Process)
 		faulty []string // names of the conditions that do not hold
 		detail string   // that one of all has
 	}{
-		"all is well": {func(*cluster, *Runtime) {}, nil, "joined, partitions [1]"},
-		"nothing assigned": {func(c *cluster, _ *Runtime) {
+		"all is well": {func(*cluster, *Process) {}, nil, "joined, partitions [1]"},
+		"nothing assigned": {func(c *cluster, _ *Process) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Partitions = nil })
 		}, nil, "joined, partitions []"},
-		"the broker is away":   {func(c *cluster, _ *Runtime) { c.away = errors.New("refused") }, []string{"broker", "topics"}, "refused"},
-		"a topic is missing":   {func(c *cluster, _ *Runtime) { delete(c.partitions, s.Topics.Models) }, []string{"topics"}, "models: unknown topic"},
-		"events are missing":   {func(c *cluster, _ *Runtime) { delete(c.partitions, s.Topics.Events) }, []string{"topics"}, "events: unknown topic"},
-		"events are compacted": {func(c *cluster, _ *Runtime) { c.cleanup = "compact" }, []string{"topics"}, "compacted"},
-		"events have grown":    {func(c *cluster, _ *Runtime) { c.partitions[s.Topics.Events] = 3 }, nil, "2 partitions, events has 3"},
-		"events have grown and a topic is missing": {func(c *cluster, _ *Runtime) {
+		"the broker is away":   {func(c *cluster, _ *Process) { c.away = errors.New("refused") }, []string{"broker", "topics"}, "refused"},
+		"a topic is missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Models) }, []string{"topics"}, "models: unknown topic"},
+		"events are missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Events) }, []string{"topics"}, "events: unknown topic"},
+		"events are compacted": {func(c *cluster, _ *Process) { c.cleanup = "compact" }, []string{"topics"}, "compacted"},
+		"events have grown":    {func(c *cluster, _ *Process) { c.partitions[s.Topics.Events] = 3 }, nil, "2 partitions, events has 3"},
+		"events have grown and a topic is missing": {func(c *cluster, _ *Process) {
 			c.partitions[s.Topics.Events] = 3
 			delete(c.partitions, s.Topics.Models)
 		}, []string{"topics"}, ""},
-		"not started": {func(c *cluster, _ *Runtime) { c.groups = nil }, []string{"group featurize"}, "not started"},
-		"another group": {func(c *cluster, _ *Runtime) {
+		"not started": {func(c *cluster, _ *Process) { c.groups = nil }, []string{"group featurize"}, "not started"},
+		"another group": {func(c *cluster, _ *Process) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Group = "eerf-other-featurize" })
 		}, []string{"group featurize"}, "not started"},
-		"never joined": {func(c *cluster, _ *Runtime) {
+		"never joined": {func(c *cluster, _ *Process) {
 			c.groups = group(func(g *pipeline.GroupStatus) {
 				g.Joined, g.Joins, g.Since, g.Err = false, 0, time.Now(), errors.New("no right to")
 			})
 		}, []string{"group featurize"}, "no right to"},
-		"joining again": {func(c *cluster, _ *Runtime) {
+		"joining again": {func(c *cluster, _ *Process) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-rejoin/2) })
 		}, nil, "joining again for 5"},
-		"joining again for too long": {func(c *cluster, _ *Runtime) {
+		"joining again for too long": {func(c *cluster, _ *Process) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-2*rejoin) })
 		}, []string{"group featurize"}, "not joined for 20"},
-		"no feature set": {func(_ *cluster, r *Runtime) { r.Watch.state.Current = nil }, []string{"feature_set"}, "there is none yet"},
-		"far behind": {func(_ *cluster, r *Runtime) {
-			r.Counters.follow(StageFeaturize, 1, 0).ends(1_000_000)
+		"no feature set": {func(_ *cluster, r *Process) { r.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "there is none yet"},
+		"far behind": {func(_ *cluster, r *Process) {
+			r.Meter.Follow(meter.StageFeaturize, "events", 1, 0).Ends(1_000_000)
 		}, nil, ""},
 	} {
 		broker := &cluster{partitions: maps.Clone(topics), cleanup: "delete", groups: group(func(*pipeline.GroupStatus) {})}
-		r := NewRuntime(broker, s, zap.NewNop())
-		r.Watch.state.Current = &wire.Current{ID: "set"}
-		r.Watch.state.Sets = map[string]PublishedSet{"set": {ID: "set"}}
+		r := NewProcess(broker, s, zap.NewNop())
+		r.State = state.Still(s.State(), state.Snapshot{
+			Current: &wire.Current{ID: "set"}, Sets: map[string]state.Set{"set": {ID: "set"}},
+		})
 		c.change(broker, r)
 		var faulty, details []string
-		for _, condition := range r.Conditions(t.Context(), []string{StageFeaturize}, rejoin) {
+		for _, condition := range r.Conditions(t.Context(), []string{meter.StageFeaturize}, rejoin) {
 			if details = append(details, condition.Detail); !condition.OK {
 				faulty = append(faulty, condition.Name)
 			}
@@ -112,8 +115,8 @@ func TestConditions(t *testing.T) {
 }
 
 func TestTheFeatureSetIsAConditionOfFeaturizeAlone(t *testing.T) {
-	r := NewRuntime(&cluster{away: errors.New("refused")}, Default(), zap.NewNop())
-	for _, condition := range r.Conditions(t.Context(), []string{StageCalibrate, StageSubsample, StageSelect, StageTrain}, time.Second) {
+	r := NewProcess(&cluster{away: errors.New("refused")}, Default(), zap.NewNop())
+	for _, condition := range r.Conditions(t.Context(), []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageTrain}, time.Second) {
 		if condition.Name == ConditionFeatureSet {
 			t.Errorf("%+v", condition)
 		}

@@ -4,7 +4,12 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/subsample"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -19,22 +24,22 @@ type MemoryNeed struct {
 type MemoryLoad struct {
 	Stages     []string // that it runs
 	Partitions int      // of events that it holds at most
-	FetchBytes int64    // that the answer to one fetch takes at most
+	FetchBytes int64    // that the response to one fetch takes at most
 	Outputs    int      // K, as far as it is known
 }
 
 // processBytes is for the runtime, the connections and all that does not grow.
 const processBytes = 64 << 20
 
-// MemoryNeeds adds up what a process takes at the worst: with messages as large as the limits let through in all of its
+// MemoryNeeds adds up what a process takes at worst: with messages as large as the limits let through in all of its
 // partitions at once. Garbage that is not yet collected is not in it: the collector works harder as memory runs short.
 func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
-	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.watchNeed()}
+	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed()}
 	of := map[string]func(MemoryLoad) []MemoryNeed{
-		StageCalibrate: s.calibrateNeeds, StageSubsample: s.subsampleNeeds, StageSelect: s.selectNeeds,
-		StageFeaturize: s.featurizeNeeds, StageTrain: s.trainNeeds,
+		meter.StageCalibrate: s.calibrateNeeds, meter.StageSubsample: s.subsampleNeeds, meter.StageSelect: s.selectNeeds,
+		meter.StageFeaturize: s.featurizeNeeds, meter.StageTrain: s.trainNeeds,
 	}
-	for _, stage := range Stages() {
+	for _, stage := range meter.Stages() {
 		if slices.Contains(load.Stages, stage) {
 			needs = append(needs, of[stage](load)...)
 		}
@@ -44,13 +49,13 @@ func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
 
 // messageBytes is what one message takes while it is worked on: moved to where its numbers can be read, decoded, encoded.
 func (s Settings) messageBytes() int64 {
-	return s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + encodeBytes
+	return s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes
 }
 
 var inputKeys = []string{"kafka.batch_budget_bytes", "limits.budget_bytes", "limits.max_message_bytes", "memory.partitions"}
 
-// watchNeed is the feature sets that are kept, which every process follows.
-func (s Settings) watchNeed() MemoryNeed {
+// followerNeed is the feature sets that are kept, which every process follows.
+func (s Settings) followerNeed() MemoryNeed {
 	return MemoryNeed{"feature sets that are kept, and one that comes",
 		int64(s.Topics.KeepFeatureSets+2) * s.setBytes(), []string{"topics.keep_feature_sets", "topics.max_message_bytes"}}
 }
@@ -58,50 +63,50 @@ func (s Settings) watchNeed() MemoryNeed {
 // setBytes bounds a feature set: its dimensions are known after calibration, but it has to fit a message.
 func (s Settings) setBytes() int64 { return s.Topics.MaxMessageBytes }
 
-// calibrateNeeds: partitions are read in turn; the rows that are kept are joined, and then encoded.
+// calibrateNeeds: some partitions are read side by side; the rows that are kept are joined, and then encoded.
 func (s Settings) calibrateNeeds(load MemoryLoad) []MemoryNeed {
-	kept := max(calibrationBytes, int64(load.Partitions)*minCalibrationBytes)
-	return []MemoryNeed{{"calibrate: the rows learned from, and a fetch",
-		3*kept + load.FetchBytes + s.messageBytes() + int64(load.Partitions)*s.Limits.MaxMessageBytes, inputKeys}}
+	all := s.partitions(load)
+	side := min(all, calibrate.Scanners)
+	return []MemoryNeed{{"calibrate: the rows learned from, and those read",
+		3*calibrate.KeptBytes(int(all)) + side*(2*load.FetchBytes+s.messageBytes()), inputKeys}}
 }
 
-// subsampleNeeds: of each partition the fetch in hand, the next one, dead letters of as many bytes as one, and sums, of which
-// a checkpoint is a copy that is encoded.
+// partitions is how many partitions of events there are, whoever holds them.
+func (s Settings) partitions(load MemoryLoad) int64 {
+	return int64(max(s.Topics.Partitions, load.Partitions))
+}
+
+// subsampleNeeds: of each partition the current fetch, the next one, dead letters of as many bytes as one, sampled rows that
+// wait and a message of them, and sums, of which a checkpoint is a copy that is encoded.
 func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
 	e := s.Exploration
 	sums := wire.CheckpointBytes(e.CandidateCount(), load.Outputs)
-	needs := []MemoryNeed{
-		{"subsample: events of its partitions", n * (3*load.FetchBytes + s.messageBytes() + letterBytesMax), inputKeys},
+	input := 3*load.FetchBytes + s.messageBytes() + deadletter.PendingBytes
+	if e.Criterion.NeedsRows() {
+		input += 2*subsample.SampleBytes + events.ChunkBytes
+	}
+	return []MemoryNeed{
+		{"subsample: events of its partitions", n * input, inputKeys},
 		{"subsample: candidates and rows that wait for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
 		{"subsample: sums and checkpoints", 3 * n * sums, []string{"exploration.candidates", "memory.partitions"}},
 	}
-	if e.Criterion == scoring.Residual {
-		needs = append(needs,
-			MemoryNeed{"subsample: rows kept for later passes", e.RowMemory, []string{"exploration.row_memory"}},
-			MemoryNeed{"subsample: Gram sums", 3 * n * s.gramBytes(load), []string{"exploration.features", "exploration.rounds", "memory.partitions"}})
+}
+
+// selectNeeds: the newest checkpoint of every partition of events, whoever holds them, and their merger; the sample.
+func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
+	all := s.partitions(load) + 2
+	needs := []MemoryNeed{{"select: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 2*load.FetchBytes,
+		[]string{"exploration.candidates", "topics.partitions"}}}
+	if s.Exploration.Criterion.NeedsRows() {
+		needs = append(needs, MemoryNeed{"select: the sample and what is computed from it", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
 	}
 	return needs
 }
 
-func (s Settings) gramBytes(load MemoryLoad) int64 {
-	e := s.Exploration
-	return wire.GramBytes(scoring.ResidualColumns(e.Features, e.Rounds, e.CandidateCount(), load.Outputs))
-}
-
-// selectNeeds: the newest checkpoint of every partition of events, whoever holds them, and their merger.
-func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
-	all := int64(max(s.Topics.Partitions, load.Partitions)) + 2
-	bytes := all * wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs)
-	if s.Exploration.Criterion == scoring.Residual {
-		bytes += all * s.gramBytes(load)
-	}
-	return []MemoryNeed{{"select: checkpoints", bytes + 2*load.FetchBytes, []string{"exploration.candidates", "exploration.features", "topics.partitions"}}}
-}
-
 // outputCopies is how many outputs of max_output_bytes a partition holds: those that wait, those under way, those kept for
 // later ones.
-const outputCopies = 2 + spareMax
+const outputCopies = 2 + featurize.SpareOutputs
 
 // FeatureRowBytes bounds what a row adds to a features message, with k outputs of a model, but for passthrough columns.
 func (s Settings) FeatureRowBytes(k int) int64 {
@@ -112,11 +117,11 @@ func (s Settings) FeatureRowBytes(k int) int64 {
 	return bytes
 }
 
-// featurizeNeeds: of each partition the fetch under way to the output, the one in hand, and the next one.
+// featurizeNeeds: of each partition the fetch being sent, the current one, and the next one.
 func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
 	needs := []MemoryNeed{
-		{"featurize: events of its partitions", n * (3*load.FetchBytes + s.messageBytes() + 2*letterBytesMax), inputKeys},
+		{"featurize: events of its partitions", n * (3*load.FetchBytes + s.messageBytes() + 2*deadletter.PendingBytes), inputKeys},
 		{"featurize: outputs of its partitions", n * outputCopies * max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs)),
 			[]string{"featurize.max_output_bytes", "memory.partitions"}},
 		{"featurize: the feature set, for each partition", n * s.setBytes(), []string{"topics.max_message_bytes", "memory.partitions"}},
@@ -130,7 +135,7 @@ func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 
 // trainNeeds: all partitions of features are read at once, their sums merged and decomposed.
 func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
-	all := int64(max(s.Topics.Partitions, load.Partitions))
+	all := s.partitions(load)
 	m := int64(s.Exploration.Features)
 	message := s.Topics.MaxMessageBytes + 4*s.Topics.MaxMessageBytes // moved and decoded
 	needs := []MemoryNeed{

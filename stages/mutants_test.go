@@ -1,4 +1,4 @@
-package stages
+package stages_test
 
 import (
 	"bytes"
@@ -17,6 +17,13 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/hostile"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
 // hostileLimits are so small that a breach shows; codecTables is what decoding may allocate beside them.
@@ -29,7 +36,7 @@ const codecTables = 1 << 20
 // can be read.
 func TestMutants(t *testing.T) {
 	shapes := eventShapes(t)
-	victims := []*victim{newVictim(t, taskRegression), newVictim(t, taskClasses)}
+	victims := []*victim{newVictim(t, stagestest.Regression), newVictim(t, stagestest.Classes)}
 	of := 0 // the victim whose events the mutant was made of
 	hostile.Run(t, hostile.Suite{
 		Make: func(r *rand.Rand, into []byte) []byte {
@@ -39,8 +46,8 @@ func TestMutants(t *testing.T) {
 		},
 		Try: func(m *hostile.Meter, mutant []byte) (string, error) {
 			m.Within(hostileLimits.BudgetBytes+2*int64(len(mutant))+codecTables, func() {
-				batches, _ := victims[of].reader.read(mutant)
-				releaseAll(batches)
+				batches, _ := victims[of].reader.Read(mutant)
+				events.Release(batches)
 			})
 			return victims[of].try(mutant)
 		},
@@ -51,19 +58,19 @@ func TestMutants(t *testing.T) {
 // and in several, compressed, with dictionaries, and beside columns of other types that are passed through.
 func eventShapes(t testing.TB) map[string][]*hostile.Message {
 	shapes := map[string][]*hostile.Message{}
-	for _, task := range []string{taskRegression, taskClasses} {
+	for _, task := range []string{stagestest.Regression, stagestest.Classes} {
 		add := func(name string, options []ipc.Option, batches ...arrow.Record) {
 			shapes[task] = append(shapes[task], hostile.ArrowMessage(name, stream(t, options, batches...)))
 		}
-		clean, bad := events(t, task, 9, 1, faults{}), events(t, task, 20, 2, someFaults)
+		clean, bad := stagestest.Events(t, task, 9, 1, stagestest.Faults{}), stagestest.Events(t, task, 20, 2, stagestest.SomeFaults)
 		add("clean", nil, clean)
 		add("bad rows", nil, bad)
 		add("lz4", []ipc.Option{ipc.WithLZ4()}, bad)
 		add("zstd", []ipc.Option{ipc.WithZstd()}, bad)
-		add("several batches", nil, cut(t, bad, every(7))...)
+		add("several batches", nil, stagestest.Cut(t, bad, stagestest.Every(7))...)
 		coded := withDictionary(t, bad, "color")
 		add("dictionary", nil, coded)
-		add("growing dictionary", []ipc.Option{ipc.WithDictionaryDeltas(true)}, cut(t, coded, every(9))...)
+		add("growing dictionary", []ipc.Option{ipc.WithDictionaryDeltas(true)}, stagestest.Cut(t, coded, stagestest.Every(9))...)
 		for _, name := range []string{"flat", "temporal", "nested", "dictionary_kinds"} {
 			wide := withColumnsOf(t, task, name)
 			add(name, nil, wide)
@@ -124,8 +131,8 @@ func withColumnsOf(t testing.TB, task, name string) arrow.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := decode(t, raw)[0]
-	rows := events(t, task, int(others.NumRows()), 3, someFaults)
+	others := stagestest.Decode(t, raw)[0]
+	rows := stagestest.Events(t, task, int(others.NumRows()), 3, stagestest.SomeFaults)
 	rec := array.NewRecord(arrow.NewSchema(append(rows.Schema().Fields(), others.Schema().Fields()...), nil),
 		append(rows.Columns(), others.Columns()...), rows.NumRows())
 	t.Cleanup(rec.Release)
@@ -135,9 +142,9 @@ func withColumnsOf(t testing.TB, task, name string) arrow.Record {
 // victim is the stages under attack.
 type victim struct {
 	task       string
-	reader     *eventReader
-	subsampler *Subsampler
-	featurizer *Featurizer
+	reader     *events.Reader
+	subsampler *subsample.Subsampler
+	featurizer *featurize.Featurizer
 	checker    *arrowio.Decoder // of what comes out
 	features   int
 	source     pipeline.Record
@@ -145,15 +152,18 @@ type victim struct {
 
 func newVictim(t testing.TB, task string) *victim {
 	t.Helper()
-	s := testSettings(task)
-	s.Events.Passthrough = passed
-	s.Exploration.SampleRate = 0.7
-	rows := events(t, task, 300, 4, faults{null: 0.1})
-	spec, set := plan(t, s, rows, fullSpan(0)), explore(t, s, []arrow.Record{rows}).Set
+	e, c := explored.Events(task), explored.Exploration()
+	e.Passthrough, c.SampleRate = passed, 0.7
+	rows := stagestest.Events(t, task, 300, 4, stagestest.Faults{Null: 0.1})
+	spec, set := explored.Spec(t, e, c, rows), explored.FeatureSet(t, e, c, rows)
+	subsampler, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), wire.Partition{EndOffset: 1 << 40}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &victim{
-		task: task, reader: newEventReader(hostileLimits, spec.Encoder), subsampler: newSubsampler(t, spec, fullSpan(0), nil),
-		featurizer: NewFeaturizer(set, hostileLimits, 4<<10), checker: arrowio.NewDecoder(arrowio.Limits{}), features: set.Set.Features.Len(),
-		source: pipeline.Record{Topic: "events", Partition: 2, Key: []byte("customer"), Time: noon},
+		task: task, reader: events.NewReader(hostileLimits, spec.Encoder), subsampler: subsampler,
+		featurizer: featurize.New(set, hostileLimits, 4<<10), checker: arrowio.NewDecoder(arrowio.Limits{}), features: set.Set.Features.Len(),
+		source: pipeline.Record{Topic: "events", Partition: 2, Key: []byte("customer"), Time: stagestest.Noon},
 	}
 }
 
@@ -161,16 +171,16 @@ func newVictim(t testing.TB, task string) *victim {
 func (v *victim) try(value []byte) (reason string, err error) {
 	v.source.Value = value
 	v.source.Offset = v.subsampler.NextOffset()
-	batches, err := v.reader.read(value)
+	batches, err := v.reader.Read(value)
 	if err != nil {
 		v.subsampler.Refuse(v.source.Offset + 1)
 		return v.refused(err)
 	}
-	defer releaseAll(batches)
+	defer events.Release(batches)
 	if err := v.subsample(batches); err != nil {
 		return "", fmt.Errorf("subsample: %w", err)
 	}
-	if err := v.featurize(totalRows(batches)); err != nil {
+	if err := v.featurize(events.CountRows(batches)); err != nil {
 		return "", fmt.Errorf("featurize: %w", err)
 	}
 	return hostile.Accepted, nil
@@ -178,15 +188,15 @@ func (v *victim) try(value []byte) (reason string, err error) {
 
 // refused reads the reason in the dead letter, which the featurizer's must have as well.
 func (v *victim) refused(cause error) (reason string, err error) {
-	letter, err := wire.ParseDeadLetterHeaders(wireHeaders(refusedMessage(StageSubsample, v.source, cause, noon).Headers))
+	deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon).Headers))
 	if err != nil {
 		return "", err
 	}
-	if letter.Reason == reasonUnusable {
+	if deadLetter.Reason == deadletter.ReasonUnusable {
 		return "", cause
 	}
-	return letter.Reason, v.featurizer.Process(v.source, 0, noon, func(part Featurized) error {
-		if part.Letter == nil || !bytes.Equal(part.Letter.Value, v.source.Value) {
+	return deadLetter.Reason, v.featurizer.Process(v.source, 0, stagestest.Noon, func(part featurize.Part) error {
+		if part.DeadLetter == nil || !bytes.Equal(part.DeadLetter.Value, v.source.Value) {
 			return fmt.Errorf("the featurizer makes %+v of what is refused", part)
 		}
 		return nil
@@ -200,33 +210,33 @@ func (v *victim) subsample(batches []arrow.Record) error {
 		return err
 	}
 	c := v.subsampler.Counts()
-	if c.Rows != c.Scored+c.NotSampled+c.Unlabelled+c.Rejected || c.Rows-before.Rows != totalRows(batches) {
-		return fmt.Errorf("%d rows make %+v of %+v", totalRows(batches), c, before)
+	if c.Rows != c.Scored+c.NotSampled+c.Unlabelled+c.Rejected || c.Rows-before.Rows != events.CountRows(batches) {
+		return fmt.Errorf("%d rows make %+v of %+v", events.CountRows(batches), c, before)
 	}
 	for i, rows := range rejected {
 		if len(rows) == 0 {
 			continue
 		}
-		letter, err := rejectedRows(StageSubsample, v.source, batches[i], 0, rows, noon)
+		deadLetter, err := deadletter.Rejected(meter.StageSubsample, v.source, batches[i], 0, rows, stagestest.Noon)
 		if err != nil {
 			return err
 		}
-		if err := v.checkLetter(&letter, len(rows)); err != nil {
+		if err := v.checkDeadLetter(&deadLetter, len(rows)); err != nil {
 			return err
 		}
 	}
-	return v.subsampler.pass.scores.Sums().Validate()
+	return v.subsampler.Checkpoint(stagestest.Noon).Sums.Validate()
 }
 
 func (v *victim) featurize(rows int64) error {
-	var counts FeaturizeCounts
-	err := v.featurizer.Process(v.source, 0, noon, func(part Featurized) error {
-		counts.Add(part.Counts)
+	var counts meter.FeaturizeCounts
+	err := v.featurizer.Process(v.source, 0, stagestest.Noon, func(part featurize.Part) error {
+		meter.Add(&counts, part.Counts)
 		if part.Output == nil {
 			return nil
 		}
-		if part.Letter != nil {
-			if err := v.checkLetter(part.Letter, int(part.Counts.Rejected)); err != nil {
+		if part.DeadLetter != nil {
+			if err := v.checkDeadLetter(part.DeadLetter, int(part.Counts.Rejected)); err != nil {
 				return err
 			}
 		}
@@ -239,12 +249,12 @@ func (v *victim) featurize(rows int64) error {
 }
 
 // checkOutput reads an output message, and hands its memory back.
-func (v *victim) checkOutput(part Featurized) error {
+func (v *victim) checkOutput(part featurize.Part) error {
 	batches, err := v.checker.Decode(part.Output.Value)
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
-	defer releaseAll(batches)
+	defer events.Release(batches)
 	rows, _, err := wire.DecodeFeatures(batches[0], v.features)
 	if err == nil {
 		err = part.Rows.CheckRows(rows)
@@ -256,19 +266,19 @@ func (v *victim) checkOutput(part Featurized) error {
 	return err
 }
 
-// checkLetter reads a dead letter of so many rows.
-func (v *victim) checkLetter(letter *pipeline.Record, rows int) error {
-	head, err := wire.ParseDeadLetterHeaders(wireHeaders(letter.Headers))
+// checkDeadLetter reads a dead letter of so many rows.
+func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
+	head, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
 	if err != nil {
 		return fmt.Errorf("dead letter: %w", err)
 	}
-	batches, err := v.checker.Decode(letter.Value)
+	batches, err := v.checker.Decode(deadLetter.Value)
 	if err != nil {
 		return fmt.Errorf("dead letter: %w", err)
 	}
-	defer releaseAll(batches)
-	if head.Reason == "" || totalRows(batches) != int64(rows) {
-		return fmt.Errorf("dead letter of %d rows for %d, reason %q", totalRows(batches), rows, head.Reason)
+	defer events.Release(batches)
+	if head.Reason == "" || events.CountRows(batches) != int64(rows) {
+		return fmt.Errorf("dead letter of %d rows for %d, reason %q", events.CountRows(batches), rows, head.Reason)
 	}
 	return nil
 }
@@ -278,11 +288,11 @@ func FuzzEvents(f *testing.F) {
 	for task, messages := range eventShapes(f) {
 		for _, m := range messages {
 			if len(m.Bytes) < 8<<10 {
-				f.Add(m.Bytes, task == taskRegression)
+				f.Add(m.Bytes, task == stagestest.Regression)
 			}
 		}
 	}
-	victims := map[bool]*victim{true: newVictim(f, taskRegression), false: newVictim(f, taskClasses)}
+	victims := map[bool]*victim{true: newVictim(f, stagestest.Regression), false: newVictim(f, stagestest.Classes)}
 	f.Fuzz(func(t *testing.T, value []byte, regression bool) {
 		if reason, err := victims[regression].try(value); err != nil || reason == "" {
 			t.Errorf("reason %q, %v", reason, err)

@@ -3,41 +3,45 @@ package telemetry
 import (
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // churn compares the feature set in use with the one before. It remembers the last comparison.
 type churn struct {
+	mu              sync.Mutex
 	current, before string // ids compared
 	ratio           float64
 }
 
-// of is the share of the features in use that are not in the set of the next lower sequence number. It is not known where
-// the topic has no such set.
-func (c *churn) of(state stages.State) (ratio float64, known bool) {
-	current := state.CurrentSet()
+// of is the share of the features in use that are not in the set of the next lower sequence number. It is unknown where the
+// topic has no such set.
+func (c *churn) of(now state.Snapshot) float64 {
+	current := now.CurrentSet()
 	if current == nil {
-		return 0, false
+		return unknown
 	}
-	sets := state.SetsBySequence()
-	at := slices.IndexFunc(sets, func(set stages.PublishedSet) bool {
+	sets := now.SetsBySequence()
+	at := slices.IndexFunc(sets, func(set state.Set) bool {
 		return set.ID != current.ID && set.Set.Lineage.Sequence < current.Set.Lineage.Sequence
 	})
 	if at < 0 {
-		return 0, false
+		return unknown
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if before := sets[at]; c.current != current.ID || c.before != before.ID {
-		*c = churn{current.ID, before.ID, Churn(current.Set, before.Set)}
+		c.current, c.before, c.ratio = current.ID, before.ID, Churn(current.Set, before.Set)
 	}
-	return c.ratio, true
+	return c.ratio
 }
 
 // Churn is the share of the features of set that are not among those of before. A feature is the same if it is the same
-// draw: the candidate of the same number from the same seed and distribution. Its scale, the bandwidth, may have been learned
-// anew meanwhile.
+// draw: the candidate of the same number from the same seed and distribution. Its scale, the bandwidth, may have changed
+// meanwhile.
 func Churn(set, before *wire.FeatureSet) float64 {
 	if !sameDraws(set, before) {
 		return 1

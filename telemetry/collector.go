@@ -1,17 +1,55 @@
 package telemetry
 
 import (
-	"strconv"
-	"sync"
+	"math"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/histogram"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
+
+// namespace begins the name of every metric of this module.
+const namespace = "eerf_"
+
+// metric is a row of the table of metrics.
+type metric struct {
+	name   string // without the namespace; it ends with the unit, of a counter with total
+	kind   string
+	unit   string // seconds, bytes or ratio; empty = a plain number
+	labels string // names with spaces between them, in the order of the values
+	help   string
+	source source
+}
+
+// Kinds of metrics.
+const (
+	counter    = "counter"
+	gauge      = "gauge"
+	histograms = "histogram"
+)
+
+// source sends the values of a metric.
+type source func(r *reading, out output)
+
+// reading is what the values come from, read once for all metrics.
+type reading struct {
+	stages.Snapshot
+	requests []pipeline.RequestStats
+	process  Process
+	topics   state.Config
+	set      *wire.FeatureSet // in use; nil = none
+	churn    float64
+}
 
 // Process says of a process what its stages do not know.
 type Process struct {
@@ -22,127 +60,120 @@ type Process struct {
 	MemoryWorstCase int64 // bytes that it may need at the worst, by its configuration; 0 = not known
 }
 
-// collector turns what the runtime of a process says into metrics, each time it is asked.
-type collector struct {
-	runtime *stages.Runtime
-	process Process
+// NewRegistry returns what gathers the metrics of a process: those of the stages, with the label pipeline, and those of the
+// Go runtime (memory and its limit among them) and of the process as the client library names them.
+func NewRegistry(runtime *stages.Process, process Process) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	labels := prometheus.Labels{"pipeline": runtime.Settings.Pipeline.Name}
+	c := &collector{runtime: runtime, process: process}
+	for _, m := range metrics {
+		c.descs = append(c.descs, prometheus.NewDesc(namespace+m.name, m.help, strings.Fields(m.labels), nil))
+	}
+	prometheus.WrapRegistererWith(labels, registry).MustRegister(c)
+	registry.MustRegister(
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.MetricsMemory)),
+	)
+	return registry
+}
 
-	mu    sync.Mutex // guards churn
-	churn churn
+// Handler serves the metrics of a registry in the text format of Prometheus or in OpenMetrics, as asked for.
+func Handler(registry *prometheus.Registry, logger *zap.Logger) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		ErrorLog:          zap.NewStdLog(logger.Named("metrics")),
+		EnableOpenMetrics: true,
+	})
+}
+
+// collector turns what a process says of itself into metrics, each time it is asked.
+type collector struct {
+	runtime *stages.Process
+	process Process
+	descs   []*prometheus.Desc // of metrics
+	churn   churn
 }
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range definitions {
+	for _, desc := range c.descs {
 		ch <- desc
 	}
 }
 
 // Collect implements [prometheus.Collector].
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	out := sink(ch)
-	now := c.runtime.Snapshot()
-	out.totals(now.Totals)
-	out.traffic(now.Totals, now.Activity)
-	out.budgets(now.Activity.Budgets)
-	out.partitions(now.Partitions)
-	out.groups(now.Groups)
+	r := &reading{Snapshot: c.runtime.Snapshot(), process: c.process, topics: c.runtime.Settings.State()}
 	if reporter, ok := c.runtime.Broker.(pipeline.RequestReporter); ok {
-		out.requests(reporter.Requests())
+		r.requests = reporter.Requests()
 	}
-	out.exploration(now.State, now.Activity.MissingRows)
-	ratio, known := c.churnOf(now.State)
-	out.featureSet(now.State, ratio, known)
-	out.model(now.Activity.Model)
-	out.challenges(now.Activity.Challenges)
-	out.process(c.process)
-}
-
-// churnOf is [churn.of], for several scrapes at a time.
-func (c *collector) churnOf(state stages.State) (ratio float64, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.churn.of(state)
-}
-
-// sink takes metrics.
-type sink chan<- prometheus.Metric
-
-func (s sink) gauge(desc *prometheus.Desc, value float64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-}
-
-func (s sink) counter(desc *prometheus.Desc, value int64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
-}
-
-// seconds is a counter of time.
-func (s sink) seconds(desc *prometheus.Desc, value float64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
-}
-
-// time is a gauge of seconds since 1970; a zero time is not sent.
-func (s sink) time(desc *prometheus.Desc, t time.Time, labels ...string) {
-	if !t.IsZero() {
-		s.gauge(desc, float64(t.UnixMilli())/1000, labels...)
+	if current := r.State.CurrentSet(); current != nil {
+		r.set = current.Set
+	}
+	r.churn = c.churn.of(r.State)
+	for i, m := range metrics {
+		kind := prometheus.GaugeValue
+		if m.kind == counter {
+			kind = prometheus.CounterValue
+		}
+		m.source(r, output{c.descs[i], kind, ch})
 	}
 }
 
-func (s sink) histogram(desc *prometheus.Desc, h histogram.Snapshot, labels ...string) {
+// output takes the values of a metric, each with the values of its labels.
+type output struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	ch   chan<- prometheus.Metric
+}
+
+// unknown is a value that is not sent.
+var unknown = math.NaN()
+
+func (o output) value(v float64, labels ...string) {
+	if !math.IsNaN(v) {
+		o.ch <- prometheus.MustNewConstMetric(o.desc, o.kind, v, labels...)
+	}
+}
+
+func (o output) count(n int64, labels ...string) { o.value(float64(n), labels...) }
+
+// outcomes are those that all stages know.
+func (o output) outcomes(stage string, used, undecodable int64) {
+	o.count(used, stage, "used")
+	o.count(undecodable, stage, "undecodable")
+}
+
+func (o output) times(h histogram.Snapshot, labels ...string) {
 	buckets := make(map[float64]uint64, len(h.Bounds))
 	for i, bound := range h.Bounds {
 		buckets[bound] = h.Below[i]
 	}
-	s <- prometheus.MustNewConstHistogram(desc, h.Count, h.Sum, buckets, labels...)
+	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, buckets, labels...)
 }
 
-func (s sink) process(p Process) {
-	s.gauge(buildInfo, 1, p.Version, p.Revision, scoring.Kernel())
-	if p.MemoryLimit > 0 {
-		s.gauge(memoryLimit, float64(p.MemoryLimit))
+// where is a value that is known under a condition.
+func where(known bool, v float64) float64 {
+	if !known {
+		return unknown
 	}
-	if p.MemoryWorstCase > 0 {
-		s.gauge(memoryWorstCase, float64(p.MemoryWorstCase))
-	}
+	return v
 }
 
-// partitions tells of lag and checkpoints.
-func (s sink) partitions(statuses []stages.PartitionStatus) {
-	for _, p := range statuses {
-		partition := strconv.Itoa(p.Partition)
-		s.gauge(nextOffset, float64(p.NextOffset), p.Stage, partition)
-		if !p.FetchedAt.IsZero() { // before, nothing is known
-			s.gauge(lagSeconds, p.Lag.Seconds(), p.Stage, partition)
-		}
-		if p.EndOffset > 0 || !p.FetchedAt.IsZero() {
-			s.gauge(lagMessages, float64(p.LagMessages()), p.Stage, partition)
-			s.gauge(lagRows, p.LagRows, p.Stage, partition)
-		}
-		s.time(fetchTimestamp, p.FetchedAt, p.Stage, partition)
-		if p.Stage == stages.StageSubsample {
-			s.time(checkpointTimestamp, p.CheckpointAt, partition)
-			s.gauge(unsavedRows, float64(p.UnsavedRows), partition)
-		}
+// truth is 1 for true.
+func truth(b bool) float64 {
+	if b {
+		return 1
 	}
+	return 0
 }
 
-func (s sink) groups(groups map[string]pipeline.GroupStatus) {
-	for stage, group := range groups {
-		joined := 0.0
-		if group.Joined {
-			joined = 1
-		}
-		s.gauge(groupJoined, joined, stage)
-		s.counter(groupJoinsTotal, group.Joins, stage)
-		s.gauge(ownedPartitions, float64(len(group.Partitions)), stage)
-	}
-}
+// timestamp is a time in seconds since 1970; the zero time is unknown.
+func timestamp(t time.Time) float64 { return where(!t.IsZero(), float64(t.UnixMilli())/1000) }
 
-func (s sink) requests(requests []pipeline.RequestStats) {
-	for _, r := range requests {
-		s.counter(brokerRequestsTotal, int64(r.OK), r.Operation, "ok")
-		s.counter(brokerRequestsTotal, int64(r.Refused), r.Operation, "refused")
-		s.counter(brokerRequestsTotal, int64(r.Failed), r.Operation, "retried")
-		s.histogram(brokerRequestSeconds, r.Seconds, r.Operation)
+// ratio is a share of percent; nil is unknown.
+func ratio(percent *float64) float64 {
+	if percent == nil {
+		return unknown
 	}
+	return *percent / 100
 }

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,26 +16,23 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	dto "github.com/prometheus/client_model/go"
-
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/telemetry"
 )
 
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// patience bounds every wait of a test: generous, because nothing waits for it unless it fails.
-const patience = 90 * time.Second
 
 const partitions = 2
 
@@ -42,53 +40,32 @@ const partitions = 2
 type bench struct {
 	t        *testing.T
 	ctx      context.Context
+	server   *stagestest.Broker
 	broker   *kafka.Client
-	addrs    []string
 	settings stages.Settings
 	classes  bool // labels are yes and no instead of numbers
+	// fetchBytes bounds the fetches of the processes, but for a message; 0 = as usual.
+	fetchBytes int
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	ctx, cancel := context.WithCancel(context.Background())
+	server := stagestest.NewBroker(t)
+	t.Cleanup(cancel)
 	s := stages.Default()
 	s.Pipeline.Name, s.Topics.Partitions = "bench", partitions
 	s.Events.Label = []string{"y"}
 	s.Exploration.Candidates, s.Exploration.Features = 64, 8
-	s.Exploration.SampleRate, s.Exploration.SampleRows = 0.5, 300
-	s.Exploration.CalibrationRows, s.Exploration.CalibrationTimeout = 100, 100*time.Millisecond
+	s.Exploration.SampleRate, s.Exploration.MinRows, s.Exploration.CalibrationRows = 0.5, 300, 100
 	s.Subsample.CheckpointRows, s.Subsample.CheckpointInterval = 50, 50*time.Millisecond
 	s.Featurize.CommitInterval = 50 * time.Millisecond
 	s.Train.Interval, s.Train.MinRows = 50*time.Millisecond, 50
-	b := &bench{t: t, ctx: ctx, addrs: server.Addrs(), settings: s}
-	b.broker = b.dial()
-	if _, err := stages.CreateTopics(ctx, b.broker, s.Topics); err != nil {
+	b := &bench{t: t, ctx: ctx, server: server, broker: server.Dial(nil), settings: s}
+	if _, err := topics.Create(ctx, b.broker, s.Topics); err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func (b *bench) dial() *kafka.Client {
-	b.t.Helper()
-	c := kafka.DefaultConfig()
-	c.Brokers, c.FetchMaxWait = b.addrs, 20*time.Millisecond
-	c.SessionTimeout, c.HeartbeatInterval = 6*time.Second, 50*time.Millisecond
-	client, err := kafka.New(c, zap.NewNop())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(func() { client.Close() })
-	return client
 }
 
 // event is a message of so many rows with a time; every tenth row has no label, every eleventh a NaN.
@@ -157,7 +134,7 @@ func (b *bench) fill(messages int) (bytes int64) {
 
 // process runs stages and serves their metrics over HTTP.
 type process struct {
-	*stages.Runtime
+	*stages.Process
 	t        *testing.T
 	registry *prometheus.Registry
 	url      string
@@ -168,20 +145,20 @@ type process struct {
 // run starts a process until the test, or its stop, ends it. wrap may put something between it and the broker.
 func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...string) *process {
 	b.t.Helper()
-	var broker pipeline.Broker = b.dial()
+	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes) })
 	if wrap != nil {
 		broker = wrap(broker)
 	}
-	p := &process{Runtime: stages.NewRuntime(pipeline.Observe(broker), b.settings, zap.NewNop()), t: b.t}
+	p := &process{Process: stages.NewProcess(pipeline.Observe(broker), b.settings, zap.NewNop()), t: b.t}
 	p.DrainTimeout = 5 * time.Second
-	p.registry = telemetry.NewRegistry(p.Runtime, telemetry.Process{
+	p.registry = telemetry.NewRegistry(p.Process, telemetry.Process{
 		Version: "v1", Revision: "abc", MemoryLimit: 1 << 30, MemoryWorstCase: 1 << 29,
 	})
 	server := httptest.NewServer(telemetry.Handler(p.registry, zap.NewNop()))
 	p.url, p.client = server.URL, server.Client()
 	ctx, cancel := context.WithCancel(b.ctx)
 	done := make(chan error, 1)
-	go func() { done <- stages.Run(ctx, p.Runtime, names, false) }()
+	go func() { done <- p.Process.Run(ctx, names...) }()
 	p.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -246,17 +223,12 @@ func hasLabels(m *dto.Metric, labels []string) bool {
 // until waits for a metric that the condition accepts.
 func (p *process) until(what string, ok func(m families) bool) families {
 	p.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience / 2); ; <-tick.C {
-		m := p.scrape()
-		if ok(m) {
-			return m
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("not in time: %s", what)
-		}
-	}
+	var m families
+	stagestest.Until(p.t, what, func() bool {
+		m = p.scrape()
+		return ok(m)
+	})
+	return m
 }
 
 // is says that a metric has a value.

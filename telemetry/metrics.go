@@ -1,154 +1,356 @@
 package telemetry
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"strconv"
 
-// namespace begins the name of every metric of this module.
-const namespace = "eerf"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+)
 
-// definitions has every metric that the collector sends.
-var definitions []*prometheus.Desc
+// metrics is the table. The test of this package with -update writes from it what docs/operations.md and testdata say.
+var metrics = []metric{
+	// What was handled, by stage. What is counted is there from the start, at 0.
+	{"rows_total", counter, "", "stage outcome",
+		"Rows, by what became of them; each has one outcome in a stage. Calibrate: `read`; subsample: `scored`, `not_sampled`, `unlabelled`, `rejected`; featurize: `featurized`, `rejected`; train: `trained`, `unlabelled`, `duplicate`.",
+		func(r *reading, out output) {
+			t := r.Totals
+			out.count(t.Calibrate.Rows, meter.StageCalibrate, "read")
+			out.count(t.Scoring.Scored, meter.StageSubsample, "scored")
+			out.count(t.Scoring.NotSampled, meter.StageSubsample, "not_sampled")
+			out.count(t.Scoring.Unlabelled, meter.StageSubsample, "unlabelled")
+			out.count(t.Scoring.Rejected, meter.StageSubsample, "rejected")
+			out.count(t.Featurize.Featurized, meter.StageFeaturize, "featurized")
+			out.count(t.Featurize.Rejected, meter.StageFeaturize, "rejected")
+			out.count(t.Train.Rows, meter.StageTrain, "trained")
+			out.count(t.Train.Unlabelled, meter.StageTrain, "unlabelled")
+			out.count(t.Train.Duplicate, meter.StageTrain, "duplicate")
+		}},
+	{"messages_total", counter, "", "stage outcome",
+		"Messages read, by what became of them: `used`, `undecodable`, and for train `other_set` (of another feature set than the one trained on).",
+		func(r *reading, out output) {
+			t := r.Totals
+			out.outcomes(meter.StageCalibrate, t.Calibrate.Messages-t.Calibrate.Undecodable, t.Calibrate.Undecodable)
+			out.outcomes(meter.StageSubsample, t.Scoring.Messages-t.Scoring.Undecodable, t.Scoring.Undecodable)
+			out.outcomes(meter.StageFeaturize, t.Featurize.Messages-t.Featurize.Undecodable, t.Featurize.Undecodable)
+			out.outcomes(meter.StageTrain, t.Train.Messages-t.Train.OtherSet-t.Train.Undecodable, t.Train.Undecodable)
+			out.count(t.Train.OtherSet, meter.StageTrain, "other_set")
+		}},
+	{"message_bytes_total", counter, "bytes", "stage outcome",
+		"Bytes of the messages read (keys, values, headers), by what became of the messages.",
+		func(r *reading, out output) {
+			for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageFeaturize, meter.StageTrain} {
+				out.outcomes(stage, r.Activity.Traffic[stage].UsedBytes, r.Activity.Traffic[stage].UndecodableBytes)
+			}
+			out.count(r.Activity.Traffic[meter.StageTrain].OtherSetBytes, meter.StageTrain, "other_set")
+		}},
+	{"output_messages_total", counter, "", "stage",
+		"Messages that were written and acknowledged: of featurize those of features, of subsample those of sampled rows.",
+		written(func(t meter.Traffic) int64 { return t.OutputMessages })},
+	{"output_bytes_total", counter, "bytes", "stage", "Bytes of the messages that were written and acknowledged.",
+		written(func(t meter.Traffic) int64 { return t.OutputBytes })},
+	{"encoded_values_total", counter, "", "stage treatment",
+		"Values that the encoder did not take as they are: nulls `imputed`, categories that calibration did not see (`unseen_category`), numbers `clipped`. If it grows, the data drift from what calibration saw.",
+		func(r *reading, out output) {
+			s, f := r.Totals.Scoring, r.Totals.Featurize
+			out.count(s.Imputed, meter.StageSubsample, "imputed")
+			out.count(s.UnseenCategory, meter.StageSubsample, "unseen_category")
+			out.count(s.Clipped, meter.StageSubsample, "clipped")
+			out.count(f.Imputed, meter.StageFeaturize, "imputed")
+			out.count(f.UnseenCategory, meter.StageFeaturize, "unseen_category")
+			out.count(f.Clipped, meter.StageFeaturize, "clipped")
+		}},
+	{"unseen_class_rows_total", counter, "", "stage",
+		"Rows of classes that are neither configured nor were seen in calibration: not scored, not trained on.",
+		func(r *reading, out output) {
+			out.count(r.Totals.Scoring.UnseenClass, meter.StageSubsample)
+			out.count(r.Totals.Featurize.UnseenClass, meter.StageFeaturize)
+		}},
+	{"prediction_rows_total", counter, "", "outcome",
+		"With `featurize.predictions`, rows `predicted`, and rows without a prediction: `no_model`, `other_feature_set`, `unusable_model`.",
+		func(r *reading, out output) {
+			f := r.Totals.Featurize
+			out.count(f.Predicted, "predicted")
+			out.count(f.NoModel, "no_model")
+			out.count(f.OtherSetModel, "other_feature_set")
+			out.count(f.UnusableModel, "unusable_model")
+		}},
+	{"missing_offsets_total", counter, "", "", "Offsets of events that retention removed before they were featurized.",
+		func(r *reading, out output) { out.count(r.Totals.Featurize.MissingOffsets) }},
+	{"undecodable_records_total", counter, "", "topic",
+		"Records under the pipeline's own keys of a control topic that could not be decoded and were passed over, each time that one was read.",
+		func(r *reading, out output) {
+			for t, n := range r.State.Undecodable {
+				topic := r.topics.Name(state.Topic(t))
+				out.count(n+r.Activity.Undecodable[topic], topic)
+			}
+		}},
+	{"dead_letters_total", counter, "", "stage reason",
+		"Dead letters sent: refused messages, and messages with rejected rows (by the reason of the first).",
+		func(r *reading, out output) {
+			for cause, n := range r.Activity.DeadLetters {
+				out.count(n, cause.Stage, cause.Reason)
+			}
+		}},
+	{"stage_busy_seconds_total", counter, "seconds", "stage",
+		"Time that a stage worked, summed over its partitions: its rate is cores, about.",
+		func(r *reading, out output) {
+			for _, stage := range meter.Stages() {
+				out.value(r.Totals.Seconds[stage], stage)
+			}
+		}},
+	{"message_handling_seconds", histograms, "seconds", "stage",
+		"Time from taking a message in hand to having scored it, made its features or added it to the sums; for features with the time in which the broker could not take them.",
+		func(r *reading, out output) {
+			for stage, times := range r.Activity.Handling {
+				out.times(times, stage)
+			}
+		}},
+	{"feature_delay_seconds", histograms, "seconds", "",
+		"Time from the timestamp of an event message to the acknowledgement of its features.",
+		func(r *reading, out output) { out.times(r.Activity.Delay) }},
 
-// define adds a metric to the definitions.
-func define(name, help string, labels ...string) *prometheus.Desc {
-	desc := prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
-	definitions = append(definitions, desc)
-	return desc
+	// Where the stages stand in the partitions that the process reads.
+	{"lag_seconds", gauge, "seconds", "stage partition",
+		"Age, by its timestamp, of the first message that is not processed (not scored; whose features are not acknowledged; not added to the sums of training); 0 when all are. Of subsample only while a partition is read for an exploration. Train reads `features` every `train.interval`, and between two readings it is so much behind.",
+		ofPartitions(func(p meter.PartitionStatus) float64 { return where(!p.FetchedAt.IsZero(), p.Lag.Seconds()) })},
+	{"lag_messages", gauge, "", "stage partition", "Offsets from the first message that is not processed to the end of the log.",
+		ofPartitions(func(p meter.PartitionStatus) float64 { return where(endKnown(p), float64(p.LagMessages())) })},
+	{"lag_rows", gauge, "", "stage partition", "Rows in the messages that are not processed, estimated by the rows of a message so far.",
+		ofPartitions(func(p meter.PartitionStatus) float64 { return where(endKnown(p), p.LagRows) })},
+	{"next_offset", gauge, "", "stage partition", "Offset of the first message that is not processed.",
+		ofPartitions(func(p meter.PartitionStatus) float64 { return float64(p.NextOffset) })},
+	{"last_fetch_timestamp_seconds", gauge, "seconds", "stage partition", "When the broker last answered a request for messages.",
+		ofPartitions(func(p meter.PartitionStatus) float64 { return timestamp(p.FetchedAt) })},
+	{"checkpoint_timestamp_seconds", gauge, "seconds", "partition",
+		"When the newest checkpoint of a partition that is being scored was written.",
+		ofScored(func(p meter.PartitionStatus) float64 { return timestamp(p.CheckpointAt) })},
+	{"unsaved_rows", gauge, "", "partition", "Rows of a partition that is being scored that are in no checkpoint yet and would be read again.",
+		ofScored(func(p meter.PartitionStatus) float64 { return float64(p.UnsavedRows) })},
+
+	// Consumer groups and the broker.
+	{"group_joined", gauge, "", "stage",
+		"1 while the process is a member of the stage's consumer group, with partitions or without.",
+		ofGroups(func(g pipeline.GroupStatus) float64 { return truth(g.Joined) })},
+	{"group_joins_total", counter, "", "stage",
+		"Times that the process joined the stage's consumer group: the first time, and at every rebalance.",
+		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(g.Joins) })},
+	{"owned_partitions", gauge, "", "stage", "Partitions assigned to the process.",
+		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(len(g.Partitions)) })},
+	{"broker_requests_total", counter, "", "operation outcome",
+		"Requests to the brokers: `ok`, `refused` (asking again would not help) or `retried`.",
+		func(r *reading, out output) {
+			for _, stats := range r.requests {
+				out.count(int64(stats.OK), stats.Operation, "ok")
+				out.count(int64(stats.Refused), stats.Operation, "refused")
+				out.count(int64(stats.Failed), stats.Operation, "retried")
+			}
+		}},
+	{"broker_request_duration_seconds", histograms, "seconds", "operation",
+		"Time of requests to the brokers; a fetch waits there while nothing comes.",
+		func(r *reading, out output) {
+			for _, stats := range r.requests {
+				out.times(stats.Seconds, stats.Operation)
+			}
+		}},
+
+	// Explorations and feature sets.
+	{"exploration_running", gauge, "", "", "1 while an exploration is under way.",
+		one(func(r *reading) float64 { return truth(r.State.Running() != nil) })},
+	{"exploration_sequence", gauge, "", "", "Sequence number of the newest exploration.",
+		of(newest, func(spec *wire.Spec) float64 { return float64(spec.Sequence) })},
+	{"exploration_planned_timestamp_seconds", gauge, "seconds", "", "When the newest exploration was planned.",
+		of(newest, func(spec *wire.Spec) float64 { return timestamp(spec.PlannedAt) })},
+	{"exploration_planning_missing_rows", gauge, "", "",
+		"Labelled rows that are missing for a plan, from the process that plans; 0 when none are.",
+		one(func(r *reading) float64 { return float64(r.Activity.Planning.MissingRows) })},
+	{"exploration_planning_failed", gauge, "", "", "1 while the last plan failed, from the process that plans; its log says why.",
+		one(func(r *reading) float64 { return truth(r.Activity.Planning.Fault != "") })},
+	{"exploration_missing_rows", gauge, "", "",
+		"Rows that the running exploration has yet to score, as far as checkpoints tell, from the process that selects. What scoring workers are to be scaled by.",
+		one(func(r *reading) float64 { return where(r.Activity.MissingRows >= 0, float64(r.Activity.MissingRows)) })},
+	{"exploration_round", gauge, "", "",
+		"Round of the selection in hand, from 1 on, from the process that selects; 0 when there is none.",
+		one(func(r *reading) float64 { return float64(r.Activity.Round) })},
+	{"exploration_rounds", gauge, "", "", "Rounds that the selection in hand has at most; 0 when there is none.",
+		one(func(r *reading) float64 { return float64(r.Activity.Rounds) })},
+	{"feature_set_info", gauge, "", "feature_set exploration criterion", "1, with the id of the feature set in use.",
+		func(r *reading, out output) {
+			if r.set != nil {
+				out.value(1, r.State.Current.ID, r.State.Current.Exploration, r.set.Lineage.Criterion.String())
+			}
+		}},
+	{"feature_set_timestamp_seconds", gauge, "seconds", "", "When the feature set in use was made current.",
+		of(current, func(r *reading) float64 { return timestamp(r.State.Current.Time) })},
+	{"feature_set_sequence", gauge, "", "", "Sequence number of the exploration that the feature set in use came from.",
+		of(current, func(r *reading) float64 { return float64(r.State.Current.Sequence) })},
+	{"feature_set_features", gauge, "", "", "Features in the set in use (M).",
+		of(current, func(r *reading) float64 { return float64(r.set.Set.Features.Len()) })},
+	{"feature_set_scored_rows", gauge, "", "", "Rows that the feature set in use was selected by.",
+		of(current, func(r *reading) float64 { return float64(r.set.Lineage.Rows) })},
+	{"feature_set_confidence_radius", gauge, "", "",
+		"Confidence radius of the scores of the set in use (Hoeffding, for bounded feature maps).",
+		of(current, func(r *reading) float64 { return r.set.Lineage.Radius })},
+	{"feature_set_large_sample_confidence_radius", gauge, "", "",
+		"Greatest large-sample confidence radius among the features of the set in use, for unbounded feature maps.",
+		of(current, func(r *reading) float64 { return r.set.Lineage.LargeSampleRadius })},
+	{"feature_set_features_above_noise", gauge, "", "", "Features of the set in use whose score is above the noise level.",
+		of(current, func(r *reading) float64 { return float64(r.set.Lineage.AboveNoise) })},
+	{"feature_set_cutoff_score", gauge, "", "", "Score of the last feature that was kept.",
+		of(current, func(r *reading) float64 { return r.set.Lineage.Cutoff })},
+	{"feature_set_churn_ratio", gauge, "ratio", "",
+		"Share of the features in use that the set before (the next lower sequence number on the topic) did not have; absent where there is none. A feature is the same if it is the same draw, whatever its bandwidth; another seed, map, sampler or set of columns is a churn of 1.",
+		one(func(r *reading) float64 { return r.churn })},
+
+	// Models, from the process that trains.
+	{"model_info", gauge, "", "model feature_set loss",
+		"1, with the id of the model in use. This and the other metrics of models are served by the process that trains.",
+		func(r *reading, out output) {
+			if m := r.Activity.Model; m != nil {
+				out.value(1, m.ID, m.FeatureSetID, m.Model.Loss)
+			}
+		}},
+	{"model_timestamp_seconds", gauge, "seconds", "", "When the model in use was trained.",
+		of(model, func(m *wire.Model) float64 { return timestamp(m.TrainedAt) })},
+	{"model_training_rows", gauge, "", "", "Rows that the model in use was fitted on.",
+		of(model, func(m *wire.Model) float64 { return float64(m.TrainRows) })},
+	{"model_error_ratio", gauge, "ratio", "measure",
+		"Held-out error of the model in use when it was trained, 1 being 100 %: `misclassification`; or `relative_squared_error` and `unexplained_variance`.",
+		func(r *reading, out output) {
+			if m := r.Activity.Model; m != nil {
+				out.value(ratio(m.Metrics.Misclassification), "misclassification")
+				out.value(ratio(m.Metrics.RelativeSquaredError), "relative_squared_error")
+				out.value(ratio(m.Metrics.UnexplainedVariance), "unexplained_variance")
+			}
+		}},
+	{"model_constant_error_ratio", gauge, "ratio", "",
+		"Held-out error of the best constant prediction, in the main measure of the model in use.",
+		of(model, func(m *wire.Model) float64 { return ratio(m.Metrics.ConstantError) })},
+	{"model_challenger_timestamp_seconds", gauge, "seconds", "", "When the newest model was trained, whether or not it is in use.",
+		one(func(r *reading) float64 { return timestamp(r.Activity.Challenges.At) })},
+	{"model_challengers_total", counter, "", "verdict",
+		"Models that were trained, by the verdict on each: those that took the place of the one in use, and those that did not.",
+		func(r *reading, out output) {
+			for _, verdict := range wire.Verdicts() {
+				out.count(r.Activity.Challenges.Verdicts[verdict], string(verdict))
+			}
+		}},
+	{"model_compared_error_ratio", gauge, "ratio", "model measure",
+		"Error of the newest model (`challenger`) and of the one that was in use (`incumbent`) on the same held-out rows.",
+		func(r *reading, out output) {
+			if last := compared(r); last != nil {
+				out.value(ratio(last.ChallengerError), "challenger", last.Measure)
+				out.value(ratio(last.IncumbentError), "incumbent", last.Measure)
+			}
+		}},
+	{"model_compared_rows", gauge, "", "", "Held-out rows that the newest model and the one that was in use were compared on.",
+		of(compared, func(j *wire.Judgement) float64 { return float64(j.Rows) })},
+	{"model_pinned", gauge, "", "", "1 while the model in use is pinned by a rollback.",
+		one(func(r *reading) float64 { return truth(r.Activity.Challenges.Pin != "") })},
+
+	// The process.
+	{"memory_limit_bytes", gauge, "bytes", "",
+		"Resident memory that the process may take: as configured, or the limit of its container; absent without a limit. Beside it `process_resident_memory_bytes`, what it takes, and `go_gc_gomemlimit_bytes`, what the Go runtime aims at.",
+		one(func(r *reading) float64 { return where(r.process.MemoryLimit > 0, float64(r.process.MemoryLimit)) })},
+	{"memory_worst_case_bytes", gauge, "bytes", "", "Memory that the process may need at the worst, by its configuration.",
+		one(func(r *reading) float64 {
+			return where(r.process.MemoryWorstCase > 0, float64(r.process.MemoryWorstCase))
+		})},
+	{"memory_budget_bytes", gauge, "bytes", "setting",
+		"Memory that a setting of the stages that the process runs allows: `exploration.candidate_memory` (the candidates that are kept), `exploration.sample_memory`, and with the logistic loss `train.row_memory`.",
+		ofBudgets(func(b meter.Budget) int64 { return b.Limit })},
+	{"memory_budget_used_bytes", gauge, "bytes", "setting", "Memory in use of what a setting allows.",
+		ofBudgets(func(b meter.Budget) int64 { return b.Used })},
+	{"build_info", gauge, "", "version revision kernel", "1, with what the process was built from and computes with.",
+		func(r *reading, out output) {
+			out.value(1, r.process.Version, r.process.Revision, scoring.Arithmetic())
+		}},
 }
 
-// What was handled, by stage.
-var (
-	rowsTotal = define("rows_total",
-		"Rows, by what became of them; each has one outcome in a stage.", "stage", "outcome")
-	messagesTotal = define("messages_total",
-		"Messages read, by what became of them.", "stage", "outcome")
-	messageBytesTotal = define("message_bytes_total",
-		"Bytes of the messages read (keys, values, headers), by what became of the messages.", "stage", "outcome")
-	outputMessagesTotal = define("output_messages_total",
-		"Messages of features that were acknowledged.", "stage")
-	outputBytesTotal = define("output_bytes_total",
-		"Bytes of the messages of features that were acknowledged.", "stage")
-	encodedValuesTotal = define("encoded_values_total",
-		"Values that the encoder did not take as they are: nulls imputed, categories that calibration did not see, numbers clipped.",
-		"stage", "treatment")
-	unseenClassRowsTotal = define("unseen_class_rows_total",
-		"Rows of classes that are neither configured nor were seen in calibration: not scored, not trained on.", "stage")
-	missingOffsetsTotal = define("missing_offsets_total",
-		"Offsets of events that retention removed before they were featurized.")
-	predictionRowsTotal = define("prediction_rows_total",
-		"Rows featurized with predictions attached, by whether there was one, and why not.", "outcome")
-	deadLettersTotal = define("dead_letters_total",
-		"Dead letters sent: refused messages, and messages with rejected rows (by the reason of the first).", "stage", "reason")
-	busySecondsTotal = define("stage_busy_seconds_total",
-		"Time that a stage worked, summed over its partitions.", "stage")
-	handlingSeconds = define("message_handling_seconds",
-		"Time from taking a message in hand to having handled it.", "stage")
-	delaySeconds = define("feature_delay_seconds",
-		"Time from the timestamp of an event message to the acknowledgement of its features.")
-)
+// The sources of similar metrics.
 
-// Where the stages stand in the partitions that the process reads.
-var (
-	lagSeconds = define("lag_seconds",
-		"Age, by its timestamp, of the first message that is not processed; 0 when all are.", "stage", "partition")
-	lagMessages = define("lag_messages",
-		"Offsets between the first message that is not processed and the end of the log.", "stage", "partition")
-	lagRows = define("lag_rows",
-		"Rows in the messages that are not processed, estimated by the rows of a message so far.", "stage", "partition")
-	nextOffset = define("next_offset",
-		"Offset of the first message that is not processed.", "stage", "partition")
-	fetchTimestamp = define("last_fetch_timestamp_seconds",
-		"When the broker last answered a request for messages.", "stage", "partition")
-	checkpointTimestamp = define("checkpoint_timestamp_seconds",
-		"When the newest checkpoint of an open partition was written.", "partition")
-	unsavedRows = define("unsaved_rows",
-		"Rows of an open partition that are in no checkpoint yet and would be read again.", "partition")
-)
+// one is a metric of a single value.
+func one(value func(r *reading) float64) source {
+	return func(r *reading, out output) { out.value(value(r)) }
+}
 
-// Consumer groups and the broker.
-var (
-	groupJoined = define("group_joined",
-		"1 while the process is a member of the stage's consumer group, with partitions or without.", "stage")
-	groupJoinsTotal = define("group_joins_total",
-		"Times that the process joined the stage's consumer group: the first time, and at every rebalance.", "stage")
-	ownedPartitions = define("owned_partitions",
-		"Partitions assigned to the process.", "stage")
-	brokerRequestsTotal = define("broker_requests_total",
-		"Requests to the broker: ok, refused (asking again would not help), or retried.", "operation", "outcome")
-	brokerRequestSeconds = define("broker_request_duration_seconds",
-		"Time of requests to the broker; a fetch waits there while nothing comes.", "operation")
-)
+// of is a value of a part that may not be there.
+func of[T any](part func(r *reading) *T, value func(t *T) float64) source {
+	return func(r *reading, out output) {
+		if t := part(r); t != nil {
+			out.value(value(t))
+		}
+	}
+}
 
-// Explorations and feature sets.
-var (
-	explorationRunning = define("exploration_running",
-		"1 while an exploration is under way.")
-	explorationSequence = define("exploration_sequence",
-		"Sequence number of the newest exploration.")
-	explorationPass = define("exploration_pass",
-		"Passes over the rows that the running exploration has behind it (criterion residual).")
-	explorationPlanned = define("exploration_planned_timestamp_seconds",
-		"When the newest exploration was planned.")
-	explorationDeadline = define("exploration_deadline_timestamp_seconds",
-		"When the running exploration is closed with the rows that it has; absent without a deadline.")
-	explorationMissingRows = define("exploration_missing_rows",
-		"Rows that the running exploration has yet to score, as far as checkpoints tell; from the process that selects.")
-	featureSetInfo = define("feature_set_info",
-		"The feature set in use; the value is 1.", "feature_set", "exploration", "criterion")
-	featureSetTimestamp = define("feature_set_timestamp_seconds",
-		"When the feature set in use was made current.")
-	featureSetSequence = define("feature_set_sequence",
-		"Sequence number of the exploration that the feature set in use came from.")
-	featureSetFeatures = define("feature_set_features",
-		"Features in the set in use (M).")
-	featureSetRows = define("feature_set_scored_rows",
-		"Rows that the feature set in use was selected by.")
-	featureSetRadius = define("feature_set_confidence_radius",
-		"Confidence radius of the scores of the set in use (Hoeffding, for bounded feature maps).")
-	featureSetLargeSampleRadius = define("feature_set_large_sample_confidence_radius",
-		"Greatest large-sample confidence radius among the features of the set in use, for unbounded feature maps.")
-	featureSetAboveNoise = define("feature_set_features_above_noise",
-		"Features of the set in use whose score is above the noise level.")
-	featureSetCutoff = define("feature_set_cutoff_score",
-		"Criterion value of the last feature that was kept.")
-	featureSetChurn = define("feature_set_churn_ratio",
-		"Share of the features in use that the set before did not have; absent where that is not on the topic.")
-)
+func newest(r *reading) *wire.Spec { return r.State.Spec }
 
-// Models, from the process that trains.
-var (
-	modelInfo = define("model_info",
-		"The model in use; the value is 1.", "model", "feature_set", "loss")
-	modelTimestamp = define("model_timestamp_seconds",
-		"When the model in use was trained.")
-	modelRows = define("model_training_rows",
-		"Rows that the model in use was fitted on.")
-	modelError = define("model_error_ratio",
-		"Held-out error of the model in use when it was trained, 1 being 100 %.", "measure")
-	modelConstantError = define("model_constant_error_ratio",
-		"Held-out error of the best constant prediction, in the main measure of the model in use.")
-	modelPinned = define("model_pinned",
-		"1 while the model in use is pinned by a rollback.")
-	modelChallengersTotal = define("model_challengers_total",
-		"Models that were trained, by the verdict on each: those that took the place of the one in use, and those that did not.", "verdict")
-	modelChallengerTimestamp = define("model_challenger_timestamp_seconds",
-		"When the newest model was trained, whether or not it is in use.")
-	modelComparedError = define("model_compared_error_ratio",
-		"Error of the newest model (challenger) and of the one that was in use (incumbent) on the same held-out rows, 1 being 100 %.",
-		"model", "measure")
-	modelComparedRows = define("model_compared_rows",
-		"Held-out rows that these two were compared on.")
-)
+func model(r *reading) *wire.Model { return r.Activity.Model }
 
-// The process.
-var (
-	buildInfo = define("build_info",
-		"What the process was built from and computes with; the value is 1.", "version", "revision", "kernel")
-	memoryLimit = define("memory_limit_bytes",
-		"Resident memory that the process may take: as configured, or the limit of its container; absent without a limit.")
-	budgetLimit = define("memory_budget_bytes",
-		"Memory that the setting named by the label allows.", "setting")
-	budgetUsed = define("memory_budget_used_bytes",
-		"Memory in use of what the setting named by the label allows.", "setting")
-	memoryWorstCase = define("memory_worst_case_bytes",
-		"Memory that the process may need at the worst, by its configuration.")
-)
+// current is the reading where a feature set is in use.
+func current(r *reading) *reading {
+	if r.set == nil {
+		return nil
+	}
+	return r
+}
+
+// compared is the newest judgement where it compares two models.
+func compared(r *reading) *wire.Judgement {
+	if last := r.Activity.Challenges.Last; last != nil && last.Compared() {
+		return last
+	}
+	return nil
+}
+
+// written is what the stages wrote that count it.
+func written(count func(t meter.Traffic) int64) source {
+	return func(r *reading, out output) {
+		for _, stage := range []string{meter.StageSubsample, meter.StageFeaturize} {
+			out.count(count(r.Activity.Traffic[stage]), stage)
+		}
+	}
+}
+
+// ofPartitions is a value of each partition that a stage reads.
+func ofPartitions(value func(p meter.PartitionStatus) float64) source {
+	return func(r *reading, out output) {
+		for _, p := range r.Partitions {
+			out.value(value(p), p.Stage, strconv.Itoa(p.Partition))
+		}
+	}
+}
+
+// ofScored is a value of each partition that subsample reads.
+func ofScored(value func(p meter.PartitionStatus) float64) source {
+	return func(r *reading, out output) {
+		for _, p := range r.Partitions {
+			if p.Stage == meter.StageSubsample {
+				out.value(value(p), strconv.Itoa(p.Partition))
+			}
+		}
+	}
+}
+
+// endKnown says that the end of a partition is known.
+func endKnown(p meter.PartitionStatus) bool { return p.EndOffset > 0 || !p.FetchedAt.IsZero() }
+
+// ofGroups is a value of the consumer group of each stage.
+func ofGroups(value func(g pipeline.GroupStatus) float64) source {
+	return func(r *reading, out output) {
+		for stage, group := range r.Groups {
+			out.value(value(group), stage)
+		}
+	}
+}
+
+// ofBudgets is a value of each budget.
+func ofBudgets(bytes func(b meter.Budget) int64) source {
+	return func(r *reading, out output) {
+		for _, b := range r.Activity.Budgets {
+			out.count(bytes(b), b.Setting)
+		}
+	}
+}

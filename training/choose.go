@@ -65,7 +65,7 @@ func (w *search) dropUnusable() {
 	w.levels, w.losses = w.levels[:kept], w.losses[:kept]
 }
 
-// atEdge tells whether the best level is the lowest or highest tried, for losses that are not all equal. Levels whose λ
+// atEdge reports whether the best level is the lowest or highest tried, for losses that are not all equal. Levels whose λ
 // was raised to the same least one have the same loss and count as one.
 func (w *search) atEdge() bool {
 	if w.losses == nil || slices.Min(w.losses) == slices.Max(w.losses) {
@@ -93,7 +93,7 @@ func (c *moments) meanLosses(answers []solution, weight []float64) []float64 {
 //	(RSS_k/N) / (1 − df/N)²,  df = M − λ tr (A+λI)⁻¹ (+1 for an intercept),
 //	RSS_k/N = E[y_k²] − θ_k·b_k − λ‖θ_k‖²
 //
-// where y_k is centred under an intercept. It is +Inf when too few degrees of freedom are left to tell.
+// where y_k is centred under an intercept. It is +Inf when too few degrees of freedom are left.
 func (s *system) gcv(answers []solution) []float64 {
 	scores := make([]float64, len(answers))
 	for i, a := range answers {

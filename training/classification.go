@@ -14,7 +14,7 @@ type Classification struct {
 
 // NewClassification returns the metric of no rows of that many outputs (1 for two classes, else the
 // number of classes). majority is the commonest class of the training rows (Sums.MajorityClass), the
-// answer of the constant predictor.
+// class of the constant predictor.
 func NewClassification(outputs int, majority int32) *Classification {
 	if outputs <= 0 {
 		panic(fmt.Sprintf("training: classification metric of %d outputs", outputs))
@@ -59,7 +59,7 @@ func (c *Classification) Misclassification() float64 {
 	return percent(float64(c.Wrong), float64(c.Rows))
 }
 
-// ConstantError returns the Misclassification of always answering the majority class of training.
+// ConstantError returns the Misclassification of always predicting the majority class of training.
 func (c *Classification) ConstantError() float64 {
 	return percent(float64(c.ConstantWrong), float64(c.Rows))
 }

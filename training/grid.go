@@ -99,6 +99,7 @@ func (g Grid) String() string {
 			texts[i] = strconv.FormatFloat(v, 'g', -1, 64)
 		}
 		return strings.Join(texts, ",")
+	case gridRelative:
 	}
 	return "relative"
 }
@@ -116,7 +117,7 @@ func (g *Grid) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// relative tells whether levels are multiples of the scale of the features.
+// relative reports whether levels are multiples of the scale of the features.
 func (g Grid) relative() bool { return g.kind == gridRelative }
 
 // levels returns the levels that are always tried, ascending.
@@ -126,6 +127,7 @@ func (g Grid) levels() []float64 {
 		return decades(paperLowest, paperHighest)
 	case gridExplicit:
 		return g.lambdas
+	case gridRelative:
 	}
 	return decades(relativeLowest, relativeHighest)
 }

@@ -20,7 +20,7 @@ const (
 	fewRows = folds * MinHeldOutRows
 )
 
-// LogisticFit is a model of the logistic loss and how it came about. Of Fit, HeldOutLoss has the mean log losses, in nats
+// LogisticFit is a model of the logistic loss and how it was found. Of Fit, HeldOutLoss has the mean log losses, in nats
 // a row, by which λ was chosen; GCV is empty.
 type LogisticFit struct {
 	Fit
@@ -51,7 +51,7 @@ func (f *LogisticFit) Unconverged() int {
 // with the intercepts not penalised. The levels of the grid are tried from the largest down, each started from the model
 // of the one before, until the held-out log loss has clearly risen (by 5 %). The best is fitted again on all rows.
 //
-// With fewer than MinHeldOutRows held-out rows every fifth of all rows takes their place, with few rows each fifth in
+// With fewer than MinHeldOutRows held-out rows every fifth row replaces them, with few rows each fifth in
 // turn; a single row gets the largest λ. Under an intercept a class without rows has weights 0 and the intercept −log 2N.
 //
 // The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows when there are no rows at all,

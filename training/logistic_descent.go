@@ -9,7 +9,7 @@ const (
 	// pathTolerance and lastTolerance are the relative gradients from which a model counts as found: the first where
 	// levels of λ are judged, whose losses then are off by a thousandth at most in practice, the second for the last model.
 	pathTolerance, lastTolerance = 1e-3, 3e-4
-	// maxIterations is where the search for a model is given up.
+	// maxIterations is when the search for a model is given up.
 	maxIterations = 1000
 	// memory is the number of steps that the curvature is estimated from.
 	memory = 20
@@ -29,7 +29,7 @@ type Convergence struct {
 	// RelativeGradient is the norm of the gradient as a share of that at the constant model, both in the metric of the
 	// preconditioner: its square is about the share of the possible gain that is left.
 	RelativeGradient float64 `json:"relative_gradient"`
-	// Converged tells that RelativeGradient is small enough. Where it is false the iterations came to their limit or to
+	// Converged means that RelativeGradient is small enough. Where it is false the iterations came to their limit or to
 	// the rounding of the objective.
 	Converged bool `json:"converged"`
 }
@@ -75,7 +75,7 @@ func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, 
 		}
 		next := d.search(now, d.direction(now))
 		if next == nil && len(d.steps) > 0 {
-			d.steps = nil // perhaps the steps mislead
+			d.steps = nil // the steps may mislead
 			next = d.search(now, d.direction(now))
 		}
 		if next == nil {
@@ -119,7 +119,7 @@ func (d *descent) remember(from, to *point) {
 }
 
 // direction returns −H∇, H the estimate of the inverse Hessian. The preconditioner is linear, so that it need not be
-// applied again: what it makes of every y is known.
+// applied again: its product with every y is known.
 func (d *descent) direction(p *point) []float64 {
 	q, pq := append([]float64(nil), p.gradient...), append([]float64(nil), p.scaled...)
 	alpha := make([]float64, len(d.steps))

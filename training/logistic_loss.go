@@ -71,7 +71,7 @@ func (s *softmax) pack(x []float64) weights {
 	return w
 }
 
-// pass sums the loss over the rows, and to fit what its gradient is made of; else it judges them. Parts of the rows do
+// pass sums the loss over the rows, and for fitting the parts of its gradient; else it judges them. Parts of the rows do
 // not depend on the number of goroutines and are summed in their order: so the bits of the sum do not either.
 func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	w := s.pack(x)

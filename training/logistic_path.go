@@ -65,7 +65,7 @@ func (p *logisticPath) walk(ctx context.Context) error {
 	return nil
 }
 
-// rising tells whether the last level was clearly worse than the best.
+// rising reports whether the last level was clearly worse than the best.
 func (p *logisticPath) rising() bool {
 	return p.rungs[len(p.rungs)-1].loss > p.best.loss*(1+clearRise)
 }

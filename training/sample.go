@@ -8,14 +8,14 @@ import (
 )
 
 // EvaluationSample keeps a bounded number of held-out rows, those of the smallest hashes, so that errors
-// which moments cannot give (misclassification) are measured after one pass. Which rows it holds is a
+// which moments cannot give (misclassification) are measured after one pass. Which rows it keeps is a
 // function of the set of rows offered: not of their order, their partition or repetitions. As the hash
 // is uniform they are a uniform sample of the rows.
 type EvaluationSample struct {
 	features, outputs, maxRows int
 
 	heap keyHeap // greatest key first
-	held map[sampleKey]struct{}
+	kept map[sampleKey]struct{}
 	z    []float32 // slot×M
 	y    []float32 // slot×K
 }
@@ -35,19 +35,19 @@ func (a sampleKey) compare(b sampleKey) int {
 	)
 }
 
-// heldRow is a key and where its values lie.
-type heldRow struct {
+// sampleRow is a key and where its values lie.
+type sampleRow struct {
 	key  sampleKey
 	slot int
 }
 
 // keyHeap implements heap.Interface with the greatest key on top.
-type keyHeap []heldRow
+type keyHeap []sampleRow
 
 func (h keyHeap) Len() int           { return len(h) }
 func (h keyHeap) Less(i, j int) bool { return h[i].key.compare(h[j].key) > 0 }
 func (h keyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *keyHeap) Push(x any)        { *h = append(*h, x.(heldRow)) }
+func (h *keyHeap) Push(x any)        { *h = append(*h, x.(sampleRow)) }
 func (h *keyHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
@@ -61,14 +61,14 @@ func NewEvaluationSample(features, outputs, maxRows int) *EvaluationSample {
 	if features <= 0 || outputs <= 0 || maxRows < 0 {
 		panic(fmt.Sprintf("training: sample of %d rows of %d features and %d outputs", maxRows, features, outputs))
 	}
-	return &EvaluationSample{features: features, outputs: outputs, maxRows: maxRows, held: make(map[sampleKey]struct{})}
+	return &EvaluationSample{features: features, outputs: outputs, maxRows: maxRows, kept: make(map[sampleKey]struct{})}
 }
 
-// Len returns the number of rows held.
+// Len returns the number of rows kept.
 func (e *EvaluationSample) Len() int { return len(e.heap) }
 
 // Add offers one row: hash is id.Hash(seed) with the seed of HeldOut, z its M features and y its K outputs,
-// copied if the row is kept. A row already held is ignored. It panics when the lengths do not agree.
+// copied if the row is kept. A row already kept is ignored. It panics when the lengths do not agree.
 func (e *EvaluationSample) Add(id RowID, hash uint64, z, y []float32) {
 	if len(z) != e.features || len(y) != e.outputs {
 		panic(fmt.Sprintf("training: row of %d features and %d outputs offered to a sample of %d and %d",
@@ -82,19 +82,19 @@ func (e *EvaluationSample) add(key sampleKey, z, y []float32) {
 	if full && (e.maxRows == 0 || key.compare(e.heap[0].key) >= 0) {
 		return
 	}
-	if _, ok := e.held[key]; ok {
+	if _, ok := e.kept[key]; ok {
 		return
 	}
-	e.held[key] = struct{}{}
+	e.kept[key] = struct{}{}
 	if !full {
-		heap.Push(&e.heap, heldRow{key: key, slot: len(e.heap)})
+		heap.Push(&e.heap, sampleRow{key: key, slot: len(e.heap)})
 		e.z = append(e.z, z...)
 		e.y = append(e.y, y...)
 		return
 	}
 	slot := e.heap[0].slot
-	delete(e.held, e.heap[0].key)
-	e.heap[0] = heldRow{key: key, slot: slot}
+	delete(e.kept, e.heap[0].key)
+	e.heap[0] = sampleRow{key: key, slot: slot}
 	heap.Fix(&e.heap, 0)
 	copy(e.z[slot*e.features:], z)
 	copy(e.y[slot*e.outputs:], y)
@@ -112,10 +112,10 @@ func (e *EvaluationSample) Merge(other *EvaluationSample) {
 	}
 }
 
-// Rows returns the rows held, in ascending order of hash: z is rows×M, y rows×K, both row-major copies.
+// Rows returns the rows kept, in ascending order of hash: z is rows×M, y rows×K, both row-major copies.
 func (e *EvaluationSample) Rows() (z, y []float32, rows int) {
 	sorted := slices.Clone(e.heap)
-	slices.SortFunc(sorted, func(a, b heldRow) int { return a.key.compare(b.key) })
+	slices.SortFunc(sorted, func(a, b sampleRow) int { return a.key.compare(b.key) })
 	z = make([]float32, 0, len(e.z))
 	y = make([]float32, 0, len(e.y))
 	for _, r := range sorted {
@@ -125,10 +125,10 @@ func (e *EvaluationSample) Rows() (z, y []float32, rows int) {
 	return z, y, len(sorted)
 }
 
-// IDs names the rows held, in the order of [EvaluationSample.Rows].
+// IDs names the rows kept, in the order of [EvaluationSample.Rows].
 func (e *EvaluationSample) IDs() []RowID {
 	sorted := slices.Clone(e.heap)
-	slices.SortFunc(sorted, func(a, b heldRow) int { return a.key.compare(b.key) })
+	slices.SortFunc(sorted, func(a, b sampleRow) int { return a.key.compare(b.key) })
 	ids := make([]RowID, len(sorted))
 	for i, r := range sorted {
 		ids[i] = r.key.id
@@ -144,7 +144,7 @@ func (e *EvaluationSample) slotY(slot int) []float32 {
 	return e.y[slot*e.outputs : (slot+1)*e.outputs]
 }
 
-// Regression returns the errors of m on the rows held; trainMean is that of NewRegression.
+// Regression returns the errors of m on the rows kept; trainMean is that of NewRegression.
 func (e *EvaluationSample) Regression(m *Model, trainMean []float64) *Regression {
 	r := NewRegression(trainMean)
 	pred, y, rows := e.predict(m)
@@ -152,7 +152,7 @@ func (e *EvaluationSample) Regression(m *Model, trainMean []float64) *Regression
 	return r
 }
 
-// Classification returns the errors of m on the rows held, whose outputs are coded by CodeClasses;
+// Classification returns the errors of m on the rows kept, whose outputs are coded by CodeClasses;
 // majority is that of NewClassification.
 func (e *EvaluationSample) Classification(m *Model, majority int32) *Classification {
 	c := NewClassification(e.outputs, majority)

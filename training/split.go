@@ -35,7 +35,7 @@ func (r RowID) Hash(seed uint64) uint64 {
 	return xxhash.Sum64(b[:])
 }
 
-// HeldOut tells whether the row at (partition, offset, row) is held out from fitting. It is when the hash
+// HeldOut reports whether the row at (partition, offset, row) is held out from fitting. It is when the hash
 // of its RowID is below fraction·2⁶⁴, so the split does not depend on when or where a row is read.
 // Nothing is held out at fraction <= 0 (or NaN), everything at fraction >= 1.
 func HeldOut(seed uint64, partition int32, offset int64, row int32, fraction float64) bool {

@@ -31,19 +31,19 @@ func TestHeldOutFraction(t *testing.T) {
 	const partitions, offsets, rows = 4, 50, 500
 	for _, fraction := range []float64{0.01, 0.1, 0.5, 0.9} {
 		for seed := range uint64(3) {
-			taken := 0
+			heldOut := 0
 			for p := range int32(partitions) {
 				for o := range int64(offsets) {
 					for r := range int32(rows) {
 						if HeldOut(seed, p, o, r, fraction) {
-							taken++
+							heldOut++
 						}
 					}
 				}
 			}
 			n := float64(partitions * offsets * rows)
-			if z := (float64(taken) - n*fraction) / math.Sqrt(n*fraction*(1-fraction)); math.Abs(z) > 4 {
-				t.Errorf("fraction %v, seed %d: %d of %v rows, %.1f standard deviations off", fraction, seed, taken, n, z)
+			if z := (float64(heldOut) - n*fraction) / math.Sqrt(n*fraction*(1-fraction)); math.Abs(z) > 4 {
+				t.Errorf("fraction %v, seed %d: %d of %v rows, %.1f standard deviations off", fraction, seed, heldOut, n, z)
 			}
 		}
 	}

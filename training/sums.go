@@ -11,11 +11,16 @@ import (
 // were added, 2 KB more for each of the M+K+1 columns; both grow by up to 48 columns from being kept in whole panels.
 type Sums struct {
 	Rows int64 // rows added or merged so far
+	// Workers bounds the goroutines of a call of Add; 0 means GOMAXPROCS. It does not change the result.
+	Workers int
 
 	features int
 	outputs  int
 	gram     *gram.Gram
 }
+
+// SumsBytes returns what sums of rows of that many features and outputs take once rows were added.
+func SumsBytes(features, outputs int) int64 { return gram.Bytes(features, outputs) }
 
 // NewSums returns the sums of no rows, for rows of that many features and outputs. It panics unless
 // both are positive.
@@ -26,15 +31,16 @@ func NewSums(features, outputs int) *Sums {
 	return &Sums{features: features, outputs: outputs, gram: gram.New(features, outputs)}
 }
 
-// Add adds rows: z is rows×M and y rows×K, both row-major and finite. Any cutting of the same sequence
-// of rows into calls leaves the same bits. A value may be of any size beside those before it, such as 1e30 after many
-// of size 1; where it is further from them than the largest float32, Train answers ErrNotFinite. It panics when the
+// Add adds rows: z is rows×M and y rows×K, both row-major and finite. The same sequence of rows gives the
+// same bits however it is cut into calls. A value may be of any size beside those before it, such as 1e30 after many
+// of size 1; where it is further from them than the largest float32, Train returns ErrNotFinite. It panics when the
 // lengths do not agree.
 func (s *Sums) Add(z []float32, rows int, y []float32) {
 	if rows < 0 || len(z) != rows*s.features || len(y) != rows*s.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d features and %d outputs, given %d and %d values",
 			rows, s.features, s.outputs, len(z), len(y)))
 	}
+	s.gram.Workers = s.Workers
 	for n := range rows {
 		s.gram.Add(z[n*s.features:(n+1)*s.features], y[n*s.outputs:(n+1)*s.outputs])
 	}
@@ -61,7 +67,7 @@ func (s *Sums) Clone() *Sums {
 }
 
 // OutputMean returns the mean of each of the K outputs, zeros when there are no rows. It is what the
-// constant predictor answers.
+// constant predictor predicts.
 func (s *Sums) OutputMean() []float64 {
 	mean := make([]float64, s.outputs)
 	if s.Rows == 0 {

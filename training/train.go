@@ -1,6 +1,7 @@
 package training
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/eerf-stream/eerf/training/internal/gram"
@@ -23,7 +24,7 @@ const (
 	RuleLargest Rule = "largest"
 )
 
-// Fit is a trained model and how it came about.
+// Fit is a trained model and how it was found.
 type Fit struct {
 	Model *Model `json:"model"`  // fitted on all rows at the chosen level
 	OnFit *Model `json:"on_fit"` // fitted on the fit rows alone at the chosen level: what held-out errors are measured with; Model itself when either part has no rows
@@ -44,12 +45,12 @@ type Fit struct {
 
 // Train fits the models of fit and chooses λ on heldOut, which may be nil or empty; it changes neither.
 //
-// With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one of
+// With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one with
 // the smallest squared loss on heldOut is chosen (each output divided by its variance over fit), and its
 // level is fitted again on all rows. With fewer, all rows are fitted and λ chosen by generalised
 // cross-validation. Equal losses go to the largest λ.
 //
-// Few rows (N < M), constant or repeated features and constant labels all have an answer: a feature that
+// Few rows (N < M), constant or repeated features and constant labels all give a model: a feature that
 // never varies gets weight 0 under an intercept, repeated ones share theirs. The error wraps ErrNoRows
 // when there are no rows at all and ErrNotFinite when a sum is not finite. Train panics when the shapes
 // of fit and heldOut differ.
@@ -105,11 +106,11 @@ func (t *trainingRun) fitHeldOut() (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := centre(t.heldOut)
+	heldOut, err := centre(t.heldOut)
 	if err != nil {
 		return nil, err
 	}
-	p := newPath(part, t.Grid, false, func(a []solution) []float64 { return held.meanLosses(a, part.weight) })
+	p := newPath(part, t.Grid, false, func(a []solution) []float64 { return heldOut.meanLosses(a, part.weight) })
 	w, found, err := walk(t.Grid, p.losses)
 	if err != nil {
 		return nil, err
@@ -161,3 +162,21 @@ func newFit(w search, found bool, p *path) *Fit {
 	}
 	return f
 }
+
+var (
+	// ErrNoRows says that there was nothing to train on.
+	ErrNoRows = errors.New("no rows to train on")
+	// ErrNotFinite says that a sum or weight is NaN or infinite.
+	ErrNotFinite = errors.New("value is not finite")
+)
+
+// Options says what Train minimises and which λ it tries.
+type Options struct {
+	// Intercept adds the unpenalised θ0 (by centring z and y). The paper has none.
+	Intercept bool `json:"intercept"`
+	// Grid is the set of λ; the zero value is the relative grid.
+	Grid Grid `json:"lambda_grid"`
+}
+
+// Validate reports a faulty grid.
+func (o Options) Validate() error { return o.Grid.Validate() }

@@ -61,7 +61,7 @@ func (r *Rows) empty() {
 	r.truncate(0)
 }
 
-// ask makes room for the rows asked for and notes their numbers.
+// ask makes room for the rows asked for and records their numbers.
 func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 	n := rows
 	if take != nil {
@@ -88,7 +88,7 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 	}
 }
 
-// input is a feature column of the record in hand.
+// input is a feature column of the current record.
 type input struct {
 	array arrow.Array
 	// missing says that some number of it may be null.

@@ -102,9 +102,10 @@ func (l *Label) Outputs() int {
 		return len(l.Columns)
 	case scoring.Binary:
 		return 1
-	default:
+	case scoring.MultiClass:
 		return len(l.Classes)
 	}
+	return 0 // a task that Validate refuses
 }
 
 // Outputs returns the number of outputs of the label's targets, 0 without a label.

@@ -113,7 +113,7 @@ func numberFault(v float64) uint8 {
 	}
 }
 
-// faultLabel notes the first fault of a row's label.
+// faultLabel records the first fault of a row's label.
 func (r *Rows) faultLabel(i int, fault uint8) {
 	if r.labelFault[i] == noFault {
 		r.labelFault[i] = fault

@@ -31,7 +31,7 @@ func (m *moment) add(v float64) {
 // constant reports whether fewer than two different values were added.
 func (m *moment) constant() bool { return m.n == 0 || m.lo == m.hi }
 
-// scale returns the population standard deviation, or 1 when it is of no use as a divisor.
+// scale returns the population standard deviation, or 1 when it is unusable as a divisor.
 func (m *moment) scale() float64 {
 	if m.constant() {
 		return 1

@@ -77,7 +77,7 @@ type Rows struct {
 	Counts Counts
 
 	binding binding
-	// picked are the rows asked for, inputs the columns of the record in hand.
+	// picked are the rows asked for, inputs the columns of the current record.
 	picked picked
 	inputs []input
 	// dense is the memory of X, unless it is viewing the record's.

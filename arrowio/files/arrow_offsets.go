@@ -52,7 +52,7 @@ func beginsLate(d arrow.ArrayData) bool {
 	return coded && beginsLate(d.Dictionary())
 }
 
-// copyFromZero copies an array; joining counts its offsets anew.
+// copyFromZero copies an array; joining recounts its offsets.
 func copyFromZero(a arrow.Array) (arrow.Array, error) {
 	coded, ok := a.(*array.Dictionary)
 	if !ok {

@@ -42,7 +42,7 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' ', line: int64(o.SkipLines), skipped: int64(o.SkipLines)}, nil
 }
 
-// skipLines passes over the first n lines, which may be of any length.
+// skipLines skips the first n lines, which may be of any length.
 func skipLines(text *bufio.Reader, n int) error {
 	for n > 0 {
 		_, err := text.ReadSlice('\n')
@@ -60,7 +60,7 @@ func skipLines(text *bufio.Reader, n int) error {
 }
 
 // next returns the fields of the next row, valid until the next call; io.EOF
-// after the last. Lines without content are passed over.
+// after the last. Lines without content are skipped.
 func (l *csvLines) next() ([]string, error) {
 	for {
 		l.limit.left = MaxLineBytes

@@ -100,7 +100,7 @@ func (e *csvEncoder) write(rec arrow.Record) error {
 }
 
 // writeRow writes e.row. A row of one empty field would be an empty line, which
-// readers pass over: quotes make it a row.
+// readers skip: quotes make it a row.
 func (e *csvEncoder) writeRow() error {
 	if len(e.row) == 1 && e.row[0] == "" {
 		_, err := e.out.WriteString("\"\"\n")

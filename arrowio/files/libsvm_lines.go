@@ -19,7 +19,7 @@ type libsvmLine struct {
 }
 
 // next reads the next row into l; io.EOF after the last. Empty lines and
-// comments are passed over. Errors carry the line.
+// comments are skipped. Errors carry the line.
 func (l *libsvmLine) next(text *bufio.Reader) error {
 	for {
 		line, err := l.readLine(text)

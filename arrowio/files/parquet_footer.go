@@ -72,7 +72,7 @@ func checkStoredSchema(meta metadata.KeyValueMetadata) error {
 	return nil
 }
 
-// footerWalk notes the number of children of each schema element.
+// footerWalk records the number of children of each schema element.
 type footerWalk struct {
 	thriftWalk
 	children []int64

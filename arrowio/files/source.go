@@ -144,7 +144,7 @@ func (s *source) Close() error {
 	return bare(s.file.Close())
 }
 
-// sniffFormat tells Parquet and Arrow files by their first bytes; text formats
+// sniffFormat recognises Parquet and Arrow files by their first bytes; text formats
 // look too much alike to be guessed.
 func (s *source) sniffFormat() string {
 	content, err := s.content()

@@ -29,7 +29,7 @@ const maxThriftDepth = 16
 // errThrift marks Thrift data that ends early or claims more than there is.
 var errThrift = errors.New("a length in its metadata points outside the metadata")
 
-// thriftWalk passes over values of the compact protocol, checking each length
+// thriftWalk skips values of the compact protocol, checking each length
 // against the bytes that are left. Every element of a list takes at least a
 // byte, so a list cannot claim more elements than there are bytes.
 type thriftWalk struct {
@@ -68,7 +68,7 @@ func (w *thriftWalk) list() (n int, kind byte, err error) {
 	return n, b & 0x0f, nil
 }
 
-// skip passes over a field's value.
+// skip moves past a field's value.
 func (w *thriftWalk) skip(kind byte, depth int) error {
 	if depth > maxThriftDepth {
 		return errThrift
@@ -131,7 +131,7 @@ func (w *thriftWalk) skipMap(depth int) error {
 	return nil
 }
 
-// skipElement passes over a value in a list or map, where booleans take a byte.
+// skipElement skips a value in a list or map, where booleans take a byte.
 func (w *thriftWalk) skipElement(kind byte, depth int) error {
 	if kind == thriftTrue || kind == thriftFalse {
 		return w.advance(1)

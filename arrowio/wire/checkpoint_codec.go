@@ -18,17 +18,18 @@ type checkpointDocument struct {
 	Exploration   string       `json:"exploration"`
 	Sequence      int64        `json:"sequence"`
 	SpecHash      string       `json:"spec_hash"`
-	Pass          int          `json:"pass,omitempty"`
 	Partition     int32        `json:"partition"`
+	Attempt       int          `json:"attempt,omitempty"`
 	NextOffset    int64        `json:"next_offset"`
 	NextOrdinal   int64        `json:"next_ordinal"`
 	Closed        bool         `json:"closed"`
 	CloseReason   CloseReason  `json:"close_reason,omitempty"`
-	Kernel        string       `json:"kernel"`
+	Arithmetic    string       `json:"kernel"`
 	WrittenAt     time.Time    `json:"written_at,omitzero"`
 	Counts        Counts       `json:"counts"`
 	Rows          int64        `json:"rows"`
-	Outputs       []outputSums `json:"outputs"` // none for a Gram
+	Outputs       []outputSums `json:"outputs"`
+	Samples       SampleMark   `json:"samples,omitzero"`
 }
 
 // outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf to
@@ -40,33 +41,24 @@ type outputSums struct {
 	YMax *float64 `json:"y_max"`
 }
 
-// EncodeCheckpoint returns the message for c: one row for each candidate or, of a Gram, for each of its columns. The sums
-// keep every bit.
+// EncodeCheckpoint returns the message for c: one row for each candidate. The sums keep every bit.
 func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	if c == nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", errMissing)
 	}
-	if err := checkVersion(c.FormatVersion); err != nil {
+	if err := checkVersion(KeyCheckpoint, c.FormatVersion); err != nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", err)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("encode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
 	doc := checkpointDocument{
-		FormatVersion: FormatVersion, Exploration: c.Exploration, Sequence: c.Sequence, SpecHash: c.SpecHash,
-		Pass: c.Pass, Partition: c.Partition, NextOffset: c.NextOffset, NextOrdinal: c.NextOrdinal,
-		Closed: c.Closed, CloseReason: c.CloseReason, Kernel: c.Kernel, WrittenAt: canonicalTime(c.WrittenAt),
-		Counts: c.Counts,
+		FormatVersion: CheckpointVersion, Exploration: c.Exploration, Sequence: c.Sequence, SpecHash: c.SpecHash,
+		Partition: c.Partition, Attempt: c.Attempt, NextOffset: c.NextOffset, NextOrdinal: c.NextOrdinal,
+		Closed: c.Closed, CloseReason: c.CloseReason, Arithmetic: c.Arithmetic, WrittenAt: canonicalTime(c.WrittenAt),
+		Counts: c.Counts, Rows: c.Sums.Rows, Outputs: makeOutputSums(c.Sums), Samples: c.Samples,
 	}
-	var columns []column
-	if c.Products != nil {
-		doc.Rows = c.Products.Rows
-		columns = productColumns(c.Products)
-	} else {
-		doc.Rows, doc.Outputs = c.Sums.Rows, makeOutputSums(c.Sums)
-		columns = sumColumns(c.Sums)
-	}
-	value, err := encodeMessage(KeyCheckpoint, &doc, nil, columns...)
+	value, err := encodeMessage(KeyCheckpoint, &doc, nil, sumColumns(c.Sums)...)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
@@ -93,16 +85,12 @@ func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 	defer rec.Release()
 	c := &Checkpoint{
 		FormatVersion: doc.FormatVersion, Exploration: doc.Exploration, Sequence: doc.Sequence, SpecHash: doc.SpecHash,
-		Pass: doc.Pass, Partition: doc.Partition, NextOffset: doc.NextOffset, NextOrdinal: doc.NextOrdinal,
-		Closed: doc.Closed, CloseReason: doc.CloseReason, Counts: doc.Counts, Kernel: doc.Kernel,
+		Partition: doc.Partition, Attempt: doc.Attempt, Samples: doc.Samples, NextOffset: doc.NextOffset, NextOrdinal: doc.NextOrdinal,
+		Closed: doc.Closed, CloseReason: doc.CloseReason, Counts: doc.Counts, Arithmetic: doc.Arithmetic,
 	}
 	if err = readTimes(&doc.WrittenAt); err == nil {
 		c.WrittenAt = doc.WrittenAt
-		if rec.Schema().HasField(productColumn) {
-			c.Products, err = readProducts(rec, doc.Rows)
-		} else {
-			c.Sums, err = readSums(rec, &doc)
-		}
+		c.Sums, err = readSums(rec, &doc)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w", doc.Exploration, doc.Partition, err)

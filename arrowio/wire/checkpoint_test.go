@@ -19,7 +19,7 @@ func TestCheckpointIsContinuedOnlyUnderItsSpec(t *testing.T) {
 		"other seed":        {nil, func(s *Spec) { s.SampleSeed++ }, ErrSpecMismatch},
 		"other partition":   {func(c *Checkpoint) { c.Partition = 1 }, nil, ErrSpecMismatch},
 		"other size":        {func(c *Checkpoint) { c.Sums = scoring.NewSums(3, 3) }, nil, ErrSpecMismatch},
-		"other kernel":      {func(c *Checkpoint) { c.Kernel = "avx2" }, nil, ErrKernelMismatch},
+		"other kernel":      {func(c *Checkpoint) { c.Arithmetic = "avx2" }, nil, ErrArithmeticMismatch},
 	}
 	for name, c := range cases {
 		checkpoint, spec := exampleCheckpoint(), exampleSpec()
@@ -64,7 +64,7 @@ func TestEncodersRefuseInvalidValues(t *testing.T) {
 	value, err := EncodeSpec(spec)
 	refused("a spec with a partition twice", value, err)
 	spec = exampleSpec()
-	spec.FormatVersion = 2
+	spec.FormatVersion = 1
 	value, err = EncodeSpec(spec)
 	refused("a spec of another version", value, err)
 	wantError(t, err, ErrFormatVersion)
@@ -82,7 +82,7 @@ func TestEncodersRefuseInvalidValues(t *testing.T) {
 	refused("a model with an infinite weight", value, err)
 	value, err = EncodeRequest(&Request{Action: "sing", ID: "x"})
 	refused("an unknown request", value, err)
-	value, err = EncodeRequest(&Request{Action: ActionStart, ID: "x", Until: "noon"})
+	value, err = EncodeRequest(&Request{Action: ActionStart, ID: "x", From: "noon"})
 	refused("an unknown end", value, err)
 	value, err = EncodeCurrent(&Current{})
 	refused("a pointer to nothing", value, err)

@@ -44,8 +44,8 @@ func pythonOf(t *testing.T, path string) string {
 func TestDocumentedExamplesAreTrue(t *testing.T) {
 	example := regexp.MustCompile("(?s)Example \\(`testdata/(\\S+)`, `(\\S+)`\\):\n\n```json\n(.*?)```")
 	found := example.FindAllStringSubmatch(string(must(os.ReadFile(docPath))), -1)
-	if len(found) != 11 {
-		t.Errorf("%d examples, want 11", len(found))
+	if len(found) != 14 {
+		t.Errorf("%d examples, want 14", len(found))
 	}
 	messages := goldenMessages(t)
 	for _, e := range found {
@@ -80,14 +80,30 @@ func TestDocumentNamesEveryField(t *testing.T) {
 			explain(typ.Field(i).Type)
 		}
 	}
-	for _, document := range []any{Spec{}, requestDocument{}, checkpointDocument{}, featureSetDocument{}, modelDocument{},
+	for _, document := range []any{Spec{}, requestDocument{}, progressDocument{}, checkpointDocument{}, refusalDocument{}, samplesDocument{}, featureSetDocument{}, modelDocument{},
 		currentDocument{}, FeaturesInfo{}, encoder.Encoder{}} {
 		explain(reflect.TypeOf(document))
 	}
-	for _, header := range slices.Concat(FeatureBatch{}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers(), ReplayNote{}.Headers()) {
+	_, samples, _ := EncodeSamples(exampleSamples(true))
+	for _, header := range slices.Concat(samples, FeatureBatch{}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers(), ReplayNote{}.Headers()) {
 		if !strings.Contains(text, "`"+header.Key+"`") {
 			t.Errorf("header %s is not in %s", header.Key, docPath)
 		}
+	}
+}
+
+// Every column is explained as well, but for those that events have themselves.
+func TestDocumentNamesEveryColumn(t *testing.T) {
+	text := string(must(os.ReadFile(docPath)))
+	events := []string{"age", "vip", "city", "pixels", "tags", "where", "income", "customer"}
+	for file, message := range goldenMessages(t) {
+		recs := must(newDecoder().Decode(message))
+		for _, field := range recs[0].Schema().Fields() {
+			if !slices.Contains(events, field.Name) && !strings.Contains(text, "`"+field.Name+"`") {
+				t.Errorf("column %s of %s is not in %s", field.Name, file, docPath)
+			}
+		}
+		releaseAll(recs)
 	}
 }
 
@@ -170,10 +186,10 @@ func TestDocumentedPythonAgrees(t *testing.T) {
 	diff(t, map[string]any{"feature_set": "fs-1", "source_topic": "events", "source_partition": 3., "source_offset": 9.,
 		"first_row": 4., "row_count": 5., "source_rows": 9.}, found.Headers)
 	diff(t, [][]bool{{true, true}, {true}, {false, false}, {false, true}, {true}}, found.Fresh)
-	if s := found.Spec; s.Rows != 2 || s.Document["exploration"] != "ex-7" || len(s.Columns) != 5 {
+	if s := found.Spec; s.Rows != 2 || s.Document["exploration"] != "ex-7" || len(s.Columns) != 6 {
 		t.Errorf("spec is %+v", s)
 	}
-	if r, c := found.Request, found.Current; r.Document["action"] != "restart" || c.Document["id"] != exampleCurrent().ID {
+	if r, c := found.Request, found.Current; r.Document["action"] != "start" || c.Document["id"] != exampleCurrent().ID {
 		t.Errorf("request %+v, current %+v", r, c)
 	}
 }
@@ -202,7 +218,7 @@ func newDocRequest() *docRequest {
 	for i := range 200 {
 		seed, partition, at := uint64(math.MaxUint64)-uint64(i/50), int32(i%5), int64(i)*1_000_003
 		r.Sampled = append(r.Sampled, [4]any{seed, partition, at, 0.3})
-		r.expected.sampled = append(r.expected.sampled, scoring.Taken(scoring.Hash(seed, partition, at), 0.3))
+		r.expected.sampled = append(r.expected.sampled, scoring.Sampled(scoring.Hash(seed, partition, at), 0.3))
 		r.HeldOut = append(r.HeldOut, [5]any{seed, partition, at, i, 0.2})
 		r.expected.heldOut = append(r.expected.heldOut, training.HeldOut(seed, partition, at, int32(i), 0.2))
 	}

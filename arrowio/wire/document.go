@@ -77,7 +77,7 @@ func decodeMessage(dec *arrowio.Decoder, value []byte, key string, doc any) (arr
 	}
 	text, err := metadataValue(recs[0].Schema(), key)
 	if err == nil {
-		err = unmarshalDocument(text, doc)
+		err = unmarshalDocument(key, text, doc)
 	}
 	if err != nil {
 		releaseAll(recs)
@@ -114,7 +114,7 @@ func metadataValue(schema *arrow.Schema, key string) (string, error) {
 
 // unmarshalDocument parses text into doc after checking its size and, before anything else in it, its
 // format version: what an unknown version means by its fields is not for this build to say.
-func unmarshalDocument(text string, doc any) error {
+func unmarshalDocument(key, text string, doc any) error {
 	raw := []byte(text)
 	if err := checkDocumentSize(raw); err != nil {
 		return err
@@ -128,8 +128,8 @@ func unmarshalDocument(text string, doc any) error {
 	if head.FormatVersion == nil {
 		return fmt.Errorf("%w: metadata has no format_version", ErrMalformed)
 	}
-	if v := head.FormatVersion.String(); v != fmt.Sprint(FormatVersion) {
-		return fmt.Errorf("%w %s: this build reads version %d", ErrFormatVersion, cutText(v, 40), FormatVersion)
+	if v, want := head.FormatVersion.String(), versionOf(key); v != fmt.Sprint(want) {
+		return fmt.Errorf("%w %s: this build reads version %d", ErrFormatVersion, cutText(v, 40), want)
 	}
 	if err := json.Unmarshal(raw, doc); err != nil {
 		return fmt.Errorf("%w: metadata: %w", ErrMalformed, err)
@@ -158,14 +158,6 @@ func decodeNote(dec *arrowio.Decoder, value []byte, key string, doc any) (id str
 		return "", fmt.Errorf("%w: %d rows instead of one", ErrMalformed, len(ids))
 	}
 	return ids[0], nil
-}
-
-// checkVersion refuses to write a value that was made for another format version.
-func checkVersion(v int) error {
-	if v != 0 && v != FormatVersion {
-		return fmt.Errorf("%w %d: this build writes version %d", ErrFormatVersion, v, FormatVersion)
-	}
-	return nil
 }
 
 // canonicalTime drops what does not survive JSON: the location and the monotonic reading.

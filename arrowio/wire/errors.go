@@ -13,9 +13,9 @@ var (
 	// ErrSpecMismatch reports a checkpoint that was made under another spec than the running one.
 	ErrSpecMismatch = errors.New("checkpoint belongs to another spec")
 
-	// ErrKernelMismatch reports a checkpoint whose sums come from a numeric kernel with other bits. It
+	// ErrArithmeticMismatch reports a checkpoint whose sums come from a numeric kernel with other bits. It
 	// is not continued; its partition is recomputed from the start offset.
-	ErrKernelMismatch = errors.New("checkpoint was summed by another numeric kernel")
+	ErrArithmeticMismatch = errors.New("checkpoint was summed by another numeric kernel")
 
 	// ErrHashMismatch reports a feature set or model whose content does not hash to the id it carries.
 	ErrHashMismatch = errors.New("content does not match its id")

@@ -74,13 +74,13 @@ type FeaturesBody struct {
 	Probabilities []float32 // [rows·C]
 }
 
-// LayFeatures lays out the body of a features message. rec holds the kept rows of the source message, restricted to
+// ReserveFeatures lays out the body of a features message. rec holds the kept rows of the source message, restricted to
 // passthrough and label columns (it may have no columns, but has the rows' count); rowNumbers are their numbers in the
 // source message, strictly ascending. rec is neither kept nor released. Without rows the message still says that its part
 // of the source is done.
 //
 // The message takes the memory of into, or new memory where that is too small, and is the caller's.
-func LayFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l FeaturesLayout) (FeaturesBody, error) {
+func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l FeaturesLayout) (FeaturesBody, error) {
 	rows, m := len(rowNumbers), l.Features
 	if rec.NumRows() != int64(rows) || m < 1 {
 		panic(fmt.Sprintf("wire: %d features for %d row numbers and a record of %d rows", m, rows, rec.NumRows()))
@@ -108,7 +108,7 @@ func LayFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l FeaturesLa
 		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
 	defer out.Release()
-	value, at, err := arrowio.LayStream(into, out, gap, gaps.prediction, gaps.probabilities)
+	value, at, err := arrowio.ReserveStream(into, out, gap, gaps.prediction, gaps.probabilities)
 	if err != nil {
 		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
@@ -175,7 +175,7 @@ func ParseFeaturesInfo(schema *arrow.Schema) (FeaturesInfo, error) {
 	var info FeaturesInfo
 	text, err := metadataValue(schema, KeyFeatures)
 	if err == nil {
-		err = unmarshalDocument(text, &info)
+		err = unmarshalDocument(KeyFeatures, text, &info)
 	}
 	if err != nil {
 		return FeaturesInfo{}, fmt.Errorf("decode features: %w", err)

@@ -234,7 +234,7 @@ func TestKeysRoundTrip(t *testing.T) {
 
 func inf64() float64 { return math.Inf(1) }
 
-func TestLayFeaturesWritesOverAnyMemory(t *testing.T) {
+func TestReserveFeaturesWritesOverAnyMemory(t *testing.T) {
 	events := exampleEvents()
 	defer events.Release()
 	rows := []int32{0, 2, 3}
@@ -244,7 +244,7 @@ func TestLayFeaturesWritesOverAnyMemory(t *testing.T) {
 	want := must(encodeFeatures(kept, rows, z, 4, "fs-1", nil))
 	for _, capacity := range []int{0, 1, 47, 48, 49, 500, 17 << 10, 1 << 20} {
 		memory := bytes.Repeat([]byte{0xAA}, capacity)
-		body, err := LayFeatures(memory, kept, rows, FeaturesLayout{FeatureSet: "fs-1", Features: 4})
+		body, err := ReserveFeatures(memory, kept, rows, FeaturesLayout{FeatureSet: "fs-1", Features: 4})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,6 +58,14 @@ func (f *FeatureSet) validateLabel() error {
 	return nil
 }
 
+// rounds is the round in which each feature was chosen.
+func (f *FeatureSet) rounds() []int32 {
+	if f.Set.Round == nil {
+		return make([]int32, f.Set.Features.Len())
+	}
+	return f.Set.Round
+}
+
 // outputs returns K. The lengths of the coding say it.
 func (f *FeatureSet) outputs() int { return len(f.Coding.Gain) }
 
@@ -69,6 +77,8 @@ func (f *FeatureSet) validateLengths() error {
 		return fmt.Errorf("%d features, %d outputs: at least one of each is needed", m, k)
 	case len(f.Coding.Offset) != k:
 		return fmt.Errorf("coding has %d gains, %d offsets", k, len(f.Coding.Offset))
+	case f.Set.Round != nil && len(f.Set.Round) != m:
+		return fmt.Errorf("%d features, but %d rounds", m, len(f.Set.Round))
 	case len(f.Set.Index) != m || len(f.Set.Score) != m || len(f.Set.S) != m*k:
 		return fmt.Errorf("%d features, %d outputs, but %d indexes, %d criterion values, %d scores",
 			m, k, len(f.Set.Index), len(f.Set.Score), len(f.Set.S))

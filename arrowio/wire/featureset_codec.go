@@ -76,6 +76,7 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 	}
 	return encodeMessage(KeyFeatureSet, &doc, []entry{{KeyEncoder, string(enc)}},
 		int32Column("index", f.Set.Index),
+		int32Column("round", f.rounds()),
 		listColumn(float32Column("omega", set.Omega), m, width),
 		float32Column("phase", phase),
 		float32Column("weight", f.weights()),
@@ -197,12 +198,21 @@ func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, set *scoring.
 	if err != nil {
 		return err
 	}
+	var round []int32 // sets of earlier versions have none
+	if rec.Schema().HasField("round") {
+		if round, err = int32Values(rec, "round"); err != nil {
+			return err
+		}
+	}
 	set.Features = &scoring.Features{Map: doc.Map, Dim: doc.Dim, Omega: slices.Clone(omega)}
 	if doc.Map == scoring.MapCosine {
 		set.Features.Phase = slices.Clone(phase)
 	}
 	set.Index, set.Score, set.S = slices.Clone(index), slices.Clone(score), slices.Clone(s)
 	set.Scale = float32(doc.Scale)
+	if slices.ContainsFunc(round, func(r int32) bool { return r != 0 }) {
+		set.Round = slices.Clone(round)
+	}
 	if slices.ContainsFunc(weight, func(w float32) bool { return w != 1 }) {
 		set.Weight = slices.Clone(weight)
 	}

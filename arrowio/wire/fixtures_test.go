@@ -51,13 +51,13 @@ func exampleCandidates() scoring.Candidates {
 func exampleSpec() *Spec {
 	return &Spec{
 		Pipeline: "income", Exploration: "ex-7", Sequence: 7, Status: StatusRunning, ConfigHash: "c0ffee",
-		HandledOffset: 12, PlannedAt: noon, Deadline: noon.Add(time.Hour),
+		HandledOffset: 12, Reason: "1h0m0s since the last plan", PlannedAt: noon,
 		Encoder: exampleEncoder(), Candidates: exampleCandidates(), Features: 4, Criterion: scoring.Correlation,
-		SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
-		Kernel: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
+		From: FromRecent, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
+		Arithmetic: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
 		Partitions: []Partition{
-			{Partition: 0, StartOffset: 5, EndOffset: -1, Quota: 600},
-			{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, Quota: 400},
+			{Partition: 0, StartOffset: 5, EndOffset: 80, LabelledRows: 6000, Quota: 1200, CalibrationRows: 500},
+			{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, LabelledRows: 4000, Quota: 800},
 		},
 	}
 }
@@ -69,7 +69,8 @@ func exampleCheckpoint() *Checkpoint {
 		NextOffset: 77, NextOrdinal: 1000, Closed: true, CloseReason: CloseQuota,
 		Counts: Counts{Messages: 11, Undecodable: 1, Rows: 1000, Scored: 90, NotSampled: 880, Unlabelled: 20, Rejected: 10,
 			Imputed: 3, UnseenCategory: 2, Clipped: 1, UnseenClass: 4},
-		Sums: exampleSums(spec.Candidates.Count, 3, 90, rand.New(rand.NewPCG(1, 2))), Kernel: "fma1", WrittenAt: noon,
+		Sums: exampleSums(spec.Candidates.Count, 3, 90, rand.New(rand.NewPCG(1, 2))), Attempt: 1,
+		Samples: SampleMark{FirstOffset: 12, Rows: 90, Checksum: 0xfedcba9876543210}, Arithmetic: "fma1", WrittenAt: noon,
 	}
 }
 
@@ -105,10 +106,10 @@ func exampleFeatureSet() *FeatureSet {
 		Coding: scoring.Coding{Gain: []float64{1, 1, 1}, Offset: []float64{-1. / 3, -1. / 3, -1. / 3}},
 		Lineage: Lineage{
 			Pipeline: "income", Exploration: "ex-7", Sequence: 7, SpecHash: "abc", ConfigHash: "c0ffee", EventsTopic: "events",
-			Kernel: "fma1", SelectedAt: noon,
+			Arithmetic: "fma1", SelectedAt: noon,
 			Partitions: []LineagePartition{{Partition: 0, StartOffset: 5, NextOffset: 99, ClosingOrdinal: 4000, CloseReason: CloseQuota}},
 			Counts:     Counts{Messages: 94, Rows: 4000, Scored: 400, NotSampled: 3600},
-			Rows:       400, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 400, CalibrationRows: 500, BandwidthRule: "neighbour-50",
+			Rows:       400, From: FromRecent, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 400, CalibrationRows: 500, BandwidthRule: "neighbour-50",
 			Criterion: scoring.Correlation, Candidates: 16, Best: 0.5, Cutoff: 0.125, Radius: 0.2, AboveNoise: 3,
 		},
 	}
@@ -186,7 +187,41 @@ func exampleRollback() *Current {
 }
 
 func exampleRequest() *Request {
-	return &Request{Action: ActionRestart, ID: "rq-1", Exploration: "ex-6", Reason: "new labels", Time: noon, Until: "end"}
+	return &Request{Action: ActionStart, ID: "rq-1", Reason: "new labels", Time: noon, From: FromNext}
+}
+
+// exampleSamples are of a label with classes, or of two outputs.
+func exampleSamples(classes bool) *Samples {
+	s := &Samples{SpecHash: exampleSpec().Hash(), Partition: 2, Dim: 2, Ordinal: []int64{3, 17, 40}, X: []float32{0.5, -1, 0, 5, 1, 0.25}}
+	if classes {
+		s.Targets = scoring.Targets{Outputs: 3, Class: []int32{2, 0, 1}}
+	} else {
+		s.Targets = scoring.Targets{Outputs: 2, Values: []float32{1, -2, 0.5, 0, 3, 4}}
+	}
+	return s
+}
+
+// samplesValue is the message without its headers.
+func samplesValue(s *Samples) []byte {
+	value, _, err := EncodeSamples(s)
+	return must(value, err)
+}
+
+// decodeSamples decodes a message with the headers of the example.
+func decodeSamples(dec *arrowio.Decoder, value []byte) (*Samples, error) {
+	_, headers, err := EncodeSamples(exampleSamples(true))
+	if err != nil {
+		return nil, err
+	}
+	return DecodeSamples(dec, value, headers)
+}
+
+func exampleRefusal() *Refusal {
+	return &Refusal{Exploration: "ex-7", SpecHash: exampleSpec().Hash(), Partition: 2, Attempt: 1, Reason: "89 of 90 rows", Time: noon}
+}
+
+func exampleProgress() *Progress {
+	return &Progress{Exploration: "ex-7", Sequence: 7, Rows: 90, Round: 2, Rounds: 3, Time: noon}
 }
 
 func exampleCurrent() *Current {
@@ -203,7 +238,7 @@ func must[T any](v T, err error) T {
 
 // encodeFeatures is a features message with the given features.
 func encodeFeatures(rec arrow.Record, rows []int32, z []float32, m int, setID string, label []string) ([]byte, error) {
-	body, err := LayFeatures(nil, rec, rows, FeaturesLayout{FeatureSet: setID, Features: m, LabelColumns: label})
+	body, err := ReserveFeatures(nil, rec, rows, FeaturesLayout{FeatureSet: setID, Features: m, LabelColumns: label})
 	copy(body.Features, z)
 	return body.Value, err
 }

@@ -46,7 +46,7 @@ func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]
 
 // FuzzHeaders reads any headers as those of features, dead letters and replays.
 func FuzzHeaders(f *testing.F) {
-	replay := Replay{Topic: "events", Partition: 3, Offset: 77, Rows: []int32{0, 1, 2, 9}, Letter: 5}
+	replay := Replay{Topic: "events", Partition: 3, Offset: 77, Rows: []int32{0, 1, 2, 9}, DeadLetter: 5}
 	for _, headers := range [][]Header{
 		FeatureBatch{FeatureSetID: "fs-1", SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 4, SourceRows: 4}.Headers(),
 		DeadLetter{Stage: "subsample", Reason: "corrupt", Detail: "arrow message 1", Topic: "events", Offset: 9, Time: noon}.Headers(),
@@ -80,7 +80,7 @@ func withState(headers []Header) []Header {
 
 // FuzzKeys takes message keys apart; what comes out makes the same key.
 func FuzzKeys(f *testing.F) {
-	for _, key := range [][]byte{SpecKey("income"), RequestKey("income", "rq-1"), CheckpointKey("ex-7", 2), SetKey("income", "fs-1"), CurrentKey("income")} {
+	for _, key := range [][]byte{SpecKey("income"), RequestKey("income", "rq-1"), CheckpointKey("income.7.abc"), ProgressKey("income"), SetKey("income", "fs-1"), CurrentKey("income")} {
 		f.Add(key)
 	}
 	f.Add([]byte("a/request/b/request/c"))

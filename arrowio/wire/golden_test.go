@@ -15,8 +15,10 @@ func goldenMessages(t *testing.T) map[string][]byte {
 	t.Helper()
 	return map[string][]byte{
 		"spec.arrow":          must(EncodeSpec(exampleSpec())),
-		"pass.arrow":          must(EncodeSpec(examplePass())),
-		"gram.arrow":          must(EncodeCheckpoint(exampleGram())),
+		"samples.arrow":       samplesValue(exampleSamples(true)),
+		"outputs.arrow":       samplesValue(exampleSamples(false)),
+		"refusal.arrow":       must(EncodeRefusal(exampleRefusal())),
+		"progress.arrow":      must(EncodeProgress(exampleProgress())),
 		"request.arrow":       must(EncodeRequest(exampleRequest())),
 		"checkpoint.arrow":    must(EncodeCheckpoint(exampleCheckpoint())),
 		"feature_set.arrow":   must(EncodeFeatureSet(exampleFeatureSet())),

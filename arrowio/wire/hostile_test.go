@@ -93,8 +93,10 @@ var decoders = map[string]struct {
 	decode func(*arrowio.Decoder, []byte) error
 }{
 	"spec":        {KeySpec, func() []byte { return must(EncodeSpec(exampleSpec())) }, stable(DecodeSpec, EncodeSpec)},
-	"pass":        {KeySpec, func() []byte { return must(EncodeSpec(examplePass())) }, stable(DecodeSpec, EncodeSpec)},
-	"gram":        {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleGram())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
+	"samples":     {KeySamples, func() []byte { return samplesValue(exampleSamples(true)) }, stable(decodeSamples, encodeSamplesValue)},
+	"outputs":     {KeySamples, func() []byte { return samplesValue(exampleSamples(false)) }, stable(decodeSamples, encodeSamplesValue)},
+	"refusal":     {KeyRefusal, func() []byte { return must(EncodeRefusal(exampleRefusal())) }, stable(DecodeRefusal, EncodeRefusal)},
+	"progress":    {KeyProgress, func() []byte { return must(EncodeProgress(exampleProgress())) }, stable(DecodeProgress, EncodeProgress)},
 	"request":     {KeyRequest, func() []byte { return must(EncodeRequest(exampleRequest())) }, stable(DecodeRequest, EncodeRequest)},
 	"checkpoint":  {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleCheckpoint())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
 	"feature set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(exampleFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
@@ -103,12 +105,20 @@ var decoders = map[string]struct {
 	"current":     {KeyCurrent, func() []byte { return must(EncodeCurrent(exampleCurrent())) }, stable(DecodeCurrent, EncodeCurrent)},
 }
 
+func encodeSamplesValue(s *Samples) ([]byte, error) {
+	value, _, err := EncodeSamples(s)
+	return value, err
+}
+
 func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
 	for name, d := range decoders {
 		t.Run(name, func(t *testing.T) {
 			value, dec := d.value(), newDecoder()
-			edit := func(was, is string) []byte { return editMetadata(value, d.key, was, is) }
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":2`)), ErrFormatVersion)
+			edit := func(was, is string) []byte {
+				version := fmt.Sprintf(`"format_version":%d`, versionOf(d.key))
+				return editMetadata(value, d.key, strings.ReplaceAll(was, `"format_version":1`, version), strings.ReplaceAll(is, `"format_version":1`, version))
+			}
+			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":7`)), ErrFormatVersion)
 			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1.5`)), ErrFormatVersion)
 			wantError(t, d.decode(dec, edit(`"format_version":1,`, ``)), ErrMalformed)
 			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":"one"`)), ErrMalformed)
@@ -140,7 +150,8 @@ func rewriteKey(value []byte, from, to string) []byte {
 
 func TestDecodersSkipFieldsTheyDoNotKnow(t *testing.T) {
 	for name, d := range decoders {
-		value := editMetadata(d.value(), d.key, `"format_version":1`, `"format_version":1,"added_later":[1,{}]`)
+		version := fmt.Sprintf(`"format_version":%d`, versionOf(d.key))
+		value := editMetadata(d.value(), d.key, version, version+`,"added_later":[1,{}]`)
 		if err := d.decode(newDecoder(), value); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -161,10 +172,10 @@ func TestDecodersWantOneRecordBatch(t *testing.T) {
 
 func TestDecodersCheckColumns(t *testing.T) {
 	cases := []struct{ message, column string }{
-		{"spec", "partition"}, {"spec", "start_offset"}, {"spec", "end_offset"}, {"spec", "quota"},
-		{"request", "id"}, {"current", "id"},
+		{"spec", "partition"}, {"spec", "start_offset"}, {"spec", "end_offset"}, {"spec", "labelled_rows"}, {"spec", "quota"},
+		{"request", "id"}, {"refusal", "id"}, {"progress", "id"},
+		{"samples", "ordinal"}, {"samples", "x"}, {"samples", "class"}, {"outputs", "y"}, {"current", "id"},
 		{"checkpoint", "phi"}, {"checkpoint", "phi_sq"}, {"checkpoint", "y_phi"},
-		{"gram", "shift"}, {"gram", "sum"}, {"gram", "product"},
 		{"feature set", "index"}, {"feature set", "omega"}, {"feature set", "phase"},
 		{"feature set", "weight"}, {"feature set", "score"}, {"feature set", "s"},
 		{"model", "feature"}, {"model", "theta"},
@@ -225,8 +236,8 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 		{"spec", KeySpec, `"criterion":"correlation"`, `"criterion":"luck"`, ErrMalformed},
 		{"spec", KeySpec, `"clip":5`, `"clip":-5`, ErrMalformed},
 		{"spec", KeySpec, `"pipeline":"income"`, `"pipeline":"a/b"`, ErrMalformed},
-		{"request", KeyRequest, `"action":"restart"`, `"action":"sing"`, ErrMalformed},
-		{"request", KeyRequest, `"until":"end"`, `"until":"now"`, ErrMalformed},
+		{"request", KeyRequest, `"action":"start"`, `"action":"sing"`, ErrMalformed},
+		{"request", KeyRequest, `"from":"next"`, `"from":"now"`, ErrMalformed},
 		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-2"`, ErrMalformed},
 		{"current", KeyCurrent, `"sequence":7`, `"sequence":-7`, ErrMalformed},
 		{"checkpoint", KeyCheckpoint, `"next_offset":77`, `"next_offset":-77`, ErrMalformed},

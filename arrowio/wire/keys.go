@@ -2,13 +2,15 @@ package wire
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 const (
-	currentSuffix = "current"
-	requestInfix  = "/request/"
+	currentSuffix  = "current"
+	progressSuffix = "/progress"
+	requestInfix   = "/request/"
 )
 
 // SpecKey is the key of a pipeline's spec in the explorations topic: the pipeline's name.
@@ -17,6 +19,9 @@ func SpecKey(pipeline string) []byte { return []byte(pipeline) }
 // RequestKey is the key of one request in the explorations topic. Its id keeps it from replacing the
 // spec, or another request, when the topic is compacted.
 func RequestKey(pipeline, id string) []byte { return []byte(pipeline + requestInfix + id) }
+
+// ProgressKey is the key, in the explorations topic, of how far the selection of the running exploration has come.
+func ProgressKey(pipeline string) []byte { return []byte(pipeline + progressSuffix) }
 
 // ParseRequestKey splits a key made by [RequestKey]; ok is false for any other key.
 func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
@@ -27,14 +32,30 @@ func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
 	return pipeline, id, true
 }
 
-// CheckpointKey is the key of an exploration's checkpoints of one pass in the scores topic: the exploration's id, from
-// pass 1 on followed by a slash and the number of the pass, so that no pass takes the place of another. Every partition
-// of the topic holds its own: that of the same partition of events.
-func CheckpointKey(exploration string, pass int) []byte {
-	if pass == 0 {
-		return []byte(exploration)
+// CheckpointKey is the key of an exploration's checkpoints, refusals and samples: the exploration's id. Every partition of the
+// topics scores and samples holds those of the same partition of events.
+func CheckpointKey(exploration string) []byte { return []byte(exploration) }
+
+// ExplorationID is <pipeline>.<sequence>.<first digits of the spec's hash>; the id itself is not hashed.
+func ExplorationID(spec *Spec) string {
+	c := *spec
+	c.Exploration = ""
+	return fmt.Sprintf("%s.%d.%s", spec.Pipeline, spec.Sequence, c.Hash()[:12])
+}
+
+// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint, also of a version that put
+// the number of a pass behind them; ok is false for any other key.
+func ParseCheckpointKey(key []byte) (pipeline string, sequence int64, ok bool) {
+	pipeline, rest, ok := strings.Cut(string(key), ".") // names of pipelines have no dots
+	if !ok || pipeline == "" {
+		return "", 0, false
 	}
-	return fmt.Appendf(nil, "%s/%d", exploration, pass)
+	number, _, ok := strings.Cut(rest, ".")
+	if !ok {
+		return "", 0, false
+	}
+	sequence, err := strconv.ParseInt(number, 10, 64)
+	return pipeline, sequence, err == nil && sequence >= 0
 }
 
 // SetKey is the key of one feature set or model in its topic.

@@ -15,7 +15,7 @@ type Lineage struct {
 	SpecHash    string    `json:"spec_hash"`
 	ConfigHash  string    `json:"config_hash"`
 	EventsTopic string    `json:"events_topic"` // or the file explored
-	Kernel      string    `json:"kernel"`       // numeric kernel of the sums
+	Arithmetic  string    `json:"kernel"`       // numeric kernel of the sums
 	SelectedAt  time.Time `json:"selected_at,omitzero"`
 
 	Partitions []LineagePartition `json:"partitions"`
@@ -24,7 +24,9 @@ type Lineage struct {
 
 	SampleRate      float64 `json:"sample_rate"`
 	SampleSeed      uint64  `json:"sample_seed"`
-	SampleRows      int64   `json:"sample_rows"` // N0 asked for; 0 = bounded by end offsets
+	SampleRows      int64   `json:"sample_rows"` // N0 asked for; 0 = the rate was given
+	From            From    `json:"from,omitempty"`
+	LabelledRows    int64   `json:"labelled_rows,omitempty"` // of the ranges, as the planner counted them
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
@@ -48,7 +50,8 @@ type Lineage struct {
 type LineagePartition struct {
 	Partition      int32       `json:"partition"`
 	StartOffset    int64       `json:"start_offset"`
-	NextOffset     int64       `json:"next_offset"`
+	NextOffset     int64       `json:"next_offset"`          // behind the last message that was read
+	EndOffset      int64       `json:"end_offset,omitempty"` // of the range
 	ClosingOrdinal int64       `json:"closing_ordinal"`
 	CloseReason    CloseReason `json:"close_reason"`
 	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.

@@ -71,7 +71,7 @@ func EncodeModel(m *Model) ([]byte, error) {
 	if m == nil {
 		return nil, fmt.Errorf("encode model: %w", errMissing)
 	}
-	if err := checkVersion(m.FormatVersion); err != nil {
+	if err := checkVersion(KeyModel, m.FormatVersion); err != nil {
 		return nil, fmt.Errorf("encode model: %w", err)
 	}
 	if err := m.Validate(); err != nil {

@@ -25,8 +25,9 @@ const documentCost, codecTables = 64, 1 << 20
 
 // rawDecoders decode alone, which is what has a budget.
 var rawDecoders = map[string]func(*arrowio.Decoder, []byte) error{
-	"spec": only(DecodeSpec), "pass": only(DecodeSpec), "request": only(DecodeRequest), "checkpoint": only(DecodeCheckpoint),
-	"gram": only(DecodeCheckpoint), "feature set": only(DecodeFeatureSet), "model": only(DecodeModel),
+	"spec": only(DecodeSpec), "samples": only(decodeSamples), "outputs": only(decodeSamples), "refusal": only(DecodeRefusal), "progress": only(DecodeProgress),
+	"request": only(DecodeRequest), "checkpoint": only(DecodeCheckpoint),
+	"feature set": only(DecodeFeatureSet), "model": only(DecodeModel),
 	"challenger": only(DecodeModel), "current": only(DecodeCurrent),
 }
 

@@ -13,15 +13,15 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// layPredicted lays out the example features with predictions.
-func layPredicted(t *testing.T, memory []byte, p *Predictions) FeaturesBody {
+// reservePredicted encodes the example features with predictions.
+func reservePredicted(t *testing.T, memory []byte, p *Predictions) FeaturesBody {
 	t.Helper()
 	events := exampleEvents()
 	defer events.Release()
 	rows := []int32{0, 2, 3}
 	kept := must(GatherRows([]arrow.Record{SelectColumns(events, []string{"customer", "income"})}, rows))
 	defer kept.Release()
-	body, err := LayFeatures(memory, kept, rows, FeaturesLayout{
+	body, err := ReserveFeatures(memory, kept, rows, FeaturesLayout{
 		FeatureSet: exampleFeatureSet().ID(), Features: 4, LabelColumns: []string{"income"}, Predictions: p,
 	})
 	if err != nil {
@@ -34,7 +34,7 @@ func layPredicted(t *testing.T, memory []byte, p *Predictions) FeaturesBody {
 // examplePredictions are the example features with what a model of classes predicts.
 func examplePredictions(t *testing.T, model *Model) []byte {
 	t.Helper()
-	body := layPredicted(t, nil, &Predictions{Model: ModelID(model), Classes: NewClasses(model.Label.Classes), Probabilities: true})
+	body := reservePredicted(t, nil, &Predictions{Model: ModelID(model), Classes: NewClasses(model.Label.Classes), Probabilities: true})
 	f := make([]float32, 9)
 	model.Model.Predict(f, body.Features, 3)
 	for i := range 3 {
@@ -87,7 +87,7 @@ func TestPredictionsOfClasses(t *testing.T) {
 
 func TestPredictionsOfARegression(t *testing.T) {
 	for _, k := range []int{1, 2} {
-		body := layPredicted(t, nil, &Predictions{Model: "m-1", Outputs: k})
+		body := reservePredicted(t, nil, &Predictions{Model: "m-1", Outputs: k})
 		for i := range body.Prediction {
 			body.Prediction[i] = float32(i) + 0.5
 		}
@@ -111,8 +111,8 @@ func TestPredictionsWithoutAModel(t *testing.T) {
 		"output":                       {Missing: "other_feature_set", Outputs: 1},
 		"a loss without probabilities": {Model: "m-1", Classes: classes},
 	} {
-		fresh := layPredicted(t, nil, p)
-		used := layPredicted(t, bytes.Repeat([]byte{0xAA}, 64<<10), p)
+		fresh := reservePredicted(t, nil, p)
+		used := reservePredicted(t, bytes.Repeat([]byte{0xAA}, 64<<10), p)
 		clear(fresh.Class)
 		clear(used.Class)
 		if !bytes.Equal(fresh.Value, used.Value) {
@@ -137,7 +137,7 @@ func TestPredictionsOfNoRows(t *testing.T) {
 	none := must(GatherRows([]arrow.Record{SelectColumns(events, []string{"income"})}, nil))
 	defer none.Release()
 	for _, p := range []*Predictions{{Outputs: 1}, {Outputs: 3, Model: "m-1"}, {Classes: NewClasses([]string{"a", "b"}), Model: "m-1", Probabilities: true}} {
-		body, err := LayFeatures(nil, none, nil, FeaturesLayout{FeatureSet: "fs-1", Features: 4, Predictions: p})
+		body, err := ReserveFeatures(nil, none, nil, FeaturesLayout{FeatureSet: "fs-1", Features: 4, Predictions: p})
 		if err != nil {
 			t.Fatal(err)
 		}

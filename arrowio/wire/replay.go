@@ -10,14 +10,14 @@ import (
 const (
 	replayPrefix = "__eerf.replay."
 
-	HeaderReplayTopic     = replayPrefix + "topic"
-	HeaderReplayPartition = replayPrefix + "partition"
-	HeaderReplayOffset    = replayPrefix + "offset"
-	HeaderReplayRows      = replayPrefix + "rows"
-	HeaderReplayLetter    = replayPrefix + "letter"
+	HeaderReplayTopic      = replayPrefix + "topic"
+	HeaderReplayPartition  = replayPrefix + "partition"
+	HeaderReplayOffset     = replayPrefix + "offset"
+	HeaderReplayRows       = replayPrefix + "rows"
+	HeaderReplayDeadLetter = replayPrefix + "letter"
 
-	HeaderReplayState      = replayPrefix + "state"       // of notes alone
-	HeaderReplayNextOffset = replayPrefix + "next_offset" // of notes alone
+	HeaderReplayState      = replayPrefix + "state"       // of notes only
+	HeaderReplayNextOffset = replayPrefix + "next_offset" // of notes only
 )
 
 // MaxReplayRows is how many rows one replayed event or note names at most, so that its headers stay small.
@@ -25,11 +25,11 @@ const MaxReplayRows = 4096
 
 // Replay says which input an event repeats, and from which dead letter it was taken. It travels in the event's headers.
 type Replay struct {
-	Topic     string // where the refused message was
-	Partition int32
-	Offset    int64
-	Rows      []int32 // of that message, ascending, at most [MaxReplayRows]; empty = the message as a whole
-	Letter    int64   // offset of the dead letter, in the partition of the same number
+	Topic      string // where the refused message was
+	Partition  int32
+	Offset     int64
+	Rows       []int32 // of that message, ascending, at most [MaxReplayRows]; empty = the message as a whole
+	DeadLetter int64   // offset of the dead letter, in the partition of the same number
 }
 
 // Headers returns the message headers that carry r.
@@ -39,7 +39,7 @@ func (r Replay) Headers() []Header {
 		numberHeader(HeaderReplayPartition, int64(r.Partition)),
 		numberHeader(HeaderReplayOffset, r.Offset),
 		textHeader(HeaderReplayRows, formatRows(r.Rows)),
-		numberHeader(HeaderReplayLetter, r.Letter),
+		numberHeader(HeaderReplayDeadLetter, r.DeadLetter),
 	}
 }
 
@@ -52,10 +52,10 @@ func ParseReplayHeaders(headers []Header) (Replay, error) {
 
 func (r *headerReader) replay() Replay {
 	replay := Replay{
-		Topic:     r.text(HeaderReplayTopic),
-		Partition: int32(r.number(HeaderReplayPartition, 32)),
-		Offset:    r.number(HeaderReplayOffset, 64),
-		Letter:    r.number(HeaderReplayLetter, 64),
+		Topic:      r.text(HeaderReplayTopic),
+		Partition:  int32(r.number(HeaderReplayPartition, 32)),
+		Offset:     r.number(HeaderReplayOffset, 64),
+		DeadLetter: r.number(HeaderReplayDeadLetter, 64),
 	}
 	var err error
 	if replay.Rows, err = parseRows(r.text(HeaderReplayRows)); err != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -10,11 +11,10 @@ import (
 // Action is what a request asks of the planner.
 type Action string
 
-// The planner starts an exploration now, cancels the running one, or cancels and starts again.
+// The planner starts an exploration now, in the place of one that runs, or cancels the running one.
 const (
-	ActionStart   Action = "start"
-	ActionCancel  Action = "cancel"
-	ActionRestart Action = "restart"
+	ActionStart  Action = "start"
+	ActionCancel Action = "cancel"
 )
 
 // Request asks the planner to start or cancel an exploration. It is a record of the explorations topic
@@ -25,26 +25,18 @@ type Request struct {
 	Exploration string    `json:"exploration,omitempty"` // the one to cancel; empty = whichever runs
 	Reason      string    `json:"reason,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
-	Until       string    `json:"until,omitempty"` // end of the sample asked for: quota or end; empty = as configured
+	From        From      `json:"from,omitempty"` // part of the log to read; empty = as configured
 }
 
-// Ends of a sample that a request can ask for.
-const (
-	UntilQuota = "quota"
-	UntilEnd   = "end"
-)
-
-// Validate reports an unknown action or end, or an unusable id.
+// Validate reports an unknown action or part of the log, or an unusable id.
 func (r *Request) Validate() error {
 	switch r.Action {
-	case ActionStart, ActionCancel, ActionRestart:
+	case ActionStart, ActionCancel:
 	default:
-		return fmt.Errorf("action %q is not one of start, cancel, restart", r.Action)
+		return fmt.Errorf("action %q is not one of start, cancel", cutText(string(r.Action), 40))
 	}
-	switch r.Until {
-	case "", UntilQuota, UntilEnd:
-	default:
-		return fmt.Errorf("until %q is not one of quota, end", r.Until)
+	if r.From != "" && !slices.Contains(Froms(), r.From) {
+		return fmt.Errorf("from %q is not one of %v", cutText(string(r.From), 40), Froms())
 	}
 	return checkName("request id", r.ID)
 }

@@ -2,11 +2,14 @@ package wire
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -17,7 +20,7 @@ func TestSpecRoundTrip(t *testing.T) {
 	s := exampleSpec()
 	got := must(DecodeSpec(newDecoder(), must(EncodeSpec(s))))
 	want := exampleSpec()
-	want.FormatVersion, want.PlannedAt, want.Deadline = FormatVersion, noon.UTC(), noon.Add(time.Hour).UTC()
+	want.FormatVersion, want.PlannedAt = SpecVersion, noon.UTC()
 	diff(t, want, got)
 	if got.Hash() != s.Hash() {
 		t.Error("the hash changed on the way")
@@ -28,7 +31,7 @@ func TestCancelledSpecNeedsNoPlan(t *testing.T) {
 	s := &Spec{Pipeline: "income", Sequence: 3, Status: StatusCancelled, HandledOffset: 5}
 	got := must(DecodeSpec(newDecoder(), must(EncodeSpec(s))))
 	want := *s
-	want.FormatVersion = FormatVersion
+	want.FormatVersion = SpecVersion
 	diff(t, &want, got)
 }
 
@@ -38,8 +41,8 @@ func TestSpecHashCoversWhatGivesSumsMeaning(t *testing.T) {
 		"status":         func(s *Spec) { s.Status = StatusCancelled },
 		"config hash":    func(s *Spec) { s.ConfigHash = "x" },
 		"handled offset": func(s *Spec) { s.HandledOffset++ },
-		"times":          func(s *Spec) { s.PlannedAt, s.Deadline = time.Time{}, time.Time{} },
-		"version":        func(s *Spec) { s.FormatVersion = FormatVersion },
+		"times":          func(s *Spec) { s.PlannedAt, s.Reason = time.Time{}, "" },
+		"version":        func(s *Spec) { s.FormatVersion = SpecVersion },
 	}
 	for name, change := range same {
 		s := exampleSpec()
@@ -73,9 +76,92 @@ func TestRequestAndCurrentRoundTrip(t *testing.T) {
 	diff(t, current, must(DecodeCurrent(newDecoder(), must(EncodeCurrent(exampleCurrent())))))
 }
 
+func TestSamplesRoundTrip(t *testing.T) {
+	for _, classes := range []bool{true, false} {
+		want := exampleSamples(classes)
+		value, headers, err := EncodeSamples(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeSamples(newDecoder(), value, headers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, want, got)
+		if !SamplesOf(headers, want.SpecHash, want.Partition) || SamplesOf(headers, want.SpecHash, 1) || SamplesOf(headers, "other", want.Partition) {
+			t.Error("headers do not say whose samples these are")
+		}
+	}
+}
+
+// A mark depends on every bit of the rows and on their order, not on how they are cut into messages.
+func TestSampleMarkChainsRows(t *testing.T) {
+	for _, classes := range []bool{true, false} {
+		whole, s := SampleMark{FirstOffset: 3}, exampleSamples(classes)
+		whole.Add(s, 0)
+		for cut := range s.Rows() + 1 {
+			head := &Samples{SpecHash: s.SpecHash, Partition: s.Partition, Dim: s.Dim}
+			parts := SampleMark{FirstOffset: 3}
+			for i := range s.Rows() {
+				if i == cut {
+					parts.Add(head, 0)
+					head.Reset()
+				}
+				head.Append(s, i)
+			}
+			if parts.Add(head, 0); parts != whole {
+				t.Errorf("cut at %d: %+v, want %+v", cut, parts, whole)
+			}
+		}
+		for name, damage := range map[string]func(*Samples){
+			"ordinal": func(s *Samples) { s.Ordinal[1]++ },
+			"x":       func(s *Samples) { s.X[5] = -s.X[5] },
+			"y": func(s *Samples) {
+				if classes {
+					s.Targets.Class[2] = 0
+				} else {
+					s.Targets.Values[3] = 1
+				}
+			},
+			"row": func(s *Samples) { s.Ordinal, s.X = s.Ordinal[:2], s.X[:4] },
+		} {
+			other, mark := exampleSamples(classes), SampleMark{FirstOffset: 3}
+			damage(other)
+			if mark.Add(other, 0); mark == whole {
+				t.Errorf("damaged %s: the mark is the same", name)
+			}
+		}
+	}
+}
+
+func TestSpecOfVersion1IsReadAsEarlier(t *testing.T) {
+	value := rewrite(must(EncodeSpec(exampleSpec())), func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		meta[KeySpec] = `{"format_version":1,"pipeline":"income","exploration":"ex-7","sequence":7,"status":"running","handled_offset":12,"residual":{"features":4}}`
+		return f, c
+	})
+	got := must(DecodeSpec(newDecoder(), value))
+	if !got.Earlier() || got.Sequence != 7 || got.HandledOffset != 12 || got.Exploration != "ex-7" || got.Encoder != nil {
+		t.Errorf("%+v", got)
+	}
+	if _, err := EncodeSpec(got); !errors.Is(err, ErrFormatVersion) {
+		t.Errorf("an earlier spec was written again: %v", err)
+	}
+}
+
+func TestCheckpointKeysNamePipelineAndSequence(t *testing.T) {
+	for key, want := range map[string]string{
+		"income.7.abcdef": "income 7 true", "income.12.abcdef/3": "income 12 true", "income": " 0 false", "income.x.y": "income 0 false", ".7.a": " 0 false",
+	} {
+		pipeline, sequence, ok := ParseCheckpointKey([]byte(key))
+		if got := fmt.Sprint(pipeline, " ", sequence, " ", ok); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestCheckpointRoundTrip(t *testing.T) {
 	want := exampleCheckpoint()
-	want.FormatVersion, want.WrittenAt = FormatVersion, noon.UTC()
+	want.FormatVersion, want.WrittenAt = CheckpointVersion, noon.UTC()
 	diff(t, want, must(DecodeCheckpoint(newDecoder(), must(EncodeCheckpoint(exampleCheckpoint())))))
 }
 
@@ -93,6 +179,7 @@ func TestCheckpointSumsKeepEveryBit(t *testing.T) {
 		})
 		rows := rapid.SampledFrom([]int64{0, 1, 90, math.MaxInt64 / 2}).Draw(t, "rows")
 		c.Counts = Counts{Rows: rows, Scored: rows}
+		c.Samples = SampleMark{FirstOffset: 12, Rows: rows, Checksum: 1 << 63}
 		c.Sums = exampleSums(rapid.IntRange(1, 20).Draw(t, "m0"), rapid.IntRange(1, 5).Draw(t, "k"), rows, rand.New(rand.NewPCG(1, 1)))
 		if rows > 0 {
 			for _, v := range [][]float64{c.Sums.Phi, c.Sums.YPhi, c.Sums.Y} {

@@ -8,10 +8,7 @@ const (
 	lineageBytes         = 256 * 208 // of the partitions or ranges in the metadata
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
-	numberBytes          = 26        // a number in the metadata, with its comma
-	indexBytes           = 12        // an index in the metadata, with its comma
-	poolIndexBytes       = 5 * indexBytes
-	featureRowBytes      = 16 // row number, label, bitmaps of one row of features
+	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
 
 // CheckpointBytes bounds the size of a checkpoint of m0 candidates and k outputs.
@@ -19,21 +16,13 @@ func CheckpointBytes(m0, k int) int64 {
 	return int64(m0)*8*(2+int64(k)) + int64(k)*outputBytes + messageOverheadBytes
 }
 
-// GramBytes bounds the size of a checkpoint with a Gram of so many columns.
-func GramBytes(columns int) int64 {
-	return int64(columns)*8*(2+int64(productWidth(columns))) + messageOverheadBytes
-}
-
-// PassBytes bounds what passes of the residual criterion add to the metadata of a spec with m features and k outputs: the
-// weights, the scores of what is kept and of what is to fill up, and a pool of up to five candidates a feature.
-func PassBytes(m, k int) int64 {
-	return int64(m)*((3*int64(k)+4)*numberBytes+3*indexBytes+poolIndexBytes) + 4*int64(k)*numberBytes + lineageBytes + messageOverheadBytes
-}
+// SampleRowBytes is what a sampled row of so many dimensions and outputs adds to a message of samples.
+func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 
 // FeatureSetBytes bounds the size of a feature set of m features of the given width (the encoder's
 // dimensions, or 1 for the linear map) and k outputs.
 func FeatureSetBytes(m, width, k int) int64 {
-	row := 4*(int64(width)+3) + 8*(int64(k)+1)
+	row := 4*(int64(width)+4) + 8*(int64(k)+1)
 	return int64(m)*row + int64(width)*encoderDimBytes + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
 }
 

@@ -35,7 +35,7 @@ func TestCheckpointBytesBoundRealCheckpoints(t *testing.T) {
 
 func bigCheckpoint(m0, k int) *Checkpoint {
 	c := exampleCheckpoint()
-	c.Exploration, c.Kernel = longName(maxNameBytes), longName(64)
+	c.Exploration, c.Arithmetic = longName(maxNameBytes), longName(64)
 	c.Sums = exampleSums(m0, k, c.Counts.Scored, rand.New(rand.NewPCG(7, 8)))
 	return c
 }
@@ -52,7 +52,7 @@ func TestCheckpointOfTenThousandCandidatesIsAMegabyte(t *testing.T) {
 }
 
 func TestFeatureSetBytesBoundRealSets(t *testing.T) {
-	for _, c := range []struct{ m, width, k int }{{1, 1, 1}, {100, 14, 1}, {1000, 123, 10}, {450, 784, 10}} {
+	for _, c := range []struct{ m, width, k int }{{1, 1, 1}, {100, 14, 1}, {1000, 123, 10}, {450, 784, 10}, {20_000, 2, 1}} {
 		value := must(EncodeFeatureSet(bigFeatureSet(c.m, c.width, c.k)))
 		checkBound(t, fmt.Sprint(c), FeatureSetBytes(c.m, c.width, c.k), value, 64<<10+int64(c.width)*256)
 	}
@@ -80,7 +80,7 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 	f.Lineage.Partitions = nil
 	for i := range 256 {
 		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
-			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, CloseDeadline, 1 << 60})
+			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, 1 << 60, CloseQuota, 1 << 60})
 	}
 	for _, s := range []*string{&f.Lineage.Pipeline, &f.Lineage.Exploration, &f.Lineage.EventsTopic, &f.Lineage.BandwidthRule} {
 		*s = longName(maxNameBytes)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -17,20 +18,37 @@ import (
 // Status is the state of an exploration as its planner last wrote it.
 type Status string
 
-// An exploration runs until it is selected from, cancelled by a request, or abandoned because the log no
-// longer holds its offsets.
+// An exploration runs until it is selected from, cancelled by a request, or abandoned because it can give no feature set.
 const (
 	StatusRunning   Status = "running"
 	StatusCancelled Status = "cancelled"
 	StatusAbandoned Status = "abandoned"
 )
 
-// Partition is one partition's share of an exploration.
+// From says which part of the log an exploration reads.
+type From string
+
+// The ranges of an exploration end at the last stable offsets that the partitions had when it was planned. They begin so
+// many rows before ([FromRecent]), at the first offsets ([FromEarliest]), or where those of the last exploration
+// ended ([FromNext]).
+const (
+	FromRecent   From = "recent"
+	FromEarliest From = "earliest"
+	FromNext     From = "next"
+)
+
+// Froms lists them.
+func Froms() []From { return []From{FromRecent, FromEarliest, FromNext} }
+
+// Partition is one partition's share of an exploration: the range of its offsets, fixed by the plan.
 type Partition struct {
 	Partition   int32 `json:"partition"`
 	StartOffset int64 `json:"start_offset"` // first offset to read
-	EndOffset   int64 `json:"end_offset"`   // first offset not to read; -1 = no end
-	Quota       int64 `json:"quota"`        // scored rows after which the partition closes; 0 = none
+	EndOffset   int64 `json:"end_offset"`   // first offset not to read
+	// LabelledRows is how many rows of the range have a label, as the planner counted them.
+	LabelledRows int64 `json:"labelled_rows"`
+	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 = none.
+	Quota int64 `json:"quota"`
 	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.
 	CalibrationRows int64 `json:"calibration_rows"`
 }
@@ -38,7 +56,7 @@ type Partition struct {
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
 // under the pipeline's name in the explorations topic.
 type Spec struct {
-	FormatVersion int    `json:"format_version"` // written as [FormatVersion]; zero means that
+	FormatVersion int    `json:"format_version"` // written as [SpecVersion]; zero means that
 	Pipeline      string `json:"pipeline"`
 	Exploration   string `json:"exploration"` // id
 	Sequence      int64  `json:"sequence"`    // grows with every exploration of the pipeline; lower ones are ignored
@@ -46,8 +64,9 @@ type Spec struct {
 	ConfigHash    string `json:"config_hash"`    // of the configuration that asked for this exploration
 	HandledOffset int64  `json:"handled_offset"` // requests at offsets of explorations below this one are answered
 
+	Reason string `json:"reason,omitempty"` // why it was planned, and then why it was cancelled or abandoned
+
 	PlannedAt time.Time `json:"planned_at,omitzero"`
-	Deadline  time.Time `json:"deadline,omitzero"` // zero = none
 
 	Encoder    *encoder.Encoder   `json:"encoder,omitempty"`
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
@@ -55,33 +74,27 @@ type Spec struct {
 	Criterion  scoring.Criterion  `json:"criterion"`
 	Rounds     int                `json:"rounds,omitempty"` // R of the residual criterion; 0 under the others
 
-	// Pass counts the passes over the rows that are behind: 0 for every exploration's first one, which is the only one
-	// but for the residual criterion. Residual and FirstPass are set from pass 1 on, and the partitions then have the ranges
-	// that the first pass took.
-	Pass      int                   `json:"pass,omitempty"`
-	Residual  *scoring.ResidualPlan `json:"residual,omitempty"`   // what the passes found and what this one is to sum
-	FirstPass *Lineage              `json:"first_pass,omitempty"` // what rows the first pass took
-
+	From            From    `json:"from"`        // what the ranges were asked to be
 	SampleRate      float64 `json:"sample_rate"` // (0, 1]
 	SampleSeed      uint64  `json:"sample_seed"`
-	SampleRows      int64   `json:"sample_rows"` // N0 over all partitions; 0 = the end offsets bound the sample
+	SampleRows      int64   `json:"sample_rows"` // N0, where the rate follows from it; 0 = the rate was given
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Kernel      string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Kernel]
+	Arithmetic  string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
 	Limits      arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
 	EventsTopic string         `json:"events_topic"`
 	Partitions  []Partition    `json:"partitions,omitempty"` // ascending; columns on the wire
 }
 
 // Hash names everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions
-// included, without status, handled offset, config hash and times. Checkpoints carry it. It panics if
+// included, without status, reason, handled offset, config hash and times. Checkpoints carry it. It panics if
 // the spec holds a number that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
-	c.FormatVersion = FormatVersion
-	c.Status, c.ConfigHash, c.HandledOffset = "", "", 0
-	c.PlannedAt, c.Deadline = time.Time{}, time.Time{}
+	c.FormatVersion = SpecVersion
+	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
+	c.PlannedAt = time.Time{}
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))
@@ -129,7 +142,12 @@ func (s *Spec) validatePlan() error {
 	if err := s.Candidates.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("candidates: %w", err))
 	}
-	faults = append(faults, s.validatePass())
+	if (s.Criterion == scoring.Residual) != (s.Rounds > 0) {
+		fault("%d rounds for criterion %v", s.Rounds, s.Criterion)
+	}
+	if !slices.Contains(Froms(), s.From) {
+		fault("from %q is not one of %v", s.From, Froms())
+	}
 	if s.Features < 1 || s.Features > s.Candidates.Count {
 		fault("features %d is not within 1..%d (candidates)", s.Features, s.Candidates.Count)
 	}
@@ -143,41 +161,6 @@ func (s *Spec) validatePlan() error {
 		fault("limits: %w", err)
 	}
 	return errors.Join(faults...)
-}
-
-// validatePass checks that what a later pass needs is there, and with no other pass.
-func (s *Spec) validatePass() error {
-	if (s.Criterion == scoring.Residual) != (s.Rounds > 0) {
-		return fmt.Errorf("%d rounds for criterion %v", s.Rounds, s.Criterion)
-	}
-	if s.Pass == 0 {
-		if s.Residual != nil || s.FirstPass != nil {
-			return errors.New("the first pass has outcomes of passes")
-		}
-		return nil
-	}
-	if s.Pass < 0 || s.Criterion != scoring.Residual || s.Residual == nil || s.FirstPass == nil {
-		return fmt.Errorf("pass %d of criterion %v without what the first one found", s.Pass, s.Criterion)
-	}
-	r := s.Residual
-	if r.Done || r.Features != s.Features || r.Candidates != s.Candidates.Count {
-		return fmt.Errorf("residual plan for %d of %d candidates, done: %v", r.Features, r.Candidates, r.Done)
-	}
-	if err := r.Validate(); err != nil {
-		return fmt.Errorf("residual plan: %w", err)
-	}
-	if len(s.FirstPass.Partitions) != len(s.Partitions) {
-		return fmt.Errorf("%d partitions, but the first pass took rows of %d", len(s.Partitions), len(s.FirstPass.Partitions))
-	}
-	return s.FirstPass.Counts.Validate()
-}
-
-// ResidualPlan returns what the pass is to sum under the residual criterion, nil under the others.
-func (s *Spec) ResidualPlan() *scoring.ResidualPlan {
-	if s.Criterion != scoring.Residual || s.Residual != nil {
-		return s.Residual
-	}
-	return scoring.NewResidualPlan(s.Features, s.Rounds)
 }
 
 // validatePartitions checks that the partitions ascend and their ranges make sense.
@@ -194,14 +177,30 @@ func (s *Spec) validatePartitions() error {
 		if p.StartOffset < 0 || p.StartOffset == math.MaxInt64 {
 			return fmt.Errorf("partition %d: start_offset %d is no offset", p.Partition, p.StartOffset)
 		}
-		if p.EndOffset != -1 && p.EndOffset < p.StartOffset {
+		if p.EndOffset < p.StartOffset {
 			return fmt.Errorf("partition %d: end_offset %d is before start_offset %d", p.Partition, p.EndOffset, p.StartOffset)
 		}
-		if p.Quota < 0 || p.CalibrationRows < 0 {
-			return fmt.Errorf("partition %d: quota %d and calibration_rows %d must not be negative", p.Partition, p.Quota, p.CalibrationRows)
+		if p.Quota < 0 || p.CalibrationRows < 0 || p.LabelledRows < 0 {
+			return fmt.Errorf("partition %d: quota %d, calibration_rows %d and labelled_rows %d must not be negative",
+				p.Partition, p.Quota, p.CalibrationRows, p.LabelledRows)
 		}
 	}
 	return nil
+}
+
+// Empty says that there is nothing to read.
+func (p Partition) Empty() bool { return p.StartOffset == p.EndOffset }
+
+// Earlier says that the spec was written by a version that described explorations otherwise. It has its names, numbers and
+// times alone and cannot be taken part in.
+func (s *Spec) Earlier() bool { return s.FormatVersion != 0 && s.FormatVersion < SpecVersion }
+
+// LabelledRows is how many rows of the ranges have a label.
+func (s *Spec) LabelledRows() (rows int64) {
+	for _, p := range s.Partitions {
+		rows += p.LabelledRows
+	}
+	return rows
 }
 
 // Partition returns the plan of one partition, and whether the exploration reads it at all.

@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 func newConfig() *cobra.Command {
@@ -78,7 +79,7 @@ at once. More than memory.limit is a fault; more than a limit that is not config
   featurizer config check -c eerf.yaml --stages featurize --set memory.limit=1GiB`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := stages.CheckStages(names); err != nil {
+			if err := stages.CheckNames(names); err != nil {
 				return cli.Usagef("--stages: %w", err)
 			}
 			loaded, err := flags.Load(nil, nil)
@@ -115,7 +116,7 @@ at once. More than memory.limit is a fault; more than a limit that is not config
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", stages.Stages(), "stages of the process whose memory is counted")
+	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages of the process whose memory is counted")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/deadletter"
 )
 
 func newDeadLetters() *cobra.Command {
@@ -52,12 +53,12 @@ func (f *letterFlags) selects() bool {
 }
 
 // filter reads the flags.
-func (f *letterFlags) filter(now time.Time) (stages.LetterFilter, error) {
-	filter := stages.LetterFilter{Stages: f.stages, Reasons: f.reasons}
+func (f *letterFlags) filter(now time.Time) (deadletter.Filter, error) {
+	filter := deadletter.Filter{Stages: f.stages, Reasons: f.reasons}
 	if f.limit < 0 {
 		return filter, cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
 	}
-	if err := stages.CheckStages(f.stages); err != nil && len(f.stages) > 0 {
+	if err := stages.CheckNames(f.stages); err != nil && len(f.stages) > 0 {
 		return filter, cli.Usagef("--stage: %w", err)
 	}
 	var err error
@@ -91,28 +92,28 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 }
 
 // parsePlace reads partition/offset.
-func parsePlace(text string) (stages.LetterPlace, error) {
+func parsePlace(text string) (deadletter.Place, error) {
 	partition, offset, ok := strings.Cut(text, "/")
 	p, err1 := strconv.ParseInt(partition, 10, 32)
 	o, err2 := strconv.ParseInt(offset, 10, 64)
 	if !ok || err1 != nil || err2 != nil || p < 0 || o < 0 {
-		return stages.LetterPlace{}, cli.Usagef("--letter %q: expected partition/offset of the dead letter, as 3/17", text)
+		return deadletter.Place{}, cli.Usagef("--letter %q: expected partition/offset of the dead letter, as 3/17", text)
 	}
-	return stages.LetterPlace{Partition: int(p), Offset: o}, nil
+	return deadletter.Place{Partition: int(p), Offset: o}, nil
 }
 
 // letterEntry is a dead letter as the commands show it.
 type letterEntry struct {
-	Letter  stages.LetterPlace `json:"letter"`
-	Time    time.Time          `json:"time"`
-	Stage   string             `json:"stage"`
-	Reason  string             `json:"reason"`
-	Source  sourcePlace        `json:"source"`
-	Rows    int32              `json:"rows"`  // rejected; 0 = the message was refused whole
-	Bytes   int                `json:"bytes"` // of the value; 0 = only coordinates could be kept
-	Message string             `json:"message"`
-	State   stages.ReplayState `json:"state,omitempty"`
-	File    string             `json:"file,omitempty"`
+	Letter  deadletter.Place       `json:"letter"`
+	Time    time.Time              `json:"time"`
+	Stage   string                 `json:"stage"`
+	Reason  string                 `json:"reason"`
+	Source  sourcePlace            `json:"source"`
+	Rows    int32                  `json:"rows"`  // rejected; 0 = the message was refused whole
+	Bytes   int                    `json:"bytes"` // of the value; 0 = only coordinates could be kept
+	Message string                 `json:"message"`
+	State   deadletter.ReplayState `json:"state,omitempty"`
+	File    string                 `json:"file,omitempty"`
 }
 
 // sourcePlace is where the refused message stands.
@@ -124,7 +125,7 @@ type sourcePlace struct {
 
 func (s sourcePlace) String() string { return fmt.Sprintf("%s/%d/%d", s.Topic, s.Partition, s.Offset) }
 
-func entryOf(l stages.Letter) letterEntry {
+func entryOf(l deadletter.Letter) letterEntry {
 	return letterEntry{
 		Letter: l.Place, Time: l.Time, Stage: l.Stage, Reason: l.Reason, Rows: l.Rows, Bytes: l.Bytes, Message: l.Detail,
 		Source: sourcePlace{l.Topic, l.Partition, l.Offset},

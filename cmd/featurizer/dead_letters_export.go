@@ -13,13 +13,14 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/deadletter"
 )
 
 // listFile is what export writes beside the letters' own files.
 const listFile = "letters.json"
 
 // letterFile is the name of a letter's file: an Arrow stream of rejected rows, or the bytes of a message.
-func letterFile(l stages.Letter) string {
+func letterFile(l deadletter.Letter) string {
 	extension := "bin"
 	if l.Rows > 0 {
 		extension = "arrow"
@@ -53,7 +54,7 @@ it. Of repaired rows keep the column eerf_row; rows may be left out, eerf_reason
 				return cli.Usagef("--out is needed: the folder to write to")
 			}
 			var written exported
-			err = f.topics.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+			err = f.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
 				written, err = f.export(ctx, c, r, filter, out)
 				return err
 			})
@@ -82,7 +83,7 @@ type exported struct {
 	Left    int64         `json:"left_out"` // because of the limit
 }
 
-func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Runtime, filter stages.LetterFilter, out string) (exported, error) {
+func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Process, filter deadletter.Filter, out string) (exported, error) {
 	written := exported{Folder: out, Letters: []letterEntry{}}
 	topic := r.Settings.Topics.DeadLetters
 	if err := cli.LookUp(ctx, r, topic); err != nil {
@@ -91,12 +92,12 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Ru
 	if err := emptyFolder(out); err != nil {
 		return written, err
 	}
-	ledger := stages.NewReplayLedger()
-	var letters []stages.Letter
+	ledger := deadletter.NewLedger()
+	var letters []deadletter.Letter
 	bar := cli.NewProgress(c, f.topics.json)
 	defer bar.Done()
-	err := stages.VisitLetters(ctx, r, stages.LetterVisitor{
-		Letter: func(l stages.Letter, rec pipeline.Record) error {
+	err := deadletter.Visit(ctx, r.Broker, r.Logger, r.Settings.Topics.DeadLetters, deadletter.Visitor{
+		Letter: func(l deadletter.Letter, rec pipeline.Record) error {
 			if !filter.Matches(l) {
 				return nil
 			}
@@ -114,7 +115,7 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Ru
 			letters, written.Letters = append(letters, l), append(written.Letters, entry)
 			return nil
 		},
-		Note:     ledger.Note,
+		Note:     ledger.Apply,
 		Progress: func(done, total int64) { bar.Show("reading "+topic, done, total) },
 	})
 	if err != nil {

@@ -10,14 +10,15 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/deadletter"
 )
 
 // letterList is what `dead-letters list` prints.
 type letterList struct {
-	Topic   string               `json:"topic"`
-	Letters int64                `json:"letters"`
-	Counts  []stages.LetterCount `json:"counts"`
-	Newest  []letterEntry        `json:"newest"`
+	Topic   string             `json:"topic"`
+	Letters int64              `json:"letters"`
+	Counts  []deadletter.Count `json:"counts"`
+	Newest  []letterEntry      `json:"newest"`
 }
 
 func newLettersList() *cobra.Command {
@@ -37,7 +38,7 @@ the newest: where each stands on the topic (partition/offset, as --letter takes 
 				return err
 			}
 			var list letterList
-			err = f.topics.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+			err = f.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
 				list, err = f.list(ctx, c, r, filter)
 				return err
 			})
@@ -55,15 +56,15 @@ the newest: where each stands on the topic (partition/offset, as --letter takes 
 	return c
 }
 
-func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Runtime, filter stages.LetterFilter) (letterList, error) {
+func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Process, filter deadletter.Filter) (letterList, error) {
 	topic := r.Settings.Topics.DeadLetters
-	list := letterList{Topic: topic, Counts: []stages.LetterCount{}, Newest: []letterEntry{}}
+	list := letterList{Topic: topic, Counts: []deadletter.Count{}, Newest: []letterEntry{}}
 	if err := cli.LookUp(ctx, r, topic); err != nil {
 		return list, err
 	}
 	bar := cli.NewProgress(c, f.topics.json)
 	defer bar.Done()
-	found, err := stages.ListLetters(ctx, r, filter, f.limit, func(done, total int64) { bar.Show("reading "+topic, done, total) })
+	found, err := deadletter.List(ctx, r.Broker, r.Logger, topic, filter, f.limit, func(done, total int64) { bar.Show("reading "+topic, done, total) })
 	if err != nil {
 		return list, err
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // notSentShown is how many letters that were not sent are listed.
@@ -27,19 +29,19 @@ type replayFlags struct {
 
 // replaySummary is what a replay did.
 type replaySummary struct {
-	DryRun   bool                         `json:"dry_run"`
-	Events   int64                        `json:"events"` // messages written
-	Rows     int64                        `json:"rows"`   // in those made of rejected rows
-	Outcomes map[stages.ReplayOutcome]int `json:"outcomes"`
-	Letters  []replayedEntry              `json:"letters"`
+	DryRun   bool                             `json:"dry_run"`
+	Events   int64                            `json:"events"` // messages written
+	Rows     int64                            `json:"rows"`   // in those made of rejected rows
+	Outcomes map[deadletter.ReplayOutcome]int `json:"outcomes"`
+	Letters  []replayedEntry                  `json:"letters"`
 }
 
 type replayedEntry struct {
 	letterEntry
-	Outcome stages.ReplayOutcome `json:"outcome"`
-	Sent    int64                `json:"rows_sent,omitempty"`
-	Dropped int64                `json:"rows_dropped,omitempty"` // would be rejected again
-	Detail  string               `json:"detail,omitempty"`
+	Outcome deadletter.ReplayOutcome `json:"outcome"`
+	Sent    int64                    `json:"rows_sent,omitempty"`
+	Dropped int64                    `json:"rows_dropped,omitempty"` // would be rejected again
+	Detail  string                   `json:"detail,omitempty"`
 }
 
 func newLettersReplay() *cobra.Command {
@@ -85,20 +87,20 @@ func (f *replayFlags) run(c *cobra.Command) error {
 		return err
 	}
 	var summary replaySummary
-	err = f.letters.topics.withState(c, func(ctx context.Context, state stages.State, r *stages.Runtime) error {
+	err = f.letters.topics.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
 		if err := cli.LookUp(ctx, r, r.Settings.Topics.DeadLetters, r.Settings.Topics.Events); err != nil {
 			return err
 		}
 		bar := cli.NewProgress(c, f.letters.topics.json)
 		defer bar.Done()
-		options := stages.ReplayOptions{
+		options := deadletter.ReplayOptions{
 			Filter: filter, Limit: f.letters.limit, Repaired: repaired, DryRun: f.dryRun, Force: f.force, Unchecked: f.unchecked,
 			Progress: func(done, total int64) { bar.Show("reading "+r.Settings.Topics.DeadLetters, done, total) },
 		}
-		if set := state.CurrentSet(); set != nil {
+		if set := now.CurrentSet(); set != nil {
 			options.Encoder = set.Set.Encoder
 		}
-		report, err := stages.Replay(ctx, r, options)
+		report, err := r.Replayer().Replay(ctx, options)
 		summary = f.summarize(report)
 		return err
 	})
@@ -127,7 +129,7 @@ func (f *replayFlags) show(c *cobra.Command, summary replaySummary) error {
 }
 
 // allThere is an error if a letter that was named is not on its topic. A limit leaves out some that are.
-func (f *replayFlags) allThere(places []stages.LetterPlace, summary replaySummary) error {
+func (f *replayFlags) allThere(places []deadletter.Place, summary replaySummary) error {
 	if f.letters.limit > 0 {
 		return nil
 	}
@@ -142,7 +144,7 @@ func (f *replayFlags) allThere(places []stages.LetterPlace, summary replaySummar
 
 // repaired returns what reads repaired values; nil if the letters' own are replayed. Letters in a folder are selected by
 // being there.
-func (f *replayFlags) repaired(filter *stages.LetterFilter) (func(stages.LetterPlace) ([]byte, bool, error), error) {
+func (f *replayFlags) repaired(filter *deadletter.Filter) (func(deadletter.Place) ([]byte, bool, error), error) {
 	if f.from == "" {
 		return nil, nil
 	}
@@ -150,7 +152,7 @@ func (f *replayFlags) repaired(filter *stages.LetterFilter) (func(stages.LetterP
 	if err != nil {
 		return nil, err
 	}
-	files := map[stages.LetterPlace]string{}
+	files := map[deadletter.Place]string{}
 	switch {
 	case info.IsDir():
 		if files, err = letterFiles(f.from); err != nil {
@@ -166,7 +168,7 @@ func (f *replayFlags) repaired(filter *stages.LetterFilter) (func(stages.LetterP
 	default:
 		files[filter.Places[0]] = f.from
 	}
-	return func(place stages.LetterPlace) ([]byte, bool, error) {
+	return func(place deadletter.Place) ([]byte, bool, error) {
 		path, ok := files[place]
 		if !ok {
 			return nil, false, nil
@@ -177,12 +179,12 @@ func (f *replayFlags) repaired(filter *stages.LetterFilter) (func(stages.LetterP
 }
 
 // letterFiles finds the files of letters in a folder.
-func letterFiles(folder string) (map[stages.LetterPlace]string, error) {
+func letterFiles(folder string) (map[deadletter.Place]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
-	files := map[stages.LetterPlace]string{}
+	files := map[deadletter.Place]string{}
 	for _, entry := range entries {
 		match := letterFileName.FindStringSubmatch(entry.Name())
 		if match == nil {
@@ -200,9 +202,9 @@ func letterFiles(folder string) (map[stages.LetterPlace]string, error) {
 	return files, nil
 }
 
-func (f *replayFlags) summarize(report stages.ReplayReport) replaySummary {
+func (f *replayFlags) summarize(report deadletter.ReplayReport) replaySummary {
 	s := replaySummary{
-		DryRun: f.dryRun, Events: report.Events, Rows: report.Rows, Outcomes: map[stages.ReplayOutcome]int{}, Letters: []replayedEntry{},
+		DryRun: f.dryRun, Events: report.Events, Rows: report.Rows, Outcomes: map[deadletter.ReplayOutcome]int{}, Letters: []replayedEntry{},
 	}
 	for _, l := range report.Letters {
 		s.Outcomes[l.Outcome]++
@@ -220,11 +222,11 @@ func (s replaySummary) print(w io.Writer) {
 	if s.DryRun {
 		text = "%d of %d dead letters would be replayed: %d events (dry run: nothing is written)\n"
 	}
-	fmt.Fprintf(w, text, s.Outcomes[stages.ReplaySent], len(s.Letters), s.Events)
+	fmt.Fprintf(w, text, s.Outcomes[deadletter.ReplaySent], len(s.Letters), s.Events)
 	t := cli.NewTable(w, "", "letter", "source", "stage", "reason", "outcome", "why")
 	left, shown := 0, 0
 	for _, l := range s.Letters {
-		if l.Outcome == stages.ReplaySent && l.Dropped == 0 {
+		if l.Outcome == deadletter.ReplaySent && l.Dropped == 0 {
 			continue
 		}
 		if left++; shown < notSentShown {

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/config"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // demoFlags are the flags of `featurizer demo`.
@@ -55,7 +55,7 @@ behind unless --keep names a directory.`,
 	flags.BoolVar(&f.verbose, "verbose", false, "show the logs of the stages")
 	f.config.Add(c)
 	f.files.Add(c)
-	f.settings.AddExploration(c, nil)
+	f.settings.AddExploration(c)
 	f.settings.AddTrain(c)
 	cli.JSONFlag(c, &f.json)
 	return c
@@ -129,12 +129,10 @@ func emptyDir(dir string) error {
 	return nil
 }
 
-// load reads the configuration. The log of a demo is finite, which decides how the exploration ends whatever is
-// configured; a quota of rows applies only where it is set.
+// load reads the configuration. A demo explores and trains on what there is, however little that is.
 func (f *demoFlags) load() (*config.Config, error) {
-	defaults := map[string]any{"exploration.sample_rows": "0", "train.min_rows": "1"}
+	defaults := map[string]any{"exploration.min_rows": "1", "train.min_rows": "1"}
 	overrides := f.settings.Overrides()
-	overrides["exploration.until"] = "end"
 	overrides["topics.partitions"] = fmt.Sprint(f.partitions)
 	if f.data == "" {
 		defaults["exploration.features"] = "100"
@@ -157,7 +155,7 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 	}
 	if f.data == "" {
 		o.Settings, o.Synthetic = loaded.Stages, true
-		o.Train = func() (stages.RowReader, error) { return demo.Generate(loaded.Stages.Exploration.Seed, f.rows), nil }
+		o.Train = func() (events.RowReader, error) { return demo.Generate(loaded.Stages.Exploration.Seed, f.rows), nil }
 		return o, nil, nil
 	}
 	events := &loaded.Stages.Events

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // printDemo writes what a demo found for people; generated says that the rows were.
@@ -18,7 +18,7 @@ func printDemo(w io.Writer, r *demo.Result, generated bool) {
 	t.Line()
 	addErrors(t, r)
 	t.Line()
-	for _, part := range append([]string{"produce"}, stages.Stages()...) {
+	for _, part := range append([]string{"produce"}, meter.Stages()...) {
 		if rate := r.RowsPerSecond[part]; rate > 0 {
 			t.Add(part, "%.2f s, %s rows/s", r.Seconds[part], cli.Thousands(rate))
 		} else {

@@ -10,7 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // emptyTemp gives the test a directory for temporary files, which must be empty at its end.
@@ -52,7 +53,7 @@ func TestDemo(t *testing.T) {
 	for _, path := range []string{"exploration.id", "exploration.criterion", "feature_set.id", "model.loss", "model.metric"} {
 		o.Text(t, path)
 	}
-	for _, part := range append(stages.Stages(), "produce") {
+	for _, part := range append(meter.Stages(), "produce") {
 		o.Number(t, "seconds."+part)
 	}
 	if c := o.Number(t, "model.constant_error"); c < 50 || c > 100 { // the target's mean is not far from zero
@@ -146,12 +147,12 @@ func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	}
 }
 
-// A configured quota bounds a demo's exploration; one that the log cannot fill does not keep it waiting.
-func TestDemoTakesAQuotaThatIsSet(t *testing.T) {
+// A demo samples about as many rows as are configured, and all where there are fewer, however few.
+func TestDemoSamplesAsManyRowsAsAreSet(t *testing.T) {
 	emptyTemp(t)
-	path := clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 400, until: quota, sample_rate: 1}\n")
+	path := clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 400, sample_rate: auto}\n")
 	o := fz(t, "demo", "--json", "-c", path, "--rows", "2000", "--rows-per-message", "50", "--features", "20").Want(t, cli.ExitOK).Object(t)
-	if scored := o.Number(t, "rows.scored"); scored != 400 {
+	if scored := o.Number(t, "rows.scored"); scored < 300 || scored > 500 {
 		t.Errorf("%v rows scored", scored)
 	}
 	o = fz(t, "demo", "--json", "-c", path, "--rows", "300", "--features", "20").Want(t, cli.ExitOK).Object(t)
@@ -181,9 +182,9 @@ func TestDemoTable(t *testing.T) {
 		FeatureSet: demo.FeatureSet{ID: "fs-0123456789abcdef0123456789abcdef"},
 		Model: demo.Model{
 			Loss: "squared", Lambda: 3.9e-6, Metric: "unexplained variance", Error: 17.87, BaselineError: 47.84,
-			Test:          stages.TestErrors{Rows: 15000, UnexplainedVariance: percent(17.87), RelativeSquaredError: percent(16.5)},
+			Test:          train.TestErrors{Rows: 15000, UnexplainedVariance: percent(17.87), RelativeSquaredError: percent(16.5)},
 			ConstantError: percent(92.4),
-			BaselineTest:  stages.TestErrors{Rows: 15000, UnexplainedVariance: percent(47.84), RelativeSquaredError: percent(44.2)},
+			BaselineTest:  train.TestErrors{Rows: 15000, UnexplainedVariance: percent(47.84), RelativeSquaredError: percent(44.2)},
 		},
 		Spectrum:      []demo.Recovered{{Amplitude: 1, NearestKept: 0.7, NearestPlain: 1.18, KeptWithinOne: 9}},
 		Seconds:       map[string]float64{"produce": 0.07, "calibrate": 0.17, "subsample": 0.2, "select": 0.001, "featurize": 0.38, "train": 0.3},
@@ -197,7 +198,7 @@ func TestDemoTable(t *testing.T) {
 	result.Spectrum, result.Kept = nil, "/data/kept"
 	result.Exploration.Criterion = "energy"
 	result.Model.Metric, result.Model.ConstantError = "misclassification", percent(23.6)
-	result.Model.Test = stages.TestErrors{Rows: 15000, Misclassification: percent(17.87)}
+	result.Model.Test = train.TestErrors{Rows: 15000, Misclassification: percent(17.87)}
 	out.Reset()
 	printDemo(&out, result, false)
 	golden(t, "demo_classes.txt", out.String())

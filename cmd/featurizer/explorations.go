@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +16,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 func newExplorations() *cobra.Command {
@@ -34,18 +39,33 @@ func newExplorations() *cobra.Command {
 // explorationList is what `explorations list` knows.
 type explorationList struct {
 	Pipeline string          `json:"pipeline"`
+	Missing  *missingRows    `json:"missing,omitempty"` // where no exploration can be planned yet
 	Newest   *newestEntry    `json:"newest,omitempty"`
 	Current  *wire.Current   `json:"current,omitempty"`
 	Requests []requestEntry  `json:"requests"`
 	Sets     []publishedSets `json:"sets"`
 }
 
+// missingRows says why no exploration can be planned.
+type missingRows struct {
+	LabelledRows int64  `json:"labelled_rows"` // that there are
+	MinRows      int64  `json:"min_rows"`
+	Missing      int64  `json:"missing_rows"`
+	Why          string `json:"why"`
+}
+
 type newestEntry struct {
 	ID        string    `json:"id"`
 	Sequence  int64     `json:"sequence"`
-	Status    string    `json:"status"` // as in the spec, or published once its set is
+	Status    string    `json:"status"` // running, published, cancelled, abandoned; replaced: planned anew by this version
 	Running   bool      `json:"running"`
 	PlannedAt time.Time `json:"planned_at"`
+	Reason    string    `json:"reason,omitempty"` // why it was planned, or why it ended without a set
+	From      wire.From `json:"from,omitempty"`
+	// Of one that runs: the labelled rows of its ranges, how many of them it samples, about, and the round of its selection.
+	LabelledRows int64          `json:"labelled_rows,omitempty"`
+	SampleRows   int64          `json:"sample_rows,omitempty"`
+	Progress     *wire.Progress `json:"progress,omitempty"`
 }
 
 type requestEntry struct {
@@ -67,13 +87,17 @@ type publishedSets struct {
 func newExplorationsList() *cobra.Command {
 	var f topicFlags
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "Show the newest exploration, open requests and the feature sets that are kept",
+		Use:   "list",
+		Short: "Show the newest exploration, open requests and the feature sets that are kept",
+		Long: `list shows the newest exploration, why it was planned or how it ended, and how far it is; the requests that wait for
+the planner; and the feature sets that are kept. Where there is no set yet, or a request waits, and no exploration
+runs, it plans one as the planner would, without starting it, to say how many labelled rows are missing.`,
 		Example: `  featurizer explorations list -c eerf.yaml --json`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.withState(c, func(_ context.Context, state stages.State, r *stages.Runtime) error {
-				list := listExplorations(r.Settings.Pipeline.Name, state)
+			return f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+				list := listExplorations(r.Settings.Pipeline.Name, now)
+				list.Missing = f.missing(ctx, now, r)
 				if f.json {
 					return cli.WriteJSON(c.OutOrStdout(), list)
 				}
@@ -86,27 +110,68 @@ func newExplorationsList() *cobra.Command {
 	return c
 }
 
-func listExplorations(pipeline string, state stages.State) explorationList {
-	list := explorationList{Pipeline: pipeline, Current: state.Current, Requests: []requestEntry{}, Sets: []publishedSets{}}
-	if spec := state.Spec; spec != nil {
-		running, status := state.Running() != nil, string(spec.Status)
-		if spec.Status == wire.StatusRunning && !running {
-			status = "published"
+func listExplorations(pipeline string, now state.Snapshot) explorationList {
+	list := explorationList{Pipeline: pipeline, Current: now.Current, Requests: []requestEntry{}, Sets: []publishedSets{}}
+	if spec := now.Spec; spec != nil {
+		running := now.Running() != nil
+		list.Newest = &newestEntry{
+			ID: spec.Exploration, Sequence: spec.Sequence, Status: now.Status(), Running: running, PlannedAt: spec.PlannedAt,
+			Reason: spec.Reason, From: spec.From,
 		}
-		list.Newest = &newestEntry{spec.Exploration, spec.Sequence, status, running, spec.PlannedAt}
+		if running {
+			list.Newest.LabelledRows, list.Newest.SampleRows = spec.LabelledRows(), sampleRows(spec)
+			if p := now.Progress; p != nil && p.Exploration == spec.Exploration {
+				list.Newest.Progress = p
+			}
+		}
 	}
-	for _, r := range state.Requests {
-		if r.Action == wire.ActionCancel && state.Running() == nil {
+	for _, r := range now.Requests {
+		if r.Action == wire.ActionCancel && now.Running() == nil {
 			continue // there is nothing to cancel, and nobody has to answer
 		}
 		list.Requests = append(list.Requests, requestEntry{r.ID, r.Action, r.Reason, r.Time})
 	}
-	for _, set := range state.SetsBySequence() {
+	for _, set := range now.SetsBySequence() {
 		l := set.Set.Lineage
 		list.Sets = append(list.Sets, publishedSets{ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Rows: l.Rows,
-			Published: set.Time, Current: state.Current != nil && state.Current.ID == set.ID})
+			Published: set.Time, Current: now.Current != nil && now.Current.ID == set.ID})
 	}
 	return list
+}
+
+// sampleRows is how many rows an exploration samples, about.
+func sampleRows(spec *wire.Spec) int64 {
+	return int64(math.Round(spec.SampleRate * float64(spec.LabelledRows())))
+}
+
+// missing looks for the rows that a plan needs where one is to be made; nil where they are there, or where that cannot be
+// found out in half of the time that the command has.
+func (f *topicFlags) missing(ctx context.Context, now state.Snapshot, r *stages.Process) *missingRows {
+	request := calibrate.Next(now, r.Clock())
+	asked := false
+	for _, open := range now.Requests {
+		if open.Action == wire.ActionStart {
+			request.From, asked = open.From, true
+		}
+	}
+	if now.Running() != nil || now.Current != nil && !asked {
+		return nil
+	}
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.timeout/2)
+		defer cancel()
+	}
+	topics := r.Settings.Topics
+	if cli.LookUp(ctx, r, topics.Events, topics.Scores, topics.Samples) != nil {
+		return nil
+	}
+	_, err := calibrate.Plan(ctx, r.Log(), r.Settings.Plan(), request)
+	var few *calibrate.TooFewRowsError
+	if !errors.As(err, &few) {
+		return nil
+	}
+	return &missingRows{LabelledRows: few.Have, MinRows: few.Want, Missing: few.Want - few.Have, Why: few.Error()}
 }
 
 func printExplorations(w io.Writer, list explorationList) {
@@ -115,6 +180,18 @@ func printExplorations(w io.Writer, list explorationList) {
 	} else {
 		fmt.Fprintf(w, "newest exploration %s: %s, planned %s\n", list.Newest.ID, list.Newest.Status,
 			list.Newest.PlannedAt.Format(time.RFC3339))
+		if list.Newest.Reason != "" {
+			fmt.Fprintf(w, "  why: %s\n", list.Newest.Reason)
+		}
+		if list.Newest.Running {
+			fmt.Fprintf(w, "  from %s: about %d of %d labelled rows are scored\n", list.Newest.From, list.Newest.SampleRows, list.Newest.LabelledRows)
+		}
+		if p := list.Newest.Progress; p != nil {
+			fmt.Fprintf(w, "  choosing features from %d rows: round %d of %d\n", p.Rows, p.Round, p.Rounds)
+		}
+	}
+	if list.Missing != nil {
+		fmt.Fprintf(w, "none can be planned yet: %s\n", list.Missing.Why)
 	}
 	for _, r := range list.Requests {
 		fmt.Fprintf(w, "open request %s: %s (%s)\n", r.ID, r.Action, r.Reason)
@@ -133,54 +210,139 @@ func printExplorations(w io.Writer, list explorationList) {
 	t.Render()
 }
 
+// requestFlags are those of a request.
+type requestFlags struct {
+	topicFlags
+	action       wire.Action
+	reason, from string
+	until        string // of an earlier version
+	dryRun       bool
+}
+
 func newRequest(action wire.Action, short, long string) *cobra.Command {
-	var f topicFlags
-	var reason, until string
+	f := requestFlags{action: action}
 	c := &cobra.Command{
 		Use:     string(action),
 		Short:   short,
 		Long:    short + ". " + long,
 		Example: fmt.Sprintf("  featurizer explorations %s -c eerf.yaml", action),
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if until != "" && until != "quota" && until != "end" {
-				return cli.Usagef("--until %q: expected quota or end", until)
-			}
-			request := wire.Request{Action: action, ID: uuid.NewString(), Reason: reason, Until: until, Time: time.Now()}
-			if request.Reason == "" {
-				host, _ := os.Hostname() // only a default text
-				request.Reason = "asked for from " + host
-			}
-			running, err := f.send(c, request)
-			if err != nil {
-				return err
-			}
-			if f.json {
-				return cli.WriteJSON(c.OutOrStdout(), struct {
-					wire.Request
-					Running bool `json:"running"` // whether an exploration was running
-				}{request, running})
-			}
-			fmt.Fprintf(c.OutOrStdout(), "request %s sent: %s\n", request.ID, action)
-			if action == wire.ActionCancel && !running {
-				fmt.Fprintln(c.OutOrStdout(), "note: no exploration is running")
-			}
-			return nil
-		},
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.add(c)
-	c.Flags().StringVar(&reason, "reason", "", "why, for the logs")
+	c.Flags().StringVar(&f.reason, "reason", "", "why, for the logs")
 	if action == wire.ActionStart {
-		c.Flags().StringVar(&until, "until", "", "quota or end; empty = as configured")
+		c.Flags().StringVar(&f.from, "from", "", "part of the log to read: recent, earliest or next; empty = as configured")
+		c.Flags().StringVar(&f.until, "until", "", "")
+		_ = c.Flags().MarkHidden("until") // the flag is there
+		c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what the exploration would read, and ask for nothing")
 	}
 	return c
 }
 
+func (f *requestFlags) run(c *cobra.Command) error {
+	if c.Flags().Changed("until") {
+		return cli.Usagef("--until is of an earlier version: an exploration ends where the log ends when it is planned; --from says where it begins")
+	}
+	if f.from != "" && !slices.Contains(wire.Froms(), wire.From(f.from)) {
+		return cli.Usagef("--from %q: expected one of %v", f.from, wire.Froms())
+	}
+	if f.dryRun {
+		return f.plan(c)
+	}
+	request := wire.Request{Action: f.action, ID: uuid.NewString(), Reason: f.reason, From: wire.From(f.from), Time: time.Now()}
+	if request.Reason == "" {
+		host, _ := os.Hostname() // only a default text
+		request.Reason = "asked for from " + host
+	}
+	running, err := f.send(c, request)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return cli.WriteJSON(c.OutOrStdout(), struct {
+			wire.Request
+			Running bool `json:"running"` // whether an exploration was running
+		}{request, running})
+	}
+	fmt.Fprintf(c.OutOrStdout(), "request %s sent: %s\n", request.ID, f.action)
+	if f.action == wire.ActionCancel && !running {
+		fmt.Fprintln(c.OutOrStdout(), "note: no exploration is running")
+	}
+	return nil
+}
+
 // send writes a request and reports whether an exploration was running.
-func (f *topicFlags) send(c *cobra.Command, request wire.Request) (running bool, err error) {
-	err = f.withState(c, func(ctx context.Context, state stages.State, r *stages.Runtime) error {
-		running = state.Running() != nil
-		return stages.SendRequest(ctx, r, request)
+func (f *requestFlags) send(c *cobra.Command, request wire.Request) (running bool, err error) {
+	err = f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+		running = now.Running() != nil
+		return r.State.SendRequest(ctx, request)
 	})
 	return running, err
+}
+
+// dryRun is what an exploration would read.
+type dryRun struct {
+	From         wire.From      `json:"from"`
+	Messages     int64          `json:"messages"`
+	Rows         int64          `json:"rows"`
+	LabelledRows int64          `json:"labelled_rows"`
+	SampleRate   float64        `json:"sample_rate"`
+	SampleRows   int64          `json:"sample_rows"` // expected
+	Dim          int            `json:"dim"`
+	MemoryBytes  int64          `json:"memory_bytes"` // of the sample and what is computed from it, at most
+	Seconds      float64        `json:"seconds"`      // that reading the ranges took
+	Partitions   []dryPartition `json:"partitions"`
+}
+
+type dryPartition struct {
+	Partition    int32 `json:"partition"`
+	StartOffset  int64 `json:"start_offset"`
+	EndOffset    int64 `json:"end_offset"`
+	LabelledRows int64 `json:"labelled_rows"`
+}
+
+// plan prints what the exploration would read.
+func (f *requestFlags) plan(c *cobra.Command) error {
+	return f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+		request := calibrate.Next(now, r.Clock())
+		request.From = wire.From(f.from)
+		planned, err := calibrate.Plan(ctx, r.Log(), r.Settings.Plan(), request)
+		if err != nil {
+			return err
+		}
+		spec := planned.Spec
+		out := dryRun{
+			From: spec.From, Messages: planned.Counts.Messages, Rows: planned.Counts.Rows, LabelledRows: spec.LabelledRows(),
+			SampleRate: spec.SampleRate, SampleRows: sampleRows(spec), Dim: spec.Encoder.Dim,
+			MemoryBytes: planned.Memory, Seconds: planned.Seconds,
+		}
+		for _, part := range spec.Partitions {
+			out.Partitions = append(out.Partitions, dryPartition{part.Partition, part.StartOffset, part.EndOffset, part.LabelledRows})
+		}
+		if f.json {
+			return cli.WriteJSON(c.OutOrStdout(), out)
+		}
+		out.print(c.OutOrStdout())
+		return nil
+	})
+}
+
+func (d dryRun) print(w io.Writer) {
+	share := 0.0
+	if d.Rows > 0 {
+		share = 100 * float64(d.LabelledRows) / float64(d.Rows)
+	}
+	fmt.Fprintf(w, "an exploration from %s would read %d rows in %d messages, %.1f %% of them labelled, in about %.1f s\n",
+		d.From, d.Rows, d.Messages, share, d.Seconds)
+	fmt.Fprintf(w, "it would score about %d of them (sample rate %.3g) in %d dimensions", d.SampleRows, d.SampleRate, d.Dim)
+	if d.MemoryBytes > 0 {
+		fmt.Fprintf(w, "; the selection takes up to %d MiB", (d.MemoryBytes+1<<20-1)>>20)
+	}
+	fmt.Fprintln(w)
+	t := cli.NewTable(w, "", "partition", "from offset", "to offset", "labelled rows")
+	for _, part := range d.Partitions {
+		t.AppendRow([]any{part.Partition, part.StartOffset, part.EndOffset, part.LabelledRows})
+	}
+	t.Render()
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/offline"
+	"github.com/eerf-stream/eerf/stages/selection"
 )
 
 // exploreFlags are the flags of `featurizer explore`.
@@ -21,17 +22,14 @@ type exploreFlags struct {
 	json      bool
 }
 
-// exploreDefaults suit a file: it has an end, and all of it is meant unless a quota is asked for.
-var exploreDefaults = map[string]any{"exploration.until": "end", "exploration.sample_rows": "0"}
-
 func newExplore() *cobra.Command {
 	var f exploreFlags
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "Find a feature set for a file, without a broker",
 		Long: `explore runs one exploration over the rows of a file and writes the feature set: the same computation as
-the stages on one partition, with the same result, bit for bit, for the same rows and settings. A quota of rows
-(exploration.sample_rows) applies only where it is set; otherwise the whole file is sampled, at --sample.`,
+the stages on one partition that holds these rows, with the same result, bit for bit, for the same settings.
+Of a file with more than exploration.sample_rows labelled rows about so many are scored; --sample 1 scores all.`,
 		Example: `  featurizer explore --data rows.csv --label churned --features 200 --out set.arrow
   featurizer explore --data a9a.gz --format libsvm --task classification --sample 0.05 --json`,
 		Args: cobra.NoArgs,
@@ -41,7 +39,7 @@ the stages on one partition, with the same result, bit for bit, for the same row
 	c.Flags().StringVar(&f.out, "out", "", "file to write the feature set to (an Arrow IPC stream); empty = only describe it")
 	f.config.Add(c)
 	f.files.Add(c)
-	f.settings.AddExploration(c, exploreDefaults)
+	f.settings.AddExploration(c)
 	cli.JSONFlag(c, &f.json)
 	return c
 }
@@ -50,7 +48,7 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	if f.data == "" {
 		return cli.Usagef("--data is needed: the file to explore")
 	}
-	loaded, err := f.config.Load(exploreDefaults, f.settings.Overrides())
+	loaded, err := f.config.Load(nil, f.settings.Overrides())
 	if err != nil {
 		return err
 	}
@@ -68,7 +66,10 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	found, err := stages.ExploreFile(c.Context(), loaded.Stages, f.data, file.Rows("exploring "+f.data))
+	loaded.Stages.Topics.Events = f.data // stands for the topic in the lineage
+	found, err := offline.Explore(c.Context(), loaded.Stages.Plan(), file.Rows("exploring "+f.data), selection.Options{
+		Progress: func(round int) { bar.Show(fmt.Sprintf("choosing features, round %d", round), 0, 0) },
+	})
 	bar.Done()
 	if err != nil {
 		return fmt.Errorf("explore %s: %w", f.data, err)

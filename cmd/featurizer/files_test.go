@@ -97,25 +97,23 @@ func checkFeatures(t *testing.T, path string, rows, features int) {
 	}
 }
 
-func TestExploreTakesAQuotaOnlyWhereItIsSet(t *testing.T) {
-	_, _, whole := explored(t, 900)
+func TestExploreSamplesAsManyRowsAsAreSet(t *testing.T) {
+	auto := []string{"--sample", "auto"}
+	scored := func(name string, about float64, args ...string) {
+		t.Helper()
+		_, _, summary := explored(t, 900, append(auto, args...)...)
+		if rows := summary.Number(t, "rows.scored"); rows < 0.7*about || rows > 1.3*about {
+			t.Errorf("%v rows scored with %s, want about %v", rows, name, about)
+		}
+	}
+	_, _, whole := explored(t, 900, auto...)
 	if scored := whole.Number(t, "rows.scored"); scored != 900 {
 		t.Errorf("%v rows scored of 900", scored)
 	}
-	_, _, flag := explored(t, 900, "--set", "exploration.sample_rows=100")
-	if scored := flag.Number(t, "rows.scored"); scored != 100 {
-		t.Errorf("%v rows scored with --set, want 100", scored)
-	}
-	path := clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 200}\n")
-	_, _, file := explored(t, 900, "-c", path)
-	if scored := file.Number(t, "rows.scored"); scored != 200 {
-		t.Errorf("%v rows scored with a file, want 200", scored)
-	}
+	scored("--set", 100, "--set", "exploration.sample_rows=100")
+	scored("a file", 200, "-c", clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 200}\n"))
 	t.Setenv("EERF_EXPLORATION__SAMPLE_ROWS", "300")
-	_, _, environment := explored(t, 900)
-	if scored := environment.Number(t, "rows.scored"); scored != 300 {
-		t.Errorf("%v rows scored with the environment, want 300", scored)
-	}
+	scored("the environment", 300)
 }
 
 func TestExploreTellsOfWeakFeatures(t *testing.T) {

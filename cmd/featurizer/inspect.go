@@ -11,10 +11,14 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// bestShown is how many features inspect lists.
-const bestShown = 10
+// bestShown is how many features inspect lists, rangesShown how many partitions.
+const (
+	bestShown   = 10
+	rangesShown = 20
+)
 
 // inspectFlags are the flags of `featurizer inspect`.
 type inspectFlags struct {
@@ -46,6 +50,7 @@ func newInspect() *cobra.Command {
 			}
 			printSet(c.OutOrStdout(), set, summary)
 			printBest(c.OutOrStdout(), set)
+			printRanges(c.OutOrStdout(), set.Lineage)
 			return nil
 		},
 	}
@@ -60,15 +65,15 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 		return readSet(f.file)
 	}
 	var set *wire.FeatureSet
-	err := f.topics.withState(c, func(_ context.Context, state stages.State, r *stages.Runtime) error {
+	err := f.topics.withState(c, func(_ context.Context, now state.Snapshot, r *stages.Process) error {
 		id := f.id
 		if id == "" {
-			if state.Current == nil {
+			if now.Current == nil {
 				return fmt.Errorf("pipeline %s has no feature set yet", r.Settings.Pipeline.Name)
 			}
-			id = state.Current.ID
+			id = now.Current.ID
 		}
-		published, ok := state.Sets[id]
+		published, ok := now.Sets[id]
 		if !ok {
 			return fmt.Errorf("feature set %s is not on topic %s; `featurizer explorations list` shows those that are",
 				id, r.Settings.Topics.FeatureSets)
@@ -93,7 +98,7 @@ func (f *topicFlags) add(c *cobra.Command) {
 }
 
 // connected calls do with the runtime of a process that is connected to the configured brokers, within the timeout.
-func (f *topicFlags) connected(c *cobra.Command, do func(context.Context, *stages.Runtime) error) error {
+func (f *topicFlags) connected(c *cobra.Command, do func(context.Context, *stages.Process) error) error {
 	loaded, err := f.config.Load(nil, nil)
 	if err != nil {
 		return err
@@ -106,35 +111,49 @@ func (f *topicFlags) connected(c *cobra.Command, do func(context.Context, *stage
 	return cli.WithTimeout(c.Context(), f.timeout, func(ctx context.Context) error { return do(ctx, runtime) })
 }
 
-// withState reads explorations and feature sets to their present end and calls do with what they say.
-func (f *topicFlags) withState(c *cobra.Command, do func(context.Context, stages.State, *stages.Runtime) error) error {
-	return f.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+// withState reads explorations and feature sets to their present end and calls do with what they say. They are followed until do
+// returns.
+func (f *topicFlags) withState(c *cobra.Command, do func(context.Context, state.Snapshot, *stages.Process) error) error {
+	return f.connected(c, func(ctx context.Context, r *stages.Process) error {
 		if err := cli.LookUp(ctx, r, r.Settings.Topics.Explorations, r.Settings.Topics.FeatureSets); err != nil {
 			return err
 		}
-		watching, stop := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- r.Watch.Run(watching) }()
-		state, err := r.Watch.Wait(ctx, func(stages.State) bool { return true })
-		stop()
-		if watched := <-ended; watched != nil && err == nil {
-			err = watched
-		}
-		if err != nil {
-			return err
-		}
-		return do(ctx, state, r)
+		return r.State.During(ctx, func(ctx context.Context, now state.Snapshot) error { return do(ctx, now, r) })
 	})
 }
 
 // printBest lists the first features by score.
 func printBest(w io.Writer, set *wire.FeatureSet) {
 	names := set.Encoder.FeatureNames()
-	t := cli.NewTable(w, "best features", "rank", "candidate", "score", "largest weights")
+	columns := []any{"rank", "candidate", "score", "largest weights"}
+	rounds := set.Lineage.Rounds > 0 && set.Set.Round != nil
+	if rounds {
+		columns = append(columns, "round")
+	}
+	t := cli.NewTable(w, "best features", columns...)
 	for i := range min(bestShown, set.Set.Features.Len()) {
-		t.AppendRow([]any{i + 1, set.Set.Index[i], fmt.Sprintf("%.4g", set.Set.Score[i]), largest(set, names, i)})
+		row := []any{i + 1, set.Set.Index[i], fmt.Sprintf("%.4g", set.Set.Score[i]), largest(set, names, i)}
+		if rounds {
+			row = append(row, set.Set.Round[i])
+		}
+		t.AppendRow(row)
 	}
 	t.Render()
+}
+
+// printRanges lists the pieces of the log that the set was computed from, those of the first partitions.
+func printRanges(w io.Writer, l wire.Lineage) {
+	if l.From != "" {
+		fmt.Fprintf(w, "from %s: %d labelled rows, sampled at a rate of %.4g\n", l.From, l.LabelledRows, l.SampleRate)
+	}
+	t := cli.NewTable(w, "ranges of "+l.EventsTopic, "partition", "from offset", "to offset", "rows read", "closed by")
+	for _, part := range l.Partitions[:min(rangesShown, len(l.Partitions))] {
+		t.AppendRow([]any{part.Partition, part.StartOffset, max(part.EndOffset, part.NextOffset), part.ClosingOrdinal, part.CloseReason})
+	}
+	t.Render()
+	if more := len(l.Partitions) - rangesShown; more > 0 {
+		fmt.Fprintf(w, "and %d more partitions: --json lists them\n", more)
+	}
 }
 
 // largest names the columns that a feature depends on most.

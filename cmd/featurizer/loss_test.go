@@ -14,7 +14,7 @@ import (
 // A topic that is deleted under a stopped pipeline, as docs/operations.md has it among the disasters: the stages wait until it
 // is there again and go on, the feature set is the same, and features are made again for no row.
 func TestTopicsThatAreLost(t *testing.T) {
-	for topic, kept := range map[string]int{"scores": 24, "explorations": 24, "feature-sets": 24, "features": 0, "models": 24, "dead-letters": 24} {
+	for topic, kept := range map[string]int{"scores": 24, "samples": 24, "explorations": 24, "feature-sets": 24, "features": 0, "models": 24, "dead-letters": 24} {
 		t.Run(topic, func(t *testing.T) {
 			address := clitest.Broker(t)
 			config := pipelineFile(t, address)

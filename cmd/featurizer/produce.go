@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // produceFlags are the flags of `featurizer produce`.
@@ -85,19 +86,19 @@ func (f *produceFlags) batchRows() int {
 	return max(f.message, files.DefaultBatchRows/f.message*f.message)
 }
 
-func (f *produceFlags) produce(ctx context.Context, r *stages.Runtime, file *cli.RowFile) (producer *stages.EventProducer, err error) {
+func (f *produceFlags) produce(ctx context.Context, r *stages.Process, file *cli.RowFile) (producer *events.Producer, err error) {
 	topic := r.Settings.Topics.Events
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
 		if err := cli.LookUp(ctx, r, topic); err != nil {
 			return err
 		}
-		producer, err = stages.NewEventProducer(ctx, r.Broker, topic, f.message)
+		producer, err = events.NewProducer(ctx, r.Broker, topic, f.message)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = stages.EachBatch(ctx, file.Rows("producing "+f.data), func(_ int64, batch arrow.Record) error {
+	err = events.EachBatch(ctx, file.Rows("producing "+f.data), func(_ int64, batch arrow.Record) error {
 		return cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error { return producer.Add(ctx, batch) })
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/status"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 func newRun() *cobra.Command {
@@ -22,27 +23,27 @@ func newRun() *cobra.Command {
 and for topics that are missing, and resumes where the last run stopped. The first SIGTERM or interrupt
 finishes what is in hand and saves it, a second one ends at once.
 
-Stages: ` + strings.Join(stages.Stages(), ", ") + `. Any number of processes may run the same stages; partitions are
+Stages: ` + strings.Join(meter.Stages(), ", ") + `. Any number of processes may run the same stages; partitions are
 shared out among them. With --json the counters of the process are printed when it stops.`,
 		Example: `  featurizer run -c eerf.yaml
   featurizer run -c eerf.yaml --stages subsample,featurize`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := stages.CheckStages(names); err != nil {
+			if err := stages.CheckNames(names); err != nil {
 				return cli.Usagef("--stages: %w", err)
 			}
 			loaded, err := flags.Load(nil, nil)
 			if err != nil {
 				return err
 			}
-			if slices.Contains(names, stages.StageCalibrate) && len(loaded.Stages.Events.Label) == 0 {
-				return cli.Usagef("events.label is not set: the stage %s needs the column to score against", stages.StageCalibrate)
+			if slices.Contains(names, meter.StageCalibrate) && len(loaded.Stages.Events.Label) == 0 {
+				return cli.Usagef("events.label is not set: the stage %s needs the column to score against", meter.StageCalibrate)
 			}
 			return cli.RunStages(c, loaded, names, asJSON, status.Mount)
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", stages.Stages(), "stages to run")
+	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages to run")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }

@@ -23,7 +23,7 @@ func servedFile(t *testing.T, broker string) string {
 kafka: {brokers: [%q], fetch_max_wait: 20ms, heartbeat_interval: 50ms}
 topics: {partitions: 2}
 events: {label: [churned]}
-exploration: {features: 16, candidates: 64, sample_rate: 1, sample_rows: 800, calibration_rows: 300}
+exploration: {features: 16, candidates: 64, sample_rate: 1, min_rows: 2400, calibration_rows: 300}
 admin: {listen: "127.0.0.1:0"}
 `, broker))
 }
@@ -85,7 +85,7 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 		return metric(t, s, "eerf_rows_total", "stage=featurize", "outcome=featurized") == 2400
 	})
 	for labels, want := range map[string]float64{
-		"eerf_rows_total stage=subsample outcome=scored":   800,
+		"eerf_rows_total stage=subsample outcome=scored":   2400,
 		"eerf_messages_total stage=featurize outcome=used": 24,
 		"eerf_group_joined stage=featurize":                1,
 		"eerf_owned_partitions stage=subsample":            2,
@@ -111,7 +111,7 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	if code, body := s.Get("/version"); code != http.StatusOK || !strings.Contains(body, `"program": "featurizer"`) {
 		t.Errorf("/version: %d %s", code, body)
 	}
-	if code, body := s.Get("/config"); code != http.StatusOK || !strings.Contains(body, "sample_rows: 800") {
+	if code, body := s.Get("/config"); code != http.StatusOK || !strings.Contains(body, "min_rows: 2400") {
 		t.Errorf("/config: %d %s", code, body)
 	}
 	for _, path := range []string{"/debug/pprof/", "/elsewhere"} {

@@ -18,7 +18,7 @@ func pipelineFile(t *testing.T, broker string) string {
 kafka: {brokers: [%q], fetch_max_wait: 20ms}
 topics: {partitions: 2}
 events: {label: [churned]}
-exploration: {features: 16, candidates: 64, sample_rate: 1, sample_rows: 800, calibration_rows: 300}
+exploration: {features: 16, candidates: 64, sample_rate: 1, min_rows: 1200, calibration_rows: 300}
 log: {format: console, level: warn}
 admin: {listen: ""}
 `, broker))
@@ -69,7 +69,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	fz(t, "produce", "-c", config, "--data", data).Want(t, cli.ExitFailure, "events", "featurizer topics create")
 
 	created := fz(t, "topics", "create", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)
-	if done := created.At(t, "done").([]any); len(done) != 7 {
+	if done := created.At(t, "done").([]any); len(done) != 8 {
 		t.Errorf("%v", done)
 	}
 	if out := fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK).Out; out != "every topic is there\n" {
@@ -79,9 +79,11 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 		t.Errorf("%v", o)
 	}
 	fz(t, "inspect", "-c", config).Want(t, cli.ExitFailure, "no feature set yet")
-	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration yet") {
+	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration yet") ||
+		!strings.Contains(out, "none can be planned yet: 0 labelled rows among 0, exploration.min_rows asks for 1200: 1200 are missing") {
 		t.Error(out)
 	}
+	fz(t, "explorations", "start", "--dry-run", "-c", config).Want(t, cli.ExitFailure, "1200 are missing")
 	if out := fz(t, "explorations", "cancel", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration is running") {
 		t.Error(out)
 	}
@@ -91,15 +93,24 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 		t.Errorf("%v", produced)
 	}
 
+	dry := fz(t, "explorations", "start", "--dry-run", "--from", "earliest", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)
+	if dry.Text(t, "from") != "earliest" || dry.Number(t, "labelled_rows") != 2400 || dry.Number(t, "sample_rows") != 2400 || dry.Number(t, "memory_bytes") < 2400 {
+		t.Errorf("%v", dry)
+	}
 	stop := running(t, "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
 	first := await(t, always, "inspect", "-c", config, "--json")
-	if first.Number(t, "exploration.sample_rows") != 800 || first.Text(t, "feature_set.task") != "binary" {
+	if first.Number(t, "exploration.sample_rows") != 2400 || first.Text(t, "feature_set.task") != "binary" {
 		t.Errorf("%v", first)
 	}
 	sameAsOffline(t, config, first)
+	if out := fz(t, "inspect", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "from recent: 2400 labelled rows") || !strings.Contains(out, "by round") {
+		t.Error(out)
+	}
 
-	request := fz(t, "explorations", "start", "-c", config, "--reason", "a test", "--json").Want(t, cli.ExitOK).Object(t)
-	if request.Text(t, "reason") != "a test" || request.Text(t, "action") != "start" {
+	fz(t, "explorations", "start", "--dry-run", "-c", config).Want(t, cli.ExitFailure, "nothing new")
+	fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100").Want(t, cli.ExitOK)
+	request := fz(t, "explorations", "start", "-c", config, "--from", "next", "--reason", "a test", "--json").Want(t, cli.ExitOK).Object(t)
+	if request.Text(t, "reason") != "a test" || request.Text(t, "action") != "start" || request.Text(t, "from") != "next" {
 		t.Errorf("%v", request)
 	}
 	list := await(t, func(o clitest.Object) bool {
@@ -108,8 +119,8 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	if open := list.At(t, "requests").([]any); len(open) != 0 {
 		t.Errorf("an answered request is listed as open: %v", open)
 	}
-	if list.Text(t, "current.id") != first.Text(t, "feature_set.id") {
-		t.Errorf("the same rows gave feature sets %s and %s", first.Text(t, "feature_set.id"), list.Text(t, "current.id"))
+	if list.Text(t, "current.id") != first.Text(t, "feature_set.id") || !strings.HasSuffix(list.Text(t, "newest.reason"), ": a test") {
+		t.Errorf("the same rows again gave another set than %s, or the reason is lost: %v", first.Text(t, "feature_set.id"), list)
 	}
 	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "current") {
 		t.Error(out)
@@ -117,7 +128,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	fz(t, "inspect", "-c", config, "--id", "fs-none").Want(t, cli.ExitFailure, "fs-none is not on topic feature-sets")
 
 	totals := stop().Want(t, cli.ExitOK).Object(t)
-	if totals.Number(t, "scoring.scored") != 1600 || totals.Number(t, "featurize.rejected") != 0 {
+	if totals.Number(t, "scoring.scored") != 4800 || totals.Number(t, "featurize.rejected") != 0 {
 		t.Errorf("%v", totals)
 	}
 }

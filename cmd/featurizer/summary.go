@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/offline"
 )
 
 // setSummary describes a feature set for machines.
@@ -105,7 +105,7 @@ func describeSet(set *wire.FeatureSet) setSummary {
 }
 
 // add puts in what only the exploration itself knows.
-func (s *setSummary) add(found *stages.Explored, fileLeftOut []string, out string) {
+func (s *setSummary) add(found *offline.Explored, fileLeftOut []string, out string) {
 	s.FeatureSet.File = out
 	s.Exploration.Spectrum = newSpectrum(found.Values)
 	s.LeftOut = append(leftOut(found.Report), fileLeftOut...)
@@ -143,6 +143,7 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 		t.Add(e.Criterion, "%.4g (best) to %.4g (cut-off)", e.Best, e.Cutoff)
 	} else {
 		addByResidual(t, set, *e.ByResidual, e.Rounds)
+		addRounds(t, set.Set.Round)
 	}
 	if q := e.Spectrum; q != nil {
 		t.Add("  of all candidates", "median %.4g, 90 %% below %.4g", q.P50, q.P90)
@@ -165,6 +166,20 @@ func addByResidual(t cli.Facts, set *wire.FeatureSet, byResidual, rounds int) {
 	t.Add("by residual", "%s", value)
 	if byResidual < len(scores) {
 		t.Add("by correlation", "%d features, %.4g (best) to %.4g (cut-off)", len(scores)-byResidual, scores[byResidual], scores[len(scores)-1])
+	}
+}
+
+// addRounds says how many features each round chose.
+func addRounds(t cli.Facts, round []int32) {
+	if len(round) == 0 {
+		return
+	}
+	chosen := make([]int, slices.Max(round)+1)
+	for _, r := range round {
+		chosen[r]++
+	}
+	if len(chosen) > 1 {
+		t.Add("  by round", "%v", chosen[1:])
 	}
 }
 

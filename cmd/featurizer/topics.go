@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 func newTopics() *cobra.Command {
@@ -31,15 +32,15 @@ func newTopicsCreate() *cobra.Command {
 		Use:   "create",
 		Short: "Create the topics that are missing, grow those with too few partitions",
 		Long: `create makes the topics of the pipeline with the cleanup policies, message sizes and segment settings that it
-relies on. Topics that exist are left as they are, except that scores, features and dead letters are grown to
-the partitions of events.`,
+relies on. Topics that exist are left as they are, except that scores, samples, features and dead letters are
+grown to the partitions of events.`,
 		Example: `  featurizer topics create -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			done := []string{}
-			err := f.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+			err := f.connected(c, func(ctx context.Context, r *stages.Process) error {
 				return pipeline.Try(ctx, r.Logger, "create topics", func() error {
-					made, err := stages.CreateTopics(ctx, r.Broker, r.Settings.Topics)
+					made, err := topics.Create(ctx, r.Broker, r.Settings.Topics)
 					done = append(done, made...)
 					return err
 				})
@@ -73,12 +74,12 @@ too few partitions, compacted events. It fails if there is something.`,
 		Example: `  featurizer topics check -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			err := f.connected(c, func(ctx context.Context, r *stages.Runtime) error {
+			err := f.connected(c, func(ctx context.Context, r *stages.Process) error {
 				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for a broker that is away
 				if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 					return err
 				}
-				return stages.CheckTopics(ctx, r.Broker, r.Settings.Topics)
+				return topics.Check(ctx, r.Broker, r.Settings.Topics)
 			})
 			if f.json {
 				faults := []string{}

@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // messagesFile is what topics export writes beside the messages' own files.
@@ -89,7 +90,7 @@ func (f *exportFlags) run(c *cobra.Command) error {
 		return cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
 	}
 	messages := []messageEntry{}
-	err := f.topics.connected(c, func(ctx context.Context, r *stages.Runtime) (err error) {
+	err := f.topics.connected(c, func(ctx context.Context, r *stages.Process) (err error) {
 		messages, err = f.export(ctx, c, r)
 		return err
 	})
@@ -106,7 +107,7 @@ func (f *exportFlags) run(c *cobra.Command) error {
 // errEnough ends reading.
 var errEnough = errors.New("enough messages")
 
-func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Runtime) ([]messageEntry, error) {
+func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Process) ([]messageEntry, error) {
 	messages := []messageEntry{}
 	if err := cli.LookUp(ctx, r, f.topic); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Ru
 	}
 	bar := cli.NewProgress(c, f.topics.json)
 	defer bar.Done()
-	err := stages.ReadTopic(ctx, r, f.topic, func(rec pipeline.Record) error {
+	err := topics.Read(ctx, r.Broker, r.Logger, f.topic, func(rec pipeline.Record) error {
 		if f.limit > 0 && len(messages) == f.limit {
 			return errEnough
 		}

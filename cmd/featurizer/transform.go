@@ -11,7 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // transformFlags are the flags of `featurizer transform`.
@@ -67,10 +68,10 @@ func (f *transformFlags) run(c *cobra.Command) error {
 	}
 	if f.json {
 		return cli.WriteJSON(c.OutOrStdout(), struct {
-			FeatureSet string                 `json:"feature_set"`
-			Out        string                 `json:"out"`
-			Features   int                    `json:"features"`
-			Rows       stages.FeaturizeCounts `json:"rows"`
+			FeatureSet string                `json:"feature_set"`
+			Out        string                `json:"out"`
+			Features   int                   `json:"features"`
+			Rows       meter.FeaturizeCounts `json:"rows"`
 		}{set.ID(), f.out, set.Set.Features.Len(), counts})
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d rows of %d features written to %s (%d rows rejected)\n",
@@ -79,16 +80,16 @@ func (f *transformFlags) run(c *cobra.Command) error {
 }
 
 // write transforms the rows of a file into the output, which appears only whole.
-func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (stages.FeaturizeCounts, error) {
-	schema := stages.TransformSchema(set, file.Schema())
+func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (meter.FeaturizeCounts, error) {
+	schema := featurize.OutputSchema(set, file.Schema())
 	out, err := files.Create(f.out, schema, f.outFormat)
 	if errors.Is(err, files.ErrNoFormat) {
 		err = cli.Usagef("%w with --out-format", err)
 	}
 	if err != nil {
-		return stages.FeaturizeCounts{}, err
+		return meter.FeaturizeCounts{}, err
 	}
-	counts, err := stages.TransformFile(c.Context(), set, file.Rows("transforming "+f.data), schema, out)
+	counts, err := featurize.TransformRows(c.Context(), set, file.Rows("transforming "+f.data), schema, out)
 	if err != nil {
 		return counts, errors.Join(fmt.Errorf("transform %s: %w", f.data, err), out.Discard())
 	}

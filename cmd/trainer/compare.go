@@ -202,7 +202,7 @@ func (f *compareFlags) made(c *cobra.Command) compare.Made {
 		command = append(command, quoted("--"+flag.Name+"="+value))
 	})
 	return compare.Made{
-		Command: strings.Join(command, " "), Version: c.Root().Version, Go: runtime.Version(), Kernel: scoring.Kernel(),
+		Command: strings.Join(command, " "), Version: c.Root().Version, Go: runtime.Version(), Arithmetic: scoring.Arithmetic(),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.GOMAXPROCS(0),
 	}
 }

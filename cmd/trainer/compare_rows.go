@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/datasets"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // rowFlags say where the rows of a comparison come from.
@@ -76,11 +76,11 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 		return nil, nil, err
 	}
 	defer file.Close()
-	events := stages.EventsConfig{Label: f.label, Exclude: f.exclude, Task: f.task}
+	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task}
 	if err := file.Complete(&events); err != nil {
 		return nil, nil, err
 	}
-	if err := events.EncoderOptions().Validate(); err != nil {
+	if err := events.Options().Validate(); err != nil {
 		return nil, nil, &cli.UsageError{Err: err}
 	}
 	if hint, err := file.Hint(events); err != nil {
@@ -100,7 +100,7 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 		}
 		test = reader(other, "reading "+f.test)
 	}
-	table, err = datasets.ReadTable(ctx, f.data, events.EncoderOptions(), reader(file, "reading "+f.data), test)
+	table, err = datasets.ReadTable(ctx, f.data, events.Options(), reader(file, "reading "+f.data), test)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", f.data, err)
 	}

@@ -85,7 +85,7 @@ func printFetched(w io.Writer, set *datasets.Set, dir string, found []datasets.F
 	fmt.Fprintf(w, "compare methods on it with: trainer compare --dataset %s --data-dir %s\n", set.Name, dir)
 }
 
-// checksumWord says what the checksum told.
+// checksumWord is the outcome of the checksum.
 func checksumWord(f datasets.Fetched) string {
 	switch {
 	case !f.Checked:

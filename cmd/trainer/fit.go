@@ -2,24 +2,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 func newFit() *cobra.Command {
 	var flags cli.ConfigFlags
 	var timeout time.Duration
 	var asJSON bool
-	var train cli.SettingFlags
+	var settings cli.SettingFlags
 	c := &cobra.Command{
 		Use:   "fit",
 		Short: "Read the features topic to its present end, make one model, and put it in use if it is better",
@@ -33,9 +34,9 @@ the same.`,
 	flags.Add(c)
 	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set")
 	cli.JSONFlag(c, &asJSON)
-	train.AddTrain(c)
+	settings.AddTrain(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		loaded, err := flags.Load(nil, train.Overrides())
+		loaded, err := flags.Load(nil, settings.Overrides())
 		if err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ the same.`,
 		bar := cli.NewProgress(c, asJSON)
 		defer bar.Done()
 		bar.Show("training", 0, 0)
-		var model *stages.Fitted
+		var model *train.Fitted
 		err = cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error {
 			model, err = fitOnce(ctx, runtime)
 			return err
@@ -57,7 +58,7 @@ the same.`,
 			return err
 		}
 		if asJSON {
-			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Counters.Totals()))
+			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Meter.Totals()))
 		}
 		printModel(c.OutOrStdout(), model.Model)
 		if model.Unchanged {
@@ -68,26 +69,18 @@ the same.`,
 	return c
 }
 
-// fitOnce follows the feature sets just long enough to fit one model.
-func fitOnce(ctx context.Context, r *stages.Runtime) (*stages.Fitted, error) {
+// fitOnce follows the control topics just long enough to fit one model.
+func fitOnce(ctx context.Context, r *stages.Process) (*train.Fitted, error) {
 	topics := r.Settings.Topics
 	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets, topics.Features, topics.Models); err != nil {
 		return nil, err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	var model *stages.Fitted
-	done := errors.New("done")
-	group.Go(func() error { return r.Watch.Run(ctx) })
-	group.Go(func() (err error) {
-		if model, err = stages.NewTrainRunner(r).Fit(ctx); err != nil {
-			return err
-		}
-		return done
+	var model *train.Fitted
+	err := r.State.During(ctx, func(ctx context.Context, _ state.Snapshot) (err error) {
+		model, err = r.Trainer().Fit(ctx)
+		return err
 	})
-	if err := group.Wait(); !errors.Is(err, done) {
-		return nil, err
-	}
-	return model, nil
+	return model, err
 }
 
 // modelSummary describes a model for machines.
@@ -105,11 +98,11 @@ type modelSummary struct {
 	Judgement *wire.Judgement    `json:"judgement,omitempty"`
 	Current   bool               `json:"current"`   // the model is in use
 	Unchanged bool               `json:"unchanged"` // it was before
-	Rows      stages.TrainCounts `json:"rows"`
+	Rows      meter.TrainCounts  `json:"rows"`
 	Seconds   map[string]float64 `json:"seconds"`
 }
 
-func summarize(f *stages.Fitted, totals stages.Totals) modelSummary {
+func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
 	var s modelSummary
 	m := f.Model
 	s.Judgement, s.Current, s.Unchanged = m.Judgement, f.Current, f.Unchanged

@@ -10,6 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 func newModels() *cobra.Command {
@@ -41,8 +42,8 @@ func (f *modelFlags) add(c *cobra.Command) {
 	cli.JSONFlag(c, &f.json)
 }
 
-// with connects, reads the models that there are and calls do, all within the timeout.
-func (f *modelFlags) with(c *cobra.Command, do func(context.Context, *stages.Runtime, *stages.Models) error) error {
+// with connects, reads the models that there are and calls do, all within the timeout. Models are followed until do returns.
+func (f *modelFlags) with(c *cobra.Command, do func(context.Context, *stages.Process, state.Models) error) error {
 	loaded, err := f.config.Load(nil, nil)
 	if err != nil {
 		return err
@@ -56,11 +57,9 @@ func (f *modelFlags) with(c *cobra.Command, do func(context.Context, *stages.Run
 		if err := cli.LookUp(ctx, runtime, runtime.Settings.Topics.Models); err != nil {
 			return err
 		}
-		models := stages.NewModels(runtime)
-		if err := models.Refresh(ctx); err != nil {
-			return err
-		}
-		return do(ctx, runtime, models)
+		return runtime.State.During(ctx, func(ctx context.Context, now state.Snapshot) error {
+			return do(ctx, runtime, now.Models)
+		}, state.TopicModels)
 	})
 }
 
@@ -93,7 +92,7 @@ func newModelsList() *cobra.Command {
   trainer models list -c eerf.yaml --promoted --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.with(c, func(_ context.Context, r *stages.Runtime, models *stages.Models) error {
+			return f.with(c, func(_ context.Context, r *stages.Process, models state.Models) error {
 				list := listModels(r.Settings.Pipeline.Name, models, promoted)
 				if f.json {
 					return cli.WriteJSON(c.OutOrStdout(), list)
@@ -108,8 +107,8 @@ func newModelsList() *cobra.Command {
 	return c
 }
 
-func listModels(pipeline string, models *stages.Models, promoted bool) modelList {
-	list := modelList{Pipeline: pipeline, Current: models.Current(), Models: []modelEntry{}}
+func listModels(pipeline string, models state.Models, promoted bool) modelList {
+	list := modelList{Pipeline: pipeline, Current: models.Current, Models: []modelEntry{}}
 	for _, e := range models.Entries() {
 		m := e.Model
 		if m == nil || promoted && !e.Promoted() {
@@ -153,12 +152,12 @@ use then, and its lineage. Without an id it shows the model in use. An id may be
   trainer models show m-0123456789ab -c eerf.yaml --json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.with(c, func(ctx context.Context, r *stages.Runtime, models *stages.Models) error {
+			return f.with(c, func(ctx context.Context, r *stages.Process, models state.Models) error {
 				model, err := findModel(ctx, r, models, args)
 				if err != nil {
 					return err
 				}
-				details := describeModel(model, models.Current())
+				details := describeModel(model, models.Current)
 				if f.json {
 					return cli.WriteJSON(c.OutOrStdout(), details)
 				}
@@ -173,21 +172,21 @@ use then, and its lineage. Without an id it shows the model in use. An id may be
 }
 
 // findModel loads the model that is named, or the one in use.
-func findModel(ctx context.Context, r *stages.Runtime, models *stages.Models, args []string) (*wire.Model, error) {
+func findModel(ctx context.Context, r *stages.Process, models state.Models, args []string) (*wire.Model, error) {
 	var id string
 	switch {
 	case len(args) > 0:
 		id = args[0]
-	case models.Current() == nil:
+	case models.Current == nil:
 		return nil, fmt.Errorf("pipeline %s has no model yet", r.Settings.Pipeline.Name)
 	default:
-		id = models.Current().ID
+		id = models.Current.ID
 	}
 	entry, err := models.Find(id)
 	if err != nil {
 		return nil, fmt.Errorf("%w; `trainer models list` shows those that are there", err)
 	}
-	return models.Load(ctx, entry)
+	return r.State.LoadModel(ctx, entry)
 }
 
 func describeModel(m *wire.Model, current *wire.Current) modelDetails {

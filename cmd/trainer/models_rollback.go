@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // rollbackFlags are the flags of `trainer models rollback`.
@@ -38,13 +38,13 @@ unless --force says that its readers know.`,
   trainer models rollback -c eerf.yaml --to m-0123456789ab --until-beaten`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.with(c, func(ctx context.Context, r *stages.Runtime, models *stages.Models) error {
-				before := models.Current()
+			return f.with(c, func(ctx context.Context, r *stages.Process, models state.Models) error {
+				before := models.Current
 				pointer, err := f.rollback(ctx, r, models)
 				if err != nil {
 					return err
 				}
-				return f.tell(c.OutOrStdout(), before, pointer)
+				return f.report(c.OutOrStdout(), before, pointer)
 			})
 		},
 	}
@@ -56,8 +56,8 @@ unless --force says that its readers know.`,
 	return c
 }
 
-func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Runtime, models *stages.Models) (*wire.Current, error) {
-	if models.Current() == nil {
+func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models state.Models) (*wire.Current, error) {
+	if models.Current == nil {
 		return nil, fmt.Errorf("pipeline %s has no model yet, there is nothing to roll back", r.Settings.Pipeline.Name)
 	}
 	target, err := models.RollbackTarget(f.to)
@@ -69,32 +69,26 @@ func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Runtime, models 
 			return nil, err
 		}
 	}
-	ask := stages.Rollback{To: target.ID, Pin: wire.PinHold, Reason: reasonOr(f.reason)}
+	ask := state.Rollback{To: target.ID, Pin: wire.PinHold, Reason: reasonOr(f.reason), Time: r.Clock()}
 	if f.untilBeaten {
 		ask.Pin = wire.PinBeaten
 	}
-	return models.Rollback(ctx, ask)
+	return r.State.Rollback(ctx, ask)
 }
 
 // checkSet refuses a model of a feature set that is not in use.
-func checkSet(ctx context.Context, r *stages.Runtime, model *wire.Model) error {
+func checkSet(ctx context.Context, r *stages.Process, model *wire.Model) error {
 	topics := r.Settings.Topics
 	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets); err != nil {
 		return err
 	}
-	watching, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- r.Watch.Run(watching) }()
-	state, err := r.Watch.Wait(ctx, func(stages.State) bool { return true })
-	stop()
-	if err := errors.Join(err, <-ended); err != nil {
-		return err
-	}
-	if state.Current != nil && state.Current.ID != model.FeatureSetID {
-		return fmt.Errorf("model %s multiplies the features of %s, and %s is in use: on what is featurized now it predicts nothing; --force points to it all the same",
-			model.ID, model.FeatureSetID, state.Current.ID)
-	}
-	return nil
+	return r.State.During(ctx, func(_ context.Context, now state.Snapshot) error {
+		if now.Current != nil && now.Current.ID != model.FeatureSetID {
+			return fmt.Errorf("model %s multiplies the features of %s, and %s is in use: on what is featurized now it predicts nothing; --force points to it all the same",
+				model.ID, model.FeatureSetID, now.Current.ID)
+		}
+		return nil
+	}, state.TopicExplorations, state.TopicFeatureSets)
 }
 
 // reasonOr is a reason, or who it was.
@@ -106,7 +100,7 @@ func reasonOr(reason string) string {
 	return "asked for from " + host
 }
 
-func (f *rollbackFlags) tell(w io.Writer, before, now *wire.Current) error {
+func (f *rollbackFlags) report(w io.Writer, before, now *wire.Current) error {
 	if f.json {
 		return cli.WriteJSON(w, struct {
 			Before  *wire.Current `json:"before"`
@@ -133,8 +127,8 @@ its place.`,
 		Example: `  trainer models unpin -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.with(c, func(ctx context.Context, _ *stages.Runtime, models *stages.Models) error {
-				pointer, was, err := models.Unpin(ctx, reasonOr(reason))
+			return f.with(c, func(ctx context.Context, r *stages.Process, models state.Models) error {
+				pointer, was, err := r.State.Unpin(ctx, reasonOr(reason), r.Clock())
 				if err != nil {
 					return err
 				}

@@ -13,6 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/topics"
+	"github.com/eerf-stream/eerf/stages/train"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -21,7 +23,7 @@ type modelPipeline struct {
 	t      *testing.T
 	broker string
 	client *kafka.Client
-	topics stages.TopicsConfig
+	topics topics.Config
 	at     time.Time
 }
 
@@ -34,7 +36,7 @@ func newModelPipeline(t *testing.T) *modelPipeline {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	p.client = client
-	if _, err := stages.CreateTopics(t.Context(), client, p.topics); err != nil {
+	if _, err := topics.Create(t.Context(), client, p.topics); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -65,7 +67,7 @@ func (p *modelPipeline) point(topic, id string) {
 // model writes a model that was judged, and returns its id.
 func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) string {
 	p.t.Helper()
-	j.Rule = stages.PromoteBetter
+	j.Rule = train.PromoteBetter
 	m := &wire.Model{
 		Pipeline: "default", FeatureSetID: set, Sequence: 1, TrainRows: 1000, HeldOutRows: 200, TrainedAt: p.at, ConfigHash: "c0ffee0123456789",
 		Model:     &training.Model{Features: 2, Outputs: 1, Theta: []float64{weight, 1}, Intercept: []float64{0}, Loss: training.LossSquared},

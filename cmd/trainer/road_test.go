@@ -31,7 +31,7 @@ func TestTheWholeRoad(t *testing.T) {
 kafka: {brokers: [%q], fetch_max_wait: 20ms}
 topics: {partitions: 3}
 events: {label: [churned], passthrough: [city]}
-exploration: {features: 32, candidates: 128, sample_rate: 1, sample_rows: 1200, calibration_rows: 300}
+exploration: {features: 32, candidates: 128, sample_rate: 1, calibration_rows: 300}
 train: {min_rows: 500, interval: 300ms, promote: {rule: always}}
 admin: {listen: ""}
 `, clitest.Broker(t)))
@@ -45,7 +45,7 @@ admin: {listen: ""}
 	service := clitest.Start(t, program("featurizer", "run", "-c", config, "--json", "--stages", "calibrate,subsample,select,featurize"))
 	model := untilTrained(t, program, config, rows)
 	totals := service.Stop(t).Want(t, cli.ExitOK, "feature set published", "stopped").Object(t)
-	if scored, featurized := totals.Number(t, "scoring.scored"), totals.Number(t, "featurize.featurized"); scored != 1200 || featurized != rows {
+	if scored, featurized := totals.Number(t, "scoring.scored"), totals.Number(t, "featurize.featurized"); scored != rows || featurized != rows {
 		t.Errorf("%v rows scored, %v featurized", scored, featurized)
 	}
 	if e, constant := model.Number(t, "model.metrics.misclassification"), model.Number(t, "model.metrics.constant_error"); e >= constant {

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 func newRun() *cobra.Command {
@@ -29,7 +29,7 @@ With --json the counters of the process are printed when it stops.`,
 		if err != nil {
 			return err
 		}
-		return cli.RunStages(c, loaded, []string{stages.StageTrain}, asJSON)
+		return cli.RunStages(c, loaded, []string{meter.StageTrain}, asJSON)
 	}
 	return c
 }

@@ -166,7 +166,7 @@ func facts(r *compare.Result) [][2]string {
 	}
 	for _, more := range [][2]string{
 		{"constant columns", list(d.Constant)}, {"columns left out", list(d.LeftOut)},
-		{"version", r.Made.Version}, {"compiler, kernel", join(r.Made.Go, r.Made.Kernel)},
+		{"version", r.Made.Version}, {"compiler, kernel", join(r.Made.Go, r.Made.Arithmetic)},
 		{"system", join(r.Made.System, fmt.Sprintf("%d processors", r.Made.Processors))},
 		{"seconds for splits and encoding", Seconds(r.Seconds["split"])}, {"seconds for bandwidths", Seconds(r.Seconds["bandwidth"])},
 	} {

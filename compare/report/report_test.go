@@ -26,7 +26,7 @@ func regression() *compare.Result {
 	o.Methods, o.Features, o.Candidates, o.Repeats = []string{"plain", "energy", "linear", "correlation"}, []int{20, 100}, 1000, 5
 	o.Loss = compare.LossSquared
 	r := &compare.Result{
-		Made: compare.Made{Command: "trainer compare --data rows.csv", Go: "go1.26", Kernel: "go1", System: "linux/amd64", Processors: 2},
+		Made: compare.Made{Command: "trainer compare --data rows.csv", Go: "go1.26", Arithmetic: "go1", System: "linux/amd64", Processors: 2},
 		Data: compare.Facts{Name: "rows.csv <i>", Task: "regression", Outputs: 1, TrainRows: 1000, TestRows: 500, FixedSplit: true,
 			Dim: 12, SampleRows: 100, Candidates: 1000, Sigma: 3.25, Constant: []string{"x3"}, LeftOut: []string{"id: unique"}, Rejected: 2},
 		Options: o, Metric: "relative squared error", Complete: true, Notes: []string{"a note"}, Seconds: map[string]float64{"split": 0.5},

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 
-FORMAT_VERSION = 1
+FORMAT_VERSIONS = {"eerf.spec": 2, "eerf.checkpoint": 2}  # 1 in all others
 
 
 def read(value, key):
@@ -15,8 +15,8 @@ def read(value, key):
     with pa.ipc.open_stream(value) as stream:
         table = stream.read_all()
     document = json.loads(table.schema.metadata[key.encode()])
-    if document["format_version"] != FORMAT_VERSION:
-        raise ValueError(f"format version {document['format_version']}, want {FORMAT_VERSION}")
+    if document["format_version"] != FORMAT_VERSIONS.get(key, 1):
+        raise ValueError(f"format version {document['format_version']} of {key}, want {FORMAT_VERSIONS.get(key, 1)}")
     return table, document
 
 

@@ -7,13 +7,15 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/eerf-stream/eerf/stages/featurize"
+
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -24,12 +26,14 @@ type Stats struct {
 	Mixed      int64 // messages whose rows, without the duplicates, come from more than one set
 	Letters    int64 // dead letters
 	Models     int64 // that were computed again
+	Sets       int64 // feature sets, each computed again
+	Samples    int64 // sampled rows on their topic, each compared with its event
 	Slow       bool  // only a slow machine explains the duplicates
 }
 
-// check holds what stands on the topics against the input and the undisturbed run.
+// check holds what stands on the topics against the input and against undisturbed computations.
 func (r *run) check(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{r.checkSets, r.checkFeatures, r.checkLetters, r.checkModels} {
+	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkSamples, r.checkFeatures, r.checkLetters, r.checkModels} {
 		if err := part(ctx); err != nil && len(r.result.Faults) > 0 {
 			r.fault("not checked any further: %v", err)
 			return nil
@@ -49,49 +53,53 @@ func (r *run) check(ctx context.Context) error {
 	return nil
 }
 
-// checkSets holds every feature set, with its lineage and its counts, against the undisturbed run.
+// checkSets holds every feature set, with its lineage and its counts, against the undisturbed computation, and their sequence
+// numbers against each other. Owners that overlap may give a number twice.
 func (r *run) checkSets(ctx context.Context) error {
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
-	want := map[string]*wire.FeatureSet{}
-	for _, set := range r.ref.sets {
-		want[set.ID()] = set
-	}
-	seen := map[string]bool{}
-	err := r.read(ctx, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
-		_, id, current, ok := wire.ParseSetKey(rec.Key)
-		switch {
-		case !ok || rec.Value == nil:
-			r.fault("feature-sets: key %q, %d bytes", rec.Key, len(rec.Value))
-		case current:
-			pointer, err := wire.DecodeCurrent(decoder, rec.Value)
-			if err != nil {
-				return err
-			}
-			if n := pointer.Sequence; n < 1 || int(n) > len(r.ref.sets) || r.ref.sets[n-1].ID() != pointer.ID {
-				r.fault("feature-sets: exploration %d gave %s, undisturbed %d of them", n, pointer.ID, len(r.ref.sets))
-			}
-		case want[id] == nil:
-			r.fault("feature-sets: %s is not one of the undisturbed run", id)
-		default:
-			set, err := wire.DecodeFeatureSet(decoder, rec.Value)
-			if err != nil {
-				return err
-			}
-			seen[id] = true
-			r.checkLineage(set.Lineage, want[id].Lineage)
+	r.result.Sets = int64(len(r.sets))
+	ids := map[string]bool{}
+	for i, e := range r.sets {
+		ids[e.id] = true
+		if have := e.FeatureSet.ID(); have != e.id || e.again.ID() != e.id {
+			r.fault("feature-sets: %s is %s, undisturbed %s, of %+v", e.id, have, e.again.ID(), e.Lineage)
 		}
+		r.checkLineage(e.Lineage, e.again.Lineage)
+		if i > 0 && r.sets[i-1].Lineage.Sequence == e.Lineage.Sequence && !r.plan.overlaps() {
+			r.fault("feature-sets: two of exploration %d", e.Lineage.Sequence)
+		}
+	}
+	if len(r.sets) < 2 {
+		r.fault("feature-sets: %d sets, the tail should have brought a second one", len(r.sets))
+	}
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	newest := &wire.Current{}
+	err := r.read(ctx, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
+		if _, _, current, ok := wire.ParseSetKey(rec.Key); !ok || !current {
+			return nil
+		}
+		pointer, err := wire.DecodeCurrent(decoder, rec.Value)
+		if err != nil {
+			return err
+		}
+		if !ids[pointer.ID] || pointer.Sequence < newest.Sequence && !r.plan.overlaps() {
+			r.fault("feature-sets: exploration %d gave %s, after %d", pointer.Sequence, pointer.ID, newest.Sequence)
+		}
+		newest = pointer
 		return nil
 	})
-	if len(seen) != len(want) {
-		r.fault("feature-sets: %d sets, undisturbed %d", len(seen), len(want))
+	if n := len(r.sets); n > 0 && newest.Sequence != r.sets[n-1].Lineage.Sequence {
+		r.fault("feature-sets: that of exploration %d is in use, the newest is of %d", newest.Sequence, r.sets[n-1].Lineage.Sequence)
 	}
 	return err
 }
 
-// checkLineage compares what was counted with the undisturbed run, and that it adds up.
+// checkLineage compares what was planned and counted with the undisturbed computation, and that it adds up.
 func (r *run) checkLineage(have, want wire.Lineage) {
 	if !have.Counts.Reconciles() || have.Counts.Scored != have.Rows {
 		r.fault("exploration %d: counts do not add up: %+v", have.Sequence, have.Counts)
+	}
+	if have.SpecHash != want.SpecHash || have.Exploration != want.Exploration {
+		r.fault("exploration %d: its plan is %s of %+v, undisturbed %s of %+v", have.Sequence, have.Exploration, have.Partitions, want.Exploration, want.Partitions)
 	}
 	if have.Sequence != want.Sequence || have.Counts != want.Counts || !slices.Equal(have.Partitions, want.Partitions) {
 		r.fault("exploration %d: counts %+v of %+v, undisturbed %+v of %+v",
@@ -103,15 +111,15 @@ func (r *run) checkLineage(have, want wire.Lineage) {
 // for byte as the set that the message names makes it.
 func (r *run) checkFeatures(ctx context.Context) error {
 	makers := map[string]*maker{}
-	for _, set := range r.ref.sets {
-		makers[set.ID()] = r.newMaker(set)
+	for _, set := range r.sets {
+		makers[set.id] = r.newMaker(set.FeatureSet)
 	}
 	for partition := range partitions {
 		messages, err := r.features(ctx, partition)
 		if err != nil {
 			return err
 		}
-		input := r.ref.input.All(partition)
+		input := r.input[partition]
 		var read deduplicator
 		seen := map[[2]int64]int{}
 		sets := map[int64]map[string]bool{}
@@ -150,7 +158,7 @@ func (r *run) checkFeatures(ctx context.Context) error {
 
 func (r *run) checkOnce(partition int, seen map[[2]int64]int) {
 	missing, first := 0, ""
-	for offset, m := range r.ref.input.All(partition) {
+	for offset, m := range r.input[partition] {
 		r.result.Rows += int64(m.Rows)
 		for row := range m.Rows {
 			want := 1
@@ -198,13 +206,13 @@ func (d *deduplicator) fresh(m feature, rows []int32) []int32 {
 
 // maker makes the features of a set from the input.
 type maker struct {
-	*stages.Featurizer
-	made map[string]stages.Featurized // by partition, value and first row
+	*featurize.Featurizer
+	made map[string]featurize.Part // by partition, value and first row
 }
 
 func (r *run) newMaker(set *wire.FeatureSet) *maker {
-	core := stages.NewFeaturizer(set, arrowio.DefaultLimits(), r.loaded.Stages.Featurize.MaxOutputBytes)
-	return &maker{core, map[string]stages.Featurized{}}
+	core := featurize.New(set, arrowio.DefaultLimits(), r.loaded.Stages.Featurize.MaxOutputBytes)
+	return &maker{core, map[string]featurize.Part{}}
 }
 
 // compare returns the rows of a message, and says what is wrong with it.
@@ -212,7 +220,7 @@ func (m *maker) compare(partition int, source Message, have feature) (rows []int
 	key := func(first int32) string { return fmt.Sprint(partition, have.SourceOffset, first) }
 	if _, ok := m.made[key(0)]; !ok {
 		rec := pipeline.Record{Topic: have.SourceTopic, Partition: partition, Offset: have.SourceOffset, Value: source.Value}
-		err := m.Process(rec, 0, have.record.Time, func(part stages.Featurized) error {
+		err := m.Process(rec, 0, have.record.Time, func(part featurize.Part) error {
 			if part.Output != nil {
 				m.made[key(part.Rows.FirstRow)] = part
 			}
@@ -247,14 +255,13 @@ func rowNumbers(batch arrow.Record) []int32 {
 
 // checkLetters checks that all that is not in features is in the dead letters, and nothing else.
 func (r *run) checkLetters(ctx context.Context) error {
-	subsampled := map[int64][2]int64{} // by exploration: rows and whole messages that subsample refused
 	for partition := range partitions {
 		letters, err := r.letters(ctx, partition)
 		if err != nil {
 			return err
 		}
 		r.result.Letters += int64(len(letters))
-		have := map[string]map[[2]int64]bool{stages.StageFeaturize: {}, stages.StageSubsample: {}}
+		have := map[string]map[[2]int64]bool{meter.StageFeaturize: {}, meter.StageSubsample: {}}
 		for _, l := range letters {
 			if have[l.Stage] == nil {
 				r.fault("dead-letters/%d offset %d: of stage %s: %s", partition, l.record.Offset, l.Stage, l.Detail)
@@ -265,14 +272,22 @@ func (r *run) checkLetters(ctx context.Context) error {
 				have[l.Stage][[2]int64{l.Offset, int64(row)}] = true
 			}
 		}
-		r.checkFeaturizeLetters(partition, have[stages.StageFeaturize])
-		r.countSubsampleLetters(partition, have[stages.StageSubsample], subsampled)
+		r.checkFeaturizeLetters(partition, have[meter.StageFeaturize])
+		r.checkSubsampleLetters(partition, have[meter.StageSubsample])
 	}
-	for _, set := range r.ref.sets {
-		counts := set.Lineage.Counts
-		if got := subsampled[set.Lineage.Sequence]; got != [2]int64{counts.Rejected, counts.Undecodable} {
-			r.fault("exploration %d: %v rows and messages in the dead letters, %d and %d counted",
-				set.Lineage.Sequence, got, counts.Rejected, counts.Undecodable)
+	for _, e := range r.sets {
+		var rows, messages int64
+		for _, part := range e.rows {
+			for at := range part.refused {
+				if at[1] == whole {
+					messages++
+				} else {
+					rows++
+				}
+			}
+		}
+		if c := e.Lineage.Counts; rows != c.Rejected || messages != c.Undecodable {
+			r.fault("exploration %d: %d rows and %d messages cannot be used, %d and %d counted", e.Lineage.Sequence, rows, messages, c.Rejected, c.Undecodable)
 		}
 	}
 	return nil
@@ -290,7 +305,7 @@ func wholeIf(refused bool) []int32 {
 
 // checkLetter checks that a message refused whole is there with its own bytes.
 func (r *run) checkLetter(partition int, l letter) {
-	input := r.ref.input.All(partition)
+	input := r.input[partition]
 	switch {
 	case int(l.Partition) != partition || l.Offset >= int64(len(input)):
 		r.fault("dead-letters/%d offset %d: of event %d of partition %d", partition, l.record.Offset, l.Offset, l.Partition)
@@ -300,35 +315,41 @@ func (r *run) checkLetter(partition int, l letter) {
 }
 
 func (r *run) checkFeaturizeLetters(partition int, have map[[2]int64]bool) {
-	want := map[[2]int64]bool{}
-	for offset, m := range r.ref.input.All(partition) {
-		for _, row := range append(slices.Clone(m.Bad), wholeIf(m.Refused())...) {
-			if m.Refused() == (row == whole) {
-				want[[2]int64{int64(offset), int64(row)}] = true
-			}
-		}
-	}
-	if !maps.Equal(have, want) {
+	if want := r.unusable(partition); !maps.Equal(have, want) {
 		r.fault("dead-letters/%d: %d rows and messages of featurize, want %d", partition, len(have), len(want))
 	}
 }
 
-// countSubsampleLetters adds what subsample refused to the exploration that read it.
-func (r *run) countSubsampleLetters(partition int, have map[[2]int64]bool, counts map[int64][2]int64) {
-	for at := range have {
-		for _, set := range r.ref.sets {
-			part := set.Lineage.Partitions[partition]
-			if at[0] < part.StartOffset || at[0] >= part.NextOffset {
-				continue
+// unusable are the rows and whole messages of a partition that cannot be used.
+func (r *run) unusable(partition int) map[[2]int64]bool {
+	found := map[[2]int64]bool{}
+	for offset, m := range r.input[partition] {
+		for _, row := range append(slices.Clone(m.Bad), wholeIf(m.Refused())...) {
+			if m.Refused() == (row == whole) {
+				found[[2]int64{int64(offset), int64(row)}] = true
 			}
-			c := counts[set.Lineage.Sequence]
-			if at[1] == whole {
-				c[1]++
-			} else {
-				c[0]++
-			}
-			counts[set.Lineage.Sequence] = c
 		}
+	}
+	return found
+}
+
+// checkSubsampleLetters checks that what the explorations refused is there, and nothing else. Owners that overlap may begin
+// explorations that give no set: of these there may be more.
+func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
+	want := map[[2]int64]bool{}
+	for _, e := range r.sets {
+		maps.Copy(want, e.rows[partition].refused)
+	}
+	missing := maps.Clone(want)
+	maps.DeleteFunc(missing, func(at [2]int64, _ bool) bool { return have[at] })
+	usable := maps.Clone(have)
+	known := want
+	if r.plan.overlaps() {
+		known = r.unusable(partition)
+	}
+	maps.DeleteFunc(usable, func(at [2]int64, _ bool) bool { return known[at] })
+	if len(missing)+len(usable) > 0 {
+		r.fault("dead-letters/%d: of subsample %v are missing, %v are there for no reason", partition, missing, usable)
 	}
 }
 

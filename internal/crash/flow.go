@@ -2,7 +2,6 @@ package crash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // produceMain sends the main part of the input, evenly over the time of the plan.
@@ -19,11 +18,11 @@ func (r *run) produceMain(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for partition := range partitions {
 		group.Go(func() error {
-			for n := range r.ref.input.Main[partition] {
+			for n := range mainMessages {
 				if !sleep(ctx, time.Until(r.began.Add(r.plan.Produce*time.Duration(n)/mainMessages))) {
 					return ctx.Err()
 				}
-				if err := r.produce(ctx, partition, n, r.ref.input.Main[partition][n]); err != nil {
+				if err := r.produce(ctx, partition, n); err != nil {
 					return err
 				}
 			}
@@ -33,10 +32,11 @@ func (r *run) produceMain(ctx context.Context) error {
 	return group.Wait()
 }
 
-func (r *run) produceTail(ctx context.Context) error {
+// produceTo sends the events of some offsets to each partition.
+func (r *run) produceTo(ctx context.Context, first, next int) error {
 	for partition := range partitions {
-		for n, m := range r.ref.input.Tail[partition] {
-			if err := r.produce(ctx, partition, mainMessages+n, m); err != nil {
+		for n := first; n < next; n++ {
+			if err := r.produce(ctx, partition, n); err != nil {
 				return err
 			}
 		}
@@ -46,12 +46,12 @@ func (r *run) produceTail(ctx context.Context) error {
 
 // produce sends the event of an offset, at a time when the broker is there. A broker that has just come back may refuse
 // it for a moment: nobody else writes, so the end of the partition says whether it has it.
-func (r *run) produce(ctx context.Context, partition, offset int, m Message) error {
+func (r *run) produce(ctx context.Context, partition, offset int) error {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
 	topic := r.loaded.Stages.Topics.Events
 	for {
-		_, err := r.client.Produce(ctx, topic, partition, []pipeline.Record{{Value: m.Value}})
+		_, err := r.client.Produce(ctx, topic, partition, []pipeline.Record{{Value: r.input[partition][offset].Value}})
 		if err == nil {
 			return nil
 		}
@@ -64,16 +64,27 @@ func (r *run) produce(ctx context.Context, partition, offset int, m Message) err
 	}
 }
 
-// comeToRest waits until the explorations are over, sends the tail, and waits until it is through.
+// comeToRest waits until the explorations are over, sends the tail, which brings another one, and then the end, and waits
+// until all is through.
 func (r *run) comeToRest(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
+	send := func(first, next int) func(context.Context) error {
+		return func(ctx context.Context) error { return r.produceTo(ctx, first, next) }
+	}
+	sets := func(sent int64) func(context.Context) error {
+		return func(ctx context.Context) error { return r.awaitSets(ctx, sent) }
+	}
+	const tailed = mainMessages + tailMessages
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{"the feature sets", r.awaitSets},
-		{"the tail is sent", r.produceTail},
+		{"the feature sets", sets(mainMessages)},
+		{"the tail is sent", send(mainMessages, tailed)},
+		{"the feature sets of the tail", sets(tailed)},
+		{"the end is sent", send(tailed, allMessages)},
+		{"the feature sets of the end", sets(allMessages)},
 		{"the features", r.awaitFeatures},
 		{"the model", r.awaitModel},
 	} {
@@ -85,27 +96,37 @@ func (r *run) comeToRest(ctx context.Context) {
 	}
 }
 
-// awaitSets waits for the last of the feature sets that the input gives.
-func (r *run) awaitSets(ctx context.Context) error {
-	watch := stages.NewWatch(r.client, zap.NewNop(), r.Name, r.loaded.Stages.Topics)
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- watch.Run(ctx) }()
-	last := int64(len(r.ref.sets))
-	state, err := watch.Wait(ctx, func(s stages.State) bool {
-		return s.Current != nil && s.Current.Sequence >= last && s.CurrentSet() != nil && s.Running() == nil
+// awaitSets waits until the set of the newest exploration is in use and no other exploration is due. So many messages were
+// sent to each partition.
+func (r *run) awaitSets(ctx context.Context, sent int64) error {
+	follower := state.New(r.client, zap.NewNop(), r.loaded.Stages.State())
+	return follower.During(ctx, func(ctx context.Context, _ state.Snapshot) error {
+		now, err := follower.Wait(ctx, func(s state.Snapshot) bool { return atRest(s, sent) })
+		if err != nil {
+			return fmt.Errorf("current %+v, newest %+v: %w", now.Current, now.Spec, err)
+		}
+		r.last = now.Current.ID
+		return nil
 	})
-	cancel()
-	if err != nil {
-		err = fmt.Errorf("current %+v, newest %+v: %w", state.Current, state.Spec, err)
+}
+
+// atRest is whether nothing calls for another exploration.
+func atRest(s state.Snapshot, sent int64) bool {
+	if s.CurrentSet() == nil || s.Spec == nil || s.Spec.Status != wire.StatusRunning || s.Current.Sequence < s.Spec.Sequence ||
+		s.Shadowed || s.CurrentShadowed {
+		return false
 	}
-	return errors.Join(err, <-ended)
+	var behind int64
+	for _, part := range s.Spec.Partitions {
+		behind += sent - part.EndOffset
+	}
+	return behind < everyOffsets
 }
 
 // awaitFeatures waits until every partition of features reaches the end of the input.
 func (r *run) awaitFeatures(ctx context.Context) error {
 	for partition := range partitions {
-		want := int64(len(r.ref.input.All(partition)))
+		const want = int64(allMessages)
 		err := r.poll(ctx, func() (string, bool, error) {
 			messages, err := r.features(ctx, partition)
 			if err != nil {
@@ -129,7 +150,10 @@ func (r *run) awaitFeatures(ctx context.Context) error {
 // awaitModel waits for a model of all rows of the last feature set, put in use or not. Where the set came into use too late
 // there are too few of them, and there is none.
 func (r *run) awaitModel(ctx context.Context) error {
-	last := r.ref.sets[len(r.ref.sets)-1].ID()
+	last := r.last
+	if err := r.loadSets(ctx); err != nil {
+		return err
+	}
 	want, err := r.trainable(ctx, last)
 	if err != nil || want < r.loaded.Stages.Train.MinRows {
 		return err
@@ -142,7 +166,7 @@ func (r *run) awaitModel(ctx context.Context) error {
 		var most int64
 		for _, model := range models {
 			if model.FeatureSetID == last {
-				most = max(most, rowsOf(model))
+				most = max(most, modelRows(model))
 			}
 		}
 		text := fmt.Sprintf("%d models, those of %s have up to %d rows, want %d", len(models), last, most, want)
@@ -150,8 +174,8 @@ func (r *run) awaitModel(ctx context.Context) error {
 	})
 }
 
-// rowsOf is how many rows a model was made from.
-func rowsOf(model *wire.Model) (rows int64) {
+// modelRows is how many rows a model was made from.
+func modelRows(model *wire.Model) (rows int64) {
 	for _, part := range model.Ranges {
 		rows += part.Rows
 	}

@@ -12,13 +12,17 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// The shape of the input. With the settings of a schedule an exploration closes after about twenty messages of every
-// partition, and a second one starts there; what is left after that is too little for a third.
+// The shape of the input. With the settings of a schedule the first exploration is planned when some eleven messages of
+// every partition are there, and another one whenever everyOffsets more have come: how many there are depends on when the
+// planner looks. The tail alone brings one, the end alone none.
 const (
 	partitions   = 3
-	mainMessages = 70 // of a partition, while things go wrong
-	tailMessages = 6  // of a partition, once both explorations are over
-	everyOffsets = 130
+	mainMessages = 60 // of a partition, while things go wrong
+	tailMessages = 20 // of a partition, once the explorations of these are over
+	endMessages  = 6  // of a partition, for the features and the model of the last set
+	allMessages  = mainMessages + tailMessages + endMessages
+	everyOffsets = partitions * tailMessages
+	minRows      = 900
 	poisonEvery  = 13 // messages, on average
 	badEvery     = 20 // rows, on average
 )
@@ -33,15 +37,9 @@ type Message struct {
 // Refused says whether the message is poison: to be refused whole.
 func (m *Message) Refused() bool { return m.Rows == 0 }
 
-// Input is what is sent to each partition of events, in order: first Main, then Tail.
-type Input struct {
-	Main, Tail [partitions][]Message
-}
-
-// All returns the messages of a partition; a message's place is its offset.
-func (in *Input) All(partition int) []Message {
-	return append(append([]Message(nil), in.Main[partition]...), in.Tail[partition]...)
-}
+// Input is what is sent to each partition of events, in order; a message's place is its offset. It has a main part, a tail
+// and an end.
+type Input [partitions][]Message
 
 var (
 	eventSchema = arrow.NewSchema([]arrow.Field{
@@ -59,18 +57,14 @@ func NewInput(seed uint64) (*Input, error) {
 	in := &Input{}
 	for partition := range partitions {
 		random := rand.New(rand.NewPCG(seed, uint64(partition)))
-		for n := range mainMessages + tailMessages {
+		for n := range allMessages {
 			// The last one of each part is good: what stands behind it in features says that all before it is through.
-			last := n == mainMessages-1 || n == mainMessages+tailMessages-1
+			last := n == mainMessages-1 || n == mainMessages+tailMessages-1 || n == allMessages-1
 			m, err := newMessage(random, !last && random.IntN(poisonEvery) == 0)
 			if err != nil {
 				return nil, fmt.Errorf("input of seed %d: %w", seed, err)
 			}
-			if n < mainMessages {
-				in.Main[partition] = append(in.Main[partition], m)
-			} else {
-				in.Tail[partition] = append(in.Tail[partition], m)
-			}
+			in[partition] = append(in[partition], m)
 		}
 	}
 	return in, nil

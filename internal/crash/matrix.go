@@ -2,9 +2,13 @@ package crash
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
@@ -13,16 +17,18 @@ type Cell struct {
 	Name string
 	Plan *Plan
 	Hits []failpoint.Trigger // have to act
+	Says string              // what a process has to say; empty = nothing
 }
 
 // killed lists points that one process after another is killed at, one list for each plan.
 var killed = [][]failpoint.Point{
 	{failpoint.PlanBefore, failpoint.PlanAfter, failpoint.SetBefore},
 	{failpoint.SetBetween, failpoint.SetAfter, failpoint.RetireBefore},
-	{failpoint.PassBefore, failpoint.PassAfter},
+	{failpoint.SamplesBefore, failpoint.SamplesAfter},
+	{failpoint.SampleRead, failpoint.RoundBefore},
 	{failpoint.CheckpointBefore, failpoint.CheckpointAfter, failpoint.RestoreBefore, failpoint.RestoreAfter},
 	{failpoint.FeaturesBefore, failpoint.FeaturesAfter, failpoint.ResumeBefore, failpoint.ResumeAfter},
-	{failpoint.LettersAfter, failpoint.FetchBefore, failpoint.CommitAfter},
+	{failpoint.DeadLettersAfter, failpoint.FetchBefore, failpoint.CommitAfter},
 	{failpoint.SubsampleDrain, failpoint.FeaturizeDrain},
 	{failpoint.TrainRead, failpoint.ModelBefore, failpoint.ModelBetween, failpoint.ModelAfter},
 }
@@ -47,6 +53,7 @@ func Matrix(session time.Duration) []Cell {
 		}
 		cells = append(cells, Cell{Name: "any/" + string(kind), Plan: p})
 	}
+	cells = append(cells, spoilCell(SpoilLose, failpoint.SamplesAfter, session), spoilCell(SpoilDamage, failpoint.SamplesBefore, session))
 	join := basePlan(session)
 	join.Slots = append(join.Slots, Slot{Name: "third", Role: RoleAll, Start: session * 3 / 2})
 	return append(cells, Cell{Name: "any/join", Plan: join})
@@ -55,7 +62,7 @@ func Matrix(session time.Duration) []Cell {
 // basePlan has two processes that share the work, the second a little later, and a trainer.
 func basePlan(session time.Duration) *Plan {
 	return &Plan{
-		Criterion: "correlation", Produce: 2 * session, Freeze: session * 3 / 2,
+		Criterion: "correlation", From: wire.FromEarliest, Produce: 2 * session, Freeze: session * 3 / 2,
 		Slots: []Slot{
 			{Name: "first", Role: RoleAll, Respawn: session / 4},
 			{Name: "second", Role: RoleAll, Start: session, Respawn: session / 4},
@@ -67,7 +74,7 @@ func basePlan(session time.Duration) *Plan {
 // pointPlan is a plan whose processes act at some points, and the slot of these processes.
 func pointPlan(points []failpoint.Point, session time.Duration) (*Plan, *Slot) {
 	p := basePlan(session)
-	if slices.Contains(points, failpoint.PassBefore) || slices.Contains(points, failpoint.PassAfter) {
+	if slices.ContainsFunc(points, needsSample) {
 		p.Criterion = "residual"
 	}
 	if stageOf(points[0]) == "train" {
@@ -80,7 +87,7 @@ func pointPlan(points []failpoint.Point, session time.Duration) (*Plan, *Slot) {
 func later(point failpoint.Point) int {
 	switch point {
 	case failpoint.CheckpointBefore, failpoint.CheckpointAfter, failpoint.FeaturesBefore, failpoint.FeaturesAfter,
-		failpoint.FetchBefore, failpoint.CommitAfter, failpoint.LettersAfter:
+		failpoint.FetchBefore, failpoint.CommitAfter, failpoint.DeadLettersAfter:
 		return 4
 	}
 	return 1
@@ -118,12 +125,34 @@ func stopCell(point failpoint.Point, session time.Duration) Cell {
 	return Cell{Name: string(failpoint.Stop) + "/" + string(point), Plan: p, Hits: []failpoint.Trigger{t}}
 }
 
-// Missed lists what had to act in a cell and did not.
-func (c *Cell) Missed(r *Result) (missed []string) {
+// spoilCell has something happen to the samples while the process that sends them stands still, for so short a time that it
+// keeps its partitions. The selection has to notice.
+func spoilCell(what Spoil, at failpoint.Point, session time.Duration) Cell {
+	p, slot := pointPlan([]failpoint.Point{at}, session)
+	p.Spoil, p.From, p.Freeze = what, wire.FromNext, session/10
+	t := failpoint.Trigger{Point: at, Passage: 2, Action: failpoint.Stop}
+	slot.Arms = []failpoint.Trigger{t}
+	return Cell{Name: "samples/" + string(what), Plan: p, Hits: []failpoint.Trigger{t}, Says: "samples refused, the partition is read again"}
+}
+
+// Missed lists what had to happen in a cell and did not. Logs of the processes are in dir.
+func (c *Cell) Missed(r *Result, dir string) (missed []string) {
+	if c.Says != "" && !said(dir, c.Says) {
+		missed = append(missed, "nobody said: "+c.Says)
+	}
 	for _, t := range c.Hits {
 		if r.Hits[t.String()] == 0 {
 			missed = append(missed, "not reached: "+t.String())
 		}
 	}
 	return missed
+}
+
+// said is whether a process that has its log in dir said something.
+func said(dir, text string) bool {
+	logs, _ := filepath.Glob(filepath.Join(dir, "*.log")) // the pattern is well formed
+	return slices.ContainsFunc(logs, func(path string) bool {
+		log, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(log), text)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
@@ -36,12 +37,17 @@ func (r Role) passes(criterion string) []failpoint.Point {
 	for _, p := range failpoint.All() {
 		stage := stageOf(p)
 		switch {
-		case criterion != "residual" && (p == failpoint.PassBefore || p == failpoint.PassAfter):
+		case criterion != "residual" && needsSample(p):
 		case r == RoleTrain && stage == "train", r != RoleTrain && strings.Contains(r.stages(), stage):
 			points = append(points, p)
 		}
 	}
 	return points
+}
+
+// needsSample is whether a point is passed under a criterion that needs rows alone.
+func needsSample(p failpoint.Point) bool {
+	return p == failpoint.SamplesBefore || p == failpoint.SamplesAfter || p == failpoint.SampleRead || p == failpoint.RoundBefore
 }
 
 // stageOf is the stage that passes a point.
@@ -50,9 +56,9 @@ func stageOf(p failpoint.Point) string {
 	switch kind {
 	case "plan":
 		return "calibrate"
-	case "restore", "checkpoint", "subsample", "retire":
+	case "restore", "checkpoint", "samples", "subsample", "retire":
 		return "subsample"
-	case "pass", "set":
+	case "sample", "round", "set":
 		return "select"
 	case "train", "model":
 		return "train"
@@ -83,6 +89,16 @@ const (
 // Kinds lists the kinds of actions. A join is a slot that starts late.
 func Kinds() []Kind { return []Kind{ActKill, ActFreeze, ActLeave, ActBroker} }
 
+// Spoil is something that happens to the samples of an exploration before they are read.
+type Spoil string
+
+// What may happen.
+const (
+	SpoilNothing Spoil = ""
+	SpoilLose    Spoil = "lose"   // all that are there are deleted
+	SpoilDamage  Spoil = "damage" // a message of the same rows with other numbers comes before them
+)
+
 // Action is done once, to whatever process the slot has then.
 type Action struct {
 	At   time.Duration
@@ -96,6 +112,8 @@ type Plan struct {
 	Seed      uint64 // 0 for one that was not drawn
 	Input     uint64
 	Criterion string
+	From      wire.From     // what part of the log explorations read
+	Spoil     Spoil         // what is done to the samples, once, while a process stands at one of their points
 	Produce   time.Duration // over which the input is sent
 	Freeze    time.Duration // of a process that stopped itself at a point
 	Slots     []Slot
@@ -120,8 +138,8 @@ func (p *Plan) has(kind Kind) bool {
 // String describes the plan in one line for each slot and action.
 func (p *Plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d: input %d, %s, sent in %v, stopped processes go on after %v\n",
-		p.Seed, p.Input, p.Criterion, p.Produce, p.Freeze)
+	fmt.Fprintf(&text, "seed %d: input %d, %s from %s, sent in %v, stopped processes go on after %v, samples: %q\n",
+		p.Seed, p.Input, p.Criterion, p.From, p.Produce, p.Freeze, p.Spoil)
 	for _, s := range p.Slots {
 		fmt.Fprintf(&text, "  %-5v slot %s (%s), %v\n", s.Start, s.Name, s.Role, s.Arms)
 	}
@@ -134,9 +152,13 @@ func (p *Plan) String() string {
 // Draw makes the plan of a seed: the same one always. Times fit a session timeout.
 func Draw(seed uint64, session time.Duration) *Plan {
 	d := drawer{rand.New(rand.NewPCG(seed, 0xc4a54)), session}
-	p := &Plan{Seed: seed, Input: d.Uint64N(inputs), Criterion: "correlation", Produce: d.between(2*session, 4*session)}
-	if d.IntN(4) == 0 {
+	p := &Plan{Seed: seed, Input: d.Uint64(), Criterion: "correlation", From: wire.FromEarliest, Produce: d.between(2*session, 4*session)}
+	if d.IntN(2) == 0 {
 		p.Criterion = "residual"
+		p.Spoil = []Spoil{SpoilNothing, SpoilLose, SpoilDamage}[d.IntN(3)]
+	}
+	if d.IntN(2) == 0 {
+		p.From = wire.FromNext
 	}
 	p.Freeze = d.between(session*4/3, session*2)
 	roles := []Role{RoleAll, []Role{RoleAll, RoleRows, RolePlan}[d.IntN(3)]}
@@ -146,6 +168,11 @@ func Draw(seed uint64, session time.Duration) *Plan {
 	roles = append(roles, RoleTrain)
 	for i, role := range roles {
 		p.Slots = append(p.Slots, d.slot(fmt.Sprintf("%s%d", role, i), role, p))
+	}
+	if p.Spoil != SpoilNothing {
+		at := map[Spoil]failpoint.Point{SpoilLose: failpoint.SamplesAfter, SpoilDamage: failpoint.SamplesBefore}[p.Spoil]
+		stop := failpoint.Trigger{Point: at, Passage: 1 + d.IntN(6), Action: failpoint.Stop}
+		p.Slots[0].Arms = append([]failpoint.Trigger{stop}, p.Slots[0].Arms...)
 	}
 	for at := d.between(session/4, session); at < p.Produce+session; at += d.between(session/4, session*3/2) {
 		p.Actions = append(p.Actions, d.action(at, p))

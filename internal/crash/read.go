@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // feature is a message of features with where it came from.
@@ -107,6 +108,41 @@ func (r *run) models(ctx context.Context) (map[string]*wire.Model, *wire.Current
 	return found, newest, err
 }
 
+// loadSets reads the feature sets and computes each of them again.
+func (r *run) loadSets(ctx context.Context) error {
+	found := map[string]*wire.FeatureSet{}
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	err := r.read(ctx, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
+		_, id, current, ok := wire.ParseSetKey(rec.Key)
+		if !ok || rec.Value == nil {
+			r.fault("feature-sets: key %q, %d bytes", rec.Key, len(rec.Value))
+			return nil
+		}
+		if current {
+			return nil
+		}
+		set, err := wire.DecodeFeatureSet(decoder, rec.Value)
+		found[id] = set
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.sets = nil
+	for id, set := range found {
+		again, err := r.explore(ctx, set)
+		if err != nil {
+			return fmt.Errorf("explore again for set %s: %w", id, err)
+		}
+		again.id = id
+		r.sets = append(r.sets, again)
+	}
+	slices.SortFunc(r.sets, func(a, b *explored) int {
+		return cmp.Or(cmp.Compare(a.Lineage.Sequence, b.Lineage.Sequence), cmp.Compare(a.id, b.id))
+	})
+	return nil
+}
+
 // trainable counts the rows of a feature set that a trainer takes from features.
 func (r *run) trainable(ctx context.Context, set string) (int64, error) {
 	trainer, err := r.trainer(ctx, set, nil)
@@ -117,12 +153,12 @@ func (r *run) trainable(ctx context.Context, set string) (int64, error) {
 }
 
 // trainer feeds the features of a set to a trainer, as far as the ranges of a model go, or all of them.
-func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*stages.Trainer, error) {
-	at := slices.IndexFunc(r.ref.sets, func(s *wire.FeatureSet) bool { return s.ID() == id })
+func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*train.Trainer, error) {
+	at := slices.IndexFunc(r.sets, func(s *explored) bool { return s.id == id })
 	if at < 0 {
-		return nil, fmt.Errorf("features of set %s, which is not one of the undisturbed run", id)
+		return nil, fmt.Errorf("features of set %s, which is not on its topic", id)
 	}
-	trainer, err := stages.NewTrainer(r.ref.sets[at], r.loaded.Stages.Train, arrowio.DefaultLimits(), partitions)
+	trainer, err := train.New(r.sets[at].FeatureSet, r.loaded.Stages.Train, arrowio.DefaultLimits(), partitions)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // Limits of what takes a second on a machine that has nothing else to do.
@@ -31,7 +31,7 @@ type Options struct {
 	Session  time.Duration // timeout of the consumer groups
 	Dir      string        // for logs and data, must exist
 	Name     string        // of the pipeline and its topics: another one for each schedule of a broker
-	// Nudge, if not 0, is how long the way to rest may take before one more process joins, and again after that. Only the
+	// Nudge, if not 0, is how long the way to rest may take before one more of each program joins, and again after that. Only the
 	// embedded broker needs it: a member whose answer to a join found the connection closed is never timed out there, and
 	// its partitions wait until somebody else comes or goes.
 	Nudge time.Duration
@@ -42,7 +42,7 @@ type Result struct {
 	Faults []string       // what must not be; none = the promises were kept
 	Hits   map[string]int // triggers that acted
 	Done   map[Kind]int   // actions that were done
-	Nudges int            // processes that joined because the embedded broker had lost sight of a dead one
+	Nudges int            // times that processes joined because the embedded broker had lost sight of a dead one
 
 	Unfinished int // processes that were told to end and could not finish in time, for a stop or a dead broker
 	Stats
@@ -56,7 +56,10 @@ type run struct {
 	plan   *Plan
 	config string
 	loaded *config.Config
-	ref    *reference
+	input  *Input
+	sets   []*explored // that stand on their topic, by sequence number
+	last   string      // id of the set in use at the end
+	spoilt bool        // the samples, under mu
 	dir    string
 	began  time.Time
 	broker Broker
@@ -88,7 +91,7 @@ func Run(ctx context.Context, plan *Plan, o Options) (*Result, error) {
 	defer log.Close()
 	r.log = log
 	fmt.Fprint(log, plan)
-	if r.ref, err = referenceOf(ctx, plan.Input, plan.Criterion); err != nil {
+	if r.input, err = NewInput(plan.Input); err != nil {
 		return nil, err
 	}
 	if err := r.prepare(ctx); err != nil {
@@ -110,7 +113,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	}
 	t := quickTiming
 	t.session, t.heartbeat, t.rebalance = r.Session, r.Session/10, 2*r.Session
-	values := keys(r.Name, r.plan.Criterion, t, r.broker.Addrs())
+	values := keys(r.Name, r.plan, t, r.broker.Addrs())
 	if err := writeConfig(r.config, values); err != nil {
 		return err
 	}
@@ -122,7 +125,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if r.client, err = kafka.New(reading, zap.NewNop()); err != nil {
 		return err
 	}
-	_, err = stages.CreateTopics(ctx, r.client, r.loaded.Stages.Topics)
+	_, err = topics.Create(ctx, r.client, r.loaded.Stages.Topics)
 	return err
 }
 
@@ -185,17 +188,19 @@ func (r *run) watchMachine(ctx context.Context) {
 	}
 }
 
-// nudged runs do and has one more process join whenever it takes long, where that is called for.
+// nudged runs do and has one more of each program join whenever it takes long, where that is called for.
 func (r *run) nudged(ctx context.Context, slots *sync.WaitGroup, do func(context.Context)) {
 	waiting, done := context.WithCancel(ctx)
 	var nudges sync.WaitGroup
 	if r.Nudge > 0 {
 		nudges.Go(func() {
 			for r.result.Nudges < nudgesMax && sleep(waiting, r.Nudge) {
-				slot := &slot{run: r, Slot: Slot{Name: "nudge", Role: RoleAll}}
-				r.slots = append(r.slots, slot)
 				r.result.Nudges++
-				slots.Go(func() { slot.keep(ctx) })
+				for name, role := range map[string]Role{"nudge": RoleAll, "nudge-train": RoleTrain} { // of every group
+					slot := &slot{run: r, Slot: Slot{Name: name, Role: role}}
+					r.slots = append(r.slots, slot)
+					slots.Go(func() { slot.keep(ctx) })
+				}
 			}
 		})
 	}

@@ -21,8 +21,8 @@ var quickTiming = timing{
 	drain: 2 * time.Second, leave: 500 * time.Millisecond,
 }
 
-// keys is the configuration of a schedule: small quotas, and something to be saved, sent or cut all the time.
-func keys(prefix, criterion string, t timing, brokers []string) map[string]any {
+// keys is the configuration of a schedule: small samples, and something to be saved, sent or cut all the time.
+func keys(prefix string, plan *Plan, t timing, brokers []string) map[string]any {
 	values := map[string]any{
 		"kafka.brokers":         strings.Join(brokers, ","),
 		"kafka.session_timeout": t.session.String(), "kafka.heartbeat_interval": t.heartbeat.String(),
@@ -32,15 +32,15 @@ func keys(prefix, criterion string, t timing, brokers []string) map[string]any {
 		"kafka.partition_watch_interval": "1s", "shutdown.drain_timeout": t.drain.String(),
 		"pipeline.name": prefix, "topics.partitions": fmt.Sprint(partitions),
 		"events.label": "y", "events.exclude": "id", "events.passthrough": "id",
-		"exploration.candidates": "64", "exploration.features": "8", "exploration.criterion": criterion, "exploration.rounds": "2",
-		"exploration.sample_rate": "0.5", "exploration.sample_rows": fmt.Sprint(partitions * 240),
-		"exploration.calibration_rows": "60", "exploration.calibration_timeout": "1h",
-		"exploration.every_offsets": fmt.Sprint(everyOffsets), "exploration.deadline": "0s",
+		"exploration.candidates": "64", "exploration.features": "8", "exploration.criterion": plan.Criterion, "exploration.rounds": "2",
+		"exploration.from": string(plan.From), "exploration.sample_rows": fmt.Sprint(partitions * 200),
+		"exploration.min_rows": fmt.Sprint(minRows), "exploration.calibration_rows": "60",
+		"exploration.every_offsets": fmt.Sprint(everyOffsets),
 		"subsample.checkpoint_rows": "60", "subsample.checkpoint_interval": "100ms",
 		"featurize.max_output_bytes": fmt.Sprint(12 * (4*8 + 64)), "featurize.commit_interval": "50ms",
 		"admin.listen": "", "train.interval": "200ms", "train.min_rows": "20",
 	}
-	for _, topic := range []string{"events", "explorations", "scores", "feature_sets", "features", "models", "dead_letters"} {
+	for _, topic := range []string{"events", "explorations", "scores", "samples", "feature_sets", "features", "models", "dead_letters"} {
 		values["topics."+topic] = prefix + "-" + strings.ReplaceAll(topic, "_", "-")
 	}
 	return values

@@ -83,6 +83,7 @@ func (s *slot) watch(ctx context.Context, p *process) {
 		}
 		if hit := p.reached(); strings.HasSuffix(hit, string(failpoint.Stop)) {
 			s.hit(hit)
+			s.spoil(ctx, hit)
 			s.freeze(ctx, p, s.plan.Freeze, false)
 			<-p.done
 			return

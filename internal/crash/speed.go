@@ -23,7 +23,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // The load of a soak at full speed.
@@ -137,17 +137,17 @@ func (s *Speed) prepare(ctx context.Context) (featurizer, trainer *watched, err 
 }
 
 func (s *Speed) createTopics(ctx context.Context) error {
-	topics := s.loaded.Stages.Topics
-	forget := map[string]string{"cleanup.policy": "delete", "max.message.bytes": fmt.Sprint(topics.MaxMessageBytes),
+	names := s.loaded.Stages.Topics
+	forget := map[string]string{"cleanup.policy": "delete", "max.message.bytes": fmt.Sprint(names.MaxMessageBytes),
 		"retention.bytes": fmt.Sprint(speedRetention), "segment.bytes": fmt.Sprint(speedRetention / 8)}
 	_, err := s.client.CreateTopics(ctx, []pipeline.TopicSpec{
-		{Name: topics.Events, Partitions: speedPartitions, Configs: forget},
-		{Name: topics.Features, Partitions: speedPartitions, Configs: forget},
+		{Name: names.Events, Partitions: speedPartitions, Configs: forget},
+		{Name: names.Features, Partitions: speedPartitions, Configs: forget},
 	})
 	if err != nil {
 		return err
 	}
-	_, err = stages.CreateTopics(ctx, s.client, topics)
+	_, err = topics.Create(ctx, s.client, names)
 	return err
 }
 

@@ -15,19 +15,23 @@ const (
 	SubsampleDrain   Point = "subsample.drain"   // subsample: reading has ended, the state is not saved
 	RetireBefore     Point = "retire.before"     // subsample: the exploration is over, its checkpoints are still there
 
-	PassBefore     Point = "pass.before"     // select: the plan of the next pass is ready
-	PassAfter      Point = "pass.after"      // select: it is acknowledged
-	SetBefore      Point = "set.before"      // select: the feature set is ready
-	SetBetween     Point = "set.between"     // select: it is acknowledged, the pointer to it not written
-	SetAfter       Point = "set.after"       // select: the pointer is acknowledged
-	ResumeBefore   Point = "resume.before"   // featurize: the partition is owned, the end of the output not yet looked for
-	ResumeAfter    Point = "resume.after"    // featurize: the end of the output is found
-	LettersAfter   Point = "letters.after"   // featurize: dead letters are acknowledged, the outputs behind them not sent
-	FeaturesBefore Point = "features.before" // featurize: a request of outputs is about to be sent
-	FeaturesAfter  Point = "features.after"  // featurize: the request is acknowledged, nobody knows it yet
-	FetchBefore    Point = "fetch.before"    // featurize: records are handled, the next fetch is not begun
-	CommitAfter    Point = "commit.after"    // featurize: the offset is committed
-	FeaturizeDrain Point = "featurize.drain" // featurize: reading has ended, the last request may be under way
+	SamplesBefore Point = "samples.before" // subsample: sampled rows are about to be sent
+	SamplesAfter  Point = "samples.after"  // subsample: they are acknowledged, no checkpoint counts them
+
+	SampleRead  Point = "sample.read"  // select: the sample is in memory
+	RoundBefore Point = "round.before" // select: a round begins
+	SetBefore   Point = "set.before"   // select: the feature set is ready
+	SetBetween  Point = "set.between"  // select: it is acknowledged, the pointer to it not written
+	SetAfter    Point = "set.after"    // select: the pointer is acknowledged
+
+	ResumeBefore     Point = "resume.before"     // featurize: the partition is owned, the end of the output not yet looked for
+	ResumeAfter      Point = "resume.after"      // featurize: the end of the output is found
+	DeadLettersAfter Point = "deadletters.after" // featurize: dead letters are acknowledged, the outputs behind them not sent
+	FeaturesBefore   Point = "features.before"   // featurize: a request of outputs is about to be sent
+	FeaturesAfter    Point = "features.after"    // featurize: the request is acknowledged, nobody knows it yet
+	FetchBefore      Point = "fetch.before"      // featurize: records are handled, the next fetch is not begun
+	CommitAfter      Point = "commit.after"      // featurize: the offset is committed
+	FeaturizeDrain   Point = "featurize.drain"   // featurize: reading has ended, the last request may be under way
 
 	TrainRead    Point = "train.read"    // train: messages of features are in the sums
 	ModelBefore  Point = "model.before"  // train: the model is ready
@@ -40,8 +44,8 @@ func All() []Point {
 	return []Point{
 		PlanBefore, PlanAfter,
 		RestoreBefore, RestoreAfter, CheckpointBefore, CheckpointAfter, SubsampleDrain, RetireBefore,
-		PassBefore, PassAfter, SetBefore, SetBetween, SetAfter,
-		ResumeBefore, ResumeAfter, LettersAfter, FeaturesBefore, FeaturesAfter, FetchBefore, CommitAfter, FeaturizeDrain,
+		SamplesBefore, SamplesAfter, SampleRead, RoundBefore, SetBefore, SetBetween, SetAfter,
+		ResumeBefore, ResumeAfter, DeadLettersAfter, FeaturesBefore, FeaturesAfter, FetchBefore, CommitAfter, FeaturizeDrain,
 		TrainRead, ModelBefore, ModelBetween, ModelAfter,
 	}
 }

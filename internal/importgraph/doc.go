@@ -1,7 +1,8 @@
 // Package importgraph reads which package of this module imports which, and compares that with the
 // direction in which imports are allowed to flow:
 //
-//	cmd ─▶ config, telemetry ─▶ stages, compare ─▶ pipeline, datasets, training, scoring, arrowio
+//	cmd ─▶ config, telemetry ─▶ stages, compare ─▶ the room of each stage ─▶ what rooms share ─▶
+//	       pipeline, datasets, training, scoring, arrowio ─▶ internal
 //
 // A package may skip a step but never go back or sideways, with few exceptions: arrowio puts the types of
 // scoring and training on the wire and so knows them, datasets reads and encodes rows by arrowio, and scoring fits

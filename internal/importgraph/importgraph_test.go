@@ -24,6 +24,12 @@ func TestImportsOfThisModuleFlowOneWay(t *testing.T) {
 	for _, violation := range Check(graph, ModuleRules()) {
 		t.Error(violation)
 	}
+	// A room without a rule would have that of stages, which may import every room.
+	for _, i := range graph.Imports {
+		if strings.HasPrefix(i.From, "stages/") && ModuleRules().place(i.From) == "stages" {
+			t.Errorf("%s: %s has no place of its own in the import order", i.File, i.From)
+		}
+	}
 }
 
 func TestCheckOnMadeUpGraphs(t *testing.T) {
@@ -147,5 +153,39 @@ func write(t *testing.T, root, name, text string) {
 	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTheFeaturizerLeavesTheLaboratoryOut: it links neither the comparison of methods nor plots, nor the download of data sets.
+func TestTheFeaturizerLeavesTheLaboratoryOut(t *testing.T) {
+	root, err := Root(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, queue := map[string]bool{}, []string{"cmd/featurizer"}
+	for len(queue) > 0 {
+		from := queue[0]
+		queue = queue[1:]
+		for _, i := range graph.Imports {
+			if i.Test || i.From != from || seen[i.To] {
+				continue
+			}
+			seen[i.To] = true
+			for _, out := range []string{graph.Module + "/compare", graph.Module + "/datasets", "gonum.org"} {
+				if i.To == out || strings.HasPrefix(i.To, out+"/") {
+					t.Errorf("%s:%d: import of %s, which is for cmd/trainer alone", i.File, i.Line, i.To)
+				}
+			}
+			if inside, ok := strings.CutPrefix(i.To, graph.Module+"/"); ok {
+				queue = append(queue, inside)
+			}
+		}
+	}
+	if !seen[graph.Module+"/scoring"] {
+		t.Error("the featurizer was not read")
 	}
 }

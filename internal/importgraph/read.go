@@ -44,7 +44,7 @@ func Root(dir string) (string, error) {
 	}
 }
 
-// Read parses the import clauses of the module at root. Folders that the go command passes over (testdata,
+// Read parses the import clauses of the module at root. Folders that the go command ignores (testdata,
 // names that begin with a dot or an underscore) and nested modules are left out.
 func Read(root string) (*Graph, error) {
 	module, err := moduleName(filepath.Join(root, "go.mod"))

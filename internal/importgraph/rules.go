@@ -24,29 +24,50 @@ var (
 	arrow        = []string{"github.com/apache/arrow", "github.com/apache/arrow-go"}
 	numerics     = []string{"gonum.org"}
 	// metrics and what sends traces; of OpenTelemetry the stages know the interface alone.
-	telemetry = []string{"github.com/prometheus", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters"}
+	telemetry    = []string{"github.com/prometheus", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters"}
+	stageModules = join(kafkaClients, telemetry)
 )
 
 // ModuleRules are the rules of this module. A folder that is not named here is a violation, so that a new
 // one is placed on purpose.
 func ModuleRules() Rules {
 	return Rules{
-		"cmd":      {Rank: 4},
-		"examples": {Rank: 4},
-		"k8s":      {Rank: 4}, // manifests, with a test that holds them against config and stages
-		"config":   {Rank: 3, NoModules: join(kafkaClients, arrow, numerics, telemetry)},
-		// shows what the stages count and observe, which do not know it
-		"telemetry": {Rank: 3, NoModules: join(kafkaClients, arrow, numerics)},
-		"stages":    {Rank: 2, NoModules: join(kafkaClients, telemetry)},
-		"compare":   {Rank: 2, NoModules: kafkaClients},
-		"pipeline":  {Rank: 1, NoModules: join(arrow, numerics, telemetry)},
-		"datasets":  {Rank: 1, Sideways: []string{"arrowio", "scoring"}, NoModules: kafkaClients},
-		"arrowio":   {Rank: 1, Sideways: []string{"scoring", "training"}, NoModules: kafkaClients},
-		"training":  {Rank: 1, OnlyModules: mathematics},
-		"scoring":   {Rank: 1, Sideways: []string{"training"}, OnlyModules: mathematics}, // fits models to choose features
-		"internal":  {Rank: 0, NoModules: join(kafkaClients, arrow)},
+		"cmd":      {Rank: 7},
+		"examples": {Rank: 7},
+		"k8s":      {Rank: 7}, // manifests, with a test that holds them against config and stages
 		// runs the programs and reads what they wrote
-		"internal/crash": {Rank: 4, NoModules: kafkaClients},
+		"internal/crash": {Rank: 7, NoModules: []string{"github.com/segmentio/kafka-go"}},
+		"config":         {Rank: 6, NoModules: join(kafkaClients, arrow, numerics, telemetry)},
+		// shows what the stages count and observe, which do not know it
+		"telemetry": {Rank: 6, NoModules: join(kafkaClients, arrow, numerics)},
+
+		"compare": {Rank: 5, NoModules: kafkaClients},
+		// the process and the file, which put rooms together
+		"stages":         {Rank: 5, NoModules: stageModules},
+		"stages/offline": {Rank: 5, NoModules: stageModules},
+		// the rooms, one for each stage: none knows another
+		"stages/calibrate": {Rank: 4, NoModules: stageModules},
+		"stages/subsample": {Rank: 4, NoModules: stageModules},
+		"stages/selection": {Rank: 4, NoModules: stageModules},
+		"stages/featurize": {Rank: 4, NoModules: stageModules},
+		"stages/train":     {Rank: 4, NoModules: stageModules},
+		// what they have in common
+		"stages/deadletter": {Rank: 3, NoModules: stageModules},
+		"stages/events":     {Rank: 2, NoModules: stageModules},
+		"stages/meter":      {Rank: 2, NoModules: stageModules},
+		"stages/state":      {Rank: 2, NoModules: stageModules},
+		"stages/topics":     {Rank: 2, NoModules: stageModules},
+		// kits of their tests
+		"stages/stagestest":          {Rank: 2, NoModules: telemetry},
+		"stages/stagestest/bench":    {Rank: 4, Sideways: []string{"stages/stagestest/explored"}, NoModules: telemetry},
+		"stages/stagestest/explored": {Rank: 4, Sideways: []string{"stages/calibrate", "stages/subsample", "stages/selection"}, NoModules: telemetry},
+
+		"pipeline": {Rank: 1, NoModules: join(arrow, numerics, telemetry)},
+		"datasets": {Rank: 1, Sideways: []string{"arrowio", "scoring"}, NoModules: kafkaClients},
+		"arrowio":  {Rank: 1, Sideways: []string{"scoring", "training"}, NoModules: kafkaClients},
+		"training": {Rank: 1, OnlyModules: mathematics},
+		"scoring":  {Rank: 1, Sideways: []string{"training"}, OnlyModules: mathematics}, // fits models to choose features
+		"internal": {Rank: 0, NoModules: join(kafkaClients, arrow)},
 	}
 }
 

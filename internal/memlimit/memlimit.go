@@ -1,4 +1,4 @@
-// Package memlimit bounds the memory of a process and says how much of it is in use.
+// Package memlimit bounds the memory of a process.
 //
 // The bound is on the resident memory of the process. The Go runtime is given a soft limit below it ([Limit.Soft]): as its
 // memory comes near, it collects garbage more often and gives memory back. The runtime cannot keep live data below a
@@ -11,8 +11,6 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
-	"runtime/metrics"
-	"sync/atomic"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -37,7 +35,7 @@ type Limit struct {
 	Source string // where it is from
 }
 
-// Soft is what the Go runtime is told: a tenth less than the limit, or 32 MiB less where that is more. A limit from GOMEMLIMIT
+// Soft is the limit set in the Go runtime: a tenth less than the limit, or 32 MiB less where that is more. A limit from GOMEMLIMIT
 // is the runtime's own and stays as it is.
 func (l Limit) Soft() int64 {
 	if l.Bytes == 0 || l.Source == SourceEnvironment {
@@ -70,40 +68,9 @@ func Find(configured int64) (Limit, error) {
 	return Limit{int64(bytes), SourceCgroup}, nil
 }
 
-var applied atomic.Pointer[Limit]
-
 // Apply gives the runtime its soft limit.
 func (l Limit) Apply() {
-	applied.Store(&l)
 	if l.Bytes > 0 && l.Source != SourceEnvironment {
 		debug.SetMemoryLimit(l.Soft())
-	}
-}
-
-// Applied returns the limit that was applied last; none if there was none.
-func Applied() Limit {
-	if l := applied.Load(); l != nil {
-		return *l
-	}
-	return Limit{Source: SourceNone}
-}
-
-// Use is what a process takes at one moment, in bytes.
-type Use struct {
-	Live     int64 // objects on the heap, with garbage that is not collected yet
-	Runtime  int64 // what the soft limit is held against: all that the runtime has from the system and not given back
-	Resident int64 // in memory, by the kernel's count; 0 where it cannot be read
-}
-
-// Read returns the present use. It costs some microseconds.
-func Read() Use {
-	samples := []metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-	}
-	metrics.Read(samples)
-	return Use{
-		Live:     int64(samples[0].Value.Uint64()),
-		Runtime:  int64(samples[1].Value.Uint64() - samples[2].Value.Uint64()),
-		Resident: resident(),
 	}
 }

@@ -2,7 +2,6 @@ package memlimit
 
 import (
 	"math"
-	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -45,30 +44,13 @@ func TestSoftLimitLeavesRoom(t *testing.T) {
 func TestApply(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
-	defer applied.Store(nil)
-	if Applied().Source != SourceNone {
-		t.Errorf("%+v", Applied())
-	}
 	limit := Limit{1 << 30, SourceConfig}
 	limit.Apply()
-	if got := debug.SetMemoryLimit(-1); got != limit.Soft() || Applied() != limit {
-		t.Errorf("%d, %+v", got, Applied())
+	if got := debug.SetMemoryLimit(-1); got != limit.Soft() {
+		t.Errorf("%d, want %d", got, limit.Soft())
 	}
 	Limit{Source: SourceNone}.Apply()
 	if got := debug.SetMemoryLimit(-1); got != limit.Soft() {
 		t.Errorf("no limit changed it to %d", got)
 	}
-}
-
-func TestReadSeesWhatIsAllocated(t *testing.T) {
-	before := Read()
-	held := make([]byte, 64<<20)
-	for i := range held {
-		held[i] = 1
-	}
-	after := Read()
-	if after.Live-before.Live < 32<<20 || after.Runtime < after.Live || runtime.GOOS == "linux" && after.Resident < 64<<20 {
-		t.Errorf("before %+v, after %+v", before, after)
-	}
-	runtime.KeepAlive(held)
 }

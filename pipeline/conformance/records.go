@@ -59,7 +59,7 @@ func equalRecord(t *testing.T, got, want pipeline.Record) {
 	}
 }
 
-// equalBytes tells nil, a null on the wire, from empty.
+// equalBytes distinguishes nil, a null on the wire, from empty.
 func equalBytes(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
 func fetchAtEnd(t *testing.T, s Source) {

@@ -30,7 +30,7 @@ type Options struct {
 	// MinSessionTimeout is the shortest session timeout that a group member may ask for. Zero means 100ms.
 	MinSessionTimeout time.Duration
 	// RebalanceTimeout bounds how long a rebalance waits for members that do not come back, whatever they ask for.
-	// Here every join starts that wait anew, so that members that come and go at the right moments would keep a long
+	// Here every join restarts that wait, so that members that come and go at the right moments would keep a long
 	// one from ever ending. Zero means what the members ask for.
 	RebalanceTimeout time.Duration
 	// SyncWrites has every acknowledged record on the disk before the acknowledgement, at a cost in speed.
@@ -151,7 +151,7 @@ func (b *Broker) compactEvery(interval time.Duration) (stop func()) {
 	}
 }
 
-// open makes and takes the data directory; release gives it back, and removes it if it is temporary.
+// open creates and locks the data directory; release unlocks it, and removes it if it is temporary.
 func open(dir string) (path string, release func() error, err error) {
 	temporary := dir == ""
 	if temporary {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock takes the directory for this process; the operating system gives it back when the process ends,
-// however it ends.
+// lock locks the directory for this process; the operating system unlocks it however the
+// process ends.
 func lock(dir string) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockName)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

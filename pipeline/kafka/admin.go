@@ -12,7 +12,7 @@ import (
 )
 
 // CreateTopics implements [pipeline.Admin]. The topics that it returns can be used. Where some topics fail, the
-// others are made all the same and returned beside the error, which names each that failed.
+// others are still created and returned with the error, which names each that failed.
 func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	if len(topics) == 0 {
 		return nil, nil
@@ -111,7 +111,7 @@ func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions in
 }
 
 // settle waits until the partitions of a topic answer: a cluster announces new ones a moment before their
-// brokers take them on. Where that takes long, or may not be asked, the topic is there all the same.
+// brokers take them on. Where that takes long, or is not permitted, the topic is created anyway.
 func (c *Client) settle(ctx context.Context, topic string) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout)
 	defer cancel()

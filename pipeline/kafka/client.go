@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// metadataTTL bounds the age of the view of the cluster that requests are routed by. A view that proves
-// wrong is renewed at once; the age matters to nothing but requests that would go a longer way.
+// metadataTTL bounds the age of the view of the cluster that requests are routed by. A view
+// that proves wrong is renewed at once; otherwise its age only costs requests a detour.
 const metadataTTL = 6 * time.Second
 
 // Client is a pool of connections to one Kafka cluster. It implements [pipeline.Broker].
@@ -32,7 +32,7 @@ type Client struct {
 
 	correlation atomic.Int32
 	renewals    atomic.Int64
-	ctx         context.Context // ends once Close has seen the owners out
+	ctx         context.Context // ends once Close has waited for the owners
 	close       func()
 
 	mu      sync.Mutex // guards members, and closing against the start of calls of Own
@@ -121,8 +121,8 @@ func (c *Client) enter(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// place is what a request is about; topic is empty where it is not about one, partition is -1 where it is
-// about no single one.
+// place is what a request concerns; topic is empty where it concerns none, partition is -1 where it
+// concerns no single one.
 type place struct {
 	doing     string
 	topic     string

@@ -91,7 +91,7 @@ func (s *setReader) unzstd(body []byte, limit int) ([]byte, error) {
 	if !header.HasFCS {
 		stream := s.streams.Get().(*zstd.Decoder)
 		defer func() {
-			if stream.Reset(nil) == nil { // let go of the body
+			if stream.Reset(nil) == nil { // release the body
 				s.streams.Put(stream)
 			}
 		}()

@@ -46,13 +46,13 @@ func isMisrouted(err error) bool {
 	return false
 }
 
-// deniedCodes are answers that stay the same until somebody changes credentials or rights.
+// deniedCodes are responses that stay the same until somebody changes credentials or rights.
 var deniedCodes = []kafkago.Error{
 	kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed, kafkago.ClusterAuthorizationFailed,
 	kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
 }
 
-// permanentCodes are answers that stay the same until somebody changes the request or the broker's configuration.
+// permanentCodes are responses that stay the same until somebody changes the request or the broker's configuration.
 var permanentCodes = []kafkago.Error{
 	kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InvalidSessionTimeout, kafkago.InvalidPartitionNumber,
 	kafkago.InvalidReplicationFactor, kafkago.InvalidReplicaAssignment, kafkago.InvalidConfiguration,

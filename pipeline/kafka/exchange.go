@@ -16,7 +16,7 @@ type fetchExchange struct {
 	clientID    string
 	correlation int32
 	// maxSet bounds the record set of the response, in bytes. Brokers answer with more than was asked for only
-	// where a single batch is larger, so a larger set is a batch that is not wanted.
+	// where a single batch is larger, so a larger set is an oversized batch.
 	maxSet  int
 	version int16
 }
@@ -35,8 +35,8 @@ type fetchResponse struct {
 	set      []byte
 }
 
-// oversizedSetError is the response whose record set is over maxSet; header is the first batch's, as far as it was
-// there.
+// oversizedSetError says that a response's record set is over maxSet; header is the first batch's, as far as it was
+// received.
 type oversizedSetError struct {
 	bytes  int
 	header []byte
@@ -49,7 +49,7 @@ func (o *oversizedSetError) Error() string {
 func (o *oversizedSetError) Unwrap() error { return ErrOverBudget }
 
 // Fetch responses read here: from record batches and aborted transactions (0.11) to the newest version
-// that kafka-go knows, which all brokers of today still response.
+// that kafka-go knows, which all brokers of today still accept.
 const (
 	minFetchVersion = 4
 	maxFetchVersion = 11
@@ -219,7 +219,7 @@ func (r *responseReader) bytes(n int) []byte {
 	return b
 }
 
-// skip passes a name; names have at most 32 KiB.
+// skip moves past a name; names have at most 32 KiB.
 func (r *responseReader) skip(n int) {
 	if n > 0 && r.err == nil {
 		r.bytes(n)

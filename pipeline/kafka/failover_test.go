@@ -101,13 +101,20 @@ func follow(t *testing.T, client *kafka.Client, topic string, partitions int) *f
 	done := make(chan error, 1)
 	go func() {
 		done <- client.Own(ctx, topic, topic, func(ctx context.Context, o pipeline.Ownership) error {
-			return pipeline.Follow(ctx, client, logger(t), topic, o.Partition, func(r pipeline.Record) error {
+			reader := pipeline.NewReader(client, logger(t), topic, o.Partition, pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.Forever})
+			for r, err := range reader.Records(ctx) {
+				if ctx.Err() != nil {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
 				f.next[o.Partition].Store(r.Offset + 1)
 				if r.Offset%10 == 9 {
 					_ = o.Commit(ctx, r.Offset+1) // fails where the coordinator is away
 				}
-				return nil
-			}, func(int64) {})
+			}
+			return nil
 		})
 	}()
 	t.Cleanup(func() {

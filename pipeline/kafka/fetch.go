@@ -26,7 +26,7 @@ func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset 
 	at := place{fmt.Sprintf("fetch offset %d of", offset), topic, partition}
 	fetched, err := c.fetch(ctx, at, offset)
 	if errors.Is(err, errChecksum) {
-		fetched, err = c.fetch(ctx, at, offset) // it may have been damaged on the way
+		fetched, err = c.fetch(ctx, at, offset) // it may have been damaged in transit
 	}
 	var bad *unreadableError
 	var large *oversizedSetError
@@ -44,7 +44,7 @@ func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset 
 	return pipeline.Fetched{}, err
 }
 
-// fetch asks once. Errors that say something about the offset are returned as they are.
+// fetch asks once. Errors about the offset are returned unchanged.
 func (c *Client) fetch(ctx context.Context, at place, offset int64) (pipeline.Fetched, error) {
 	var response *fetchResponse
 	var failure error
@@ -114,7 +114,7 @@ func (c *Client) decode(at place, offset int64, response *fetchResponse) (pipeli
 	}, nil
 }
 
-// oversized reports a batch that was not taken from the connection; its header says where it ends.
+// oversized reports a batch that was not read from the connection; its header says where it ends.
 func (c *Client) oversized(at place, offset int64, large *oversizedSetError) error {
 	e := &pipeline.UnreadableBatchError{Topic: at.topic, Partition: at.partition,
 		Offset: offset, NextOffset: offset + 1, Err: large}

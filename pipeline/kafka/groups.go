@@ -35,7 +35,7 @@ func (c *Client) dropMember(m *member) {
 	c.members = slices.DeleteFunc(c.members, func(other *member) bool { return other == m })
 }
 
-// standing is where a member stands in its group, as others may ask at any time.
+// standing is where a member stands in its group, readable at any time.
 type standing struct {
 	mu         sync.Mutex
 	status     pipeline.GroupStatus
@@ -52,7 +52,7 @@ func (s *standing) get() pipeline.GroupStatus {
 	return s.status
 }
 
-// joined notes a new generation.
+// joined records a new generation.
 func (s *standing) joined(generation int32, partitions []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *standing) joined(generation int32, partitions []int) {
 	s.status.Partitions, s.status.Joins = partitions, s.status.Joins+1
 }
 
-// ended notes the end of a generation; that of an earlier one than the present is nothing new.
+// ended records the end of a generation; that of an earlier one is ignored.
 func (s *standing) ended(generation int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *standing) ended(generation int32) {
 	s.status.Joined, s.status.Since, s.status.Partitions = false, time.Now(), nil
 }
 
-// failed notes why the group could not be joined.
+// failed records why the group could not be joined.
 func (s *standing) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -110,7 +110,7 @@ func (m *member) awaitTopic() (err error) {
 var errNotJoined = errors.New("not joined")
 
 // next returns the next generation. Its error is permanent or the end of the context. kafka-go goes on joining
-// by itself, so this must not wait for anything but its results: a generation not taken is time lost.
+// by itself, so this must not wait for anything but its results: a generation not picked up is time lost.
 func (m *member) next(joined *kafkago.ConsumerGroup) (*kafkago.Generation, error) {
 	at := place{"join group " + m.group + " for", m.topic, -1}
 	failures := 0
@@ -125,7 +125,7 @@ func (m *member) next(joined *kafkago.ConsumerGroup) (*kafkago.Generation, error
 		case m.ctx.Err() != nil:
 			return nil, errNotJoined
 		case errors.Is(err, kafkago.RebalanceInProgress):
-			continue // somebody else came or went meanwhile
+			continue // another member joined or left meanwhile
 		}
 		failures++
 		err = m.client.explain(m.ctx, at, err)
@@ -163,8 +163,8 @@ func (m *member) start(gen *kafkago.Generation) {
 	})
 }
 
-// watchPartitions returns, and so ends the generation, when the number of partitions is another than before
-// the group was joined. kafka-go has such a watch too, but misses what was added between the join and its
+// watchPartitions returns, and so ends the generation, when the number of partitions has changed since
+// before the group was joined. kafka-go does this too, but misses what was added between the join and its
 // first look, and ends the generation whenever it cannot look.
 func (m *member) watchPartitions(ended context.Context) {
 	ctx, cancel := context.WithCancel(m.ctx)
@@ -209,7 +209,7 @@ func (m *member) runPartition(ended context.Context, gen *kafkago.Generation, pa
 }
 
 // leave ends the generation, waits for the runs and leaves the group. Waiting for the broker is bounded: a
-// join under way lasts until the other members have joined, and a broker that is away answers nothing.
+// join under way lasts until the other members have joined, and a broker that is away does not respond.
 func (m *member) leave(joined *kafkago.ConsumerGroup, conns *conns, notJoined bool) {
 	closed := make(chan struct{})
 	go func() {

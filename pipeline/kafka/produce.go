@@ -83,7 +83,7 @@ type produceResponse struct {
 }
 
 // Produce requests written here: from record batches (0.11) to the newest version that kafka-go knows, which all brokers
-// of today still response.
+// of today still accept.
 const (
 	minProduceVersion = 3
 	maxProduceVersion = 8

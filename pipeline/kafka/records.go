@@ -41,8 +41,8 @@ func newSetReader(budget int) (*setReader, error) {
 func (s *setReader) close() { s.zstd.Close() }
 
 // read returns the records at or after from and the next offset. A batch that cannot be read ends the
-// result before it, or is the error if it comes first. Offsets that a batch has again, which a broker does not
-// do, are handed out once.
+// result before it, or is the error if it comes first. Offsets that a batch repeats, which no broker does,
+// are handed out once.
 func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
 	hidden := newTransactions(aborted)
 	left := s.budget

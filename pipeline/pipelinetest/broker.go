@@ -117,7 +117,7 @@ func (b *Broker) Expire(topic string, partition int, first int64) {
 }
 
 // LoseEnd drops the records from an offset on, as the election of a leader does that did not have them; with offset 0 the
-// partition is as if it were made anew.
+// partition is as if it were recreated.
 func (b *Broker) LoseEnd(topic string, partition int, next int64) {
 	b.with(topic, partition, func(p *shard) {
 		p.records = slices.DeleteFunc(p.records, func(r pipeline.Record) bool { return r.Offset >= next })
@@ -144,9 +144,9 @@ func (b *Broker) Split(topic string, partition int, offset int64) {
 
 // Records returns what a partition holds.
 func (b *Broker) Records(topic string, partition int) []pipeline.Record {
-	var held []pipeline.Record
-	b.with(topic, partition, func(p *shard) { held = slices.Clone(p.records) })
-	return held
+	var records []pipeline.Record
+	b.with(topic, partition, func(p *shard) { records = slices.Clone(p.records) })
+	return records
 }
 
 // SetFetchWait sets how long a fetch waits for a first record.
@@ -183,7 +183,7 @@ func (b *Broker) find(name string, number int) (*shard, error) {
 	return t.partitions[number], nil
 }
 
-// fail returns the next error that the operation was told to give; the caller holds the lock.
+// fail returns the next error that was set for the operation; the caller holds the lock.
 func (b *Broker) fail(op string) error {
 	errs := b.failures[op]
 	if len(errs) == 0 {

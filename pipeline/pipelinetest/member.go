@@ -36,7 +36,7 @@ func Own(t testing.TB, owner pipeline.Owner, group, topic string) *Member {
 	}()
 	t.Cleanup(func() {
 		stop()
-		<-m.Done
+		<-m.Done //nolint:errcheck // the test has read it, or does not care
 	})
 	return m
 }

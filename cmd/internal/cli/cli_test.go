@@ -14,9 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -94,7 +95,7 @@ func TestThousands(t *testing.T) {
 func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
 	var s SettingFlags
 	c := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
-	s.AddExploration(c, map[string]any{"exploration.features": "7"})
+	s.AddExploration(c)
 	s.AddTrain(c)
 	if got := s.Overrides(); len(got) != 0 {
 		t.Errorf("nothing given: %v", got)
@@ -106,18 +107,18 @@ func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
 	if got := s.Overrides(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if help := c.Flags().Lookup("features").Usage; !strings.Contains(help, "(default 7)") {
-		t.Errorf("help names another default than the command's: %s", help)
+	if help := c.Flags().Lookup("features").Usage; !strings.Contains(help, "(default 500)") {
+		t.Errorf("help lacks the default of the key: %s", help)
 	}
 }
 
 func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
 	f := ConfigFlags{Set: []string{"exploration.sample_rows=50", " exploration.features = 9"}}
-	c, err := f.Load(map[string]any{"exploration.sample_rows": "0", "exploration.until": "end"}, map[string]any{"exploration.features": "8"})
+	c, err := f.Load(map[string]any{"exploration.sample_rows": "70", "exploration.from": "earliest"}, map[string]any{"exploration.features": "8"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := c.Stages.Exploration; e.SampleRows != 50 || e.Until != "end" || e.Features != 8 {
+	if e := c.Stages.Exploration; e.SampleRows != 50 || e.From != wire.FromEarliest || e.Features != 8 {
 		t.Errorf("%+v", e)
 	}
 	f.Set = []string{"exploration.features"}
@@ -143,15 +144,15 @@ func TestRowFilesNameTheirColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	err = file.Complete(&stages.EventsConfig{})
+	err = file.Complete(&events.Config{})
 	if err == nil || !strings.Contains(err.Error(), "--label is needed") || !strings.Contains(err.Error(), "age, city, y") {
 		t.Error(err)
 	}
-	err = file.Complete(&stages.EventsConfig{Label: []string{"why"}, Exclude: []string{"cty"}})
+	err = file.Complete(&events.Config{Label: []string{"why"}, Exclude: []string{"cty"}})
 	if err == nil || !strings.Contains(err.Error(), `no column "why" (events.label), "cty" (events.exclude); its columns are age, city, y`) {
 		t.Error(err)
 	}
-	if err := file.Complete(&stages.EventsConfig{Label: []string{"y"}}); err != nil {
+	if err := file.Complete(&events.Config{Label: []string{"y"}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -164,7 +165,7 @@ func TestLIBSVMFilesHaveALabel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		var events stages.EventsConfig
+		var events events.Config
 		if err := file.Complete(&events); err != nil || len(events.Label) != 1 || events.Label[0] != "label" {
 			t.Errorf("%s: %v, %v", name, events.Label, err)
 		}
@@ -185,11 +186,11 @@ func TestHintAtNumbersThatLookLikeClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		hint, err := file.Hint(stages.EventsConfig{Task: "auto", Label: []string{"y"}})
+		hint, err := file.Hint(events.Config{Task: "auto", Label: []string{"y"}})
 		if err != nil || strings.Contains(hint, "--task classification") != wanted {
 			t.Errorf("%q, %v", hint, err)
 		}
-		if hint, err := file.Hint(stages.EventsConfig{Task: "regression", Label: []string{"y"}}); hint != "" || err != nil {
+		if hint, err := file.Hint(events.Config{Task: "regression", Label: []string{"y"}}); hint != "" || err != nil {
 			t.Errorf("%q, %v", hint, err)
 		}
 	}

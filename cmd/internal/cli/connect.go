@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // RunStages runs the stages that are named on the brokers of a configuration until the command is told to stop, and serves
@@ -28,7 +29,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	logMemory(runtime.Logger, plan)
 	defer closeAll()
 	end, err := serve(c.Context(), plan, Service{
-		Runtime: runtime, Config: loaded, Stages: names, Build: BuildOf(c.Root().Name()),
+		Process: runtime, Config: loaded, Stages: names, Build: BuildOf(c.Root().Name()),
 	}, mounts)
 	if err != nil {
 		return err
@@ -39,12 +40,12 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	})
 	defer unlink()
 	ended := runUntilStopped(c.Context(), shutdownBound(loaded), func(ctx context.Context) error {
-		return stages.Run(ctx, runtime, names, false)
+		return runtime.Run(ctx, names...)
 	})
-	if ended != nil && !errors.Is(ended, stages.ErrUnfinished) {
+	if ended != nil && !errors.Is(ended, meter.ErrUnfinished) {
 		return ended
 	}
-	totals := runtime.Counters.Totals()
+	totals := runtime.Meter.Totals()
 	runtime.Logger.Info("stopped", zap.Any("totals", totals))
 	if asJSON {
 		return errors.Join(WriteJSON(c.OutOrStdout(), totals), ended)
@@ -52,16 +53,16 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	return ended
 }
 
-// ConnectOnce returns the runtime of a command that ends by itself, on the brokers of a configuration. On a terminal its
+// ConnectOnce returns the runtime of a one-shot command, on the brokers of a configuration. On a terminal its
 // log is written for people, whatever is configured. The second value closes the connections and flushes the log.
-func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
+func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), error) {
 	if isTerminal(c.ErrOrStderr()) {
 		loaded.Log.Format = "console"
 	}
 	return connect(c, loaded)
 }
 
-func connect(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), error) {
+func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), error) {
 	logger, err := NewLogger(loaded.Log, c.ErrOrStderr())
 	if err != nil {
 		return nil, nil, err
@@ -73,7 +74,7 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Runtime, func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	runtime := stages.NewRuntime(pipeline.Observe(client), loaded.Stages, logger)
+	runtime := stages.NewProcess(pipeline.Observe(client), loaded.Stages, logger)
 	runtime.DrainTimeout = loaded.Shutdown.DrainTimeout
 	endTraces, err := trace(c.Context(), loaded, runtime, BuildOf(c.Root().Name()))
 	if err != nil {
@@ -95,7 +96,7 @@ const (
 
 // LookUp waits for the brokers for as long as ctx lasts and returns an error once a topic is known to be missing.
 // Commands that end by themselves call it first: the stages would wait for the topic.
-func LookUp(ctx context.Context, r *stages.Runtime, topics ...string) error {
+func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, r.Logger, "look up topic "+topic, func() error { return isThere(ctx, r.Broker, topic) })
 		if err != nil {

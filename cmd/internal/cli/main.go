@@ -13,7 +13,7 @@ import (
 
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // Exit codes of both commands.
@@ -68,7 +68,7 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 		fmt.Fprintln(root.ErrOrStderr(), hint)
 	}
 	switch {
-	case errors.Is(err, stages.ErrUnfinished):
+	case errors.Is(err, meter.ErrUnfinished):
 		return ExitUnfinished
 	case isUsage(err):
 		return ExitUsage

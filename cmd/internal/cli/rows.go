@@ -11,7 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // RowFile is a file of rows of which the columns are known. It may be read several times; column types are found once.
@@ -69,8 +69,8 @@ func (r *RowFile) Schema() *arrow.Schema { return r.schema }
 func (r *RowFile) LeftOut() []string { return r.leftOut }
 
 // Rows opens the file from its start; what says what the rows are read for.
-func (r *RowFile) Rows(what string) func() (stages.RowReader, error) {
-	return func() (stages.RowReader, error) {
+func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
+	return func() (events.RowReader, error) {
 		reader := r.first
 		r.first = nil
 		if reader == nil {
@@ -99,7 +99,7 @@ func (w *watched) Next() (arrow.Record, error) {
 
 // Complete fills in the label where the file's format says which column it is, and checks that the columns that the
 // configuration names are in the file: in a stream a column may come later, in a file it is a mistake.
-func (r *RowFile) Complete(events *stages.EventsConfig) error {
+func (r *RowFile) Complete(events *events.Config) error {
 	if len(events.Label) == 0 && r.isLIBSVM() {
 		events.Label = []string{files.LabelColumn}
 	}
@@ -115,7 +115,7 @@ func (r *RowFile) isLIBSVM() bool {
 }
 
 // Check reports the columns that the configuration names and the file does not have.
-func (r *RowFile) Check(events *stages.EventsConfig) error {
+func (r *RowFile) Check(events *events.Config) error {
 	var faults []string
 	for _, use := range []struct {
 		key   string
@@ -138,9 +138,9 @@ func (r *RowFile) Check(events *stages.EventsConfig) error {
 // A number label with so few distinct values, in so many rows or more, is likely to be a class.
 const classesAtMost, classesFromRows = 20, 200
 
-// Hint returns what the user should be told of the task that is taken for granted, "" mostly: a label of few distinct
+// Hint returns what the user should know about the assumed task, usually "": a label of few distinct
 // numbers is a regression unless somebody says otherwise. It reads the first rows of the file.
-func (r *RowFile) Hint(events stages.EventsConfig) (string, error) {
+func (r *RowFile) Hint(events events.Config) (string, error) {
 	if events.Task != encoder.TaskAuto || len(events.Label) != 1 || !isPlain(r.path) {
 		return "", nil
 	}

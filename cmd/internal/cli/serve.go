@@ -20,7 +20,7 @@ import (
 
 // Service is a process that runs stages, as what is shown of it over HTTP needs to know it.
 type Service struct {
-	Runtime *stages.Runtime
+	Process *stages.Process
 	Config  *config.Config
 	Stages  []string // that it runs
 	Build   Build
@@ -29,7 +29,7 @@ type Service struct {
 // Conditions are what has to hold for the service to do its work; it asks the broker.
 func (s Service) Conditions(ctx context.Context) []admin.Condition {
 	var shown []admin.Condition
-	for _, c := range s.Runtime.Conditions(ctx, s.Stages, rejoinTime(s.Config.Kafka)) {
+	for _, c := range s.Process.Conditions(ctx, s.Stages, rejoinTime(s.Config.Kafka)) {
 		shown = append(shown, admin.Condition{Name: c.Name, OK: c.OK, Detail: c.Detail})
 	}
 	return shown
@@ -43,7 +43,7 @@ type Mount func(mux *http.ServeMux, service Service) (end func())
 // ctx on the process is not ready. The address that is the default may be taken, as by another process of this project on a
 // laptop: then this one goes on without a server, and says so. One that was chosen has to be free.
 func serve(ctx context.Context, plan config.MemoryPlan, service Service, mounts []Mount) (end func(), err error) {
-	logger, listen := service.Runtime.Logger, service.Config.Admin.Listen
+	logger, listen := service.Process.Logger, service.Config.Admin.Listen
 	if listen == "" {
 		return func() {}, nil
 	}
@@ -79,8 +79,8 @@ func serve(ctx context.Context, plan config.MemoryPlan, service Service, mounts 
 }
 
 func adminOptions(plan config.MemoryPlan, s Service) admin.Options {
-	logger := s.Runtime.Logger
-	registry := telemetry.NewRegistry(s.Runtime, telemetry.Process{
+	logger := s.Process.Logger
+	registry := telemetry.NewRegistry(s.Process, telemetry.Process{
 		Version: s.Build.Version, Revision: s.Build.Revision, MemoryLimit: plan.Limit, MemoryWorstCase: plan.Bytes,
 	})
 	return admin.Options{
@@ -104,7 +104,7 @@ func rejoinTime(c kafka.Config) time.Duration {
 const flushTimeout = 5 * time.Second
 
 // trace gives the runtime a tracer, if traces are configured, and returns what sends the last spans.
-func trace(ctx context.Context, loaded *config.Config, runtime *stages.Runtime, build Build) (end func(), err error) {
+func trace(ctx context.Context, loaded *config.Config, runtime *stages.Process, build Build) (end func(), err error) {
 	if loaded.Traces.Endpoint == "" {
 		return func() {}, nil
 	}

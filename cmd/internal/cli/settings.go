@@ -28,12 +28,12 @@ var explorationFlags = []settingFlag{
 	{"nu", "exploration.nu", "smoothness of the Matern kernel"},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
 	{"bandwidth-mix", "exploration.bandwidth_mix", "scales of the bandwidth, such as 1,2,4: each candidate has one (cosine map)"},
-	{"criterion", "exploration.criterion", "correlation, energy (the paper), or residual (in rounds; reads the rows twice a round)"},
+	{"criterion", "exploration.criterion", "correlation, energy (the paper), or residual (in rounds; works on the sampled rows in memory)"},
 	{"rounds", "exploration.rounds", "R, rounds of the residual criterion"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features"},
 	{"features", "exploration.features", "M, features kept"},
 	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again and again"},
-	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1]"},
+	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1], or auto: as many as exploration.sample_rows"},
 	{"seed", "exploration.seed", "seed of candidates and row sampling"},
 }
 
@@ -45,15 +45,13 @@ var trainFlags = []settingFlag{
 }
 
 // AddExploration defines the settings of an exploration that people change most.
-func (s *SettingFlags) AddExploration(c *cobra.Command, defaults map[string]any) {
-	s.add(c, explorationFlags, defaults)
-}
+func (s *SettingFlags) AddExploration(c *cobra.Command) { s.add(c, explorationFlags) }
 
 // AddTrain defines the settings of training that people change most.
-func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, trainFlags, nil) }
+func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, trainFlags) }
 
-// add defines flags whose help names the default of their key; defaults are the command's own.
-func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag, defaults map[string]any) {
+// add defines flags whose help names the default of their key.
+func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag) {
 	s.c, s.sets = c, append(s.sets, flags...)
 	keys := map[string]config.Key{}
 	for _, key := range config.Keys() {
@@ -68,13 +66,9 @@ func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag, defaults map[s
 			c.Flags().Bool(f.name, key.Default == "true", f.help)
 			continue
 		}
-		value := key.Default
-		if own, ok := defaults[f.key].(string); ok {
-			value = own
-		}
 		help := f.help
-		if value != "" && value != "[]" {
-			help += " (default " + value + ")"
+		if key.Default != "" && key.Default != "[]" {
+			help += " (default " + key.Default + ")"
 		}
 		c.Flags().String(f.name, "", help)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // shutdownSlack is what an orderly end may take beside finishing work and leaving groups.
@@ -36,7 +36,7 @@ func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("%w: still running %v after the signal", stages.ErrUnfinished, bound)
+		return fmt.Errorf("%w: still running %v after the signal", meter.ErrUnfinished, bound)
 	}
 }
 

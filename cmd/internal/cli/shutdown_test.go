@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/config"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 func TestAServiceEndsWithinItsBound(t *testing.T) {
@@ -22,9 +22,9 @@ func TestAServiceEndsWithinItsBound(t *testing.T) {
 	}{
 		"at once":     {0, nil, nil, 0},
 		"drains":      {20 * time.Second, nil, nil, 20 * time.Second},
-		"not in time": {29 * time.Second, stages.ErrUnfinished, stages.ErrUnfinished, 29 * time.Second},
+		"not in time": {29 * time.Second, meter.ErrUnfinished, meter.ErrUnfinished, 29 * time.Second},
 		"fails":       {time.Second, fault, fault, time.Second},
-		"hangs":       {time.Hour, nil, stages.ErrUnfinished, 30 * time.Second},
+		"hangs":       {time.Hour, nil, meter.ErrUnfinished, 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestShutdownBoundCoversDrainingAndLeaving(t *testing.T) {
 }
 
 func TestUnfinishedWorkHasAnExitCodeOfItsOwn(t *testing.T) {
-	if code, text := execute(context.Background(), fmt.Errorf("%w: partitions featurize 2", stages.ErrUnfinished)); code != ExitUnfinished || text == "" {
+	if code, text := execute(context.Background(), fmt.Errorf("%w: partitions featurize 2", meter.ErrUnfinished)); code != ExitUnfinished || text == "" {
 		t.Errorf("exit code %d, %q", code, text)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TimeoutFlag defines --timeout on a command that ends by itself.
+// TimeoutFlag defines --timeout on a one-shot command.
 func TimeoutFlag(c *cobra.Command, value *time.Duration, standard time.Duration, help string) {
 	c.Flags().DurationVar(value, "timeout", standard, help+"; 0 = never")
 }

@@ -7,26 +7,26 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// What the linker was told (scripts/build.sh). A build without it tells what Go noted of the module and its commit.
+// Set by the linker (scripts/build.sh). Without it a build reports what Go recorded of the module and its commit.
 var stampedVersion, stampedCommit, stampedDate string
 
 // Build says what a program was built from and computes with.
 type Build struct {
-	Program  string `json:"program"`
-	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // of the source; absent where the build does not know it
-	Time     string `json:"time,omitempty"`     // of the revision
-	Modified bool   `json:"modified,omitempty"` // the source had changes behind the revision
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-	Kernel   string `json:"kernel"` // numeric kernel, see docs/operations.md
+	Program    string `json:"program"`
+	Version    string `json:"version"`
+	Revision   string `json:"revision,omitempty"` // of the source; absent where the build does not know it
+	Time       string `json:"time,omitempty"`     // of the revision
+	Modified   bool   `json:"modified,omitempty"` // the source had changes behind the revision
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+	Arithmetic string `json:"kernel"` // numeric kernel, see docs/operations.md
 }
 
 // BuildOf describes the build of the named program.
 func BuildOf(program string) Build {
 	b := Build{
 		Program: program, Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Kernel: scoring.Kernel(),
+		Arithmetic: scoring.Arithmetic(),
 	}
 	if stampedVersion != "" {
 		b.Revision, b.Time = stampedCommit, stampedDate

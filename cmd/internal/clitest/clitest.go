@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
 // Patience bounds what a command in a test may take on a busy machine.
@@ -30,7 +30,7 @@ type Result struct {
 	Out, Err string
 }
 
-// Run runs a command line; root makes the command anew.
+// Run runs a command line; root makes a new command.
 func Run(t testing.TB, root func() *cobra.Command, args ...string) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -117,16 +117,7 @@ func (o Object) Text(t testing.TB, path string) string {
 // Broker starts an embedded broker for the test and returns its address.
 func Broker(t testing.TB) string {
 	t.Helper()
-	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := broker.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return broker.Addrs()[0]
+	return stagestest.NewBroker(t).Addr()
 }
 
 // File writes a file into a temporary directory of the test and returns its path.

@@ -6,7 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // constant measures on test rows the predictors that look at no feature: what a model is to be better than.
@@ -41,8 +41,8 @@ func (c *constant) add(set *wire.FeatureSet, targets scoring.Targets, row int) {
 		c.class[targets.Class[row]]++
 	case scoring.Binary:
 		c.class[int32(targets.Values[row])]++ // -1 or 1
-	default:
-		coding := stages.LabelCoding(set)
+	case scoring.Regression:
+		coding := train.LabelCoding(set)
 		for k := range targets.Outputs {
 			residual := coding.Gain[k] * float64(targets.Values[row*targets.Outputs+k])
 			y := residual + coding.Offset[k]

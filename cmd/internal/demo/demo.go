@@ -14,6 +14,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/topics"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // Names of the parts of a demo beside the stages, as keys of seconds.
@@ -28,7 +32,7 @@ type Options struct {
 	Settings stages.Settings
 	// Train gives the rows that become events; Test gives rows to measure on, nil to take TestFraction of Train by
 	// row hash.
-	Train, Test  func() (stages.RowReader, error)
+	Train, Test  func() (events.RowReader, error)
 	TestFraction float64
 	// Synthetic says that the rows are generated and the spectrum of their target is known.
 	Synthetic bool
@@ -37,7 +41,7 @@ type Options struct {
 	// Dir keeps the broker's data; empty = a temporary directory that is removed.
 	Dir    string
 	Logger *zap.Logger
-	// Progress is told what is going on; total is 0 where it is not known. It may be nil. It is called by one goroutine at
+	// Progress is called with what is going on; total is 0 where it is not known. It may be nil. It is called by one goroutine at
 	// a time.
 	Progress func(what string, done, total int64)
 }
@@ -106,14 +110,14 @@ type FeatureSet struct {
 
 // Model compares the model on selected features with one on as many plain random features, on the same test rows.
 type Model struct {
-	ID            string            `json:"id"`
-	Loss          string            `json:"loss"`
-	Lambda        float64           `json:"lambda"`
-	Metric        string            `json:"metric"`
-	Error         float64           `json:"error"`
-	BaselineError float64           `json:"baseline_error"`
-	Test          stages.TestErrors `json:"test"`
-	BaselineTest  stages.TestErrors `json:"baseline_test"`
+	ID            string           `json:"id"`
+	Loss          string           `json:"loss"`
+	Lambda        float64          `json:"lambda"`
+	Metric        string           `json:"metric"`
+	Error         float64          `json:"error"`
+	BaselineError float64          `json:"baseline_error"`
+	Test          train.TestErrors `json:"test"`
+	BaselineTest  train.TestErrors `json:"baseline_test"`
 	// ConstantError is the test error without features: the misclassification of the commonest class, or the relative
 	// squared error of the mean (its unexplained variance is 100 %).
 	ConstantError *float64 `json:"constant_error,omitempty"`
@@ -123,7 +127,7 @@ type Model struct {
 type run struct {
 	Options
 	broker  pipeline.Broker
-	runtime *stages.Runtime
+	runtime *stages.Process
 	test    []arrow.Record
 	sent    sent
 	report  encoder.Report // of the calibration on what was produced
@@ -159,15 +163,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (r *run) all(ctx context.Context) error {
-	if _, err := stages.CreateTopics(ctx, r.broker, r.Settings.Topics); err != nil {
+	if _, err := topics.Create(ctx, r.broker, r.Settings.Topics); err != nil {
 		return err
 	}
 	if err := r.timed(partProduce, func() error { return r.produce(ctx) }); err != nil {
 		return err
 	}
 	r.result.RowsPerSecond[partProduce] = rate(r.sent.rows, r.result.Seconds[partProduce])
-	r.runtime = stages.NewRuntime(r.broker, r.Settings, r.Logger)
+	r.runtime = stages.NewProcess(r.broker, r.Settings, r.Logger)
 	r.runtime.DrainTimeout = 10 * time.Second
+	if err := r.preview(ctx); err != nil {
+		return err
+	}
 	set, model, err := r.stream(ctx)
 	if err != nil {
 		return err
@@ -176,6 +183,17 @@ func (r *run) all(ctx context.Context) error {
 		return err
 	}
 	return r.timed(partBaseline, func() error { return r.baseline(ctx, set) })
+}
+
+// preview plans what the stages are going to plan: what is wrong with the rows is said before they run, and what became of the
+// columns can be reported.
+func (r *run) preview(ctx context.Context) error {
+	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.Settings.Plan(), calibrate.Request{Sequence: 1, Now: r.runtime.Clock()})
+	if err != nil {
+		return err
+	}
+	r.report = planned.Report
+	return nil
 }
 
 func (r *run) timed(name string, do func() error) error {

@@ -4,16 +4,20 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/eerf-stream/eerf/stages/featurize"
+
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // describe puts what the stages published and counted into the result.
 func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
-	lineage, totals := set.Lineage, r.runtime.Counters.Totals()
+	lineage, totals := set.Lineage, r.runtime.Meter.Totals()
 	r.result.Rows = RowCounts{
 		In: lineage.Counts.Rows, Scored: lineage.Counts.Scored, NotSampled: lineage.Counts.NotSampled,
 		Unlabelled: lineage.Counts.Unlabelled, Rejected: lineage.Counts.Rejected,
@@ -41,7 +45,7 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 		r.result.Model.Metric = "misclassification"
 	}
 	for stage, rows := range map[string]int64{
-		stages.StageSubsample: lineage.Counts.Rows, stages.StageFeaturize: totals.Featurize.Rows, stages.StageTrain: totals.Train.Rows,
+		meter.StageSubsample: lineage.Counts.Rows, meter.StageFeaturize: totals.Featurize.Rows, meter.StageTrain: totals.Train.Rows,
 	} {
 		r.result.RowsPerSecond[stage] = rate(rows, r.result.Seconds[stage])
 	}
@@ -50,7 +54,7 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 // evaluate measures the model on the test rows.
 func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 	r.progress("measuring on test rows", 0, 0)
-	errs, err := stages.Evaluate(set, model, r.test)
+	errs, err := train.Evaluate(set, model, r.test)
 	if err != nil {
 		return err
 	}
@@ -70,14 +74,14 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 // baseline trains on plain random features: the same encoder, bandwidth, training rows, held-out rows and way of
 // choosing lambda, and the first M candidates of the same pool, without a bandwidth mix.
 func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
-	plain := stages.PlainSet(set)
+	plain := selection.PlainSet(set)
 	partitions, err := r.broker.Partitions(ctx, r.Settings.Topics.Events)
 	if err != nil {
 		return err
 	}
 	limits := arrowio.DefaultLimits()
-	featurizer := stages.NewFeaturizer(plain, limits, r.Settings.Featurize.MaxOutputBytes)
-	trainer, err := stages.NewTrainer(plain, r.Settings.Train, limits, partitions)
+	featurizer := featurize.New(plain, limits, r.Settings.Featurize.MaxOutputBytes)
+	trainer, err := train.New(plain, r.Settings.Train, limits, partitions)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 	if err != nil {
 		return err
 	}
-	errs, err := stages.Evaluate(plain, model, r.test)
+	errs, err := train.Evaluate(plain, model, r.test)
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 }
 
 // retrain reads a partition of events again and trains on its plain features; trained counts the rows of all partitions.
-func (r *run) retrain(ctx context.Context, featurizer *stages.Featurizer, trainer *stages.TrainPartition, partition int, trained func() int64) error {
+func (r *run) retrain(ctx context.Context, featurizer *featurize.Featurizer, trainer *train.Partition, partition int, trained func() int64) error {
 	topic := r.Settings.Topics.Events
 	reader := pipeline.NewReader(r.broker, r.runtime.Logger, topic, partition,
 		pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.PresentEnd, Ahead: true})
@@ -112,7 +116,7 @@ func (r *run) retrain(ctx context.Context, featurizer *stages.Featurizer, traine
 		}
 		r.progress("training on plain random features", trained(), r.sent.rows)
 		for _, rec := range fetched.Records {
-			err := featurizer.Process(rec, 0, rec.Time, func(part stages.Featurized) error {
+			err := featurizer.Process(rec, 0, rec.Time, func(part featurize.Part) error {
 				if part.Output == nil {
 					return nil
 				}

@@ -2,10 +2,12 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // watchTick is how often a demo looks at the counters: the stages have no notion of an end.
@@ -17,8 +19,8 @@ func (r *run) stream(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 	defer stop()
 	running, monitored := make(chan error, 1), make(chan struct{})
 	go func() {
-		running <- stages.Run(ctx, r.runtime,
-			[]string{stages.StageCalibrate, stages.StageSubsample, stages.StageSelect, stages.StageFeaturize}, true)
+		r.runtime.OneShot = true
+		running <- r.runtime.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize)
 		stop()
 	}()
 	go func() {
@@ -43,11 +45,13 @@ func (r *run) monitor(ctx context.Context) {
 	tick := time.NewTicker(watchTick)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		state, totals := r.runtime.Watch.State(), r.runtime.Counters.Totals()
+		now, totals := r.runtime.State.Snapshot(), r.runtime.Meter.Totals()
 		switch {
-		case state.Spec == nil:
+		case now.Spec == nil:
 			r.progress("calibrating", 0, 0)
-		case state.CurrentSet() == nil:
+		case now.CurrentSet() == nil && r.runtime.Meter.Activity().Round > 0:
+			r.progress(fmt.Sprintf("choosing features, round %d of at most %d", r.runtime.Meter.Activity().Round, now.Spec.Rounds), 0, 0)
+		case now.CurrentSet() == nil:
 			r.progress("scoring candidates", totals.Scoring.Rows, r.sent.rows)
 		case totals.Featurize.Messages < r.sent.messages:
 			r.progress("featurizing", totals.Featurize.Rows, r.sent.rows)
@@ -64,33 +68,36 @@ func (r *run) monitor(ctx context.Context) {
 // follow watches the stages from outside, as an operator would, and trains once all is featurized.
 func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error) {
 	began := time.Now()
-	if _, err := r.runtime.Watch.Wait(ctx, func(s stages.State) bool { return s.Spec != nil }); err != nil {
+	if _, err := r.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.Spec != nil }); err != nil {
 		return nil, nil, err
 	}
-	r.phase(stages.StageCalibrate, &began)
-	state, err := r.runtime.Watch.Wait(ctx, func(s stages.State) bool { return s.CurrentSet() != nil })
+	r.phase(meter.StageCalibrate, &began)
+	now, err := r.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
 	if err != nil {
 		return nil, nil, err
 	}
-	r.phase(stages.StageSubsample, &began)
-	r.result.Seconds[stages.StageSelect] = r.runtime.Counters.Totals().Seconds[stages.StageSelect]
+	r.phase(meter.StageSubsample, &began)
+	r.result.Seconds[meter.StageSelect] = r.runtime.Meter.Totals().Seconds[meter.StageSelect]
 	if err := r.awaitFeatures(ctx); err != nil {
 		return nil, nil, err
 	}
-	r.phase(stages.StageFeaturize, &began)
-	model, err := stages.NewTrainRunner(r.runtime).Fit(ctx)
+	r.phase(meter.StageFeaturize, &began)
+	if err := r.runtime.State.Ask(); err != nil { // the stages that run need no models
+		return nil, nil, err
+	}
+	model, err := r.runtime.Trainer().Fit(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	r.phase(stages.StageTrain, &began)
-	return state.CurrentSet().Set, model.Model, nil
+	r.phase(meter.StageTrain, &began)
+	return now.CurrentSet().Set, model.Model, nil
 }
 
 // awaitFeatures returns when every message produced is featurized.
 func (r *run) awaitFeatures(ctx context.Context) error {
 	tick := time.NewTicker(watchTick)
 	defer tick.Stop()
-	for r.runtime.Counters.Totals().Featurize.Messages < r.sent.messages {
+	for r.runtime.Meter.Totals().Featurize.Messages < r.sent.messages {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -100,7 +107,7 @@ func (r *run) awaitFeatures(ctx context.Context) error {
 	return nil
 }
 
-// phase books the time since began under a name and starts the next phase.
+// phase records the time since began under a name and starts the next phase.
 func (r *run) phase(name string, began *time.Time) {
 	r.result.Seconds[name] = time.Since(*began).Seconds()
 	*began = time.Now()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // The generated stream: x ~ N(0, I) in columns x0…, and
@@ -150,6 +150,6 @@ func near(f *scoring.Features, scale, omega []float64) (distance float64, neares
 const generateBatch = 4096
 
 // Generate returns so many generated rows, the same ones for a seed.
-func Generate(seed uint64, rows int64) stages.RowReader {
+func Generate(seed uint64, rows int64) events.RowReader {
 	return newSynthetic(seed, rows, generateBatch)
 }

@@ -68,7 +68,7 @@ func TestPythonExampleReadsTheTopics(t *testing.T) {
 kafka: {brokers: [%q], fetch_max_wait: 20ms}
 topics: {partitions: 3}
 events: {label: [churned], passthrough: [city]}
-exploration: {features: 24, candidates: 96, sample_rate: 1, sample_rows: 600, calibration_rows: 300}
+exploration: {features: 24, candidates: 96, sample_rate: 1, min_rows: 1000, calibration_rows: 300}
 train: {min_rows: 500}
 admin: {listen: ""}
 `, address))

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // topicKeys are the names of the topics in the configuration, but for the hyphens.
-var topicKeys = []string{"events", "explorations", "scores", "feature-sets", "features", "models", "dead-letters"}
+var topicKeys = []string{"events", "explorations", "scores", "samples", "feature-sets", "features", "models", "dead-letters"}
 
 // site is a pipeline of its own on a cluster, as somebody sees it who has some credentials.
 type site struct {

@@ -18,8 +18,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// residual has select publish passes, so that it needs all of its rights.
-const residualExploration = "criterion: residual, rounds: 2, features: 16, candidates: 64, sample_rate: 1, sample_rows: 600, calibration_rows: 300"
+// residual needs samples.
+const residualExploration = "criterion: residual, rounds: 2, features: 16, candidates: 64, sample_rate: 1, min_rows: 1000, calibration_rows: 300"
 
 // operations are the columns of the table of rights.
 var operations = map[string]kmsg.ACLOperation{
@@ -216,15 +216,19 @@ func (s *site) garble(cluster *kafkatest.Cluster) {
 	}
 }
 
-// provoke has every stage use all that it may: rows, requests, and bytes that nobody can read, until stop.
+// provoke has every stage use all that it may, until stop: rows, requests, bytes that nobody can read, and samples that are
+// gone before they are read in every other exploration.
 func (s *site) provoke(cluster *kafkatest.Cluster) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
+		for round := 0; ; round++ {
 			s.garble(cluster)
 			s.run("featurizer", "explorations", "start")
 			s.run("featurizer", "produce", "--data", clitest.File(s.t, "rows.csv", clitest.Mixed(300)))
+			if round%2 == 0 {
+				s.loseSamples(cluster)
+			}
 			select {
 			case <-quit:
 				return
@@ -235,5 +239,31 @@ func (s *site) provoke(cluster *kafkatest.Cluster) (stop func()) {
 	return func() {
 		close(quit)
 		<-done
+	}
+}
+
+// loseSamples deletes the samples of the running exploration, again and again, for as long as one takes, about.
+func (s *site) loseSamples(cluster *kafkatest.Cluster) {
+	client, err := kgo.NewClient(cluster.Options(s.t)...)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	defer client.Close()
+	topic := kmsg.NewDeleteRecordsRequestTopic()
+	topic.Topic = s.topic("samples")
+	for partition := range int32(3) {
+		p := kmsg.NewDeleteRecordsRequestTopicPartition()
+		p.Partition, p.Offset = partition, -1 // all that is there
+		topic.Partitions = append(topic.Partitions, p)
+	}
+	request := kmsg.NewDeleteRecordsRequest()
+	request.TimeoutMillis = 10000
+	request.Topics = append(request.Topics, topic)
+	for range 200 {
+		if _, err := request.RequestWith(s.t.Context(), client); err != nil {
+			s.t.Error(err)
+			return
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-const smallExploration = "features: 32, candidates: 128, sample_rate: 1, sample_rows: 1200, calibration_rows: 300"
+const smallExploration = "features: 32, candidates: 128, sample_rate: 1, min_rows: 1000, calibration_rows: 300"
 
 // The road of the README on Apache Kafka: topics, events, feature sets, features, models, by processes that share the
 // work. The feature set is that of the embedded broker and of one process. With three nodes, one dies on the way.
@@ -53,7 +53,7 @@ func TestTheRoad(t *testing.T) {
 		featurized += totals.Number(t, "featurize.featurized")
 	}
 	// A node that dies takes acknowledgements with it, and what was not acknowledged is done again.
-	if scored < 1200 || featurized < 2*rows || !disturbed && (scored != 1200 || featurized != 2*rows) {
+	if scored < rows || featurized < 2*rows || !disturbed && (scored != rows || featurized != 2*rows) {
 		t.Errorf("%v rows scored, %v featurized", scored, featurized)
 	}
 	if a, b := s.featureSet(), embeddedSet(t, rows); a != b {

@@ -131,7 +131,7 @@ func (s *site) await(what string, done func() bool, services ...*clitest.Process
 
 // records is how many were written to the topics that the stages write to.
 func (s *site) records() (n int64) {
-	for _, topic := range []string{"explorations", "scores", "feature-sets", "features", "models", "dead-letters"} {
+	for _, topic := range []string{"explorations", "scores", "samples", "feature-sets", "features", "models", "dead-letters"} {
 		for partition := range int32(2) {
 			n += s.next(topic, partition)
 		}

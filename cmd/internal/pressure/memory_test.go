@@ -105,31 +105,32 @@ func served(limit int64) []string {
 // More events than the memory of a process holds: its source is faster than it, its sink slower, and refuses now and then. It
 // takes no more than its limit, and delays what it does not drop.
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
-	const limit, trainLimit, messages = 224 << 20, 176 << 20, 800 // 259 MB of events, 164 MB of features
+	const limit, selectLimit, trainLimit, messages = 240 << 20, 1536 << 20, 176 << 20, 800 // 259 MB of events, 164 MB of features
 	s := newSite(t, tight+`
-exploration: {features: 64, candidates: 512, rounds: 1, sample_rate: 1, sample_rows: 10000000, until: end, calibration_rows: 500, candidate_memory: 16MiB, row_memory: 16MiB}
+exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows: 500, candidate_memory: 16MiB}
 `)
 	s.send(messages/2, 800, 100)
 	s.poison()
 	s.send(messages/2, 800, 100)
-	for _, topic := range []string{"scores", "dead-letters", "features"} {
+	for _, topic := range []string{"scores", "samples", "dead-letters", "features"} {
 		s.refuse(topic)
 	}
 
-	planner := s.stages("calibrate,select", "memory.limit=0")
+	planner := s.stages("calibrate,select", served(selectLimit)...)
 	subsampler := s.stages("subsample", served(limit)...)
 	s.await("a feature set", s.hasSet, subsampler, planner)
 	s.within("a stage slower than its source", subsampler, limit)
 	subsampler.Stop(t).Want(t, cli.ExitOK, "trying again")
+	s.within("a selection from 128,000 rows", planner, selectLimit)
 	planner.Stop(t).Want(t, cli.ExitOK)
-	s.wantLetters("subsample") // though both passes have read the message
+	s.wantDeadLetters("subsample")
 
 	s.hold("features", func() { time.Sleep(5 * time.Millisecond) })
 	featurizer := s.stages("featurize", served(limit)...)
 	s.awaitFeatures(featurizer)
 	s.within("a sink slower than the stage", featurizer, limit)
 	featurizer.Stop(t).Want(t, cli.ExitOK, "trying again")
-	s.wantLetters("subsample", "featurize")
+	s.wantDeadLetters("subsample", "featurize")
 
 	trainer := s.stages("train", served(trainLimit)...)
 	s.await("a model", func() bool { return s.next("models", 0) >= 2 }, trainer)
@@ -137,9 +138,9 @@ exploration: {features: 64, candidates: 512, rounds: 1, sample_rate: 1, sample_r
 	trainer.Stop(t).Want(t, cli.ExitOK)
 }
 
-// wantLetters checks that these stages and no others have sent dead letters, each of the message that nobody can use. A letter
-// may be there twice: of the requests that were refused the broker has carried some out.
-func (s *site) wantLetters(stages ...string) {
+// wantDeadLetters checks that these stages and no others have sent dead letters, each of the message that nobody can use. One
+// may be there twice: the broker has carried out some of the requests that it refused.
+func (s *site) wantDeadLetters(stages ...string) {
 	s.t.Helper()
 	for p := range s.refused {
 		sent := map[string]bool{}
@@ -148,11 +149,11 @@ func (s *site) wantLetters(stages ...string) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			letter, err := wire.ParseDeadLetterHeaders(wireHeaders(rec))
-			if err != nil || letter.Offset != s.refused[p] || string(rec.Value) != "poison" {
-				s.t.Errorf("letter %+v, %v", letter, err)
+			deadLetter, err := wire.ParseDeadLetterHeaders(wireHeaders(rec))
+			if err != nil || deadLetter.Offset != s.refused[p] || string(rec.Value) != "poison" {
+				s.t.Errorf("dead letter %+v, %v", deadLetter, err)
 			}
-			sent[letter.Stage] = true
+			sent[deadLetter.Stage] = true
 		}
 		for _, stage := range stages {
 			if !sent[stage] || len(sent) != len(stages) {
@@ -170,7 +171,7 @@ func TestMemoryStaysWithinItsLimitWithTheLargestSet(t *testing.T) {
 		features--
 	}
 	s := newSite(t, tight+fmt.Sprintf(`
-exploration: {criterion: correlation, features: %d, candidates: %d, sample_rate: 1, until: end, sample_rows: 100000, calibration_rows: 500, candidate_memory: 64MiB}
+exploration: {criterion: correlation, features: %d, candidates: %d, sample_rate: 1, calibration_rows: 500, candidate_memory: 64MiB}
 `, features, features))
 	s.send(20, 100, columns)
 	service := s.stages("calibrate,subsample,select,featurize", served(limit)...)

@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 const quick = `
 kafka: {brokers: [BROKERS], fetch_max_wait: 20ms, session_timeout: 6s, leave_timeout: 2s}
 topics: {partitions: 2}
-exploration: {features: 16, candidates: 16, sample_rate: 1, sample_rows: 100000, until: end, calibration_rows: 100}
+exploration: {features: 16, candidates: 16, sample_rate: 1, min_rows: 100, calibration_rows: 100}
 featurize: {max_output_bytes: 4KiB}
 `
 
@@ -66,41 +67,47 @@ func TestSignalDrains(t *testing.T) {
 	s.awaitFeatures(s.stages("featurize")) // in order, without a gap
 }
 
-// Scores that are not yet in a checkpoint are saved before a process ends.
+// Scores that are not yet in a checkpoint are saved before a process ends in the middle of a range.
 func TestSignalSavesScores(t *testing.T) {
-	s := newSite(t, quick+`
+	s := newSite(t, strings.Replace(quick, "fetch_max_wait", "fetch_max_bytes: 4KiB, fetch_max_wait", 1)+`
 subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
 `)
-	s.send(20, 50, 3)
-	planner := s.stages("calibrate", "exploration.until=quota")
+	s.send(40, 50, 3)
+	planner := s.stages("calibrate")
 	clitest.Eventually(t, "a plan", func() bool { return s.next("explorations", 0) > 0 })
 	planner.Stop(t).Want(t, cli.ExitOK)
+	middle, free := s.next("events", 0)/2, make(chan struct{})
+	release := sync.OnceFunc(func() { close(free) })
+	t.Cleanup(release)
 	read := newBegun()
-	end := s.next("events", 0)
 	s.cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		s.cluster.KeepControl()
 		for _, topic := range request.(*kmsg.FetchRequest).Topics {
 			for _, p := range topic.Partitions {
-				if topic.Topic == "events" && p.Partition == 0 && p.FetchOffset == end {
-					read.one()
+				if topic.Topic == "events" && p.FetchOffset >= middle {
+					if p.Partition == 0 {
+						read.one()
+					}
+					s.cluster.SleepControl(func() { <-free })
 				}
 			}
 		}
 		return nil, nil, false
 	})
-	service := s.stages("subsample", "exploration.until=quota")
+	service := s.stages("subsample")
 	read.await(t, service)
 	if n := s.next("scores", 0); n != 0 {
 		t.Fatalf("%d checkpoints before the signal", n)
 	}
 	totals := service.Stop(t).Want(t, cli.ExitOK).Object(t)
-	if s.next("scores", 0) != 1 || totals.Number(t, "scoring.rows") < 500 {
+	if rows := totals.Number(t, "scoring.rows"); s.next("scores", 0) != 1 || rows < 500 || rows > 1900 {
 		t.Errorf("%d checkpoints, %v", s.next("scores", 0), totals)
 	}
 	if n := s.members("subsample"); n != 0 {
 		t.Errorf("%d members are left in the group", n)
 	}
-	again := s.stages("subsample", "exploration.until=quota")
+	release()
+	again := s.stages("subsample")
 	again.AwaitLog(t, `"restored":true`)
 	again.Stop(t).Want(t, cli.ExitOK)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
 var screenshots = flag.String("screenshots", "", "directory that pictures of the page are written to")
@@ -136,9 +137,10 @@ func eval[T any](b *browser, expression string) T {
 	return ask(b, chromedp.Evaluate[T](expression))
 }
 
-// await waits until an expression is true in the page.
+// await waits until an expression is true in the page. What it looks at need not be drawn yet.
 func (b *browser) await(what, expression string) {
 	b.t.Helper()
+	expression = "(() => { try { return Boolean(" + expression + "\n) } catch { return false } })()"
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(0)))
@@ -193,9 +195,7 @@ const number = `(id => Number((document.querySelector(id)?.textContent ?? '').re
 
 func TestPageInABrowser(t *testing.T) {
 	b := openBrowser(t)
-	s := newSite(t, siteOptions{configure: func(c *config.Config) { // explorations that last for as long as rows take to come
-		c.Stages.Exploration.Start, c.Stages.Exploration.SampleRows = "latest", 40_000
-	}})
+	s := newSite(t, siteOptions{})
 	b.device(1440, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/"))
 
@@ -211,6 +211,8 @@ func TestPageInABrowser(t *testing.T) {
 	b.picture("empty")
 	b.clean("an empty pipeline")
 
+	s.produce(640)
+	b.await("rows are missing", "document.getElementById('exploration-missing').textContent.startsWith('1,360 labelled rows are missing')")
 	load(t, s)
 	s.poison("no Arrow")
 	b.await("the first set", "document.getElementById('sets').innerText.includes('in use')")
@@ -249,7 +251,12 @@ func (b *browser) startExploration() {
 	send("a wrong one, long enough")
 	b.await("the wrong token is refused", "document.getElementById('start-error').textContent.includes('missing or wrong')")
 	b.picture("dialog")
-	if errors := b.takeErrors(); len(errors) != 1 || !strings.Contains(errors[0], "401") {
+	var errors []string
+	stagestest.Until(b.t, "the console says so", func() bool { // on its own way, a moment later
+		errors = append(errors, b.takeErrors()...)
+		return len(errors) > 0
+	})
+	if len(errors) != 1 || !strings.Contains(errors[0], "401") {
 		b.t.Errorf("the console says of a wrong token: %q", errors)
 	}
 	send(token)
@@ -259,6 +266,11 @@ func (b *browser) startExploration() {
 		/^[1-9]/.test(document.getElementById('exploration-rows').textContent) && document.getElementById('spectrum-note').textContent !== ''`)
 	b.picture("running")
 	b.await("it is done", "document.getElementById('exploration-status').textContent === 'published'")
+	for id, want := range map[string]string{"exploration-ranges": "the newest rows: ", "exploration-reason": "from a browser"} {
+		if have := eval[string](b, fmt.Sprintf("document.getElementById(%q).innerText", id)); !strings.Contains(have, want) {
+			b.t.Errorf("#%s says %q, want %q", id, have, want)
+		}
+	}
 	b.await("its set is in use", "document.getElementById('sets').innerText.includes('#2 ')")
 	b.clean("an exploration from the page")
 }
@@ -318,7 +330,7 @@ func TestPageWithoutABroker(t *testing.T) {
 	if title := eval[string](b, "document.getElementById('start').disabled && document.getElementById('start').title"); !strings.Contains(title, "no token is configured") {
 		t.Errorf("without a token the button says %q", title)
 	}
-	s.closeBroker()
+	s.broker.Stop()
 	b.await("the banner", "document.getElementById('banners').innerText.includes('The broker does not answer')")
 	b.picture("broker-away")
 	b.device(375, 812, true, "dark")

@@ -1,10 +1,13 @@
 package status
 
 import (
+	"math"
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // compose makes the snapshot of a moment. It shares nothing that changes later.
@@ -17,14 +20,14 @@ func (p *page) compose(s stages.Snapshot, c *cluster) Snapshot {
 
 func (p *page) process(s stages.Snapshot, c *cluster) Process {
 	return Process{
-		Time: s.Time, Since: p.since, Pipeline: p.service.Runtime.Settings.Pipeline.Name, Stages: p.service.Stages,
+		Time: s.Time, Since: p.since, Pipeline: p.service.Process.Settings.Pipeline.Name, Stages: p.service.Stages,
 		Build: p.service.Build, Ready: ready(c.conditions), Conditions: c.conditions, LookedAt: c.at, BrokerError: c.err,
 		Start: p.canStart(s.State),
 	}
 }
 
 func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
-	f := Flow{Topics: topicsOf(p.service.Runtime.Settings.Topics)}
+	f := Flow{Topics: topicsOf(p.service.Process.Settings.Topics)}
 	for i := range f.Topics {
 		topic := &f.Topics[i]
 		topic.Partitions = len(c.positions.spans[topic.Role])
@@ -36,7 +39,7 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 			topic.Error = c.contents[topic.Role]
 		}
 	}
-	for _, name := range stages.Stages() {
+	for _, name := range meter.Stages() {
 		f.Stages = append(f.Stages, p.stage(name, s))
 	}
 	for partition := range c.positions.spans[roleEvents] {
@@ -83,7 +86,7 @@ func partitionOf(partition int, s stages.Snapshot, c *cluster) Partition {
 	if rates := c.rates[roleEvents]; partition < len(rates) {
 		out.PerSecond = rates[partition]
 	}
-	if at := here(s, stages.StageFeaturize, partition); at != nil {
+	if at := here(s, meter.StageFeaturize, partition); at != nil {
 		lag := at.Lag.Seconds()
 		out.Featurize = &Progress{Here: true, Next: at.NextOffset, Lag: at.LagMessages(), LagSeconds: &lag}
 		out.Next = max(end, at.EndOffset)
@@ -100,7 +103,7 @@ func partitionOf(partition int, s stages.Snapshot, c *cluster) Partition {
 }
 
 // here is where this process stands in a partition, nil where it does not read it.
-func here(s stages.Snapshot, stage string, partition int) *stages.PartitionStatus {
+func here(s stages.Snapshot, stage string, partition int) *meter.PartitionStatus {
 	for i := range s.Partitions {
 		if at := &s.Partitions[i]; at.Stage == stage && at.Partition == partition && !at.FetchedAt.IsZero() {
 			return at
@@ -119,20 +122,21 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	if !ok {
 		return nil
 	}
-	out := &Scoring{Quota: part.Quota, Next: part.StartOffset, EndsNext: part.EndOffset}
+	out := &Scoring{Start: part.StartOffset, Next: part.StartOffset, End: part.EndOffset, Expected: expected(spec, part.LabelledRows)}
+	if part.Empty() {
+		out.Closed = string(wire.CloseEnd)
+		return out
+	}
 	saved, ok := c.checkpointsOf(spec.Exploration)[int32(partition)]
 	if ok {
-		out.Next, out.Rows, out.Scored, out.Closed = saved.nextOffset, saved.counts.Rows, saved.counts.Scored, string(saved.closed)
-		out.At = saved.writtenAt
+		out.Next, out.Rows, out.Scored, out.Closed = saved.NextOffset, saved.Counts.Rows, saved.Counts.Scored, string(saved.CloseReason)
+		out.At = saved.WrittenAt
 	}
 	if closed := closingOf(s.State, partition); closed != nil {
 		out.Closed, out.Next = string(closed.CloseReason), closed.NextOffset
-		if closed.CloseReason == wire.CloseQuota {
-			out.Scored = part.Quota
-		}
 		return out
 	}
-	if at := here(s, stages.StageSubsample, partition); at != nil {
+	if at := here(s, meter.StageSubsample, partition); at != nil {
 		out.Here, out.Next = true, max(out.Next, at.NextOffset)
 	}
 	if !ok && !out.Here {
@@ -141,27 +145,27 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	return out
 }
 
-// closingOf is how the partition was closed for the newest exploration, nil while it is open: later passes and published
-// sets say what rows the first pass took.
-func closingOf(state stages.State, partition int) *wire.LineagePartition {
-	lineage := state.Spec.FirstPass
-	if set := state.CurrentSet(); set != nil && set.Set.Lineage.Exploration == state.Spec.Exploration {
-		lineage = &set.Set.Lineage
-	}
-	if lineage == nil {
+// expected is how many rows a sample of so many labelled ones has, about.
+func expected(spec *wire.Spec, labelled int64) int64 {
+	return int64(math.Round(spec.SampleRate * float64(labelled)))
+}
+
+// closingOf is how the partition was closed for the newest exploration, nil while its set is not published.
+func closingOf(now state.Snapshot, partition int) *wire.LineagePartition {
+	set := now.CurrentSet()
+	if set == nil || set.Set.Lineage.Exploration != now.Spec.Exploration {
 		return nil
 	}
-	for i := range lineage.Partitions {
-		if lineage.Partitions[i].Partition == int32(partition) {
-			return &lineage.Partitions[i]
-		}
+	parts := set.Set.Lineage.Partitions
+	if i := slices.IndexFunc(parts, func(p wire.LineagePartition) bool { return p.Partition == int32(partition) }); i >= 0 {
+		return &parts[i]
 	}
 	return nil
 }
 
-// exploration describes the newest one.
+// exploration describes the newest one, and what is missing for the next.
 func exploration(s stages.Snapshot, c *cluster) Exploration {
-	out := Exploration{Status: "none", Requests: []Request{}}
+	out := Exploration{Status: s.State.Status(), Requests: []Request{}, MissingRows: s.Activity.Planning.MissingRows, Fault: s.Activity.Planning.Fault}
 	for _, r := range s.State.Requests {
 		out.Requests = append(out.Requests, Request{string(r.Action), r.Reason, r.Time})
 	}
@@ -169,23 +173,27 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 	if spec == nil {
 		return out
 	}
-	out.Status, out.ID, out.Sequence = statusOf(s.State), spec.Exploration, spec.Sequence
-	out.PlannedAt, out.Deadline = spec.PlannedAt, spec.Deadline
+	out.ID, out.Sequence, out.PlannedAt, out.Reason = spec.Exploration, spec.Sequence, spec.PlannedAt, spec.Reason
+	if spec.Encoder == nil { // of an earlier version
+		return out
+	}
 	out.Criterion, out.Features, out.Candidates = spec.Criterion.String(), spec.Features, spec.Candidates.Count
 	out.Map, out.Sigma, out.Dim = spec.Candidates.Map.String(), spec.Candidates.Sigma, spec.Candidates.Dim
-	out.SampleRows, out.SampleRate, out.Pass, out.Rounds = spec.SampleRows, spec.SampleRate, spec.Pass, spec.Rounds
-	out.Partitions = len(spec.Partitions)
-	if plan := spec.Residual; plan != nil {
-		out.Round, out.Kept, out.Pool = plan.Round, len(plan.Kept.Index), len(plan.Pool)
-	}
-	for _, saved := range c.checkpointsOf(spec.Exploration) {
-		out.ScoredRows += saved.counts.Scored
-		if saved.pass == spec.Pass {
-			out.Checkpoints++
+	out.From, out.LabelledRows, out.SampleRate = string(spec.From), spec.LabelledRows(), spec.SampleRate
+	out.SampleRows, out.Rounds = expected(spec, out.LabelledRows), spec.Rounds
+	for _, part := range spec.Partitions {
+		if !part.Empty() {
+			out.Partitions++
 		}
 	}
-	if spec.FirstPass != nil {
-		out.ScoredRows = spec.FirstPass.Rows
+	for _, saved := range c.checkpointsOf(spec.Exploration) {
+		out.ScoredRows += saved.Counts.Scored
+		if saved.Closed {
+			out.Closed++
+		}
+	}
+	if progress := s.State.Progress; progress != nil && progress.Exploration == spec.Exploration {
+		out.Round, out.Rounds = progress.Round, progress.Rounds
 	}
 	if c.spectrum != nil && c.spectrum.Exploration == spec.Exploration {
 		out.Spectrum = c.spectrum
@@ -195,17 +203,9 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		out.Spectrum = publishedSpectrum(set)
 	}
 	if set != nil && set.Set.Lineage.Exploration == spec.Exploration {
-		out.ScoredRows = set.Set.Lineage.Rows
+		out.ScoredRows, out.Closed = set.Set.Lineage.Rows, out.Partitions
 	}
 	return out
-}
-
-// statusOf is the state of the newest exploration; published is one whose set is.
-func statusOf(state stages.State) string {
-	if state.Spec.Status == wire.StatusRunning && state.Running() == nil {
-		return "published"
-	}
-	return string(state.Spec.Status)
 }
 
 // lettersOf are the dead letters of the last look.
@@ -229,7 +229,7 @@ func (p *page) point(s stages.Snapshot, c *cluster) Point {
 			r := rate(before[stage].rows, now[stage].rows, seconds)
 			return &r
 		}
-		point.Scored, point.Featurized, point.Trained = rows(stages.StageSubsample), rows(stages.StageFeaturize), rows(stages.StageTrain)
+		point.Scored, point.Featurized, point.Trained = rows(meter.StageSubsample), rows(meter.StageFeaturize), rows(meter.StageTrain)
 	}
 	if !c.fresh(s.Time) {
 		return point

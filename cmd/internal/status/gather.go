@@ -3,17 +3,15 @@ package status
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
 )
 
 const (
@@ -37,7 +35,7 @@ type cluster struct {
 	positions   positions
 	rates       map[string][]float64 // offsets a second, by role and partition
 	exploration string               // that the checkpoints are of
-	checkpoints map[int32]checkpoint
+	checkpoints map[int32]*wire.Checkpoint
 	spectrum    *Spectrum
 	models      []Model
 	letters     Letters
@@ -48,7 +46,7 @@ type cluster struct {
 type gatherer struct {
 	service cli.Service
 	scores  *scores
-	models  *models
+	through reach // of the model in use
 	letters *letters
 	offsets window[positions]
 	denied  map[string]time.Time // by role, when
@@ -56,21 +54,12 @@ type gatherer struct {
 }
 
 func newGatherer(s cli.Service) *gatherer {
-	r := s.Runtime
-	topics, limits := r.Settings.Topics, gatherLimits(r.Settings.Topics)
+	r := s.Process
+	topics := r.Settings.Topics
 	return &gatherer{
-		service: s, scores: newScores(r.Broker, topics.Scores, limits), letters: newLetters(r.Broker, topics.DeadLetters),
-		models:  newModels(r.Broker, topics.Models, r.Settings.Pipeline.Name, limits),
+		service: s, scores: newScores(r.Broker, r.Settings.State()), letters: newLetters(r.Broker, topics.DeadLetters),
 		offsets: window[positions]{span: offsetsSpan}, denied: map[string]time.Time{},
 	}
-}
-
-// gatherLimits let through every message of the pipeline's own that the topics take.
-func gatherLimits(topics stages.TopicsConfig) arrowio.Limits {
-	limits := arrowio.DefaultLimits()
-	limits.MaxMessageBytes = max(limits.MaxMessageBytes, topics.MaxMessageBytes)
-	limits.BudgetBytes = max(limits.BudgetBytes, 4*topics.MaxMessageBytes)
-	return limits
 }
 
 // look asks the broker for everything. Where it does not answer, what was known stays, with the reason.
@@ -79,7 +68,7 @@ func (g *gatherer) look(ctx context.Context) cluster {
 	defer cancel()
 	next := g.last
 	next.conditions = g.service.Conditions(ctx)
-	found, err := findPositions(ctx, g.service.Runtime)
+	found, err := findPositions(ctx, g.service.Process)
 	if err != nil {
 		next.err = err.Error()
 		g.last = next
@@ -96,19 +85,13 @@ func (g *gatherer) look(ctx context.Context) cluster {
 
 // read looks at what is in the topics.
 func (g *gatherer) read(ctx context.Context, next *cluster) {
-	state := g.service.Runtime.Watch.State()
-	spec := state.Spec
-	if spec != nil {
+	if spec := g.service.Process.State.Snapshot().Spec; spec != nil {
 		g.content(next, roleScores, func() error { return g.scores.look(ctx, spec, next.positions.spans[roleScores]) })
 	}
-	g.content(next, roleModels, func() error { return g.models.look(ctx, next.positions.spans[roleModels]) })
+	g.content(next, roleModels, func() error { return g.lookAtModels(ctx, next) })
 	g.content(next, roleDeadLetters, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
-	next.exploration, next.checkpoints, next.spectrum = g.scores.exploration, maps.Clone(g.scores.newest), nil
-	if spec != nil {
-		next.spectrum = g.scores.draw(spec, state.Running() != nil)
-	}
-	next.models = g.models.list()
-	next.letters = g.letters.list(g.service.Runtime.Counters.Activity().DeadLetters)
+	next.exploration, next.checkpoints, next.spectrum = g.scores.exploration(), g.scores.newest(), g.scores.draw()
+	next.letters = g.letters.list(g.service.Process.Meter.Activity().DeadLetters)
 	_, next.letters.Kept = next.positions.sum(roleDeadLetters)
 	next.letters.Error = next.contents[roleDeadLetters]
 }
@@ -131,7 +114,7 @@ func (g *gatherer) content(next *cluster, role string, read func() error) {
 	if errors.Is(err, pipeline.ErrDenied) {
 		g.denied[role] = next.positions.at
 	}
-	g.service.Runtime.Logger.Debug("status page: topic not read", zap.String("topic", role), zap.Error(err))
+	g.service.Process.Logger.Debug("status page: topic not read", zap.String("topic", role), zap.Error(err))
 }
 
 // rates are the offsets a second that came to each partition.
@@ -152,7 +135,7 @@ func (g *gatherer) rates() map[string][]float64 {
 }
 
 // checkpointsOf are those of an exploration: the last look may have been at the one before.
-func (c *cluster) checkpointsOf(exploration string) map[int32]checkpoint {
+func (c *cluster) checkpointsOf(exploration string) map[int32]*wire.Checkpoint {
 	if c.exploration != exploration {
 		return nil
 	}

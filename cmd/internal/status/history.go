@@ -2,6 +2,7 @@ package status
 
 import (
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/telemetry"
 )
 
@@ -9,7 +10,7 @@ import (
 type churns map[[2]string]float64
 
 // of is the share of the features of a set that the one before has not.
-func (c churns) of(set, before stages.PublishedSet) float64 {
+func (c churns) of(set, before state.Set) float64 {
 	key := [2]string{set.ID, before.ID}
 	if share, known := c[key]; known {
 		return share
@@ -19,7 +20,7 @@ func (c churns) of(set, before stages.PublishedSet) float64 {
 }
 
 // keep forgets the comparisons of sets that are not there any more.
-func (c churns) keep(sets map[string]stages.PublishedSet) {
+func (c churns) keep(sets map[string]state.Set) {
 	for key := range c {
 		_, a := sets[key[0]]
 		if _, b := sets[key[1]]; !a || !b {
@@ -55,7 +56,7 @@ func (p *page) history(s stages.Snapshot, c *cluster) History {
 }
 
 // describeSet says of a set what is shown.
-func describeSet(set stages.PublishedSet) FeatureSet {
+func describeSet(set state.Set) FeatureSet {
 	l := set.Set.Lineage
 	radius := l.Radius
 	if !set.Set.Candidates.Map.Bounded() {

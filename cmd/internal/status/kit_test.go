@@ -18,9 +18,12 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // No goroutine outlives the tests.
@@ -32,7 +35,7 @@ const token = "correct horse battery staple"
 // site is a process with all stages, its page, and a broker.
 type site struct {
 	t       testing.TB
-	broker  *embedded.Broker
+	broker  *stagestest.Broker
 	service cli.Service
 	url     string
 	sent    int64
@@ -48,13 +51,8 @@ type siteOptions struct {
 // newSite starts a pipeline on an embedded broker, without events, until the end of the test.
 func newSite(t testing.TB, o siteOptions) *site {
 	t.Helper()
-	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &site{t: t, broker: broker}
-	t.Cleanup(s.closeBroker)
-	loaded := siteConfig(broker.Addrs()[0])
+	s := &site{t: t, broker: stagestest.NewBroker(t)}
+	loaded := siteConfig(s.broker.Addr())
 	if o.configure != nil {
 		o.configure(loaded)
 	}
@@ -62,7 +60,7 @@ func newSite(t testing.TB, o siteOptions) *site {
 		t.Fatal(err)
 	}
 	if o.stages == nil {
-		o.stages = stages.Stages()
+		o.stages = meter.Stages()
 	}
 	s.start(loaded, o)
 	return s
@@ -91,17 +89,17 @@ func (s *site) start(loaded *config.Config, o siteOptions) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	runtime := stages.NewRuntime(pipeline.Observe(client), loaded.Stages, logger)
+	runtime := stages.NewProcess(pipeline.Observe(client), loaded.Stages, logger)
 	if !o.noTopics {
-		if _, err := stages.CreateTopics(s.t.Context(), runtime.Broker, loaded.Stages.Topics); err != nil {
+		if _, err := topics.Create(s.t.Context(), runtime.Broker, loaded.Stages.Topics); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	s.service = cli.Service{Runtime: runtime, Config: loaded, Stages: o.stages, Build: cli.BuildOf("featurizer")}
+	s.service = cli.Service{Process: runtime, Config: loaded, Stages: o.stages, Build: cli.BuildOf("featurizer")}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := stages.Run(ctx, runtime, o.stages, false); err != nil && ctx.Err() == nil {
+		if err := runtime.Run(ctx, o.stages...); err != nil && ctx.Err() == nil {
 			s.t.Error(err)
 		}
 	})
@@ -127,17 +125,6 @@ func (s *site) start(loaded *config.Config, o siteOptions) {
 	})
 }
 
-// closeBroker takes the broker away; a second call does nothing.
-func (s *site) closeBroker() {
-	if s.broker == nil {
-		return
-	}
-	if err := s.broker.Close(); err != nil {
-		s.t.Error(err)
-	}
-	s.broker = nil
-}
-
 // produce writes generated rows to events.
 func (s *site) produce(rows int64) {
 	s.t.Helper()
@@ -147,7 +134,7 @@ func (s *site) produce(rows int64) {
 }
 
 func (s *site) tryProduce(ctx context.Context, rows int64) error {
-	producer, err := stages.NewEventProducer(ctx, s.service.Runtime.Broker, s.service.Runtime.Settings.Topics.Events, 64)
+	producer, err := events.NewProducer(ctx, s.service.Process.Broker, s.service.Process.Settings.Topics.Events, 64)
 	if err != nil {
 		return err
 	}
@@ -173,7 +160,7 @@ func (s *site) tryProduce(ctx context.Context, rows int64) error {
 func (s *site) poison(value string) {
 	s.t.Helper()
 	record := pipeline.Record{Value: []byte(value), Time: time.Now()}
-	if _, err := s.service.Runtime.Broker.Produce(s.t.Context(), s.service.Runtime.Settings.Topics.Events, 0, []pipeline.Record{record}); err != nil {
+	if _, err := s.service.Process.Broker.Produce(s.t.Context(), s.service.Process.Settings.Topics.Events, 0, []pipeline.Record{record}); err != nil {
 		s.t.Fatal(err)
 	}
 }

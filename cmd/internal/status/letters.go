@@ -8,7 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // Bounds of what is read and kept of the dead letters.
@@ -25,12 +25,12 @@ type letters struct {
 	tail   tail
 	read   int64
 	from   time.Time
-	counts map[stages.LetterCause]LetterCount
+	counts map[meter.Cause]LetterCount
 	newest []Letter
 }
 
 func newLetters(log pipeline.Log, topic string) *letters {
-	return &letters{tail: tail{log: log, topic: topic}, counts: map[stages.LetterCause]LetterCount{}}
+	return &letters{tail: tail{log: log, topic: topic}, counts: map[meter.Cause]LetterCount{}}
 }
 
 // look reads what came.
@@ -55,10 +55,10 @@ func (l *letters) apply(r pipeline.Record) {
 	if err != nil {
 		return
 	}
-	cause := stages.LetterCause{Stage: letter.Stage, Reason: letter.Reason}
+	cause := meter.Cause{Stage: letter.Stage, Reason: letter.Reason}
 	count, known := l.counts[cause]
 	if !known && len(l.counts) >= reasonsKept {
-		cause = stages.LetterCause{Reason: "other"}
+		cause = meter.Cause{Reason: "other"}
 		count = l.counts[cause]
 	}
 	count.Stage, count.Reason = cause.Stage, cause.Reason
@@ -92,12 +92,12 @@ func cut(text string) string {
 }
 
 // list is what is known, with what this process has sent.
-func (l *letters) list(here map[stages.LetterCause]int64) Letters {
+func (l *letters) list(here map[meter.Cause]int64) Letters {
 	out := Letters{Read: l.read, Unread: l.tail.passed, From: l.from, Newest: slices.Clone(l.newest), Reasons: []LetterCount{}}
 	if out.Newest == nil {
 		out.Newest = []Letter{}
 	}
-	counts := make(map[stages.LetterCause]LetterCount, len(l.counts))
+	counts := make(map[meter.Cause]LetterCount, len(l.counts))
 	for cause, count := range l.counts {
 		counts[cause] = count
 	}

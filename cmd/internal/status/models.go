@@ -2,92 +2,74 @@ package status
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Bounds of what is read and kept of the models topic.
-const (
-	modelsRead  = 256
-	modelsBytes = 64 << 20
-	modelsShown = 100
-)
+// modelsShown bounds the models that the page lists.
+const modelsShown = 100
 
-// models follows the models of a pipeline.
-type models struct {
-	tail     tail
-	decoder  *arrowio.Decoder
-	pipeline string
-
-	known   []Model // by the order of their records
-	current *wire.Current
+// reach is how far in events a model was fitted.
+type reach struct {
+	model string
+	next  map[int]int64 // offset of events, by partition
 }
 
-func newModels(log pipeline.Log, topic, pipelineName string, limits arrowio.Limits) *models {
-	return &models{
-		tail:    tail{log: log, topic: topic, first: modelsRead, most: modelsRead, bytes: modelsBytes},
-		decoder: arrowio.NewDecoder(limits), pipeline: pipelineName,
+// lookAtModels takes what is known of models. They are followed from the first look on.
+func (g *gatherer) lookAtModels(ctx context.Context, next *cluster) error {
+	follower := g.service.Process.State
+	if err := follower.Ask(); err != nil {
+		return err
 	}
-}
-
-// look reads what came.
-func (m *models) look(ctx context.Context, spans []span) error {
-	var faults []error
-	for partition, span := range spans {
-		err := m.tail.read(ctx, partition, span.first, span.next, func(r pipeline.Record) {
-			if err := m.apply(r); err != nil {
-				faults = append(faults, err)
-			}
-		})
+	models := follower.Snapshot().Models
+	if entry, ok := models.CurrentEntry(); ok && entry.ID != g.through.model {
+		model, err := follower.LoadModel(ctx, entry) // for its ranges
 		if err != nil {
 			return err
 		}
+		g.through = reachOf(model)
 	}
-	return errors.Join(faults...)
+	next.models = listModels(models, g.through)
+	return nil
 }
 
-// apply takes a record in.
-func (m *models) apply(r pipeline.Record) error {
-	owner, id, current, ok := wire.ParseSetKey(r.Key)
-	switch {
-	case !ok || owner != m.pipeline || current && r.Value == nil:
-		return nil
-	case current:
-		pointer, err := wire.DecodeCurrent(m.decoder, r.Value)
-		if err == nil && (m.current == nil || pointer.Sequence >= m.current.Sequence) {
-			m.current = pointer
+func reachOf(m *wire.Model) reach {
+	through := reach{m.ID, map[int]int64{}}
+	for _, r := range m.Ranges {
+		through.next[int(r.Partition)] = max(through.next[int(r.Partition)], r.NextOffset)
+	}
+	return through
+}
+
+// listModels lists the newest models, oldest first, with the one in use marked.
+func listModels(models state.Models, through reach) []Model {
+	list := []Model{}
+	for _, entry := range models.Entries() {
+		if entry.Model == nil {
+			continue
 		}
-		return err
+		shown := describeModel(entry.Model)
+		if shown.Current = models.Current != nil && models.Current.ID == entry.ID; shown.Current && through.model == entry.ID {
+			shown.through = through.next
+		}
+		if list = append(list, shown); len(list) == modelsShown {
+			break
+		}
 	}
-	m.known = slices.DeleteFunc(m.known, func(known Model) bool { return known.ID == id })
-	if r.Value == nil {
-		return nil
-	}
-	decoded, err := wire.DecodeModel(m.decoder, r.Value)
-	if err != nil {
-		return err
-	}
-	if m.known = append(m.known, describeModel(decoded)); len(m.known) > modelsShown {
-		m.known = slices.Clone(m.known[len(m.known)-modelsShown:])
-	}
-	return nil
+	slices.Reverse(list)
+	return list
 }
 
 // describeModel says of a model what is shown.
 func describeModel(m *wire.Model) Model {
 	shown := Model{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, TrainedAt: m.TrainedAt, Rows: m.TrainRows,
-		HeldOut: m.HeldOutRows, Loss: m.Model.Loss, Promoted: m.Promoted(), through: map[int]int64{},
+		HeldOut: m.HeldOutRows, Loss: m.Model.Loss, Promoted: m.Promoted(),
 	}
 	if m.Judgement != nil {
 		shown.Verdict = string(m.Judgement.Verdict)
-	}
-	for _, r := range m.Ranges {
-		shown.through[int(r.Partition)] = max(shown.through[int(r.Partition)], r.NextOffset)
 	}
 	if m.Metrics.Misclassification != nil {
 		shown.Measure, shown.Error, shown.Constant = "misclassification", m.Metrics.Misclassification, m.Metrics.ConstantError
@@ -96,15 +78,6 @@ func describeModel(m *wire.Model) Model {
 	hundred := 100.0 // a constant leaves all of the variance unexplained
 	shown.Measure, shown.Error, shown.Constant = "unexplained variance", m.Metrics.UnexplainedVariance, &hundred
 	return shown
-}
-
-// list is the models, oldest first, with the one in use marked.
-func (m *models) list() []Model {
-	list := slices.Clone(m.known)
-	for i := range list {
-		list[i].Current = m.current != nil && list[i].ID == m.current.ID
-	}
-	return list
 }
 
 // modelOf is the model of a list that says most of a feature set: the one in use, else the newest that was promoted, else the

@@ -57,7 +57,7 @@ func Mount(mux *http.ServeMux, s cli.Service) (end func()) {
 
 func newPage(s cli.Service) *page {
 	p := &page{
-		service: s, since: s.Runtime.Clock(), hub: newHub(), wanted: make(chan struct{}, 1), looked: make(chan struct{}),
+		service: s, since: s.Process.Clock(), hub: newHub(), wanted: make(chan struct{}, 1), looked: make(chan struct{}),
 		work: window[map[string]work]{span: workSpan}, churn: churns{},
 	}
 	p.publish()
@@ -94,7 +94,7 @@ func (p *page) publish() {
 func (p *page) observe() (stages.Snapshot, cluster) {
 	p.composing.Lock()
 	defer p.composing.Unlock()
-	s, c := p.service.Runtime.Snapshot(), p.known()
+	s, c := p.service.Process.Snapshot(), p.known()
 	p.work.add(s.Time, workOf(s))
 	if p.series.due(s.Time) {
 		point := p.point(s, &c)
@@ -164,7 +164,7 @@ func (p *page) watched() bool {
 // awaitLook returns when the topics were looked at a moment ago, or ctx ends.
 func (p *page) awaitLook(ctx context.Context) {
 	p.mu.Lock()
-	fresh, looked := p.cluster.fresh(p.service.Runtime.Clock()), p.looked
+	fresh, looked := p.cluster.fresh(p.service.Process.Clock()), p.looked
 	p.mu.Unlock()
 	p.want()
 	if fresh {

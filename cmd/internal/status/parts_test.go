@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 func TestWindow(t *testing.T) {
@@ -186,44 +187,34 @@ func TestSpectrum(t *testing.T) {
 	}
 }
 
-// Of an exploration the newest checkpoints count, of the first pass and of the newest that scores; those of others do not.
+// Of an exploration the newest checkpoints count; those of others do not.
 func TestScoresOfAnExploration(t *testing.T) {
-	spec := specOf(scoring.Residual, 40, 4)
-	s := newScores(pipelinetest.NewBroker(), "scores", gatherLimits(stages.Default().Topics))
-	s.begin(spec, 2)
-	put := func(exploration string, pass int, partition int32, rows int) {
+	s := newScores(pipelinetest.NewBroker(), stages.Default().State())
+	s.begin(specOf(scoring.Residual, 40, 4), 2)
+	put := func(exploration string, partition int32, rows int) {
 		t.Helper()
-		sums := sumsOf(40, 1, rows)
 		c := &wire.Checkpoint{
-			Exploration: exploration, SpecHash: "h", Pass: pass, Partition: partition, NextOffset: int64(rows), NextOrdinal: int64(rows),
-			Counts: wire.Counts{Messages: 1, Rows: int64(rows), Scored: int64(rows)}, Sums: sums, Kernel: "k", WrittenAt: time.Unix(int64(rows), 0),
+			Exploration: exploration, SpecHash: "h", Partition: partition, NextOffset: int64(rows), NextOrdinal: int64(rows),
+			Counts: wire.Counts{Messages: 1, Rows: int64(rows), Scored: int64(rows)}, Sums: sumsOf(40, 1, rows), Arithmetic: "k",
+			WrittenAt: time.Unix(int64(rows), 0),
 		}
 		value, err := wire.EncodeCheckpoint(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		record := pipeline.Record{Partition: int(partition), Key: wire.CheckpointKey(exploration, pass), Value: value}
-		if err := s.apply(spec, record); err != nil {
+		if err := s.apply(pipeline.Record{Partition: int(partition), Key: wire.CheckpointKey(exploration), Value: value}); err != nil {
 			t.Error(err)
 		}
 	}
-	if s.draw(spec, true) != nil {
+	if s.draw() != nil {
 		t.Error("a spectrum of nothing")
 	}
-	put("p.1.abc", 0, 0, 100)
-	put("p.1.abc", 0, 1, 50)
-	put("p.1.abc", 0, 0, 80)     // of an owner that has lost the partition
-	put("p.1.abcdef", 0, 0, 900) // of another exploration
-	if have := s.draw(spec, true); have.Rows != 150 || have.Partitions != 2 || have.Unit != unitCorrelation || !have.At.Equal(time.Unix(100, 0)) {
+	put("p.1.abc", 0, 100)
+	put("p.1.abc", 1, 50)
+	put("p.1.abc", 0, 80)     // of an owner that has lost the partition
+	put("p.1.abcdef", 0, 900) // of another exploration
+	if have := s.draw(); have.Rows != 150 || have.Partitions != 2 || have.Unit != unitCorrelation || !have.At.Equal(time.Unix(100, 0)) {
 		t.Errorf("%+v", have)
-	}
-	put("p.1.abc", 2, 1, 60)
-	put("p.1.abc", 4, 1, 70)
-	if have := s.draw(spec, true); have.Pass != 4 || have.Rows != 70 || have.Unit != unitResidual || len(s.sums) != 2 {
-		t.Errorf("%+v of %d passes", have, len(s.sums))
-	}
-	if have := s.draw(spec, false); have.Pass != 0 || have.Rows != 150 {
-		t.Errorf("after its end: %+v", have)
 	}
 }
 
@@ -231,7 +222,7 @@ func TestScoresOfAnExploration(t *testing.T) {
 func TestSumsAreBounded(t *testing.T) {
 	spec := specOf(scoring.Correlation, 100_000, 100)
 	spec.Encoder.Label = &encoder.Label{Task: scoring.MultiClass, Classes: []string{"a", "b", "c", "d"}}
-	s := newScores(pipelinetest.NewBroker(), "scores", gatherLimits(stages.Default().Topics))
+	s := newScores(pipelinetest.NewBroker(), stages.Default().State())
 	s.begin(spec, 64)
 	kept := 2 * 64 * (100_000 + s.every - 1) / s.every * (2 + 4) * 8
 	if s.every < 2 || kept > sumsBytes*11/10 {
@@ -255,7 +246,7 @@ func TestLetters(t *testing.T) {
 		l.apply(letterRecord([]string{"often", "often", "seldom"}[i%3], int64(i), start.Add(time.Duration(i)*time.Second)))
 	}
 	l.apply(pipeline.Record{Value: []byte("no letter")})
-	here := map[stages.LetterCause]int64{{Stage: "featurize", Reason: "often"}: 7, {Stage: "train", Reason: "new"}: 1}
+	here := map[meter.Cause]int64{{Stage: "featurize", Reason: "often"}: 7, {Stage: "train", Reason: "new"}: 1}
 	have := l.list(here)
 	if have.Read != 50 || !have.From.Equal(start) || len(have.Reasons) != 3 {
 		t.Errorf("%+v", have)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // Roles of topics, in the order of the flow.
@@ -17,6 +19,7 @@ const (
 	roleEvents       = "events"
 	roleExplorations = "explorations"
 	roleScores       = "scores"
+	roleSamples      = "samples"
 	roleFeatureSets  = "feature-sets"
 	roleFeatures     = "features"
 	roleModels       = "models"
@@ -24,11 +27,11 @@ const (
 )
 
 // topicsOf lists the topics of a pipeline with their roles.
-func topicsOf(t stages.TopicsConfig) []Topic {
+func topicsOf(t topics.Config) []Topic {
 	return []Topic{
 		{Role: roleEvents, Name: t.Events}, {Role: roleExplorations, Name: t.Explorations}, {Role: roleScores, Name: t.Scores},
-		{Role: roleFeatureSets, Name: t.FeatureSets}, {Role: roleFeatures, Name: t.Features}, {Role: roleModels, Name: t.Models},
-		{Role: roleDeadLetters, Name: t.DeadLetters},
+		{Role: roleSamples, Name: t.Samples}, {Role: roleFeatureSets, Name: t.FeatureSets}, {Role: roleFeatures, Name: t.Features},
+		{Role: roleModels, Name: t.Models}, {Role: roleDeadLetters, Name: t.DeadLetters},
 	}
 }
 
@@ -48,7 +51,7 @@ const askedAtOnce = 8
 
 // findPositions asks the broker. A topic that is missing or denied is among the errors of the positions; any other error is one
 // of the broker.
-func findPositions(ctx context.Context, r *stages.Runtime) (positions, error) {
+func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {
 		spans, err := spansOf(ctx, r.Broker, topic.Name)
@@ -66,7 +69,7 @@ func findPositions(ctx context.Context, r *stages.Runtime) (positions, error) {
 	group.SetLimit(askedAtOnce)
 	for partition := range p.committed {
 		group.Go(func() error {
-			next, err := r.Committed(ctx, stages.StageFeaturize, partition)
+			next, err := r.Committed(ctx, meter.StageFeaturize, partition)
 			if errors.Is(err, pipeline.ErrDenied) { // to describe the group is a right of its own
 				return nil
 			}

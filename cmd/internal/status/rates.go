@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // window keeps samples of the last while, for rates between the oldest and the newest.
@@ -48,11 +49,11 @@ func workOf(s stages.Snapshot) map[string]work {
 		return work{float64(rows), float64(messages), float64(bytes), float64(refused), t.Seconds[stage]}
 	}
 	return map[string]work{
-		stages.StageCalibrate: of(stages.StageCalibrate, t.Calibrate.Rows, t.Calibrate.Messages, t.Calibrate.Undecodable),
-		stages.StageSubsample: of(stages.StageSubsample, t.Scoring.Rows, t.Scoring.Messages, t.Scoring.Rejected+t.Scoring.Undecodable),
-		stages.StageSelect:    of(stages.StageSelect, 0, 0, 0),
-		stages.StageFeaturize: of(stages.StageFeaturize, t.Featurize.Featurized, t.Featurize.Messages, t.Featurize.Rejected+t.Featurize.Undecodable),
-		stages.StageTrain:     of(stages.StageTrain, t.Train.Rows, t.Train.Messages, t.Train.Undecodable),
+		meter.StageCalibrate: of(meter.StageCalibrate, t.Calibrate.Rows, t.Calibrate.Messages, t.Calibrate.Undecodable),
+		meter.StageSubsample: of(meter.StageSubsample, t.Scoring.Rows, t.Scoring.Messages, t.Scoring.Rejected+t.Scoring.Undecodable),
+		meter.StageSelect:    of(meter.StageSelect, 0, 0, 0),
+		meter.StageFeaturize: of(meter.StageFeaturize, t.Featurize.Featurized, t.Featurize.Messages, t.Featurize.Rejected+t.Featurize.Undecodable),
+		meter.StageTrain:     of(meter.StageTrain, t.Train.Rows, t.Train.Messages, t.Train.Undecodable),
 	}
 }
 

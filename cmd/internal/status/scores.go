@@ -3,13 +3,12 @@ package status
 import (
 	"context"
 	"errors"
-	"strings"
-	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 const (
@@ -20,47 +19,36 @@ const (
 	scoresBytes = 64 << 20
 )
 
-// scores follows the checkpoints of the newest exploration at the ends of the scores topic.
+// scores looks at the checkpoints of the newest exploration at the ends of the scores topic.
 type scores struct {
 	tail    tail
 	decoder *arrowio.Decoder
+	config  state.Config
 
-	exploration string
-	every       int // one in so many candidates is kept
-	newest      map[int32]checkpoint
-	sums        map[int]map[int32]*scoring.Sums // by pass, the first and the newest that scores, and partition
-	spectrum    *Spectrum                       // of the sums; nil = to be made anew
-
-	drawnRunning bool // the spectrum is of an exploration that runs
+	board    *state.Scoreboard // of the exploration; nil = none
+	spec     *wire.Spec        // the newest of the exploration
+	every    int               // one in so many candidates is kept
+	spectrum *Spectrum         // of the sums; nil = to be made anew
 }
 
-// checkpoint is what is kept of one beside its sums.
-type checkpoint struct {
-	pass       int
-	nextOffset int64
-	next       int64 // ordinal
-	closed     wire.CloseReason
-	counts     wire.Counts
-	writtenAt  time.Time
-}
-
-func newScores(log pipeline.Log, topic string, limits arrowio.Limits) *scores {
-	return &scores{tail: tail{log: log, topic: topic}, decoder: arrowio.NewDecoder(limits)}
+func newScores(log pipeline.Log, config state.Config) *scores {
+	return &scores{tail: tail{log: log, topic: config.Scores}, decoder: arrowio.NewDecoder(config.Limits()), config: config}
 }
 
 // look reads what came. spans are those of the topic; spec is the newest exploration.
 func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error {
 	if spec == nil || spec.Encoder == nil {
-		s.exploration, s.newest, s.sums, s.spectrum = "", nil, nil, nil
+		s.board, s.spec, s.spectrum = nil, nil, nil
 		return nil
 	}
-	if spec.Exploration != s.exploration {
+	if spec.Exploration != s.exploration() {
 		s.begin(spec, len(spans))
 	}
+	s.spec = spec
 	var faults []error
 	for partition, span := range spans {
 		err := s.tail.read(ctx, partition, span.first, span.next, func(r pipeline.Record) {
-			if err := s.apply(spec, r); err != nil {
+			if err := s.apply(r); err != nil {
 				faults = append(faults, err)
 			}
 		})
@@ -72,10 +60,10 @@ func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error 
 }
 
 // begin turns to an exploration. Its checkpoints may have been read past already, so the ends are read again: a short
-// exploration leaves one checkpoint of each pass in a partition, and a tombstone.
+// exploration leaves one checkpoint in a partition, and a tombstone.
 func (s *scores) begin(spec *wire.Spec, partitions int) {
-	s.exploration, s.newest, s.spectrum = spec.Exploration, map[int32]checkpoint{}, nil
-	s.sums = map[int]map[int32]*scoring.Sums{}
+	s.board, s.spec, s.spectrum = state.NewScoreboard(s.config), spec, nil
+	s.board.Exploration, s.board.Keep = spec.Exploration, s.thin
 	all := int64(spec.Candidates.Count) * int64(2+spec.Encoder.Outputs()) * 8 * int64(max(1, partitions)) * 2
 	s.every = int((all + sumsBytes - 1) / sumsBytes)
 	s.tail.forget()
@@ -84,42 +72,35 @@ func (s *scores) begin(spec *wire.Spec, partitions int) {
 	s.tail.bytes = scoresBytes / max(1, partitions)
 }
 
-// apply takes a record in, if it is a checkpoint of the exploration.
-func (s *scores) apply(spec *wire.Spec, r pipeline.Record) error {
-	key := string(r.Key)
-	if r.Value == nil || key != s.exploration && !strings.HasPrefix(key, s.exploration+"/") {
-		return nil
+// exploration is whose checkpoints are known; empty = none.
+func (s *scores) exploration() string {
+	if s.spec == nil {
+		return ""
 	}
-	c, err := wire.DecodeCheckpoint(s.decoder, r.Value)
-	if err != nil {
-		return err
-	}
-	if string(wire.CheckpointKey(c.Exploration, c.Pass)) != key || int(c.Partition) != r.Partition {
-		return errors.New("checkpoint under the key or in the partition of another one")
-	}
-	last, known := s.newest[c.Partition]
-	if known && (c.Pass < last.pass || c.Pass == last.pass && c.NextOrdinal < last.next) {
-		return nil // of an owner that has lost the partition
-	}
-	s.newest[c.Partition] = checkpoint{c.Pass, c.NextOffset, c.NextOrdinal, c.CloseReason, c.Counts, c.WrittenAt}
-	if c.Sums != nil && c.Sums.Candidates() == spec.Candidates.Count && c.Sums.Outputs() == spec.Encoder.Outputs() {
-		s.keep(c)
-	}
-	return nil
+	return s.spec.Exploration
 }
 
-// keep takes the sums of a checkpoint in. Of later passes those of the newest that scores are kept.
-func (s *scores) keep(c *wire.Checkpoint) {
-	if s.sums[c.Pass] == nil {
-		s.sums[c.Pass] = map[int32]*scoring.Sums{}
-		for pass := range s.sums {
-			if pass != 0 && pass < c.Pass {
-				delete(s.sums, pass)
-			}
-		}
-	}
-	s.sums[c.Pass][c.Partition] = thin(c.Sums, s.every)
+// apply takes a record in, if it is a checkpoint of the exploration.
+func (s *scores) apply(r pipeline.Record) error {
 	s.spectrum = nil
+	return s.board.Apply(s.decoder, r)
+}
+
+// newest are the newest checkpoints of the exploration by partition.
+func (s *scores) newest() map[int32]*wire.Checkpoint {
+	if s.spec == nil {
+		return nil
+	}
+	return s.board.Newest(string(wire.CheckpointKey(s.spec.Exploration)))
+}
+
+// thin keeps of a checkpoint the sums of some candidates, and no others.
+func (s *scores) thin(c *wire.Checkpoint) {
+	if c.Sums == nil || c.Sums.Candidates() != s.spec.Candidates.Count || c.Sums.Outputs() != s.spec.Encoder.Outputs() {
+		c.Sums = nil
+		return
+	}
+	c.Sums = thin(c.Sums, s.every)
 }
 
 // thin returns the sums of one in so many candidates.

@@ -69,7 +69,7 @@ type Stage struct {
 
 // Topic is a topic of the pipeline, over all its partitions.
 type Topic struct {
-	Role       string  `json:"role"` // events, explorations, scores, feature-sets, features, models, dead-letters
+	Role       string  `json:"role"` // events, explorations, scores, samples, feature-sets, features, models, dead-letters
 	Name       string  `json:"name"`
 	Partitions int     `json:"partitions"`
 	Next       int64   `json:"next"` // sum of the next offsets: records written since the topic was made
@@ -99,39 +99,42 @@ type Progress struct {
 // Scoring is how far a partition is scored for the exploration.
 type Scoring struct {
 	Here     bool      `json:"here"` // this process scores it
+	Start    int64     `json:"start_offset"`
 	Next     int64     `json:"next"`
-	Rows     int64     `json:"rows"` // read
+	End      int64     `json:"end_offset"` // first offset that is not read
+	Rows     int64     `json:"rows"`       // read
 	Scored   int64     `json:"scored"`
-	Quota    int64     `json:"quota"` // 0 = none
+	Expected int64     `json:"expected"` // rows of the sample, about
 	Closed   string    `json:"closed,omitempty"`
 	At       time.Time `json:"at,omitzero"` // of the checkpoint
-	EndsNext int64     `json:"end_offset"`  // where it is to stop to read; -1 = no end
 }
 
 // Exploration is the newest one.
 type Exploration struct {
-	// Status is none, running, published, cancelled or abandoned.
-	Status      string    `json:"status"`
-	ID          string    `json:"id,omitempty"`
-	Sequence    int64     `json:"sequence,omitempty"`
-	PlannedAt   time.Time `json:"planned_at,omitzero"`
-	Deadline    time.Time `json:"deadline,omitzero"`
-	Criterion   string    `json:"criterion,omitempty"`
-	Map         string    `json:"map,omitempty"`
-	Sigma       float64   `json:"sigma,omitempty"`
-	Dim         int       `json:"dim,omitempty"`
-	Candidates  int       `json:"candidates,omitempty"` // M0
-	Features    int       `json:"features,omitempty"`   // M
-	SampleRows  int64     `json:"sample_rows"`          // N0; 0 = no quota
-	SampleRate  float64   `json:"sample_rate,omitempty"`
-	ScoredRows  int64     `json:"scored_rows"` // by checkpoints, or by the lineage of the set
-	Pass        int       `json:"pass"`
-	Round       int       `json:"round,omitempty"`
-	Rounds      int       `json:"rounds,omitempty"`
-	Kept        int       `json:"kept,omitempty"` // by residual, so far
-	Pool        int       `json:"pool,omitempty"` // from which the pass chooses; 0 = the pass scores all candidates
-	Checkpoints int       `json:"checkpoints"`    // of so many partitions
-	Partitions  int       `json:"partitions"`
+	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier version, to be planned anew.
+	Status       string    `json:"status"`
+	ID           string    `json:"id,omitempty"`
+	Sequence     int64     `json:"sequence,omitempty"`
+	PlannedAt    time.Time `json:"planned_at,omitzero"`
+	Reason       string    `json:"reason,omitempty"` // why it was planned, cancelled or abandoned
+	Criterion    string    `json:"criterion,omitempty"`
+	Map          string    `json:"map,omitempty"`
+	Sigma        float64   `json:"sigma,omitempty"`
+	Dim          int       `json:"dim,omitempty"`
+	Candidates   int       `json:"candidates,omitempty"` // M0
+	Features     int       `json:"features,omitempty"`   // M
+	From         string    `json:"from,omitempty"`       // which part of the log: recent, earliest, next
+	LabelledRows int64     `json:"labelled_rows"`        // of the ranges
+	SampleRate   float64   `json:"sample_rate,omitempty"`
+	SampleRows   int64     `json:"sample_rows"`     // that the sample has, about
+	ScoredRows   int64     `json:"scored_rows"`     // by checkpoints, or by the lineage of the set
+	Closed       int       `json:"closed"`          // partitions that are read to the end of their range
+	Partitions   int       `json:"partitions"`      // that have anything to read
+	Round        int       `json:"round,omitempty"` // of the selection, in hand, from 1 on; 0 = not selected from yet
+	Rounds       int       `json:"rounds,omitempty"`
+	// MissingRows is how many labelled rows are missing for a plan, Fault why none could be made, where this process plans.
+	MissingRows int64     `json:"missing_rows,omitempty"`
+	Fault       string    `json:"fault,omitempty"`
 	Requests    []Request `json:"requests"` // not answered yet
 	Spectrum    *Spectrum `json:"spectrum"`
 }
@@ -146,9 +149,8 @@ type Request struct {
 // Spectrum is the scores of candidates by rank: of some ranks, enough to draw.
 type Spectrum struct {
 	Exploration string `json:"exploration"`
-	Pass        int    `json:"pass"` // from which the sums are; -1 = none: these are the values of a published set
-	// Unit says what Value is: correlation (with the outputs), residual (correlation with what the kept features leave
-	// unexplained), norm (√energy), or criterion (as published).
+	// Unit says what Value is: correlation (with the outputs) or norm (√energy) of the sums, or criterion: the values of a
+	// published set, whose checkpoints are gone.
 	Unit       string    `json:"unit"`
 	Rows       int64     `json:"rows"`
 	Candidates int       `json:"candidates"` // M0, or M of a published set

@@ -8,13 +8,12 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // Units of [Spectrum].
 const (
 	unitCorrelation = "correlation"
-	unitResidual    = "residual"
 	unitNorm        = "norm"
 	unitCriterion   = "criterion"
 )
@@ -22,30 +21,32 @@ const (
 // spectrumRanks is how many ranks are sent, about.
 const spectrumRanks = 240
 
-// draw returns the spectrum of an exploration, nil while there are no sums: of its newest pass that scores while it runs, and
-// of the first one, which is about the outputs themselves, when it has ended.
-func (s *scores) draw(spec *wire.Spec, running bool) *Spectrum {
-	if s.spectrum != nil && s.drawnRunning == running || len(s.sums) == 0 {
+// draw returns the spectrum of the exploration's sums, nil while there are none.
+func (s *scores) draw() *Spectrum {
+	if s.spec == nil || s.spectrum != nil {
 		return s.spectrum
 	}
-	s.drawnRunning = running
-	passes := slices.Sorted(maps.Keys(s.sums))
-	pass := passes[0]
-	if running {
-		pass = passes[len(passes)-1]
+	var merged *scoring.Sums
+	var at time.Time
+	partitions := 0
+	checkpoints := s.newest()
+	for _, partition := range slices.Sorted(maps.Keys(checkpoints)) {
+		c := checkpoints[partition]
+		if c.Sums == nil { // of another size than the spec says
+			continue
+		}
+		partitions++
+		if at = newestOf(at, c.WrittenAt); merged == nil {
+			merged = c.Sums.Clone()
+			continue
+		}
+		merged.Merge(c.Sums)
 	}
-	partitions := slices.Sorted(maps.Keys(s.sums[pass]))
-	merged := s.sums[pass][partitions[0]].Clone()
-	at := s.newest[partitions[0]].writtenAt
-	for _, partition := range partitions[1:] {
-		merged.Merge(s.sums[pass][partition])
-		at = newestOf(at, s.newest[partition].writtenAt)
+	if merged == nil {
+		return nil
 	}
-	s.spectrum = spectrumOf(spec, merged, s.every)
-	s.spectrum.Pass, s.spectrum.Partitions, s.spectrum.At = pass, len(partitions), at
-	if pass > 0 {
-		s.spectrum.Unit = unitResidual
-	}
+	s.spectrum = spectrumOf(s.spec, merged, s.every)
+	s.spectrum.Partitions, s.spectrum.At = partitions, at
 	return s.spectrum
 }
 
@@ -56,11 +57,11 @@ func spectrumOf(spec *wire.Spec, sums *scoring.Sums, every int) *Spectrum {
 		Exploration: spec.Exploration, Unit: unitCorrelation, Rows: sums.Rows, Candidates: spec.Candidates.Count, Every: every,
 		Noise: ranked.Noise, CutoffRank: spec.Features,
 	}
-	switch spec.Criterion {
-	case scoring.Energy:
+	if !spec.Criterion.Relative() {
 		out.Unit = unitNorm
-	case scoring.Residual:
-		out.CutoffRank = min(spec.ResidualPlan().PoolSize(), spec.Candidates.Count)
+	}
+	if spec.Criterion.NeedsRows() {
+		out.CutoffRank = min(scoring.PoolSize(spec.Features, spec.Rounds), spec.Candidates.Count)
 	}
 	for _, value := range ranked.Value {
 		if value > ranked.Noise {
@@ -100,10 +101,10 @@ func someRanks(n, with int) []int {
 
 // publishedSpectrum is what a published set tells of its exploration, whose checkpoints are gone: the values of the features
 // that were kept, in the order of their choice.
-func publishedSpectrum(set *stages.PublishedSet) *Spectrum {
+func publishedSpectrum(set *state.Set) *Spectrum {
 	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
 	out := &Spectrum{
-		Exploration: lineage.Exploration, Pass: -1, Unit: unitCriterion, Rows: lineage.Rows, Candidates: m, Every: 1,
+		Exploration: lineage.Exploration, Unit: unitCriterion, Rows: lineage.Rows, Candidates: m, Every: 1,
 		CutoffRank: m, Cutoff: lineage.Cutoff, Above: lineage.AboveNoise, Partitions: len(lineage.Partitions), At: set.Time,
 	}
 	radius := 0.0

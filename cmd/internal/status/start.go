@@ -15,7 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 const (
@@ -32,13 +32,13 @@ type failure struct {
 }
 
 // canStart says whether an exploration can be asked for now.
-func (p *page) canStart(state stages.State) Action {
+func (p *page) canStart(now state.Snapshot) Action {
 	switch {
 	case p.service.Config.Status.Token == "":
 		return Action{Why: "no token is configured (status.token): explorations are started by the command `featurizer explorations start`"}
-	case state.Running() != nil:
-		return Action{Why: "exploration " + state.Running().Exploration + " is running; another one would take its place"}
-	case len(state.Requests) > 0:
+	case now.Running() != nil:
+		return Action{Why: "exploration " + now.Running().Exploration + " is running; another one would take its place"}
+	case len(now.Requests) > 0:
 		return Action{Why: "a request waits for the planner already"}
 	}
 	return Action{Possible: true}
@@ -47,9 +47,9 @@ func (p *page) canStart(state stages.State) Action {
 // serveStart asks the planner for an exploration. The token comes in a header, which no page of somebody else can make a
 // browser send.
 func (p *page) serveStart(w http.ResponseWriter, r *http.Request) {
-	logger := p.service.Runtime.Logger
+	logger := p.service.Process.Logger
 	if p.service.Config.Status.Token == "" {
-		answer(w, http.StatusForbidden, failure{p.canStart(stages.State{}).Why})
+		answer(w, http.StatusForbidden, failure{p.canStart(state.Snapshot{}).Why})
 		return
 	}
 	if !p.authorized(r) {
@@ -63,13 +63,13 @@ func (p *page) serveStart(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, failure{err.Error()})
 		return
 	}
-	if action := p.canStart(p.service.Runtime.Watch.State()); !action.Possible {
+	if action := p.canStart(p.service.Process.State.Snapshot()); !action.Possible {
 		answer(w, http.StatusConflict, failure{action.Why})
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), startTimeout)
 	defer cancel()
-	if err := stages.SendRequest(ctx, p.service.Runtime, request); err != nil {
+	if err := p.service.Process.State.SendRequest(ctx, request); err != nil {
 		answer(w, http.StatusServiceUnavailable, failure{"the broker has not confirmed the request, which may have been written all the same: " + err.Error()})
 		return
 	}

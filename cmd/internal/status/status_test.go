@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/config"
-	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // snapshot asks for everything until ok holds, as a person would who waits.
@@ -40,30 +42,40 @@ func (s *site) snapshot(what string, ok func(Snapshot) bool) Snapshot {
 }
 
 func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
-	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Stages.Exploration.SampleRows = 2000 }})
+	s := newSite(t, siteOptions{configure: func(c *config.Config) {
+		e := &c.Stages.Exploration
+		e.MinRows, e.SampleRate, e.SampleRows = 4000, calibrate.RateAuto, 2000
+	}})
 	empty := s.snapshot("a look", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
-	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 7 || len(empty.Flow.Partitions) != 2 ||
+	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 8 || len(empty.Flow.Partitions) != 2 ||
 		empty.History.Sets == nil || empty.History.Models == nil || empty.Letters.Reasons == nil || !empty.Process.Start.Possible {
 		t.Errorf("an empty pipeline: %+v", empty)
 	}
 	s.poison("no Arrow")
-	s.produce(4000) // 63 messages
+	s.produce(1000) // 16 messages
+	few := s.snapshot("missing rows", func(s Snapshot) bool { return s.Exploration.MissingRows > 0 && s.Exploration.MissingRows <= 3000 })
+	if few.Exploration.MissingRows != 3000 || few.Exploration.Status != "none" {
+		t.Errorf("too few rows: %+v", few.Exploration)
+	}
+	s.produce(3000) // 47 messages
 	done := s.snapshot("all is done", func(s Snapshot) bool {
 		return len(s.History.Sets) == 1 && s.History.Sets[0].Model != nil && len(s.Letters.Reasons) == 2 && s.Exploration.Spectrum != nil &&
 			s.Exploration.Spectrum.Unit == unitCorrelation && s.Flow.Partitions[0].Featurize != nil && s.Flow.Partitions[0].Featurize.Lag == 0 &&
 			s.Flow.Partitions[1].Featurize != nil && s.Flow.Partitions[1].Featurize.Lag == 0
 	})
-	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.ScoredRows != 2000 || e.Criterion != "residual" || e.Candidates != 480 {
+	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.Criterion != "residual" || e.Candidates != 480 ||
+		e.From != "recent" || e.LabelledRows != 4000 || e.SampleRate != 0.5 || e.SampleRows != 2000 || e.ScoredRows < 1800 || e.ScoredRows > 2200 ||
+		e.Partitions != 2 || e.Closed != 2 || e.Round < 1 || e.Rounds != 3 || e.MissingRows != 0 || e.Reason == "" {
 		t.Errorf("exploration %+v", e)
 	}
 	set := done.History.Sets[0]
-	if !set.Current || set.Features != 24 || set.Rows != 2000 || set.Churn != nil || set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
+	if !set.Current || set.Features != 24 || set.Rows != done.Exploration.ScoredRows || set.Churn != nil || set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
 		t.Errorf("set %+v, model %+v", set, set.Model)
 	}
 	if next := done.Flow.Topics[0]; next.Role != roleEvents || next.Next != 64 || next.Kept != 64 {
 		t.Errorf("events %+v", next)
 	}
-	if p := done.Flow.Partitions[0]; !p.Featurize.Here || p.Subsample == nil || p.Subsample.Scored != 1000 || p.Subsample.Closed != "quota" {
+	if p := done.Flow.Partitions[0]; !p.Featurize.Here || p.Subsample == nil || p.Subsample.Scored < 800 || p.Subsample.Expected < 900 || p.Subsample.Closed != "end" {
 		t.Errorf("partition 0: %+v, scoring %+v", p, p.Subsample)
 	}
 	for _, reason := range done.Letters.Reasons {
@@ -71,7 +83,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 			t.Errorf("dead letters: %+v", reason)
 		}
 	}
-	if spectrum := done.Exploration.Spectrum; spectrum.Rows != 2000 || spectrum.CutoffRank != 40 || spectrum.Noise <= 0 || spectrum.Partitions != 2 {
+	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows || spectrum.CutoffRank != 40 || spectrum.Noise <= 0 || spectrum.Partitions != 2 {
 		t.Errorf("spectrum %+v", spectrum)
 	}
 	s.streams()
@@ -158,9 +170,10 @@ func (s *site) starts() {
 			s.t.Errorf("%s: %d %s", name, code, text)
 		}
 	}
-	if state := s.service.Runtime.Watch.State(); state.Spec.Sequence != 1 || len(state.Requests) > 0 {
+	if state := s.service.Process.State.Snapshot(); state.Spec.Sequence != 1 || len(state.Requests) > 0 {
 		s.t.Errorf("something was started: %+v", state)
 	}
+	s.produce(640) // the rows of the first one would tell nothing new
 	code, text := s.ask("bearer "+token, kind, `{"reason": "of a test"}`)
 	if code != http.StatusAccepted || !strings.Contains(text, `"reason": "of a test"`) {
 		s.t.Fatalf("%d %s", code, text)
@@ -173,7 +186,7 @@ func (s *site) starts() {
 
 // One exploration at a time: another one would take the place of the one that runs.
 func TestNothingIsStartedWhileAnExplorationRuns(t *testing.T) {
-	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Stages.Exploration.SampleRows = 100_000 }})
+	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
 	s.produce(2000)
 	running := s.snapshot("an exploration with scores", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
 	if running.Process.Start.Possible || !strings.Contains(running.Process.Start.Why, "is running") {
@@ -194,7 +207,7 @@ func TestWithoutATokenNothingIsStarted(t *testing.T) {
 			t.Errorf("%q: %d %s", authorization, code, text)
 		}
 	}
-	s.closeBroker()
+	s.broker.Stop()
 	away := s.snapshot("an error of the broker", func(s Snapshot) bool { return s.Process.BrokerError != "" })
 	if away.Process.Ready || away.Process.Start.Possible {
 		t.Errorf("%+v", away.Process)
@@ -203,18 +216,18 @@ func TestWithoutATokenNothingIsStarted(t *testing.T) {
 
 // A process that only scores shows what the others do by their topics, and topics that are missing by their errors.
 func TestWhatIsNotHereOrNotThere(t *testing.T) {
-	s := newSite(t, siteOptions{noTopics: true, stages: []string{stages.StageSubsample}})
+	s := newSite(t, siteOptions{noTopics: true, stages: []string{meter.StageSubsample}})
 	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
 	if missing.Process.Ready || missing.Process.BrokerError != "" || !strings.Contains(missing.Flow.Topics[0].Error, "unknown topic") {
 		t.Errorf("%+v %+v", missing.Process, missing.Flow.Topics[0])
 	}
-	if _, err := stages.CreateTopics(t.Context(), s.service.Runtime.Broker, s.service.Runtime.Settings.Topics); err != nil {
+	if _, err := topics.Create(t.Context(), s.service.Process.Broker, s.service.Process.Settings.Topics); err != nil {
 		t.Fatal(err)
 	}
 	s.produce(640)
 	there := s.snapshot("the partitions", func(s Snapshot) bool { return len(s.Flow.Partitions) == 2 && s.Flow.Topics[0].Next == 10 })
 	for _, stage := range there.Flow.Stages {
-		if stage.Here != (stage.Name == stages.StageSubsample) {
+		if stage.Here != (stage.Name == meter.StageSubsample) {
 			t.Errorf("%+v", stage)
 		}
 	}

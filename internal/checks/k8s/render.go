@@ -45,7 +45,7 @@ func Render(files filesys.FileSystem, folder string) ([]*Manifest, error) {
 	return rendered, nil
 }
 
-// Files is a file system in memory with a copy of a folder of the disk, that notes which files are read and lets some of them
+// Files is a file system in memory with a copy of a folder of the disk, that records which files are read and lets some of them
 // be changed.
 type Files struct {
 	filesys.FileSystem
@@ -75,7 +75,7 @@ func CopyFiles(folder string) (*Files, error) {
 	return &Files{FileSystem: memory, read: map[string]bool{}}, nil
 }
 
-// ReadFile notes that a file was used.
+// ReadFile records that a file was used.
 func (f *Files) ReadFile(name string) ([]byte, error) {
 	text, err := f.FileSystem.ReadFile(name)
 	if err == nil {

@@ -174,8 +174,8 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 func TestTopicsAreCoPartitioned(t *testing.T) {
 	o := render(t, copyFiles(t), "overlays/production")
 	topics := o.configuration(t, "eerf-selector").Topics
-	want := map[string]int{topics.Events: topics.Partitions, topics.Scores: topics.Partitions, topics.Features: topics.Partitions,
-		topics.DeadLetters: topics.Partitions, topics.Explorations: 1, topics.FeatureSets: 1, topics.Models: 1}
+	want := map[string]int{topics.Events: topics.Partitions, topics.Scores: topics.Partitions, topics.Samples: topics.Partitions,
+		topics.Features: topics.Partitions, topics.DeadLetters: topics.Partitions, topics.Explorations: 1, topics.FeatureSets: 1, topics.Models: 1}
 	for _, m := range o.ofKind("KafkaTopic") {
 		var topic kafkaTopic
 		if err := yaml.UnmarshalStrict(m.Text, &topic); err != nil {

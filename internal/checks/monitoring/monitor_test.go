@@ -151,10 +151,9 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 
 // unshown are metrics that the dashboard leaves out.
 var unshown = map[string]bool{
-	"eerf_next_offset":                            true, // of use for one partition at a time
-	"eerf_output_messages_total":                  true, // beside its bytes
-	"eerf_exploration_planned_timestamp_seconds":  true,
-	"eerf_exploration_deadline_timestamp_seconds": true, // an alert looks at it
+	"eerf_next_offset":                           true, // of use for one partition at a time
+	"eerf_output_messages_total":                 true, // beside its bytes
+	"eerf_exploration_planned_timestamp_seconds": true, // an alert looks at it
 }
 
 func TestVariablesOfTheDashboard(t *testing.T) {

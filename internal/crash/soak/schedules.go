@@ -39,7 +39,7 @@ type schedules struct {
 type totals struct {
 	schedules, failed, duplicates, mixed int
 	nudges, slow, unfinished             int
-	rows, letters, models                int64
+	rows, letters, models, sets, samples int64
 	hits                                 map[string]int
 	done                                 map[crash.Kind]int
 	failedNames                          []string
@@ -160,7 +160,7 @@ func (s *schedules) one(ctx context.Context, cell crash.Cell) error {
 	if err != nil {
 		return fmt.Errorf("%s, log in %s: %w", cell.Name, options.Dir, err)
 	}
-	result.Faults = append(result.Faults, cell.Missed(result)...)
+	result.Faults = append(result.Faults, cell.Missed(result, options.Dir)...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total.add(cell.Name, result)
@@ -213,6 +213,8 @@ func (t *totals) add(name string, r *crash.Result) {
 	t.rows += r.Rows
 	t.letters += r.Letters
 	t.models += r.Models
+	t.sets += r.Sets
+	t.samples += r.Samples
 	for trigger, n := range r.Hits {
 		point, rest, _ := strings.Cut(trigger, "@")
 		_, action, _ := strings.Cut(rest, "=")
@@ -224,8 +226,8 @@ func (t *totals) add(name string, r *crash.Result) {
 }
 
 func (t *totals) print(took time.Duration) {
-	fmt.Printf("\n%d schedules in %v, %d failed; %d had duplicate rows (%d with a slow machine alone to explain them), %d messages of two sets; %d rows of input, %d dead letters, %d models computed again\n",
-		t.schedules, took.Round(time.Second), t.failed, t.duplicates, t.slow, t.mixed, t.rows, t.letters, t.models)
+	fmt.Printf("\n%d schedules in %v, %d failed; %d had duplicate rows (%d with a slow machine alone to explain them), %d messages of two sets; %d rows of input, %d dead letters; computed again: %d feature sets, %d sampled rows, %d models\n",
+		t.schedules, took.Round(time.Second), t.failed, t.duplicates, t.slow, t.mixed, t.rows, t.letters, t.sets, t.samples, t.models)
 	fmt.Printf("actions: %v; ends with work in hand: %d; nudges of the embedded broker: %d\nfailpoints hit:\n", t.done, t.unfinished, t.nudges)
 	var names []string
 	for name := range t.hits {

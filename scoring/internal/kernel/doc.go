@@ -31,7 +31,7 @@
 // Where half of the numbers of rows or more are zero, as in indicators of categories and in images, the others are listed,
 // row by row, once for all panels, and the products go along the lists. Leaving out a product with zero changes no bit of a
 // feature: weights are finite where there are lists, so it would be zero, and adding zero changes at most the sign of a
-// zero, which no map tells from the other. A list of each row's own beats one of the columns in which any row of a tile
+// zero, which no map distinguishes from the other. A list of each row's own beats one of the columns in which any row of a tile
 // has a number, which are two to four times as many.
 //
 // # Numbers that are not finite

@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // operation is what becomes of the argument z of a feature.
 type operation int
@@ -27,8 +30,10 @@ func (p *Panels) operation(panel int, largest float32) operation {
 		return step
 	case Ramp:
 		return ramp
-	default:
+	case SquaredRamp:
 		return squaredRamp
+	default: // coordinates have no argument
+		panic(fmt.Sprint("kernel: no operation for map ", p.Map))
 	}
 }
 

@@ -15,8 +15,16 @@ var (
 	dims   = []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784, 1000}
 	counts = []int{1, Width - 1, Width, 2*Width + 5}
 	rows   = []int{0, 1, 2, 7, 8, 9}
-	maps   = []Map{Cosine, Step, Ramp, SquaredRamp, Coordinate}
+	maps   = allMaps()
 )
+
+// allMaps are all that there are, so that none is left untested.
+func allMaps() (all []Map) {
+	for m := range Map(mapCount) {
+		all = append(all, m)
+	}
+	return all
+}
 
 const (
 	guard     = Width // as far as a tile might go astray
@@ -106,8 +114,10 @@ func (p *problem) reference(row []float32, j int) float64 {
 		return math.Max(0, math.Copysign(1, z))
 	case Ramp:
 		return math.Max(z, 0)
-	default:
+	case SquaredRamp:
 		return math.Max(z, 0) * math.Max(z, 0)
+	default:
+		panic(fmt.Sprint("no reference for map ", p.m))
 	}
 }
 

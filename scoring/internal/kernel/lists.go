@@ -73,7 +73,7 @@ func (l *lists) fill(level simd.Level, x []float32, dim, width int) {
 	}
 }
 
-// mark notes which numbers are not zero and makes room for them.
+// mark records which numbers are not zero and makes room for them.
 func (l *lists) mark(level simd.Level, x []float32) {
 	l.nonzero = grown(l.nonzero, len(x)/64+2)
 	markNonzero(level, l.nonzero, x)

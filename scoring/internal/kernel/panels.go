@@ -18,6 +18,8 @@ const (
 	Ramp                   // max(z, 0)
 	SquaredRamp            // max(z, 0)²
 	Coordinate             // x_ω
+
+	mapCount = iota
 )
 
 // Affine says how raw rows are encoded: x_k = (raw_k − Shift[k])/Scale[k]. Both are [Dim].
@@ -75,7 +77,7 @@ func checkFeatures(m Map, dim int, omega, phase []float32, in *Affine) int {
 	return n
 }
 
-// Repack is Pack of at most as many features of the same map and width into the memory of p, which nobody else may use
+// Repack is Pack of at most as many features of the same map and width into the memory of p, which must not be in use
 // meanwhile.
 func (p *Panels) Repack(omega, phase []float32, in *Affine) {
 	n := checkFeatures(p.Map, p.Dim, omega, phase, in)

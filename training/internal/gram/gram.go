@@ -20,12 +20,19 @@ const (
 // Its totals take 8 bytes for each element of the upper triangle, in blocks of 48 by 48; once rows were added, the
 // buffer takes 4·bufferRows = 2048 bytes for each column, rounded up to 48 columns.
 type Gram struct {
+	Workers           int // goroutines at most, 0 means GOMAXPROCS
 	features, outputs int
 	coding            coding
 	totals            totals
 	buffer            []float32 // [panel][bufferRows][panelColumns], the rows that totals lack
 	pending           int       // rows in the buffer
 	tail              []float32 // the last columns of a row, reused
+}
+
+// Bytes returns what a Gram takes once rows were added.
+func Bytes(features, outputs int) int64 {
+	t := totals{columns: features + outputs + 1}
+	return 8*int64(t.blocks())*blockSize + 4*int64(t.panels())*(bufferRows+3)*panelColumns + 8*int64(t.columns)
 }
 
 // New returns the sum of no rows. features and outputs are positive.
@@ -58,7 +65,7 @@ func (g *Gram) Add(z, y []float32) {
 // flush adds the rows in the buffer, which are coded, to the totals.
 func (g *Gram) flush() {
 	if g.pending > 0 {
-		g.totals.add(g.buffer, g.pending)
+		g.totals.add(g.buffer, g.pending, g.Workers)
 		g.pending = 0
 	}
 }
@@ -119,7 +126,7 @@ func (g *Gram) Settled() *Moments {
 		m.coding.fix(buffer, g.pending)
 	}
 	m.totals = g.totals.clone()
-	m.totals.add(buffer, g.pending)
+	m.totals.add(buffer, g.pending, g.Workers)
 	return m
 }
 

@@ -47,9 +47,12 @@ func (t totals) at(i, j int) float64 {
 	return t.data[block*blockSize+i%panelColumns*panelColumns+j%panelColumns]
 }
 
-// add adds the products of the first rows of a buffer, at least one.
-func (t totals) add(buffer []float32, rows int) {
+// add adds the products of the first rows of a buffer, at least one, on up to limit goroutines where it is not 0.
+func (t totals) add(buffer []float32, rows, limit int) {
 	workers := parallel.Workers(t.blocks(), rows*t.columns*t.columns/2)
+	if limit > 0 {
+		workers = min(workers, limit)
+	}
 	if workers == 1 { // without the closure, which takes memory
 		for n := range t.blocks() {
 			t.addBlock(n, buffer, rows)

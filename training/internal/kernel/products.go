@@ -57,3 +57,6 @@ func addRow(c []float64, a, b []float32, rows int) {
 		c[j] += float64(sum[j])
 	}
 }
+
+// RoundUp returns the least multiple of step that is not below n.
+func RoundUp(n, step int) int { return (n + step - 1) / step * step }

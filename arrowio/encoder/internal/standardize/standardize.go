@@ -20,7 +20,7 @@ import (
 // Lanes is how many numbers the functions may leave to the caller at most before they can go on.
 const Lanes = 8
 
-// The bits that tell how far a float64 is from a point midway between two numbers of float32: with midway added, those
+// The bits that give how far a float64 is from a point midway between two numbers of float32: with midway added, those
 // of low are 0 from four units below to three above.
 const (
 	midway = 1<<28 + 4

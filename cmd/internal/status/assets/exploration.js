@@ -1,12 +1,12 @@
 // The newest exploration and its spectrum of scores.
 
-import { byId, el, hint, mark, meter, say } from './dom.js';
-import { ago, count, digits, duration, full, moment, plural } from './format.js';
+import { byId, el, mark, meter, say } from './dom.js';
+import { ago, count, digits, full, plural } from './format.js';
 import { Chart, axis, colour, line } from './charts.js';
 
 let nodes = null;
 
-const looks = { none: '', running: 'live', published: 'good', cancelled: 'warn', abandoned: 'bad' };
+const looks = { none: '', running: 'live', published: 'good', cancelled: 'warn', abandoned: 'bad', replaced: 'warn' };
 
 export function drawExploration({ exploration: e, process }) {
   if (!e) return;
@@ -16,48 +16,65 @@ export function drawExploration({ exploration: e, process }) {
   mark(badge, `badge ${looks[e.status] ?? ''}`);
   nodes.empty.hidden = e.status === 'running';
   say(nodes.empty, idle(e, process));
-  nodes.what.hidden = e.status === 'none';
+  drawMissing(e);
+  const described = Boolean(e.criterion);
+  nodes.what.hidden = nodes.ranges.hidden = !described;
   say(nodes.id, e.id ?? '');
-  say(nodes.what, `${e.criterion ?? ''} criterion, ${e.map ?? ''} map · keeps ${full(e.features ?? 0)} of ${full(e.candidates ?? 0)} candidates` +
-    ` in ${plural(e.dim ?? 0, 'dimension')} · bandwidth ${digits(e.sigma ?? 0)}`);
+  nodes.reason.hidden = !e.reason;
+  say(nodes.reason, e.reason ? `${why[e.status] ?? 'why'}: ${e.reason}` : '');
+  nodes.reason.classList.toggle('bad', e.status === 'abandoned');
+  if (described) {
+    say(nodes.what, `${e.criterion} criterion, ${e.map} map · keeps ${full(e.features)} of ${full(e.candidates)} candidates` +
+      ` in ${plural(e.dim, 'dimension')} · bandwidth ${digits(e.sigma)}`);
+    say(nodes.ranges, `${parts[e.from] ?? e.from}: ${plural(e.labelled_rows, 'labelled row')} of ${plural(e.partitions, 'partition')}` +
+      ` · sample rate ${digits(e.sample_rate)}, about ${plural(e.sample_rows, 'row')}`);
+  }
   drawProgress(e, process);
 }
+
+const why = { cancelled: 'why it was cancelled', abandoned: 'why it gave no feature set' };
+
+// Parts of the log, by exploration.from.
+const parts = { recent: 'the newest rows', earliest: 'rows from the first on', next: 'rows behind the last exploration' };
 
 /** idle says what there is while no exploration runs. */
 function idle(e, process) {
   if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} ${e.requests.length === 1 ? 'waits' : 'wait'} for the planner: ${e.requests.map((r) => r.reason || r.action).join('; ')}.`;
-  if (e.status === 'none') return 'No exploration is running, and there has been none. The first one starts by itself when the planner has enough events to calibrate on.';
+  if (e.status === 'none') return 'No exploration is running, and there has been none. The first one starts by itself when the log holds enough labelled rows.';
+  if (e.status === 'replaced') return 'The last exploration was planned by an earlier version and has not ended. It is planned anew.';
   return `No exploration is running. The last one, below, was planned ${ago(e.planned_at, process.time)} and is ${e.status}.`;
+}
+
+/** drawMissing says what keeps the planner from a plan. */
+function drawMissing(e) {
+  nodes.missing.hidden = !e.missing_rows && !e.fault;
+  say(nodes.missing, e.missing_rows ? `${plural(e.missing_rows, 'labelled row')} ${e.missing_rows === 1 ? 'is' : 'are'} missing for a plan (exploration.min_rows).`
+    : e.fault ? `No exploration could be planned: ${e.fault}` : '');
 }
 
 function drawProgress(e, process) {
   const running = e.status === 'running';
   nodes.progress.hidden = !running;
   if (!running) return;
-  const passes = e.rounds > 0 ? 2 * e.rounds : 1;
-  const first = e.sample_rows > 0 ? e.scored_rows / e.sample_rows : 0;
-  meter(nodes.bar, e.pass > 0 ? 1 : first);
-  nodes.bar.classList.toggle('done', e.pass > 0);
-  const rows = e.sample_rows > 0 ? `${full(e.scored_rows)} of ${full(e.sample_rows)} rows scored` : `${full(e.scored_rows)} rows scored, until the end of the log`;
-  say(nodes.rows, rows);
-  const deadline = e.deadline ? ` · deadline in ${duration(Math.max(0, (new Date(e.deadline) - new Date(process.time)) / 1000))}` : '';
-  say(nodes.since, `planned ${ago(e.planned_at, process.time)}${deadline}`);
-  hint(nodes.since, e.deadline ? `deadline ${moment(e.deadline)}` : '');
-  nodes.passes.hidden = passes === 1;
-  if (passes > 1) {
-    const doing = e.pool > 0 ? `choosing from a pool of ${full(e.pool)}` : e.pass > 0 ? 'scoring against what is unexplained' : 'scoring all candidates';
-    say(nodes.passes, `Pass ${e.pass + 1} of at most ${passes}, round ${Math.max(1, e.round ?? 1)}: ${doing}; ${full(e.kept ?? 0)} kept so far. ` +
-      `${e.checkpoints} of ${plural(e.partitions, 'partition')} with a checkpoint.`);
-  }
+  const scored = e.closed === e.partitions;
+  meter(nodes.bar, scored ? 1 : e.sample_rows > 0 ? e.scored_rows / e.sample_rows : 0);
+  nodes.bar.classList.toggle('done', scored);
+  say(nodes.rows, `${full(e.scored_rows)} of about ${full(e.sample_rows)} rows scored, ${full(e.closed)} of ${plural(e.partitions, 'partition')} done`);
+  say(nodes.since, `planned ${ago(e.planned_at, process.time)}`);
+  nodes.round.hidden = !e.round;
+  say(nodes.round, e.round ? `Features are chosen from the sample: round ${e.round} of at most ${e.rounds}.` : '');
 }
 
 function build() {
   const n = {
-    empty: el('p', { class: 'idle', id: 'exploration-idle' }), id: el('p', { class: 'mono id', id: 'exploration-id' }), what: el('p', { class: 'muted' }),
-    bar: el('div', { class: 'bar' }), rows: el('span', { id: 'exploration-rows' }), since: el('span', { class: 'muted' }), passes: el('p', { class: 'note' }),
+    empty: el('p', { class: 'idle', id: 'exploration-idle' }), missing: el('p', { class: 'note', id: 'exploration-missing' }),
+    id: el('p', { class: 'mono id', id: 'exploration-id' }), reason: el('p', { class: 'note', id: 'exploration-reason' }),
+    what: el('p', { class: 'muted' }), ranges: el('p', { class: 'muted', id: 'exploration-ranges' }),
+    bar: el('div', { class: 'bar' }), rows: el('span', { id: 'exploration-rows' }), since: el('span', { class: 'muted' }),
+    round: el('p', { class: 'note', id: 'exploration-round' }),
   };
-  n.progress = el('div', { class: 'progress' }, n.bar, el('p', { class: 'ends' }, n.rows, n.since), n.passes);
-  byId('exploration').append(n.empty, n.id, n.what, n.progress);
+  n.progress = el('div', { class: 'progress' }, n.bar, el('p', { class: 'ends' }, n.rows, n.since), n.round);
+  byId('exploration').append(n.empty, n.missing, n.id, n.reason, n.what, n.ranges, n.progress);
   return n;
 }
 
@@ -68,7 +85,6 @@ let shown = null; // what the chart was drawn from
 
 const units = {
   correlation: { title: 'Correlation with the label, by rank', axis: 'correlation', value: 'correlation' },
-  residual: { title: 'Correlation with what the kept features leave unexplained, by rank', axis: 'correlation', value: 'correlation' },
   norm: { title: 'Norm of the score, √energy, by rank', axis: '‖Ŝ‖', value: '‖Ŝ‖' },
   criterion: { title: 'Criterion of the features that were kept, in the order of choice', axis: 'criterion', value: 'criterion' },
 };
@@ -95,7 +111,7 @@ function note(s, e) {
   const rows = plural(s.rows, 'row');
   const thinned = s.every > 1 ? ` One in ${s.every} candidates is looked at.` : '';
   if (s.unit === 'criterion') return `From the published set: ${rows} scored, ${full(s.above)} of ${full(s.candidates)} features above the level of noise.`;
-  const kept = s.unit === 'norm' || e.criterion === 'correlation' ? `The best ${full(s.cutoff_rank)} are kept` : `The best ${full(s.cutoff_rank)} are the pool from which features are chosen`;
+  const kept = s.unit === 'norm' || e.criterion === 'correlation' ? `The best ${full(s.cutoff_rank)} are kept` : `The best ${full(s.cutoff_rank)} are the pool of the first round`;
   const confidence = s.unit === 'norm'
     ? 'The band holds the norms of all expectations at once with 95 % confidence.'
     : `Candidates that have nothing to do with the label stay in the shaded band, below ${digits(s.noise)}, with 95 % confidence; about ${full(s.above)} lie above it.`;

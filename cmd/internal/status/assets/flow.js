@@ -4,9 +4,9 @@
 import { byId, el, hint, mark, say } from './dom.js';
 import { ago, count, digits, duration, full, percent, plural, rate } from './format.js';
 
-// The two ways from events, as in the documentation.
+// The two ways from events, as in the documentation; topics side by side are written by one stage and read by the next.
 const lanes = [
-  { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', ':scores', 'select', ':feature-sets'] },
+  { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', [':scores', ':samples'], 'select', ':feature-sets'] },
   { name: 'use them', nodes: ['featurize', ':features', 'train', ':models'] },
 ];
 
@@ -26,9 +26,10 @@ function build() {
     nodes.set(name, node);
     return node.root;
   };
+  const place = (name) => (Array.isArray(name) ? el('div', { class: 'pair' }, ...name.map(add)) : add(name));
   byId('flow').append(
     el('div', { class: 'source' }, add(':events')),
-    ...lanes.map((lane) => el('div', { class: 'lane', 'aria-label': lane.name }, ...lane.nodes.map(add))),
+    ...lanes.map((lane) => el('div', { class: 'lane', 'aria-label': lane.name }, ...lane.nodes.map(place))),
     el('div', { class: 'sink' }, el('span', { class: 'refused' }, 'what could not be used'), add(':dead-letters')),
   );
   return nodes;
@@ -100,15 +101,16 @@ function drawLag(node, stage) {
 // What the topics say of a stage.
 const facts = {
   calibrate({ exploration: e, process }) {
+    if (e.missing_rows) return `${plural(e.missing_rows, 'labelled row')} missing for a plan`;
     if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} to plan`;
     return e.status === 'none' ? 'nothing planned yet' : `planned #${e.sequence} ${ago(e.planned_at, process.time)}`;
   },
   subsample({ exploration: e }) {
     if (e.status !== 'running') return 'no exploration is running';
-    if (e.pass > 0) return `pass ${e.pass + 1} over ${count(e.scored_rows)} rows`;
-    return e.sample_rows > 0 ? `${count(e.scored_rows)} of ${count(e.sample_rows)} rows scored` : `${count(e.scored_rows)} rows scored`;
+    return `${count(e.scored_rows)} of about ${count(e.sample_rows)} rows scored`;
   },
-  select({ history, process }) {
+  select({ exploration: e, history, process }) {
+    if (e.status === 'running' && e.round) return `round ${e.round} of at most ${e.rounds}`;
     const current = history.sets.find((set) => set.current);
     return current ? `published #${current.sequence} ${ago(current.published, process.time)}` : 'no feature set yet';
   },

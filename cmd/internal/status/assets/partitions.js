@@ -80,13 +80,13 @@ function scored(node, s, exploration, process) {
     say(node.barText, '–');
     return;
   }
-  const target = s.quota || (s.end_offset >= 0 ? s.end_offset : 0);
-  const done = s.closed ? 1 : s.quota ? s.scored / s.quota : target ? s.next / target : 0;
-  meter(node.bar, done);
+  const empty = s.start_offset === s.end_offset;
+  meter(node.bar, s.closed ? 1 : (s.next - s.start_offset) / (s.end_offset - s.start_offset));
   node.bar.classList.toggle('done', Boolean(s.closed));
-  const of = s.quota ? ` of ${count(s.quota)}` : '';
-  say(node.barText, `${count(s.scored)}${of}${s.closed ? ` · ${s.quota && s.scored >= s.quota ? closings.quota : closings[s.closed] ?? s.closed}` : ''}`);
-  cell.title = s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : 'no checkpoint yet';
+  const closed = s.closed ? ` · ${closings[s.closed] ?? s.closed}` : '';
+  say(node.barText, empty ? 'nothing to read' : `${count(s.scored)} of ${count(s.expected)}${closed}`);
+  const range = `offsets ${full(s.start_offset)} to ${full(s.end_offset)}; `;
+  cell.title = empty ? '' : range + (s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : 'no checkpoint yet');
 }
 
-const closings = { quota: 'full', end: 'at its end', deadline: 'deadline' };
+const closings = { quota: 'full', end: 'at its end', lost: 'rows are gone' };

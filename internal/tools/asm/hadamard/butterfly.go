@@ -32,8 +32,8 @@ func strided(base, stride reg.GPVirtual) address {
 	}
 }
 
-// held are vectors in registers on their way through some levels.
-type held struct {
+// registers hold vectors on their way through some levels.
+type registers struct {
 	isa
 	data []reg.VecPhysical
 	// spare are registers of no value.
@@ -41,8 +41,8 @@ type held struct {
 }
 
 // load returns vectors of src times those of diag; a nil diag is a diagonal of ones.
-func (v isa) load(src, diag address, vectors int) *held {
-	h := &held{isa: v, data: append([]reg.VecPhysical(nil), v.regs[:vectors]...)}
+func (v isa) load(src, diag address, vectors int) *registers {
+	h := &registers{isa: v, data: append([]reg.VecPhysical(nil), v.regs[:vectors]...)}
 	h.spare = append(h.spare, v.regs[vectors:len(v.regs)-len(v.strides)]...)
 	for i, r := range h.data {
 		VMOVUPS(src(i), r)
@@ -56,14 +56,14 @@ func (v isa) load(src, diag address, vectors int) *held {
 }
 
 // store writes the vectors.
-func (h *held) store(dst address) {
+func (h *registers) store(dst address) {
 	for i, r := range h.data {
 		VMOVUPS(r, dst(i))
 	}
 }
 
 // acrossVectors does the levels between vectors, the greatest distance first.
-func (h *held) acrossVectors() {
+func (h *registers) acrossVectors() {
 	for stride := len(h.data) / 2; stride > 0; stride /= 2 {
 		for i := range h.data {
 			if i&stride == 0 {
@@ -75,7 +75,7 @@ func (h *held) acrossVectors() {
 
 // butterfly replaces vectors i and j by their sum and their difference. The sum goes to a spare register, and the one
 // that it leaves becomes spare, the last to be taken again.
-func (h *held) butterfly(i, j int) {
+func (h *registers) butterfly(i, j int) {
 	sum := h.spare[0]
 	VADDPS(h.data[j], h.data[i], sum)
 	VSUBPS(h.data[j], h.data[i], h.data[j])
@@ -85,7 +85,7 @@ func (h *held) butterfly(i, j int) {
 
 // acrossLanes does the levels within vectors. A product with ±1 is exact, so the fused operation rounds as the sum or
 // the difference does.
-func (h *held) acrossLanes() {
+func (h *registers) acrossLanes() {
 	for level, stride := range h.strides {
 		for i, r := range h.data {
 			swapped := h.spare[i%len(h.spare)]

@@ -14,7 +14,7 @@ type tile struct {
 	isa
 	rows, vectors int
 	offset        int
-	// prefix tells the labels of a tile from those of others in the function.
+	// prefix separates the labels of a tile from those of others in the function.
 	prefix string
 }
 

@@ -77,7 +77,7 @@ func (s isa) step(zero, scratch, z reg.Register) {
 	VORPS(scratch, z, z)
 }
 
-// markNear notes where |z| is below farthest: in mask k at 512 bits, in near at 256.
+// markNear marks where |z| is below farthest: in mask k at 512 bits, in near at 256.
 func (s isa) markNear(z, near reg.Register, k reg.OpmaskPhysical) {
 	const less = 17 // ordered, quiet
 	if s.wide() {
@@ -89,7 +89,7 @@ func (s isa) markNear(z, near reg.Register, k reg.OpmaskPhysical) {
 	VCMPPS(U8(less), farthest, near, near)
 }
 
-// keepNear clears z where markNear noted nothing.
+// keepNear clears z where markNear marked nothing.
 func (s isa) keepNear(z, near reg.Register, k reg.OpmaskPhysical) {
 	if s.wide() {
 		VMOVAPS_Z(z, k, z)

@@ -1,0 +1,138 @@
+package encoder
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// LabelCounter counts the labelled rows of records and collects their classes; it reads the label columns alone. It
+// belongs to one goroutine; counters of several parts of a log are merged afterwards, in any order.
+type LabelCounter struct {
+	options Options
+	// kinds are the labels met, by the kind that they have in a record: which one is meant is for calibration to say.
+	kinds map[Kind]*learnedLabel
+
+	// schema is the one seen last, columns and met what it has.
+	schema  *arrow.Schema
+	columns []int
+	met     *learnedLabel // nil = no label that can be used
+
+	arrays  []arrow.Array
+	scratch scratch
+}
+
+// NewLabelCounter returns a counter that has seen nothing. The options are valid ([Options.Validate]).
+func NewLabelCounter(o Options) *LabelCounter {
+	return &LabelCounter{options: o.withDefaults(), kinds: make(map[Kind]*learnedLabel)}
+}
+
+// Add counts the rows of a record. One without the label columns, or with a label that does not fit the task, has no labelled
+// rows.
+func (c *LabelCounter) Add(rec arrow.Record) {
+	if rec.Schema() != c.schema {
+		c.bind(rec.Schema())
+	}
+	if c.met == nil {
+		return
+	}
+	c.arrays = c.arrays[:0]
+	for _, column := range c.columns {
+		c.arrays = append(c.arrays, rec.Column(column))
+	}
+	inBlocks(int(rec.NumRows()), len(c.columns), func(block picked) { c.met.learn(c.arrays, block, &c.scratch) })
+	clear(c.arrays)
+}
+
+// bind finds the label in a schema.
+func (c *LabelCounter) bind(schema *arrow.Schema) {
+	c.schema, c.met = schema, nil
+	fresh := newLearnedLabel(&c.options)
+	columns, faults := findLabel(nil, schema, c.options.Label, fresh.kind)
+	kind, fault := fresh.kindOf(schema, columns)
+	if len(faults) > 0 || fault != "" || len(columns) == 0 || kind == kindAny {
+		return
+	}
+	c.columns, c.met = columns, c.of(kind)
+}
+
+// of returns what is counted of a kind.
+func (c *LabelCounter) of(kind Kind) *learnedLabel {
+	if c.kinds[kind] == nil {
+		label := newLearnedLabel(&c.options)
+		label.become(kind)
+		c.kinds[kind] = &label
+	}
+	return c.kinds[kind]
+}
+
+// Merge adds what other counted.
+func (c *LabelCounter) Merge(other *LabelCounter) {
+	for kind, label := range other.kinds {
+		c.of(kind).merge(label)
+	}
+}
+
+// Rows is the number of labelled rows with a label of the kind.
+func (c *LabelCounter) Rows(kind Kind) int64 {
+	if c.kinds[kind] == nil {
+		return 0
+	}
+	return c.kinds[kind].rows
+}
+
+// MostRows is the number of labelled rows of the kind that has the most.
+func (c *LabelCounter) MostRows() (most int64) {
+	for kind := range c.kinds {
+		most = max(most, c.Rows(kind))
+	}
+	return most
+}
+
+// Classes are the names of the classes met in rows with a label of the kind, in the order that [Options.Classes] describes;
+// none for a regression. Too many of them, or one, are none as well: a [Calibrator] says what is wrong with them.
+func (c *LabelCounter) Classes(kind Kind) []string {
+	label := c.kinds[kind]
+	if label == nil || label.regresses() || label.tooLarge || label.texts.long {
+		return nil
+	}
+	names, beyond := label.seenClasses()
+	if beyond || len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// merge adds what other, a label of the same kind, learned of rows and classes.
+func (l *learnedLabel) merge(other *learnedLabel) {
+	l.rows += other.rows
+	l.unseen += other.unseen
+	l.beyond, l.tooLarge = l.beyond || other.beyond, l.tooLarge || other.tooLarge
+	for k, n := range other.bools {
+		l.bools[k] += n
+	}
+	for v, n := range other.numbers {
+		if _, seen := l.numbers[v]; !seen && len(l.numbers) >= MaxClasses {
+			l.beyond = true
+			continue
+		}
+		l.numbers[v] += n
+	}
+	for _, v := range slices.Clone(other.texts.values()) {
+		l.texts.add(v)
+	}
+	if other.texts.beyond || other.texts.long {
+		l.texts.beyond, l.texts.long = l.texts.beyond || other.texts.beyond, l.texts.long || other.texts.long
+		l.texts.rows = nil
+	}
+}
+
+// LabelKind is the kind that the label of the options has in a schema; ok is false where it has none that can be used.
+func LabelKind(o Options, schema *arrow.Schema) (kind Kind, ok bool) {
+	c := NewLabelCounter(o)
+	c.bind(schema)
+	if c.met == nil {
+		return kindAny, false
+	}
+	return c.met.kind, true
+}

@@ -1,0 +1,209 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Samples are scored rows of one partition as subsample sampled them, encoded, in the order of their ordinals. They are the
+// value of a message of the samples topic, under the key of the exploration's checkpoints.
+type Samples struct {
+	SpecHash  string
+	Partition int32
+	Dim       int
+	Ordinal   []int64   // ascending, [rows]
+	X         []float32 // row-major [rows·Dim]
+	Targets   scoring.Targets
+}
+
+// Headers of a message of samples.
+const (
+	headerSampleSpec  = "eerf-spec-hash"
+	headerSamplePart  = "eerf-partition"
+	headerSampleFirst = "eerf-first-ordinal"
+)
+
+// Rows is the number of rows.
+func (s *Samples) Rows() int { return len(s.Ordinal) }
+
+// Reset empties s and keeps its memory.
+func (s *Samples) Reset() {
+	s.Ordinal, s.X = s.Ordinal[:0], s.X[:0]
+	s.Targets.Class, s.Targets.Values = s.Targets.Class[:0], s.Targets.Values[:0]
+}
+
+// Append copies row i of other to the end.
+func (s *Samples) Append(other *Samples, i int) {
+	s.Ordinal = append(s.Ordinal, other.Ordinal[i])
+	s.X = append(s.X, other.X[i*s.Dim:(i+1)*s.Dim]...)
+	s.Targets.Outputs = other.Targets.Outputs
+	if other.Targets.Class != nil {
+		s.Targets.Class = append(s.Targets.Class, other.Targets.Class[i])
+		return
+	}
+	k := other.Targets.Outputs
+	s.Targets.Values = append(s.Targets.Values, other.Targets.Values[i*k:(i+1)*k]...)
+}
+
+// Slice is a view of rows first..next-1.
+func (s *Samples) Slice(first, next int) *Samples {
+	view := &Samples{
+		SpecHash: s.SpecHash, Partition: s.Partition, Dim: s.Dim, Ordinal: s.Ordinal[first:next], X: s.X[first*s.Dim : next*s.Dim],
+		Targets: scoring.Targets{Outputs: s.Targets.Outputs},
+	}
+	if k := s.Targets.Outputs; s.Targets.Class != nil {
+		view.Targets.Class = s.Targets.Class[first:next]
+	} else {
+		view.Targets.Values = s.Targets.Values[first*k : next*k]
+	}
+	return view
+}
+
+// SampleMark says of a partition where its samples begin and what they are. Its zero value marks no row.
+type SampleMark struct {
+	// FirstOffset of the samples topic: no row that the mark counts stands before it.
+	FirstOffset int64 `json:"first_offset"`
+	Rows        int64 `json:"rows"`
+	// Checksum chains the rows in the order of their ordinals: XXH64 of the checksum before and of ordinal, x and y of the
+	// row, all little-endian.
+	Checksum uint64 `json:"checksum,string"`
+}
+
+// Add counts the rows of s from row first on.
+func (m *SampleMark) Add(s *Samples, first int) {
+	var buffer []byte
+	for i := first; i < s.Rows(); i++ {
+		buffer = binary.LittleEndian.AppendUint64(buffer[:0], m.Checksum)
+		buffer = binary.LittleEndian.AppendUint64(buffer, uint64(s.Ordinal[i]))
+		for _, v := range s.X[i*s.Dim : (i+1)*s.Dim] {
+			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		}
+		if s.Targets.Class != nil {
+			buffer = binary.LittleEndian.AppendUint32(buffer, uint32(s.Targets.Class[i]))
+		} else {
+			for _, v := range s.Targets.Values[i*s.Targets.Outputs : (i+1)*s.Targets.Outputs] {
+				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+			}
+		}
+		m.Checksum = xxhash.Sum64(buffer)
+		m.Rows++
+	}
+}
+
+// Validate reports every inconsistency between the parts.
+func (s *Samples) Validate() error {
+	rows, k := s.Rows(), s.Targets.Outputs
+	switch {
+	case rows == 0 || s.Dim < 1 || k < 1 || s.Partition < 0:
+		return fmt.Errorf("%d rows of %d dimensions and %d outputs of partition %d", rows, s.Dim, k, s.Partition)
+	case len(s.X) != rows*s.Dim:
+		return fmt.Errorf("%d numbers for %d rows of %d dimensions", len(s.X), rows, s.Dim)
+	case (s.Targets.Class == nil) == (s.Targets.Values == nil):
+		return fmt.Errorf("want either classes or outputs")
+	case s.Targets.Class != nil && len(s.Targets.Class) != rows, s.Targets.Values != nil && len(s.Targets.Values) != rows*k:
+		return fmt.Errorf("%d classes or %d outputs for %d rows of %d", len(s.Targets.Class), len(s.Targets.Values), rows, k)
+	}
+	last := int64(-1)
+	for _, ordinal := range s.Ordinal {
+		if ordinal <= last {
+			return fmt.Errorf("ordinal %d after %d: ordinals ascend from 0", ordinal, last)
+		}
+		last = ordinal
+	}
+	for _, class := range s.Targets.Class {
+		if class < 0 || int(class) >= k {
+			return fmt.Errorf("class %d is not within 0..%d", class, k-1)
+		}
+	}
+	if !finite32(s.X) || !finite32(s.Targets.Values) {
+		return fmt.Errorf("a number is not finite")
+	}
+	return checkName("spec hash", s.SpecHash)
+}
+
+type samplesDocument struct {
+	FormatVersion int `json:"format_version"`
+	Dim           int `json:"dim"`
+	Outputs       int `json:"outputs"`
+}
+
+// EncodeSamples returns the value and the headers of the message for s.
+func EncodeSamples(s *Samples) ([]byte, []Header, error) {
+	if err := s.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("encode samples of partition %d: %w", s.Partition, err)
+	}
+	y := int32Column("class", s.Targets.Class)
+	if s.Targets.Class == nil {
+		y = listColumn(float32Column("y", s.Targets.Values), s.Rows(), s.Targets.Outputs)
+	}
+	value, err := encodeMessage(KeySamples, samplesDocument{FormatVersion, s.Dim, s.Targets.Outputs}, nil,
+		int64Column("ordinal", s.Ordinal), listColumn(float32Column("x", s.X), s.Rows(), s.Dim), y)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode samples of partition %d: %w", s.Partition, err)
+	}
+	return value, []Header{
+		textHeader(headerSampleSpec, s.SpecHash), numberHeader(headerSamplePart, int64(s.Partition)),
+		numberHeader(headerSampleFirst, s.Ordinal[0]),
+	}, nil
+}
+
+// SamplesOf reports whether headers are of samples of that spec and partition.
+func SamplesOf(headers []Header, specHash string, partition int32) bool {
+	r := readHeaders(headers)
+	return r.text(headerSampleSpec) == specHash && r.number(headerSamplePart, 32) == int64(partition) && r.err == nil
+}
+
+// DecodeSamples reads a message that [EncodeSamples] wrote. The result is valid ([Samples.Validate]).
+func DecodeSamples(dec *arrowio.Decoder, value []byte, headers []Header) (*Samples, error) {
+	r := readHeaders(headers)
+	s := &Samples{SpecHash: r.text(headerSampleSpec), Partition: int32(r.number(headerSamplePart, 32))}
+	if r.err != nil {
+		return nil, fmt.Errorf("decode samples: %w", r.err)
+	}
+	var doc samplesDocument
+	rec, err := decodeMessage(dec, value, KeySamples, &doc)
+	if err != nil {
+		return nil, fmt.Errorf("decode samples: %w", err)
+	}
+	defer rec.Release()
+	if doc.Dim < 1 || doc.Outputs < 1 {
+		return nil, fmt.Errorf("decode samples: %w: %d dimensions, %d outputs", ErrMalformed, doc.Dim, doc.Outputs)
+	}
+	s.Dim, s.Targets.Outputs = doc.Dim, doc.Outputs
+	if err := readSamples(rec, s); err != nil {
+		return nil, fmt.Errorf("decode samples: %w", err)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("decode samples: %w: %w", ErrMalformed, err)
+	}
+	return s, nil
+}
+
+// readSamples copies the columns.
+func readSamples(rec arrow.Record, s *Samples) error {
+	ordinal, err := int64Values(rec, "ordinal")
+	if err != nil {
+		return err
+	}
+	x, err := float32Lists(rec, "x", s.Dim)
+	if err != nil {
+		return err
+	}
+	s.Ordinal, s.X = slices.Clone(ordinal), slices.Clone(x)
+	if rec.Schema().HasField("class") {
+		class, err := int32Values(rec, "class")
+		s.Targets.Class = slices.Clone(class)
+		return err
+	}
+	y, err := float32Lists(rec, "y", s.Targets.Outputs)
+	s.Targets.Values = slices.Clone(y)
+	return err
+}

@@ -1,0 +1,99 @@
+package methods
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// TestKernelFunctionsAreThoseThatFeaturesApproximate compares kernels with the means of two hundred thousand features, which
+// are within five standard errors of them, and the matrix of all pairs with the kernel of each.
+func TestKernelFunctionsAreThoseThatFeaturesApproximate(t *testing.T) {
+	const rows, dim = 5, 3
+	x := normalRows(2, rows, dim)
+	for i := range x {
+		x[i] *= 0.6
+	}
+	for _, c := range kernelCandidates(dim) {
+		k, err := KernelOf(c)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		c.Count = 200000
+		tolerance := 0.012
+		switch c.Map {
+		case scoring.MapLinear: // all coordinates
+			c.Count, tolerance = dim, 1e-6
+		case scoring.MapArcCosine2: // its products have long tails
+			tolerance = 0.04
+		}
+		phi, matrix := features(c.DrawAll(), x, rows), kernelMatrix(k, x, rows, dim)
+		for i := range rows {
+			for j := range rows {
+				got := KernelFactor(c.Map) * dot(phi[i*c.Count:(i+1)*c.Count], phi[j*c.Count:(j+1)*c.Count]) / float64(c.Count)
+				near(t, fmt.Sprintf("%v, %v, order %v", c.Map, c.Distribution, c.Nu), matrix[i*rows+j], got, tolerance*max(1, 2*got))
+			}
+		}
+	}
+}
+
+// kernelCandidates are those of every feature map and distribution whose kernel is known. Where the bandwidth matters, it is
+// not 1, so that a misplaced one shows.
+func kernelCandidates(dim int) (all []scoring.Candidates) {
+	for _, d := range []scoring.Distribution{scoring.Gaussian, scoring.Cauchy, scoring.Laplace} {
+		all = append(all, scoring.Candidates{Distribution: d, Sigma: 1.4, Dim: dim, Count: 1})
+	}
+	for _, nu := range []float64{0.5, 1.5, 2.5} {
+		all = append(all, scoring.Candidates{Distribution: scoring.Matern, Nu: nu, Sigma: 1.4, Dim: dim, Count: 1})
+	}
+	for _, m := range []scoring.Map{scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2} {
+		all = append(all, scoring.Candidates{Map: m, Sigma: 1, Dim: dim, Count: 1})
+	}
+	return append(all, scoring.Candidates{Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Dim: dim, Count: 1})
+}
+
+// TestArcCosineKernelsScaleWithTheBandwidth, which kernelCandidates leaves at 1.
+func TestArcCosineKernelsScaleWithTheBandwidth(t *testing.T) {
+	for _, m := range []scoring.Map{scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2} {
+		c := scoring.Candidates{Map: m, Sigma: 1.7, Dim: 3, Count: 200000}
+		x := []float32{0.5, -1, 0.3, 0.2, 0.1, 0.9}
+		k, err := KernelOf(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phi := features(c.DrawAll(), x, 2)
+		want := k(x[:3], x[3:])
+		near(t, m.String(), 2*dot(phi[:c.Count], phi[c.Count:])/float64(c.Count), want, 0.03*want)
+		if v := k(x[:3], []float32{0, 0, 0}); m == scoring.MapArcCosine0 && v != 0.5 || m != scoring.MapArcCosine0 && v != 0 {
+			t.Errorf("%v: kernel with a zero row is %v", m, v)
+		}
+	}
+}
+
+func TestKernelOfAMixIsThatOfItsFeatures(t *testing.T) {
+	c := scoring.Candidates{Sigma: 1, Mix: []float64{0.5, 4}, Dim: 3, Count: 200000}
+	x := []float32{0.5, -1, 0.3, 0.2, 0.1, 0.9}
+	k, err := KernelOf(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phi := features(c.DrawAll(), x, 2)
+	near(t, "mix", 2*dot(phi[:c.Count], phi[c.Count:])/float64(c.Count), k(x[:3], x[3:]), 0.012) // about five standard errors
+	c.Distribution, c.Nu = scoring.Matern, 0.7
+	if _, err := KernelOf(c); err == nil {
+		t.Error("a kernel without a form is not refused in a mix")
+	}
+}
+
+func TestKernelsWithoutAFormAreRefused(t *testing.T) {
+	_, err := KernelOf(scoring.Candidates{Distribution: scoring.Matern, Nu: 0.7, Sigma: 1, Dim: 1, Count: 1})
+	if err == nil || !strings.Contains(err.Error(), "order 0.7") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := KernelOf(scoring.Candidates{}); err == nil {
+		t.Error("a kernel of nothing")
+	}
+}

@@ -1,0 +1,175 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/subsample"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// explored is a feature set as it stands on its topic, with what an undisturbed computation makes of its ranges.
+type explored struct {
+	*wire.FeatureSet
+	id string
+
+	spec  *wire.Spec
+	again *wire.FeatureSet
+	rows  [partitions]sampled
+}
+
+// sampled is what an exploration sampled of a partition, row by row.
+type sampled struct {
+	scored  map[int64]scoredRow // by ordinal
+	refused map[[2]int64]bool   // by offset and row; whole messages are the row whole
+}
+
+// scoredRow is a row with a label, encoded.
+type scoredRow struct {
+	x, y  []float32
+	class int32
+}
+
+// explore plans and selects again what a lineage names, in one goroutine, on the rows in memory.
+func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (*explored, error) {
+	e := &explored{FeatureSet: set, id: set.ID()}
+	var err error
+	if e.spec, err = r.planAgain(ctx, set.Lineage); err != nil {
+		return nil, err
+	}
+	bank := subsample.NewBank(e.spec, 0, 1)
+	checkpoints := map[int32]*wire.Checkpoint{}
+	var samples []*wire.Samples
+	for _, part := range e.spec.Partitions {
+		core, err := subsample.New(e.spec, bank, part, nil)
+		if err != nil {
+			return nil, err
+		}
+		err = r.eachMessage(e.spec, part, func(offset int64, rows rowsOf) error {
+			if rows.err != nil {
+				core.Refuse(offset + 1)
+				return nil
+			}
+			_, err := core.Add(offset, rows.batches)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !part.Empty() {
+			checkpoints[part.Partition] = core.Checkpoint(time.Time{})
+			samples = append(samples, core.Samples())
+		}
+		if e.rows[part.Partition], err = r.sampledRows(e.spec, part); err != nil {
+			return nil, err
+		}
+	}
+	sums, lineage := selection.Merge(e.spec, checkpoints)
+	var sample *scoring.Sample
+	if e.spec.Criterion.NeedsRows() {
+		sample = selection.NewSample(e.spec, samples...)
+	}
+	e.again, err = selection.Select(e.spec, sums, lineage, sample, time.Time{}, selection.Options{Workers: 1})
+	return e, err
+}
+
+// planAgain plans on a broker that holds of the input what the log held when the plan was made.
+func (r *run) planAgain(ctx context.Context, lineage wire.Lineage) (*wire.Spec, error) {
+	broker, names := pipelinetest.NewBroker(), r.loaded.Stages.Topics
+	if _, err := topics.Create(ctx, broker, names); err != nil {
+		return nil, err
+	}
+	last := &wire.Spec{}
+	for _, part := range lineage.Partitions {
+		if part.Partition < 0 || part.Partition >= partitions || part.EndOffset > allMessages {
+			return nil, fmt.Errorf("exploration %d reads %+v", lineage.Sequence, part)
+		}
+		for _, m := range r.input[part.Partition][:part.EndOffset] {
+			if _, err := broker.Produce(ctx, names.Events, int(part.Partition), []pipeline.Record{{Value: m.Value}}); err != nil {
+				return nil, err
+			}
+		}
+		last.Partitions = append(last.Partitions, wire.Partition{Partition: part.Partition, EndOffset: part.StartOffset})
+	}
+	planned, err := calibrate.Plan(ctx, &calibrate.Log{Broker: broker, Logger: zap.NewNop(), Topics: names}, r.loaded.Stages.Plan(),
+		calibrate.Request{From: lineage.From, Last: last, Sequence: lineage.Sequence})
+	if err != nil {
+		return nil, fmt.Errorf("plan exploration %d again: %w", lineage.Sequence, err)
+	}
+	return planned.Spec, nil
+}
+
+// rowsOf is a message of events as an exploration reads it; err says why it is refused whole.
+type rowsOf struct {
+	batches []arrow.Record
+	err     error
+}
+
+// eachMessage visits the messages of a range.
+func (r *run) eachMessage(spec *wire.Spec, part wire.Partition, visit func(offset int64, rows rowsOf) error) error {
+	reader := events.NewReader(spec.Limits, spec.Encoder)
+	for offset := part.StartOffset; offset < part.EndOffset; offset++ {
+		batches, fault := reader.Read(r.input[part.Partition][offset].Value)
+		err := visit(offset, rowsOf{batches, fault})
+		events.Release(batches)
+		if err != nil {
+			return fmt.Errorf("event %d of partition %d: %w", offset, part.Partition, err)
+		}
+	}
+	return nil
+}
+
+// sampledRows says of each row of a range what the exploration does with it: the definition, without sums and quotas.
+func (r *run) sampledRows(spec *wire.Spec, part wire.Partition) (sampled, error) {
+	s := sampled{map[int64]scoredRow{}, map[[2]int64]bool{}}
+	var rows encoder.Rows
+	first, outputs := int64(0), spec.Encoder.Outputs()
+	err := r.eachMessage(spec, part, func(offset int64, m rowsOf) error {
+		if m.err != nil {
+			s.refused[[2]int64{offset, whole}] = true
+			return nil
+		}
+		ofMessage := int32(0)
+		for _, batch := range m.batches {
+			if err := spec.Encoder.Encode(&rows, batch, nil); err != nil {
+				return err
+			}
+			takes := func(row int32) bool {
+				return scoring.Sampled(scoring.Hash(spec.SampleSeed, part.Partition, first+int64(row)), spec.SampleRate)
+			}
+			for _, bad := range rows.Rejected {
+				if bad.Labelled && takes(bad.Row) {
+					s.refused[[2]int64{offset, int64(ofMessage + bad.Row)}] = true
+				}
+			}
+			for i, row := range rows.Row[:rows.N] {
+				if !rows.Labelled[i] || !takes(row) {
+					continue
+				}
+				one := scoredRow{x: slices.Clone(rows.X[i*rows.Dim : (i+1)*rows.Dim])}
+				if rows.Targets.Class != nil {
+					one.class = rows.Targets.Class[i]
+				} else {
+					one.y = slices.Clone(rows.Targets.Values[i*outputs : (i+1)*outputs])
+				}
+				s.scored[first+int64(row)] = one
+			}
+			first, ofMessage = first+batch.NumRows(), ofMessage+int32(batch.NumRows())
+		}
+		return nil
+	})
+	return s, err
+}

@@ -1,0 +1,106 @@
+package scoring
+
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// DefaultRounds is R, the rounds of the residual criterion where nothing else is said.
+const DefaultRounds = 3
+
+// SelectOptions say what [SelectFrom] chooses and with what means.
+type SelectOptions struct {
+	// Criterion is what candidates are chosen by.
+	Criterion Criterion
+	// Features is M.
+	Features int
+	// Rounds is R, for a criterion that has rounds; 0 means [DefaultRounds], and more than Features are as many as Features.
+	Rounds int
+	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
+	Workers int
+	// Progress is called before each round with its number, from 1 on; nil for nobody.
+	Progress func(round int)
+}
+
+// check reports options that nothing can be selected by.
+func (o SelectOptions) check() error {
+	if err := criterionNames.check(uint8(o.Criterion)); err != nil {
+		return fmt.Errorf("select features: %w", err)
+	}
+	if o.Rounds < 0 || o.Workers < 0 {
+		panic(fmt.Sprintf("scoring: selection in %d rounds by %d workers", o.Rounds, o.Workers))
+	}
+	return nil
+}
+
+// rounds returns R.
+func (o SelectOptions) rounds() int {
+	rounds := o.Rounds
+	if rounds == 0 {
+		rounds = DefaultRounds
+	}
+	return max(min(rounds, o.Features), 1)
+}
+
+// SelectFrom chooses o.Features of the candidates of sums. Criteria that go by sums alone ([Select]) read neither bank nor
+// sample, which may be nil. For the others ([Criterion.NeedsRows]) sums are those of the rows of the sample against the
+// bank's candidates, whatever the partitions that they were summed in: they are the scores of the first round. Later rounds
+// score the sample in memory, the candidates shared out between workers; each sum grows in row order under one of them, so
+// that the bits depend on bank, sums and sample alone.
+//
+// It fails where [Select] does, and when the sample is not of the rows that sums were made of, as far as their numbers show.
+func SelectFrom(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptions) (Selection, error) {
+	if err := o.check(); err != nil {
+		return Selection{}, err
+	}
+	switch {
+	case !o.Criterion.NeedsRows():
+		return Select(sums, task, o.Criterion, o.Features)
+	case o.Criterion == Residual:
+		return selectResidual(bank, sums, sample, task, o)
+	}
+	panic(fmt.Sprint("scoring: no selection by ", o.Criterion))
+}
+
+// checkSample reports a sample of other rows than sums were made of. A sample that is no sample is a mistake of the caller.
+func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
+	if sample.Dim != bank.Dim() || len(sample.X) != sample.Rows*sample.Dim {
+		panic(fmt.Sprintf("scoring: sample of %d numbers for %d rows of %d, for a bank of %d",
+			len(sample.X), sample.Rows, sample.Dim, bank.Dim()))
+	}
+	sample.Targets.check(sample.Rows, sample.Targets.Outputs)
+	if int64(sample.Rows) != sums.Rows || sample.Targets.Outputs != sums.Outputs() || bank.Len() != sums.Candidates() {
+		return fmt.Errorf("select features: sums of %d rows, %d outputs and %d candidates for a sample of %d rows and %d outputs and a bank of %d",
+			sums.Rows, sums.Outputs(), sums.Candidates(), sample.Rows, sample.Targets.Outputs, bank.Len())
+	}
+	return nil
+}
+
+// SelectBytes bounds the memory that [SelectFrom] works in for so many rows and outputs, with what it is given: the sums and,
+// for a criterion that needs rows, the sample and the bank. It counts what is in use at the same time; garbage of earlier
+// rounds is the collector's matter. It panics where [PlanBank] does.
+func SelectBytes(c Candidates, b BankOptions, rows, outputs int, o SelectOptions) int64 {
+	m0, k, m := int64(c.Count), int64(outputs), int64(o.Features)
+	sums := 8 * (m0*(2+k) + 4*k)
+	bytes := sums + 8*m0*k + 12*m0 + m*(24+8*k) // scores, values and order, the selection
+	if o.Criterion.NeedsRows() {
+		plan := PlanBank(c, b)
+		bytes += 4*int64(rows)*(int64(c.Dim)+k) + plan.bytes(1) + sums + o.roundBytes(c, rows, outputs)
+	}
+	return bytes + bytes/8 // the allocator rounds up by no more
+}
+
+// roundBytes is what a round of the residual criterion takes beside bank, sample and sums.
+func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
+	d, k, m, n, rounds := int64(c.Dim), int64(outputs), int64(o.Features), int64(rows), int64(o.rounds())
+	features := min(m*(rounds-1)/rounds+int64(PoolSize(o.Features, o.Rounds)), int64(c.Count))
+	panels := (features + kernel.Width - 1) / kernel.Width * kernel.Width
+	transformer := 4 * (features + panels) * (d + 2)          // as they are drawn, and packed
+	block := 4 * min(n, featureRows) * (features + k)         // features and outputs of some rows
+	moments := 2 * training.SumsBytes(int(features), outputs) // while rows are added, and settled
+	fit := 8 * (m*(features+k) + (k+5)*features + 2*k*(m+1))  // the factor; covariances, gains; solutions, weights
+	model := 4*n*k + 8*k*(m+1) + 12*int64(c.Count)            // residuals; weights; values and order
+	return transformer + block + moments + fit + model
+}

@@ -1,0 +1,158 @@
+package calibrate
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// bandwidthRows is how many calibration rows, first by hash, the nearest-neighbour rule looks at.
+const bandwidthRows = 1000
+
+// bandwidthTag separates the hash of the bandwidth's rows from that of the scored rows: its seed is the exploration's,
+// xor this ("sigma" in ASCII). With the same hash they would be the rows that are scored at any rate.
+const bandwidthTag = 0x7369676d61
+
+// How a bandwidth was chosen, as the spec records it.
+const (
+	bandwidthGiven     = "given"
+	bandwidthNeighbour = "mean distance to the 50th nearest neighbour"
+	bandwidthUnit      = "1 (arc-cosine and linear maps)"
+)
+
+// ErrNoCalibrationRows says that there was nothing to learn the encoder from.
+var ErrNoCalibrationRows = errors.New("no rows to calibrate on")
+
+// calibration learns encoder and bandwidth from the rows that scans kept, in the order in which they are added.
+type calibration struct {
+	learn *encoder.Calibrator
+	kept  []calibrationBatch
+	cut   int // partitions that gave fewer rows for the budget
+}
+
+type calibrationBatch struct {
+	partition    int32
+	firstOrdinal int64
+	rows         arrow.Record
+}
+
+// newCalibration returns a calibration without rows.
+func newCalibration(o encoder.Options) *calibration {
+	return &calibration{learn: encoder.NewCalibrator(o)}
+}
+
+// add learns from rows, the first of which has the given ordinal in its partition. The caller keeps them, and finish reads
+// them again.
+func (c *calibration) add(partition int32, firstOrdinal int64, rows arrow.Record) error {
+	if err := c.learn.Add(rows); err != nil {
+		return err
+	}
+	c.kept = append(c.kept, calibrationBatch{partition, firstOrdinal, rows})
+	return nil
+}
+
+// Rows is the number of rows learned from.
+func (c *calibration) Rows() int64 { return c.learn.Rows() }
+
+// calibrated is what a calibration found.
+type calibrated struct {
+	encoder *encoder.Encoder
+	report  encoder.Report
+	sigma   float64
+	rule    string
+	warning string // what the user should know about the bandwidth; usually empty
+}
+
+// finish returns the encoder and, unless one is given, the bandwidth for the exploration's sampling distribution.
+func (c *calibration) finish(e Config) (*calibrated, error) {
+	if c.Rows() == 0 {
+		return nil, ErrNoCalibrationRows
+	}
+	enc, report, err := c.learn.Encoder()
+	if err != nil {
+		return nil, fmt.Errorf("calibrate on %d rows: %w", c.Rows(), err)
+	}
+	if err := wire.CheckFeatureColumns(events.OutputColumns(enc)); err != nil {
+		return nil, fmt.Errorf("label and passthrough columns: %w", err)
+	}
+	if c.cut > 0 {
+		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions calibration stopped at its memory bound (%d MiB over all partitions, at least %d each): it used %d rows",
+			c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()))
+	}
+	found := &calibrated{encoder: enc, report: report, sigma: e.Sigma, rule: bandwidthGiven}
+	switch {
+	case !e.Map.HasBandwidth() && e.Sigma == 0:
+		found.sigma, found.rule = 1, bandwidthUnit
+	case e.Sigma == 0:
+		x, rows, err := c.sample(enc, e.Seed)
+		if err != nil {
+			return nil, err
+		}
+		found.sigma, found.warning = scoring.Bandwidth(x, rows, enc.Dim, e.Distribution, e.Map)
+		found.rule = bandwidthNeighbour
+	}
+	return found, nil
+}
+
+// hashedRow is an encoded row with the hash by which it is sampled.
+type hashedRow struct {
+	hash uint64
+	x    []float32
+}
+
+// sample returns the encoded rows with the smallest hashes, in the order of their hashes. It holds no more than twice
+// as many as it returns, besides those that are encoded at a time.
+func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, rows int, err error) {
+	var sample []hashedRow
+	var encoded encoder.Rows
+	step := events.ChunkRows(enc.Dim)
+	var read []string
+	for i := range enc.Columns {
+		read = append(read, enc.Columns[i].Name)
+	}
+	if enc.Label != nil {
+		read = append(read, enc.Label.Columns...)
+	}
+	for _, batch := range c.kept {
+		rows := wire.SelectColumns(batch.rows, read) // the others may have no values
+		for first := int64(0); first < rows.NumRows(); first += step {
+			chunk := rows.NewSlice(first, min(first+step, rows.NumRows()))
+			err := enc.Encode(&encoded, chunk, nil)
+			chunk.Release()
+			if err != nil {
+				rows.Release()
+				return nil, 0, fmt.Errorf("encode calibration rows: %w", err)
+			}
+			for i := range encoded.N {
+				sample = append(sample, hashedRow{
+					hash: scoring.Hash(seed^bandwidthTag, batch.partition, batch.firstOrdinal+first+int64(encoded.Row[i])),
+					x:    append([]float32(nil), encoded.X[i*enc.Dim:(i+1)*enc.Dim]...),
+				})
+				if len(sample) == 2*bandwidthRows {
+					sample = smallest(sample)
+				}
+			}
+		}
+		rows.Release()
+	}
+	sample = smallest(sample)
+	for _, row := range sample {
+		x = append(x, row.x...)
+	}
+	return x, len(sample), nil
+}
+
+// smallest keeps the rows with the smallest hashes, in their order; of equal ones those that came first.
+func smallest(rows []hashedRow) []hashedRow {
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].hash < rows[j].hash })
+	kept := min(len(rows), bandwidthRows)
+	clear(rows[kept:])
+	return rows[:kept]
+}

@@ -1,0 +1,122 @@
+package calibrate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// Config says what an exploration draws, scores and keeps, and when one starts.
+type Config struct {
+	Map          scoring.Map          `key:"map" doc:"feature map: cosine, arccos0, arccos1, arccos2, linear"`
+	Distribution scoring.Distribution `key:"distribution" doc:"sampling distribution: gaussian, cauchy, laplace, matern for cosine; gaussian for arccos; uniform for linear"`
+	Nu           float64              `key:"nu" doc:"smoothness of the Matern kernel"`
+	Sampler      scoring.Sampler      `key:"sampler" doc:"how candidates are drawn: iid; structured (SORF: orthogonal blocks that are multiplied by a fast transform; gaussian alone); orthogonal (ORF; gaussian and matern); quasi (a randomized Halton sequence; gaussian, cauchy, laplace)"`
+	Sigma        float64              `key:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
+	BandwidthMix []float64            `key:"bandwidth_mix" json:",omitempty" doc:"scales of the bandwidth, such as [1, 2, 4]: each candidate is drawn with sigma times one of them, chosen by the hash of seed and number (cosine; not with structured draws); empty = sigma for all"`
+	Seed         uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
+	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features"`
+	Features     int                  `key:"features" doc:"M, number of features kept"`
+	Criterion    scoring.Criterion    `key:"criterion" doc:"what features are chosen by: correlation, energy (the paper), or residual (in rounds, each against what the ones before leave unexplained; works on the sampled rows in memory)"`
+	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of the residual criterion; the others do not read it"`
+
+	SampleMemory    int64 `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and for what the selection computes from them, under criteria that need rows; an exploration that would take more is refused"`
+	CandidateMemory int64 `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
+
+	From        wire.From `key:"from" json:",omitempty" doc:"part of the log that an exploration reads: recent = the newest rows, as many as window; earliest = all; next = what came behind the last exploration"`
+	Window      int64     `key:"window" json:",omitempty" unit:"rows" doc:"with from: recent, how many of the newest rows an exploration reads, about, in proportion to what the partitions hold"`
+	WindowBytes int64     `key:"window_bytes" json:",omitempty" unit:"bytes" doc:"with from: recent, how many bytes these rows have at most, about"`
+	SampleRate  Rate      `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
+	SampleRows  int64     `key:"sample_rows" unit:"rows" doc:"N0, scored rows that sample_rate: auto aims at"`
+	MinRows     int64     `key:"min_rows" json:",omitempty" unit:"rows" doc:"labelled rows in the log from which on an exploration is planned"`
+
+	CalibrationRows int64         `key:"calibration_rows" unit:"rows per partition" doc:"rows from which encoder and bandwidth are learned"`
+	Every           time.Duration `key:"every" json:",omitempty" unit:"duration" doc:"start a new exploration this long after the last plan; 0 = never by time"`
+	EveryOffsets    int64         `key:"every_offsets" json:",omitempty" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond where the last one stopped to read; 0 = never by offsets"`
+}
+
+// Default is what an empty configuration says. The default map, distribution and sampler are the zero values of their types.
+func Default() Config {
+	return Config{
+		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
+		Features: 500, Criterion: scoring.Residual, Rounds: scoring.DefaultRounds,
+		SampleMemory: 1 << 30, CandidateMemory: scoring.DefaultMemory,
+		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: 10_000, MinRows: 2000,
+		CalibrationRows: 2000,
+	}
+}
+
+// Rate is a sample rate in (0, 1]; 0 is written as auto.
+type Rate float64
+
+// RateAuto says that the rate follows from the number of labelled rows.
+const RateAuto Rate = 0
+
+// MarshalText writes the rate, or auto.
+func (r Rate) MarshalText() ([]byte, error) {
+	if r == RateAuto {
+		return []byte("auto"), nil
+	}
+	return strconv.AppendFloat(nil, float64(r), 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Rate) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*r = RateAuto
+		return nil
+	}
+	rate, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(rate > 0 && rate <= 1) {
+		return fmt.Errorf("%q is neither auto nor a number in (0, 1]", text)
+	}
+	*r = Rate(rate)
+	return nil
+}
+
+// String is the text of the rate.
+func (r Rate) String() string {
+	text, _ := r.MarshalText()
+	return string(text)
+}
+
+// ActiveRounds is what is configured under the residual criterion, else 0.
+func (c Config) ActiveRounds() int {
+	if c.Criterion != scoring.Residual {
+		return 0
+	}
+	return c.Rounds
+}
+
+// CandidateCount is M0: what is configured, or ten times M.
+func (c Config) CandidateCount() int {
+	if c.Candidates > 0 {
+		return c.Candidates
+	}
+	return 10 * c.Features
+}
+
+// Hash names what a configuration asks of explorations: a pipeline whose newest exploration carries another hash starts a
+// new one. When an exploration starts, which part of the log it reads and what memory it takes is not part of it.
+func Hash(c Config, e events.Config, topic string) string {
+	c.Candidates, c.Rounds = c.CandidateCount(), c.ActiveRounds()
+	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
+	c.Every, c.EveryOffsets = 0, 0
+	document, err := json.Marshal(struct {
+		Events      events.Config
+		Exploration Config
+		Topic       string
+	}{e, c, topic})
+	if err != nil {
+		panic(fmt.Sprintf("calibrate: settings do not marshal: %v", err)) // numbers are checked by config
+	}
+	sum := sha256.Sum256(document)
+	return hex.EncodeToString(sum[:])
+}

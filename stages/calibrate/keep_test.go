@@ -1,0 +1,314 @@
+package calibrate
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+// stray returns rows of a shape of their own: one column, and the label if it is asked for.
+func stray(t testing.TB, column string, rows int, label bool) arrow.Record {
+	t.Helper()
+	fields := []arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Float64}}
+	if label {
+		fields = append(fields, arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float64})
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	defer b.Release()
+	for i := range rows {
+		for j := range fields {
+			b.Field(j).(*array.Float64Builder).Append(float64(i * (j + 1)))
+		}
+	}
+	rec := b.NewRecord()
+	t.Cleanup(rec.Release)
+	return rec
+}
+
+// withColumn adds a column to rows.
+func withColumn(t testing.TB, rows arrow.Record, name string, column arrow.Array) arrow.Record {
+	t.Helper()
+	fields := append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: name, Type: column.DataType(), Nullable: true})
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), append(slices.Clone(rows.Columns()), column), rows.NumRows())
+	t.Cleanup(rec.Release)
+	return rec
+}
+
+// fromTheLog plans over the messages of the partitions and returns the warnings that were logged.
+func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*wire.Spec, *observer.ObservedLogs, error) {
+	t.Helper()
+	core, logs := observer.New(zap.WarnLevel)
+	s.Exploration.MinRows = 0
+	found, err := Plan(t.Context(), logWith(logOf(t, messages...), zap.New(core)), s, Request{Sequence: 1, Now: stagestest.Noon})
+	if err != nil {
+		return nil, logs, err
+	}
+	return found.Spec, logs, nil
+}
+
+// A stray message does not decide what the features are, wherever it is and however many shapes there are.
+func TestCalibrationPassesOverStrays(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	s.Exploration.Sigma = 0
+	rows := stagestest.Events(t, stagestest.Regression, 400, 300, stagestest.SomeFaults)
+	head := rows.NewSlice(0, 300)
+	defer head.Release()
+	want := calibratedOn(t, s, []arrow.Record{head})
+	unlabelled := wire.SelectColumns(rows, []string{"a", "b", "color", "ok", "v", "id"})
+	defer unlabelled.Release()
+	for _, c := range []struct {
+		name   string
+		strays map[int]arrow.Record // before the message of that number
+		passed int64
+	}{
+		{"first, without label", map[int]arrow.Record{0: stray(t, "z", 1, false)}, 1},
+		{"first, with label", map[int]arrow.Record{0: stray(t, "z", 3, true)}, 3},
+		{"more of them than wanted", map[int]arrow.Record{0: stray(t, "z", 1000, false)}, 1000},
+		{"some of them in the middle", map[int]arrow.Record{2: stray(t, "z", 5, true), 3: stray(t, "q", 7, true), 4: stray(t, "z", 5, false)}, 17},
+		{"of the same shape, unlabelled", map[int]arrow.Record{0: unlabelled}, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, size := range []int{1, 10, 60} {
+				var values [][]byte
+				for i, batch := range stagestest.Cut(t, rows, stagestest.Every(size)) {
+					if stray, ok := c.strays[i]; ok {
+						values = append(values, stagestest.Message(t, stray))
+					}
+					values = append(values, stagestest.Message(t, batch))
+				}
+				got, logs, err := fromTheLog(t, s, values)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got.Encoder, want.encoder) || got.Candidates.Sigma != want.sigma || got.Partitions[0].CalibrationRows != 300 {
+					t.Fatalf("messages of %d: %d rows, sigma %v, want %v", size, got.Partitions[0].CalibrationRows, got.Candidates.Sigma, want.sigma)
+				}
+				if all := logs.All(); len(all) != 1 || all[0].ContextMap()["rows"] != c.passed {
+					t.Errorf("messages of %d: warnings %+v, want one of %d rows", size, all, c.passed)
+				}
+			}
+		})
+	}
+}
+
+// Of two shapes with as many rows it is the one met first in partition order that counts, even where the first has only
+// one partition; one that the options do not allow never counts.
+func TestCalibrationChoosesAShape(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	z, q := stagestest.Message(t, stray(t, "z", 20, true)), stagestest.Message(t, stray(t, "q", 20, true))
+	for _, c := range []struct {
+		name       string
+		features   []string
+		partitions [][][]byte
+		want       string
+	}{
+		{"tie", nil, [][][]byte{{z, q}}, "z"},
+		{"tie of partitions", nil, [][][]byte{{q}, {z}}, "q"},
+		{"most rows over all partitions", nil, [][][]byte{{z}, {q, q}, {z, z}}, "z"},
+		{"the one that the options name", []string{"q"}, [][][]byte{{z, z, q}, {z}}, "q"},
+	} {
+		s.Events.Features = c.features
+		found, _, err := fromTheLog(t, s, c.partitions...)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if len(found.Encoder.Columns) != 1 || found.Encoder.Columns[0].Name != c.want {
+			t.Errorf("%s: columns %+v, want %s", c.name, found.Encoder.Columns, c.want)
+		}
+	}
+	s.Events.Features = nil
+	_, _, err := fromTheLog(t, s, [][]byte{stagestest.Message(t, stray(t, "z", 20, false))})
+	if err == nil || !strings.Contains(err.Error(), `label column "y" is in none`) {
+		t.Errorf("no labels anywhere: error %v", err)
+	}
+}
+
+// Integers in one message and floats, or another order of columns, in the next are one shape.
+func TestCalibrationShapesAreNamesAndKinds(t *testing.T) {
+	k := newKeeper(events.Config{Label: []string{"y"}, Exclude: []string{"out"}, Passthrough: []string{"id"}})
+	key := func(fields ...arrow.Field) string { return k.key(arrow.NewSchema(fields, nil)) }
+	column := func(name string, t arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: t} }
+	y := column("y", arrow.PrimitiveTypes.Float64)
+	want := key(column("a", arrow.PrimitiveTypes.Float64), y)
+	for _, same := range []string{
+		key(column("a", arrow.PrimitiveTypes.Int8), y), key(y, column("a", arrow.PrimitiveTypes.Float32)),
+		key(column("out", arrow.PrimitiveTypes.Int8), column("a", arrow.PrimitiveTypes.Int8), y, column("id", arrow.BinaryTypes.String)),
+		key(column("blob", arrow.BinaryTypes.Binary), column("a", arrow.PrimitiveTypes.Int8), y),
+	} {
+		if same != want {
+			t.Errorf("key %q, want %q", same, want)
+		}
+	}
+	for _, other := range []string{key(y), key(column("a", arrow.BinaryTypes.String), y), key(column("A", arrow.PrimitiveTypes.Int8), y)} {
+		if other == want {
+			t.Errorf("key %q of another shape", other)
+		}
+	}
+}
+
+// What is kept is what the encoder reads, and it reports on the rest as it does of the originals.
+func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 40, 301, stagestest.Faults{})
+	for _, typ := range []arrow.DataType{
+		arrow.Null, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Float16,
+		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, arrow.FixedWidthTypes.Timestamp_s,
+		arrow.FixedWidthTypes.Date32, &arrow.FixedSizeBinaryType{ByteWidth: 4}, &arrow.Decimal128Type{Precision: 5, Scale: 1},
+		arrow.ListOf(arrow.PrimitiveTypes.Float32), arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Int16),
+		arrow.FixedSizeListOf(3, arrow.BinaryTypes.String), arrow.StructOf(arrow.Field{Name: "f", Type: arrow.PrimitiveTypes.Int8}),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64},
+	} {
+		t.Run(typ.String(), func(t *testing.T) {
+			b := array.NewBuilder(memory.DefaultAllocator, typ)
+			defer b.Release()
+			for i := range 40 {
+				if text, ok := b.(*array.BinaryDictionaryBuilder); ok && i%3 > 0 {
+					if err := text.AppendString([]string{"", "red", "green"}[i%3]); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					b.AppendNull()
+				}
+			}
+			column := b.NewArray()
+			defer column.Release()
+			wide := withColumn(t, rows, "extra", column)
+			events := testSettings(stagestest.Regression).Events
+			events.Exclude = []string{"b"}
+			direct := encoder.NewCalibrator(events.Options())
+			if err := direct.Add(wide); err != nil {
+				t.Fatal(err)
+			}
+			wantEncoder, want, err := direct.Encoder()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := testSettings(stagestest.Regression)
+			s.Events, s.Exploration.Sigma = events, 0
+			got, err := fileOf(s, stagestest.Cut(t, wide, stagestest.Every(7)))
+			if err != nil || !reflect.DeepEqual(got.Spec.Encoder, wantEncoder) || !reflect.DeepEqual(got.Report, want) || got.Spec.Candidates.Sigma <= 0 {
+				t.Fatalf("%v: report %+v, want %+v", err, got.Report, want)
+			}
+			unreadable := slices.ContainsFunc(want.LeftOut, func(l encoder.LeftOut) bool {
+				return l.Column == "extra" && strings.Contains(l.Reason, "its type")
+			})
+			if kept := kindOf(typ) != ""; kept == unreadable {
+				t.Errorf("kept %v, unreadable %v", kept, unreadable)
+			}
+		})
+	}
+}
+
+// keptBytes is what the arrays of a record hold on to.
+func keptBytes(rec arrow.Record) (bytes int) {
+	var of func(arrow.ArrayData)
+	of = func(data arrow.ArrayData) {
+		for _, b := range data.Buffers() {
+			if b != nil {
+				bytes += b.Cap()
+			}
+		}
+		for _, child := range data.Children() {
+			of(child)
+		}
+		if d, ok := data.(*array.Data); ok && d.Dictionary() != nil && d.DataType().ID() == arrow.DICTIONARY {
+			of(d.Dictionary())
+		}
+	}
+	for _, column := range rec.Columns() {
+		of(column.Data())
+	}
+	return bytes
+}
+
+// Many small messages with large columns that nothing reads leave little behind.
+func TestCalibrationKeepsLittleOfLargeMessages(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	rows := stagestest.Events(t, stagestest.Regression, 100, 302, stagestest.SomeFaults)
+	blob := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	note := array.NewStringBuilder(memory.DefaultAllocator)
+	defer blob.Release()
+	defer note.Release()
+	for i := range 100 {
+		blob.Append(make([]byte, 40<<10))
+		note.Append(strings.Repeat(fmt.Sprint(i%10), 20<<10))
+	}
+	blobs, notes := blob.NewArray(), note.NewArray()
+	defer blobs.Release()
+	defer notes.Release()
+	s.Events.Exclude = []string{"note"}
+	wide := withColumn(t, withColumn(t, rows, "blob", blobs), "note", notes)
+	for _, size := range []int{1, 7, 100} {
+		c := newFirstRows(s.Events, 100, calibrationShare(1))
+		for _, batch := range decodeAll(t, messages(t, stagestest.Cut(t, wide, stagestest.Every(size)))) {
+			if err := c.add(batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		group := c.shapes[0]
+		bytes := 0
+		for _, rec := range group.kept {
+			bytes += keptBytes(rec)
+		}
+		if !c.filled || events.CountRows(group.kept) != 100 || len(group.kept) > 8 || bytes > 32<<10 {
+			t.Errorf("messages of %d: %d rows in %d records of %d bytes", size, events.CountRows(group.kept), len(group.kept), bytes)
+		}
+		c.release()
+	}
+}
+
+func decodeAll(t testing.TB, values [][]byte) (batches []arrow.Record) {
+	t.Helper()
+	for _, value := range values {
+		batches = append(batches, stagestest.Decode(t, value)...)
+	}
+	return batches
+}
+
+// The rows that the bandwidth is learned from are not those that are scored at any rate.
+func TestBandwidthRowsAreNotTheScoredOnes(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	rows := stagestest.Events(t, stagestest.Regression, 5000, 304, stagestest.Faults{})
+	c := newCalibration(s.Events.Options())
+	if err := c.add(0, 0, rows); err != nil {
+		t.Fatal(err)
+	}
+	enc, _, err := c.learn.Encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, n, err := c.sample(enc, 9)
+	if err != nil || n != bandwidthRows {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	var encoded encoder.Rows
+	if err := enc.Encode(&encoded, rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	number := map[string]int32{}
+	for i := range encoded.N {
+		number[fmt.Sprint(encoded.X[i*enc.Dim:(i+1)*enc.Dim])] = encoded.Row[i]
+	}
+	scored := 0
+	for i := range n {
+		if row, ok := number[fmt.Sprint(x[i*enc.Dim:(i+1)*enc.Dim])]; ok && scoring.Sampled(scoring.Hash(9, 0, int64(row)), 0.2) {
+			scored++
+		}
+	}
+	if scored < 140 || scored > 260 {
+		t.Errorf("%d of 1000 rows are scored at rate 0.2", scored)
+	}
+}

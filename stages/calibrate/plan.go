@@ -1,0 +1,313 @@
+package calibrate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// Settings is what a plan depends on, besides the log.
+type Settings struct {
+	Pipeline        string
+	Events          events.Config
+	Exploration     Config
+	Limits          events.Limits
+	EventsTopic     string
+	MaxMessageBytes int64 // that the topics take
+}
+
+// hash is the configuration hash.
+func (s Settings) hash() string { return Hash(s.Exploration, s.Events, s.EventsTopic) }
+
+// Request is what is asked of a plan.
+type Request struct {
+	From wire.From  // empty = as configured
+	Last *wire.Spec // the exploration before; nil = none
+	// Unfinished says that Last gave no feature set: the next one reads what Last should have, and what came after.
+	Unfinished bool
+	Sequence   int64
+	Reason     string
+	Now        time.Time
+}
+
+// Next asks for the exploration behind those that a snapshot knows.
+func Next(now state.Snapshot, at time.Time) Request {
+	return Request{
+		Last: now.Spec, Unfinished: now.Spec != nil && (now.Current == nil || now.Current.Sequence < now.Spec.Sequence),
+		Sequence: now.Sequence() + 1, Now: at,
+	}
+}
+
+// Planned is a plan with what was found on the way.
+type Planned struct {
+	Spec    *wire.Spec
+	Report  encoder.Report
+	Warning string                // of the bandwidth
+	Counts  meter.CalibrateCounts // of what was read
+	Read    meter.Traffic
+	Memory  int64 // that the sample and what is computed from it take at most; 0 under criteria that need no rows
+	Seconds float64
+}
+
+// TooFewRowsError says that the log does not hold the labelled rows yet that a plan asks for.
+type TooFewRowsError struct {
+	Have, Want int64 // labelled rows
+	Rows       int64 // of the ranges, labelled or not
+}
+
+func (e *TooFewRowsError) Error() string {
+	return fmt.Sprintf("%d labelled rows among %d, exploration.min_rows asks for %d: %d are missing", e.Have, e.Rows, e.Want, e.Want-e.Have)
+}
+
+// ErrSameRows says that an exploration would read the same rows as the last one.
+var ErrSameRows = errors.New("nothing new: the exploration would read the same rows as the last one")
+
+// planTries is how often a plan is tried when the log loses offsets of its ranges meanwhile.
+const planTries = 5
+
+// Plan reads the ranges of a log that an exploration is to work on, and returns its spec.
+func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error) {
+	began := time.Now()
+	for try := 1; ; try++ {
+		planned, err := log.plan(ctx, s, r)
+		switch {
+		case errors.Is(err, errRangeMoved) && try < planTries:
+			log.Logger.Info("looking up the ranges again", zap.Error(err))
+		case err != nil:
+			return nil, err
+		default:
+			planned.Seconds = time.Since(began).Seconds()
+			return planned, nil
+		}
+	}
+}
+
+func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error) {
+	from := cmp.Or(r.From, s.Exploration.From)
+	ranges, err := pipeline.Retry(ctx, l.Logger, "look up offsets", func() ([]wire.Partition, error) {
+		return l.ranges(ctx, s, from, r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if sameRows(ranges, s, r.Last) {
+		return nil, ErrSameRows
+	}
+	scans := newScans(s, ranges)
+	defer releaseScans(scans)
+	if err := l.scanAll(ctx, s, scans); err != nil {
+		return nil, err
+	}
+	planned, err := plan(s, scans, from, r)
+	if err != nil {
+		return nil, err
+	}
+	if other := otherShapes(scans); other > 0 {
+		l.Logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", other))
+	}
+	return planned, nil
+}
+
+// PlanRows is Plan for the rows of a file, as if they were the messages of partition 0, from the first to the last.
+func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Planned, error) {
+	scans := newScans(s, []wire.Partition{{EndOffset: 1}})
+	defer releaseScans(scans)
+	batches := int64(0)
+	err := each(func(batch arrow.Record) error {
+		batches++
+		return scans[0].add([]arrow.Record{batch})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("calibrate: %w", err)
+	}
+	scans[0].part.EndOffset = batches
+	s.Exploration.MinRows = 0
+	return plan(s, scans, wire.FromEarliest, Request{Sequence: 1, Now: time.Now()})
+}
+
+// plan makes the plan from the scans of all ranges.
+func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error) {
+	if len(s.Events.Label) == 0 {
+		return nil, errors.New("events.label is not configured: there is nothing to explore against")
+	}
+	labels := encoder.NewLabelCounter(s.Events.Options())
+	planned := &Planned{}
+	for _, one := range scans {
+		labels.Merge(one.labels)
+		planned.Counts.Messages += one.counts.Messages
+		planned.Counts.Undecodable += one.counts.Undecodable
+		planned.Counts.Rows += one.counts.Rows
+		planned.Read.UsedBytes += one.read.UsedBytes
+		planned.Read.UndecodableBytes += one.read.UndecodableBytes
+	}
+	if have := labels.MostRows(); have < s.Exploration.MinRows {
+		return nil, &TooFewRowsError{Have: have, Want: s.Exploration.MinRows, Rows: planned.Counts.Rows}
+	}
+	found, calibrated, err := learn(s, scans, labels)
+	if err != nil {
+		return nil, err
+	}
+	partitions := make([]wire.Partition, len(scans))
+	for i, one := range scans {
+		partitions[i] = one.part
+		partitions[i].LabelledRows = one.labels.Rows(found.encoder.Label.Kind)
+	}
+	planned.Report, planned.Warning = found.report, found.warning
+	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)
+	planned.Memory = sampleMemory(planned.Spec)
+	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
+		return nil, fmt.Errorf("plan of exploration %s: %w", planned.Spec.Exploration, err)
+	}
+	return planned, nil
+}
+
+// learn calibrates on the rows of the chosen shape, and records how many each partition gave.
+func learn(s Settings, scans []*scan, labels *encoder.LabelCounter) (*calibrated, int64, error) {
+	shape := chooseShape(scans)
+	options := s.Events.Options()
+	if kind, ok := labelKind(options, scans, shape); ok && len(options.Classes) == 0 {
+		options.Classes = labels.Classes(kind)
+	}
+	calibration := newCalibration(options)
+	for _, one := range scans {
+		var ordinal int64
+		if rows := one.first.byKey[shape]; rows != nil {
+			for _, batch := range rows.kept {
+				if err := calibration.add(one.part.Partition, ordinal, batch); err != nil {
+					return nil, 0, fmt.Errorf("calibrate on %d rows: %w", rows.rows, err)
+				}
+				ordinal += batch.NumRows()
+			}
+		}
+		one.part.CalibrationRows = ordinal
+		if one.first.overBudget() && !one.first.filled {
+			calibration.cut++
+		}
+	}
+	found, err := calibration.finish(s.Exploration)
+	return found, calibration.Rows(), err
+}
+
+// labelKind is the kind of the label in rows of the shape.
+func labelKind(o encoder.Options, scans []*scan, shape string) (encoder.Kind, bool) {
+	for _, one := range scans {
+		if rows := one.first.byKey[shape]; rows != nil && len(rows.kept) > 0 {
+			return encoder.LabelKind(o, rows.kept[0].Schema())
+		}
+	}
+	return "", false
+}
+
+// otherShapes counts the first rows that calibration skipped.
+func otherShapes(scans []*scan) (rows int64) {
+	chosen := chooseShape(scans)
+	for _, one := range scans {
+		for _, shape := range one.first.shapes {
+			if shape.key != chosen {
+				rows += shape.rows
+			}
+		}
+	}
+	return rows
+}
+
+// newSpec is the plan over the partitions, with what calibration found.
+func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.From, r Request, partitions []wire.Partition) *wire.Spec {
+	e := s.Exploration
+	spec := &wire.Spec{
+		Pipeline: s.Pipeline, Sequence: r.Sequence, Status: wire.StatusRunning, Reason: r.Reason, ConfigHash: s.hash(),
+		PlannedAt: r.Now, Encoder: found.encoder,
+		Candidates: scoring.Candidates{
+			Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: found.sigma, Mix: e.BandwidthMix, Seed: e.Seed,
+			Dim: found.encoder.Dim, Count: e.CandidateCount(),
+		},
+		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(),
+		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
+		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
+		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), EventsTopic: s.EventsTopic,
+		Partitions: partitions,
+	}
+	if e.Distribution == scoring.Matern {
+		spec.Candidates.Nu = e.Nu
+	}
+	if e.SampleRate == RateAuto {
+		spec.SampleRows = e.SampleRows
+		spec.SampleRate = min(1, float64(e.SampleRows)/float64(max(1, spec.LabelledRows())))
+	}
+	setQuotas(spec)
+	spec.Exploration = wire.ExplorationID(spec)
+	return spec
+}
+
+// setQuotas bounds the scored rows of each partition by twice its share, so that a log that is not what the planner counted
+// cannot take unbounded memory. Small shares vary more, so they get extra room.
+func setQuotas(spec *wire.Spec) {
+	const room = 64
+	for i := range spec.Partitions {
+		share := int64(spec.SampleRate * float64(spec.Partitions[i].LabelledRows))
+		spec.Partitions[i].Quota = 2*share + room
+	}
+}
+
+// sampledRows bounds the rows that an exploration samples.
+func sampledRows(spec *wire.Spec) (rows int64) {
+	for _, part := range spec.Partitions {
+		rows += min(part.Quota, part.LabelledRows)
+	}
+	return rows
+}
+
+// SampleMemory bounds what a sample of so many rows, and a selection from it, take; 0 for criteria that need sums alone. Rows
+// are there three times while they are read: as messages, by partition, and in the sample.
+func SampleMemory(c scoring.Candidates, outputs int, rows int64, o scoring.SelectOptions) int64 {
+	if !o.Criterion.NeedsRows() {
+		return 0
+	}
+	return 2*rows*wire.SampleRowBytes(c.Dim, outputs) + scoring.SelectBytes(c, scoring.BankOptions{Partitions: 1}, int(rows), outputs, o)
+}
+
+func sampleMemory(spec *wire.Spec) int64 {
+	return SampleMemory(spec.Candidates, spec.Encoder.Outputs(), sampledRows(spec), scoring.SelectOptions{
+		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds,
+	})
+}
+
+// checkFits refuses a plan whose messages the broker would not take, or whose sample would take too much memory: only now are
+// dimensions, outputs and rows known.
+func checkFits(spec *wire.Spec, s Settings, memory int64) error {
+	outputs, width, limit := spec.Encoder.Outputs(), spec.Encoder.Dim, s.MaxMessageBytes
+	if spec.Candidates.Map == scoring.MapLinear {
+		width = 1
+	}
+	var faults []error
+	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); limit > 0 && size > limit {
+		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %d bytes, topics.max_message_bytes is %d",
+			spec.Candidates.Count, outputs, size, limit))
+	}
+	if size := wire.FeatureSetBytes(spec.Features, width, outputs); limit > 0 && size > limit {
+		faults = append(faults, fmt.Errorf("a feature set of %d features in %d dimensions has up to %d bytes, topics.max_message_bytes is %d",
+			spec.Features, width, size, limit))
+	}
+	if size := wire.SampleRowBytes(spec.Encoder.Dim, outputs); limit > 0 && size > limit/2 && spec.Criterion.NeedsRows() {
+		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %d bytes, topics.max_message_bytes is %d: less than two of them",
+			spec.Encoder.Dim, size, limit))
+	}
+	if memory > s.Exploration.SampleMemory {
+		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and what is computed from them, take up to %d bytes, exploration.sample_memory is %d: "+
+			"ask for fewer rows, candidates or features, or for more memory", sampledRows(spec), spec.Encoder.Dim, memory, s.Exploration.SampleMemory))
+	}
+	return errors.Join(faults...)
+}

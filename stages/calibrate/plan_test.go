@@ -1,0 +1,297 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+func TestHashNamesWhatIsAskedFor(t *testing.T) {
+	base := testSettings(stagestest.Binary)
+	base.Exploration.SampleRate = 0.5
+	for _, c := range []struct {
+		name   string
+		change func(*Settings)
+		same   bool
+	}{
+		{"nothing", func(*Settings) {}, true},
+		{"candidates spelled out", func(s *Settings) { s.Exploration.Candidates = s.Exploration.CandidateCount() }, true},
+		{"rounds of a criterion that has none", func(s *Settings) { s.Exploration.Rounds++ }, true},
+		{"every", func(s *Settings) { s.Exploration.Every = time.Hour }, true},
+		{"every offsets", func(s *Settings) { s.Exploration.EveryOffsets = 1000 }, true},
+		{"from", func(s *Settings) { s.Exploration.From = wire.FromEarliest }, true},
+		{"window", func(s *Settings) { s.Exploration.Window, s.Exploration.WindowBytes = 5, 6 }, true},
+		{"min rows", func(s *Settings) { s.Exploration.MinRows++ }, true},
+		{"memory", func(s *Settings) { s.Exploration.CandidateMemory, s.Exploration.SampleMemory = 1, 2 }, true},
+		{"size of messages", func(s *Settings) { s.MaxMessageBytes++ }, true},
+		{"events topic", func(s *Settings) { s.EventsTopic = "other" }, false},
+		{"map", func(s *Settings) { s.Exploration.Map = scoring.MapArcCosine1 }, false},
+		{"distribution", func(s *Settings) { s.Exploration.Distribution = scoring.Cauchy }, false},
+		{"sigma", func(s *Settings) { s.Exploration.Sigma = 3 }, false},
+		{"bandwidth mix", func(s *Settings) { s.Exploration.BandwidthMix = []float64{1, 2} }, false},
+		{"bandwidth mix of no scales", func(s *Settings) { s.Exploration.BandwidthMix = []float64{} }, true},
+		{"seed", func(s *Settings) { s.Exploration.Seed++ }, false},
+		{"candidates", func(s *Settings) { s.Exploration.Candidates++ }, false},
+		{"features", func(s *Settings) { s.Exploration.Features++ }, false},
+		{"criterion", func(s *Settings) { s.Exploration.Criterion = scoring.Energy }, false},
+		{"sample rate", func(s *Settings) { s.Exploration.SampleRate /= 2 }, false},
+		{"sample rate auto", func(s *Settings) { s.Exploration.SampleRate = RateAuto }, false},
+		{"sample rows", func(s *Settings) { s.Exploration.SampleRows++ }, false},
+		{"calibration rows", func(s *Settings) { s.Exploration.CalibrationRows++ }, false},
+		{"feature columns", func(s *Settings) { s.Events.Features = []string{"a"} }, false},
+		{"passthrough", func(s *Settings) { s.Events.Passthrough = nil }, false},
+		{"label", func(s *Settings) { s.Events.Label = []string{"b"} }, false},
+		{"classes", func(s *Settings) { s.Events.Classes = []string{"no", "yes", "maybe"} }, false},
+		{"clip", func(s *Settings) { s.Events.Clip = 0 }, false},
+		{"label bound", func(s *Settings) { s.Events.LabelMax = new(float64) }, false},
+	} {
+		s := base
+		c.change(&s)
+		if same := s.hash() == base.hash(); same != c.same {
+			t.Errorf("%s: same hash %v, want %v", c.name, same, c.same)
+		}
+	}
+	low, alsoLow := 1.5, 1.5
+	a, b := base, base
+	a.Events.LabelMin, b.Events.LabelMin = &low, &alsoLow
+	if a.hash() != b.hash() {
+		t.Error("equal bounds at two addresses give two hashes")
+	}
+}
+
+func TestRate(t *testing.T) {
+	for _, text := range []string{"auto", "0.25", "1"} {
+		var r Rate
+		if err := r.UnmarshalText([]byte(text)); err != nil || r.String() != text {
+			t.Errorf("%s: %v, %v", text, r, err)
+		}
+	}
+	for _, text := range []string{"0", "1.1", "-1", "NaN", "", "Auto"} {
+		if err := new(Rate).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is a rate", text)
+		}
+	}
+}
+
+func TestSpecAndItsID(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	b := logOf(t, rowsAsMessages(t, stagestest.Regression, 300, 10, 70))
+	spec := planned(t, b, s, Request{}).Spec
+	if !strings.HasPrefix(spec.Exploration, "test.1.") || spec.ConfigHash != s.hash() || spec.Arithmetic != scoring.Arithmetic() ||
+		spec.Candidates.Count != 40 || spec.Candidates.Dim != spec.Encoder.Dim || spec.Limits != s.Limits.Decoder() || spec.Candidates.Nu != 0 {
+		t.Errorf("spec %+v", spec)
+	}
+	if spec.SampleRate != 1 || spec.SampleRows != s.Exploration.SampleRows || spec.LabelledRows() != 300 || spec.Partitions[0].Quota != 664 {
+		t.Errorf("rate %v for %d rows, %+v", spec.SampleRate, spec.SampleRows, spec.Partitions)
+	}
+	if again := planned(t, b, s, Request{}).Spec; again.Exploration != spec.Exploration || again.Hash() != spec.Hash() {
+		t.Error("the same plan has two ids")
+	}
+	if other := planned(t, b, s, Request{Sequence: 2}).Spec; other.Exploration == spec.Exploration {
+		t.Error("two plans have one id")
+	}
+	s.Exploration.SampleRows = 75
+	if quarter := planned(t, b, s, Request{}).Spec; quarter.SampleRate != 0.25 || quarter.Partitions[0].Quota != 2*75+64 {
+		t.Errorf("rate %v, %+v", quarter.SampleRate, quarter.Partitions)
+	}
+	s.Exploration.SampleRate = 0.5
+	if half := planned(t, b, s, Request{}).Spec; half.SampleRate != 0.5 || half.SampleRows != 0 {
+		t.Errorf("a rate that is given: %v for %d rows", half.SampleRate, half.SampleRows)
+	}
+	s.Exploration.BandwidthMix = []float64{1, 4}
+	if mixed := planned(t, b, s, Request{}).Spec; !slices.Equal(mixed.Candidates.Mix, s.Exploration.BandwidthMix) || mixed.Hash() == spec.Hash() {
+		t.Errorf("bandwidth mix %v", mixed.Candidates.Mix)
+	}
+	s.Exploration.Distribution, s.Exploration.Nu = scoring.Matern, 2.5
+	if matern := planned(t, b, s, Request{}).Spec; matern.Candidates.Nu != 2.5 {
+		t.Errorf("nu %v", matern.Candidates.Nu)
+	}
+}
+
+// A plan is a function of the rows of its ranges: not of how they are cut into messages, nor of which scan is the first to end.
+func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
+	for _, task := range []string{stagestest.Regression, stagestest.Classes} {
+		s := testSettings(task)
+		s.Exploration.Sigma, s.Exploration.SampleRows, s.Exploration.From = 0, 300, wire.FromEarliest
+		s.Exploration.CalibrationRows, s.Events.Classes = 50, nil
+		const partitions = 11 // more than are read at a time
+		var all [partitions]arrow.Record
+		for i := range all {
+			all[i] = stagestest.Events(t, task, 20+8*i, uint64(90+i), stagestest.SomeFaults)
+		}
+		var want *wire.Spec
+		for name, size := range cuttings {
+			rng := rand.New(rand.NewPCG(3, 4))
+			values := make([][][]byte, partitions)
+			for i, rows := range all {
+				values[i] = messages(t, stagestest.Cut(t, rows, size(rng)))
+			}
+			got := *planned(t, logOf(t, values...), s, Request{}).Spec
+			// The offsets are those of the cutting; what was learned is not.
+			got.Exploration, got.Partitions = "", slices.Clone(got.Partitions)
+			for i := range got.Partitions {
+				if got.Partitions[i].EndOffset != int64(len(values[i])) {
+					t.Fatalf("%s: partition %d ends at %d of %d", name, i, got.Partitions[i].EndOffset, len(values[i]))
+				}
+				got.Partitions[i].EndOffset = 0
+			}
+			if want == nil {
+				want = &got
+			}
+			if !reflect.DeepEqual(&got, want) {
+				t.Errorf("%s, messages of %s: %+v, want %+v", task, name, got, *want)
+			}
+		}
+		if task == stagestest.Classes && !slices.Equal(want.Encoder.Label.Classes, []string{"east", "north", "south", "stranger", "west"}) {
+			t.Errorf("classes %v", want.Encoder.Label.Classes)
+		}
+	}
+}
+
+// Classes that come behind the calibration rows are in the spec: a log may be sorted by class.
+func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
+	s := testSettings(stagestest.Classes)
+	s.Exploration.CalibrationRows, s.Events.Classes = 20, nil
+	rows := stagestest.Events(t, stagestest.Classes, 600, 91, stagestest.Faults{})
+	label := rows.Column(6)
+	byClass := map[string][]arrow.Record{}
+	for i := range rows.NumRows() {
+		row := rows.NewSlice(i, i+1)
+		defer row.Release()
+		byClass[label.ValueStr(int(i))] = append(byClass[label.ValueStr(int(i))], row)
+	}
+	var sorted []arrow.Record
+	for _, class := range []string{"west", "south", "north", "east"} {
+		sorted = append(sorted, byClass[class]...)
+	}
+	want := []string{"east", "north", "south", "west"}
+	if spec := planned(t, logOf(t, messages(t, sorted)), s, Request{}).Spec; !slices.Equal(spec.Encoder.Label.Classes, want) || spec.CalibrationRows != 20 {
+		t.Errorf("log: classes %v from %d rows", spec.Encoder.Label.Classes, spec.CalibrationRows)
+	}
+	if file, err := fileOf(s, sorted); err != nil || !slices.Equal(file.Spec.Encoder.Label.Classes, want) {
+		t.Errorf("file: %v, %v", file, err)
+	}
+	// A partition for each class is sorted, too.
+	var partitions [][][]byte
+	for _, class := range want {
+		partitions = append(partitions, messages(t, byClass[class]))
+	}
+	if spec := planned(t, logOf(t, partitions...), s, Request{}).Spec; !slices.Equal(spec.Encoder.Label.Classes, want) {
+		t.Errorf("partitions: classes %v", spec.Encoder.Label.Classes)
+	}
+	s.Events.Classes = []string{"north", "west"}
+	if spec := planned(t, logOf(t, partitions...), s, Request{}).Spec; !slices.Equal(spec.Encoder.Label.Classes, s.Events.Classes) {
+		t.Errorf("configured: classes %v", spec.Encoder.Label.Classes)
+	}
+}
+
+// Rows with a label are counted, one by one: null labels, messages without the column and what does not decode have none.
+func TestPlanCountsLabelledRows(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	faults := stagestest.Faults{NoLabel: 0.3}
+	partitions, want := make([][][]byte, 3), make([]int64, 3)
+	for i := range partitions {
+		rows := stagestest.Events(t, stagestest.Regression, 200+i, uint64(95+i), faults)
+		want[i] = rows.NumRows() - int64(rows.Column(6).NullN())
+		partitions[i] = messages(t, stagestest.Cut(t, rows, stagestest.Every(37)))
+	}
+	unlabelled := wire.SelectColumns(stagestest.Events(t, stagestest.Regression, 100, 99, stagestest.Faults{}), []string{"a", "b", "color", "ok", "v", "id"})
+	defer unlabelled.Release()
+	partitions[1] = append(partitions[1], stagestest.Message(t, unlabelled), []byte("garbage"))
+	found := planned(t, logOf(t, partitions...), s, Request{})
+	total := int64(0)
+	for i, part := range found.Spec.Partitions {
+		if total += want[i]; part.LabelledRows != want[i] || want[i] < 100 || part.Quota != 2*want[i]+64 {
+			t.Errorf("partition %d: %+v, want %d labelled rows", i, part, want[i])
+		}
+	}
+	if found.Spec.LabelledRows() != total || found.Counts.Rows != 200+201+202+100 || found.Counts.Undecodable != 1 || found.Read.UndecodableBytes == 0 {
+		t.Errorf("%d labelled rows, counts %+v, read %+v", found.Spec.LabelledRows(), found.Counts, found.Read)
+	}
+}
+
+func TestPlanRefusals(t *testing.T) {
+	rows := rowsAsMessages(t, stagestest.Regression, 100, 10, 71)
+	s := testSettings(stagestest.Regression)
+	plan := func(change func(*Settings), partitions ...[][]byte) error {
+		with := s
+		change(&with)
+		_, err := Plan(t.Context(), logWith(logOf(t, partitions...), zap.NewNop()), with, Request{Sequence: 1, Now: stagestest.Noon})
+		return err
+	}
+	var few *TooFewRowsError
+	err := plan(func(s *Settings) { s.Exploration.MinRows = 130 }, rows, nil)
+	if !errors.As(err, &few) || *few != (TooFewRowsError{Have: 100, Want: 130, Rows: 100}) || !strings.Contains(err.Error(), "30 are missing") {
+		t.Errorf("too few rows: %v", err)
+	}
+	if err := plan(func(s *Settings) { s.Exploration.MinRows = 130 }, nil); !errors.As(err, &few) || few.Have != 0 {
+		t.Errorf("an empty log: %v", err)
+	}
+	if err := plan(func(s *Settings) { s.Exploration.MinRows = 100 }, rows); err != nil {
+		t.Errorf("as many as are asked for: %v", err)
+	}
+	if err := plan(func(s *Settings) { s.Exploration.MinRows = 0 }, nil); !errors.Is(err, ErrNoCalibrationRows) {
+		t.Errorf("no rows at all: %v", err)
+	}
+	if err := plan(func(s *Settings) { s.Events.Label = nil }, rows); err == nil || !strings.Contains(err.Error(), "events.label") {
+		t.Errorf("no label configured: %v", err)
+	}
+	if err := plan(func(s *Settings) { s.MaxMessageBytes = 1000 }, rows); err == nil || !strings.Contains(err.Error(), "a checkpoint of 40 candidates") ||
+		!strings.Contains(err.Error(), "a feature set of 10 features") {
+		t.Errorf("messages that do not fit: %v", err)
+	}
+	// Only criteria that need rows take memory for them.
+	small := func(s *Settings) { s.Exploration.SampleMemory = 10_000 }
+	if err := plan(small, rows); err != nil {
+		t.Error(err)
+	}
+	needsRows := func(s *Settings) { small(s); s.Exploration.Criterion, s.Exploration.Rounds = scoring.Residual, 2 }
+	if err := plan(needsRows, rows); err == nil || !strings.Contains(err.Error(), "exploration.sample_memory is 10000") || !strings.Contains(err.Error(), "up to 100 sampled rows") {
+		t.Errorf("a sample that does not fit: %v", err)
+	}
+	tiny := func(s *Settings) {
+		s.MaxMessageBytes, s.Exploration.Criterion, s.Exploration.Rounds = 40, scoring.Residual, 2
+	}
+	if err := plan(tiny, rows); err == nil || !strings.Contains(err.Error(), "a sampled row of") {
+		t.Errorf("a row that does not fit: %v", err)
+	}
+}
+
+// A log that loses offsets of a range while it is read is planned over what is left.
+func TestPlanAgainWhereRangesMoved(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	s.Exploration.From = wire.FromEarliest
+	b := logOf(t, rowsAsMessages(t, stagestest.Regression, 400, 1, 72))
+	expiring := &expiringLog{Broker: b, first: []int64{5, 20, 120}}
+	spec := planned(t, expiring, s, Request{}).Spec
+	if got := ranges(spec.Partitions); got != "120-400 " || spec.LabelledRows() != 280 {
+		t.Errorf("ranges %s, %d rows", got, spec.LabelledRows())
+	}
+}
+
+// expiringLog drops records whenever its offsets have been looked up.
+type expiringLog struct {
+	pipeline.Broker
+	first []int64
+}
+
+func (l *expiringLog) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	if len(l.first) > 0 {
+		l.Broker.(interface{ Expire(string, int, int64) }).Expire(topic, partition, l.first[0])
+		l.first = l.first[1:]
+	}
+	return l.Broker.Fetch(ctx, topic, partition, offset)
+}

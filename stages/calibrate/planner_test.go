@@ -1,0 +1,424 @@
+package calibrate_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// room is a planner at work on a broker in memory. Its clock stands still unless a test moves it; what waits for time
+// waits for that of the test's bubble, so that a test can say that nothing did.
+type room struct {
+	*pipelinetest.Broker
+	*calibrate.Planner
+
+	t       *testing.T
+	stop    func() error
+	reads   atomic.Int64           // fetches of events
+	reading atomic.Pointer[func()] // called once, by the next of them
+	after   atomic.Int64           // on the clock, since noon
+	seed    uint64                 // of the rows sent last
+	request int
+}
+
+// counted counts the fetches of a planner.
+type counted struct {
+	*pipelinetest.Broker
+	room *room
+}
+
+func (c counted) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	c.room.reads.Add(1)
+	if do := c.room.reading.Swap(nil); do != nil {
+		(*do)()
+	}
+	return c.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+// newRoom has the topics of so many partitions of events. The sample rate is auto.
+func newRoom(t *testing.T, partitions int, change func(*calibrate.Settings)) *room {
+	t.Helper()
+	names := topics.Default()
+	r := &room{Broker: pipelinetest.NewBroker(), t: t}
+	r.SetFetchWait(time.Second)
+	for _, spec := range names.Specs(partitions) {
+		r.AddTopic(spec.Name, spec.Partitions)
+	}
+	settings := calibrate.Settings{
+		Pipeline: "test", Events: explored.Events(stagestest.Regression), Exploration: explored.Exploration(), Limits: events.DefaultLimits(),
+		EventsTopic: names.Events, MaxMessageBytes: names.MaxMessageBytes,
+	}
+	settings.Exploration.SampleRate, settings.Exploration.MinRows = calibrate.RateAuto, 100
+	if change != nil {
+		change(&settings)
+	}
+	follower := state.New(r.Broker, zap.NewNop(), state.Config{
+		Pipeline: settings.Pipeline, Explorations: names.Explorations, FeatureSets: names.FeatureSets, Models: names.Models, Scores: names.Scores,
+		MaxMessageBytes: names.MaxMessageBytes, KeepFeatureSets: 10, KeepModels: 10, Retention: time.Hour,
+	})
+	r.Planner = &calibrate.Planner{
+		Log: &calibrate.Log{Broker: counted{r.Broker, r}, Logger: zap.NewNop(), Topics: names}, State: follower, Meter: meter.New(),
+		Settings: settings, Group: "test.calibrate",
+		Clock: func() time.Time { return stagestest.Noon.Add(time.Duration(r.after.Load())) },
+	}
+	r.run(func(ctx context.Context) error { return r.State.Run(ctx) })
+	return r
+}
+
+// run runs something until the test ends or the function that it returns is called.
+func (r *room) run(do func(context.Context) error) (stop func() error) {
+	ctx, cancel := context.WithCancel(r.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- do(ctx) }()
+	stopped := false
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		return <-ended
+	}
+	r.t.Cleanup(func() {
+		if err := stop(); err != nil {
+			r.t.Error(err)
+		}
+	})
+	return stop
+}
+
+// start runs the planner.
+func (r *room) start() { r.stop = r.run(r.Planner.Run) }
+
+// send puts rows, ten in a message, to the end of a partition.
+func (r *room) send(partition, rows int, faults stagestest.Faults) {
+	r.t.Helper()
+	r.seed++
+	for _, batch := range stagestest.Cut(r.t, stagestest.Events(r.t, stagestest.Regression, rows, r.seed, faults), stagestest.Every(10)) {
+		pipelinetest.Produce(r.t, r.Broker, "events", partition, pipeline.Record{Value: stagestest.Message(r.t, batch)})
+	}
+}
+
+// until waits for a state.
+func (r *room) until(what string, ok func(state.Snapshot) bool) state.Snapshot {
+	r.t.Helper()
+	now, err := r.State.Wait(pipelinetest.Context(r.t), ok)
+	if err != nil {
+		r.t.Fatalf("%s: %v; spec %+v, requests %+v", what, err, now.Spec, now.Requests)
+	}
+	return now
+}
+
+// spec waits for the exploration of a sequence number.
+func (r *room) spec(sequence int64) *wire.Spec {
+	r.t.Helper()
+	return r.until("an exploration", func(s state.Snapshot) bool { return s.Sequence() >= sequence }).Spec
+}
+
+// still lets two minutes pass and returns what is known then.
+func (r *room) still() state.Snapshot {
+	<-time.After(2 * time.Minute)
+	return r.State.Snapshot()
+}
+
+// planning is what the planner says of what is in its way.
+func (r *room) planning() meter.Planning { return r.Meter.Activity().Planning }
+
+// ask sends a request.
+func (r *room) ask(action wire.Action, from wire.From) {
+	r.t.Helper()
+	r.request++
+	request := wire.Request{Action: action, ID: string(rune('a' + r.request)), From: from, Reason: "test", Time: r.Clock()}
+	if err := r.State.SendRequest(r.t.Context(), request); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// publish writes a spec as another planner does.
+func (r *room) publish(spec wire.Spec, change func(*wire.Spec)) {
+	r.t.Helper()
+	change(&spec)
+	if err := r.State.PublishSpec(r.t.Context(), &spec, r.Clock()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// selected puts a set of so many rows in use, as the selection does when an exploration is over.
+func (r *room) selected(spec *wire.Spec, rows int64) {
+	r.t.Helper()
+	e := r.Settings.Exploration
+	set := explored.FeatureSet(r.t, r.Settings.Events, e, stagestest.Events(r.t, stagestest.Regression, 100, 1, noFaults))
+	set.Lineage.Sequence, set.Lineage.Exploration, set.Lineage.Rows = spec.Sequence, spec.Exploration, rows
+	id, err := r.State.PublishSet(r.t.Context(), set, r.Clock())
+	if err == nil {
+		err = r.State.PointSet(r.t.Context(), &wire.Current{ID: id, Sequence: spec.Sequence, Time: r.Clock()}, r.Clock())
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+var noFaults, unlabelled = stagestest.Faults{}, stagestest.Faults{NoLabel: 1}
+
+// The first plan over 100 partitions, 97 of which are idle, is made at once: no timer is on its way, as no time passes.
+func TestPlannerOverIdlePartitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 100, nil)
+		r.send(3, 150, noFaults)
+		r.send(50, 70, noFaults)
+		r.send(99, 230, noFaults)
+		began := time.Now()
+		r.start()
+		spec := r.spec(1)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("planned after %v", took)
+		}
+		if spec.LabelledRows() != 450 || len(spec.Partitions) != 100 || spec.Reason != "the pipeline has no feature set" || !spec.PlannedAt.Equal(stagestest.Noon) {
+			t.Errorf("%d labelled rows in %d partitions, %q", spec.LabelledRows(), len(spec.Partitions), spec.Reason)
+		}
+		if planning := r.planning(); planning != (meter.Planning{}) {
+			t.Errorf("in the way: %+v", planning)
+		}
+	})
+}
+
+// A young topic: who asks is told how many rows are missing, and the plan is made when they have come.
+func TestPlannerWaitsForRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 2, nil)
+		r.start()
+		r.send(0, 60, noFaults)
+		r.send(1, 500, unlabelled)
+		if now := r.still(); now.Spec != nil || r.planning() != (meter.Planning{MissingRows: 40}) {
+			t.Fatalf("%+v, planning %+v", now.Spec, r.planning())
+		}
+		reads := r.reads.Load()
+		if r.still(); r.reads.Load() != reads {
+			t.Errorf("%d fetches of a log to which nothing came", r.reads.Load()-reads)
+		}
+		r.send(1, 40, noFaults)
+		began := time.Now()
+		spec := r.spec(1)
+		if took := time.Since(began); took > 2*time.Second || spec.LabelledRows() != 100 || r.planning() != (meter.Planning{}) {
+			t.Errorf("%d rows after %v, planning %+v", spec.LabelledRows(), took, r.planning())
+		}
+	})
+}
+
+// Rows that come while too few are counted are not overlooked.
+func TestPlannerSeesRowsThatComeMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, nil)
+		r.send(0, 60, noFaults)
+		come := func() { r.send(0, 40, noFaults) }
+		r.reading.Store(&come)
+		r.start()
+		if spec := r.spec(1); spec.LabelledRows() != 100 {
+			t.Errorf("%d rows", spec.LabelledRows())
+		}
+	})
+}
+
+// A request to start waits for rows that are missing, and reads them no more often than they come.
+func TestPlannerKeepsARequestForRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, nil)
+		r.send(0, 150, noFaults)
+		r.start()
+		r.selected(r.spec(1), 150)
+		r.ask(wire.ActionStart, wire.FromNext)
+		r.send(0, 50, noFaults)
+		if now := r.still(); now.Sequence() != 1 || len(now.Requests) != 1 || r.planning().MissingRows != 50 {
+			t.Fatalf("sequence %d, requests %+v, planning %+v", now.Sequence(), now.Requests, r.planning())
+		}
+		reads := r.reads.Load()
+		if r.still(); r.reads.Load() != reads {
+			t.Errorf("%d fetches of a log to which nothing came", r.reads.Load()-reads)
+		}
+		r.send(0, 50, noFaults)
+		spec := r.spec(2)
+		if part := spec.Partitions[0]; part.StartOffset != 15 || part.EndOffset != 25 || spec.From != wire.FromNext || spec.Reason != "request b: test" || len(r.State.Snapshot().Requests) != 0 {
+			t.Errorf("%+v, %q", part, spec.Reason)
+		}
+	})
+}
+
+// Where an exploration would read the very rows of the last one, a request is answered by that, once.
+func TestPlannerDoesNotRepeatAnExploration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 2, func(s *calibrate.Settings) { s.Exploration.Every = time.Hour })
+		r.send(0, 150, noFaults)
+		r.start()
+		r.selected(r.spec(1), 150)
+		r.ask(wire.ActionStart, "")
+		r.until("an answer", func(s state.Snapshot) bool { return len(s.Requests) == 0 })
+		records := len(r.Records("explorations", 0))
+		if now := r.still(); now.Sequence() != 1 || len(r.Records("explorations", 0)) != records {
+			t.Fatalf("sequence %d, %d records, then %d", now.Sequence(), records, len(r.Records("explorations", 0)))
+		}
+		if last := r.Records("explorations", 0)[records-1]; last.Value != nil || string(last.Key) != "test/request/b" {
+			t.Errorf("last record %s of %d bytes", last.Key, len(last.Value))
+		}
+		// Time does not bring an exploration of the same rows either, and does not keep a request from its answer.
+		r.after.Store(int64(2 * time.Hour))
+		if now := r.still(); now.Sequence() != 1 {
+			t.Fatalf("sequence %d", now.Sequence())
+		}
+		r.ask(wire.ActionStart, "")
+		r.until("an answer", func(s state.Snapshot) bool { return len(s.Requests) == 0 })
+		r.send(1, 10, noFaults)
+		if spec := r.spec(2); spec.LabelledRows() != 160 || !strings.Contains(spec.Reason, "1h0m0s since the last plan") {
+			t.Errorf("%d rows, %q", spec.LabelledRows(), spec.Reason)
+		}
+	})
+}
+
+// A cancel is done before the start behind it, which may read the same rows.
+func TestPlannerCancelsAndStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, nil)
+		r.send(0, 150, noFaults)
+		r.start()
+		first := r.spec(1)
+		r.ask(wire.ActionCancel, "")
+		now := r.until("cancelled", func(s state.Snapshot) bool { return s.Spec.Status == wire.StatusCancelled })
+		if now.Spec.Reason != "request b: test" || len(now.Requests) != 0 || r.still().Sequence() != 1 {
+			t.Errorf("%q, requests %+v", now.Spec.Reason, now.Requests)
+		}
+		r.ask(wire.ActionCancel, "") // nothing runs
+		r.ask(wire.ActionStart, "")
+		if second := r.spec(2); second.Partitions[0] != first.Partitions[0] || second.Status != wire.StatusRunning {
+			t.Errorf("%+v", second)
+		}
+		if err := r.stop(); err != nil { // both at once, and rows are missing for the start
+			t.Fatal(err)
+		}
+		r.ask(wire.ActionCancel, "")
+		r.ask(wire.ActionStart, wire.FromNext)
+		r.start()
+		now = r.until("cancelled", func(s state.Snapshot) bool { return s.Spec.Status == wire.StatusCancelled })
+		if now.Sequence() != 2 || len(now.Requests) != 1 {
+			t.Errorf("sequence %d, requests %+v", now.Sequence(), now.Requests)
+		}
+		if spec := r.spec(3); spec.Partitions[0].StartOffset != 0 { // what the cancelled ones did not come to
+			t.Errorf("%+v", spec.Partitions)
+		}
+	})
+}
+
+// A set on all of 3,000 rows is replaced when they have grown fourfold. Rows without labels look like it once.
+func TestPlannerExploresAsTheLogGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 2, func(s *calibrate.Settings) { s.Exploration.MinRows = 2000 })
+		r.send(0, 1500, noFaults)
+		r.send(1, 1500, noFaults)
+		r.start()
+		r.selected(r.spec(1), 3000)
+		r.send(0, 8990, noFaults)
+		if now := r.still(); now.Sequence() != 1 {
+			t.Fatalf("11990 rows: sequence %d", now.Sequence())
+		}
+		r.send(1, 200, unlabelled)
+		if now := r.still(); now.Sequence() != 1 {
+			t.Fatalf("11990 rows and some without labels: sequence %d", now.Sequence())
+		}
+		reads := r.reads.Load()
+		r.send(1, 200, unlabelled)
+		if now := r.still(); now.Sequence() != 1 || r.reads.Load() != reads {
+			t.Errorf("sequence %d: the log was read again for few rows more, by %d fetches", now.Sequence(), r.reads.Load()-reads)
+		}
+		r.send(0, 13_000, noFaults)
+		spec := r.spec(2)
+		if spec.LabelledRows() != 24_990 || !strings.Contains(spec.Reason, "rests on 3000 rows, and the labelled rows have grown fourfold") || spec.SampleRate >= 1 {
+			t.Errorf("%d rows, %q, rate %v", spec.LabelledRows(), spec.Reason, spec.SampleRate)
+		}
+	})
+}
+
+// An abandoned exploration is planned anew after a while, also on the same rows; one that this kernel does not run at once.
+func TestPlannerPlansAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, nil)
+		r.send(0, 150, noFaults)
+		r.start()
+		first := r.spec(1)
+		r.publish(*first, func(s *wire.Spec) { s.Status, s.Reason = wire.StatusAbandoned, "lost" })
+		if now := r.still(); now.Sequence() != 1 {
+			t.Fatalf("planned again at once: %+v", now.Spec)
+		}
+		r.after.Store(int64(time.Hour))
+		second := r.spec(2)
+		if second.LabelledRows() != 150 || second.Reason != "the last exploration was abandoned: lost" {
+			t.Errorf("%d rows, %q", second.LabelledRows(), second.Reason)
+		}
+		r.publish(*second, func(s *wire.Spec) { s.Arithmetic, s.Exploration = "abacus", "test.2.other" })
+		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || third.LabelledRows() != 150 || !strings.Contains(third.Reason, "numeric kernel abacus") {
+			t.Errorf("%+v", third)
+		}
+	})
+}
+
+// An older spec behind the newest is written over.
+func TestPlannerWritesOverAnOlderSpec(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, nil)
+		r.send(0, 150, noFaults)
+		r.start()
+		first := r.spec(1)
+		r.ask(wire.ActionStart, "") // answered, the rows are the same
+		r.send(0, 10, noFaults)
+		r.until("an answer", func(s state.Snapshot) bool { return len(s.Requests) == 0 })
+		r.ask(wire.ActionStart, "")
+		second := r.spec(2)
+		r.publish(*first, func(*wire.Spec) {})
+		now := r.until("written again", func(s state.Snapshot) bool { return !s.Shadowed })
+		records := r.Records("explorations", 0)
+		if now.Spec.Exploration != second.Exploration || now.Spec.Hash() != second.Hash() || string(records[len(records)-1].Key) != "test" {
+			t.Errorf("%+v", now.Spec)
+		}
+	})
+}
+
+// What stands in the way of a plan is said, with sizes, and ends a one-shot command.
+func TestPlannerSaysWhatIsInTheWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, func(s *calibrate.Settings) {
+			s.Exploration.Criterion, s.Exploration.Rounds, s.Exploration.SampleMemory = scoring.Residual, 2, 10_000
+		})
+		r.send(0, 150, noFaults)
+		r.start()
+		if now := r.still(); now.Spec != nil || !strings.Contains(r.planning().Fault, "exploration.sample_memory is 10000") {
+			t.Errorf("%+v, planning %+v", now.Spec, r.planning())
+		}
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+		r.FailFast = true
+		if err := r.Planner.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "up to 150 sampled rows") {
+			t.Errorf("error %v", err)
+		}
+		r.Settings.Exploration.MinRows = 151
+		var few *calibrate.TooFewRowsError
+		if err := r.Planner.Run(t.Context()); !errors.As(err, &few) || few.Have != 150 {
+			t.Errorf("error %v", err)
+		}
+	})
+}

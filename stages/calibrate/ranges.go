@@ -1,0 +1,152 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// Log is the events of a pipeline as a plan reads them.
+type Log struct {
+	Broker pipeline.Broker
+	Logger *zap.Logger
+	Topics topics.Config
+}
+
+// probeOffsets is how many offsets at the end of a partition the size of its messages is estimated from.
+const probeOffsets = 8
+
+// extent is what a partition holds.
+type extent struct {
+	first, end  int64   // offsets
+	rows, bytes float64 // of one offset, estimated; 0 = not known
+}
+
+// ranges returns the range of each partition of events, ascending.
+func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request) ([]wire.Partition, error) {
+	partitions, err := l.extents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	share := 1.0
+	if from == wire.FromRecent {
+		if err := l.probe(ctx, s.Limits, partitions); err != nil {
+			return nil, err
+		}
+		share = windowShare(partitions, s.Exploration.Window, s.Exploration.WindowBytes)
+	}
+	ranges := make([]wire.Partition, len(partitions))
+	for i, p := range partitions {
+		start := p.end - int64(math.Ceil(share*float64(p.end-p.first)))
+		if from == wire.FromNext && r.Last != nil {
+			if before, ok := r.Last.Partition(int32(i)); ok {
+				next := before.EndOffset
+				if r.Unfinished {
+					next = before.StartOffset
+				}
+				start = min(max(next, p.first), p.end)
+			}
+		}
+		ranges[i] = wire.Partition{Partition: int32(i), StartOffset: start, EndOffset: p.end}
+	}
+	return ranges, nil
+}
+
+// windowShare is the share of what the partitions hold, newest first, that fits the window.
+func windowShare(partitions []extent, rows, bytes int64) float64 {
+	var offsets, allRows, allBytes, probed float64
+	for _, p := range partitions {
+		offsets += float64(p.end - p.first)
+		if p.rows > 0 || p.bytes > 0 {
+			probed += float64(p.end - p.first)
+			allRows += p.rows * float64(p.end-p.first)
+			allBytes += p.bytes * float64(p.end-p.first)
+		}
+	}
+	if probed == 0 {
+		return 1
+	}
+	allRows, allBytes = allRows*offsets/probed, allBytes*offsets/probed // the others are assumed to be like these
+	return min(1, float64(rows)/allRows, float64(bytes)/allBytes)
+}
+
+// extents looks up what each partition of events holds, below its last stable offset.
+func (l *Log) extents(ctx context.Context) ([]extent, error) {
+	n, err := l.Broker.Partitions(ctx, l.Topics.Events)
+	if err != nil {
+		return nil, fmt.Errorf("topic %s: %w", l.Topics.Events, err)
+	}
+	for _, topic := range []string{l.Topics.Scores, l.Topics.Samples} {
+		switch have, err := l.Broker.Partitions(ctx, topic); {
+		case err != nil:
+			return nil, fmt.Errorf("topic %s: %w", topic, err)
+		case have < n:
+			return nil, fmt.Errorf("topic %s: %d partitions, events has %d: %w", topic, have, n, topics.ErrNotCoPartitioned)
+		}
+	}
+	partitions := make([]extent, n)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Scanners)
+	for i := range partitions {
+		group.Go(func() error {
+			first, end, err := l.Broker.Offsets(ctx, l.Topics.Events, i)
+			if err != nil {
+				return fmt.Errorf("offsets of %s/%d: %w", l.Topics.Events, i, err)
+			}
+			partitions[i] = extent{first: first, end: max(first, end)}
+			return nil
+		})
+	}
+	return partitions, group.Wait()
+}
+
+// probe reads the last messages of each partition that holds any, and measures them.
+func (l *Log) probe(ctx context.Context, limits events.Limits, partitions []extent) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Scanners)
+	for i := range partitions {
+		p := &partitions[i]
+		if p.first == p.end {
+			continue
+		}
+		group.Go(func() error {
+			from := max(p.first, p.end-probeOffsets)
+			reader := events.NewReader(limits.Decoder(), nil)
+			log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, i, pipeline.ReadOptions{From: from, Until: p.end})
+			for record, err := range log.Records(ctx) {
+				if err != nil {
+					return fmt.Errorf("look at %s/%d: %w", l.Topics.Events, i, err)
+				}
+				p.bytes += float64(record.Size())
+				if batches, err := reader.Read(record.Value); err == nil {
+					p.rows += float64(events.CountRows(batches))
+					events.Release(batches)
+				}
+			}
+			p.rows /= float64(p.end - from)
+			p.bytes /= float64(p.end - from)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// sameRows reports whether the last exploration, of the same configuration, limits and arithmetic, reads or has read these very
+// ranges. One that was cancelled or abandoned has not.
+func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
+	return last != nil && !last.Earlier() && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
+		last.Limits == s.Limits.Decoder() && last.Arithmetic == scoring.Arithmetic() &&
+		slices.EqualFunc(ranges, last.Partitions, func(a, b wire.Partition) bool {
+			return a.Partition == b.Partition && a.StartOffset == b.StartOffset && a.EndOffset == b.EndOffset
+		})
+}

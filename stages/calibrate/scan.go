@@ -1,0 +1,111 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// Scanners is how many partitions are read side by side.
+const Scanners = 8
+
+// errRangeMoved says that the log lost offsets of a range while it was scanned: the plan is made again.
+var errRangeMoved = errors.New("the log lost offsets of the range while it was read")
+
+// scan is the result of reading a range once.
+type scan struct {
+	part   wire.Partition
+	first  *firstRows
+	labels *encoder.LabelCounter
+	counts meter.CalibrateCounts
+	read   meter.Traffic
+}
+
+// newScans returns a scan of each range that has seen nothing.
+func newScans(s Settings, partitions []wire.Partition) []*scan {
+	busy := 0
+	for _, part := range partitions {
+		if !part.Empty() {
+			busy++
+		}
+	}
+	scans := make([]*scan, len(partitions))
+	for i, part := range partitions {
+		scans[i] = &scan{
+			part: part, first: newFirstRows(s.Events, s.Exploration.CalibrationRows, calibrationShare(busy)),
+			labels: encoder.NewLabelCounter(s.Events.Options()),
+		}
+	}
+	return scans
+}
+
+// add adds the rows of a message.
+func (s *scan) add(batches []arrow.Record) error {
+	var faults []error
+	for _, batch := range batches {
+		faults = append(faults, s.first.add(batch))
+		s.labels.Add(batch)
+		s.counts.Rows += batch.NumRows()
+	}
+	return errors.Join(faults...)
+}
+
+func releaseScans(scans []*scan) {
+	for _, s := range scans {
+		s.first.release()
+	}
+}
+
+// scanAll reads the ranges of all partitions, several side by side.
+func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Scanners)
+	for _, one := range scans {
+		if !one.part.Empty() {
+			group.Go(func() error { return l.scan(ctx, s.Limits, one) })
+		}
+	}
+	return group.Wait()
+}
+
+// scan reads one range. Messages that do not decode have no rows: subsample makes dead letters of them.
+func (l *Log) scan(ctx context.Context, limits events.Limits, s *scan) error {
+	reader := events.NewReader(limits.Decoder(), nil)
+	log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, int(s.part.Partition), pipeline.ReadOptions{
+		From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
+			if g.Kind == pipeline.GapUnreadable {
+				return nil
+			}
+			return fmt.Errorf("%w: %v", errRangeMoved, g)
+		},
+	})
+	for record, err := range log.Records(ctx) {
+		if err != nil {
+			return fmt.Errorf("calibrate on %s/%d: %w", l.Topics.Events, s.part.Partition, err)
+		}
+		s.counts.Messages++
+		batches, err := reader.Read(record.Value)
+		if err != nil {
+			s.counts.Undecodable++
+			s.read.UndecodableBytes += int64(record.Size())
+			continue
+		}
+		s.read.UsedBytes += int64(record.Size())
+		if err := s.add(batches); err != nil {
+			l.Logger.Warn("calibration skips rows that cannot be copied",
+				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
+		}
+		events.Release(batches)
+	}
+	return nil
+}

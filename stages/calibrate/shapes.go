@@ -1,0 +1,142 @@
+package calibrate
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// shapeRows are the rows of one shape in one partition: of events whose columns that can be features or labels have the
+// same names and kinds.
+type shapeRows struct {
+	key string // names the shape
+	// usable says that an encoder can be learned from it: the label columns are there and everything has its kind.
+	usable bool
+	rows   int64          // met
+	kept   []arrow.Record // copies; of a shape that is not usable the first row
+}
+
+// firstRows are the first rows of one partition. They are enough when those of one usable shape are as many as
+// wanted, or when the budget is used up: a prefix of the rows by ordinal, however they are cut into messages.
+type firstRows struct {
+	events events.Config
+	keeper *keeper
+	wanted int64
+	budget int64        // bytes left
+	shapes []*shapeRows // by their first rows
+	byKey  map[string]*shapeRows
+	filled bool
+}
+
+func newFirstRows(e events.Config, wanted, budget int64) *firstRows {
+	return &firstRows{events: e, keeper: newKeeper(e), wanted: wanted, budget: budget, byKey: make(map[string]*shapeRows)}
+}
+
+// enough reports whether no more rows are needed.
+func (c *firstRows) enough() bool { return c.filled || c.overBudget() }
+
+func (c *firstRows) overBudget() bool { return c.budget <= 0 }
+
+// shape returns the shape of the rows, which are at least one.
+func (c *firstRows) shape(rows arrow.Record) *shapeRows {
+	key := c.keeper.key(rows.Schema())
+	if shape, ok := c.byKey[key]; ok {
+		return shape
+	}
+	usable := !slices.ContainsFunc(c.events.Label, func(name string) bool { return !rows.Schema().HasField(name) })
+	if usable {
+		head := rows.NewSlice(0, 1)
+		usable = encoder.NewCalibrator(c.events.Options()).Add(head) == nil
+		head.Release()
+	}
+	if len(c.shapes) > 0 {
+		c.budget -= int64(len(key)) // the number of shapes is bounded, too
+	}
+	shape := &shapeRows{key: key, usable: usable}
+	c.byKey[key], c.shapes = shape, append(c.shapes, shape)
+	return shape
+}
+
+// add copies what is needed of a batch. Every row counts for the budget, also one that will not be used, so that what
+// is read is bounded; rows of other shapes do not count as wanted ones.
+func (c *firstRows) add(batch arrow.Record) error {
+	if c.enough() || batch.NumRows() == 0 {
+		return nil
+	}
+	shape, wanted := c.shape(batch), batch.NumRows()
+	if shape.usable {
+		wanted = min(wanted, c.wanted-shape.rows)
+	}
+	n, bytes := c.keeper.fit(batch, wanted, max(1, c.budget))
+	c.budget -= bytes
+	shape.rows += n
+	c.filled = shape.usable && shape.rows >= c.wanted
+	if !shape.usable {
+		if len(shape.kept) > 0 {
+			return nil
+		}
+		n = 1
+	}
+	rows, err := c.keeper.copy(batch, n)
+	if err != nil {
+		return err
+	}
+	shape.keep(c.keeper, rows)
+	return nil
+}
+
+// keep takes over rows. Batches are joined with others of their size, so that many small messages are not many small
+// records.
+func (s *shapeRows) keep(k *keeper, rows arrow.Record) {
+	for len(s.kept) > 0 {
+		last := s.kept[len(s.kept)-1]
+		if last.NumRows() > rows.NumRows() {
+			break
+		}
+		both, ok := k.join(last, rows)
+		if !ok {
+			break
+		}
+		last.Release()
+		rows.Release()
+		s.kept, rows = s.kept[:len(s.kept)-1], both
+	}
+	s.kept = append(s.kept, rows)
+}
+
+func (c *firstRows) release() {
+	for _, shape := range c.shapes {
+		events.Release(shape.kept)
+		shape.kept = nil
+	}
+}
+
+// chooseShape names the shape to learn from: usable, with the most rows over all partitions; of equals the one met first, in
+// partition order. Where none is usable it is the one with the most rows, which will say why.
+func chooseShape(partitions []*scan) string {
+	type total struct {
+		rows   int64
+		usable bool
+	}
+	totals, order := map[string]*total{}, []string{}
+	for _, partition := range partitions {
+		for _, shape := range partition.first.shapes {
+			if totals[shape.key] == nil {
+				totals[shape.key] = &total{usable: shape.usable}
+				order = append(order, shape.key)
+			}
+			totals[shape.key].rows += shape.rows
+		}
+	}
+	best := ""
+	for i, key := range order {
+		have, other := totals[key], totals[best]
+		if i == 0 || have.usable && !other.usable || have.usable == other.usable && have.rows > other.rows {
+			best = key
+		}
+	}
+	return best
+}

@@ -1,0 +1,61 @@
+package deadletter
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+// Whatever the columns of an event are, rejected rows find their way to the dead letters.
+func TestRejectedRowsOfAnyColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	const n = 12
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i, dt := range stagestest.ColumnTypes {
+		fields = append(fields, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: dt, Nullable: true})
+		columns = append(columns, stagestest.RandomColumn(t, dt, n, rng))
+	}
+	for _, name := range []string{"twice", "twice", wire.ColumnRejectedRow, wire.ColumnRejectedReason, wire.ColumnRow, wire.ColumnFeatures} {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true})
+		columns = append(columns, stagestest.RandomColumn(t, arrow.PrimitiveTypes.Int64, n, rng))
+	}
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, n)
+	defer rec.Release()
+	stagestest.ReleaseColumns(columns)
+	source := pipeline.Record{Topic: "events", Partition: 3, Offset: 77, Key: []byte("k"), Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
+	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, []RejectedRow{{Row: 2, Reason: "nan_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}, stagestest.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := stagestest.Decode(t, deadLetter.Value)[0]
+	numbers := body.Column(slices.Max(body.Schema().FieldIndices(wire.ColumnRejectedRow))).(*array.Int32).Int32Values()
+	if !slices.Equal(numbers, []int32{102, 103, 111}) {
+		t.Fatalf("rows %v", numbers)
+	}
+	reasons := body.Column(body.Schema().FieldIndices(wire.ColumnRejectedReason)[0]).(*array.String)
+	if reasons.Value(0) != "nan_feature" || reasons.Value(1) != "inf_label" || reasons.Value(2) != "nan_label" {
+		t.Fatalf("reasons %v", reasons)
+	}
+	if got := body.Column(body.Schema().FieldIndices("c7")[0]).ValueStr(2); got != rec.Column(7).ValueStr(11) {
+		t.Fatalf("the row's values are lost: %s", got)
+	}
+	parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := wire.DeadLetter{Stage: meter.StageSubsample, Reason: "nan_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: stagestest.Noon, Rows: 3}
+	if parsed != want || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter, "h") != "v" {
+		t.Fatalf("headers say %+v, want %+v", parsed, want)
+	}
+}

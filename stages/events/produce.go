@@ -1,0 +1,99 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// RequestBytes is about how much is sent in one produce request: larger ones are not faster.
+const RequestBytes = 1 << 20
+
+// Producer writes rows to the partitions of events, a fixed number in each message, partition after partition in
+// turn. It belongs to one goroutine.
+type Producer struct {
+	log            pipeline.Log
+	topic          string
+	rowsPerMessage int64
+	partitions     int
+
+	pending  [][]pipeline.Record // by partition
+	size     []int
+	messages int64
+	rows     int64
+}
+
+// NewProducer looks up the partitions of the topic.
+func NewProducer(ctx context.Context, log pipeline.Log, topic string, rowsPerMessage int) (*Producer, error) {
+	if rowsPerMessage < 1 {
+		return nil, fmt.Errorf("%d rows in a message: at least one is needed", rowsPerMessage)
+	}
+	partitions, err := log.Partitions(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("topic %s: %w", topic, err)
+	}
+	return &Producer{
+		log: log, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions,
+		pending: make([][]pipeline.Record, partitions), size: make([]int, partitions),
+	}, nil
+}
+
+// Messages is the number of messages made, Rows that of the rows in them.
+func (p *Producer) Messages() int64 { return p.messages }
+
+// Rows is the number of rows written or waiting to be flushed.
+func (p *Producer) Rows() int64 { return p.rows }
+
+// Add cuts a batch into messages and sends what fills a request.
+func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
+	for first := int64(0); first < batch.NumRows(); first += p.rowsPerMessage {
+		last := min(first+p.rowsPerMessage, batch.NumRows())
+		slice := batch.NewSlice(first, last)
+		value, err := arrowio.EncodeStream(slice.Schema(), slice)
+		slice.Release()
+		if err != nil {
+			return fmt.Errorf("encode rows: %w", err)
+		}
+		partition := int(p.messages % int64(p.partitions))
+		p.pending[partition] = append(p.pending[partition], pipeline.Record{Value: value})
+		p.size[partition] += len(value)
+		p.messages++
+		p.rows += last - first
+		if p.size[partition] >= RequestBytes {
+			if err := p.send(ctx, partition); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Flush sends what is left.
+func (p *Producer) Flush(ctx context.Context) error {
+	for partition := range p.pending {
+		if err := p.send(ctx, partition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Producer) send(ctx context.Context, partition int) error {
+	if len(p.pending[partition]) == 0 {
+		return nil
+	}
+	_, err := p.log.Produce(ctx, p.topic, partition, p.pending[partition])
+	if errors.Is(err, pipeline.ErrMessageTooLarge) {
+		return fmt.Errorf("write to %s/%d: %w: use fewer rows in a message", p.topic, partition, err)
+	}
+	if err != nil {
+		return fmt.Errorf("write to %s/%d: %w", p.topic, partition, err)
+	}
+	p.pending[partition], p.size[partition] = p.pending[partition][:0], 0
+	return nil
+}

@@ -1,0 +1,51 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// RowReader gives the rows of a file, batch by batch, and io.EOF at the end. The caller releases the batches.
+type RowReader interface {
+	Next() (arrow.Record, error)
+}
+
+// RowWriter takes batches of rows. The batch stays the caller's.
+type RowWriter interface {
+	Write(batch arrow.Record) error
+}
+
+// EachBatch opens a file and calls do for its batches, numbered from 0, until the end, an error, or io.EOF from do. A reader
+// that is an [io.Closer] is closed. The batch is valid until do returns.
+func EachBatch(ctx context.Context, open func() (RowReader, error), do func(number int64, batch arrow.Record) error) error {
+	reader, err := open()
+	if err != nil {
+		return err
+	}
+	if closer, ok := reader.(io.Closer); ok {
+		defer closer.Close()
+	}
+	for number := int64(0); ; number++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		batch, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = do(number, batch)
+		batch.Release()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

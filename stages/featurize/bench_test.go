@@ -1,0 +1,180 @@
+package featurize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/bench"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// BenchmarkStage measures from topic to feature topic beside a pass-through, which reads the same messages and writes, for
+// each, prepared messages of the same sizes through the same runner. Rounds of the two alternate; ratio is the median of
+// pass-through time over featurizing time.
+func BenchmarkStage(b *testing.B) {
+	for _, shape := range stagestest.WideShapes {
+		b.Run(shape, func(b *testing.B) {
+			k := bench.New(b, shape, 96)
+			prepared := prepare(b, New(k.PublishSet(), testLimits, Default().MaxOutputBytes), k)
+			k.Follow()
+			records := k.Messages * int64(len(prepared))
+			roundFeaturize(k, k.Topics.Events, records) // warms up
+			roundPass(k, prepared)
+			var took, passed []time.Duration
+			var bytes int64
+			for b.Loop() {
+				t, n := roundFeaturize(k, k.Topics.Events, records)
+				took, bytes = append(took, t), n
+				passed = append(passed, roundPass(k, prepared))
+			}
+			k.Report(took, passed, bytes, "pass")
+		})
+	}
+}
+
+// BenchmarkPoison measures a topic in which every hundredth message is poison, beside one without.
+func BenchmarkPoison(b *testing.B) {
+	for _, rows := range []int64{256, 16} {
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			k := bench.NewPoison(b, rows, 102_400/rows)
+			k.PublishSet()
+			k.Follow()
+			k.Measure(b, func(t bench.PoisonTopic) time.Duration {
+				took, _ := roundFeaturize(k.Kit, t.Name, t.Outputs)
+				return took
+			})
+		})
+	}
+}
+
+// BenchmarkFeaturizer measures the core alone: from the bytes of a message to those of its outputs.
+func BenchmarkFeaturizer(b *testing.B) {
+	for _, shape := range stagestest.WideShapes {
+		b.Run(shape, func(b *testing.B) {
+			rows := stagestest.WideEvents(b, shape, bench.Rows)
+			e, c := explored.Wide(shape, bench.Features)
+			core := New(explored.FeatureSet(b, e, c, rows), testLimits, Default().MaxOutputBytes)
+			source := pipeline.Record{Key: []byte("key"), Value: append([]byte("odd"), stagestest.Message(b, rows)...)[3:]}
+			b.ReportAllocs()
+			for b.Loop() {
+				mapAndRecycle(b, core, source)
+			}
+			b.ReportMetric(bench.Rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// BenchmarkPredictions compares a featurizer with predictions to one without, on the same messages in turn.
+func BenchmarkPredictions(b *testing.B) {
+	for _, shape := range stagestest.WideShapes {
+		b.Run(shape, func(b *testing.B) {
+			rows := stagestest.WideEvents(b, shape, bench.Rows)
+			e, c := explored.Wide(shape, bench.Features)
+			set := explored.FeatureSet(b, e, c, rows)
+			plain, core := New(set, testLimits, Default().MaxOutputBytes), New(set, testLimits, Default().MaxOutputBytes)
+			if err := core.AttachPredictions(set); err != nil {
+				b.Fatal(err)
+			}
+			m, k := set.Set.Features.Len(), set.Encoder.Outputs()
+			core.UseModel(&wire.Model{ID: "m-1", FeatureSetID: set.ID(), Model: &training.Model{
+				Features: m, Outputs: k, Theta: make([]float64, m*k), Intercept: make([]float64, k), Loss: training.LossSquared,
+			}}, "")
+			source := pipeline.Record{Key: []byte("key"), Value: stagestest.Message(b, rows)}
+			var without, with []float64
+			for b.Loop() {
+				without = append(without, seconds(func() { mapAndRecycle(b, plain, source) }))
+				with = append(with, seconds(func() { mapAndRecycle(b, core, source) }))
+			}
+			slices.Sort(without)
+			slices.Sort(with)
+			b.ReportMetric(with[len(with)/2]/without[len(without)/2], "time-ratio")
+			b.ReportMetric(float64(m), "features")
+			b.ReportMetric(float64(k), "outputs")
+		})
+	}
+}
+
+// mapAndRecycle maps a message and hands its outputs back.
+func mapAndRecycle(b *testing.B, core *Featurizer, source pipeline.Record) {
+	err := core.Process(source, 0, stagestest.Noon, func(part Part) error {
+		if part.Output != nil {
+			core.Recycle(part.Output.Value)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// seconds is how long a call takes.
+func seconds(call func()) float64 {
+	began := time.Now()
+	call()
+	return time.Since(began).Seconds()
+}
+
+// prepare is what a core makes of one of the messages.
+func prepare(b *testing.B, core *Featurizer, k *bench.Kit) []pipeline.Record {
+	return process(b, core, pipeline.Record{Key: []byte("key"), Value: stagestest.Message(b, k.Rows)}, 0).Outputs
+}
+
+func roundFeaturize(k *bench.Kit, topic string, records int64) (took time.Duration, bytes int64) {
+	output, drop := k.FreshTopic(map[string]string{})
+	defer drop()
+	s := k.Stopwatch(output, records)
+	s.Events = topic
+	r := &Runner{
+		Broker: s, State: k.Follower, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Group: "featurize",
+		Topics: k.Topics, Config: Default(), Limits: events.DefaultLimits(), DrainTimeout: time.Second,
+	}
+	r.Topics.Events, r.Topics.Features = topic, output
+	took = k.Run(s, r.Run)
+	return took, s.Bytes()
+}
+
+func roundPass(k *bench.Kit, prepared []pipeline.Record) time.Duration {
+	output, drop := k.FreshTopic(map[string]string{})
+	defer drop()
+	s := k.Stopwatch(output, k.Messages*int64(len(prepared)))
+	return k.Run(s, func(ctx context.Context) error {
+		return pipeline.RunPartition(ctx, s, zap.NewNop(), s.Events, 0, time.Second, &passThrough{log: s, topic: output, prepared: prepared})
+	})
+}
+
+// passThrough is a processor that writes the prepared records for each that it reads, in requests of one: as the
+// featurizer does with parts as large as a message may be.
+type passThrough struct {
+	log      pipeline.Log
+	topic    string
+	prepared []pipeline.Record
+	next     int64
+}
+
+func (p *passThrough) NextOffset() int64 { return p.next }
+
+func (p *passThrough) Process(ctx context.Context, f pipeline.Fetched) error {
+	for range f.Records {
+		for i := range p.prepared {
+			if _, err := p.log.Produce(ctx, p.topic, 0, p.prepared[i:i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	p.next = f.NextOffset
+	return nil
+}
+
+func (p *passThrough) Gap(_ context.Context, g pipeline.Gap) error { return g.Err }
+func (p *passThrough) Close(context.Context) error                 { return nil }

@@ -1,0 +1,16 @@
+package featurize
+
+import "time"
+
+// Config says where featurizing starts and how its output is cut.
+type Config struct {
+	Start          string        `key:"start" doc:"where a partition without output and without committed offset starts: earliest or latest"`
+	MaxOutputBytes int64         `key:"max_output_bytes" unit:"bytes" doc:"size of one output message; a larger input message becomes several output messages"`
+	CommitInterval time.Duration `key:"commit_interval" unit:"duration" doc:"time between two commits of the consumer group's offset"`
+	Predictions    bool          `key:"predictions" doc:"attach what the model in use predicts to the output, as columns prediction and, for classes, probabilities; they are null where the model is of another feature set than the output. Then the output also depends on when the model changed"`
+}
+
+// Default is what an empty configuration says.
+func Default() Config {
+	return Config{Start: "earliest", MaxOutputBytes: 1 << 20, CommitInterval: 5 * time.Second}
+}

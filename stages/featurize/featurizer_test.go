@@ -1,0 +1,364 @@
+package featurize
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+)
+
+// eventMessage is a message of partition 2 of events.
+func event(t testing.TB, offset int64, batches ...arrow.Record) pipeline.Record {
+	t.Helper()
+	return pipeline.Record{
+		Topic: "events", Partition: 2, Offset: offset, Time: stagestest.Noon, Key: []byte("customer"), Value: stagestest.Message(t, batches...),
+		Headers: []pipeline.Header{{Key: "trace", Value: []byte("abc")}},
+	}
+}
+
+// featurized is one output message, read.
+type featurized struct {
+	part wire.FeatureBatch
+	rows []int32
+	z    []float32
+	body arrow.Record
+}
+
+func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
+	t.Helper()
+	part, err := wire.ParseFeatureHeaders(events.Headers(r.Headers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := stagestest.Decode(t, r.Value)[0]
+	rows, z, err := wire.DecodeFeatures(body, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := part.CheckRows(rows); err != nil {
+		t.Fatal(err)
+	}
+	return featurized{part, rows, z, body}
+}
+
+// processed is all that became of a message.
+type processed struct {
+	Outputs, DeadLetters []pipeline.Record
+	Counts               meter.FeaturizeCounts
+}
+
+// process runs the featurizer and fails on an error.
+func process(t testing.TB, f *Featurizer, r pipeline.Record, firstRow int32) processed {
+	t.Helper()
+	var all processed
+	err := f.Process(r, firstRow, stagestest.Noon, func(part Part) error {
+		if part.Output != nil {
+			all.Outputs = append(all.Outputs, *part.Output)
+		}
+		if part.DeadLetter != nil {
+			all.DeadLetters = append(all.DeadLetters, *part.DeadLetter)
+		}
+		meter.Add(&all.Counts, part.Counts)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestFeaturizerValues(t *testing.T) {
+	for _, m := range stagestest.FeatureMaps {
+		t.Run(m.Name, func(t *testing.T) {
+			rows := stagestest.Events(t, stagestest.Binary, 500, 40, stagestest.SomeFaults)
+			config := explored.Exploration()
+			config.Map, config.Distribution, config.Sigma = m.Map, m.Distribution, m.Sigma
+			if m.Map == scoring.MapLinear {
+				config.Candidates, config.Features = 6, 4
+			}
+			set := explored.FeatureSet(t, explored.Events(stagestest.Binary), config, rows)
+			f := New(set, testLimits, 1<<20)
+			done := process(t, f, event(t, 9, rows), 0)
+			out := readOutput(t, done.Outputs[0], set.Set.Features.Len())
+			if len(done.Outputs) != 1 || !slices.Equal(toInts(out.rows), stagestest.UsableRows(set, rows)) {
+				t.Fatalf("%d outputs, rows %v", len(done.Outputs), out.rows)
+			}
+			width := set.Set.Features.Len()
+			for i, row := range out.rows {
+				stagestest.CheckFeatures(t, set, rows, int(row), out.z[i*width:(i+1)*width])
+				for _, name := range []string{"id", "y"} {
+					got := out.body.Column(out.body.Schema().FieldIndices(name)[0]).ValueStr(i)
+					if want := rows.Column(rows.Schema().FieldIndices(name)[0]).ValueStr(int(row)); got != want {
+						t.Fatalf("row %d has %s %s, want %s", row, name, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func toInts(rows []int32) []int {
+	out := make([]int, len(rows))
+	for i, r := range rows {
+		out[i] = int(r)
+	}
+	return out
+}
+
+func TestFeaturizerMessage(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
+	set := setOf(t, stagestest.Regression, rows)
+	f := New(set, testLimits, 1<<20)
+	done := process(t, f, event(t, 9, rows), 0)
+	if len(done.Outputs) != 1 || len(done.DeadLetters) != 0 {
+		t.Fatalf("%d outputs, %d dead letters", len(done.Outputs), len(done.DeadLetters))
+	}
+	out := done.Outputs[0]
+	want := wire.FeatureBatch{FeatureSetID: set.ID(), SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 60, SourceRows: 60}
+	if got := readOutput(t, out, 10).part; got != want {
+		t.Errorf("headers say %+v, want %+v", got, want)
+	}
+	if string(out.Key) != "customer" || stagestest.Header(t, out, "trace") != "abc" || !out.Time.Equal(stagestest.Noon) {
+		t.Errorf("key %q, headers %v, time %v", out.Key, out.Headers, out.Time)
+	}
+	if c := done.Counts; c.Messages != 1 || c.Rows != 60 || c.Featurized != 60 || c.Rejected != 0 {
+		t.Errorf("counts %+v", c)
+	}
+	info, err := wire.ParseFeaturesInfo(stagestest.Decode(t, out.Value)[0].Schema())
+	if err != nil || info.FeatureSet != set.ID() || info.Features != 10 || !slices.Equal(info.LabelColumns, []string{"y"}) {
+		t.Errorf("metadata %+v, %v", info, err)
+	}
+}
+
+// A label that is not there is no reason not to featurize.
+func TestFeaturizerWithoutLabel(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
+	set := setOf(t, stagestest.Regression, rows)
+	f := New(set, testLimits, 1<<20)
+	bare := wire.SelectColumns(rows, []string{"v", "ok", "color", "b", "a"})
+	defer bare.Release()
+	done := process(t, f, event(t, 0, bare), 0)
+	if out := readOutput(t, done.Outputs[0], 10); len(out.rows) != 60 || out.body.NumCols() != 2 {
+		t.Fatalf("%d rows of %v", len(out.rows), out.body.Schema())
+	}
+}
+
+// Messages are cut at fixed rows, and the outputs cover every row once, whatever the batches and however long the
+// passthrough columns are.
+func TestFeaturizerCutsAtFixedRows(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 220, 42, stagestest.Faults{BadFeature: 0.05})
+	set := setOf(t, stagestest.Regression, rows)
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		maxBytes := rapid.SampledFrom([]int64{1, 2500, 5000, 12_000, 60_000}).Draw(rt, "max output bytes")
+		longest := rapid.SampledFrom([]int{0, 3000}).Draw(rt, "longest passthrough")
+		events := withLongNames(t, rows.NewSlice(0, int64(1+rng.IntN(int(rows.NumRows())))), longest, rng)
+		batches := stagestest.Cut(t, events, stagestest.UpTo(rng, 150))
+		source := event(t, 5, batches...)
+		f := New(set, testLimits, maxBytes)
+		done := process(t, f, source, 0)
+		starts := map[int32]bool{}
+		for base, i := int32(0), 0; i < len(batches); i++ {
+			starts[base] = true
+			base += int32(batches[i].NumRows())
+		}
+		next := int32(0)
+		for _, output := range done.Outputs {
+			out := readOutput(t, output, 10)
+			if out.part.FirstRow != next {
+				rt.Fatalf("output begins at row %d, want %d", out.part.FirstRow, next)
+			}
+			next += out.part.RowCount
+			if longest == 0 && out.part.FirstRow%f.partRows != 0 && !starts[out.part.FirstRow] {
+				rt.Fatalf("cut at row %d, want multiples of %d or the beginning of a batch", out.part.FirstRow, f.partRows)
+			}
+			if int64(len(output.Value)) > maxBytes && out.part.RowCount > 1 {
+				rt.Fatalf("%d rows in %d bytes, at most %d are wanted", out.part.RowCount, len(output.Value), maxBytes)
+			}
+		}
+		if next != int32(events.NumRows()) {
+			rt.Fatalf("outputs end at row %d of %d", next, events.NumRows())
+		}
+		again := process(t, New(set, testLimits, maxBytes), source, 0)
+		if !slices.EqualFunc(done.Outputs, again.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
+			rt.Fatal("a replay cuts differently")
+		}
+
+		// From the end of an output on come the outputs behind it, cut alike.
+		behind := 1 + rng.IntN(len(done.Outputs))
+		if cut := readOutput(t, done.Outputs[behind-1], 10).part; !cut.Last() {
+			rest := process(t, f, source, cut.FirstRow+cut.RowCount)
+			if !slices.EqualFunc(done.Outputs[behind:], rest.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
+				rt.Fatalf("resumed behind output %d, the message is cut differently", behind)
+			}
+		}
+
+		// From any row on come exactly the rows that are missing.
+		from := int32(rng.IntN(int(events.NumRows())))
+		rest := process(t, f, source, from)
+		var want, got []int32
+		for _, output := range done.Outputs {
+			for _, row := range readOutput(t, output, 10).rows {
+				if row >= from {
+					want = append(want, row)
+				}
+			}
+		}
+		next = from
+		for _, output := range rest.Outputs {
+			out := readOutput(t, output, 10)
+			if out.part.FirstRow != next {
+				rt.Fatalf("resumed output begins at row %d, want %d", out.part.FirstRow, next)
+			}
+			next += out.part.RowCount
+			got = append(got, out.rows...)
+		}
+		if !slices.Equal(got, want) || next != int32(events.NumRows()) {
+			rt.Fatalf("resumed at row %d: rows %v up to %d, want %v", from, got, next, want)
+		}
+		if c := rest.Counts; c.Rows != events.NumRows()-int64(from) || c.Featurized != int64(len(want)) || c.Rejected != c.Rows-c.Featurized {
+			rt.Fatalf("resumed at row %d of %d: counts %+v", from, events.NumRows(), c)
+		}
+	})
+}
+
+// withLongNames replaces the ids of events by texts of up to so many bytes; 0 leaves them. It releases the events.
+func withLongNames(t testing.TB, events arrow.Record, longest int, rng *rand.Rand) arrow.Record {
+	t.Helper()
+	t.Cleanup(events.Release)
+	if longest == 0 {
+		return events
+	}
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	for range events.NumRows() {
+		b.Append(strings.Repeat("x", rng.IntN(longest)))
+	}
+	columns := slices.Clone(events.Columns())
+	columns[5] = b.NewArray()
+	defer columns[5].Release()
+	long := array.NewRecord(events.Schema(), columns, events.NumRows())
+	t.Cleanup(long.Release)
+	return long
+}
+
+func TestFeaturizerRejectsRows(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 400, 43, stagestest.SomeFaults)
+	set := setOf(t, stagestest.Regression, rows)
+	f := New(set, testLimits, 20_000)
+	done := process(t, f, event(t, 9, stagestest.Cut(t, rows, stagestest.Every(150))...), 0)
+	used := map[int32]bool{}
+	for _, output := range done.Outputs {
+		for _, row := range readOutput(t, output, 10).rows {
+			used[row] = true
+		}
+	}
+	var bad []int32
+	for _, deadLetter := range done.DeadLetters {
+		parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
+		if err != nil || parsed.Rows == 0 || parsed.Stage != meter.StageFeaturize || parsed.Offset != 9 || parsed.Partition != 2 || string(deadLetter.Key) != "customer" {
+			t.Fatalf("dead letter %+v, %v", parsed, err)
+		}
+		body := stagestest.Decode(t, deadLetter.Value)[0]
+		names := body.Column(body.Schema().FieldIndices("id")[0])
+		for i, row := range body.Column(body.Schema().FieldIndices(wire.ColumnRejectedRow)[0]).(*array.Int32).Int32Values() {
+			bad = append(bad, row)
+			if names.ValueStr(i) != fmt.Sprintf("row-%d", row) {
+				t.Fatalf("row %d of the dead letter is %s", row, names.ValueStr(i))
+			}
+		}
+	}
+	want := stagestest.UsableRows(set, rows)
+	if len(used) != len(want) || len(bad) != 400-len(want) || !slices.IsSorted(bad) {
+		t.Fatalf("%d rows used, %d rejected; want %d used", len(used), len(bad), len(want))
+	}
+	for _, row := range want {
+		if !used[int32(row)] || slices.Contains(bad, int32(row)) {
+			t.Fatalf("row %d is good", row)
+		}
+	}
+	if c := done.Counts; c.Rows != 400 || c.Featurized != int64(len(want)) || c.Rejected != int64(len(bad)) {
+		t.Fatalf("counts %+v", c)
+	}
+}
+
+// A message of which no row is left still says that it was read, so that a restart does not read it again.
+func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
+	good := stagestest.Events(t, stagestest.Regression, 400, 44, stagestest.Faults{})
+	set := setOf(t, stagestest.Regression, good)
+	bad := stagestest.Events(t, stagestest.Regression, 30, 44, stagestest.Faults{BadFeature: 1})
+	done := process(t, New(set, testLimits, 1<<20), event(t, 3, bad), 0)
+	if len(done.Outputs) != 1 || len(done.DeadLetters) != 1 {
+		t.Fatalf("%d outputs, %d dead letters", len(done.Outputs), len(done.DeadLetters))
+	}
+	if out := readOutput(t, done.Outputs[0], 10); len(out.rows) != 0 || out.part.RowCount != 30 || !out.part.Last() {
+		t.Fatalf("output %+v with rows %v", out.part, out.rows)
+	}
+	if empty := process(t, New(set, testLimits, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
+		t.Fatalf("a message without rows gave %d outputs, %d dead letters", len(empty.Outputs), len(empty.DeadLetters))
+	}
+}
+
+func TestFeaturizerRefusesMessages(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 100, 45, stagestest.Faults{})
+	set := setOf(t, stagestest.Regression, rows)
+	good := stagestest.Message(t, rows)
+	narrow := wire.SelectColumns(rows, []string{"a", "b", "color", "id", "y"})
+	defer narrow.Release()
+	wrong := wire.SelectColumns(rows, []string{"a", "b", "color", "ok", "v", "id", "y"})
+	defer wrong.Release()
+	columns := slices.Clone(wrong.Columns())
+	columns[0] = columns[5]
+	fields := slices.Clone(wrong.Schema().Fields())
+	fields[0].Type = arrow.BinaryTypes.String
+	turned := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows.NumRows())
+	defer turned.Release()
+	small := arrowio.DefaultLimits()
+	small.MaxRows = 99
+	for _, c := range []struct {
+		name, reason string
+		value        []byte
+		limits       arrowio.Limits
+	}{
+		{"garbage", "not_arrow", []byte("hello, this is no arrow message"), arrowio.DefaultLimits()},
+		{"cut short", "truncated", good[:len(good)/2], arrowio.DefaultLimits()},
+		{"a column is missing", "wrong_schema", stagestest.Message(t, narrow), arrowio.DefaultLimits()},
+		{"a column has another kind", "wrong_schema", stagestest.Message(t, turned), arrowio.DefaultLimits()},
+		{"too many rows", "too_large", good, small},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			source := pipeline.Record{Topic: "events", Partition: 1, Offset: 8, Key: []byte("k"), Value: c.value, Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
+			done := process(t, New(set, c.limits, 1<<20), source, 0)
+			if len(done.Outputs) != 0 || len(done.DeadLetters) != 1 || done.Counts != (meter.FeaturizeCounts{Messages: 1, Undecodable: 1}) {
+				t.Fatalf("%d outputs, %d dead letters, counts %+v", len(done.Outputs), len(done.DeadLetters), done.Counts)
+			}
+			deadLetter := done.DeadLetters[0]
+			parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := wire.DeadLetter{Stage: meter.StageFeaturize, Reason: c.reason, Detail: parsed.Detail, Topic: "events", Partition: 1, Offset: 8, Time: stagestest.Noon}
+			if parsed != want || parsed.Detail == "" {
+				t.Errorf("dead letter %+v, want %+v", parsed, want)
+			}
+			if string(deadLetter.Value) != string(c.value) || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter, "h") != "v" {
+				t.Error("the original is not in the dead letter")
+			}
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package featurize
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// OutputSchema is the schema of what [TransformRows] writes for rows of the given schema.
+func OutputSchema(set *wire.FeatureSet, rows *arrow.Schema) *arrow.Schema {
+	var fields []arrow.Field
+	for _, name := range events.OutputColumns(set.Encoder) {
+		if at := rows.FieldIndices(name); len(at) > 0 {
+			field := rows.Field(at[0])
+			fields = append(fields, arrow.Field{Name: field.Name, Type: field.Type, Nullable: field.Nullable})
+		}
+	}
+	m := int32(set.Set.Features.Len())
+	fields = append(fields,
+		arrow.Field{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int64},
+		arrow.Field{Name: wire.ColumnFeatures, Type: arrow.FixedSizeListOfNonNullable(m, arrow.PrimitiveTypes.Float32)})
+	return arrow.NewSchema(fields, nil)
+}
+
+// TransformRows maps the rows of a file to features, in batches of the [OutputSchema]: passthrough and label columns, the
+// row's number in the file, the feature vector. Rows that cannot be used are left out and counted.
+func TransformRows(
+	ctx context.Context, set *wire.FeatureSet, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter,
+) (meter.FeaturizeCounts, error) {
+	f := fileTransformer{set: set, schema: schema, out: w}
+	f.transform, f.encoder = events.NewTransformer(set)
+	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
+		return events.EachChunk(batch, set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return f.write(chunk) })
+	})
+	return f.counts, err
+}
+
+type fileTransformer struct {
+	set       *wire.FeatureSet
+	transform *scoring.Transformer
+	encoder   events.RowEncoder
+	schema    *arrow.Schema
+	out       events.RowWriter
+	rows      encoder.Rows // reused
+	features  []float32
+	counts    meter.FeaturizeCounts
+}
+
+func (f *fileTransformer) write(batch arrow.Record) error {
+	if err := f.set.Encoder.Check(batch.Schema()); err != nil {
+		return err
+	}
+	if err := f.encoder.Encode(&f.rows, batch, nil); err != nil {
+		return err
+	}
+	m := f.transform.Len()
+	f.features = make([]float32, f.rows.N*m) // the writer may keep it
+	f.transform.Transform(f.features, f.rows.X[:f.rows.N*f.rows.Dim], f.rows.N)
+	kept, err := events.TakeRows(batch, f.rows.Row[:f.rows.N], events.OutputColumns(f.set.Encoder))
+	if err != nil {
+		return err
+	}
+	defer kept.Release()
+	numbers, vectors := f.columns(m)
+	defer numbers.Release()
+	defer vectors.Release()
+	out := array.NewRecord(f.schema, append(append([]arrow.Array(nil), kept.Columns()...), numbers, vectors), int64(f.rows.N))
+	defer out.Release()
+	addEncoded(&f.counts, f.rows.Counts, f.rows.N, int(batch.NumRows()))
+	return f.out.Write(out)
+}
+
+// columns are the row numbers in the file and the features of the encoded rows.
+func (f *fileTransformer) columns(m int) (numbers, vectors arrow.Array) {
+	rows := array.NewInt64Builder(memory.DefaultAllocator)
+	defer rows.Release()
+	for _, row := range f.rows.Row[:f.rows.N] {
+		rows.Append(f.counts.Rows + int64(row))
+	}
+	values := array.NewData(arrow.PrimitiveTypes.Float32, len(f.features),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float32Traits.CastToBytes(f.features))}, nil, 0, 0)
+	defer values.Release()
+	lists := array.NewData(f.schema.Field(f.schema.FieldIndices(wire.ColumnFeatures)[0]).Type, f.rows.N,
+		[]*memory.Buffer{nil}, []arrow.ArrayData{values}, 0, 0)
+	defer lists.Release()
+	return rows.NewArray(), array.NewFixedSizeListData(lists)
+}

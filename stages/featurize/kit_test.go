@@ -1,0 +1,152 @@
+package featurize
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// testLimits are those of an empty configuration.
+var testLimits = events.DefaultLimits().Decoder()
+
+// setOf is the feature set of an exploration of events of a task.
+func setOf(t testing.TB, task string, rows arrow.Record) *wire.FeatureSet {
+	t.Helper()
+	return explored.FeatureSet(t, explored.Events(task), explored.Exploration(), rows)
+}
+
+// kit is partition 2 of events and what featurizing writes of it.
+type kit struct {
+	*pipelinetest.Broker
+	t         *testing.T
+	runner    *Runner
+	set       *wire.FeatureSet
+	part      *partition
+	committed int64
+	produced  func(topic string, records []pipeline.Record) // told of every request
+	forget    bool                                          // features are not kept
+}
+
+// newKit makes topics with limits on requests, 0 = none, and a set in use.
+func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) *kit {
+	t.Helper()
+	k := &kit{Broker: pipelinetest.NewBroker(), t: t, committed: -1}
+	k.set = setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{}))
+	id := k.set.ID()
+	k.runner = &Runner{
+		Broker: k, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Group: "featurize", Topics: topics.Default(),
+		Config: Default(), Limits: events.DefaultLimits(), DrainTimeout: time.Second,
+		State: state.Still(state.Config{Pipeline: "test"}, state.Snapshot{
+			Current: &wire.Current{ID: id}, Sets: map[string]state.Set{id: {ID: id, Set: k.set}},
+		}),
+	}
+	k.runner.Config.MaxOutputBytes, k.runner.Config.CommitInterval = maxOutput, 0
+	k.AddTopic(k.runner.Topics.Events, 3)
+	k.AddConfiguredTopic(k.runner.Topics.Features, 3, map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
+	k.AddConfiguredTopic(k.runner.Topics.DeadLetters, 3, map[string]string{"max.message.bytes": fmt.Sprint(deadLettersLimit)})
+	k.restart()
+	return k
+}
+
+func (k *kit) Produce(ctx context.Context, topic string, number int, records []pipeline.Record) (int64, error) {
+	if k.produced != nil {
+		k.produced(topic, records)
+	}
+	if k.forget && topic == k.runner.Topics.Features {
+		return 0, nil
+	}
+	return k.Broker.Produce(ctx, topic, number, records)
+}
+
+// restart makes another owner of the partition.
+func (k *kit) restart() {
+	k.t.Helper()
+	commit := func(_ context.Context, next int64) error {
+		k.committed = next
+		return nil
+	}
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, nil, zap.NewNop())
+	k.part.committedAt = time.Time{}
+	if err := k.part.resume(k.t.Context()); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// send appends events to the log.
+func (k *kit) send(records ...pipeline.Record) {
+	k.t.Helper()
+	if _, err := k.Broker.Produce(k.t.Context(), k.runner.Topics.Events, 2, records); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// step gives the partition one fetch.
+func (k *kit) step() error {
+	k.t.Helper()
+	fetched, err := k.Fetch(k.t.Context(), k.runner.Topics.Events, 2, k.part.NextOffset())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return k.part.Process(k.t.Context(), fetched)
+}
+
+// rows are the rows of a message that are in the output, as often as they are.
+func (k *kit) rows(offset int64) []int32 {
+	k.t.Helper()
+	var rows []int32
+	for _, r := range k.Records(k.runner.Topics.Features, 2) {
+		if out := readOutput(k.t, r, 10); out.part.SourceOffset == offset {
+			rows = append(rows, out.rows...)
+		}
+	}
+	return rows
+}
+
+func (k *kit) deadLetters() []pipeline.Record {
+	return k.Records(k.runner.Topics.DeadLetters, 2)
+}
+
+func ascending(n int32) []int32 {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
+}
+
+func sizes(records []pipeline.Record) (total int) {
+	for i := range records {
+		total += records[i].Size()
+	}
+	return total
+}
+
+// nulls is a small message of very many rows.
+func nulls(t *testing.T, rows int) []byte {
+	t.Helper()
+	var fields []arrow.Field
+	var columns []arrow.Array
+	column := array.NewNull(rows)
+	defer column.Release()
+	for _, name := range []string{"a", "b", "color", "ok", "v", "id", "y"} {
+		fields, columns = append(fields, arrow.Field{Name: name, Type: arrow.Null, Nullable: true}), append(columns, column)
+	}
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows))
+	defer rec.Release()
+	return stagestest.Message(t, rec)
+}

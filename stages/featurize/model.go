@@ -1,0 +1,106 @@
+package featurize
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// modelInUse is the model that predictions are made with. It is immutable.
+type modelInUse struct {
+	id      string
+	model   *wire.Model // nil = none
+	missing string      // why there is none
+
+	next int64 // of the models topic, when it was looked for
+}
+
+// modelLoader holds the model in use with its weights. Safe for use from several goroutines; nil where nothing is predicted.
+type modelLoader struct {
+	follower *state.Follower
+	logger   *zap.Logger
+	model    atomic.Pointer[modelInUse]
+	ready    chan struct{} // closed once the models topic was read to the end that it had
+}
+
+func newModelLoader(follower *state.Follower, logger *zap.Logger) *modelLoader {
+	return &modelLoader{follower: follower, logger: logger, ready: make(chan struct{})}
+}
+
+// wait waits until it is known which model is in use, or ctx ends. Without predictions it returns at once.
+func (l *modelLoader) wait(ctx context.Context) {
+	if l == nil {
+		return
+	}
+	select {
+	case <-l.ready:
+	case <-ctx.Done():
+	}
+}
+
+// inUse is the model in use; wait for ready first.
+func (l *modelLoader) inUse() *modelInUse { return l.model.Load() }
+
+// run loads the model that the pointer names whenever it changes, until ctx ends.
+func (l *modelLoader) run(ctx context.Context) error {
+	for {
+		now, err := l.follower.WaitModels(ctx, func(s state.Snapshot) bool { return l.isNews(s.Models) })
+		if err == nil {
+			err = l.resolve(ctx, now.Models)
+		}
+		if err != nil {
+			return endOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
+		}
+	}
+}
+
+// isNews reports whether the model in use changed, or was unreadable and may be readable now.
+func (l *modelLoader) isNews(models state.Models) bool {
+	before := l.model.Load()
+	switch {
+	case before == nil:
+		return true
+	case models.Current == nil:
+		return before.id != ""
+	case before.id != models.Current.ID:
+		return true
+	}
+	return before.model == nil && before.next != models.Next()
+}
+
+// resolve loads the model that the pointer names.
+func (l *modelLoader) resolve(ctx context.Context, models state.Models) error {
+	before := l.model.Load()
+	next := &modelInUse{missing: missingModel, next: models.Next()}
+	if current := models.Current; current != nil {
+		next.id, next.missing = current.ID, missingUnreadable
+		model, err := l.load(ctx, models)
+		switch {
+		case err == nil:
+			next.model, next.missing = model, ""
+		case ctx.Err() != nil || pipeline.IsPermanent(err):
+			return err
+		case before == nil || before.id != current.ID:
+			l.logger.Error("the model in use cannot be read, rows have no predictions", zap.String("model", current.ID), zap.Error(err))
+		}
+	}
+	l.model.Store(next)
+	if before == nil {
+		close(l.ready)
+	}
+	return nil
+}
+
+func (l *modelLoader) load(ctx context.Context, models state.Models) (*wire.Model, error) {
+	entry, err := models.Find(models.Current.ID)
+	if err != nil {
+		return nil, err
+	}
+	return l.follower.LoadModel(ctx, entry)
+}

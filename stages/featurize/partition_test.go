@@ -1,0 +1,296 @@
+package featurize
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+func TestFeaturizerHandsOutPartsAsTheyAreMade(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 300, 41, stagestest.Faults{})
+	set := setOf(t, stagestest.Regression, rows)
+	f := New(set, testLimits, 2000)
+	errEnough := errors.New("enough")
+	outputs := 0
+	err := f.Process(event(t, 7, rows), 0, stagestest.Noon, func(part Part) error {
+		if part.Output == nil {
+			return nil
+		}
+		if outputs++; outputs == 2 {
+			return errEnough
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) || outputs != 2 || !strings.Contains(err.Error(), "offset 7") {
+		t.Fatalf("%d outputs, %v", outputs, err)
+	}
+}
+
+// A message of few bytes may have a million rows: what they become is never held at once.
+func TestFeaturizeRequestsAreBounded(t *testing.T) {
+	const maxOutput = 100_000
+	for _, c := range []struct {
+		name  string
+		value []byte
+		rows  int64
+	}{
+		{"nulls", nulls(t, 1<<20), 1 << 20},
+		{"small messages", nulls(t, 60), 90 * 60},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newKit(t, maxOutput, 0, 0)
+			k.forget = true
+			requests := 0
+			k.produced = func(_ string, records []pipeline.Record) {
+				requests++
+				if size := sizes(records); size > maxOutput && len(records) > 1 || size > maxOutput+1000 { // key and headers
+					t.Errorf("%d records of %d bytes in a request", len(records), size)
+				}
+			}
+			if len(c.value) > 4096 {
+				t.Fatalf("a message of %d bytes", len(c.value))
+			}
+			messages := int(c.rows / events.CountRows(stagestest.Decode(t, c.value)))
+			for range messages {
+				k.send(pipeline.Record{Value: c.value})
+			}
+			if err := k.step(); err != nil {
+				t.Fatal(err)
+			}
+			if got := k.runner.Meter.Totals().Featurize; got.Rows != c.rows || got.Featurized != c.rows || got.Messages != int64(messages) {
+				t.Errorf("counts %+v", got)
+			}
+			if requests < 2 || k.part.next != int64(messages) || k.committed != int64(messages) {
+				t.Errorf("%d requests, next offset %d, committed %d", requests, k.part.next, k.committed)
+			}
+		})
+	}
+}
+
+// Dead letters do not pile up either, and each is acknowledged before the output of its rows is sent.
+func TestFeaturizeDeadLettersAreBounded(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	bad := stagestest.Events(t, stagestest.Regression, 400, 44, stagestest.Faults{BadFeature: 1})
+	long := withLongNames(t, bad.NewSlice(0, 400), 35_000, rand.New(rand.NewPCG(1, 1)))
+	k.send(pipeline.Record{Value: stagestest.Message(t, stagestest.Cut(t, long, stagestest.Every(20))...)})
+	var acknowledged, outputs, requests int
+	k.produced = func(topic string, records []pipeline.Record) {
+		if topic == k.runner.Topics.Features {
+			if outputs += len(records); outputs > acknowledged {
+				t.Errorf("%d outputs are sent, %d dead letters are out", outputs, acknowledged)
+			}
+			return
+		}
+		if size := sizes(records); size > deadletter.PendingBytes {
+			t.Errorf("%d bytes of dead letters", size)
+		}
+		requests++
+		acknowledged += len(records)
+	}
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	if outputs != 20 || acknowledged != 20 || requests < 2 {
+		t.Errorf("%d outputs, %d dead letters in %d requests", outputs, acknowledged, requests)
+	}
+	if c := k.runner.Meter.Totals().Featurize; c.Rows != 400 || c.Rejected != 400 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// A runner that stops between the parts of a message leaves a position that the next one goes on from.
+func TestFeaturizeStopsBetweenParts(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
+	errGone := pipeline.Permanent(errors.New("gone"))
+	for after := range 8 {
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			k := newKit(t, 2000, 0, 0)
+			k.send(event(t, 0, rows), event(t, 1, rows))
+			k.FailNext(pipelinetest.OpProduce, append(make([]error, after), errGone)...)
+			if err := k.step(); !errors.Is(err, errGone) {
+				t.Fatalf("error %v", err)
+			}
+			if err := k.part.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			out := append(k.rows(0), k.rows(1)...)
+			if k.committed > int64(len(out)/100) {
+				t.Errorf("offset %d is committed, %d rows are out", k.committed, len(out))
+			}
+			if c := k.runner.Meter.Totals().Featurize; c.Featurized != int64(len(out)) {
+				t.Errorf("%d rows are out, counts %+v", len(out), c)
+			}
+			taken := len(out)
+			unsent := k.part.waiting
+			if k.part.request != nil {
+				unsent = append(unsent, k.part.request.parts...)
+			}
+			for _, part := range unsent {
+				taken += int(part.Rows.RowCount)
+			}
+			if at := int(k.part.next)*100 + int(k.part.nextRow); at != taken {
+				t.Errorf("stopped at offset %d row %d, %d rows were taken", k.part.next, k.part.nextRow, taken)
+			}
+			k.restart()
+			if err := k.part.Close(t.Context()); err != nil || k.part.nextRow > 0 && k.committed != -1 {
+				t.Errorf("offset %d, of which %d rows are out, is committed: %v", k.committed, k.part.nextRow, err)
+			}
+			if at := int(k.part.next)*100 + int(k.part.nextRow); at != len(out) || (k.part.partlyOut == "") != (k.part.nextRow == 0) {
+				t.Errorf("goes on at offset %d row %d of set %q, %d rows are out", k.part.next, k.part.nextRow, k.part.partlyOut, len(out))
+			}
+			if err := k.step(); err != nil {
+				t.Fatal(err)
+			}
+			for offset := range int64(2) {
+				if got := k.rows(offset); !slices.Equal(got, ascending(100)) {
+					t.Errorf("offset %d: rows %v", offset, got)
+				}
+			}
+			if k.committed != 2 {
+				t.Errorf("offset %d is committed", k.committed)
+			}
+		})
+	}
+}
+
+// Dead letters that are not out keep their offset from being committed.
+func TestFeaturizeDoesNotCommitBeyondUnsentDeadLetters(t *testing.T) {
+	k := newKit(t, 2000, 0, 0)
+	k.send(pipeline.Record{Value: []byte("no arrow")})
+	k.FailNext(pipelinetest.OpProduce, pipeline.Permanent(errors.New("gone")))
+	if err := k.step(); err == nil {
+		t.Fatal("no error")
+	}
+	if err := k.part.Close(t.Context()); err != nil || k.committed != -1 {
+		t.Errorf("offset %d is committed, %v", k.committed, err)
+	}
+	if c := k.runner.Meter.Totals().Featurize; c != (meter.FeaturizeCounts{}) {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// A row whose output the broker does not take is a dead letter, whatever happens to the broker meanwhile.
+func TestFeaturizeOutputOverTheLimit(t *testing.T) {
+	k := newKit(t, 3000, 8000, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
+	long := withLongNames(t, rows.NewSlice(0, 100), 1, rand.New(rand.NewPCG(1, 1)))
+	huge := withLongNames(t, rows.NewSlice(40, 41), 60_000, rand.New(rand.NewPCG(2, 2)))
+	k.send(event(t, 0, long.NewSlice(0, 40), huge, long.NewSlice(40, 60)), event(t, 1, rows))
+	outputs, seen := 0, false
+	k.produced = func(topic string, records []pipeline.Record) {
+		switch {
+		case topic == k.runner.Topics.Features:
+			outputs++
+			if sizes(records) > 8000 {
+				if seen {
+					t.Error("an output that was refused is sent again")
+				}
+				seen = true
+				k.FailNext(pipelinetest.OpProduce, nil, errors.New("away for a moment")) // nil for this request
+			}
+		case !seen:
+			t.Errorf("a dead letter before output %d", outputs)
+		}
+	}
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	deadLetters := k.deadLetters()
+	if len(deadLetters) != 1 || stagestest.Header(t, deadLetters[0], wire.HeaderErrorReason) != deadletter.ReasonOutputTooLarge || stagestest.Header(t, deadLetters[0], wire.HeaderErrorOffset) != "0" ||
+		!slices.Equal(deadLetters[0].Value, k.Records(k.runner.Topics.Events, 2)[0].Value) {
+		t.Fatalf("%d dead letters: %.300v", len(deadLetters), deadLetters)
+	}
+	if got, want := k.rows(0), slices.DeleteFunc(ascending(61), func(row int32) bool { return row == 40 }); !slices.Equal(got, want) {
+		t.Errorf("rows %v", got)
+	}
+	if c := k.runner.Meter.Totals().Featurize; c.Rows != 161 || c.Featurized != 160 || c.Rejected != 1 || c.Messages != 2 || c.Undecodable != 0 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// bigSource is an event whose key and headers are nearly all that the broker takes.
+func bigSource(value []byte) pipeline.Record {
+	return pipeline.Record{
+		Topic: "events", Partition: 2, Key: make([]byte, 4000), Value: value,
+		Headers: []pipeline.Header{{Key: wire.HeaderErrorReason, Value: []byte("of its own")}, {Key: "blob", Value: make([]byte, 4000)}},
+	}
+}
+
+// checkBare checks the one dead letter of the event at offset 0, of which only coordinates and reason can be sent.
+func checkBare(t *testing.T, deadLetters []pipeline.Record, stage, reason string) {
+	t.Helper()
+	if len(deadLetters) != 1 {
+		t.Fatalf("%d dead letters", len(deadLetters))
+	}
+	got, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetters[0].Headers))
+	if err != nil || got.Stage != stage || got.Reason != reason || got.Topic != "events" || got.Partition != 2 || got.Offset != 0 || got.Detail == "" {
+		t.Errorf("dead letter %+v, %v", got, err)
+	}
+	if deadLetters[0].Key != nil || deadLetters[0].Value != nil || len(deadLetters[0].Headers) != len(wire.DeadLetter{}.Headers()) {
+		t.Errorf("%d bytes of the source are in the dead letter", deadLetters[0].Size())
+	}
+}
+
+func TestDeadLettersOfSourcesNearTheLimit(t *testing.T) {
+	t.Run("refused message", func(t *testing.T) {
+		k := newKit(t, 2000, 8000, 8000)
+		k.send(bigSource([]byte("no arrow")))
+		if err := k.step(); err != nil {
+			t.Fatal(err)
+		}
+		checkBare(t, k.deadLetters(), meter.StageFeaturize, "not_arrow")
+		if k.committed != 1 {
+			t.Errorf("offset %d is committed", k.committed)
+		}
+	})
+	t.Run("outputs", func(t *testing.T) { // each has the headers of the source
+		rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
+		k := newKit(t, 2000, 8000, 8000)
+		k.send(bigSource(stagestest.Message(t, rows)))
+		if err := k.step(); err != nil {
+			t.Fatal(err)
+		}
+		checkBare(t, k.deadLetters(), meter.StageFeaturize, deadletter.ReasonOutputTooLarge)
+		if c := k.runner.Meter.Totals().Featurize; c.Rows != 100 || c.Rejected != 100 || c.Featurized != 0 {
+			t.Errorf("counts %+v", c)
+		}
+	})
+}
+
+func TestFeaturizeMissingEvents(t *testing.T) {
+	for _, c := range []struct {
+		name                         string
+		kind                         pipeline.GapKind
+		at, first, end, want, missed int64
+	}{
+		{"retention", pipeline.GapRetention, 10, 50, 90, 50, 40},
+		{"the log has lost its end", pipeline.GapTruncated, 100, 50, 90, 90, 0},
+		{"the log has lost everything", pipeline.GapTruncated, 100, 0, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newKit(t, 2000, 0, 0)
+			k.part.next, k.part.nextRow, k.part.partlyOut = c.at, 3, "a set"
+			g := pipeline.Gap{Topic: "events", Partition: 2, Kind: c.kind, From: c.at, To: c.first, First: c.first, End: c.end}
+			if err := k.part.Gap(t.Context(), g); err != nil {
+				t.Fatal(err)
+			}
+			if k.part.next != c.want || k.part.nextRow != 0 || k.part.partlyOut != "" {
+				t.Errorf("goes on at offset %d row %d of set %q, want %d", k.part.next, k.part.nextRow, k.part.partlyOut, c.want)
+			}
+			if got := k.runner.Meter.Totals().Featurize.MissingOffsets; got != c.missed {
+				t.Errorf("%d offsets are missing, want %d", got, c.missed)
+			}
+		})
+	}
+}

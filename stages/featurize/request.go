@@ -1,0 +1,161 @@
+package featurize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// sender is what a request needs of its process, all of it safe from several goroutines.
+type sender struct {
+	log         pipeline.Log
+	topic       string // of features
+	partition   int
+	deadLetters deadletter.Sender
+	logger      *zap.Logger
+	clock       func() time.Time
+	at          *meter.Position
+}
+
+// request is dead letters and, behind them, outputs that are sent: one request at a time for a partition. The next outputs
+// are made meanwhile, and wait. All but result belongs to the goroutine that sends it until that has given its result.
+type request struct {
+	sender
+	parts      []outgoing
+	next       int64       // position of the partition when it was sent
+	refused    int64       // last offset that an output too large for the broker made a dead letter; -1 = none
+	triedAgain bool        // outputs took more than one try
+	result     chan result // holds one
+}
+
+// result is how a request went. Its parts are the partition's again.
+type result struct {
+	err          error
+	parts        []outgoing // those refused for their size have lost their outputs
+	acknowledged time.Time
+	refused      int64
+	triedAgain   bool // the broker client may still be reading the records of a try given up
+}
+
+// startRequest sends parts from a goroutine of their own.
+func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused int64) *request {
+	q := &request{sender: s, parts: parts, next: next, refused: refused, result: make(chan result, 1)}
+	go func() { q.result <- q.send(ctx) }()
+	return q
+}
+
+// send sends the dead letters, waits for them, and sends the outputs: once an output is out, nothing in front of it is read
+// again. Dead letters cost a round trip, but only the outputs of their request wait for it.
+func (q *request) send(ctx context.Context) result {
+	var deadLetters, outputs []pipeline.Record
+	for _, part := range q.parts {
+		if part.DeadLetter != nil {
+			deadLetters = append(deadLetters, *part.DeadLetter)
+		}
+		if part.Output != nil {
+			outputs = append(outputs, *part.Output)
+		}
+	}
+	if len(deadLetters) > 0 {
+		if err := q.sendDeadLetters(ctx, deadLetters); err != nil {
+			return result{err: err}
+		}
+		failpoint.Hit(failpoint.DeadLettersAfter)
+	}
+	if len(outputs) > 0 {
+		if err := q.sendOutputs(ctx, outputs); err != nil {
+			return result{err: err}
+		}
+	}
+	return q.acknowledged()
+}
+
+// acknowledged reports at once that the parts are out.
+func (q *request) acknowledged() result {
+	q.at.Done(q.next)
+	for i := range q.parts {
+		if span := q.parts[i].span; span != nil {
+			span.End()
+		}
+	}
+	return result{parts: q.parts, acknowledged: q.clock(), refused: q.refused, triedAgain: q.triedAgain}
+}
+
+// sendDeadLetters waits for the acknowledgement.
+func (q *request) sendDeadLetters(ctx context.Context, deadLetters []pipeline.Record) error {
+	if err := q.deadLetters.Send(ctx, q.partition, deadLetters); err != nil {
+		return fmt.Errorf("before offset %d: %w", q.next, err)
+	}
+	return nil
+}
+
+// sendOutputs sends the outputs together or, where they are over the broker's limit, one by one.
+func (q *request) sendOutputs(ctx context.Context, outputs []pipeline.Record) error {
+	err := q.produce(ctx, outputs)
+	if errors.Is(err, pipeline.ErrMessageTooLarge) {
+		return q.sendSingly(ctx, len(outputs), err)
+	}
+	if err != nil {
+		return fmt.Errorf("write features of partition %d before offset %d: %w", q.partition, q.next, err)
+	}
+	return nil
+}
+
+func (q *request) produce(ctx context.Context, outputs []pipeline.Record) error {
+	failpoint.Hit(failpoint.FeaturesBefore)
+	tries := 0
+	err := pipeline.Try(ctx, q.logger, "write features", func() error {
+		tries++
+		_, err := q.log.Produce(ctx, q.topic, q.partition, outputs)
+		return err
+	})
+	failpoint.Hit(failpoint.FeaturesAfter)
+	q.triedAgain = q.triedAgain || tries > 1
+	return err
+}
+
+// sendSingly sends so many outputs one by one. A single one is not sent again: the refusal is of that one.
+func (q *request) sendSingly(ctx context.Context, outputs int, refusal error) error {
+	q.triedAgain = true
+	for i := range q.parts {
+		part := &q.parts[i]
+		if part.Output == nil {
+			continue
+		}
+		err := refusal
+		if outputs > 1 {
+			err = q.produce(ctx, []pipeline.Record{*part.Output})
+		}
+		if errors.Is(err, pipeline.ErrMessageTooLarge) {
+			err = q.refuseOutput(ctx, part, err)
+		}
+		if err != nil {
+			return fmt.Errorf("write features of partition %d offset %d: %w", q.partition, part.source.Offset, err)
+		}
+	}
+	return nil
+}
+
+// refuseOutput makes a dead letter of the message whose output is over the broker's limit, one for all its outputs that
+// are, and counts the rows of the output as rejected.
+func (q *request) refuseOutput(ctx context.Context, part *outgoing, cause error) error {
+	part.Counts = meter.FeaturizeCounts{Messages: part.Counts.Messages, Rows: part.Counts.Rows, Rejected: part.Counts.Rows}
+	part.Output = nil
+	if q.refused == part.source.Offset {
+		return nil
+	}
+	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.clock())
+	if err := q.sendDeadLetters(ctx, []pipeline.Record{deadLetter}); err != nil {
+		return err
+	}
+	q.refused = part.source.Offset
+	return nil
+}

@@ -1,0 +1,208 @@
+package featurize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// stream is a broker with the topics of the pipeline test and runners of the stage, looked at from outside.
+type stream struct {
+	t      *testing.T
+	broker *stagestest.Broker
+	client *kafka.Client
+	topics topics.Config
+	config Config
+}
+
+// newStream makes topics for so many partitions of events. A message of 30 rows becomes several outputs.
+func newStream(t *testing.T, partitions int) *stream {
+	t.Helper()
+	s := &stream{t: t, broker: stagestest.NewBroker(t), topics: topics.Default(), config: Default()}
+	s.client = s.broker.Dial(fetchLittle)
+	s.topics.Partitions = partitions
+	s.config.MaxOutputBytes, s.config.CommitInterval = 1800, 50*time.Millisecond
+	if _, err := topics.Create(t.Context(), s.client, s.topics); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fetchLittle has many fetches, so that there is something between them.
+func fetchLittle(c *kafka.Config) { c.FetchMaxBytes = 8 << 10 }
+
+// publish puts another feature set in use.
+func (s *stream) publish(sequence int64) *wire.FeatureSet {
+	s.t.Helper()
+	config := explored.Exploration()
+	config.Seed = uint64(sequence)
+	set := explored.FeatureSet(s.t, explored.Events(stagestest.Regression), config,
+		stagestest.Events(s.t, stagestest.Regression, 400, 41, stagestest.Faults{}))
+	set.Lineage.Sequence = sequence
+	value := stagestest.Must(wire.EncodeFeatureSet(set))
+	current := stagestest.Must(wire.EncodeCurrent(&wire.Current{ID: set.ID(), Sequence: sequence}))
+	pipelinetest.Produce(s.t, s.client, s.topics.FeatureSets, 0,
+		pipeline.Record{Key: wire.SetKey("test", set.ID()), Value: value}, pipeline.Record{Key: wire.CurrentKey("test"), Value: current})
+	return set
+}
+
+// rowsOf are the rows from first up to, not including, next of the events of all tests.
+func rowsOf(t *testing.T, first, next int64) arrow.Record {
+	t.Helper()
+	rows := stagestest.Events(t, stagestest.Regression, int(next), 50, stagestest.Faults{}).NewSlice(first, next)
+	t.Cleanup(rows.Release)
+	return rows
+}
+
+// send writes rows to a partition of events in messages of 30, of which the key names the first row, a few in a request: what
+// comes together is fetched together.
+func (s *stream) send(partition int, rows arrow.Record) {
+	s.t.Helper()
+	var records []pipeline.Record
+	for i, batch := range stagestest.Cut(s.t, rows, stagestest.Every(30)) {
+		records = append(records, pipeline.Record{Key: fmt.Appendf(nil, "row-%d", 30*i), Value: stagestest.Message(s.t, batch)})
+	}
+	for request := range slices.Chunk(records, 6) {
+		pipelinetest.Produce(s.t, s.client, s.topics.Events, partition, request...)
+	}
+}
+
+// features reads the outputs of a partition.
+func (s *stream) features(partition int) (found []featurized, records []pipeline.Record) {
+	s.t.Helper()
+	records = stagestest.All(s.t, s.client, s.topics.Features, partition)
+	for _, rec := range records {
+		found = append(found, readOutput(s.t, rec, 10))
+	}
+	return found, records
+}
+
+// featurizedUpTo waits until the output of a partition covers events before the offset.
+func (s *stream) featurizedUpTo(partition int, next int64) {
+	s.t.Helper()
+	stagestest.Until(s.t, fmt.Sprintf("features of partition %d up to offset %d", partition, next), func() bool {
+		_, end, err := s.client.Offsets(s.t.Context(), s.topics.Features, partition)
+		if err != nil || end == 0 {
+			return false
+		}
+		fetched, err := s.client.Fetch(s.t.Context(), s.topics.Features, partition, end-1)
+		if err != nil || len(fetched.Records) == 0 {
+			return false
+		}
+		part, err := wire.ParseFeatureHeaders(events.Headers(fetched.Records[len(fetched.Records)-1].Headers))
+		return err == nil && part.Last() && part.SourceOffset+1 >= next
+	})
+}
+
+// worker is a process that runs the stage.
+type worker struct {
+	t      *testing.T
+	runner *Runner
+	log    *cutOff
+	cancel context.CancelFunc
+	done   chan error
+	once   sync.Once
+	err    error
+}
+
+// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, sees it before it runs.
+func (s *stream) start(prepare func(*worker)) *worker {
+	s.t.Helper()
+	log := &cutOff{Broker: s.broker.Dial(fetchLittle), topics: s.topics, reached: make(chan struct{})}
+	logger := stagestest.Logger(s.t)
+	follower := state.New(log, logger, state.Config{
+		Pipeline: "test", Explorations: s.topics.Explorations, FeatureSets: s.topics.FeatureSets, Models: s.topics.Models,
+		MaxMessageBytes: s.topics.MaxMessageBytes,
+	})
+	w := &worker{t: s.t, log: log, done: make(chan error, 1), runner: &Runner{
+		Broker: log, State: follower, Meter: meter.New(), Logger: logger, Clock: time.Now, Group: "featurize",
+		Topics: s.topics, Config: s.config, Limits: events.DefaultLimits(), DrainTimeout: 5 * time.Second,
+	}}
+	if prepare != nil {
+		prepare(w)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return follower.Run(ctx, state.TopicExplorations, state.TopicFeatureSets, state.TopicModels)
+	})
+	group.Go(func() error { return w.runner.Run(ctx) })
+	go func() { w.done <- group.Wait() }()
+	s.t.Cleanup(w.end)
+	return w
+}
+
+func (w *worker) end() {
+	w.once.Do(func() {
+		w.cancel()
+		w.err = <-w.done
+		if w.err != nil && !w.log.dead.Load() {
+			w.t.Errorf("worker: %v", w.err)
+		}
+	})
+}
+
+// kill cuts the worker off: nothing that it still does reaches the broker.
+func (w *worker) kill() {
+	w.log.dead.Store(true)
+	w.end()
+}
+
+// cutOff is a broker that a process can be cut off from, as kill -9 would, and that holds it up in the middle: after so many
+// messages of features it gives no more events.
+type cutOff struct {
+	pipeline.Broker
+	topics  topics.Config
+	dead    atomic.Bool
+	after   int64 // messages of features; 0 = it does not hold it up
+	seen    atomic.Int64
+	once    sync.Once
+	reached chan struct{} // closed when it holds it up
+}
+
+var errKilled = pipeline.Permanent(errors.New("killed"))
+
+func (l *cutOff) isHeldUp() bool { return l.after > 0 && l.seen.Load() >= l.after }
+
+func (l *cutOff) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	if topic == l.topics.Events && l.isHeldUp() {
+		<-ctx.Done()
+	}
+	if l.dead.Load() {
+		return pipeline.Fetched{}, errKilled
+	}
+	return l.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+func (l *cutOff) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
+	if l.dead.Load() {
+		return 0, errKilled
+	}
+	first, err := l.Broker.Produce(ctx, topic, partition, records)
+	if topic == l.topics.Features && err == nil {
+		if l.seen.Add(int64(len(records))); l.isHeldUp() {
+			l.once.Do(func() { close(l.reached) })
+		}
+	}
+	return first, err
+}

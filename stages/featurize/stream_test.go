@@ -1,0 +1,256 @@
+package featurize
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// checkOnce checks that every row of a partition's messages of 30 rows is in the output once, in order, with the key of its
+// message, and that each message was made by one set. It returns the sets in the order of their use.
+func (s *stream) checkOnce(partition int, messages int64) (sets []string) {
+	s.t.Helper()
+	const rowsPerMessage = 30
+	sources := stagestest.All(s.t, s.client, s.topics.Events, partition)
+	var at int64 // rows seen so far
+	setOf := map[int64]string{}
+	outputs, records := s.features(partition)
+	for i, out := range outputs {
+		part := out.part
+		if part.SourceTopic != s.topics.Events || int(part.SourcePartition) != partition || part.SourceRows != rowsPerMessage {
+			s.t.Errorf("partition %d: features message %d comes from %+v", partition, i, part)
+		}
+		if want := sources[part.SourceOffset].Key; string(records[i].Key) != string(want) {
+			s.t.Errorf("partition %d: key %q, the event's is %q", partition, records[i].Key, want)
+		}
+		for _, row := range out.rows {
+			if want := at; part.SourceOffset*rowsPerMessage+int64(row) != want {
+				s.t.Fatalf("partition %d: offset %d row %d, want offset %d row %d", partition, part.SourceOffset, row, want/rowsPerMessage, want%rowsPerMessage)
+			}
+			at++
+		}
+		if was, ok := setOf[part.SourceOffset]; ok && was != part.FeatureSetID {
+			s.t.Errorf("partition %d offset %d: parts of sets %s and %s", partition, part.SourceOffset, was, part.FeatureSetID)
+		}
+		setOf[part.SourceOffset] = part.FeatureSetID
+		if len(sets) == 0 || sets[len(sets)-1] != part.FeatureSetID {
+			sets = append(sets, part.FeatureSetID)
+		}
+	}
+	if at != messages*rowsPerMessage {
+		s.t.Errorf("partition %d: %d rows in the output, %d in %d messages", partition, at, messages*rowsPerMessage, messages)
+	}
+	return sets
+}
+
+func TestEveryRowIsFeaturizedOnce(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"stopped", "killed"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := newStream(t, 2)
+			s.publish(1)
+			for p := range 2 {
+				s.send(p, rowsOf(t, 0, 1200))
+			}
+			w := s.start(func(w *worker) {
+				w.log.after = 20
+				if how == "killed" {
+					w.runner.Config.CommitInterval = time.Hour // its output is all that the next one has
+				}
+			})
+			stagestest.Await(t, "outputs", w.log.reached)
+			if how == "killed" {
+				w.kill()
+			} else {
+				w.end()
+			}
+			for p := range 2 {
+				if out, _ := s.features(p); len(out) > 0 && out[len(out)-1].part.SourceOffset >= 39 {
+					t.Fatalf("partition %d was not in the middle: %d outputs", p, len(out))
+				}
+			}
+			again := s.start(nil)
+			for p := range 2 {
+				s.featurizedUpTo(p, 40)
+				s.send(p, rowsOf(t, 1200, 1500))
+				s.featurizedUpTo(p, 50)
+			}
+			again.end()
+			for p := range 2 {
+				s.checkOnce(p, 50)
+				next, err := s.client.Committed(t.Context(), "featurize", s.topics.Events, p)
+				if err != nil || next != 50 {
+					t.Errorf("committed %d, %v", next, err)
+				}
+			}
+			n := w.runner.Meter.Totals().Featurize.Featurized + again.runner.Meter.Totals().Featurize.Featurized
+			if how == "stopped" && n != 3000 {
+				t.Errorf("%d rows counted", n)
+			}
+		})
+	}
+}
+
+func TestAnEmptiedOutputGoesOnFromTheCommittedOffset(t *testing.T) {
+	t.Parallel()
+	s := newStream(t, 1)
+	s.publish(1)
+	s.send(0, rowsOf(t, 0, 1200))
+	w := s.start(nil)
+	s.featurizedUpTo(0, 40)
+	w.end()
+	_, before, err := s.client.Offsets(t.Context(), s.topics.Features, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.deleteRecords(s.topics.Features, before)
+	s.send(0, rowsOf(t, 0, 1200))
+	s.start(nil)
+	s.featurizedUpTo(0, 80)
+	if out, _ := s.features(0); out[0].part.SourceOffset != 40 || out[0].part.FirstRow != 0 {
+		t.Errorf("went on at offset %d row %d", out[0].part.SourceOffset, out[0].part.FirstRow)
+	}
+}
+
+// deleteRecords moves the start of partition 0, as retention does.
+func (s *stream) deleteRecords(topic string, before int64) {
+	s.t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(s.broker.Addrs()...))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Close()
+	p := kmsg.NewDeleteRecordsRequestTopicPartition()
+	p.Offset = before
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
+	request := kmsg.NewDeleteRecordsRequest()
+	request.TimeoutMillis = 10000
+	request.Topics = append(request.Topics, rt)
+	ctx, cancel := context.WithTimeout(s.t.Context(), stagestest.Patience)
+	defer cancel()
+	response, err := request.RequestWith(ctx, client)
+	if err == nil {
+		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
+	t.Parallel()
+	s := newStream(t, 1)
+	first := s.publish(1)
+	s.send(0, rowsOf(t, 0, 1200))
+	w := s.start(nil)
+	s.featurizedUpTo(0, 40)
+	w.end()
+
+	// The next message is out but for its last part.
+	s.send(0, rowsOf(t, 1200, 1230))
+	source := stagestest.All(t, s.client, s.topics.Events, 0)[40]
+	parts := process(t, New(first, testLimits, s.config.MaxOutputBytes), source, 0).Outputs
+	if len(parts) < 3 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	pipelinetest.Produce(t, s.client, s.topics.Features, 0, parts[:len(parts)-1]...)
+
+	// Another set is in use by the time that somebody goes on.
+	second := s.publish(2)
+	if second.ID() == first.ID() {
+		t.Fatal("the same set")
+	}
+	s.send(0, rowsOf(t, 0, 1200))
+	s.start(nil)
+	s.featurizedUpTo(0, 81)
+	if sets := s.checkOnce(0, 81); !slices.Equal(sets, []string{first.ID(), second.ID()}) {
+		t.Errorf("sets %v, want %s, %s", sets, first.ID(), second.ID())
+	}
+	outputs, _ := s.features(0)
+	for _, out := range outputs {
+		want := first.ID()
+		if out.part.SourceOffset > 40 {
+			want = second.ID()
+		}
+		if out.part.FeatureSetID != want {
+			t.Fatalf("offset %d has set %s", out.part.SourceOffset, out.part.FeatureSetID)
+		}
+	}
+}
+
+func TestSetsAreSwappedBetweenMessages(t *testing.T) {
+	t.Parallel()
+	s := newStream(t, 2)
+	s.start(nil)
+	messages := int64(0)
+	var want []string
+	for sequence := range int64(3) {
+		set := s.publish(sequence + 1)
+		want = append(want, set.ID())
+		stagestest.Until(t, "set in use", func() bool { // events keep coming
+			for p := range 2 {
+				s.send(p, rowsOf(t, 0, 60))
+			}
+			messages += 2
+			out, _ := s.features(0)
+			return len(out) > 0 && out[len(out)-1].part.FeatureSetID == set.ID()
+		})
+	}
+	for p := range 2 {
+		s.featurizedUpTo(p, messages)
+		if sets := s.checkOnce(p, messages); p == 0 && !slices.Equal(sets, want) {
+			t.Errorf("sets %v, published were %v", sets, want)
+		}
+	}
+}
+
+// A model that is put in use stands behind the predictions from some message on, and one that is not there behind none.
+func TestPredictionsFollowTheModelInUse(t *testing.T) {
+	t.Parallel()
+	s := newStream(t, 1)
+	s.config.Predictions = true
+	set := s.publish(1)
+	s.send(0, rowsOf(t, 0, 60))
+	w := s.start(nil)
+	s.featurizedUpTo(0, 2)
+
+	model := drawnModel(set, training.LossSquared)
+	model.ID, model.Pipeline, model.Sequence, model.TrainedAt = "", "test", 1, stagestest.Noon
+	model.ID = wire.ModelID(model)
+	point := func(id string) {
+		pipelinetest.Produce(t, s.client, s.topics.Models, 0, pipeline.Record{
+			Key: wire.CurrentKey("test"), Value: stagestest.Must(wire.EncodeCurrent(&wire.Current{ID: id, Sequence: 1, Time: stagestest.Noon})),
+		})
+	}
+	until := func(what, id string) {
+		stagestest.Until(t, what, func() bool {
+			s.send(0, rowsOf(t, 0, 30))
+			_, records := s.features(0)
+			return stagestest.Header(t, records[len(records)-1], wire.HeaderModel) == id
+		})
+	}
+	pipelinetest.Produce(t, s.client, s.topics.Models, 0, pipeline.Record{
+		Key: wire.SetKey("test", model.ID), Value: stagestest.Must(wire.EncodeModel(model)), Time: stagestest.Noon,
+	})
+	point(model.ID)
+	until("predictions", model.ID)
+	point("m-0123456789abcdef")
+	until("no predictions", "")
+	w.end()
+	if c := w.runner.Meter.Totals().Featurize; c.NoModel < 60 || c.Predicted == 0 || c.UnusableModel == 0 || c.Predicted+c.NoModel+c.UnusableModel != c.Featurized {
+		t.Errorf("counts %+v", c)
+	}
+}

@@ -1,0 +1,40 @@
+package meter
+
+import "time"
+
+// Snapshot is what a process did and where it stands at a time. Its parts are taken one after another.
+type Snapshot struct {
+	Time       time.Time
+	Totals     Totals
+	Activity   Activity
+	Partitions []PartitionStatus
+}
+
+// Snapshot returns what the process did and where it stands now.
+func (m *Meter) Snapshot(now time.Time) Snapshot {
+	s := Snapshot{Time: now, Totals: m.Totals(), Activity: m.Activity(), Partitions: m.Partitions(now)}
+	for i := range s.Partitions {
+		p := &s.Partitions[i]
+		p.LagRows = float64(p.LagMessages()) * rowsPerMessage(*p, s.Totals)
+	}
+	return s
+}
+
+// rowsPerMessage is the mean of the partition, else that of the process, else 1.
+func rowsPerMessage(p PartitionStatus, t Totals) float64 {
+	rows, messages := p.Rows, p.Messages
+	if rows == 0 {
+		switch p.Stage {
+		case StageSubsample:
+			rows, messages = t.Scoring.Rows, t.Scoring.Messages
+		case StageFeaturize:
+			rows, messages = t.Featurize.Rows, t.Featurize.Messages
+		case StageTrain:
+			rows, messages = t.Train.Rows+t.Train.Unlabelled+t.Train.Duplicate, t.Train.Messages-t.Train.OtherSet
+		}
+	}
+	if rows == 0 || messages == 0 {
+		return 1
+	}
+	return float64(rows) / float64(messages)
+}

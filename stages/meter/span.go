@@ -1,0 +1,90 @@
+package meter
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Headers of the W3C Trace Context, in which a trace travels with a record.
+const (
+	headerTraceParent = "traceparent"
+	headerTraceState  = "tracestate"
+)
+
+// traceContext reads and writes those headers.
+var traceContext propagation.TraceContext
+
+// recordHeaders are the headers of a record as what carries a trace.
+type recordHeaders []pipeline.Header
+
+// Get returns the value of the last header with the key: writers put theirs behind those that they pass on.
+func (h *recordHeaders) Get(key string) string {
+	for i := len(*h) - 1; i >= 0; i-- {
+		if (*h)[i].Key == key {
+			return string((*h)[i].Value)
+		}
+	}
+	return ""
+}
+
+func (h *recordHeaders) Set(key, value string) {
+	*h = append(*h, pipeline.Header{Key: key, Value: []byte(value)})
+}
+
+func (h *recordHeaders) Keys() []string {
+	keys := make([]string, len(*h))
+	for i := range *h {
+		keys[i] = (*h)[i].Key
+	}
+	return keys
+}
+
+// StartSpan starts the span of a message in the hands of a stage, in the trace that the message names, or in one of its
+// own. Without a tracer it returns a span that does nothing.
+func StartSpan(tracer trace.Tracer, group, stage string, rec pipeline.Record) trace.Span {
+	if tracer == nil {
+		return noSpan
+	}
+	headers := recordHeaders(rec.Headers)
+	ctx := traceContext.Extract(context.Background(), &headers)
+	_, span := tracer.Start(ctx, stage+" "+rec.Topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+		attribute.String("messaging.system", "kafka"),
+		attribute.String("messaging.operation.type", "process"),
+		attribute.String("messaging.consumer.group.name", group),
+		attribute.String("messaging.destination.name", rec.Topic),
+		attribute.Int("messaging.destination.partition.id", rec.Partition),
+		attribute.Int64("messaging.kafka.offset", rec.Offset),
+		attribute.Int("messaging.message.body.size", len(rec.Value)),
+	))
+	return span
+}
+
+var noSpan = trace.SpanFromContext(context.Background())
+
+// FailSpan records in a span why its message could not be used: the reason is the stable word for it.
+func FailSpan(span trace.Span, reason string, err error) {
+	span.RecordError(err)
+	span.SetStatus(codes.Error, reason)
+}
+
+// WithSpan returns the headers with those of the span's trace in place of any others; what is made from a message carries
+// on its trace. Without a trace they stay as they are.
+func WithSpan(headers []pipeline.Header, span trace.Span) []pipeline.Header {
+	if !span.SpanContext().IsValid() {
+		return headers
+	}
+	own := make(recordHeaders, 0, len(headers)+2)
+	for _, h := range headers {
+		if h.Key != headerTraceParent && h.Key != headerTraceState {
+			own = append(own, h)
+		}
+	}
+	traceContext.Inject(trace.ContextWithSpan(context.Background(), span), &own)
+	return own
+}

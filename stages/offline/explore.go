@@ -1,0 +1,71 @@
+package offline
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/subsample"
+)
+
+// Explored is what the exploration of a file found.
+type Explored struct {
+	Set     *wire.FeatureSet
+	Report  encoder.Report
+	Warning string
+	// Values are the criterion's values of all candidates, by index: the score spectrum.
+	Values  []float64
+	Seconds map[string]float64 // by stage
+}
+
+// Explore runs one exploration over the rows of a file. open is called once to plan it and once to score the rows;
+// s.EventsTopic stands for the file in the lineage.
+func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowReader, error), o selection.Options) (*Explored, error) {
+	began := time.Now()
+	planned, err := calibrate.PlanRows(s, func(add func(arrow.Record) error) error {
+		return events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error { return add(batch) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	calibrated := time.Now()
+	spec := planned.Spec
+	core, err := subsample.New(spec, subsample.NewBank(spec, s.Exploration.CandidateMemory, 1), spec.Partitions[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	err = events.EachBatch(ctx, open, func(offset int64, batch arrow.Record) error {
+		_, err := core.Add(offset, []arrow.Record{batch})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	subsampled := time.Now()
+	checkpoint := core.Checkpoint(subsampled)
+	sums, lineage := selection.Merge(spec, map[int32]*wire.Checkpoint{0: checkpoint})
+	var sample *scoring.Sample
+	if rows := core.Samples(); rows != nil {
+		sample = selection.NewSample(spec, rows)
+	}
+	set, err := selection.Select(spec, sums, lineage, sample, subsampled, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Explored{
+		Set: set, Report: planned.Report, Warning: planned.Warning,
+		Values: scoring.CriterionValues(checkpoint.Sums, spec.Encoder.Label.Task, spec.Criterion),
+		Seconds: map[string]float64{
+			meter.StageCalibrate: calibrated.Sub(began).Seconds(), meter.StageSubsample: subsampled.Sub(calibrated).Seconds(),
+			meter.StageSelect: time.Since(subsampled).Seconds(),
+		},
+	}, nil
+}

@@ -1,0 +1,134 @@
+package offline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/offline"
+	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+)
+
+func settings(task string) calibrate.Settings {
+	return calibrate.Settings{
+		Pipeline: "test", Events: explored.Events(task), Exploration: explored.Exploration(), Limits: events.DefaultLimits(), EventsTopic: "file",
+	}
+}
+
+func explore(t testing.TB, s calibrate.Settings, batches ...arrow.Record) *offline.Explored {
+	t.Helper()
+	found, err := offline.Explore(t.Context(), s, explored.File(batches...), selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// However a file comes in batches, its set is that of the stages' own functions.
+func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Classes, 900, 20, stagestest.SomeFaults)
+	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual} {
+		for _, sampler := range []scoring.Sampler{scoring.IID, scoring.Structured, scoring.Orthogonal, scoring.Quasi} {
+			for _, mix := range [][]float64{nil, {1, 2, 4}} {
+				if sampler == scoring.Structured && mix != nil {
+					continue
+				}
+				t.Run(fmt.Sprintf("%v, %v, %v", criterion, sampler, mix), func(t *testing.T) {
+					s := settings(stagestest.Classes)
+					s.Exploration.Criterion, s.Exploration.Sampler, s.Exploration.BandwidthMix = criterion, sampler, mix
+					s.Exploration.Sigma = 0 // the bandwidth rule has its part
+					want := explored.FeatureSet(t, s.Events, s.Exploration, rows)
+					for _, size := range []func() int{stagestest.Every(1), stagestest.Every(64), stagestest.Every(4096), stagestest.UpTo(rand.New(rand.NewPCG(5, 6)), 150)} {
+						got := explore(t, s, stagestest.Cut(t, rows, size)...).Set
+						if got.ID() != want.ID() || got.Lineage.Counts.Scored != want.Lineage.Counts.Scored || !got.Lineage.Counts.Reconciles() {
+							t.Fatalf("set %s of %+v, want %s", got.ID(), got.Lineage.Counts, want.ID())
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestExploreReportsWhatItDid(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Binary, 700, 21, stagestest.SomeFaults)
+	s := settings(stagestest.Binary)
+	found := explore(t, s, rows)
+	if len(found.Values) != s.Exploration.CandidateCount() {
+		t.Fatalf("%d criterion values of %d candidates", len(found.Values), s.Exploration.CandidateCount())
+	}
+	for i, index := range found.Set.Set.Index {
+		if found.Values[index] != found.Set.Set.Score[i] {
+			t.Fatalf("candidate %d: %v in the spectrum, %v in the set", index, found.Values[index], found.Set.Set.Score[i])
+		}
+	}
+	if c := found.Set.Lineage.Counts; c.Rows != rows.NumRows() || !c.Reconciles() {
+		t.Fatalf("counts %+v of %d rows", c, rows.NumRows())
+	}
+	if found.Report.Rows != s.Exploration.CalibrationRows || found.Set.Lineage.EventsTopic != "file" {
+		t.Fatalf("%d calibration rows of %q", found.Report.Rows, found.Set.Lineage.EventsTopic)
+	}
+	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect} {
+		if _, ok := found.Seconds[stage]; !ok {
+			t.Errorf("no time for %s", stage)
+		}
+	}
+}
+
+func TestExploreSaysWhatIsWrong(t *testing.T) {
+	fault := errors.New("disk on fire")
+	rows := stagestest.Events(t, stagestest.Binary, 50, 22, stagestest.Faults{})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name string
+		ctx  context.Context //nolint:containedctx // a table
+		open func() (events.RowReader, error)
+		want error
+	}{
+		{"no rows", t.Context(), explored.File(), nil},
+		{"cannot be opened", t.Context(), func() (events.RowReader, error) { return nil, fault }, fault},
+		{"ends in an error", t.Context(), func() (events.RowReader, error) { return &brokenReader{rows, fault}, nil }, fault},
+		{"stopped", ended, explored.File(rows), context.Canceled},
+	} {
+		if found, err := offline.Explore(c.ctx, settings(stagestest.Binary), c.open, selection.Options{}); err == nil || found != nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// Where nothing can be selected, nothing is returned beside the error.
+func TestExploreOfRowsThatGiveNoSet(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 200, 23, stagestest.Faults{})
+	s := settings(stagestest.Regression)
+	s.Exploration.SampleRate = 1e-9
+	if found, err := offline.Explore(t.Context(), s, explored.File(rows), selection.Options{}); err == nil || found != nil {
+		t.Errorf("found %+v, error %v", found, err)
+	}
+}
+
+// brokenReader gives one batch, then an error.
+type brokenReader struct {
+	batch arrow.Record
+	err   error
+}
+
+func (r *brokenReader) Next() (arrow.Record, error) {
+	if r.batch == nil {
+		return nil, r.err
+	}
+	batch := r.batch
+	r.batch = nil
+	batch.Retain()
+	return batch, nil
+}

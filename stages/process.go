@@ -1,0 +1,206 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/subsample"
+	"github.com/eerf-stream/eerf/stages/topics"
+	"github.com/eerf-stream/eerf/stages/train"
+)
+
+// Process is the stages that run in this process, with what they share.
+type Process struct {
+	Broker   pipeline.Broker
+	Settings Settings
+	State    *state.Follower
+	Meter    *meter.Meter
+	Logger   *zap.Logger
+	// DrainTimeout bounds the work that is finished after a shutdown has begun.
+	DrainTimeout time.Duration
+	// Tracer starts the spans of messages; nil = none, and traces pass from events to features as any header does.
+	Tracer trace.Tracer
+	// Now is the clock of published times; nil means time.Now.
+	Now func() time.Time
+	// OneShot makes a plan or a selection that the data do not allow an error instead of something to wait for.
+	OneShot bool
+}
+
+// NewProcess returns a process with a fresh follower of the control topics and a meter at zero.
+func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *Process {
+	return &Process{
+		Broker: broker, Settings: settings, Logger: logger, Meter: meter.New(),
+		State: state.New(broker, logger, settings.State()),
+	}
+}
+
+// Clock is the time that is published.
+func (p *Process) Clock() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
+// CheckNames reports names that are not stages.
+func CheckNames(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(meter.Stages(), name) {
+			return fmt.Errorf("stage %q is not one of %s", name, strings.Join(meter.Stages(), ", "))
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no stage named, there are %s", strings.Join(meter.Stages(), ", "))
+	}
+	return nil
+}
+
+// Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that are not there yet or
+// not grown yet, and refuses to start on a compacted events topic. When ctx has ended, a [meter.ErrUnfinished] says what could
+// not be finished.
+func (p *Process) Run(ctx context.Context, names ...string) error {
+	if err := CheckNames(names); err != nil {
+		return err
+	}
+	err := pipeline.Try(ctx, p.Logger, "check topics", func() error {
+		return topics.Check(ctx, p.Broker, p.Settings.Topics)
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	p.Meter.EndsWith(ctx.Done())
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.State.Run(ctx) })
+	group.Go(func() error {
+		p.Meter.FollowEnds(ctx, p.Broker, p.Logger, p.Clock)
+		return nil
+	})
+	for _, name := range names {
+		group.Go(func() error {
+			p.Logger.Info("stage starts", zap.String("stage", name))
+			defer p.Logger.Info("stage ended", zap.String("stage", name))
+			if err := p.run(ctx, name, names); err != nil {
+				return fmt.Errorf("stage %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return p.Meter.Unfinished()
+}
+
+// run runs one stage; names are all that the process runs.
+func (p *Process) run(ctx context.Context, name string, names []string) error {
+	switch name {
+	case meter.StageCalibrate:
+		return p.Planner().Run(ctx)
+	case meter.StageSubsample:
+		return p.subsample().Run(ctx)
+	case meter.StageSelect:
+		return p.selection(names).Run(ctx)
+	case meter.StageFeaturize:
+		return p.featurize().Run(ctx)
+	case meter.StageTrain:
+		return p.Trainer().Run(ctx)
+	}
+	panic(fmt.Sprintf("stages: no stage %q", name))
+}
+
+func (p *Process) logger(stage string) *zap.Logger { return p.Logger.With(zap.String("stage", stage)) }
+
+// Log is the events as plans read them.
+func (p *Process) Log() *calibrate.Log {
+	return &calibrate.Log{Broker: p.Broker, Logger: p.logger(meter.StageCalibrate), Topics: p.Settings.Topics}
+}
+
+// Planner is the stage calibrate.
+func (p *Process) Planner() *calibrate.Planner {
+	return &calibrate.Planner{
+		Log: p.Log(), State: p.State, Meter: p.Meter, Settings: p.Settings.Plan(),
+		Group: p.Settings.Group(meter.StageCalibrate), Clock: p.Clock, FailFast: p.OneShot,
+	}
+}
+
+func (p *Process) subsample() *subsample.Runner {
+	return &subsample.Runner{
+		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSubsample), Clock: p.Clock, Tracer: p.Tracer,
+		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageSubsample), Topics: p.Settings.Topics,
+		Config: p.Settings.Subsample, CandidateMemory: p.Settings.Exploration.CandidateMemory, DrainTimeout: p.DrainTimeout,
+	}
+}
+
+func (p *Process) selection(names []string) *selection.Runner {
+	workers := runtime.GOMAXPROCS(0)
+	if slices.Contains(names, meter.StageFeaturize) { // one core stays for the features
+		workers = max(1, workers-1)
+	}
+	return &selection.Runner{
+		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSelect), Clock: p.Clock,
+		Group: p.Settings.Group(meter.StageSelect), Topics: p.Settings.Topics,
+		SampleMemory: p.Settings.Exploration.SampleMemory, Workers: workers, FailFast: p.OneShot,
+	}
+}
+
+func (p *Process) featurize() *featurize.Runner {
+	return &featurize.Runner{
+		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
+		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
+		Limits: p.Settings.Limits, DrainTimeout: p.DrainTimeout,
+	}
+}
+
+// Trainer is the stage train.
+func (p *Process) Trainer() *train.Runner {
+	return &train.Runner{
+		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageTrain), Clock: p.Clock, Tracer: p.Tracer,
+		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageTrain), Topics: p.Settings.Topics,
+		Config: p.Settings.Train, Limits: p.Settings.Limits,
+	}
+}
+
+// Replayer replays dead letters.
+func (p *Process) Replayer() deadletter.Replayer {
+	return deadletter.Replayer{
+		Broker: p.Broker, Topics: p.Settings.Topics, Group: p.Settings.Group("replay"), Limits: p.Settings.Limits,
+		DrainTimeout: p.DrainTimeout, Clock: p.Clock, Logger: p.Logger,
+	}
+}
+
+// Committed returns the next offset of a partition of events that the group of a stage, subsample or featurize, has committed,
+// -1 where there is none. Whichever process owns the partition committed it a moment ago: it is for monitoring, not
+// where the stage would resume.
+func (p *Process) Committed(ctx context.Context, stage string, partition int) (nextOffset int64, err error) {
+	return p.Broker.Committed(ctx, p.Settings.Group(stage), p.Settings.Topics.Events, partition)
+}
+
+// Snapshot is what a process did and where it stands at a time. Its parts are taken one after another.
+type Snapshot struct {
+	meter.Snapshot
+	Groups map[string]pipeline.GroupStatus // by stage
+	State  state.Snapshot
+}
+
+// Snapshot returns what the process did and where it stands now.
+func (p *Process) Snapshot() Snapshot {
+	return Snapshot{Snapshot: p.Meter.Snapshot(p.Clock()), Groups: p.Groups(), State: p.State.Snapshot()}
+}

@@ -1,0 +1,293 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// maxAttempts is how often a partition is read before an exploration whose samples cannot be used is abandoned.
+const maxAttempts = 3
+
+// Runner is the stage: it follows the checkpoints of the running exploration and publishes its feature set when every partition
+// is closed.
+type Runner struct {
+	Broker pipeline.Broker
+	State  *state.Follower
+	Meter  *meter.Meter
+	Logger *zap.Logger
+	Clock  func() time.Time
+	Group  string // consumer group
+	Topics topics.Config
+	// SampleMemory bounds what the sample and the selection from it take, in bytes.
+	SampleMemory int64
+	Workers      int // goroutines of a selection; 0 = one for each core
+	// FailFast ends Run with the error of a selection that the rows do not allow, instead of abandoning the
+	// exploration: for one-shot commands.
+	FailFast bool
+
+	// finished is the set of an exploration that was selected and perhaps not published, by its spec hash: a rebalance does not
+	// begin again.
+	finished struct {
+		specHash string
+		set      *wire.FeatureSet
+	}
+	foreign string // exploration of another kernel that was already reported
+}
+
+// Run selects until ctx ends.
+func (r *Runner) Run(ctx context.Context) error {
+	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
+	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
+		for {
+			err := r.followScores(ctx)
+			var more *morePartitionsError
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case !errors.As(err, &more):
+				return err
+			}
+			if err := topics.WaitCoPartitioned(ctx, r.Broker, r.Logger, more.partition, r.Topics.Scores); err != nil {
+				return err
+			}
+			r.Logger.Info("scores has grown, following all its partitions")
+		}
+	})
+}
+
+// morePartitionsError says that an exploration reads a partition that is not followed yet.
+type morePartitionsError struct{ partition int }
+
+func (e *morePartitionsError) Error() string {
+	return fmt.Sprintf("partition %d of scores is not followed", e.partition)
+}
+
+// followScores follows every partition of scores and selects, until ctx ends or scores has grown.
+func (r *Runner) followScores(ctx context.Context) error {
+	partitions, err := pipeline.Retry(ctx, r.Logger, "look up topic "+r.Topics.Scores, func() (int, error) {
+		return r.Broker.Partitions(ctx, r.Topics.Scores)
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Meter.SetMissingRows(-1)
+	return r.State.FollowScores(ctx, partitions, func(ctx context.Context, board *state.Scoreboard) error {
+		return r.publishAll(ctx, board, partitions)
+	})
+}
+
+// publishAll selects from one exploration after another; partitions of scores are followed.
+func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partitions int) error {
+	for {
+		stateChanged, boardChanged := r.State.Changed(), board.Changed()
+		now, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true })
+		if err != nil {
+			return err
+		}
+		acted, err := r.act(ctx, now, board, partitions)
+		if err != nil {
+			return err
+		}
+		if acted {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-stateChanged:
+		case <-boardChanged:
+		}
+	}
+}
+
+// act does the next thing to do, and reports whether there was one.
+func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Scoreboard, partitions int) (bool, error) {
+	if now.CurrentShadowed {
+		r.Logger.Warn("an older set was made current behind the newest, which is made current again",
+			zap.String("feature_set", now.Current.ID))
+		return true, r.State.PointSet(ctx, now.Current, r.Clock())
+	}
+	spec := now.Running()
+	if spec == nil {
+		r.Meter.SetMissingRows(0)
+		return false, nil
+	}
+	if last := int(spec.Partitions[len(spec.Partitions)-1].Partition); last >= partitions {
+		return false, &morePartitionsError{last}
+	}
+	if spec.Arithmetic != scoring.Arithmetic() {
+		if r.foreign == spec.Exploration {
+			return false, nil
+		}
+		r.foreign = spec.Exploration
+		r.Logger.Error("this process has another numeric kernel than the exploration's planner and does not select",
+			zap.String("kernel", scoring.Arithmetic()), zap.String("spec_kernel", spec.Arithmetic))
+		return false, nil
+	}
+	checkpoints, ok := r.closed(board, spec)
+	if !ok {
+		return false, nil
+	}
+	return true, r.finish(ctx, board, spec, checkpoints)
+}
+
+// closed returns the newest checkpoints of an exploration once every partition that has rows to read is closed.
+func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wire.Checkpoint, bool) {
+	for _, err := range board.Refusals(spec) {
+		r.Logger.Error("checkpoint refused", zap.Error(err))
+	}
+	checkpoints, missing, open := map[int32]*wire.Checkpoint{}, int64(0), 0
+	for _, c := range board.Of(spec) {
+		checkpoints[c.Partition] = c
+	}
+	for _, part := range spec.Partitions {
+		if part.Empty() {
+			continue
+		}
+		c, wanted := checkpoints[part.Partition], int64(spec.SampleRate*float64(part.LabelledRows))
+		switch {
+		case c == nil:
+			missing += wanted
+			open++
+		case c.CloseReason == wire.CloseLost:
+			return checkpoints, true
+		case !c.Closed:
+			missing += max(0, wanted-c.Counts.Scored)
+			open++
+		}
+	}
+	r.Meter.SetMissingRows(missing)
+	return checkpoints, open == 0
+}
+
+// errNoRows says that an exploration ended before a row was scored.
+var errNoRows = errors.New("no row was scored: the rows have no labels, or none can be used")
+
+// finish selects and publishes the set, or abandons the exploration.
+func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
+	defer r.Meter.SetRound(0, 0)
+	began := time.Now()
+	set, err := r.selectSet(ctx, spec, checkpoints)
+	r.Meter.Worked(meter.StageSelect, began) // known before the set is
+	var disagrees *disagreement
+	switch {
+	case errors.As(err, &disagrees) && disagrees.attempt+1 < maxAttempts:
+		return r.refuse(ctx, board, spec, disagrees)
+	case err != nil && ctx.Err() != nil, errors.Is(err, pipeline.ErrDenied):
+		return err
+	case err != nil:
+		return r.giveUp(ctx, spec, err)
+	}
+	return r.publish(ctx, spec, set)
+}
+
+// selectSet makes the set of an exploration whose partitions are closed.
+func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*wire.FeatureSet, error) {
+	if r.finished.specHash == spec.Hash() {
+		return r.finished.set, nil
+	}
+	for _, c := range checkpoints {
+		if c.CloseReason == wire.CloseLost {
+			return nil, fmt.Errorf("offsets of partition %d are no longer in the log", c.Partition)
+		}
+	}
+	sums, lineage := Merge(spec, checkpoints)
+	if sums.Rows == 0 {
+		return nil, errNoRows
+	}
+	var sample *scoring.Sample
+	if spec.Criterion.NeedsRows() {
+		reader := sampleReader{log: r.Broker, logger: r.Logger, topic: r.Topics.Samples, limits: r.State.Limits()}
+		var err error
+		if sample, err = reader.read(ctx, spec, checkpoints); err != nil {
+			return nil, err
+		}
+		r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory, Used: 4 * int64(len(sample.X)+len(sample.Targets.Values)+len(sample.Targets.Class))})
+		defer r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
+		failpoint.Hit(failpoint.SampleRead)
+	}
+	defer r.Meter.SetRound(0, 0)
+	set, err := Select(spec, sums, lineage, sample, r.Clock(), Options{Workers: r.Workers, Progress: func(round int) {
+		failpoint.Hit(failpoint.RoundBefore)
+		r.progress(ctx, spec, sums.Rows, round)
+	}})
+	if err == nil {
+		r.finished.specHash, r.finished.set = spec.Hash(), set
+	}
+	return set, err
+}
+
+// progressPatience is how long a selection waits for the broker to take a report of its progress.
+const progressPatience = time.Second
+
+// progress publishes which round is running. It is for information: a broker that does not accept it delays nothing for long.
+func (r *Runner) progress(ctx context.Context, spec *wire.Spec, rows int64, round int) {
+	r.Meter.SetRound(round, spec.Rounds)
+	ctx, cancel := context.WithTimeout(ctx, progressPatience)
+	defer cancel()
+	err := r.State.PublishProgress(ctx, &wire.Progress{
+		Exploration: spec.Exploration, Sequence: spec.Sequence, Rows: rows, Round: round, Rounds: spec.Rounds, Time: r.Clock(),
+	})
+	if err != nil {
+		r.Logger.Debug("progress not published", zap.Error(err))
+	}
+}
+
+// refuse asks the owner of a partition to read it again.
+func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, d *disagreement) error {
+	r.Logger.Error("samples are not those that were scored, asking for the partition to be read again", zap.String("exploration", spec.Exploration),
+		zap.Int32("partition", d.partition), zap.Int("attempt", d.attempt), zap.String("reason", d.reason))
+	refusal := &wire.Refusal{
+		Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: d.partition, Attempt: d.attempt, Reason: d.reason, Time: r.Clock(),
+	}
+	if err := r.State.RefuseSamples(ctx, refusal); err != nil {
+		return err
+	}
+	board.Refuse(refusal) // not considered again before its record is read back
+	return nil
+}
+
+// publish writes the set, then the pointer to it, and retires those that are not kept any longer.
+func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.FeatureSet) error {
+	failpoint.Hit(failpoint.SetBefore)
+	id, err := r.State.PublishSet(ctx, set, r.Clock())
+	switch {
+	case err == nil:
+	case errors.Is(err, pipeline.ErrDenied), ctx.Err() != nil, !pipeline.IsPermanent(err):
+		return err
+	default: // too large, or no set: trying again would not help
+		return r.giveUp(ctx, spec, err)
+	}
+	failpoint.Hit(failpoint.SetBetween)
+	current := &wire.Current{ID: id, Sequence: spec.Sequence, Exploration: spec.Exploration, Time: r.Clock()}
+	if err := r.State.PointSet(ctx, current, r.Clock()); err != nil {
+		return err
+	}
+	failpoint.Hit(failpoint.SetAfter)
+	r.finished.specHash, r.finished.set = "", nil
+	r.Logger.Info("feature set published", zap.String("feature_set", id), zap.String("exploration", spec.Exploration),
+		zap.Int64("rows", set.Lineage.Rows), zap.Float64("best", set.Lineage.Best), zap.Float64("cutoff", set.Lineage.Cutoff))
+	return r.State.RetireSets(ctx, r.Clock())
+}
+
+// giveUp abandons an exploration that cannot give a set.
+func (r *Runner) giveUp(ctx context.Context, spec *wire.Spec, cause error) error {
+	if r.FailFast {
+		return pipeline.Permanent(cause)
+	}
+	r.Logger.Error("exploration abandoned, it gives no feature set", zap.String("exploration", spec.Exploration), zap.Error(cause))
+	abandoned := *spec
+	abandoned.Status, abandoned.Reason = wire.StatusAbandoned, cause.Error()
+	return r.State.PublishSpec(ctx, &abandoned, r.Clock())
+}

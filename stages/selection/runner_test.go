@@ -1,0 +1,343 @@
+package selection_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// newWorld has three partitions of events with rows, a good part of them bad, and a fourth that is empty.
+func newWorld(t testing.TB, edit func(*calibrate.Config)) *explored.World {
+	t.Helper()
+	c := explored.Exploration()
+	c.Criterion, c.SampleRate, c.CalibrationRows = scoring.Residual, 0.5, 100
+	if edit != nil {
+		edit(&c)
+	}
+	w := explored.NewWorld(t, 4, explored.Events(stagestest.Classes), c)
+	w.Subsample.CheckpointRows = 120
+	w.Topics.MaxMessageBytes = 4 << 10 // several messages of samples for a checkpoint
+	for p := range 3 {
+		rows := stagestest.Events(t, stagestest.Classes, 400, uint64(40+p), stagestest.SomeFaults)
+		w.Send(p, stagestest.Cut(t, rows, stagestest.Every(50))...)
+	}
+	return w
+}
+
+// planned has a plan, and nobody who carries it out.
+func planned(t testing.TB, edit func(*calibrate.Config)) *explored.World {
+	t.Helper()
+	w := newWorld(t, edit)
+	planner := w.Start(nil, meter.StageCalibrate)
+	w.Spec()
+	planner.Stop()
+	return w
+}
+
+// undisturbed is the set of that world.
+func undisturbed(t testing.TB, edit func(*calibrate.Config)) *state.Set {
+	t.Helper()
+	w := newWorld(t, edit)
+	w.Start(nil, meter.Stages()[:3]...)
+	return w.Set()
+}
+
+func TestOneSetForOneWorkerAndForThree(t *testing.T) {
+	for name, edit := range criteria {
+		t.Run(name, func(t *testing.T) {
+			want := undisturbed(t, edit)
+			if c := want.Set.Lineage.Counts; c.Rows != 1200 || !c.Reconciles() || c.Scored < 200 || c.Rejected == 0 || c.Unlabelled == 0 || c.NotSampled == 0 {
+				t.Errorf("counts %+v", c)
+			}
+			w := planned(t, edit)
+			events := w.Topics.Events
+			for i := range 3 {
+				w.Start(func(worker *explored.Worker) {
+					worker.Owns = func(topic string, partition int) bool {
+						return topic != events && i == 2 || topic == events && partition%3 == i
+					}
+				}, meter.StageSubsample, meter.StageSelect)
+			}
+			if got := w.Set(); got.ID != want.ID {
+				t.Errorf("set %s of three workers, %s of one", got.ID, want.ID)
+			}
+			// Three workers that all own everything are two zombies for each partition.
+			disputed := planned(t, edit)
+			for range 3 {
+				disputed.Start(nil, meter.StageSubsample, meter.StageSelect)
+			}
+			if got := disputed.Set(); got.ID != want.ID {
+				t.Errorf("set %s of three workers that disagree about who owns what, want %s", got.ID, want.ID)
+			}
+		})
+	}
+}
+
+// isProgress says that records tell of the progress of a selection.
+func isProgress(records []pipeline.Record) bool {
+	return slices.ContainsFunc(records, func(r pipeline.Record) bool { return string(r.Key) == string(wire.ProgressKey("test")) })
+}
+
+// rounds counts the rounds that a worker begins, and calls do in the second one.
+func rounds(count *atomic.Int64, do func()) func(*explored.Worker) {
+	return func(worker *explored.Worker) {
+		worker.OnProduce = func(_ string, _ int, records []pipeline.Record) []pipeline.Record {
+			if isProgress(records) && count.Add(1) == 2 && do != nil {
+				do()
+			}
+			return records
+		}
+	}
+}
+
+func TestARebalanceDoesNotBeginASelectionAgainAndACrashDoes(t *testing.T) {
+	closed := func() *explored.World {
+		w := planned(t, nil)
+		w.Start(nil, meter.StageSubsample)
+		return w
+	}
+	var wanted, rebalanced, crashed, again atomic.Int64
+	w := closed()
+	w.Start(rounds(&wanted, nil), meter.StageSelect)
+	want := w.Set()
+	if wanted.Load() < 2 {
+		t.Fatalf("%d rounds", wanted.Load())
+	}
+	t.Run("rebalance", func(t *testing.T) {
+		w := closed()
+		w.Start(func(worker *explored.Worker) { rounds(&rebalanced, worker.Rebalance)(worker) }, meter.StageSelect)
+		if got := w.Set(); got.ID != want.ID || rebalanced.Load() > wanted.Load() {
+			t.Errorf("set %s after %d rounds with a rebalance, want %s after %d", got.ID, rebalanced.Load(), want.ID, wanted.Load())
+		}
+	})
+	t.Run("crash", func(t *testing.T) {
+		w := closed()
+		w.Start(func(worker *explored.Worker) { rounds(&crashed, func() { worker.KillAt = worker.Produced() })(worker) }, meter.StageSelect).Killed()
+		w.Start(rounds(&again, nil), meter.StageSelect)
+		if got := w.Set(); got.ID != want.ID || again.Load() != wanted.Load() {
+			t.Errorf("set %s after %d rounds behind a crash, want %s after %d", got.ID, again.Load(), want.ID, wanted.Load())
+		}
+	})
+}
+
+// spoil changes the samples that a worker sends for partition 1 in an attempt: each message is handed to change with its number.
+func spoil(t *testing.T, w *explored.World, change func(number int, record pipeline.Record) []pipeline.Record) func(*explored.Worker) {
+	t.Helper()
+	return func(worker *explored.Worker) {
+		number := 0 // one goroutine sends the samples of a partition
+		worker.OnProduce = func(topic string, partition int, records []pipeline.Record) []pipeline.Record {
+			if topic != w.Topics.Samples || partition != 1 {
+				return records
+			}
+			number++
+			return change(number, records[0])
+		}
+	}
+}
+
+// damaged is a message of samples with another x in its last row.
+func damaged(t *testing.T, record pipeline.Record) pipeline.Record {
+	t.Helper()
+	headers := events.Headers(record.Headers)
+	samples, err := wire.DecodeSamples(arrowio.NewDecoder(arrowio.DefaultLimits()), record.Value, headers)
+	if err != nil {
+		t.Error(err)
+		return record
+	}
+	samples.X[len(samples.X)-1]++
+	value, _, err := wire.EncodeSamples(samples)
+	if err != nil {
+		t.Error(err)
+	}
+	record.Value = value
+	return record
+}
+
+func TestSamplesThatAreNotThoseThatWereScoredAreReadAgain(t *testing.T) {
+	want := undisturbed(t, nil)
+	for _, test := range []struct {
+		name    string
+		change  func(number int, record pipeline.Record) []pipeline.Record
+		attempt int
+	}{
+		{"twice", func(_ int, r pipeline.Record) []pipeline.Record { return []pipeline.Record{r, r} }, 0},
+		{"lost", func(number int, r pipeline.Record) []pipeline.Record {
+			return []pipeline.Record{r}[stagestest.Bit(number == 2):]
+		}, 1},
+		{"lost, the first", func(number int, r pipeline.Record) []pipeline.Record {
+			return []pipeline.Record{r}[stagestest.Bit(number == 1):]
+		}, 1},
+		{"damaged", func(number int, r pipeline.Record) []pipeline.Record {
+			if number == 2 {
+				r = damaged(t, r)
+			}
+			return []pipeline.Record{r}
+		}, 1},
+		{"not samples", func(number int, r pipeline.Record) []pipeline.Record {
+			if number == 2 {
+				r.Value = []byte("noise")
+			}
+			return []pipeline.Record{r}
+		}, 1},
+		{"without a value", func(number int, r pipeline.Record) []pipeline.Record {
+			if number == 3 {
+				r.Value = nil
+			}
+			return []pipeline.Record{r}
+		}, 1},
+		{"a damaged copy behind", func(_ int, r pipeline.Record) []pipeline.Record { return []pipeline.Record{r, damaged(t, r)} }, 0},
+		{"noise before", func(_ int, r pipeline.Record) []pipeline.Record {
+			noise := r
+			noise.Value = []byte("noise")
+			return []pipeline.Record{noise, r}
+		}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := planned(t, nil)
+			w.Start(spoil(t, w, test.change), meter.StageSubsample, meter.StageSelect)
+			if got := w.Set(); got.ID != want.ID {
+				t.Errorf("set %s, want %s", got.ID, want.ID)
+			}
+			attempts := 0
+			for _, c := range w.Checkpoints(1) {
+				attempts = max(attempts, c.Attempt)
+			}
+			if attempts != test.attempt {
+				t.Errorf("attempt %d, want %d", attempts, test.attempt)
+			}
+		})
+	}
+}
+
+func TestThreeRefusalsAbandonTheExploration(t *testing.T) {
+	w := planned(t, nil)
+	w.Start(spoil(t, w, func(number int, r pipeline.Record) []pipeline.Record {
+		return []pipeline.Record{damaged(t, r)}
+	}), meter.StageSubsample, meter.StageSelect)
+	if reason := w.Abandoned(); !strings.Contains(reason, "partition 1, attempt 2") || !strings.Contains(reason, "checksum") {
+		t.Errorf("reason %q", reason)
+	}
+	attempts := map[int]bool{}
+	for _, c := range w.Checkpoints(1) {
+		attempts[c.Attempt] = true
+	}
+	if len(attempts) != 3 || w.State.Snapshot().Current != nil {
+		t.Errorf("attempts %v", attempts)
+	}
+}
+
+func TestSamplesThatHaveExpiredAreReadAgain(t *testing.T) {
+	want := undisturbed(t, nil)
+	for name, lose := range map[string]func(w *explored.World, end int64){
+		"some":                func(w *explored.World, end int64) { w.Expire(w.Topics.Samples, 1, end/2) },
+		"all":                 func(w *explored.World, end int64) { w.Expire(w.Topics.Samples, 1, end) },
+		"the topic made anew": func(w *explored.World, _ int64) { w.LoseEnd(w.Topics.Samples, 1, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := planned(t, nil)
+			w.Start(nil, meter.StageSubsample)
+			for p := range 3 {
+				w.Closed(p)
+			}
+			_, end, err := w.Offsets(t.Context(), w.Topics.Samples, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lose(w, end)
+			w.Start(nil, meter.StageSelect)
+			if got := w.Set(); got.ID != want.ID {
+				t.Errorf("set %s, want %s", got.ID, want.ID)
+			}
+			checkpoints := w.Checkpoints(1)
+			if last := checkpoints[len(checkpoints)-1]; last.Attempt != 1 || !last.Closed {
+				t.Errorf("last checkpoint %+v", last)
+			}
+		})
+	}
+}
+
+func TestRetentionThatPassesTheRangeAbandonsTheExploration(t *testing.T) {
+	w := planned(t, nil)
+	w.Expire(w.Topics.Events, 2, 3)
+	w.Start(nil, meter.StageSubsample, meter.StageSelect)
+	if reason := w.Abandoned(); !strings.Contains(reason, "offsets of partition 2 are no longer in the log") {
+		t.Errorf("reason %q", reason)
+	}
+	lost := slices.ContainsFunc(w.Checkpoints(2), func(c *wire.Checkpoint) bool { return c.CloseReason == wire.CloseLost })
+	if !lost {
+		t.Errorf("no checkpoint says so")
+	}
+}
+
+// Events behind the samples that were refused may have expired: then there is nothing to read again.
+func TestSamplesAndEventsThatHaveExpiredAbandonTheExploration(t *testing.T) {
+	w := planned(t, nil)
+	w.Start(nil, meter.StageSubsample)
+	for p := range 3 {
+		w.Closed(p)
+	}
+	w.Expire(w.Topics.Samples, 0, 1)
+	w.Expire(w.Topics.Events, 0, 1)
+	w.Start(nil, meter.StageSelect)
+	if reason := w.Abandoned(); !strings.Contains(reason, "offsets of partition 0 are no longer in the log") {
+		t.Errorf("reason %q", reason)
+	}
+}
+
+func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
+	w := planned(t, func(c *calibrate.Config) { c.SampleRate = 1e-12 })
+	w.Start(nil, meter.StageSubsample, meter.StageSelect)
+	if reason := w.Abandoned(); !strings.Contains(reason, "no row was scored") {
+		t.Errorf("reason %q", reason)
+	}
+}
+
+// The selection waits for scores to have the partitions that the exploration reads.
+func TestSelectionWaitsForScoresToGrow(t *testing.T) {
+	want := undisturbed(t, nil)
+	w := planned(t, nil)
+	w.AddTopic(w.Topics.Scores, 2)
+	w.Start(nil, meter.StageSubsample, meter.StageSelect)
+	w.Closed(1)
+	if err := w.GrowPartitions(t.Context(), w.Topics.Scores, 4); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Set(); got.ID != want.ID {
+		t.Errorf("set %s, want %s", got.ID, want.ID)
+	}
+}
+
+// Of this size, passes over topics were refused: their Gram matrices did not fit into a message.
+func TestResidualOfManyOutputs(t *testing.T) {
+	for _, size := range []struct{ features, candidates, rows int }{{200, 2000, 2000}, {1000, 20_000, 10_000}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			if testing.Short() && size.features > 200 {
+				t.Skip("a minute under the race detector")
+			}
+			c := explored.Exploration()
+			c.Criterion, c.Features, c.Candidates, c.SampleRate = scoring.Residual, size.features, size.candidates, 1
+			e := events.Default()
+			e.Label = []string{"y"}
+			w := explored.NewWorld(t, 1, e, c)
+			w.Send(0, stagestest.Cut(t, letters(t, size.rows), stagestest.Every(100))...)
+			w.Start(nil, meter.Stages()[:3]...)
+			set := w.Set()
+			if l := set.Set.Lineage; len(set.Set.Coding.Gain) != 26 || set.Set.Set.Features.Len() != size.features || l.Rows != int64(size.rows) || l.ByResidual == 0 {
+				t.Errorf("%d outputs, %d features, lineage %+v", len(set.Set.Coding.Gain), set.Set.Set.Features.Len(), l)
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package selection
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sort"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// disagreement says that the samples of a partition are not those that its checkpoint counts.
+type disagreement struct {
+	partition int32
+	attempt   int
+	reason    string
+}
+
+func (d *disagreement) Error() string {
+	return fmt.Sprintf("samples of partition %d, attempt %d: %s", d.partition, d.attempt, d.reason)
+}
+
+// sampleReader reads the sample of an exploration from its topic.
+type sampleReader struct {
+	log    pipeline.Log
+	logger *zap.Logger
+	topic  string
+	limits arrowio.Limits
+}
+
+// read returns the rows that the checkpoints count, in partition order. A [disagreement] says whose samples cannot be used.
+func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sample, error) {
+	sample := NewSample(spec)
+	for _, part := range spec.Partitions {
+		c := checkpoints[part.Partition]
+		if c == nil || c.Samples.Rows == 0 {
+			continue
+		}
+		rows, err := r.partition(ctx, spec, c)
+		if err != nil {
+			return nil, err
+		}
+		appendRows(sample, rows)
+	}
+	return sample, nil
+}
+
+// NewSample is the sample of an exploration from the rows of its partitions, in partition order.
+func NewSample(spec *wire.Spec, partitions ...*wire.Samples) *scoring.Sample {
+	sample := &scoring.Sample{Dim: spec.Encoder.Dim, Targets: scoring.Targets{Outputs: spec.Encoder.Outputs()}}
+	for _, rows := range partitions {
+		appendRows(sample, rows)
+	}
+	return sample
+}
+
+// appendRows adds the rows of a partition to the sample.
+func appendRows(sample *scoring.Sample, rows *wire.Samples) {
+	sample.X = append(sample.X, rows.X...)
+	sample.Rows += rows.Rows()
+	sample.Targets.Class = append(sample.Targets.Class, rows.Targets.Class...)
+	sample.Targets.Values = append(sample.Targets.Values, rows.Targets.Values...)
+}
+
+// partition reads what a checkpoint counts: each ordinal below its next one once, whatever the order in which owners of the
+// partition, also those that had lost it, wrote them.
+func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, c *wire.Checkpoint) (*wire.Samples, error) {
+	refuse := func(format string, args ...any) error {
+		return &disagreement{partition: c.Partition, attempt: c.Attempt, reason: fmt.Sprintf(format, args...)}
+	}
+	found := &ordinals{next: c.NextOrdinal, seen: map[int64]bool{}}
+	lost := ""
+	reader := pipeline.NewReader(r.log, r.logger, r.topic, int(c.Partition), pipeline.ReadOptions{
+		From: c.Samples.FirstOffset, Until: pipeline.PresentEnd, OnGap: func(g pipeline.Gap) error {
+			lost = g.String()
+			return nil
+		},
+	})
+	decoder, key, hash := arrowio.NewDecoder(r.limits), wire.CheckpointKey(spec.Exploration), spec.Hash()
+	for record, err := range reader.Records(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("read the samples of partition %d: %w", c.Partition, err)
+		}
+		headers := events.Headers(record.Headers)
+		if !bytes.Equal(record.Key, key) || !wire.SamplesOf(headers, hash, c.Partition) {
+			continue
+		}
+		rows, err := wire.DecodeSamples(decoder, record.Value, headers)
+		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs()) {
+			err = fmt.Errorf("%w: %d dimensions, %d outputs", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
+		}
+		if err != nil { // a copy of its rows may follow
+			lost = fmt.Sprintf("offset %d: %v", record.Offset, err)
+			continue
+		}
+		if found.add(rows) && int64(len(found.at)) >= c.Samples.Rows {
+			break // all are there, or too many: later records cannot change that
+		}
+	}
+	rows, mark := found.rows(spec.Encoder.Dim), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
+	mark.Add(rows, 0)
+	switch {
+	case mark == c.Samples:
+		return rows, nil
+	case lost != "":
+		return nil, refuse("%d of %d rows: %s", mark.Rows, c.Samples.Rows, lost)
+	case mark.Rows != c.Samples.Rows:
+		return nil, refuse("%d of %d rows", mark.Rows, c.Samples.Rows)
+	}
+	return nil, refuse("%d rows with another checksum than when they were scored", mark.Rows)
+}
+
+// ordinals collects rows by their ordinals.
+type ordinals struct {
+	next int64 // ordinals from here on are ignored
+	seen map[int64]bool
+	at   []rowAt
+}
+
+type rowAt struct {
+	rows *wire.Samples
+	i    int
+}
+
+// add adds the rows not there yet, and reports whether there were any.
+func (o *ordinals) add(rows *wire.Samples) bool {
+	before := len(o.at)
+	for i, ordinal := range rows.Ordinal {
+		if ordinal < o.next && !o.seen[ordinal] {
+			o.seen[ordinal] = true
+			o.at = append(o.at, rowAt{rows, i})
+		}
+	}
+	return len(o.at) > before
+}
+
+// rows are those collected, in the order of their ordinals.
+func (o *ordinals) rows(dim int) *wire.Samples {
+	sort.Slice(o.at, func(i, j int) bool {
+		return o.at[i].rows.Ordinal[o.at[i].i] < o.at[j].rows.Ordinal[o.at[j].i]
+	})
+	all := &wire.Samples{Dim: dim}
+	for _, at := range o.at {
+		all.Append(at.rows, at.i)
+	}
+	return all
+}

@@ -1,0 +1,94 @@
+// Package explored is the part of the tests' kit that explores: it makes specs and feature sets from rows in memory, by the
+// functions that the stages call. It is apart from stagestest, which the tests inside the rooms that it uses import.
+package explored
+
+import (
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/subsample"
+)
+
+// Events is how the generated events of a task are read. The classes are configured: those of bad rows stay unseen.
+func Events(task string) events.Config {
+	c := events.Default()
+	c.Label, c.Passthrough = []string{"y"}, []string{"id"}
+	c.Classes = map[string][]string{
+		stagestest.Binary: {"no", "yes"}, stagestest.Classes: {"east", "north", "south", "west"},
+	}[task]
+	return c
+}
+
+// Exploration explores 40 candidates for 10 features on every third row.
+func Exploration() calibrate.Config {
+	c := calibrate.Default()
+	c.Candidates, c.Features = 40, 10
+	c.Criterion = scoring.Correlation // what needs rows has tests of its own
+	c.SampleRate = 0.34
+	c.CalibrationRows = 300
+	c.Sigma = 1.5 // the neighbour rule has its own tests
+	return c
+}
+
+// Wide is how wide events of a shape are read and explored: as few candidates as there are features, since it does not matter
+// which ones are kept.
+func Wide(shape string, features int) (events.Config, calibrate.Config) {
+	e, c := events.Default(), calibrate.Default()
+	e.Label, e.Task = []string{"y"}, "regression"
+	if shape == "list" {
+		e.Clip = 0
+	}
+	c.Candidates, c.Features, c.Criterion = features, features, scoring.Correlation
+	c.SampleRate, c.CalibrationRows, c.Sigma = 1, 1024, 8
+	return e, c
+}
+
+// Spec is the plan of an exploration of the batches, the messages of partition 0 of events from offset 0 on.
+func Spec(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.Spec {
+	t.Helper()
+	settings := calibrate.Settings{Pipeline: "test", Events: e, Exploration: c, Limits: events.DefaultLimits(), EventsTopic: "events"}
+	planned, err := calibrate.PlanRows(settings, func(do func(arrow.Record) error) error {
+		for _, batch := range batches {
+			if err := do(batch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planned.Spec
+}
+
+// FeatureSet is what that exploration selects.
+func FeatureSet(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.FeatureSet {
+	t.Helper()
+	spec := Spec(t, e, c, batches...)
+	core, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for offset, batch := range batches {
+		if _, err := core.Add(int64(offset), []arrow.Record{batch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sample *scoring.Sample
+	if collected := core.Samples(); collected != nil {
+		sample = selection.NewSample(spec, collected)
+	}
+	sums, lineage := selection.Merge(spec, map[int32]*wire.Checkpoint{0: core.Checkpoint(stagestest.Noon)})
+	set, err := selection.Select(spec, sums, lineage, sample, stagestest.Noon, selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}

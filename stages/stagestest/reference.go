@@ -1,0 +1,260 @@
+package stagestest
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// What follows computes in float64, row by row and from the published descriptions alone, what the stages compute
+// with kernels and batches: sampling, encoding, labels, feature maps, scores.
+
+// FeatureMaps are the feature maps with the distributions that go with them; bandwidth 0 = by the rule.
+var FeatureMaps = []struct {
+	Name         string
+	Map          scoring.Map
+	Distribution scoring.Distribution
+	Sigma        float64
+}{
+	{"cosine gaussian", scoring.MapCosine, scoring.Gaussian, 0},
+	{"cosine cauchy", scoring.MapCosine, scoring.Cauchy, 4},
+	{"cosine laplace", scoring.MapCosine, scoring.Laplace, 0},
+	{"cosine matern", scoring.MapCosine, scoring.Matern, 0},
+	{"arccos0", scoring.MapArcCosine0, scoring.Gaussian, 0},
+	{"arccos1", scoring.MapArcCosine1, scoring.Gaussian, 0},
+	{"arccos2", scoring.MapArcCosine2, scoring.Gaussian, 0},
+	{"linear", scoring.MapLinear, scoring.Uniform, 0},
+}
+
+// Sampled is the documented rule: XXH64 of seed, partition and ordinal, below rate·2⁶⁴.
+func Sampled(seed uint64, partition int32, ordinal int64, rate float64) bool {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[:8], seed)
+	binary.LittleEndian.PutUint64(b[8:16], uint64(int64(partition)))
+	binary.LittleEndian.PutUint64(b[16:], uint64(ordinal))
+	return rate >= 1 || float64(xxhash.Sum64(b[:])) < rate*math.Ldexp(1, 64)
+}
+
+// Outcome is what becomes of a row.
+type Outcome string
+
+// The outcomes.
+const (
+	NotSampled Outcome = "not sampled"
+	Unlabelled Outcome = "unlabelled"
+	Rejected   Outcome = "rejected"
+	Scored     Outcome = "scored"
+)
+
+// Row is one row in float64.
+type Row struct {
+	X           []float64
+	Y           []float64 // raw outputs; nil = unlabelled
+	UnseenClass bool
+	Finite      bool
+}
+
+// EncodeRow reads row i of a record by the encoder's description.
+func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
+	r := Row{Finite: true}
+	for _, c := range enc.Columns {
+		values := make([]float64, c.Width)
+		column := rec.Column(rec.Schema().FieldIndices(c.Name)[0])
+		switch c.Kind {
+		case encoder.Category:
+			for j, category := range c.Categories {
+				if column.IsValid(i) && column.ValueStr(i) == category {
+					values[j] = 1
+				}
+			}
+		case encoder.Bool:
+			values[0] = c.Mean[0]
+			if column.IsValid(i) {
+				values[0] = float64(Bit(column.(*array.Boolean).Value(i)))
+			}
+		default:
+			for j := range values {
+				values[j] = c.Mean[j]
+				if column.IsValid(i) {
+					values[j] = number(column, i, j)
+				}
+				if math.IsNaN(values[j]) || math.IsInf(values[j], 0) {
+					r.Finite = false
+				}
+			}
+		}
+		for j, v := range values {
+			if len(c.Scale) > 0 {
+				v = (v - c.Mean[j]) / c.Scale[j]
+				if enc.Clip > 0 {
+					v = max(-enc.Clip, min(enc.Clip, v))
+				}
+			}
+			r.X = append(r.X, v)
+		}
+	}
+	r.label(enc.Label, rec, i)
+	return r
+}
+
+// number is element j of row i of a numeric or vector column.
+func number(column arrow.Array, i, j int) float64 {
+	if list, ok := column.(*array.FixedSizeList); ok {
+		width := int(list.DataType().(*arrow.FixedSizeListType).Len())
+		return number(list.ListValues(), (i+list.Offset())*width+j, 0)
+	}
+	switch c := column.(type) {
+	case *array.Float64:
+		return c.Value(i)
+	case *array.Float32:
+		return float64(c.Value(i))
+	case *array.Int64:
+		return float64(c.Value(i))
+	}
+	panic("no reference for " + column.DataType().String())
+}
+
+func (r *Row) label(l *encoder.Label, rec arrow.Record, i int) {
+	if l.Task == scoring.Regression {
+		r.outputs(l, rec, i)
+		return
+	}
+	column := rec.Column(rec.Schema().FieldIndices(l.Columns[0])[0])
+	if column.IsNull(i) {
+		return
+	}
+	for k, class := range l.Classes {
+		if column.ValueStr(i) == class {
+			if l.Task == scoring.Binary {
+				r.Y = []float64{2*float64(k) - 1}
+				return
+			}
+			r.Y = make([]float64, len(l.Classes))
+			r.Y[k] = 1
+			return
+		}
+	}
+	r.UnseenClass = true
+}
+
+// outputs reads the labels of a regression; a row that lacks one has none.
+func (r *Row) outputs(l *encoder.Label, rec arrow.Record, i int) {
+	finite := r.Finite
+	for k, name := range l.Columns {
+		column := rec.Column(rec.Schema().FieldIndices(name)[0])
+		if column.IsNull(i) {
+			r.Y, r.Finite = nil, finite
+			return
+		}
+		v := number(column, i, 0)
+		r.Y = append(r.Y, v-l.Mean[k])
+		beyond := l.Min != nil && v < *l.Min || l.Max != nil && v > *l.Max
+		if math.IsNaN(v) || math.IsInf(v, 0) || beyond || math.Abs(v) > math.MaxFloat32 {
+			r.Finite = false
+		}
+	}
+}
+
+// OutcomeOf is the first that applies of not Sampled, Unlabelled, Rejected, Scored.
+func OutcomeOf(spec *wire.Spec, partition int32, ordinal int64, r Row) Outcome {
+	switch {
+	case !Sampled(spec.SampleSeed, partition, ordinal, spec.SampleRate):
+		return NotSampled
+	case r.Y == nil:
+		return Unlabelled
+	case !r.Finite:
+		return Rejected
+	}
+	return Scored
+}
+
+// Phi is φ(x, ω) of feature i.
+func Phi(f *scoring.Features, i int, x []float64) float64 {
+	switch f.Map {
+	case scoring.MapLinear:
+		return x[int(f.Omega[i])]
+	case scoring.MapCosine:
+		return math.Cos(product(f, i, x) + float64(f.Phase[i]))
+	case scoring.MapArcCosine0:
+		z := product(f, i, x)
+		if z == 0 {
+			return 0.5
+		}
+		return float64(Bit(z > 0))
+	case scoring.MapArcCosine1:
+		return max(product(f, i, x), 0)
+	case scoring.MapArcCosine2:
+		z := max(product(f, i, x), 0)
+		return z * z
+	}
+	panic("no " + f.Map.String())
+}
+
+// product is ω·x of feature i.
+func product(f *scoring.Features, i int, x []float64) (z float64) {
+	for j, v := range x {
+		z += v * float64(f.Omega[i*f.Dim+j])
+	}
+	return z
+}
+
+// Scores are Ŝ_k of every feature of a set, feature-major, over the rows, and sqrt(Σy_k²/n) of each output.
+func Scores(set *wire.FeatureSet, rows []Row) (scores, spread []float64) {
+	features, outputs := set.Set.Features, len(set.Coding.Gain)
+	scores, spread = make([]float64, features.Len()*outputs), make([]float64, outputs)
+	n := float64(len(rows))
+	for _, row := range rows {
+		y := make([]float64, outputs)
+		for k := range y {
+			y[k] = set.Coding.Gain[k]*row.Y[k] + set.Coding.Offset[k]
+			spread[k] += y[k] * y[k] / n
+		}
+		for i := range features.Len() {
+			phi := Phi(features, i, row.X)
+			for k := range y {
+				scores[i*outputs+k] += y[k] * phi / n
+			}
+		}
+	}
+	for k := range spread {
+		spread[k] = math.Sqrt(spread[k])
+	}
+	return scores, spread
+}
+
+// UsableRows are the rows that featurizing does not reject.
+func UsableRows(set *wire.FeatureSet, rows arrow.Record) []int {
+	var usable []int
+	for i := range int(rows.NumRows()) {
+		if EncodeRow(set.Encoder, rows, i).Finite {
+			usable = append(usable, i)
+		}
+	}
+	return usable
+}
+
+// CheckFeatures compares the features of a row: to 2e-5 of φ, or of the largest |φ| that the map can give where it has no
+// bound.
+func CheckFeatures(t testing.TB, set *wire.FeatureSet, rows arrow.Record, row int, z []float32) {
+	t.Helper()
+	x := EncodeRow(set.Encoder, rows, row).X
+	features := set.Set.Features
+	for i, got := range z {
+		want := Phi(features, i, x)
+		size := 1.0
+		if features.Map != scoring.MapCosine {
+			size = max(1, math.Abs(want))
+		}
+		if off := math.Abs(float64(got)/float64(set.Set.Scale) - want); !(off <= 2e-5*size) {
+			t.Fatalf("row %d, feature %d: %v, want %v", row, i, float64(got)/float64(set.Set.Scale), want)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Topic is a control topic. All but scores have one partition.
+type Topic int
+
+// The control topics.
+const (
+	TopicExplorations Topic = iota
+	TopicFeatureSets
+	TopicModels
+	TopicScores // followed by [Follower.FollowScores] alone
+	topics      // how many there are
+)
+
+func (t Topic) String() string {
+	return [topics]string{"explorations", "feature-sets", "models", "scores"}[t]
+}
+
+// Config says whose state is followed, and where.
+type Config struct {
+	Pipeline string
+	// Names of topics.
+	Explorations, FeatureSets, Models, Scores string
+	// MaxMessageBytes is the largest message that the topics take.
+	MaxMessageBytes int64
+	// KeepFeatureSets and KeepModels are how many of the newest are kept; older ones are retired once Retention has passed.
+	KeepFeatureSets, KeepModels int
+	Retention                   time.Duration
+}
+
+// Limits let through every message of the pipeline's own that the topics take.
+func (c Config) Limits() arrowio.Limits {
+	limits := arrowio.DefaultLimits()
+	limits.MaxMessageBytes = max(limits.MaxMessageBytes, c.MaxMessageBytes)
+	limits.BudgetBytes = max(limits.BudgetBytes, 4*c.MaxMessageBytes)
+	return limits
+}
+
+// Name is the name of a topic.
+func (c Config) Name(t Topic) string {
+	return [topics]string{c.Explorations, c.FeatureSets, c.Models, c.Scores}[t]
+}
+
+// Follower follows the control topics of a pipeline and holds the newest snapshot of what they say.
+type Follower struct {
+	log    pipeline.Log
+	logger *zap.Logger
+	config Config
+	asked  chan struct{} // holds one token when models are asked for
+
+	mu       sync.Mutex
+	snapshot Snapshot
+	changed  chan struct{} // closed and replaced at each change
+	read     [topics]bool  // to the end that the topic had when following it began
+	failed   [topics]error // why a topic is not followed any more
+}
+
+// New returns a follower that is empty until Run has read the topics.
+func New(log pipeline.Log, logger *zap.Logger, config Config) *Follower {
+	f := &Follower{log: log, logger: logger, config: config, asked: make(chan struct{}, 1), changed: make(chan struct{})}
+	for t := range topics {
+		f.snapshot.clear(t, config)
+	}
+	return f
+}
+
+// Still returns a follower that follows nothing and has read all topics, for tests.
+func Still(config Config, snapshot Snapshot) *Follower {
+	f := New(nil, zap.NewNop(), config)
+	f.snapshot, f.read = snapshot, [topics]bool{true, true, true, true}
+	return f
+}
+
+// Run follows topics until ctx ends, then it returns nil: those that are named, without any explorations and feature-sets.
+// Models, where they are not named, are followed once somebody waits for them or asks for them; a failure is returned to
+// those. It may be called again after it has returned and then starts over.
+func (f *Follower) Run(ctx context.Context, follow ...Topic) error {
+	if len(follow) == 0 {
+		follow = []Topic{TopicExplorations, TopicFeatureSets}
+	}
+	f.begin(follow...)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range follow {
+		group.Go(func() error { return f.follow(ctx, t) })
+	}
+	if !slices.Contains(follow, TopicModels) {
+		group.Go(func() error {
+			f.followAsked(ctx)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// begin drops what was read of topics.
+func (f *Follower) begin(follow ...Topic) {
+	f.change(func() {
+		for _, t := range follow {
+			f.snapshot.clear(t, f.config)
+			f.read[t], f.failed[t] = false, nil
+		}
+	})
+}
+
+// followAsked follows models from when they are asked for, until ctx ends.
+func (f *Follower) followAsked(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.asked:
+			f.begin(TopicModels)
+			_ = f.follow(ctx, TopicModels) // whoever asks gets the error
+		}
+	}
+}
+
+// Ask has models followed from now on, without waiting for them. It returns why they could not be followed when they were asked
+// for the last time; then it is tried again.
+func (f *Follower) Ask() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.read[TopicModels] {
+		return nil
+	}
+	select {
+	case f.asked <- struct{}{}:
+	default: // already asked for
+	}
+	return f.failed[TopicModels]
+}
+
+// During follows topics, as Run does, while do runs, which begins when they have been read. The context of do ends where a
+// topic cannot be followed.
+func (f *Follower) During(ctx context.Context, do func(context.Context, Snapshot) error, follow ...Topic) error {
+	if len(follow) == 0 {
+		follow = []Topic{TopicExplorations, TopicFeatureSets}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	following, stop := context.WithCancel(ctx)
+	f.begin(follow...) // before do waits for what is read
+	group.Go(func() error { return f.Run(following, follow...) })
+	group.Go(func() error {
+		defer stop()
+		now, err := f.wait(ctx, follow, func(Snapshot) bool { return true })
+		if err != nil {
+			return err
+		}
+		return do(ctx, now)
+	})
+	return group.Wait()
+}
+
+// Snapshot returns the newest snapshot.
+func (f *Follower) Snapshot() Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.snapshot
+}
+
+// Limits let through every message of the pipeline's own.
+func (f *Follower) Limits() arrowio.Limits { return f.config.Limits() }
+
+// Wait returns the first snapshot, from now on, for which explorations and feature-sets have been read and that ok accepts.
+func (f *Follower) Wait(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
+	return f.wait(ctx, []Topic{TopicExplorations, TopicFeatureSets}, ok)
+}
+
+// WaitModels is Wait for models instead, which it has followed from now on.
+func (f *Follower) WaitModels(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
+	_ = f.Ask() // the wait returns the error
+	return f.wait(ctx, []Topic{TopicModels}, ok)
+}
+
+// CatchUpModels returns a snapshot that has what the models topic holds when it is called, and has it followed from now on.
+func (f *Follower) CatchUpModels(ctx context.Context) (Snapshot, error) {
+	name := f.config.Name(TopicModels)
+	end, err := pipeline.Retry(ctx, f.logger, "look up offsets of "+name, func() (int64, error) {
+		_, end, err := f.log.Offsets(ctx, name, 0)
+		return end, err
+	})
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return f.WaitModels(ctx, func(s Snapshot) bool { return s.next[TopicModels] >= end })
+}
+
+func (f *Follower) wait(ctx context.Context, follow []Topic, ok func(Snapshot) bool) (Snapshot, error) {
+	for {
+		f.mu.Lock()
+		now, changed, ready := f.snapshot, f.changed, true
+		var failed error
+		for _, t := range follow {
+			ready = ready && f.read[t]
+			if failed == nil {
+				failed = f.failed[t]
+			}
+		}
+		f.mu.Unlock()
+		if err := ctx.Err(); err != nil {
+			return now, err
+		}
+		if ready && ok(now) {
+			return now, nil
+		}
+		if failed != nil {
+			return now, failed
+		}
+		select {
+		case <-ctx.Done():
+			return now, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Changed returns a channel that is closed at the next change.
+func (f *Follower) Changed() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
+}
+
+// change changes what is known, under the lock, and wakes the waiters.
+func (f *Follower) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}

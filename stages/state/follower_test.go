@@ -1,0 +1,396 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// applied is the snapshot after records of the two topics.
+func applied(explorations, featureSets []pipeline.Record) (now Snapshot, faults int) {
+	f := New(nil, zap.NewNop(), testConfig)
+	decoder := arrowio.NewDecoder(testConfig.Limits())
+	now = f.Snapshot()
+	apply := func(records []pipeline.Record, decode func(*arrowio.Decoder, pipeline.Record) (decoded, error)) {
+		for offset, r := range records {
+			r.Offset = int64(offset)
+			change, err := decode(decoder, r)
+			if err != nil {
+				faults++
+			}
+			if change != nil {
+				change(&now)
+			}
+		}
+	}
+	apply(explorations, f.decodeExploration)
+	apply(featureSets, f.decodeFeatureSet)
+	return now, faults
+}
+
+func TestExplorations(t *testing.T) {
+	spec := testSpec()
+	foreign := *spec
+	foreign.Pipeline = "other"
+	running, cancelled := wire.StatusRunning, wire.StatusCancelled
+	for _, c := range []struct {
+		name     string
+		records  []pipeline.Record
+		sequence int64
+		runs     bool
+		shadowed bool
+		requests []int64
+		faults   int
+	}{
+		{name: "nothing"},
+		{name: "a spec", records: []pipeline.Record{specRecord(spec, 1, running, 0)}, sequence: 1, runs: true},
+		{name: "a newer spec", records: []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)}, sequence: 2, runs: true},
+		{name: "an older spec behind", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0)}, sequence: 2, runs: true, shadowed: true},
+		{name: "written again", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)}, sequence: 2, runs: true},
+		{name: "cancelled", records: []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 1, cancelled, 0)}, sequence: 1},
+		{name: "another pipeline's", records: []pipeline.Record{specRecord(&foreign, 7, running, 0), requestRecord("other", "a")}},
+		{name: "requests", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b")}, requests: []int64{0, 1}},
+		{name: "one sent again", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), requestRecord("test", "a")}, requests: []int64{1, 2}},
+		{name: "one answered", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), specRecord(spec, 1, running, 1)},
+			sequence: 1, runs: true, requests: []int64{1}},
+		{name: "answered before it is read", records: []pipeline.Record{specRecord(spec, 1, running, 2), requestRecord("test", "a"), requestRecord("test", "b")},
+			sequence: 1, runs: true, requests: []int64{2}},
+		{name: "one refused", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), keyed(wire.RequestKey("test", "a"), nil),
+			keyed(wire.RequestKey("other", "b"), nil)}, requests: []int64{1}},
+		{name: "tombstone", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)}, sequence: 1, runs: true},
+		{name: "not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
+			keyed(wire.RequestKey("test", "a"), []byte("x"))}, sequence: 1, runs: true, shadowed: true, requests: []int64{2}, faults: 2},
+		{name: "written again behind one not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
+			specRecord(spec, 1, running, 0)}, sequence: 1, runs: true, faults: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			state, faults := applied(c.records, nil)
+			var requests []int64
+			for _, r := range state.Requests {
+				requests = append(requests, r.Offset)
+			}
+			if state.Sequence() != c.sequence || (state.Running() != nil) != c.runs || state.Shadowed != c.shadowed || !slices.Equal(requests, c.requests) || faults != c.faults {
+				t.Fatalf("sequence %d, runs %v, shadowed %v, requests %v, %d faults; want %+v", state.Sequence(), state.Running() != nil, state.Shadowed, requests, faults, c)
+			}
+			if state.Spec != nil && !state.SpecTime.Equal(noon) {
+				t.Errorf("spec of %v", state.SpecTime)
+			}
+		})
+	}
+}
+
+func TestFeatureSets(t *testing.T) {
+	first, second, spec := testSet(1), testSet(2), testSpec()
+	a, b := first.ID(), second.ID()
+	for _, c := range []struct {
+		name    string
+		records []pipeline.Record
+		current string // of the set in use
+		kept    []string
+		faults  int
+	}{
+		{name: "nothing"},
+		{name: "a set that is not in use yet", records: []pipeline.Record{setRecord(first)}, kept: []string{a}},
+		{name: "a set in use", records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1)}, current: a, kept: []string{a}},
+		{name: "a newer one", records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1), setRecord(second), currentRecord("test", b, 2)},
+			current: b, kept: []string{b, a}},
+		{name: "a lower sequence is ignored", records: []pipeline.Record{setRecord(first), setRecord(second), currentRecord("test", b, 2), currentRecord("test", a, 1)},
+			current: b, kept: []string{b, a}},
+		{name: "a set retired", records: []pipeline.Record{setRecord(first), setRecord(second), currentRecord("test", b, 2), keyed(wire.SetKey("test", a), nil)},
+			current: b, kept: []string{b}},
+		{name: "a pointer to what is not there", records: []pipeline.Record{currentRecord("test", a, 1)}},
+		{name: "another pipeline's", records: []pipeline.Record{keyed(wire.SetKey("other", a), must(wire.EncodeFeatureSet(first))), currentRecord("other", a, 1)}},
+		{name: "a set under another's key", records: []pipeline.Record{keyed(wire.SetKey("test", b), must(wire.EncodeFeatureSet(first)))}, faults: 1},
+		{name: "not understood", records: []pipeline.Record{setRecord(first), keyed(wire.SetKey("test", b), []byte("x")), keyed(wire.CurrentKey("test"), []byte("x")),
+			keyed([]byte("test"), []byte("x"))}, kept: []string{a}, faults: 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			state, faults := applied([]pipeline.Record{specRecord(spec, 3, wire.StatusRunning, 0)}, c.records)
+			current := ""
+			if set := state.CurrentSet(); set != nil {
+				current = set.ID
+			}
+			var kept []string
+			for _, set := range state.SetsBySequence() {
+				kept = append(kept, set.ID)
+			}
+			if current != c.current || !slices.Equal(kept, c.kept) || faults != c.faults {
+				t.Fatalf("current %q, kept %v, %d faults; want %+v", current, kept, faults, c)
+			}
+			if state.Running() == nil || state.Sequence() != 3 {
+				t.Fatal("the exploration of a higher sequence number is not under way")
+			}
+		})
+	}
+	over, _ := applied([]pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)}, []pipeline.Record{setRecord(second), currentRecord("test", b, 2)})
+	if over.Running() != nil {
+		t.Error("an exploration runs although its set is out")
+	}
+}
+
+// A snapshot that somebody holds does not change under him.
+func TestSnapshotsAreImmutable(t *testing.T) {
+	set := testSet(1)
+	f := New(nil, zap.NewNop(), testConfig)
+	decoder := arrowio.NewDecoder(testConfig.Limits())
+	apply := func(r pipeline.Record, offset int64, decode func(*arrowio.Decoder, pipeline.Record) (decoded, error)) {
+		r.Offset = offset
+		change := must(decode(decoder, r))
+		f.change(func() { change(&f.snapshot) })
+	}
+	apply(requestRecord("test", "a"), 0, f.decodeExploration)
+	before := f.Snapshot()
+	apply(requestRecord("test", "b"), 1, f.decodeExploration)
+	apply(requestRecord("test", "c"), 2, f.decodeExploration)
+	apply(setRecord(set), 0, f.decodeFeatureSet)
+	middle := f.Snapshot()
+	apply(keyed(wire.SetKey("test", set.ID()), nil), 1, f.decodeFeatureSet)
+	if len(before.Requests) != 1 || len(before.Sets) != 0 || len(middle.Requests) != 3 || len(middle.Sets) != 1 || len(f.Snapshot().Sets) != 0 {
+		t.Fatalf("snapshots changed: %d requests and %d sets before, %d and %d between", len(before.Requests), len(before.Sets), len(middle.Requests), len(middle.Sets))
+	}
+}
+
+func TestWaitUntilBothTopicsAreRead(t *testing.T) {
+	spec := testSpec()
+	synctest.Test(t, func(t *testing.T) {
+		broker := pipelinetest.NewBroker()
+		broker.AddTopic(testConfig.Explorations, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		must(broker.Produce(ctx, testConfig.Explorations, 0, []pipeline.Record{specRecord(spec, 1, wire.StatusRunning, 0)}))
+		f := New(broker, zap.NewNop(), testConfig)
+		ended := make(chan error, 1)
+		go func() { ended <- f.Run(ctx) }()
+		short, stop := context.WithTimeout(ctx, time.Minute)
+		defer stop()
+		if now, err := f.Wait(short, anything); err == nil {
+			t.Fatalf("a snapshot before feature-sets was read: %+v", now)
+		}
+		broker.AddTopic(testConfig.FeatureSets, 1)
+		now, err := f.Wait(ctx, anything)
+		if err != nil || now.Running() == nil {
+			t.Fatalf("%+v, %v", now, err)
+		}
+		changed := f.Changed()
+		must(broker.Produce(ctx, testConfig.Explorations, 0, []pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)}))
+		<-changed
+		if now, err := f.Wait(ctx, func(s Snapshot) bool { return s.Sequence() == 2 }); err != nil || now.Spec.Sequence != 2 {
+			t.Fatalf("%+v, %v", now, err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Wait(ctx, anything); err == nil {
+			t.Fatal("a wait under an ended context succeeded")
+		}
+	})
+}
+
+// What cannot be decoded is counted, does not end the follower, and hides nothing; its owner writes over it.
+func TestUndecodableRecordsAreCounted(t *testing.T) {
+	broker := newTopics()
+	put := func(topic string, r pipeline.Record) {
+		must(broker.Produce(t.Context(), topic, 0, []pipeline.Record{r}))
+	}
+	bad := []byte("x")
+	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 0))
+	put(testConfig.Explorations, keyed(wire.SpecKey("test"), bad))
+	put(testConfig.Explorations, keyed(wire.SpecKey("other"), bad))
+	put(testConfig.FeatureSets, currentRecord("test", "fs-1", 1))
+	put(testConfig.FeatureSets, keyed(wire.CurrentKey("test"), bad))
+	put(testConfig.FeatureSets, keyed(wire.SetKey("test", "fs-9"), bad))
+	put(testConfig.Models, keyed(wire.SetKey("test", "m-9"), bad))
+	f := following(t, broker, TopicExplorations, TopicFeatureSets, TopicModels)
+	now := must(f.wait(t.Context(), []Topic{TopicExplorations, TopicFeatureSets, TopicModels}, anything))
+	if now.Undecodable != [topics]int64{1, 2, 1, 0} || !now.Shadowed || !now.CurrentShadowed {
+		t.Fatalf("undecodable %v, shadowed %v and %v", now.Undecodable, now.Shadowed, now.CurrentShadowed)
+	}
+	if err := f.PublishSpec(t.Context(), now.Spec, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.PointSet(t.Context(), now.Current, noon); err != nil {
+		t.Fatal(err)
+	}
+	if now = f.Snapshot(); now.Shadowed || now.CurrentShadowed || now.Spec.Sequence != 1 || now.Current.ID != "fs-1" {
+		t.Errorf("written over: %+v", now)
+	}
+}
+
+// What is written is in the next snapshot.
+func TestWritesAreSeen(t *testing.T) {
+	f := following(t, newTopics())
+	for _, id := range []string{"a", "b"} {
+		if err := f.SendRequest(t.Context(), wire.Request{Action: wire.ActionStart, ID: id, Time: noon}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := f.Snapshot()
+	if len(now.Requests) != 2 || now.Requests[1].Offset != 1 || now.Requests[0].Describe() != "request a" {
+		t.Fatalf("%+v", now.Requests)
+	}
+	spec := testSpec()
+	spec.HandledOffset = 1
+	if err := f.PublishSpec(t.Context(), spec, noon, now.Requests...); err != nil {
+		t.Fatal(err)
+	}
+	if now = f.Snapshot(); now.Running() == nil || len(now.Requests) != 1 || now.Requests[0].ID != "b" {
+		t.Fatalf("%+v", now)
+	}
+	if err := f.AnswerRequests(t.Context(), now.Requests, noon); err != nil || len(f.Snapshot().Requests) != 0 {
+		t.Errorf("%v, %+v", err, f.Snapshot().Requests)
+	}
+	set := testSet(1)
+	id, err := f.PublishSet(t.Context(), set, noon)
+	if err == nil {
+		err = f.PointSet(t.Context(), &wire.Current{ID: id, Sequence: 1, Time: noon}, noon)
+	}
+	if now = f.Snapshot(); err != nil || now.CurrentSet() == nil || now.CurrentSet().ID != set.ID() || now.Running() != nil {
+		t.Errorf("%v, %+v", err, now)
+	}
+}
+
+// Sets beyond those that are kept are retired, but never the one in use.
+func TestRetireSets(t *testing.T) {
+	broker := newTopics()
+	config := testConfig
+	config.KeepFeatureSets, config.Retention = 1, time.Hour
+	f := New(broker, zap.NewNop(), config)
+	run(t, f)
+	var ids []string
+	for i := range int64(4) {
+		at := noon.Add(time.Duration(i) * 24 * time.Hour)
+		id := must(f.PublishSet(t.Context(), testSet(i+1), at))
+		ids = append(ids, id)
+	}
+	if err := f.PointSet(t.Context(), &wire.Current{ID: ids[1], Sequence: 4, Time: noon}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RetireSets(t.Context(), noon.Add(100*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if sets := f.Snapshot().SetsBySequence(); len(sets) != 2 || sets[0].ID != ids[3] || sets[1].ID != ids[1] {
+		t.Errorf("%+v", sets)
+	}
+}
+
+// A follower may be run again, and begins anew then; in between, what it has read stays.
+func TestDuring(t *testing.T) {
+	broker := newTopics()
+	f := New(broker, zap.NewNop(), testConfig)
+	for sequence := range int64(2) {
+		must(broker.Produce(t.Context(), testConfig.Explorations, 0, []pipeline.Record{specRecord(testSpec(), sequence+1, wire.StatusRunning, 0)}))
+		err := f.During(t.Context(), func(_ context.Context, now Snapshot) error {
+			if now.Sequence() != sequence+1 {
+				t.Errorf("sequence %d", now.Sequence())
+			}
+			return nil
+		})
+		if err != nil || f.Snapshot().Sequence() != sequence+1 {
+			t.Fatal(err)
+		}
+	}
+	wrong := errors.New("wrong")
+	if err := f.During(t.Context(), func(context.Context, Snapshot) error { return wrong }); !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+	broker.FailNext(pipelinetest.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
+	if err := f.During(t.Context(), func(context.Context, Snapshot) error { return nil }, TopicModels); !errors.Is(err, pipeline.ErrDenied) {
+		t.Error(err)
+	}
+}
+
+// Models are followed from when they are asked for; that they cannot be is told to who asks, and ends nothing.
+func TestAskForModels(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(2)
+	f := following(t, k.Broker)
+	must(f.Wait(t.Context(), anything))
+	if f.Snapshot().Models.Current != nil {
+		t.Error("models are followed before anybody asks")
+	}
+	k.Broker.FailNext(pipelinetest.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
+	if err := f.Ask(); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.wait(t.Context(), []Topic{TopicModels}, anything); !errors.Is(err, pipeline.ErrDenied) {
+		t.Error(err)
+	}
+	if err := f.Ask(); !errors.Is(err, pipeline.ErrDenied) {
+		t.Error(err)
+	}
+	now, err := f.WaitModels(t.Context(), anything)
+	for errors.Is(err, pipeline.ErrDenied) { // it is tried again in a moment
+		now, err = f.WaitModels(t.Context(), anything)
+	}
+	if err != nil || now.Models.Current.ID != ids[1] || f.Ask() != nil {
+		t.Errorf("%+v, %v", now.Models.Current, err)
+	}
+}
+
+// A spec of version 1 gives its names and numbers, is nothing that runs, and hides nothing. What its version asked for is a request
+// that cannot be understood, which its planner answers.
+func TestSpecsOfEarlierVersions(t *testing.T) {
+	earlier, restart := earlierSpecRecord(3), requestRecord("test", "r")
+	restart.Value = bytes.Replace(restart.Value, []byte(`"start"`), []byte(`"again"`), 1) // an action that there is no more
+	now, faults := applied([]pipeline.Record{earlier, restart}, nil)
+	if faults != 1 || now.Spec == nil || !now.Spec.Earlier() || now.Sequence() != 3 || now.Running() != nil {
+		t.Fatalf("%d faults, spec %+v", faults, now.Spec)
+	}
+	if len(now.Requests) != 1 || now.Requests[0].Fault == nil || now.Requests[0].ID != "r" || now.Requests[0].Action != "" {
+		t.Errorf("requests %+v", now.Requests)
+	}
+	now, _ = applied([]pipeline.Record{earlier, specRecord(testSpec(), 4, wire.StatusRunning, 2)}, nil)
+	if now.Running() == nil || now.Sequence() != 4 || now.Shadowed {
+		t.Errorf("a spec of this version behind it: %+v", now.Spec)
+	}
+	now, _ = applied([]pipeline.Record{specRecord(testSpec(), 4, wire.StatusRunning, 2), earlier}, nil)
+	if now.Running() == nil || now.Sequence() != 4 || !now.Shadowed {
+		t.Errorf("before one of this version: %+v", now.Spec)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	progress := &wire.Progress{Exploration: "test.1.abc", Sequence: 1, Rows: 400, Round: 2, Rounds: 3, Time: noon}
+	f := following(t, newTopics())
+	if err := f.PublishProgress(t.Context(), progress); err != nil {
+		t.Fatal(err)
+	}
+	if now := f.Snapshot(); now.Progress == nil || *now.Progress != *progress || now.Spec != nil || len(now.Requests) != 0 {
+		t.Errorf("%+v", now)
+	}
+	now, faults := applied([]pipeline.Record{keyed(wire.ProgressKey("test"), []byte("x")), keyed(wire.ProgressKey("other"), []byte("x"))}, nil)
+	if faults != 1 || now.Progress != nil {
+		t.Errorf("%d faults, %+v", faults, now.Progress)
+	}
+}
+
+// A topic that lost its end is applied again from its first record, and nothing is there twice.
+func TestFollowATruncatedTopic(t *testing.T) {
+	broker := newTopics()
+	put := func(r pipeline.Record) {
+		must(broker.Produce(t.Context(), testConfig.Explorations, 0, []pipeline.Record{r}))
+	}
+	put(requestRecord("test", "a"))
+	put(requestRecord("test", "b"))
+	f := following(t, broker)
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return len(s.Requests) == 2 }))
+	broker.LoseEnd(testConfig.Explorations, 0, 1)
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.next[TopicExplorations] == 1 }))
+	put(specRecord(testSpec(), 1, wire.StatusRunning, 0))
+	now := must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Spec != nil }))
+	if len(now.Requests) != 2 {
+		t.Errorf("%+v", now.Requests)
+	}
+}

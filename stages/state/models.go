@@ -1,0 +1,218 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// ErrNoModel says that the models topic does not hold a model.
+var ErrNoModel = errors.New("not on the models topic")
+
+const (
+	// mentionsKept is how many tombstones and how many pointers are remembered.
+	mentionsKept = 256
+	// shortestID is how many letters of an id may stand for it.
+	shortestID = 6
+)
+
+// ModelEntry is a model on its topic.
+type ModelEntry struct {
+	ID     string
+	Offset int64
+	Time   time.Time // of the record
+	// Model is without weights, ranges and the path of λ; nil where this build does not understand the record.
+	Model *wire.Model
+}
+
+// Promoted says that the model was in use once, as far as its record says.
+func (e ModelEntry) Promoted() bool { return e.Model != nil && e.Model.Promoted() }
+
+// Models is what the models topic says at one moment. It is immutable.
+type Models struct {
+	// Current names the model in use, nil where there is none.
+	Current *wire.Current
+	// Shadowed says that a pointer of a lower sequence number, or one that cannot be decoded, was written behind Current.
+	Shadowed bool
+
+	config Config
+	next   int64 // offset behind what was read
+	// Later snapshots may have more elements behind the ends of these.
+	entries  []ModelEntry // ascending offsets
+	pointers []placedPointer
+	retired  []string // ids of which there is a tombstone
+}
+
+type placedPointer struct {
+	wire.Current
+	offset int64
+}
+
+// CurrentEntry is the model in use; ok is false where there is none, or where the topic does not hold it.
+func (m Models) CurrentEntry() (entry ModelEntry, ok bool) {
+	if m.Current == nil {
+		return ModelEntry{}, false
+	}
+	return m.entry(m.Current.ID)
+}
+
+// Entries lists the models that the topic holds, the newest first.
+func (m Models) Entries() []ModelEntry {
+	list := slices.Clone(m.entries)
+	slices.Reverse(list)
+	return list
+}
+
+// Next is the offset behind what was read of the topic.
+func (m Models) Next() int64 { return m.next }
+
+// TrainedAt is when the newest model was trained; zero without one.
+func (m Models) TrainedAt() (at time.Time) {
+	for _, entry := range m.entries {
+		if entry.Model != nil && entry.Model.TrainedAt.After(at) {
+			at = entry.Model.TrainedAt
+		}
+	}
+	return at
+}
+
+func (m Models) entry(id string) (ModelEntry, bool) {
+	for _, entry := range slices.Backward(m.entries) {
+		if entry.ID == id {
+			return entry, true
+		}
+	}
+	return ModelEntry{}, false
+}
+
+// Find returns the model of an id, which may be abbreviated where that is unambiguous. The error says whether the model is
+// unknown, or was on the topic and is no longer kept.
+func (m Models) Find(id string) (ModelEntry, error) {
+	if entry, ok := m.entry(id); ok {
+		return entry, nil
+	}
+	var found []ModelEntry
+	for _, entry := range slices.Backward(m.entries) {
+		if len(id) >= shortestID && strings.HasPrefix(entry.ID, id) {
+			found = append(found, entry)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return ModelEntry{}, fmt.Errorf("model %s is ambiguous: %s, %s", id, found[0].ID, found[1].ID)
+	case m.mentions(id):
+		return ModelEntry{}, fmt.Errorf("model %s is %w any more: the newest %d that were in use are kept, and those of the last %v (topics.keep_models, topics.features_retention)",
+			id, ErrNoModel, m.config.KeepModels, m.config.Retention)
+	}
+	return ModelEntry{}, fmt.Errorf("model %s is %w %s, and nothing there mentions it", id, ErrNoModel, m.config.Models)
+}
+
+// mentions says that the topic mentions a model which it does not hold.
+func (m Models) mentions(id string) bool {
+	return slices.Contains(m.retired, id) || m.Current != nil && (m.Current.ID == id || m.Current.Replaced == id) ||
+		slices.ContainsFunc(m.entries, func(e ModelEntry) bool {
+			return e.Model != nil && e.Model.Judgement != nil && e.Model.Judgement.Incumbent == id
+		})
+}
+
+// between is the last pointer that was read between two offsets and that is not the one given: writing may take several tries.
+func (m Models) between(first, next int64, but wire.Current) *wire.Current {
+	for _, p := range slices.Backward(m.pointers) {
+		if p.offset >= first && p.offset < next && (p.ID != but.ID || !p.Time.Equal(but.Time)) {
+			return &p.Current
+		}
+	}
+	return nil
+}
+
+// LoadModel reads a model with its weights.
+func (f *Follower) LoadModel(ctx context.Context, entry ModelEntry) (*wire.Model, error) {
+	fetched, err := pipeline.Retry(ctx, f.logger, "read model "+entry.ID, func() (pipeline.Fetched, error) {
+		return f.log.Fetch(ctx, f.config.Models, 0, entry.Offset)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read model %s: %w", entry.ID, err)
+	}
+	if len(fetched.Records) == 0 || fetched.Records[0].Offset != entry.Offset {
+		return nil, fmt.Errorf("model %s is %w any more: compaction has just removed it", entry.ID, ErrNoModel)
+	}
+	return wire.DecodeModel(arrowio.NewDecoder(f.config.Limits()), fetched.Records[0].Value)
+}
+
+func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
+	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
+	switch {
+	case !ok || owner != f.config.Pipeline || pointer && r.Value == nil:
+		return nil, nil
+	case pointer:
+		current, err := wire.DecodeCurrent(decoder, r.Value)
+		if err != nil {
+			return func(s *Snapshot) { s.Models.Shadowed = s.Models.Current != nil }, err
+		}
+		return func(s *Snapshot) { s.Models.point(placedPointer{*current, r.Offset}) }, nil
+	case r.Value == nil:
+		return func(s *Snapshot) {
+			s.Models.drop(id)
+			s.Models.retired = append(lately(s.Models.retired), id)
+		}, nil
+	}
+	model, err := wire.DecodeModel(decoder, r.Value)
+	if err == nil && model.ID != id {
+		err = fmt.Errorf("model %s under the key of %s", model.ID, id)
+	}
+	if err != nil {
+		model = nil
+	}
+	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutWeights(model)}
+	return func(s *Snapshot) {
+		s.Models.drop(id)
+		s.Models.entries = append(s.Models.entries, entry)
+	}, err
+}
+
+func (m *Models) point(p placedPointer) {
+	if m.Current != nil && p.Sequence < m.Current.Sequence {
+		m.Shadowed = true
+		return
+	}
+	m.Current, m.Shadowed = &p.Current, false
+	m.pointers = append(lately(m.pointers), p)
+}
+
+// drop returns the list without a model, in a copy if it was there.
+func (m *Models) drop(id string) {
+	if _, there := m.entry(id); there {
+		m.entries = slices.DeleteFunc(slices.Clone(m.entries), func(e ModelEntry) bool { return e.ID == id })
+	}
+	if slices.Contains(m.retired, id) {
+		m.retired = slices.DeleteFunc(slices.Clone(m.retired), func(gone string) bool { return gone == id })
+	}
+}
+
+// lately is a list, or the newer half of it in a copy where it has become long.
+func lately[T any](list []T) []T {
+	if len(list) < mentionsKept {
+		return list
+	}
+	return slices.Clone(list[mentionsKept/2:])
+}
+
+// withoutWeights is the part of a model that snapshots keep.
+func withoutWeights(model *wire.Model) *wire.Model {
+	if model == nil {
+		return nil
+	}
+	light, weights := *model, *model.Model
+	weights.Theta = nil
+	light.Model, light.Judged, light.Ranges, light.Metrics.LambdaPath = &weights, nil, nil, nil
+	return &light
+}

@@ -1,0 +1,365 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// modelsKit is a models topic with whoever writes to it.
+type modelsKit struct {
+	*pipelinetest.Broker
+	t      *testing.T
+	at     time.Time
+	before func(rec pipeline.Record) // told of each record that the code under test writes, before it is there
+}
+
+func newModelsKit(t *testing.T) *modelsKit {
+	return &modelsKit{Broker: newTopics(), t: t, at: noon}
+}
+
+func (k *modelsKit) clock() time.Time {
+	k.at = k.at.Add(time.Second)
+	return k.at
+}
+
+func (k *modelsKit) Produce(ctx context.Context, topic string, number int, records []pipeline.Record) (int64, error) {
+	if before := k.before; before != nil {
+		k.before = nil
+		before(records[0])
+		k.before = before
+	}
+	return k.Broker.Produce(ctx, topic, number, records)
+}
+
+// put writes a record as somebody else does.
+func (k *modelsKit) put(key, value []byte) {
+	k.t.Helper()
+	rec := pipeline.Record{Key: key, Value: value, Time: k.clock()}
+	if _, err := k.Broker.Produce(k.t.Context(), testConfig.Models, 0, []pipeline.Record{rec}); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// model writes a model that took the place of another one, and returns its id.
+func (k *modelsKit) model(weight float64, verdict wire.Verdict, incumbent string) string {
+	k.t.Helper()
+	m := &wire.Model{
+		Pipeline: "test", FeatureSetID: "fs-1", Sequence: 1, TrainedAt: k.clock(), TrainRows: 10,
+		Model:     &training.Model{Features: 2, Outputs: 1, Theta: []float64{weight, 1}, Intercept: []float64{0}, Loss: training.LossSquared},
+		Judgement: &wire.Judgement{Verdict: verdict, Incumbent: incumbent, Rule: "better"},
+	}
+	value, err := wire.EncodeModel(m)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	id := wire.ModelID(m)
+	k.put(wire.SetKey("test", id), value)
+	return id
+}
+
+func (k *modelsKit) point(c wire.Current) {
+	k.t.Helper()
+	if c.Time.IsZero() {
+		c.Time = k.clock()
+	}
+	value, err := wire.EncodeCurrent(&c)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.put(wire.CurrentKey("test"), value)
+}
+
+// chain writes so many models, each in the place of the one before, and returns their ids.
+func (k *modelsKit) chain(n int) (ids []string) {
+	before := ""
+	for i := range n {
+		verdict := wire.VerdictBetter
+		if i == 0 {
+			verdict = wire.VerdictFirst
+		}
+		id := k.model(float64(i), verdict, before)
+		k.point(wire.Current{ID: id, Sequence: 1, Replaced: before})
+		ids, before = append(ids, id), id
+	}
+	return ids
+}
+
+// following is a follower of models that has read what is there.
+func (k *modelsKit) following() (*Follower, Models) {
+	k.t.Helper()
+	f := following(k.t, k, TopicModels)
+	return f, k.read(f)
+}
+
+func (k *modelsKit) read(f *Follower) Models {
+	k.t.Helper()
+	now, err := f.CatchUpModels(k.t.Context())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return now.Models
+}
+
+func (k *modelsKit) models() Models {
+	k.t.Helper()
+	_, m := k.following()
+	return m
+}
+
+func (k *modelsKit) rollback(ask Rollback) (*wire.Current, error) {
+	k.t.Helper()
+	f, _ := k.following()
+	ask.Time = k.clock()
+	return f.Rollback(k.t.Context(), ask)
+}
+
+func (k *modelsKit) unpin(reason string) (*wire.Current, wire.Pin, error) {
+	k.t.Helper()
+	f, _ := k.following()
+	return f.Unpin(k.t.Context(), reason, k.clock())
+}
+
+// inUse is what a reader that keeps to the documented rule takes.
+func (k *modelsKit) inUse() wire.Current {
+	k.t.Helper()
+	m := k.models()
+	if m.Current == nil {
+		k.t.Fatal("no model is in use")
+	}
+	return *m.Current
+}
+
+func TestModelsReadTheTopic(t *testing.T) {
+	k := newModelsKit(t)
+	if m := k.models(); m.Current != nil || len(m.Entries()) != 0 {
+		t.Fatal("an empty topic has models")
+	}
+	ids := k.chain(3)
+	lost := k.model(77, wire.VerdictWorse, ids[2])
+	k.put(wire.SetKey("other", "m-9"), []byte("of another pipeline"))
+	k.put(wire.SetKey("test", ids[0]), nil)
+	k.put(wire.SetKey("test", "m-8"), []byte("not understood"))
+	f, m := k.following()
+	entries := m.Entries()
+	if len(entries) != 4 || entries[0].Model != nil || entries[1].ID != lost || entries[1].Promoted() || !entries[2].Promoted() || entries[3].ID != ids[1] {
+		t.Errorf("%+v", entries)
+	}
+	if entry, ok := m.CurrentEntry(); !ok || entry.ID != ids[2] || entry.Model.Model.Theta != nil {
+		t.Errorf("in use %+v", entry)
+	}
+	full, err := f.LoadModel(t.Context(), entries[2])
+	if err != nil || len(full.Model.Theta) != 2 {
+		t.Errorf("%+v, %v", full, err)
+	}
+	k.Remove(testConfig.Models, 0, entries[2].Offset)
+	if _, err := f.LoadModel(t.Context(), entries[2]); !errors.Is(err, ErrNoModel) {
+		t.Errorf("a model that compaction has removed: %v", err)
+	}
+}
+
+func TestFindModel(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(3)
+	k.put(wire.SetKey("test", ids[0]), nil)
+	m := k.models()
+	for given, want := range map[string]string{ids[1]: ids[1], ids[2][:10]: ids[2]} {
+		if entry, err := m.Find(given); err != nil || entry.ID != want {
+			t.Errorf("%s: %s, %v", given, entry.ID, err)
+		}
+	}
+	for given, want := range map[string]string{
+		ids[0]:     "any more: the newest 10 that were in use are kept",
+		"m-feed":   "nothing there mentions it",
+		ids[1][:3]: "nothing there mentions it", // too short to mean one
+	} {
+		if _, err := m.Find(given); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", given, err)
+		}
+	}
+	// One that compaction has taken with its tombstone is known from the one that took its place.
+	k = newModelsKit(t)
+	k.point(wire.Current{ID: k.model(1, wire.VerdictBetter, "m-gone"), Sequence: 1})
+	if _, err := k.models().Find("m-gone"); !strings.Contains(fmt.Sprint(err), "any more") {
+		t.Error(err)
+	}
+}
+
+func TestRollback(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(3)
+	for _, want := range []string{ids[1], ids[0]} { // one after another goes further back
+		current, err := k.rollback(Rollback{Pin: wire.PinHold, Reason: "bad"})
+		if err != nil || current.ID != want || k.inUse().ID != want || k.inUse().Pin != wire.PinHold || k.inUse().Reason != "bad" {
+			t.Fatalf("%+v, %v; in use %+v", current, err, k.inUse())
+		}
+	}
+	if _, err := k.rollback(Rollback{}); !errors.Is(err, ErrNothingToRollBackTo) {
+		t.Errorf("behind the first: %v", err)
+	}
+	current, err := k.rollback(Rollback{To: ids[2][:12], Pin: wire.PinBeaten})
+	if err != nil || k.inUse().ID != ids[2] || k.inUse().Pin != wire.PinBeaten || current.Replaced != ids[0] {
+		t.Errorf("to the newest: %+v, %v", current, err)
+	}
+	if _, err := k.rollback(Rollback{To: "m-unknown"}); !errors.Is(err, ErrNoModel) || k.inUse().ID != ids[2] {
+		t.Errorf("to nothing: %v", err)
+	}
+	free, was, err := k.unpin("mended")
+	if err != nil || was != wire.PinBeaten || free.Pin != "" || k.inUse().Pin != "" || k.inUse().ID != ids[2] {
+		t.Errorf("unpinned %+v, was %q, %v", free, was, err)
+	}
+	records := len(k.Records(testConfig.Models, 0))
+	if _, was, err := k.unpin(""); err != nil || was != "" || len(k.Records(testConfig.Models, 0)) != records {
+		t.Errorf("unpinned twice: %q, %v", was, err)
+	}
+}
+
+func TestRollbackOfNothing(t *testing.T) {
+	k := newModelsKit(t)
+	if _, err := k.rollback(Rollback{}); !errors.Is(err, ErrNothingToRollBackTo) {
+		t.Error(err)
+	}
+	if _, _, err := k.unpin(""); err == nil {
+		t.Error("nothing was unpinned")
+	}
+}
+
+// A pointer back to a model of an earlier feature set keeps the sequence number: readers ignore lower ones.
+func TestRollbackIsNotIgnored(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(1)
+	later := k.model(9, wire.VerdictNewSet, ids[0])
+	k.point(wire.Current{ID: later, Sequence: 5})
+	current, err := k.rollback(Rollback{})
+	if err != nil || current.Sequence != 5 || k.inUse().ID != ids[0] {
+		t.Errorf("%+v, %v, in use %+v", current, err, k.inUse())
+	}
+}
+
+// A trainer that did not know of a rollback gives way to it, whatever came first; so does one of two trainers.
+func TestAPointerThatCameBetweenIsPutBack(t *testing.T) {
+	for name, other := range map[string]wire.Current{
+		"a rollback":                      {Sequence: 1, Pin: wire.PinHold},
+		"another trainer":                 {Sequence: 1},
+		"another trainer, of a newer set": {Sequence: 3},
+	} {
+		k := newModelsKit(t)
+		ids := k.chain(2)
+		other.ID = ids[0]
+		mine := k.model(5, wire.VerdictBetter, ids[1])
+		f, m := k.following()
+		written := 0
+		k.before = func(pipeline.Record) {
+			if written++; written == 1 {
+				k.point(other)
+			}
+		}
+		stays, err := f.PointModel(t.Context(), m, wire.Current{ID: mine, Sequence: 1, Time: k.clock()})
+		if now := k.inUse(); err != nil || stays || now.ID != other.ID || now.Pin != other.Pin || now.Sequence != other.Sequence {
+			t.Errorf("%s: stays %v, %v; in use %+v", name, stays, err, now)
+		}
+		if now := f.Snapshot().Models.Current; now.ID != other.ID {
+			t.Errorf("%s: the trainer takes %s for the model in use", name, now.ID)
+		}
+	}
+}
+
+// A rollback stands even if trainers write meanwhile.
+func TestARollbackInsists(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(2)
+	f, _ := k.following()
+	written := 0
+	k.before = func(pipeline.Record) {
+		if written++; written <= 2 {
+			k.point(wire.Current{ID: ids[1], Sequence: int64(1 + written)}) // of newer sets
+		}
+	}
+	if _, err := f.Rollback(t.Context(), Rollback{To: ids[0], Pin: wire.PinHold, Time: k.clock()}); err != nil {
+		t.Fatal(err)
+	}
+	if now := k.inUse(); now.ID != ids[0] || now.Pin != wire.PinHold || now.Sequence != 3 {
+		t.Errorf("in use %+v", now)
+	}
+}
+
+// A pointer of a lower sequence number behind the last one is ignored, and written over before compaction keeps it.
+func TestAnOlderPointerIsWrittenOver(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(1)
+	newer := k.model(4, wire.VerdictNewSet, ids[0])
+	k.point(wire.Current{ID: newer, Sequence: 2})
+	k.point(wire.Current{ID: ids[0], Sequence: 1})
+	f, m := k.following()
+	if m.Current.ID != newer {
+		t.Fatalf("in use %+v", m.Current)
+	}
+	if err := f.RepairModel(t.Context(), f.Snapshot().Models); err != nil {
+		t.Fatal(err)
+	}
+	records := k.Records(testConfig.Models, 0)
+	last, err := wire.DecodeCurrent(arrowio.NewDecoder(arrowio.DefaultLimits()), records[len(records)-1].Value)
+	if err != nil || last.ID != newer || last.Sequence != 2 {
+		t.Errorf("the last record says %+v, %v", last, err)
+	}
+	if err := f.RepairModel(t.Context(), f.Snapshot().Models); err != nil || len(k.Records(testConfig.Models, 0)) != len(records) {
+		t.Errorf("written again: %v", err)
+	}
+}
+
+// The broker may be away in the middle: the pointer is then written by several tries, which is nobody else's.
+func TestAPointerThatTookSeveralTries(t *testing.T) {
+	k := newModelsKit(t)
+	ids := k.chain(1)
+	mine := k.model(5, wire.VerdictBetter, ids[0])
+	f, m := k.following()
+	pointer := wire.Current{ID: mine, Sequence: 1, Time: k.clock()}
+	k.before = func(pipeline.Record) { k.point(pointer) } // the answer to the first try was lost
+	if stays, err := f.PointModel(t.Context(), m, pointer); err != nil || !stays {
+		t.Errorf("stays %v, %v", stays, err)
+	}
+}
+
+func TestOutdated(t *testing.T) {
+	outdated := func(published map[string]time.Time, keep, days int) []string {
+		return New(nil, nil, Config{Retention: time.Duration(days) * 24 * time.Hour}).outdated(published, keep, noon)
+	}
+	at := func(days int) time.Time { return noon.Add(-time.Duration(days) * 24 * time.Hour) }
+	published := map[string]time.Time{"a": at(0), "b": at(1), "c": at(8), "d": at(9), "e": at(30), "e2": at(30)}
+	for _, c := range []struct {
+		keep int
+		days int
+		want []string
+	}{
+		{10, 7, nil},
+		{6, 7, nil},
+		{5, 7, []string{"e2"}}, // of equal times the first by name stays
+		{3, 7, []string{"d", "e", "e2"}},
+		{2, 7, []string{"d", "e", "e2"}}, // c was in use until b came, a day ago
+		{1, 7, []string{"d", "e", "e2"}},
+		{1, 0, []string{"c", "d", "e", "e2"}}, // b was in use until now
+		{0, 0, []string{"c", "d", "e", "e2"}}, // the newest always stays
+		{0, 100, nil},
+	} {
+		if got := outdated(published, c.keep, c.days); !slices.Equal(got, c.want) {
+			t.Errorf("keep %d, %d days: %v, want %v", c.keep, c.days, got, c.want)
+		}
+	}
+	replaced := map[string]time.Time{"new": noon.Add(-time.Minute), "old": at(30), "older": at(31)}
+	if got := outdated(replaced, 1, 7); !slices.Equal(got, []string{"older"}) {
+		t.Errorf("of a set replaced a minute ago and one replaced 30 days ago: %v", got)
+	}
+	if got := outdated(nil, 3, 0); got != nil {
+		t.Errorf("nothing published: %v", got)
+	}
+}

@@ -1,0 +1,274 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Scoreboard holds the newest checkpoints of each partition of each exploration of a pipeline. It is safe from several
+// goroutines, but for Of and Refusals, which belong to one.
+type Scoreboard struct {
+	// Exploration, where set, is the only one whose checkpoints are kept; then they stay when they are tombstoned.
+	Exploration string
+	// Keep, where set, is called with a checkpoint before it is kept and may make it smaller.
+	Keep func(*wire.Checkpoint)
+
+	pipeline string
+	limits   arrowio.Limits
+
+	mu      sync.Mutex
+	newest  map[string]map[int32]origins // by key and partition
+	changed chan struct{}
+	behind  int // partitions of scores that have not been read to their end yet
+
+	spec     *wire.Spec // last asked for; these two belong to the goroutine that asks
+	specHash string
+}
+
+// origin is what checkpoints must have in common for one of them to take another's place.
+type origin struct{ specHash, kernel string }
+
+// origins are the newest checkpoints of one partition by their origin: those of another spec or kernel than the
+// exploration's hide nothing.
+type origins map[origin]*scored
+
+type scored struct {
+	*wire.Checkpoint
+	refused bool // their refusal was reported
+}
+
+// NewScoreboard returns a scoreboard without checkpoints.
+func NewScoreboard(config Config) *Scoreboard {
+	return &Scoreboard{pipeline: config.Pipeline, limits: config.Limits(), newest: map[string]map[int32]origins{}, changed: make(chan struct{})}
+}
+
+// FollowScores keeps the scoreboard that it hands to use up to date with the given number of partitions of scores, from their
+// first offsets, until ctx ends or use returns.
+func (f *Follower) FollowScores(ctx context.Context, partitions int, use func(context.Context, *Scoreboard) error) error {
+	board := NewScoreboard(f.config)
+	board.behind = partitions
+	group, ctx := errgroup.WithContext(ctx)
+	following, stop := context.WithCancel(ctx)
+	for partition := range partitions {
+		group.Go(func() error { return board.follow(following, f, partition) })
+	}
+	group.Go(func() error {
+		defer stop()
+		return use(ctx, board)
+	})
+	return group.Wait()
+}
+
+func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int) error {
+	decoder := arrowio.NewDecoder(b.limits)
+	complete := false
+	return followed(ctx, f.log, f.logger, f.config.Scores, partition, func(records []pipeline.Record, _ int64, caughtUp bool) {
+		for _, r := range records {
+			if err := b.Apply(decoder, r); err != nil {
+				f.logger.Error("checkpoint not understood, ignored", zap.Int("partition", partition),
+					zap.Int64("offset", r.Offset), zap.Error(err))
+				f.change(func() { f.snapshot.Undecodable[TopicScores]++ })
+			}
+		}
+		if caughtUp && !complete {
+			complete = true
+			b.caughtUp()
+		}
+	})
+}
+
+// Changed returns a channel that is closed at the next change.
+func (b *Scoreboard) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
+
+// caughtUp says that one more partition has been read to the end that it had at the start.
+func (b *Scoreboard) caughtUp() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.behind--
+	b.announce()
+}
+
+// Complete says that everything that scores held at the start has been read.
+func (b *Scoreboard) Complete() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.behind == 0
+}
+
+// announce wakes the waiters; the caller holds the lock.
+func (b *Scoreboard) announce() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// wants says that a key is of checkpoints that are kept.
+func (b *Scoreboard) wants(key string) bool {
+	if b.Exploration != "" {
+		return key == b.Exploration
+	}
+	owner, _, ok := wire.ParseCheckpointKey([]byte(key))
+	return ok && owner == b.pipeline && !strings.Contains(key, "/") // others are of an earlier version
+}
+
+// Apply applies a record of scores. A tombstone removes the partition's checkpoints; of two checkpoints of one origin
+// the one that is further along stays.
+func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error {
+	key := string(rec.Key)
+	if !b.wants(key) {
+		return nil
+	}
+	if rec.Value == nil {
+		b.remove(key, int32(rec.Partition))
+		return nil
+	}
+	found, err := wire.DecodeScores(decoder, rec.Value)
+	switch c, r := found.Checkpoint, found.Refusal; {
+	case errors.Is(err, wire.ErrFormatVersion): // of an earlier version
+		return nil
+	case c != nil && (c.Exploration != key || int(c.Partition) != rec.Partition), r != nil && (r.Exploration != key || int(r.Partition) != rec.Partition):
+		err = errors.New("checkpoint or refusal under the key or in the partition of another one")
+	case r != nil:
+		b.Refuse(r)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.add(key, found.Checkpoint)
+	b.announce()
+	return nil
+}
+
+// Refuse removes the checkpoints of the refused attempt and of those before it.
+func (b *Scoreboard) Refuse(r *wire.Refusal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for made, c := range b.newest[r.Exploration][r.Partition] {
+		if made.specHash == r.SpecHash && c.Attempt <= r.Attempt {
+			delete(b.newest[r.Exploration][r.Partition], made)
+		}
+	}
+	b.announce()
+}
+
+// add keeps a checkpoint, if it has come as far as the one that there is; the caller holds the lock.
+func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
+	if b.newest[key] == nil {
+		b.newest[key] = map[int32]origins{}
+	}
+	partition := b.newest[key][checkpoint.Partition]
+	if partition == nil {
+		partition = origins{}
+		b.newest[key][checkpoint.Partition] = partition
+	}
+	made := origin{checkpoint.SpecHash, checkpoint.Arithmetic}
+	last := partition[made]
+	if last != nil && !Supersedes(checkpoint, last.Checkpoint, made.kernel) {
+		return
+	}
+	if b.Keep != nil {
+		b.Keep(checkpoint)
+	}
+	if last == nil {
+		last = &scored{}
+		partition[made] = last
+	}
+	last.Checkpoint = checkpoint
+}
+
+// remove removes the checkpoints of a partition, unless they stay.
+func (b *Scoreboard) remove(key string, partition int32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Exploration != "" {
+		return
+	}
+	if delete(b.newest[key], partition); len(b.newest[key]) == 0 {
+		delete(b.newest, key)
+	}
+	b.announce()
+}
+
+// Newest returns of each partition the checkpoint under a key that has come furthest, whatever its origin.
+func (b *Scoreboard) Newest(key string) map[int32]*wire.Checkpoint {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	newest := map[int32]*wire.Checkpoint{}
+	for partition, of := range b.newest[key] {
+		for _, c := range of {
+			if last := newest[partition]; last == nil || c.NextOrdinal > last.NextOrdinal {
+				newest[partition] = c.Checkpoint
+			}
+		}
+	}
+	return newest
+}
+
+// Of returns the checkpoints made under the spec by the kernel that it names.
+func (b *Scoreboard) Of(spec *wire.Spec) []*wire.Checkpoint {
+	var usable []*wire.Checkpoint
+	b.each(spec, func(c *scored, fits bool) {
+		if fits {
+			usable = append(usable, c.Checkpoint)
+		}
+	})
+	return usable
+}
+
+// Refusals says why other checkpoints under the exploration's key are not used, once for each origin.
+func (b *Scoreboard) Refusals(spec *wire.Spec) []error {
+	var refused []error
+	b.each(spec, func(c *scored, fits bool) {
+		if !fits && !c.refused {
+			c.refused = true
+			refused = append(refused, c.CheckAgainst(spec, spec.Arithmetic))
+		}
+	})
+	return refused
+}
+
+// each calls do for the checkpoints under the key of the exploration, and says which of them may be used.
+func (b *Scoreboard) each(spec *wire.Spec, do func(c *scored, fits bool)) {
+	if b.spec != spec { // hashing a large encoder is slow
+		b.spec, b.specHash = spec, spec.Hash()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, partition := range b.newest[spec.Exploration] {
+		for _, c := range partition {
+			do(c, b.fits(c.Checkpoint))
+		}
+	}
+}
+
+// fits is [wire.Checkpoint.CheckAgainst] for the current spec, whose hash is known.
+func (b *Scoreboard) fits(c *wire.Checkpoint) bool {
+	part, ok := b.spec.Partition(c.Partition)
+	return ok && c.SpecHash == b.specHash && c.Arithmetic == b.spec.Arithmetic && c.NextOffset >= part.StartOffset &&
+		c.CheckShape(b.spec) == nil
+}
+
+// Supersedes reports whether, of two checkpoints of one partition, c replaces last: one of the spec's
+// kernel before any other, then the later attempt, then the one that has come further, then c.
+func Supersedes(c, last *wire.Checkpoint, kernel string) bool {
+	if right := c.Arithmetic == kernel; right != (last.Arithmetic == kernel) {
+		return right
+	}
+	return cmp.Or(cmp.Compare(c.Attempt, last.Attempt), cmp.Compare(c.NextOrdinal, last.NextOrdinal), cmp.Compare(c.NextOffset, last.NextOffset)) >= 0
+}

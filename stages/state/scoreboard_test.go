@@ -1,0 +1,251 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.uber.org/zap"
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+func TestScoreboardOfSeveralOrigins(t *testing.T) {
+	spec := testSpec()
+	c := []*wire.Checkpoint{testCheckpoint(spec, 100), testCheckpoint(spec, 200), testCheckpoint(spec, 300)}
+	otherSpec := *c[2]
+	otherSpec.SpecHash = "0123456789abcdef"
+	abacus := testCheckpoint(spec, 300)
+	abacus.Arithmetic = "abacus"
+	for _, test := range []struct {
+		name    string
+		on      []*wire.Checkpoint // nil is a tombstone
+		ordinal int64              // of the one to use; 0 = none
+		refused error
+	}{
+		{"nothing", nil, 0, nil},
+		{"the furthest", []*wire.Checkpoint{c[0], c[2], c[1]}, 300, nil},
+		{"tombstone", []*wire.Checkpoint{c[0], abacus, nil}, 0, nil},
+		{"after a tombstone", []*wire.Checkpoint{c[2], nil, c[1]}, 200, nil},
+		{"another kernel behind", []*wire.Checkpoint{c[0], abacus}, 100, wire.ErrArithmeticMismatch},
+		{"another kernel before", []*wire.Checkpoint{abacus, c[0]}, 100, wire.ErrArithmeticMismatch},
+		{"another spec behind", []*wire.Checkpoint{c[1], &otherSpec}, 200, wire.ErrSpecMismatch},
+		{"another spec before", []*wire.Checkpoint{&otherSpec, &otherSpec, c[1]}, 200, wire.ErrSpecMismatch},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			board := NewScoreboard(testConfig)
+			board.behind = 1
+			decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+			for _, checkpoint := range test.on {
+				changed := board.Changed()
+				rec := pipeline.Record{Key: wire.CheckpointKey(spec.Exploration), Partition: 1}
+				if checkpoint != nil {
+					rec = checkpointRecord(checkpoint)
+				}
+				if err := board.Apply(decoder, rec); err != nil {
+					t.Fatal(err)
+				}
+				<-changed
+			}
+			usable, refused := board.Of(spec), board.Refusals(spec)
+			if board.Complete() {
+				t.Error("complete before scores was read")
+			}
+			switch {
+			case test.ordinal == 0 && len(usable) != 0, test.ordinal > 0 && (len(usable) != 1 || usable[0].NextOrdinal != test.ordinal):
+				t.Errorf("usable: %v, want one at ordinal %d", usable, test.ordinal)
+			}
+			if test.refused == nil && len(refused) != 0 || test.refused != nil && (len(refused) != 1 || !errors.Is(refused[0], test.refused)) {
+				t.Errorf("refused: %v, want %v", refused, test.refused)
+			}
+			board.caughtUp()
+			if again, refused := board.Of(spec), board.Refusals(spec); len(again) != len(usable) || len(refused) != 0 || !board.Complete() {
+				t.Errorf("the second time: %d usable, refused %v, complete %v", len(again), refused, board.Complete())
+			}
+		})
+	}
+}
+
+// The board holds, of each partition, the checkpoint that has come furthest, in whatever order they are read.
+func TestScoreboard(t *testing.T) {
+	spec := testSpec()
+	var checkpoints []pipeline.Record
+	for i := range int64(5) {
+		checkpoints = append(checkpoints, checkpointRecord(testCheckpoint(spec, 60*(i+1))))
+	}
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	rapid.Check(t, func(rt *rapid.T) {
+		board := NewScoreboard(testConfig)
+		best := int64(0)
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, 4), 1, 8).Draw(rt, "order") {
+			changed := board.Changed()
+			if err := board.Apply(decoder, checkpoints[i]); err != nil {
+				rt.Fatal(err)
+			}
+			<-changed
+			best = max(best, int64(60*(i+1)))
+		}
+		got := board.Of(spec)
+		if len(got) != 1 || got[0].Partition != 1 || got[0].NextOrdinal != best {
+			rt.Fatalf("%d checkpoints, the first at %d; want %d", len(got), got[0].NextOrdinal, best)
+		}
+	})
+	board := NewScoreboard(testConfig)
+	last := checkpoints[4]
+	for name, r := range map[string]pipeline.Record{
+		"another partition": {Partition: 0, Key: last.Key, Value: last.Value},
+		"another key":       {Partition: 1, Key: []byte("test.9.x"), Value: last.Value},
+		"not understood":    {Partition: 1, Key: last.Key, Value: []byte("x")},
+	} {
+		if err := board.Apply(decoder, r); err == nil || len(board.Of(spec)) != 0 {
+			t.Errorf("%s: error %v, %d checkpoints", name, err, len(board.Of(spec)))
+		}
+	}
+	if err := board.Apply(decoder, pipeline.Record{Partition: 1, Key: []byte("other.1.x"), Value: []byte("x")}); err != nil {
+		t.Errorf("another pipeline's checkpoint was looked at: %v", err)
+	}
+	other := *spec
+	other.SampleRate = 0.9 // under the same id: the hash tells
+	if err := board.Apply(decoder, last); err != nil || len(board.Of(spec)) != 1 || len(board.Of(&other)) != 0 {
+		t.Errorf("error %v, %d checkpoints of the spec, %d of another", err, len(board.Of(spec)), len(board.Of(&other)))
+	}
+	if err := board.Apply(decoder, pipeline.Record{Partition: 1, Key: last.Key}); err != nil || len(board.Of(spec)) != 0 || len(board.newest) != 0 {
+		t.Errorf("a tombstone left %d checkpoints", len(board.Of(spec)))
+	}
+}
+
+// Where somebody looks at one exploration, its checkpoints stay when it is over, as small as they are wanted.
+func TestScoreboardOfOneExploration(t *testing.T) {
+	spec := testSpec()
+	board := NewScoreboard(testConfig)
+	board.Exploration = spec.Exploration
+	board.Keep = func(c *wire.Checkpoint) { c.Sums = nil }
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	other := testCheckpoint(spec, 900)
+	other.Exploration += "def"
+	key := wire.CheckpointKey(spec.Exploration)
+	for _, r := range []pipeline.Record{
+		checkpointRecord(testCheckpoint(spec, 100)), checkpointRecord(testCheckpoint(spec, 80)), checkpointRecord(other), {Partition: 1, Key: key},
+	} {
+		if err := board.Apply(decoder, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := board.Newest(string(key))[1]; c == nil || c.NextOrdinal != 100 || c.Sums != nil || len(board.newest) != 1 {
+		t.Errorf("%+v of %d explorations", c, len(board.newest))
+	}
+}
+
+// All partitions are followed to their ends, and on.
+func TestFollowScores(t *testing.T) {
+	spec := testSpec()
+	broker := newTopics()
+	put := func(r pipeline.Record) {
+		must(broker.Produce(t.Context(), testConfig.Scores, r.Partition, []pipeline.Record{r}))
+	}
+	put(checkpointRecord(testCheckpoint(spec, 100)))
+	put(pipeline.Record{Key: wire.CheckpointKey(spec.Exploration), Value: []byte("x")})
+	enough := errors.New("enough")
+	f := New(broker, zap.NewNop(), testConfig)
+	err := f.FollowScores(t.Context(), 2, func(ctx context.Context, board *Scoreboard) error {
+		written := false
+		for {
+			changed := board.Changed()
+			of := board.Of(spec)
+			switch {
+			case board.Complete() && !written:
+				if len(of) != 1 || of[0].NextOrdinal != 100 || f.Snapshot().Undecodable[TopicScores] != 1 {
+					t.Errorf("%d checkpoints, not decoded %v", len(of), f.Snapshot().Undecodable)
+				}
+				put(checkpointRecord(testCheckpoint(spec, 200)))
+				written = true
+			case written && len(of) == 1 && of[0].NextOrdinal == 200:
+				return enough
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	if !errors.Is(err, enough) {
+		t.Error(err)
+	}
+}
+
+// A refusal takes out the attempt that it names and those before it, whatever came further; a later one stays.
+func TestScoreboardRefusals(t *testing.T) {
+	spec := testSpec()
+	attempt := func(n int, rows int64) pipeline.Record {
+		c := testCheckpoint(spec, rows)
+		c.Attempt = n
+		return checkpointRecord(c)
+	}
+	refusal := func(n int, hash string) pipeline.Record {
+		value := must(wire.EncodeRefusal(&wire.Refusal{Exploration: spec.Exploration, SpecHash: hash, Partition: 1, Attempt: n, Reason: "lost", Time: noon}))
+		return pipeline.Record{Partition: 1, Key: wire.CheckpointKey(spec.Exploration), Value: value, Time: noon}
+	}
+	for _, c := range []struct {
+		name    string
+		records []pipeline.Record
+		attempt int // of the checkpoint that is left; -1 = none
+	}{
+		{"of the attempt", []pipeline.Record{attempt(0, 300), refusal(0, spec.Hash())}, -1},
+		{"then the next one", []pipeline.Record{attempt(0, 300), refusal(0, spec.Hash()), attempt(1, 100)}, 1},
+		{"an earlier attempt behind a later one", []pipeline.Record{attempt(1, 100), attempt(0, 300)}, 1},
+		{"of an earlier attempt", []pipeline.Record{attempt(1, 100), refusal(0, spec.Hash())}, 1},
+		{"of a later attempt", []pipeline.Record{attempt(1, 100), refusal(2, spec.Hash())}, -1},
+		{"of another spec", []pipeline.Record{attempt(0, 100), refusal(0, "0123456789abcdef")}, 0},
+	} {
+		board := NewScoreboard(testConfig)
+		decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+		for _, r := range c.records {
+			if err := board.Apply(decoder, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		of := board.Of(spec)
+		if c.attempt < 0 && len(of) != 0 || c.attempt >= 0 && (len(of) != 1 || of[0].Attempt != c.attempt) {
+			t.Errorf("%s: %d checkpoints %+v, want attempt %d", c.name, len(of), of, c.attempt)
+		}
+	}
+	board, r := NewScoreboard(testConfig), refusal(0, spec.Hash())
+	r.Partition = 0
+	if err := board.Apply(arrowio.NewDecoder(arrowio.DefaultLimits()), r); err == nil {
+		t.Error("a refusal of another partition was taken")
+	}
+}
+
+// What a follower writes to refuse samples is what boards read.
+func TestRefuseSamples(t *testing.T) {
+	spec, broker := testSpec(), newTopics()
+	f := New(broker, zap.NewNop(), testConfig)
+	if err := f.RefuseSamples(t.Context(), &wire.Refusal{Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: 1, Attempt: 2, Reason: "expired", Time: noon}); err != nil {
+		t.Fatal(err)
+	}
+	records := broker.Records(testConfig.Scores, 1)
+	if len(records) != 1 || string(records[0].Key) != spec.Exploration {
+		t.Fatalf("%+v", records)
+	}
+	if found, err := wire.DecodeScores(arrowio.NewDecoder(arrowio.DefaultLimits()), records[0].Value); err != nil || found.Refusal == nil || found.Refusal.Attempt != 2 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Checkpoints of version 1 are no fault: they are skipped, under whichever of its keys, until they are tombstoned.
+func TestScoreboardOfEarlierVersions(t *testing.T) {
+	spec := testSpec()
+	board, decoder := NewScoreboard(testConfig), arrowio.NewDecoder(arrowio.DefaultLimits())
+	r := checkpointRecord(testCheckpoint(spec, 100))
+	r.Value = withVersion1(r.Value)
+	for _, key := range []string{spec.Exploration, spec.Exploration + "/2"} {
+		r.Key = []byte(key)
+		if err := board.Apply(decoder, r); err != nil || len(board.newest) != 0 {
+			t.Errorf("%s: %v, %d explorations", key, err, len(board.newest))
+		}
+	}
+}

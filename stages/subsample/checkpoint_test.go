@@ -1,0 +1,116 @@
+package subsample_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/subsample"
+)
+
+// Whatever messages the rows come in, and whenever somebody else goes on from a checkpoint: sums, marks and samples are the same.
+func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
+	for _, task := range tasks {
+		t.Run(task, func(t *testing.T) {
+			rows := eventsOf(t, task, 250, 2, stagestest.SomeFaults)
+			spec := plan(t, task, rows, func(c *calibrate.Config) { c.Candidates = 12 }, fullSpan(50))
+			bank := subsample.NewBank(spec, 0, 1)
+			whole := start(t, spec, nil)
+			whole.Begin(0, 7)
+			feed(t, whole, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
+			rapid.Check(t, func(rt *rapid.T) {
+				rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+				most := rapid.IntRange(1, 200).Draw(rt, "most rows in a message")
+				restart := rapid.Float64Range(0, 1).Draw(rt, "probability of a restart")
+				messages := stagestest.Cut(t, rows, stagestest.UpTo(rng, most))
+				at := start(t, spec, nil)
+				at.Begin(0, 7)
+				sent := &wire.Samples{Dim: spec.Encoder.Dim}
+				send := func() {
+					for i := range at.Samples().Rows() {
+						sent.Append(at.Samples(), i)
+					}
+					at.ClearSamples()
+				}
+				for offset, rows := range messages {
+					if _, err := at.Add(int64(offset), []arrow.Record{rows}); err != nil {
+						rt.Fatal(err)
+					}
+					if rng.Float64() < restart {
+						send()
+						next, err := subsample.New(spec, bank, spec.Partitions[0], saved(t, at))
+						if err != nil {
+							rt.Fatal(err)
+						}
+						if next.NextOffset() != at.NextOffset() {
+							rt.Fatalf("next offset %d, want %d", next.NextOffset(), at.NextOffset())
+						}
+						at = next
+						// The owner before may not have got around to committing: what was read comes again.
+						if _, err := at.Add(int64(offset), []arrow.Record{rows}); err != nil {
+							rt.Fatal(err)
+						}
+					}
+				}
+				send()
+				sameState(t, at, whole)
+				want := whole.Samples()
+				if !slices.Equal(sent.Ordinal, want.Ordinal) || !slices.Equal(sent.X, want.X) ||
+					!slices.Equal(sent.Targets.Class, want.Targets.Class) || !slices.Equal(sent.Targets.Values, want.Targets.Values) {
+					rt.Fatal("other samples")
+				}
+				mark := wire.SampleMark{FirstOffset: 7}
+				if mark.Add(sent, 0); mark != at.Checkpoint(stagestest.Noon).Samples {
+					rt.Fatalf("samples %+v are marked as %+v", mark, at.Checkpoint(stagestest.Noon).Samples)
+				}
+			})
+		})
+	}
+}
+
+func TestSubsamplerRefusesForeignCheckpoints(t *testing.T) {
+	rows := eventsOf(t, stagestest.Regression, 200, 9, stagestest.Faults{})
+	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))
+	mine := start(t, spec, nil)
+	if _, err := mine.Add(0, []arrow.Record{rows}); err != nil {
+		t.Fatal(err)
+	}
+	bank := subsample.NewBank(spec, 0, 1)
+	for name, c := range map[string]struct {
+		change func(*wire.Checkpoint)
+		want   error
+	}{
+		"another exploration": {func(c *wire.Checkpoint) { c.Exploration = "test.7.abc" }, wire.ErrSpecMismatch},
+		"another spec":        {func(c *wire.Checkpoint) { c.SpecHash = "abc" }, wire.ErrSpecMismatch},
+		"another kernel":      {func(c *wire.Checkpoint) { c.Arithmetic = "abacus" }, wire.ErrArithmeticMismatch},
+		"another partition":   {func(c *wire.Checkpoint) { c.Partition = 4 }, wire.ErrSpecMismatch},
+	} {
+		checkpoint := saved(t, mine)
+		c.change(checkpoint)
+		if _, err := subsample.New(spec, bank, spec.Partitions[0], checkpoint); !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// A checkpoint is a copy: rows added later are not in it.
+func TestSubsamplerCheckpointStandsStill(t *testing.T) {
+	rows := eventsOf(t, stagestest.Regression, 200, 10, stagestest.Faults{})
+	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))
+	s := start(t, spec, nil)
+	batches := stagestest.Cut(t, rows, stagestest.Every(100))
+	addFrom(t, s, batches, 0, 1)
+	checkpoint := s.Checkpoint(stagestest.Noon)
+	before := slices.Clone(checkpoint.Sums.YPhi)
+	addFrom(t, s, batches, 1, 2)
+	if !slices.Equal(checkpoint.Sums.YPhi, before) || checkpoint.NextOrdinal != 100 {
+		t.Fatal("a checkpoint moved with its subsampler")
+	}
+}

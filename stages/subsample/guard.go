@@ -1,0 +1,173 @@
+package subsample
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// scoresTail is what the owner of a partition knows of its partition of scores.
+type scoresTail struct {
+	saved    *wire.Checkpoint // the newest checkpoint that is known to be on the topic
+	refused  *wire.Refusal    // of the latest attempt that was refused
+	next     int64            // offset behind the last record seen
+	shadowed bool             // the topic's last record of this exploration is an older one than saved
+	lookedAt time.Time        // when what stands behind saved was last looked at
+}
+
+// readScores takes the newest checkpoint of this exploration from what the partition of scores holds. A record that cannot be
+// decoded counts as one of an owner that lost the partition.
+func (p *partition) readScores(ctx context.Context) error {
+	decoder := p.decoder()
+	next, err := pipeline.ReadAll(ctx, p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition),
+		func(rec pipeline.Record) error {
+			if !p.isMine(rec) {
+				return nil
+			}
+			if p.scores.shadowed = true; rec.Value == nil {
+				return nil
+			}
+			found, ok := p.decode(decoder, rec)
+			switch {
+			case !ok:
+			case found.Refusal != nil:
+				if p.scores.refused == nil || found.Refusal.Attempt > p.scores.refused.Attempt {
+					p.scores.refused = found.Refusal
+				}
+			case p.scores.saved == nil || state.Supersedes(found.Checkpoint, p.scores.saved, p.spec.Arithmetic):
+				p.scores.saved, p.scores.shadowed = found.Checkpoint, false
+			}
+			return nil
+		})
+	p.scores.next = next
+	return err
+}
+
+func (p *partition) isMine(rec pipeline.Record) bool {
+	return bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration))
+}
+
+// decode reads a record under the exploration's key, which should be of this partition and spec.
+func (p *partition) decode(decoder *arrowio.Decoder, rec pipeline.Record) (found wire.ScoresRecord, ok bool) {
+	found, err := wire.DecodeScores(decoder, rec.Value)
+	switch c, r := found.Checkpoint, found.Refusal; {
+	case err != nil:
+	case r != nil && (r.Partition != p.part.Partition || r.SpecHash != p.specHash):
+		err = fmt.Errorf("refusal of partition %d under spec hash %s", r.Partition, r.SpecHash)
+	case c != nil && c.Partition != p.part.Partition:
+		err = fmt.Errorf("checkpoint of partition %d", c.Partition)
+	case c != nil:
+		if err = c.CheckAgainst(p.spec, scoring.Arithmetic()); errors.Is(err, wire.ErrArithmeticMismatch) {
+			err = nil // it is another owner's, not another exploration's
+		}
+	}
+	if err != nil {
+		p.Meter.AddUndecodable(rec.Topic)
+		p.logger.Error("record of scores cannot be used, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
+	}
+	return found, err == nil
+}
+
+// guard keeps the last checkpoint of a closed partition the newest until the exploration is over or refuses its samples.
+func (p *partition) guard(ctx context.Context) error {
+	if !p.core.Closed() {
+		return nil
+	}
+	reader := p.scoresReader(pipeline.Forever)
+	for fetched, err := range reader.Fetches(ctx) {
+		if err == nil {
+			err = p.lookAt(ctx, fetched)
+		}
+		if err != nil {
+			return endOf(ctx, err)
+		}
+	}
+	return nil
+}
+
+// lookWhileIdle does for an open partition that receives no rows what guard does for a closed one, at most once in a
+// checkpoint interval.
+func (p *partition) lookWhileIdle(ctx context.Context) error {
+	if p.scores.saved == nil || p.Clock().Sub(p.scores.lookedAt) < p.Config.CheckpointInterval {
+		return nil
+	}
+	p.scores.lookedAt = p.Clock()
+	reader := p.scoresReader(pipeline.PresentEnd)
+	for {
+		fetched, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = p.lookAt(ctx, fetched)
+		}
+		if err != nil {
+			return fmt.Errorf("watch checkpoints of partition %d: %w", p.part.Partition, err)
+		}
+	}
+}
+
+// scoresReader reads what stands behind the last checkpoint. Where the topic has lost its end, so has the checkpoint.
+func (p *partition) scoresReader(until int64) *pipeline.Reader {
+	return pipeline.NewReader(p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
+		From: p.scores.next, Until: until, OnGap: func(g pipeline.Gap) error {
+			g.Log(p.logger)
+			p.scores.shadowed = p.scores.shadowed || g.Kind == pipeline.GapTruncated
+			return nil
+		},
+	})
+}
+
+// lookAt looks at what stands on the topic behind the last checkpoint, and writes that again should an owner that
+// lost the partition have written an older one behind it, which compaction would keep. What ends the attempt is
+// returned as an error: [refusedError], [errOvertaken].
+func (p *partition) lookAt(ctx context.Context, fetched pipeline.Fetched) error {
+	p.scores.next = fetched.NextOffset
+	decoder := p.decoder()
+	for _, rec := range fetched.Records {
+		if !p.isMine(rec) {
+			continue
+		}
+		saved := p.scores.saved
+		if p.scores.shadowed = true; rec.Value == nil {
+			continue
+		}
+		found, ok := p.decode(decoder, rec)
+		switch other := found.Checkpoint; {
+		case !ok:
+		case found.Refusal != nil && found.Refusal.Attempt >= saved.Attempt:
+			p.void = true
+			return &refusedError{attempt: found.Refusal.Attempt, reason: found.Refusal.Reason}
+		case found.Refusal != nil || !state.Supersedes(other, saved, p.spec.Arithmetic):
+		case other.Attempt > saved.Attempt || saved.Closed && !other.Closed:
+			p.void = true
+			return errOvertaken
+		default:
+			p.scores.shadowed = false
+		}
+	}
+	return p.unshadow(ctx)
+}
+
+// unshadow writes the last checkpoint again where an older one stands behind it.
+func (p *partition) unshadow(ctx context.Context) error {
+	if p.scores.saved == nil || !p.scores.shadowed {
+		return nil
+	}
+	p.logger.Warn("an older checkpoint was written behind the last one, which is written again",
+		zap.Int64("next_offset", p.scores.saved.NextOffset), zap.Int64("scores_next_offset", p.scores.next))
+	again := *p.scores.saved
+	again.WrittenAt = p.Clock()
+	return p.write(ctx, &again)
+}

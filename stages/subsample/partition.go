@@ -1,0 +1,255 @@
+package subsample
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// refusedError says that the selection refused the samples of an attempt.
+type refusedError struct {
+	attempt int
+	reason  string
+}
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("the samples of attempt %d were refused: %s", e.attempt, e.reason)
+}
+
+// errOvertaken says that another owner of the partition has written a checkpoint from which reading is to go on: of a later attempt,
+// or behind the place where the log seemed to have lost offsets.
+var errOvertaken = errors.New("another owner is further along")
+
+// partition is the pipeline.Processor of one partition in one attempt.
+type partition struct {
+	*Runner
+	spec     *wire.Spec
+	specHash string
+	part     wire.Partition
+	logger   *zap.Logger
+	commit   func(context.Context, int64) error
+	at       *meter.Position
+
+	core        *Subsampler
+	void        bool // the core's state is not to be saved
+	reader      *events.Reader
+	deadLetters []pipeline.Record // that wait for a checkpoint
+
+	deadLetterBytes int
+
+	scores   scoresTail
+	savedAt  time.Time
+	recorded wire.Counts   // counts already added to the process's counters
+	traffic  meter.Traffic // not added yet
+}
+
+// restore starts the core from the newest checkpoint, or from the start of the range: of the first attempt that is not refused,
+// and not of an earlier one than the one given. A checkpoint that an older one hides from compaction is written again.
+func (p *partition) restore(ctx context.Context, attempt int) error {
+	p.reader = events.NewReader(p.spec.Limits, p.spec.Encoder)
+	failpoint.Hit(failpoint.RestoreBefore)
+	if err := p.readScores(ctx); err != nil {
+		return err
+	}
+	if saved := p.scores.saved; saved != nil {
+		if err := saved.CheckAgainst(p.spec, scoring.Arithmetic()); errors.Is(err, wire.ErrArithmeticMismatch) {
+			p.logger.Warn("checkpoint was made by a kernel with other bits, scores are computed again from the start",
+				zap.Error(err))
+			p.scores.saved = nil
+		}
+	}
+	if refused := p.scores.refused; refused != nil {
+		attempt = max(attempt, refused.Attempt+1)
+	}
+	if saved := p.scores.saved; saved != nil && saved.Attempt < attempt {
+		p.scores.saved, p.scores.shadowed = nil, false
+	}
+	core, err := New(p.spec, p.sharedBank(p.spec), p.part, cloneCheckpoint(p.scores.saved))
+	if err != nil {
+		return pipeline.Permanent(err)
+	}
+	if p.core = core; p.scores.saved == nil {
+		if err := p.begin(ctx, attempt); err != nil {
+			return err
+		}
+	}
+	p.recorded, p.savedAt, p.scores.lookedAt = core.Counts(), p.Clock(), p.Clock()
+	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
+		zap.Bool("restored", p.scores.saved != nil), zap.Int("attempt", attempt), zap.Bool("closed", core.Closed()))
+	failpoint.Hit(failpoint.RestoreAfter)
+	return p.unshadow(ctx)
+}
+
+// begin begins an attempt: its samples stand behind what their topic holds now.
+func (p *partition) begin(ctx context.Context, attempt int) error {
+	var end int64
+	if p.spec.Criterion.NeedsRows() {
+		err := pipeline.Try(ctx, p.logger, "look up offsets of "+p.Topics.Samples, func() (err error) {
+			_, end, err = p.Broker.Offsets(ctx, p.Topics.Samples, int(p.part.Partition))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("look up offsets of %s/%d: %w", p.Topics.Samples, p.part.Partition, err)
+		}
+	}
+	p.core.Begin(attempt, end)
+	return nil
+}
+
+// run reads events until the partition closes or ctx ends. A partition that is closed already reads nothing more: a
+// batch that cannot be read must not change what it counted.
+func (p *partition) run(ctx context.Context) error {
+	if !p.core.Closed() {
+		p.at = p.Meter.Follow(meter.StageSubsample, p.Topics.Events, int(p.part.Partition), p.core.NextOffset())
+		defer p.at.Leave()
+		p.reportSaved()
+		return pipeline.RunPartition(ctx, p.Broker, p.logger, p.Topics.Events, int(p.part.Partition), p.DrainTimeout, p)
+	}
+	work, cancel := pipeline.Drain(ctx, p.DrainTimeout)
+	defer cancel()
+	return p.Close(work)
+}
+
+func cloneCheckpoint(c *wire.Checkpoint) *wire.Checkpoint {
+	if c == nil {
+		return nil
+	}
+	clone := *c
+	clone.Sums = c.Sums.Clone()
+	return &clone
+}
+
+// NextOffset implements pipeline.Processor.
+func (p *partition) NextOffset() int64 { return p.core.NextOffset() }
+
+// Process implements pipeline.Processor.
+func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
+	defer p.Meter.Worked(meter.StageSubsample, time.Now())
+	p.at.Fetched(f, p.Clock())
+	for _, rec := range f.Records {
+		if p.core.Closed() || rec.Offset >= p.part.EndOffset {
+			break
+		}
+		if err := p.add(ctx, rec); err != nil {
+			return err
+		}
+		p.at.Done(p.core.NextOffset())
+	}
+	p.core.Advance(f.NextOffset)
+	p.at.Done(p.core.NextOffset())
+	p.report()
+	p.reportSaved()
+	var err error
+	switch {
+	case p.core.Closed() || p.checkpointDue():
+		err = p.save(ctx)
+	case len(f.Records) == 0:
+		err = p.lookWhileIdle(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if p.core.Closed() {
+		return pipeline.ErrDone
+	}
+	return nil
+}
+
+func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
+	defer p.Meter.Handled(meter.StageSubsample, time.Now())
+	span := meter.StartSpan(p.Tracer, p.Group, meter.StageSubsample, rec)
+	defer span.End()
+	batches, err := p.reader.Read(rec.Value)
+	if err != nil {
+		meter.FailSpan(span, deadletter.Reason(err), err)
+		p.traffic.UndecodableBytes += int64(rec.Size())
+		p.addDeadLetter(deadletter.Refused(meter.StageSubsample, rec, err, p.Clock()))
+		p.core.Refuse(rec.Offset + 1)
+		return nil
+	}
+	defer events.Release(batches)
+	p.traffic.UsedBytes += int64(rec.Size())
+	rejected, err := p.core.Add(rec.Offset, batches)
+	if err != nil {
+		p.void = true
+		return fmt.Errorf("score %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
+	}
+	var rowBase int32
+	for i, rows := range rejected {
+		if len(rows) > 0 {
+			deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, batches[i], rowBase, rows, p.Clock())
+			if err != nil {
+				p.void = true // its rows are counted as dead letters
+				return err
+			}
+			p.addDeadLetter(deadLetter)
+		}
+		rowBase += int32(batches[i].NumRows())
+	}
+	if samples := p.core.Samples(); samples != nil && 4*int64(len(samples.X)) >= SampleBytes {
+		return p.sendSamples(ctx)
+	}
+	return nil
+}
+
+func (p *partition) addDeadLetter(deadLetter pipeline.Record) {
+	p.deadLetters = append(p.deadLetters, deadletter.Clone(deadLetter))
+	p.deadLetterBytes += deadLetter.Size()
+}
+
+// Gap implements pipeline.Processor. With rows gone the result would not depend on the log alone any more: the partition
+// closes, and the exploration gives no set.
+func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
+	if g.Kind == pipeline.GapUnreadable {
+		p.addDeadLetter(deadletter.RefusedBatch(meter.StageSubsample, g, p.Clock()))
+		p.core.Refuse(g.To)
+		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset(), End: g.End})
+	}
+	p.logger.Warn("offsets of the exploration are no longer in the log", zap.Stringer("gap", g))
+	p.core.Lose()
+	if err := p.save(ctx); err != nil {
+		return err
+	}
+	return pipeline.ErrDone
+}
+
+// Close saves what was read since the last checkpoint, unless it is unusable.
+func (p *partition) Close(ctx context.Context) error {
+	failpoint.Hit(failpoint.SubsampleDrain)
+	p.report()
+	saved := p.scores.saved
+	if p.void || saved != nil && saved.NextOffset == p.core.NextOffset() && saved.Closed == p.core.Closed() {
+		return nil
+	}
+	return p.save(ctx)
+}
+
+// report adds what was counted since the last call to the process's counters.
+func (p *partition) report() {
+	before, traffic := p.recorded, p.traffic
+	p.recorded, p.traffic = p.core.Counts(), meter.Traffic{}
+	p.at.Count(p.recorded.Messages-before.Messages, p.recorded.Rows-before.Rows)
+	p.Meter.AddScoring(meter.Less(p.recorded, before))
+	p.Meter.AddTraffic(meter.StageSubsample, traffic)
+}
+
+// reportSaved reports how old the newest checkpoint is and how many rows would have to be read again without another one.
+func (p *partition) reportSaved() {
+	var at time.Time
+	var next int64
+	if saved := p.scores.saved; saved != nil {
+		at, next = saved.WrittenAt, saved.NextOrdinal
+	}
+	p.at.Saved(at, p.core.NextOrdinal()-next)
+}

@@ -1,0 +1,214 @@
+package subsample
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// Runner is the stage: it accumulates the scores of the partitions of events that this process owns.
+type Runner struct {
+	Broker   pipeline.Broker
+	State    *state.Follower
+	Meter    *meter.Meter
+	Logger   *zap.Logger
+	Clock    func() time.Time
+	Tracer   trace.Tracer // nil = none
+	Pipeline string
+	Group    string // consumer group
+	Topics   topics.Config
+	Config   Config
+	// CandidateMemory bounds what the candidates take, in bytes.
+	CandidateMemory int64
+	// DrainTimeout bounds the work that is finished after a shutdown has begun.
+	DrainTimeout time.Duration
+
+	mu   sync.Mutex
+	bank *scoring.Bank // of the exploration named by key; shared by the partitions
+	key  string
+}
+
+// Run owns partitions until ctx ends.
+func (r *Runner) Run(ctx context.Context) error {
+	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
+	return r.Broker.Own(ctx, r.Group, r.Topics.Events, r.own)
+}
+
+// own runs one exploration after another.
+func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
+	logger := r.Logger.With(zap.Int("partition", o.Partition))
+	err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Scores, r.Topics.Samples, r.Topics.DeadLetters)
+	if err != nil {
+		return endOf(ctx, err)
+	}
+	if _, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
+		return endOf(ctx, err)
+	}
+	if err := r.retire(ctx, logger, o.Partition); err != nil { // what an earlier owner left
+		return err
+	}
+	for {
+		now, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.Running() != nil })
+		if err != nil {
+			return endOf(ctx, err)
+		}
+		// Returns once that exploration does not run any more: two planners may give one sequence number twice.
+		if err := r.explore(ctx, logger, now.Running(), o); err != nil {
+			return err
+		}
+	}
+}
+
+// explore takes the partition through an exploration: restore, read, close, guard the last checkpoint until the exploration
+// is over, retire it.
+func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o pipeline.Ownership) error {
+	logger = logger.With(zap.String("exploration", spec.Exploration))
+	hash := spec.Hash()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		// The exploration ends for this partition when another one takes its place or the set is out.
+		_, _ = r.State.Wait(running, func(s state.Snapshot) bool {
+			now := s.Running()
+			return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
+		})
+		stop()
+	}()
+	if err := r.takePart(running, logger, spec, o); err != nil {
+		return err
+	}
+	<-running.Done()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return r.retire(ctx, logger, o.Partition)
+}
+
+// takePart reads the partition's share of the exploration, again where its samples are refused, and keeps its last checkpoint
+// the newest until ctx ends.
+func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o pipeline.Ownership) error {
+	part, ok := spec.Partition(int32(o.Partition))
+	if !ok || part.Empty() { // nothing to read or write
+		return nil
+	}
+	if spec.Arithmetic != scoring.Arithmetic() {
+		logger.Error("this process has another numeric kernel than the exploration's planner and takes no part",
+			zap.String("kernel", scoring.Arithmetic()), zap.String("spec_kernel", spec.Arithmetic))
+		return nil
+	}
+	hash := spec.Hash()
+	for attempt := 0; ctx.Err() == nil; {
+		p := &partition{Runner: r, spec: spec, specHash: hash, part: part, logger: logger, commit: o.Commit}
+		if err := p.restore(ctx, attempt); err != nil {
+			return endOf(ctx, err)
+		}
+		err := p.run(ctx)
+		if err != nil && ctx.Err() != nil { // the checkpoint that is there is valid, only older
+			r.Meter.LeftUndone(logger, meter.StageSubsample, o.Partition, err)
+			return nil
+		}
+		if err == nil {
+			err = p.guard(ctx)
+		}
+		var refused *refusedError
+		switch {
+		case errors.As(err, &refused):
+			logger.Warn("samples refused, the partition is read again from its start", zap.Int("attempt", refused.attempt), zap.String("reason", refused.reason))
+			attempt = refused.attempt + 1
+		case errors.Is(err, errOvertaken):
+			logger.Warn("another owner is further along, continuing from its checkpoint")
+		default:
+			return endOf(ctx, wrap(err, o.Partition))
+		}
+	}
+	return nil
+}
+
+func wrap(err error, partition int) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("subsample partition %d: %w", partition, err)
+}
+
+// sharedBank draws the candidates of a spec once for all partitions of the process.
+func (r *Runner) sharedBank(spec *wire.Spec) *scoring.Bank {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bank == nil || r.key != spec.Exploration {
+		r.bank, r.key = NewBank(spec, r.CandidateMemory, len(spec.Partitions)), spec.Exploration
+		plan := r.bank.Plan()
+		r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory, Used: plan.KeptBytes})
+		r.Logger.Info("candidates drawn", zap.String("exploration", spec.Exploration),
+			zap.Int("kept", plan.Kept), zap.Int64("kept_bytes", plan.KeptBytes), zap.Int("drawn_again", plan.Drawn))
+	}
+	return r.bank
+}
+
+// retire tombstones the checkpoints, in this partition, of explorations that are over.
+func (r *Runner) retire(ctx context.Context, logger *zap.Logger, partition int) error {
+	over, err := r.finished(ctx, logger, partition)
+	if err != nil || len(over) == 0 {
+		return endOf(ctx, err)
+	}
+	failpoint.Hit(failpoint.RetireBefore)
+	return endOf(ctx, pipeline.Try(ctx, logger, "tombstone checkpoints", func() error {
+		_, err := r.Broker.Produce(ctx, r.Topics.Scores, partition, over)
+		return err
+	}))
+}
+
+// finished lists tombstones for what finished explorations of this pipeline have left, recognised by their keys,
+// including those of earlier versions.
+func (r *Runner) finished(ctx context.Context, logger *zap.Logger, partition int) ([]pipeline.Record, error) {
+	there := map[string]bool{}
+	_, err := pipeline.ReadAll(ctx, r.Broker, logger, r.Topics.Scores, partition, func(rec pipeline.Record) error {
+		there[string(rec.Key)] = rec.Value != nil && r.isOver(rec.Key)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var over []pipeline.Record
+	for key, tombstone := range there {
+		if tombstone {
+			over = append(over, pipeline.Record{Key: []byte(key), Time: r.Clock()})
+		}
+	}
+	return over, nil
+}
+
+func (r *Runner) isOver(key []byte) bool {
+	owner, sequence, ok := wire.ParseCheckpointKey(key)
+	if !ok || owner != r.Pipeline {
+		return false
+	}
+	// Another owner may be in the middle of an exploration that the follower does not know yet.
+	now := r.State.Snapshot()
+	running := now.Running()
+	return sequence <= now.Sequence() && (running == nil || running.Exploration != string(key))
+}
+
+// decoder decodes records of the scores topic.
+func (r *Runner) decoder() *arrowio.Decoder { return arrowio.NewDecoder(r.State.Limits()) }
+
+func endOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,264 @@
+package subsample
+
+import (
+	"sort"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// Subsampler makes the pass of an exploration over the range of one partition.
+type Subsampler struct {
+	spec     *wire.Spec
+	specHash string
+	part     wire.Partition
+	sums     *scoring.Accumulator
+
+	nextOffset  int64
+	nextOrdinal int64
+	closedBy    wire.CloseReason
+	counts      wire.Counts
+	attempt     int
+
+	mark    wire.SampleMark // of all samples that were collected
+	samples *wire.Samples   // collected since the last ClearSamples; nil = the criterion needs none
+
+	rows encoder.Rows // reused
+	take []int32      // reused: sampled rows of the current batch; never nil, which would mean all of them
+}
+
+// NewBank draws the candidates of a spec, for a process that owns up to so many of its partitions. memory bounds what
+// the candidates take, in bytes; 0 means [scoring.DefaultMemory].
+func NewBank(spec *wire.Spec, memory int64, partitions int) *scoring.Bank {
+	return scoring.NewBank(spec.Candidates, scoring.BankOptions{Memory: memory, Partitions: partitions})
+}
+
+// New starts the partition at the start of its range, or where the checkpoint left off, whose sums it then
+// owns. The bank is that of [NewBank] and is shared by the partitions.
+func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Checkpoint) (*Subsampler, error) {
+	s := &Subsampler{spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{}}
+	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
+	if from != nil {
+		if err := from.CheckAgainst(spec, scoring.Arithmetic()); err != nil {
+			return nil, err
+		}
+		sums = from.Sums
+		s.nextOffset, s.nextOrdinal, s.counts = from.NextOffset, from.NextOrdinal, from.Counts
+		s.closedBy, s.mark, s.attempt = from.CloseReason, from.Samples, from.Attempt
+	}
+	s.sums = scoring.NewAccumulator(bank, sums)
+	if spec.Criterion.NeedsRows() {
+		s.samples = &wire.Samples{SpecHash: s.specHash, Partition: part.Partition, Dim: spec.Encoder.Dim}
+	}
+	s.closeAtEnd()
+	return s, nil
+}
+
+// Begin starts the attempt of that number, whose samples are at or after an offset of their topic.
+func (s *Subsampler) Begin(attempt int, firstSample int64) {
+	s.attempt = attempt
+	if s.samples != nil {
+		s.mark = wire.SampleMark{FirstOffset: firstSample}
+	}
+}
+
+// NextOffset is the next offset of events to read.
+func (s *Subsampler) NextOffset() int64 { return s.nextOffset }
+
+// NextOrdinal is the ordinal that the next row gets.
+func (s *Subsampler) NextOrdinal() int64 { return s.nextOrdinal }
+
+// Closed reports whether the partition needs no more rows.
+func (s *Subsampler) Closed() bool { return s.closedBy != "" }
+
+// Counts are the outcomes of the rows so far.
+func (s *Subsampler) Counts() wire.Counts { return s.counts }
+
+// Samples are the sampled rows that were collected and not cleared yet, in the order of their ordinals; nil under a criterion
+// that needs sums alone. They are valid until the next call of Add or ClearSamples.
+func (s *Subsampler) Samples() *wire.Samples { return s.samples }
+
+// ClearSamples drops the collected samples once they are written.
+func (s *Subsampler) ClearSamples() { s.samples.Reset() }
+
+// Add takes the rows of the message at the offset and returns, for each batch, the rows that it rejected.
+// Offsets below NextOffset or behind the range and messages after the close are skipped. After an error the sums hold a part
+// of the message: the state is unusable.
+func (s *Subsampler) Add(offset int64, batches []arrow.Record) ([][]deadletter.RejectedRow, error) {
+	if offset < s.nextOffset || offset >= s.part.EndOffset || s.Closed() {
+		s.Advance(offset)
+		return nil, nil
+	}
+	rejected := make([][]deadletter.RejectedRow, len(batches))
+	for i, batch := range batches {
+		var err error
+		if rejected[i], err = s.addBatch(batch); err != nil {
+			return nil, err
+		}
+	}
+	s.counts.Messages++
+	s.nextOffset = offset + 1
+	s.closeAtEnd()
+	return rejected, nil
+}
+
+// Refuse counts a message that could not be used and goes on at nextOffset. After the close, and for offsets that were counted
+// before, it does nothing.
+func (s *Subsampler) Refuse(nextOffset int64) {
+	if s.Closed() || nextOffset <= s.nextOffset {
+		return
+	}
+	s.counts.Messages++
+	s.counts.Undecodable++
+	s.Advance(nextOffset)
+}
+
+// Advance skips offsets that hold no message, at most to the end of the range. After the close it does nothing.
+func (s *Subsampler) Advance(nextOffset int64) {
+	if s.Closed() {
+		return
+	}
+	s.nextOffset = max(s.nextOffset, min(nextOffset, s.part.EndOffset))
+	s.closeAtEnd()
+}
+
+// Lose closes the partition because offsets of its range are no longer in the log.
+func (s *Subsampler) Lose() { s.closedBy = wire.CloseLost }
+
+func (s *Subsampler) closeAtEnd() {
+	if !s.Closed() && s.nextOffset >= s.part.EndOffset {
+		s.closedBy = wire.CloseEnd
+	}
+}
+
+// addBatch adds the rows of a batch, chunk by chunk.
+func (s *Subsampler) addBatch(batch arrow.Record) ([]deadletter.RejectedRow, error) {
+	var rejected []deadletter.RejectedRow
+	err := events.EachChunk(batch, s.spec.Encoder.Dim, func(first int64, chunk arrow.Record) error {
+		if s.Closed() {
+			return nil
+		}
+		rows, err := s.addChunk(chunk)
+		for _, row := range rows {
+			row.Row += int32(first)
+			rejected = append(rejected, row)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rejected, nil
+}
+
+func (s *Subsampler) addChunk(batch arrow.Record) ([]deadletter.RejectedRow, error) {
+	rows := batch.NumRows()
+	s.sample(rows)
+	if err := s.spec.Encoder.Encode(&s.rows, batch, s.take); err != nil {
+		return nil, err
+	}
+	if last, fills := s.quotaRow(); fills {
+		rows = int64(last) + 1
+		s.take = s.take[:sort.Search(len(s.take), func(i int) bool { return s.take[i] > last })]
+		if err := s.spec.Encoder.Encode(&s.rows, batch, s.take); err != nil {
+			return nil, err
+		}
+		s.closedBy = wire.CloseQuota
+	}
+	rejected := s.count(rows)
+	s.score()
+	s.nextOrdinal += rows
+	return rejected, nil
+}
+
+// sample fills take with the rows of the next batch whose hash is below the spec's rate.
+func (s *Subsampler) sample(rows int64) {
+	s.take = s.take[:0]
+	for row := range rows {
+		hash := scoring.Hash(s.spec.SampleSeed, s.part.Partition, s.nextOrdinal+row)
+		if scoring.Sampled(hash, s.spec.SampleRate) {
+			s.take = append(s.take, int32(row))
+		}
+	}
+}
+
+// quotaRow returns the row of the batch with which the quota of scored rows is filled, if it is.
+func (s *Subsampler) quotaRow() (row int32, fills bool) {
+	if s.part.Quota <= 0 {
+		return 0, false
+	}
+	missing := s.part.Quota - s.counts.Scored
+	for i := range s.rows.N {
+		if !s.rows.Labelled[i] {
+			continue
+		}
+		if missing--; missing == 0 {
+			return s.rows.Row[i], true
+		}
+	}
+	return 0, false
+}
+
+// score adds the labelled rows of the encoded batch to the sums, and collects them.
+func (s *Subsampler) score() {
+	s.rows.KeepLabelled()
+	if s.rows.N == 0 {
+		return
+	}
+	s.sums.Add(s.rows.X[:s.rows.N*s.rows.Dim], s.rows.N, s.rows.Targets)
+	if s.samples == nil {
+		return
+	}
+	first := s.samples.Rows()
+	for _, row := range s.rows.Row[:s.rows.N] {
+		s.samples.Ordinal = append(s.samples.Ordinal, s.nextOrdinal+int64(row))
+	}
+	s.samples.X = append(s.samples.X, s.rows.X[:s.rows.N*s.rows.Dim]...)
+	s.samples.Targets.Outputs = s.rows.Targets.Outputs
+	s.samples.Targets.Class = append(s.samples.Targets.Class, s.rows.Targets.Class...)
+	s.samples.Targets.Values = append(s.samples.Targets.Values, s.rows.Targets.Values...)
+	s.mark.Add(s.samples, first)
+}
+
+// count adds up the outcomes of the batch's first rows, of which take was sampled.
+func (s *Subsampler) count(rows int64) []deadletter.RejectedRow {
+	c := wire.Counts{
+		Rows: rows, NotSampled: rows - int64(len(s.take)),
+		Imputed: s.rows.Counts.Imputed, UnseenCategory: s.rows.Counts.UnseenCategory,
+		Clipped: s.rows.Counts.Clipped, UnseenClass: s.rows.Counts.UnseenClass,
+	}
+	for _, labelled := range s.rows.Labelled[:s.rows.N] {
+		if labelled {
+			c.Scored++
+		} else {
+			c.Unlabelled++
+		}
+	}
+	var rejected []deadletter.RejectedRow
+	for _, r := range s.rows.Rejected {
+		if !r.Labelled {
+			c.Unlabelled++
+			continue
+		}
+		c.Rejected++
+		rejected = append(rejected, deadletter.RejectedRow{Row: r.Row, Reason: r.Reason})
+	}
+	s.counts.Add(c)
+	return rejected
+}
+
+// Checkpoint is the state of the partition; its sums are a copy.
+func (s *Subsampler) Checkpoint(now time.Time) *wire.Checkpoint {
+	return &wire.Checkpoint{
+		Exploration: s.spec.Exploration, Sequence: s.spec.Sequence,
+		SpecHash: s.specHash, Partition: s.part.Partition, Attempt: s.attempt, NextOffset: s.nextOffset, NextOrdinal: s.nextOrdinal,
+		Closed: s.Closed(), CloseReason: s.closedBy, Counts: s.counts, Sums: s.sums.Sums().Clone(), Samples: s.mark,
+		Arithmetic: scoring.Arithmetic(), WrittenAt: now,
+	}
+}

@@ -1,0 +1,341 @@
+package subsample_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/subsample"
+)
+
+func TestSubsamplerGivesEqualBitsForAnyCutting(t *testing.T) {
+	for _, task := range tasks {
+		for _, quota := range []int64{0, 217} {
+			t.Run(fmt.Sprintf("%s, quota %d", task, quota), func(t *testing.T) {
+				rows := eventsOf(t, task, 1500, 1, stagestest.SomeFaults)
+				spec := plan(t, task, rows, nil, fullSpan(quota))
+				whole := start(t, spec, nil)
+				feed(t, whole, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
+				if whole.Closed() != (quota > 0) || whole.Counts().Scored == 0 {
+					t.Fatalf("closed %v after %+v", whole.Closed(), whole.Counts())
+				}
+				for name, size := range cuttings {
+					t.Run(name, func(t *testing.T) {
+						rng := rand.New(rand.NewPCG(2, 3))
+						s := start(t, spec, nil)
+						feed(t, s, stagestest.Cut(t, rows, size(rng)), rng)
+						sameState(t, s, whole)
+					})
+				}
+			})
+		}
+	}
+}
+
+// What is collected is the events' rows, encoded one by one, with their ordinals.
+func TestSubsamplerCollectsTheRowsThatItScores(t *testing.T) {
+	for _, task := range tasks {
+		for _, quota := range []int64{0, 217} {
+			t.Run(fmt.Sprintf("%s, quota %d", task, quota), func(t *testing.T) {
+				rows := eventsOf(t, task, 1000, 2, stagestest.SomeFaults)
+				spec := plan(t, task, rows, nil, fullSpan(quota))
+				s := start(t, spec, nil)
+				feed(t, s, stagestest.Cut(t, rows, stagestest.Every(83)), rand.New(rand.NewPCG(1, 1)))
+				got, at := s.Samples(), 0
+				for i := range int(s.NextOrdinal()) {
+					reference := stagestest.EncodeRow(spec.Encoder, rows, i)
+					if stagestest.OutcomeOf(spec, 0, int64(i), reference) != stagestest.Scored {
+						continue
+					}
+					if at >= got.Rows() || got.Ordinal[at] != int64(i) {
+						t.Fatalf("row %d is not the sample's %d. of %d", i, at, got.Rows())
+					}
+					checkSampledRow(t, spec, rows, i, got.Slice(at, at+1), reference)
+					at++
+				}
+				if at != got.Rows() || int64(at) != s.Counts().Scored || at < 100 {
+					t.Fatalf("%d rows collected, %d expected, %d scored", got.Rows(), at, s.Counts().Scored)
+				}
+			})
+		}
+	}
+}
+
+// checkSampledRow compares a collected row with what the encoder makes of that row alone, bit by bit, and with the reference.
+func checkSampledRow(t *testing.T, spec *wire.Spec, rows arrow.Record, i int, got *wire.Samples, reference stagestest.Row) {
+	t.Helper()
+	one := rows.NewSlice(int64(i), int64(i)+1)
+	defer one.Release()
+	var alone encoder.Rows
+	if err := spec.Encoder.Encode(&alone, one, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.X, alone.X[:spec.Encoder.Dim]) || !slices.Equal(got.Targets.Class, alone.Targets.Class) ||
+		!slices.Equal(got.Targets.Values, alone.Targets.Values) {
+		t.Fatalf("row %d is collected as %v %+v, encoded alone it is %v %+v", i, got.X, got.Targets, alone.X, alone.Targets)
+	}
+	for j, want := range reference.X {
+		if off := math.Abs(float64(got.X[j]) - want); off > 1e-5*max(1, math.Abs(want)) {
+			t.Fatalf("row %d, dimension %d: %v, want %v", i, j, got.X[j], want)
+		}
+	}
+	for k, want := range reference.Y {
+		value := float64(stagestest.Bit(len(got.Targets.Class) > 0 && int(got.Targets.Class[0]) == k))
+		if got.Targets.Class == nil {
+			value = float64(got.Targets.Values[k])
+		}
+		if off := math.Abs(value - want); off > 1e-5*max(1, math.Abs(want)) {
+			t.Fatalf("row %d, output %d: %v, want %v", i, k, value, want)
+		}
+	}
+}
+
+func TestSubsamplerCollectsNothingWhereSumsAreEnough(t *testing.T) {
+	rows := eventsOf(t, stagestest.Binary, 200, 2, stagestest.Faults{})
+	spec := plan(t, stagestest.Binary, rows, func(c *calibrate.Config) { c.Criterion = scoring.Correlation }, fullSpan(0))
+	s := start(t, spec, nil)
+	feed(t, s, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
+	if c := s.Checkpoint(stagestest.Noon); s.Samples() != nil || c.Samples != (wire.SampleMark{}) || c.Counts.Scored == 0 {
+		t.Fatalf("samples %+v, mark %+v", s.Samples(), c.Samples)
+	}
+}
+
+// Outcomes, closing ordinal and rejected rows against a walk over the rows one by one.
+func TestSubsamplerOutcomes(t *testing.T) {
+	for _, task := range tasks {
+		t.Run(task, func(t *testing.T) {
+			e, exploration := settings(task)
+			high := 520.0
+			if task == stagestest.Regression {
+				e.LabelMax = &high // some labels are beyond it
+			}
+			exploration.Candidates = 10
+			rows := eventsOf(t, task, 600, 3, stagestest.SomeFaults)
+			whole := explored.Spec(t, e, exploration, rows)
+			bank := subsample.NewBank(whole, 0, 1)
+			reference := make([]stagestest.Row, rows.NumRows())
+			for i := range reference {
+				reference[i] = stagestest.EncodeRow(whole.Encoder, rows, i)
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+				part := fullSpan(rapid.Int64Range(0, 400).Draw(rt, "quota"))
+				part.Partition = int32(rng.IntN(5))
+				spec := *whole
+				spec.SampleSeed, spec.Partitions = rng.Uint64(), []wire.Partition{part}
+				spec.SampleRate = rapid.SampledFrom([]float64{0.05, 0.5, 1}).Draw(rt, "rate")
+				var want wire.Counts
+				var bad []int64
+				closing := rows.NumRows()
+				for i, r := range reference {
+					want.Rows++
+					switch stagestest.OutcomeOf(&spec, part.Partition, int64(i), r) {
+					case stagestest.NotSampled:
+						want.NotSampled++
+					case stagestest.Unlabelled:
+						want.Unlabelled++
+						want.UnseenClass += int64(stagestest.Bit(r.UnseenClass))
+					case stagestest.Rejected:
+						want.Rejected++
+						bad = append(bad, int64(i))
+					default:
+						want.Scored++
+					}
+					if part.Quota > 0 && want.Scored == part.Quota {
+						closing = int64(i) + 1
+						break
+					}
+				}
+				s, err := subsample.New(&spec, bank, part, nil)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				got := feed(t, s, stagestest.Cut(t, rows, stagestest.UpTo(rng, 400)), rng)
+				counts := s.Counts()
+				if !counts.Reconciles() || counts.Validate() != nil {
+					rt.Fatalf("counts do not reconcile: %+v", counts)
+				}
+				counts.Messages, counts.Imputed, counts.UnseenCategory, counts.Clipped = 0, 0, 0, 0
+				if counts != want || s.NextOrdinal() != closing || !slices.Equal(got, bad) {
+					rt.Fatalf("counts %+v, closing ordinal %d, rejected %v\nwant   %+v, %d, %v",
+						counts, s.NextOrdinal(), got, want, closing, bad)
+				}
+				if s.Closed() != (part.Quota > 0 && want.Scored == part.Quota) || int64(s.Samples().Rows()) != want.Scored {
+					rt.Fatalf("closed %v with %d scored of a quota of %d, %d collected", s.Closed(), want.Scored, part.Quota, s.Samples().Rows())
+				}
+			})
+		})
+	}
+}
+
+// The rows beside a bad one are used, and the bad one leaves the sums alone.
+func TestSubsamplerUsesTheRowsBesideRejectedOnes(t *testing.T) {
+	rows := eventsOf(t, stagestest.Binary, 300, 4, stagestest.Faults{BadFeature: 0.2})
+	spec := plan(t, stagestest.Binary, rows, everyRow, fullSpan(0))
+	mixed := start(t, spec, nil)
+	bad := feed(t, mixed, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
+	var good []int32
+	for i := range int32(300) {
+		if !slices.Contains(bad, int64(i)) {
+			good = append(good, i)
+		}
+	}
+	if len(bad) < 30 || mixed.Counts().Rejected != int64(len(bad)) {
+		t.Fatalf("%d rows rejected, %d counted", len(bad), mixed.Counts().Rejected)
+	}
+	clean, err := events.TakeRows(rows, good, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer clean.Release()
+	alone := start(t, spec, nil)
+	feed(t, alone, []arrow.Record{clean}, rand.New(rand.NewPCG(1, 1)))
+	a, b := mixed.Checkpoint(stagestest.Noon), alone.Checkpoint(stagestest.Noon)
+	if !slices.Equal(a.Sums.YPhi, b.Sums.YPhi) || a.Counts.Scored != b.Counts.Scored || !slices.Equal(mixed.Samples().X, alone.Samples().X) {
+		t.Fatal("rejected rows left traces")
+	}
+}
+
+func TestSubsamplerReasons(t *testing.T) {
+	e, exploration := settings(stagestest.Regression)
+	exploration.SampleRate = 1
+	low, high := 0.0, 1000.0
+	e.LabelMin, e.LabelMax = &low, &high
+	rows := eventsOf(t, stagestest.Regression, 400, 5, stagestest.SomeFaults)
+	sub := start(t, explored.Spec(t, e, exploration, rows), nil)
+	rejected, err := sub.Add(0, []arrow.Record{rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, r := range rejected[0] {
+		seen[r.Reason]++
+	}
+	for _, reason := range []string{encoder.NaNFeature, encoder.InfFeature, encoder.NaNLabel, encoder.InfLabel, encoder.LabelOutOfBounds} {
+		if seen[reason] == 0 {
+			t.Errorf("no row rejected for %s: %v", reason, seen)
+		}
+	}
+}
+
+// A message that does not decode has no ordinals: the rows after it are sampled as if it were not there.
+func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
+	rows := eventsOf(t, stagestest.Regression, 600, 6, stagestest.SomeFaults)
+	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))
+	plain, gaps := start(t, spec, nil), start(t, spec, nil)
+	offset, refused := int64(0), int64(0)
+	for i, batch := range stagestest.Cut(t, rows, stagestest.Every(50)) {
+		if _, err := plain.Add(int64(i), []arrow.Record{batch}); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			gaps.Refuse(offset + 1)
+			offset++
+			refused++
+		}
+		if i%4 == 0 { // offsets without a message
+			gaps.Advance(offset + 5)
+			offset += 5
+		}
+		if _, err := gaps.Add(offset, []arrow.Record{batch}); err != nil {
+			t.Fatal(err)
+		}
+		offset++
+	}
+	if gaps.NextOffset() != offset || gaps.Counts().Undecodable != refused || gaps.Counts().Messages != plain.Counts().Messages+refused {
+		t.Fatalf("next offset %d, counts %+v", gaps.NextOffset(), gaps.Counts())
+	}
+	sameState(t, gaps, plain)
+}
+
+func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
+	rows := eventsOf(t, stagestest.Regression, 100, 7, stagestest.Faults{})
+	batches := stagestest.Cut(t, rows, stagestest.Every(10))
+	for _, c := range []struct {
+		name       string
+		start, end int64
+		feed       func(*subsample.Subsampler)
+		ordinal    int64
+		closed     bool
+	}{
+		{"empty range", 5, 5, func(*subsample.Subsampler) {}, 0, true},
+		{"before the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 5) }, 30, false},
+		{"at the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 6) }, 40, true},
+		{"beyond the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 10) }, 40, true},
+		{"behind a gap over the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); addFrom(t, s, batches, 8, 9) }, 20, true},
+		{"a refused message again", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Refuse(4) }, 20, false},
+		{"before its start", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 0, 3) }, 10, false},
+		{"the last offsets hold nothing", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Advance(6) }, 20, true},
+		{"the last message is refused", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 5); s.Refuse(6) }, 30, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			part := wire.Partition{StartOffset: c.start, EndOffset: c.end}
+			spec := plan(t, stagestest.Regression, rows, nil, part)
+			s := start(t, spec, nil)
+			c.feed(s)
+			if s.Closed() != c.closed || s.NextOrdinal() != c.ordinal {
+				t.Fatalf("closed %v at ordinal %d, want %v at %d", s.Closed(), s.NextOrdinal(), c.closed, c.ordinal)
+			}
+			if c.closed && s.Checkpoint(stagestest.Noon).CloseReason != wire.CloseEnd {
+				t.Fatalf("closed by %q", s.Checkpoint(stagestest.Noon).CloseReason)
+			}
+			if restored := start(t, spec, saved(t, s)); restored.Closed() != c.closed {
+				t.Fatalf("closed %v once restored", restored.Closed())
+			}
+		})
+	}
+}
+
+func TestSubsamplerStandsStillOnceClosed(t *testing.T) {
+	rows := eventsOf(t, stagestest.Regression, 300, 7, stagestest.Faults{})
+	part := fullSpan(20)
+	spec := plan(t, stagestest.Regression, rows, nil, part)
+	s := start(t, spec, nil)
+	if _, err := s.Add(4, []arrow.Record{rows}); err != nil {
+		t.Fatal(err)
+	}
+	counts := s.Counts()
+	for _, s := range []*subsample.Subsampler{s, start(t, spec, saved(t, s))} {
+		s.Refuse(9)
+		s.Advance(12)
+		if !s.Closed() || s.NextOffset() != 5 || s.Counts() != counts {
+			t.Fatalf("closed %v, next offset %d, counts %+v; before %+v", s.Closed(), s.NextOffset(), s.Counts(), counts)
+		}
+	}
+}
+
+// addFrom adds the messages at offsets first to next-1.
+func addFrom(t testing.TB, s *subsample.Subsampler, batches []arrow.Record, first, next int64) {
+	t.Helper()
+	for offset := first; offset < next; offset++ {
+		if _, err := s.Add(offset, batches[offset:offset+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSubsamplerSamplesEachPartitionByItself(t *testing.T) {
+	rows := eventsOf(t, stagestest.Regression, 500, 8, stagestest.Faults{})
+	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0), wire.Partition{Partition: 1, EndOffset: farOff})
+	first, second := start(t, spec, nil), stagestest.Must(subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[1], nil))
+	for _, sub := range []*subsample.Subsampler{first, second} {
+		if _, err := sub.Add(0, []arrow.Record{rows}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Equal(first.Samples().Ordinal, second.Samples().Ordinal) {
+		t.Fatal("two partitions took the same rows of the same sequence")
+	}
+}

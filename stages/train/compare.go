@@ -1,0 +1,107 @@
+package train
+
+import (
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Names of the errors that models are compared by.
+const (
+	measureMisclassification   = "misclassification"
+	measureUnexplainedVariance = "unexplained_variance"
+)
+
+// heldOutRows are rows that were held out from the fit, with labels as they are coded for selection.
+type heldOutRows struct {
+	ids  []training.RowID
+	z, y []float32 // [rows·M], [rows·K]
+}
+
+// heldOut returns the rows of the evaluation samples of all partitions that a model with the given split was not fitted on
+// either, in the order of their hashes, at most so many (0 = all).
+func (t *Trainer) heldOut(seed uint64, fraction float64, most int) heldOutRows {
+	m := t.set.Set.Features.Len()
+	sample := t.newEvaluation()
+	for _, p := range t.parts {
+		sample.Merge(p.evaluation)
+	}
+	z, y, _ := sample.Rows()
+	return heldOutRows{sample.IDs(), z, y}.only(m, t.outputs, func(i int, id training.RowID, kept int) bool {
+		return (most == 0 || kept < most) && training.HeldOut(seed, id.Partition, id.Offset, id.Row, fraction)
+	})
+}
+
+// only keeps some of the rows, in their order; keep gets how many were kept.
+func (h heldOutRows) only(m, k int, keep func(i int, id training.RowID, kept int) bool) heldOutRows {
+	kept := 0
+	for i, id := range h.ids {
+		if keep(i, id, kept) {
+			h.ids[kept] = id
+			copy(h.z[kept*m:(kept+1)*m], h.z[i*m:])
+			copy(h.y[kept*k:(kept+1)*k], h.y[i*k:])
+			kept++
+		}
+	}
+	return heldOutRows{h.ids[:kept], h.z[:kept*m], h.y[:kept*k]}
+}
+
+// baseline predicts the outputs of held-out rows, as the labels are coded, with a model that a challenger is compared with.
+// Rows that it cannot predict are left out of what it returns.
+type baseline func(rows heldOutRows) (left heldOutRows, coded []float32, err error)
+
+// sameSet is the baseline of a model on the features of the trainer.
+func (t *Trainer) sameSet(model *wire.Model) baseline {
+	return func(rows heldOutRows) (heldOutRows, []float32, error) {
+		return rows, t.predictCoded(t.recoded(model.Judged), rows), nil
+	}
+}
+
+func (t *Trainer) predictCoded(coded *training.Model, rows heldOutRows) []float32 {
+	pred := make([]float32, len(rows.ids)*t.outputs)
+	coded.Predict(pred, rows.z, len(rows.ids))
+	return pred
+}
+
+// compare measures a challenger and the incumbent on the same rows, at most so many (0 = all), and records the result in j.
+func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model, against baseline, most int) error {
+	switch {
+	case challenger.Judged == nil:
+		j.NotCompared = "no rows are held out, or no others are there"
+		return nil
+	case incumbent.Judged == nil:
+		j.NotCompared = "the model in use comes without the weights that it is to be judged by"
+		return nil
+	}
+	rows, theirs, err := against(t.heldOut(incumbent.HeldOutSeed, incumbent.HeldOutFraction, most))
+	if err != nil {
+		return err
+	}
+	if len(rows.ids) == 0 {
+		j.NotCompared = "no held-out row is there that neither was fitted on and both can predict"
+		return nil
+	}
+	ours := t.predictCoded(t.recoded(challenger.Judged), rows)
+	j.Rows, j.Measure = int64(len(rows.ids)), measureMisclassification
+	if t.set.Task == scoring.Regression {
+		j.Measure = measureUnexplainedVariance
+	}
+	j.ChallengerError, j.IncumbentError = wire.Measured(t.errorOf(ours, rows.y)), wire.Measured(t.errorOf(theirs, rows.y))
+	if !j.Compared() {
+		j.NotCompared = "an error is not a number"
+	}
+	return nil
+}
+
+// errorOf is the figure that models are compared by, in percent.
+func (t *Trainer) errorOf(pred, y []float32) float64 {
+	rows := len(y) / t.outputs
+	if t.set.Task == scoring.Regression {
+		errs := training.NewRegression(t.coding.Offset)
+		errs.Add(pred, y, rows)
+		return errs.UnexplainedVariance()
+	}
+	errs := training.NewClassification(t.outputs, 0)
+	errs.AddCoded(pred, y, rows)
+	return errs.Misclassification()
+}

@@ -1,0 +1,219 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// acrossRows is how many held-out rows are compared across feature sets at most, those of the smallest hashes: each of them may
+// take a fetch of events.
+const acrossRows = 2000
+
+// errNotComparable says why models of two feature sets cannot be compared.
+var errNotComparable = errors.New("models are not comparable")
+
+// otherSet predicts with a model of another feature set than the one trained on: from the events that the rows came from, as
+// their features are those of the new set. It keeps its results, as the next challenger is compared on nearly the same rows.
+type otherSet struct {
+	log     pipeline.Log
+	logger  *zap.Logger
+	topic   string // of events
+	trainer *Trainer
+	model   *wire.Model // the incumbent
+
+	reader    *events.Reader
+	encoder   events.RowEncoder
+	transform *scoring.Transformer
+	weights   *training.Model // of labels as the trainer codes them
+	class     []int32         // by number of a class of the model: that of the trainer, -1 for none
+	known     map[training.RowID][]float32
+	rows      encoder.Rows // reused
+	z, f      []float32    // reused
+}
+
+// newOtherSet prepares the comparison with a model of the given set.
+func newOtherSet(log pipeline.Log, logger *zap.Logger, topic string, t *Trainer, model *wire.Model, set *wire.FeatureSet,
+	limits arrowio.Limits) (*otherSet, error) {
+	ours, theirs := t.set.Encoder.Label, set.Encoder.Label
+	switch {
+	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns):
+		return nil, fmt.Errorf("%w: the labels of their feature sets differ", errNotComparable)
+	case model.Model.Features != set.Set.Features.Len() || model.Model.Outputs != set.Encoder.Outputs():
+		return nil, fmt.Errorf("%w: the model in use does not fit its feature set", errNotComparable)
+	case model.Judged == nil:
+		return nil, fmt.Errorf("%w: the model in use comes without the weights that it is to be judged by", errNotComparable)
+	}
+	o := &otherSet{
+		log: log, logger: logger, topic: topic, trainer: t, model: model, reader: events.NewReader(limits, set.Encoder),
+		weights: recode(model.Judged, t.set.Task, t.coding, ours.Mean), known: map[training.RowID][]float32{},
+	}
+	for _, name := range theirs.Classes {
+		o.class = append(o.class, int32(slices.Index(ours.Classes, name)))
+	}
+	o.transform, o.encoder = events.NewTransformer(set)
+	return o, nil
+}
+
+// is reports whether the comparison is with a model.
+func (o *otherSet) is(t *Trainer, model *wire.Model) bool {
+	return o != nil && o.trainer == t && o.model.ID == model.ID
+}
+
+// baseline predicts the rows, reading the events of those that are not known yet.
+func (o *otherSet) baseline(ctx context.Context) baseline {
+	return func(rows heldOutRows) (heldOutRows, []float32, error) {
+		if err := o.read(ctx, rows.ids); err != nil {
+			return heldOutRows{}, nil, err
+		}
+		t := o.trainer
+		rows = rows.only(t.set.Set.Features.Len(), t.outputs, func(_ int, id training.RowID, _ int) bool { return o.known[id] != nil })
+		coded := make([]float32, 0, len(rows.ids)*t.outputs)
+		for i, id := range rows.ids {
+			coded = o.appendCoded(coded, o.known[id], rows.y[i*t.outputs:(i+1)*t.outputs])
+		}
+		return rows, coded, nil
+	}
+}
+
+// appendCoded adds the outputs for one row as the trainer codes them: those of a class that the trainer does not have are those
+// of any wrong one.
+func (o *otherSet) appendCoded(coded, outputs, y []float32) []float32 {
+	t := o.trainer
+	if t.set.Task == scoring.Regression {
+		return append(coded, outputs...)
+	}
+	classes := int32(max(2, t.outputs))
+	class := o.class[training.DecideClass(outputs, len(outputs))]
+	if class < 0 {
+		class = (training.DecideClass(y, t.outputs) + 1) % classes
+	}
+	first := len(coded)
+	coded = append(coded, make([]float32, t.outputs)...)
+	training.CodeClasses(coded[first:], []int32{class}, int(classes))
+	return coded
+}
+
+// read predicts the rows that are not known, partition by partition.
+func (o *otherSet) read(ctx context.Context, ids []training.RowID) error {
+	var missing []training.RowID
+	for _, id := range ids {
+		if _, ok := o.known[id]; !ok {
+			missing = append(missing, id)
+		}
+	}
+	slices.SortFunc(missing, func(a, b training.RowID) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Row, b.Row))
+	})
+	for len(missing) > 0 {
+		end := 1
+		for end < len(missing) && missing[end].Partition == missing[0].Partition {
+			end++
+		}
+		if err := o.readPartition(ctx, missing[:end]); err != nil {
+			return err
+		}
+		missing = missing[end:]
+	}
+	return nil
+}
+
+// readPartition predicts rows of one partition, in the order of their offsets. Those of events that are gone stay unknown.
+func (o *otherSet) readPartition(ctx context.Context, ids []training.RowID) error {
+	r := pipeline.NewReader(o.log, o.logger, o.topic, int(ids[0].Partition),
+		pipeline.ReadOptions{From: ids[0].Offset, Until: ids[len(ids)-1].Offset + 1, OnGap: func(g pipeline.Gap) error {
+			if g.Kind == pipeline.GapTruncated { // other events may be there now
+				return io.EOF
+			}
+			return nil
+		}})
+	for fetched, err := range r.Fetches(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, rec := range fetched.Records {
+			first, _ := slices.BinarySearchFunc(ids, rec.Offset, func(id training.RowID, offset int64) int { return cmp.Compare(id.Offset, offset) })
+			last := first
+			for last < len(ids) && ids[last].Offset == rec.Offset {
+				last++
+			}
+			if err := o.predict(rec.Value, ids[first:last]); err != nil {
+				return err
+			}
+		}
+		for len(ids) > 0 && ids[0].Offset < fetched.NextOffset {
+			o.unknown(ids[0])
+			ids = ids[1:]
+		}
+		if len(ids) > 0 {
+			r.MoveTo(ids[0].Offset)
+		}
+	}
+	for _, id := range ids {
+		o.unknown(id)
+	}
+	return nil
+}
+
+// unknown marks a row without a prediction, so that it is not read again.
+func (o *otherSet) unknown(id training.RowID) {
+	if _, ok := o.known[id]; !ok {
+		o.known[id] = nil
+	}
+}
+
+// predict maps some rows of an event through the model's own feature set. A message that its encoder refuses is left out.
+func (o *otherSet) predict(value []byte, ids []training.RowID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	batches, err := o.reader.Read(value)
+	if err != nil {
+		return nil // refused by the other set: that model has no prediction
+	}
+	defer events.Release(batches)
+	first := int32(0)
+	for _, batch := range batches {
+		next := first + int32(batch.NumRows())
+		var take []int32
+		for _, id := range ids {
+			if id.Row >= first && id.Row < next {
+				take = append(take, id.Row-first)
+			}
+		}
+		if len(take) > 0 {
+			if err := o.encoder.Encode(&o.rows, batch, take); err != nil {
+				return err
+			}
+			o.keep(ids[0], first)
+		}
+		first = next
+	}
+	return nil
+}
+
+// keep predicts the encoded rows of a batch that begins at row first of the message of id.
+func (o *otherSet) keep(id training.RowID, first int32) {
+	m, k := o.weights.Features, o.weights.Outputs
+	o.z = slices.Grow(o.z[:0], o.rows.N*m)[:o.rows.N*m]
+	o.f = slices.Grow(o.f[:0], o.rows.N*k)[:o.rows.N*k]
+	o.transform.Transform(o.z, o.rows.X[:o.rows.N*o.rows.Dim], o.rows.N)
+	o.weights.Predict(o.f, o.z, o.rows.N)
+	for i := range o.rows.N {
+		id.Row = first + o.rows.Row[i]
+		o.known[id] = slices.Clone(o.f[i*k : (i+1)*k])
+	}
+}

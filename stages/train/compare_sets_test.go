@@ -1,0 +1,166 @@
+package train
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// acrossKit has a model of a feature set that was in use before, and a trainer with the rows of the one in use now.
+type acrossKit struct {
+	*pipelinetest.Broker
+	before     *wire.FeatureSet
+	incumbent  *wire.Model
+	trainer    *Trainer
+	challenger *wire.Model
+	batches    []arrow.Record // of partition 2 of events
+}
+
+func newAcrossKit(t *testing.T, task string, f stagestest.Faults) *acrossKit {
+	t.Helper()
+	k := &acrossKit{Broker: pipelinetest.NewBroker()}
+	k.before = featureSet(t, task, stagestest.Events(t, task, 400, 81, stagestest.Faults{}))
+	old := stagestest.Events(t, task, 500, 82, stagestest.Faults{})
+	k.incumbent = solve(t, train(t, k.before, trainConfig(), featureMessages(t, k.before, []arrow.Record{old}, whole)))
+
+	columns, exploration := explored.Events(task), explored.Exploration()
+	exploration.Seed, exploration.Features = 9, 7
+	slices.Reverse(columns.Classes) // classes have other numbers now
+	now := explored.FeatureSet(t, columns, exploration, stagestest.Events(t, task, 400, 83, stagestest.Faults{}))
+	k.batches = stagestest.Cut(t, stagestest.Events(t, task, 900, 84, f), stagestest.Every(30))
+	k.AddTopic("events", 3)
+	for _, batch := range k.batches {
+		if _, err := k.Produce(t.Context(), "events", 2, []pipeline.Record{{Value: stagestest.Message(t, batch)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.trainer = train(t, now, trainConfig(), featureMessages(t, now, k.batches, whole))
+	k.challenger = solve(t, k.trainer)
+	return k
+}
+
+func (k *acrossKit) compare(t *testing.T, most int) (*otherSet, wire.Judgement) {
+	t.Helper()
+	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, arrowio.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j wire.Judgement
+	if err := k.trainer.compare(&j, k.challenger, k.incumbent, other.baseline(t.Context()), most); err != nil {
+		t.Fatal(err)
+	}
+	return other, j
+}
+
+// heldOutEvents are the events of the held-out rows that are not skipped, labelled ones alone.
+func (k *acrossKit) heldOutEvents(t *testing.T, skip int64) []arrow.Record {
+	t.Helper()
+	var kept []arrow.Record
+	for offset, batch := range k.batches {
+		var rows []int32
+		for row := range int32(batch.NumRows()) {
+			if int64(offset) >= skip && training.HeldOut(1, 2, int64(offset), row, 0.2) {
+				rows = append(rows, row)
+			}
+		}
+		part, err := events.TakeRows(batch, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(part.Release)
+		kept = append(kept, part)
+	}
+	return kept
+}
+
+// The model of the set before is measured on the events that the held-out rows came from, through its own features.
+func TestCompareAcrossSets(t *testing.T) {
+	for _, task := range stagestest.Tasks {
+		for _, gone := range []int64{0, 11} {
+			k := newAcrossKit(t, task, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1})
+			k.Expire("events", 2, gone)
+			_, j := k.compare(t, 0)
+			judged := *k.incumbent
+			judged.Model = k.incumbent.Judged
+			want, err := Evaluate(k.before, &judged, k.heldOutEvents(t, gone))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Rows != want.Rows || j.Rows < 80 {
+				t.Errorf("%s: %d rows, want %d", task, j.Rows, want.Rows)
+			}
+			near(t, task+": error of the incumbent", *j.IncumbentError, want.Error(), 1e-2)
+			ours := *k.challenger
+			ours.Model = k.challenger.Judged
+			if want, err = Evaluate(k.trainer.set, &ours, k.heldOutEvents(t, gone)); err != nil {
+				t.Fatal(err)
+			}
+			near(t, task+": error of the challenger", *j.ChallengerError, want.Error(), 1e-2)
+		}
+	}
+}
+
+// A second comparison reads nothing that it knows, and at most so many rows are compared.
+func TestCompareAcrossSetsReadsOnce(t *testing.T) {
+	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
+	other, j := k.compare(t, 25)
+	if j.Rows != 25 {
+		t.Errorf("%d rows, want 25", j.Rows)
+	}
+	read := k.Fetches()
+	var again wire.Judgement
+	if err := k.trainer.compare(&again, k.challenger, k.incumbent, other.baseline(t.Context()), 25); err != nil {
+		t.Fatal(err)
+	}
+	if k.Fetches() != read || *again.IncumbentError != *j.IncumbentError {
+		t.Errorf("%d fetches more, error %v and %v", k.Fetches()-read, *again.IncumbentError, *j.IncumbentError)
+	}
+}
+
+// What the set before refuses, and what is gone, is left out; nothing left is no comparison.
+func TestCompareAcrossSetsWithoutEvents(t *testing.T) {
+	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
+	k.Expire("events", 2, int64(len(k.batches)))
+	if _, j := k.compare(t, 0); j.Compared() || j.NotCompared == "" {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestModelsOfOtherLabelsAreNotComparable(t *testing.T) {
+	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
+	classes := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 400, 85, stagestest.Faults{}))
+	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, classes, arrowio.DefaultLimits()); err == nil {
+		t.Error("a regression is compared with a classification")
+	}
+	early := *k.incumbent
+	early.Judged = nil
+	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, &early, k.before, arrowio.DefaultLimits()); err == nil {
+		t.Error("weights that saw the rows are compared")
+	}
+}
+
+func TestCompareAcrossSetsEndsWithItsContext(t *testing.T) {
+	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
+	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, arrowio.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var j wire.Judgement
+	if err := k.trainer.compare(&j, k.challenger, k.incumbent, other.baseline(ctx), 0); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,61 @@
+package train
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Config says when and how models are made.
+type Config struct {
+	Interval        time.Duration `key:"interval" unit:"duration" doc:"time between two models of trainer run"`
+	MinRows         int64         `key:"min_rows" unit:"rows" doc:"a model is published from this many training rows on"`
+	HeldOutFraction float64       `key:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
+	HeldOutSeed     uint64        `key:"held_out_seed" doc:"seed of the held-out row hash"`
+	EvaluationRows  int           `key:"evaluation_rows" unit:"rows per partition" doc:"held-out rows kept in memory to measure the error: so many of each partition of features, and as many in the sample merged from them"`
+	Intercept       bool          `key:"intercept" doc:"fit an intercept; false is the paper's setting"`
+	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
+	Loss            string        `key:"loss" doc:"squared, from sums of one pass over the rows, or logistic, for classes, from rows kept in memory"`
+	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: the features that may be kept, 4 bytes for each of a row; where they do not fit no model is made"`
+	Promote         Promote       `key:"promote"`
+}
+
+// The rules by which a challenger takes the place of the incumbent.
+const (
+	PromoteBetter           = "better"
+	PromoteBetterAcrossSets = "better_across_sets"
+	PromoteAlways           = "always"
+)
+
+// PromoteRules lists them.
+func PromoteRules() []string { return []string{PromoteBetter, PromoteBetterAcrossSets, PromoteAlways} }
+
+// Promote says when a model that was just trained, the challenger, takes the place of the one in use, the incumbent.
+type Promote struct {
+	Rule   string  `key:"rule" doc:"when a newly trained model takes the place of the one in use: better = when it beats that on the same held-out rows, or when that is of a feature set which is no longer in use; better_across_sets = then too only when it beats it, on the events behind the rows; always"`
+	Margin float64 `key:"margin" doc:"share of the error of the model in use by which the error of the new one has to be lower; 0 = as low is enough; below 0, down to -1, it may be higher by that share"`
+}
+
+// Default is what an empty configuration says.
+func Default() Config {
+	return Config{
+		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
+		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossSquared, RowMemory: 1 << 30,
+		Promote: Promote{Rule: PromoteBetter},
+	}
+}
+
+// hash names what is configured about training and changes models, or which of them are put in use.
+func (c Config) hash() string {
+	c.Interval, c.RowMemory = 0, 0
+	document, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("train: settings do not marshal: %v", err)) // numbers are checked by config
+	}
+	sum := sha256.Sum256(document)
+	return hex.EncodeToString(sum[:])
+}

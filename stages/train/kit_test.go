@@ -1,0 +1,162 @@
+package train
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"go.uber.org/goleak"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+)
+
+var errFault = pipeline.Permanent(errors.New("no way"))
+
+// No goroutine outlives the tests.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// trainConfig is the default with a small minimum of rows.
+func trainConfig() Config {
+	c := Default()
+	c.MinRows = 50
+	return c
+}
+
+// featureSet is what an exploration of the rows finds.
+func featureSet(t testing.TB, task string, batches ...arrow.Record) *wire.FeatureSet {
+	t.Helper()
+	return explored.FeatureSet(t, explored.Events(task), explored.Exploration(), batches...)
+}
+
+// whole has one message of features for each of events.
+const whole = math.MaxInt32
+
+// featureMessages are the messages of partition 2 of features of the events, which are those of partition 2 from offset 0 on,
+// as they stand in the log. Each covers so many rows of its event at most.
+func featureMessages(t testing.TB, set *wire.FeatureSet, batches []arrow.Record, most int) []pipeline.Record {
+	t.Helper()
+	return featuresOf(t, set, 2, 0, batches, most)
+}
+
+// featuresOf are the messages of a partition of features of the events from an offset on.
+func featuresOf(t testing.TB, set *wire.FeatureSet, partition int, offset int64, batches []arrow.Record, most int) []pipeline.Record {
+	t.Helper()
+	var out []pipeline.Record
+	for i, batch := range batches {
+		total := int32(batch.NumRows())
+		for first := int32(0); first < total; first += int32(min(most, int(total))) {
+			part := wire.FeatureBatch{
+				FeatureSetID: set.ID(), SourceTopic: "events", SourcePartition: int32(partition), SourceOffset: offset + int64(i),
+				FirstRow: first, RowCount: int32(min(int64(most), int64(total-first))), SourceRows: total,
+			}
+			out = append(out, pipeline.Record{
+				Topic: "features", Partition: partition, Offset: int64(len(out)), Time: stagestest.Noon,
+				Value: featuresBody(t, set, batch, part), Headers: events.WithHeaders(nil, part.Headers()),
+			})
+		}
+	}
+	return out
+}
+
+// featuresBody is the body of a features message: passthrough and label columns, the row's number in the event, the features.
+func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part wire.FeatureBatch) []byte {
+	t.Helper()
+	transform, enc := events.NewTransformer(set)
+	var rows encoder.Rows
+	slice := batch.NewSlice(int64(part.FirstRow), int64(part.FirstRow+part.RowCount))
+	defer slice.Release()
+	if err := enc.Encode(&rows, slice, nil); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := events.TakeRows(slice, rows.Row[:rows.N], events.OutputColumns(set.Encoder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Release()
+	z := make([]float32, rows.N*transform.Len())
+	transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
+	numbers := array.NewInt32Builder(memory.DefaultAllocator)
+	defer numbers.Release()
+	vectors := array.NewFixedSizeListBuilder(memory.DefaultAllocator, int32(transform.Len()), arrow.PrimitiveTypes.Float32)
+	defer vectors.Release()
+	for i := range rows.N {
+		numbers.Append(part.FirstRow + rows.Row[i])
+		vectors.Append(true)
+		vectors.ValueBuilder().(*array.Float32Builder).AppendValues(z[i*transform.Len():(i+1)*transform.Len()], nil)
+	}
+	columns := append([]arrow.Array{}, kept.Columns()...)
+	columns = append(columns, numbers.NewArray(), vectors.NewArray())
+	defer columns[len(columns)-2].Release()
+	defer columns[len(columns)-1].Release()
+	fields := append(append([]arrow.Field{}, kept.Schema().Fields()...),
+		arrow.Field{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int32},
+		arrow.Field{Name: wire.ColumnFeatures, Type: columns[len(columns)-1].DataType()})
+	body := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows.N))
+	defer body.Release()
+	return stagestest.Message(t, body)
+}
+
+// featurized is one features message, read.
+type featurized struct {
+	part wire.FeatureBatch
+	rows []int32
+	z    []float32
+	body arrow.Record
+}
+
+func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
+	t.Helper()
+	part, err := wire.ParseFeatureHeaders(events.Headers(r.Headers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := stagestest.Decode(t, r.Value)[0]
+	rows, z, err := wire.DecodeFeatures(body, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return featurized{part, rows, z, body}
+}
+
+// train gives the messages to partition 2 of a trainer of three.
+func train(t testing.TB, set *wire.FeatureSet, config Config, messages []pipeline.Record) *Trainer {
+	t.Helper()
+	trainer, err := New(set, config, arrowio.DefaultLimits(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range messages {
+		if err := trainer.Partition(2).Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return trainer
+}
+
+func solve(t testing.TB, trainer *Trainer) *wire.Model {
+	t.Helper()
+	model, err := trainer.Solve(t.Context(), "test", stagestest.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := model.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+func near(t testing.TB, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}

@@ -1,0 +1,64 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
+)
+
+// Fitted is a new model and whether it was promoted.
+type Fitted struct {
+	*wire.Model
+	Current   bool // it is in use now
+	Unchanged bool // it was in use before: no new rows came
+}
+
+// publish judges a model, writes it to its topic and, where it is to be, makes it the one in use. A model that is on the topic
+// already is not written again unless it is promoted: its record says how it stood the first time.
+func (r *Runner) publish(ctx context.Context, model *wire.Model) (*Fitted, error) {
+	if current, ok := r.models.CurrentEntry(); ok && current.ID == model.ID {
+		model.Judgement = nil
+		if current.Model != nil {
+			model.Judgement = current.Model.Judgement
+		}
+		return &Fitted{Model: model, Current: true, Unchanged: true}, nil
+	}
+	judgement, err := r.judge(ctx, model)
+	if err != nil {
+		return nil, fmt.Errorf("judge model %s: %w", model.ID, err)
+	}
+	model.Judgement = judgement
+	fitted := &Fitted{Model: model}
+	if err := r.writeModel(ctx, model); err != nil {
+		return nil, err
+	}
+	if judgement.Verdict.Promoted() {
+		if fitted.Current, err = r.promote(ctx, model); err != nil {
+			return nil, err
+		}
+	}
+	r.Meter.Judged(judgement)
+	defer r.report()
+	return fitted, r.State.RetireModels(ctx, r.Clock())
+}
+
+// writeModel writes the record of a challenger.
+func (r *Runner) writeModel(ctx context.Context, model *wire.Model) error {
+	failpoint.Hit(failpoint.ModelBefore)
+	if _, err := r.models.Find(model.ID); err == nil && !model.Promoted() {
+		return nil
+	}
+	return r.State.PublishModel(ctx, model)
+}
+
+// promote writes the pointer to a model that is on its topic. Where another pointer came between, that one stays.
+func (r *Runner) promote(ctx context.Context, model *wire.Model) (stays bool, err error) {
+	failpoint.Hit(failpoint.ModelBetween)
+	stays, err = r.State.PointModel(ctx, r.models, wire.Current{
+		ID: model.ID, Sequence: model.Sequence, Time: model.TrainedAt, Replaced: model.Judgement.Incumbent,
+	})
+	failpoint.Hit(failpoint.ModelAfter)
+	return stays, err
+}

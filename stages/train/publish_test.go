@@ -1,0 +1,282 @@
+package train
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+func (k *flow) rollback(to string, pin wire.Pin) {
+	k.t.Helper()
+	k.models()
+	if _, err := k.follower.Rollback(k.t.Context(), state.Rollback{To: to, Pin: pin, Time: stagestest.Noon}); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// A challenger that does not beat the model in use is kept with the errors of both, and is not put in use.
+func TestAChallengerThatLosesIsKept(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Promote.Margin = 0.99
+	k.sendRows(0, 0, 400)
+	r := k.runner(k.Broker)
+	counters := k.meter
+	first := k.fit(r)
+	if !first.Current || first.Judgement.Verdict != wire.VerdictFirst || k.inUse().ID != first.ID {
+		t.Fatalf("%+v, in use %+v", first.Judgement, k.inUse())
+	}
+	k.sendRows(0, 400, 600)
+	lost := k.fit(r)
+	if j := lost.Judgement; lost.Current || j.Verdict != wire.VerdictWorse || j.Incumbent != first.ID || !j.Compared() || j.Rows == 0 || j.Margin != 0.99 {
+		t.Errorf("%+v", j)
+	}
+	if k.inUse().ID != first.ID {
+		t.Errorf("in use %+v", k.inUse())
+	}
+	entry, err := k.models().Find(lost.ID)
+	if err != nil || entry.Promoted() || *entry.Model.Judgement.ChallengerError != *lost.Judgement.ChallengerError {
+		t.Errorf("the record of the challenger: %+v, %v", entry, err)
+	}
+	challenges := counters.Activity().Challenges
+	if challenges.Verdicts[wire.VerdictFirst] != 1 || challenges.Verdicts[wire.VerdictWorse] != 1 || counters.Activity().Model.ID != first.ID {
+		t.Errorf("%+v", challenges)
+	}
+
+	// The same rows again: nothing new. Another trainer finds the same: its challenger loses as before, and is not written twice.
+	if _, err := r.Fit(t.Context()); !errors.Is(err, ErrNoNewRows) {
+		t.Errorf("%v", err)
+	}
+	records := len(k.Records(k.topics.Models, 0))
+	if again := k.fit(k.runner(k.Broker)); again.ID != lost.ID || again.Current || len(k.Records(k.topics.Models, 0)) != records {
+		t.Errorf("again %s, %d records more", again.ID, len(k.Records(k.topics.Models, 0))-records)
+	}
+
+	// With an easier rule the same challenger takes its place.
+	k.config.Promote = Promote{Rule: PromoteAlways}
+	if won := k.fit(k.runner(k.Broker)); won.ID != lost.ID || !won.Current || k.inUse().ID != lost.ID || k.inUse().Replaced != first.ID {
+		t.Errorf("%+v, in use %+v", won.Judgement, k.inUse())
+	}
+	if same := k.fit(k.runner(k.Broker)); !same.Unchanged || same.ID != lost.ID || same.Judgement.Verdict != wire.VerdictAlways {
+		t.Errorf("%+v", same)
+	}
+}
+
+// A process that dies between the record of a model and the pointer to it has changed nothing.
+func TestACrashBeforeThePointerChangesNothing(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Promote.Rule = PromoteAlways
+	k.sendRows(0, 0, 400)
+	first := k.fit(k.runner(k.Broker))
+	k.sendRows(0, 400, 600)
+	for _, at := range []int{0, 1, 2} { // before the record, before the pointer, and when that is there and nobody knows
+		k.crash(t, at)
+		if moved := k.inUse().ID != first.ID; moved != (at == 2) {
+			t.Errorf("killed after %d writes, in use is %s", at, k.inUse().ID)
+		}
+	}
+	if m := k.fit(k.runner(k.Broker)); !m.Current || !m.Unchanged || k.inUse().ID != m.ID {
+		t.Errorf("%+v, in use %+v", m, k.inUse())
+	}
+}
+
+// crash is a trainer that dies once so many records are written.
+func (k *flow) crash(t *testing.T, written int) {
+	t.Helper()
+	follower := k.follower
+	defer func() { k.follower = follower }()
+	log := &faultyBroker{Broker: k.Broker}
+	done := 0
+	log.produced = func(string) error {
+		if done++; done == written {
+			return errFault
+		}
+		return nil
+	}
+	log.produce = func(string) error {
+		if written == 0 {
+			return errFault
+		}
+		return nil
+	}
+	k.followOn(log)
+	if _, err := k.runner(log).Fit(t.Context()); !errors.Is(err, errFault) {
+		t.Fatal(err)
+	}
+}
+
+// A rollback holds against what is trained meanwhile, until it is taken off or beaten.
+func TestARollbackHolds(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Promote.Rule = PromoteAlways
+	k.sendRows(0, 0, 400)
+	r := k.runner(k.Broker)
+	first := k.fit(r)
+	k.sendRows(0, 400, 500)
+	second := k.fit(r)
+	k.rollback("", wire.PinHold)
+	if k.inUse().ID != first.ID {
+		t.Fatalf("in use %+v", k.inUse())
+	}
+	k.sendRows(0, 500, 600)
+	third := k.fit(r)
+	if j := third.Judgement; third.Current || j.Verdict != wire.VerdictPinned || !j.Compared() || j.Incumbent != first.ID || k.inUse().ID != first.ID {
+		t.Errorf("%+v, in use %+v", j, k.inUse())
+	}
+	if c := k.meter.Activity(); c.Challenges.Pin != wire.PinHold || c.Model.ID != first.ID {
+		t.Errorf("%+v", c.Challenges)
+	}
+	if _, _, err := k.follower.Unpin(t.Context(), "", stagestest.Noon); err != nil {
+		t.Fatal(err)
+	}
+	k.sendRows(0, 600, 700)
+	if fourth := k.fit(r); !fourth.Current || fourth.Judgement.Incumbent != first.ID || k.meter.Activity().Challenges.Pin != "" {
+		t.Errorf("%+v", fourth.Judgement)
+	}
+
+	// Pinned until beaten, the rule of the day does not matter: it takes a lower error.
+	k.rollback(second.ID, wire.PinBeaten)
+	k.sendRows(0, 700, 900)
+	fifth := k.fit(r)
+	j := fifth.Judgement
+	if beaten := *j.ChallengerError < *j.IncumbentError; fifth.Current != beaten || (j.Verdict == wire.VerdictBetter) != beaten || (k.inUse().ID == second.ID) == beaten {
+		t.Errorf("%+v, in use %+v", j, k.inUse())
+	}
+}
+
+// A rollback that is written while a trainer is about to publish is put back.
+func TestARollbackInTheLastMoment(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Promote.Rule = PromoteAlways
+	k.sendRows(0, 0, 400)
+	r := k.runner(k.Broker)
+	first := k.fit(r)
+	k.sendRows(0, 400, 500)
+	second := k.fit(r)
+	k.sendRows(0, 500, 600)
+	log := &faultyBroker{Broker: k.Broker}
+	byHand := k.follower
+	written := 0
+	log.produce = func(topic string) error {
+		if written++; topic == k.topics.Models && written == 2 { // the pointer
+			_, err := byHand.Rollback(t.Context(), state.Rollback{To: first.ID, Pin: wire.PinHold, Time: stagestest.Noon})
+			return err
+		}
+		return nil
+	}
+	k.followOn(log)
+	late := k.runner(log)
+	third := k.fit(late)
+	if now := k.inUse(); third.Current || third.Judgement.Incumbent != second.ID || now.ID != first.ID || now.Pin != wire.PinHold {
+		t.Errorf("%+v, in use %+v", third, now)
+	}
+	if again := k.fit(late); again.Judgement.Verdict != wire.VerdictPinned || again.ID != third.ID { // the same rows are judged again
+		t.Errorf("%+v", again.Judgement)
+	}
+}
+
+// Of the models that were put in use the newest are kept, unless they are too young to go.
+func TestOldModelsAreRetired(t *testing.T) {
+	for name, c := range map[string]struct {
+		retention time.Duration
+		left      int
+	}{"by number": {-1, 2}, "never too young": {time.Hour, 4}} {
+		t.Run(name, func(t *testing.T) {
+			k := newFlow(t, 1)
+			k.topics.KeepModels, k.topics.FeaturesRetention = 2, c.retention
+			k.config.Promote.Rule = PromoteAlways
+			k.followOn(k.Broker)
+			r := k.runner(k.Broker)
+			var last *Fitted
+			for i := range int64(4) {
+				if i == 2 {
+					r = k.runner(k.Broker) // this one knows the models from the topic
+				}
+				r.Clock = func() time.Time { return stagestest.Noon.Add(time.Duration(i) * time.Second) }
+				k.sendRows(0, i*100, i*100+100)
+				last = k.fit(r)
+			}
+			if left := k.models().Entries(); len(left) != c.left || k.inUse().ID != last.ID {
+				t.Errorf("%d models left, want %d", len(left), c.left)
+			}
+		})
+	}
+}
+
+// Of the models that were not put in use the newest are kept too, and the one in use always is, however old.
+func TestTheModelInUseIsNeverRetired(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Promote.Margin, k.topics.KeepModels, k.topics.FeaturesRetention = 0.99, 2, -1
+	k.followOn(k.Broker)
+	k.sendRows(0, 0, 400)
+	r := k.runner(k.Broker)
+	now := stagestest.Noon
+	r.Clock = func() time.Time { return now }
+	first := k.fit(r)
+	var lost []string
+	for i := range int64(4) {
+		now = now.Add(time.Second)
+		k.sendRows(0, 400+i*100, 500+i*100)
+		lost = append(lost, k.fit(r).ID)
+	}
+	var left []string
+	for _, entry := range k.models().Entries() {
+		left = append(left, entry.ID)
+	}
+	if want := []string{lost[3], lost[2], first.ID}; !slices.Equal(left, want) || k.inUse().ID != first.ID {
+		t.Errorf("left %v, want %v", left, want)
+	}
+	if _, err := k.models().Find(lost[0]); !errors.Is(err, state.ErrNoModel) {
+		t.Error(err)
+	}
+}
+
+// loseSet retires the feature set of a model.
+func (k *flow) loseSet(m *Fitted) {
+	k.produce(k.topics.FeatureSets, 0, pipeline.Record{Key: wire.SetKey("test", m.FeatureSetID)})
+	_, err := k.follower.Wait(k.t.Context(), func(s state.Snapshot) bool {
+		_, there := s.Sets[m.FeatureSetID]
+		return !there
+	})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// What a challenger cannot be compared with does not keep it from being put in use, unless the rule asks for a comparison.
+func TestAnIncumbentThatIsGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule  string
+		other bool // the incumbent is of another set
+		lose  func(k *flow, incumbent *Fitted)
+		want  wire.Verdict
+	}{
+		"its record": {PromoteBetter, false, func(k *flow, m *Fitted) {
+			k.produce(k.topics.Models, 0, pipeline.Record{Key: wire.SetKey("test", m.ID)})
+		}, wire.VerdictUnopposed},
+		"its set":              {PromoteBetter, true, (*flow).loseSet, wire.VerdictNewSet},
+		"its set, across sets": {PromoteBetterAcrossSets, true, (*flow).loseSet, wire.VerdictUnopposed},
+		"the events":           {PromoteBetterAcrossSets, true, func(k *flow, m *Fitted) { k.Expire(k.topics.Events, 0, 100) }, wire.VerdictUnopposed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newFlow(t, 1)
+			k.config.Promote.Rule = c.rule
+			k.sendRows(0, 0, 400)
+			first := k.fit(k.runner(k.Broker))
+			if c.other {
+				k.use(2, 5)
+			}
+			k.sendRows(0, 400, 800)
+			c.lose(k, first)
+			second := k.fit(k.runner(k.Broker))
+			if j := second.Judgement; j.Compared() || j.NotCompared == "" || j.Verdict != c.want || !second.Current || j.Incumbent != first.ID {
+				t.Errorf("%+v", j)
+			}
+		})
+	}
+}

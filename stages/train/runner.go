@@ -1,0 +1,177 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// Runner is the stage: it keeps sums of the features of the current set, makes models and promotes those that hold up against the
+// one before.
+type Runner struct {
+	Broker   pipeline.Broker
+	State    *state.Follower // follows feature sets and models
+	Meter    *meter.Meter
+	Logger   *zap.Logger
+	Clock    func() time.Time
+	Tracer   trace.Tracer // nil = none
+	Pipeline string
+	Group    string // consumer group
+	Topics   topics.Config
+	Config   Config
+	Limits   events.Limits // of events, for comparing models of two feature sets
+
+	trainer  *Trainer     // nil before the first read
+	features []*features  // by partition
+	solved   int64        // rows behind the last model that was judged
+	models   state.Models // when the last model was begun, or after it was published
+	inUse    *wire.Model  // the model in use, as it was loaded last
+	other    *otherSet    // comparison with a model of another feature set; nil while none is needed
+}
+
+// Run makes a model at every interval in which rows came, until ctx ends. One instance at a time trains: the owner
+// of the single partition of explorations in the group of this stage.
+func (r *Runner) Run(ctx context.Context) error {
+	r.reportRowMemory()
+	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations,
+		func(ctx context.Context, _ pipeline.Ownership) error { return endOf(ctx, r.own(ctx)) })
+}
+
+func (r *Runner) own(ctx context.Context) error {
+	r.solved, r.inUse, r.other = 0, nil, nil // another process may have trained meanwhile
+	if err := r.refresh(ctx); err != nil {
+		return endOf(ctx, err)
+	}
+	defer r.Meter.SetModel(nil)
+	defer r.leave()
+	for {
+		model, err := r.Fit(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrTooFewRows), errors.Is(err, ErrNoNewRows):
+			r.Logger.Debug("no model yet", zap.Error(err))
+		case err != nil && pipeline.IsPermanent(err):
+			return err
+		case err != nil:
+			r.Logger.Error("no model could be made", zap.Error(err))
+		default:
+			r.logFitted(model)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(r.Config.Interval):
+		}
+	}
+}
+
+// logFitted logs what became of a model.
+func (r *Runner) logFitted(f *Fitted) {
+	fields := []zap.Field{zap.String("model", f.ID), zap.String("feature_set", f.FeatureSetID),
+		zap.Int64("rows", f.TrainRows), zap.Float64("lambda", f.Model.Model.Lambda)}
+	if j := f.Judgement; j != nil {
+		fields = append(fields, zap.Any("judgement", j))
+	}
+	switch {
+	case f.Unchanged:
+		r.Logger.Info("model unchanged", fields...)
+	case f.Current && f.Judgement.Verdict == wire.VerdictNewSet && f.Judgement.Compared() && *f.Judgement.ChallengerError > *f.Judgement.IncumbentError:
+		r.Logger.Warn("model published, though that of the feature set before was better", fields...)
+	case f.Current:
+		r.Logger.Info("model published", fields...)
+	case f.Judgement.Verdict.Promoted():
+		r.Logger.Warn("model not put in use: another one was made current meanwhile", fields...)
+	default:
+		r.Logger.Info("model not put in use: the one before stays", fields...)
+	}
+}
+
+// ErrNoNewRows says that no row came since the last model.
+var ErrNoNewRows = errors.New("no training rows since the last model")
+
+// Fit reads the features topic to its present end, for the current feature set, makes a model, compares it with the one in use
+// and puts it in its place if it is to be. It waits for a feature set where there is none.
+func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
+	if _, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
+		return nil, fmt.Errorf("read the feature sets: %w", err)
+	}
+	if r.State.Snapshot().CurrentSet() == nil {
+		r.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Pipeline))
+	}
+	now, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
+	if err != nil {
+		return nil, fmt.Errorf("wait for a feature set: %w", err)
+	}
+	if err := r.catchUp(ctx, now.CurrentSet()); err != nil {
+		return nil, err
+	}
+	if err := r.refresh(ctx); err != nil {
+		return nil, err
+	}
+	rows := r.trainer.Rows()
+	if rows > 0 && rows == r.solved {
+		return nil, ErrNoNewRows
+	}
+	defer r.Meter.Worked(meter.StageTrain, time.Now())
+	model, err := r.trainer.Solve(ctx, r.Pipeline, r.Clock())
+	if err != nil {
+		return nil, err
+	}
+	if d := model.Metrics.Descent; d != nil && !d.Converged {
+		r.Logger.Warn("the model did not converge", zap.String("model", model.ID), zap.Int("iterations", d.Iterations),
+			zap.Float64("relative_gradient", d.RelativeGradient))
+	}
+	model.Sequence = now.Current.Sequence // a later exploration may have found the same set again
+	fitted, err := r.publish(ctx, model)
+	if err != nil {
+		return nil, err
+	}
+	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // else it is judged again next time
+		r.solved = rows
+	}
+	return fitted, nil
+}
+
+// refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are known from the start.
+func (r *Runner) refresh(ctx context.Context) error {
+	now, err := r.State.CatchUpModels(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.State.RepairModel(ctx, now.Models); err != nil {
+		return err
+	}
+	r.report()
+	return nil
+}
+
+// report updates what is known of models, and reports the one in use.
+func (r *Runner) report() {
+	r.models = r.State.Snapshot().Models
+	entry, _ := r.models.CurrentEntry()
+	r.Meter.SetModel(entry.Model)
+	var pin wire.Pin
+	if current := r.models.Current; current != nil {
+		pin = current.Pin
+	}
+	r.Meter.SetPin(pin, r.models.TrainedAt())
+}
+
+func endOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

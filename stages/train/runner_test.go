@@ -1,0 +1,177 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+// A model is made at every interval in which rows came; what is reported of the stage ends with it.
+func TestRunMakesAModelAtEveryInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newFlow(t, 2)
+		r := k.runner(k.Broker)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		made := func() int { // and waits for what is under way
+			synctest.Wait()
+			return len(k.models().Entries())
+		}
+		if n := made(); n != 0 {
+			t.Errorf("%d models without rows", n)
+		}
+		k.sendRows(0, 0, 200)
+		k.sendRows(1, 200, 400)
+		if n := made(); n != 0 {
+			t.Errorf("%d models before the interval has passed", n)
+		}
+		for _, want := range []int{1, 1} { // no rows come for the second
+			time.Sleep(r.Config.Interval)
+			if n := made(); n != want {
+				t.Errorf("%d models, want %d", n, want)
+			}
+		}
+		k.sendRows(0, 400, 600)
+		time.Sleep(r.Config.Interval)
+		if n := made(); n != 2 {
+			t.Errorf("%d models after more rows", n)
+		}
+		if now := k.meter.Activity(); now.Model == nil || now.Model.ID != k.inUse().ID || len(k.meter.Partitions(stagestest.Noon)) != 2 {
+			t.Errorf("activity %+v", now)
+		}
+		stop()
+		if err := <-done; err != nil || k.meter.Activity().Model != nil || len(k.meter.Partitions(stagestest.Noon)) != 0 {
+			t.Errorf("%v, activity %+v", err, k.meter.Activity())
+		}
+	})
+}
+
+// What waiting does not fix ends the stage.
+func TestRunEndsWithAPermanentFault(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Loss = "logistic" // of a regression
+	if err := k.runner(k.Broker).Run(t.Context()); !pipeline.IsPermanent(err) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A new set starts new sums; the old model stays until they have enough rows.
+func TestFitFollowsTheSetInUse(t *testing.T) {
+	k := newFlow(t, 2)
+	k.config.MinRows = 300
+	k.sendRows(0, 0, 400)
+	k.sendRows(1, 400, 800)
+	old := k.fit(k.runner(k.Broker))
+	if rangeRows(old.Model) != 800 || len(old.Ranges) != 2 || old.Ranges[1].NextOffset != 20 || !old.Current {
+		t.Errorf("model of %d rows from %+v", rangeRows(old.Model), old.Ranges)
+	}
+	k.use(2, 5)
+	k.sendRows(0, 800, 900)
+	r := k.runner(k.Broker)
+	if _, err := r.Fit(t.Context()); !errors.Is(err, ErrTooFewRows) || k.meter.Totals().Train.Rows != 100 || k.inUse().ID != old.ID {
+		t.Errorf("fit to %d rows: %v; in use %+v", k.meter.Totals().Train.Rows, err, k.inUse())
+	}
+	k.sendRows(1, 900, 1200)
+	model := k.fit(r)
+	if model.FeatureSetID != k.set.ID() || model.FeatureSetID == old.FeatureSetID || rangeRows(model.Model) != 400 || k.inUse().ID != model.ID {
+		t.Errorf("model %s of set %s with %d rows", model.ID, model.FeatureSetID, rangeRows(model.Model))
+	}
+	if j := model.Judgement; j.IncumbentSet != old.FeatureSetID || j.Verdict != wire.VerdictNewSet || !j.Compared() {
+		t.Errorf("%+v", j) // the old model predicts from the events
+	}
+	if c := k.meter.Totals().Train; c.Rows != 400 || c.OtherSet != 40 || c.Duplicate != 0 || c.Undecodable != 0 {
+		t.Errorf("%+v", c)
+	}
+
+	// After a crash the sums are the same, bit for bit.
+	again := k.runner(k.Broker)
+	if same := k.fit(again); same.ID != model.ID || !same.Unchanged {
+		t.Errorf("from the topic %s, before %s", same.ID, model.ID)
+	}
+	if _, err := again.Fit(t.Context()); !errors.Is(err, ErrNoNewRows) {
+		t.Errorf("trained again on the same rows: %v", err)
+	}
+}
+
+// An owner of a partition that lost it writes what it still had in hand: whole messages, and the end of the last one; and one is
+// cut another way.
+func TestFitDropsDuplicates(t *testing.T) {
+	k := newFlow(t, 1)
+	k.sendRows(0, 0, 600)
+	want := k.fit(k.runner(k.Broker))
+	out := k.Records(k.topics.Features, 0)
+	k.produce(k.topics.Features, 0, out[len(out)/2:]...)
+	k.produce(k.topics.Features, 0, out[len(out)-1])
+	rows := k.rows(580, 600)
+	defer rows.Release()
+	k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, 29, []arrow.Record{rows}, 7)[1:]...)
+	got := k.fit(k.runner(k.Broker))
+	if got.ID != want.ID || rangeRows(got.Model) != 600 {
+		t.Errorf("model %s of %d rows, without duplicates %s", got.ID, rangeRows(got.Model), want.ID)
+	}
+	if c := k.meter.Totals().Train; c.Duplicate != 300+20+13 || c.Rows != 600 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What cannot be used is a dead letter, with the message as it was.
+func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
+	k := newFlow(t, 1)
+	k.sendRows(0, 0, 600)
+	topic := k.topics.Features
+	all := k.Records(topic, 0)
+	broken := all[len(all)-1]
+	broken.Value = broken.Value[:len(broken.Value)/2]
+	at := k.produce(topic, 0, broken, pipeline.Record{Value: []byte("what?")})
+	k.sendRows(0, 600, 620)
+	if m := k.fit(k.runner(k.Broker)); rangeRows(m.Model) != 620 {
+		t.Errorf("model of %d rows", rangeRows(m.Model))
+	}
+	if c := k.meter.Totals().Train; c.Undecodable != 2 || c.Rows != 620 {
+		t.Errorf("%+v", c)
+	}
+	deadLetters := k.Records(k.topics.DeadLetters, 0)
+	if len(deadLetters) != 2 || !slices.Equal(deadLetters[0].Value, broken.Value) {
+		t.Fatalf("%d dead letters", len(deadLetters))
+	}
+	for i, reason := range []string{"truncated", "bad_headers"} {
+		deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetters[i].Headers))
+		if err != nil || deadLetter.Offset != at+int64(i) || deadLetter.Topic != topic || deadLetter.Reason != reason || deadLetter.Stage != meter.StageTrain {
+			t.Errorf("%+v, %v", deadLetter, err)
+		}
+	}
+	if n := k.meter.Activity().DeadLetters[meter.Cause{Stage: meter.StageTrain, Reason: "truncated"}]; n != 1 {
+		t.Errorf("%d counted", n)
+	}
+}
+
+// Decoding what the stage wrote gives the model that Fit returned.
+func TestFitWritesTheModel(t *testing.T) {
+	k := newFlow(t, 1)
+	k.sendRows(0, 0, 400)
+	fitted := k.fit(k.runner(k.Broker))
+	entry, ok := k.models().CurrentEntry()
+	if !ok {
+		t.Fatal("no model")
+	}
+	model, err := k.follower.LoadModel(t.Context(), entry)
+	if err != nil || model.ID != fitted.ID || !slices.Equal(model.Model.Theta, fitted.Model.Model.Theta) || model.Pipeline != "test" || model.Sequence != 1 {
+		t.Errorf("%+v, %v", model, err)
+	}
+	if _, err := wire.DecodeModel(arrowio.NewDecoder(arrowio.DefaultLimits()), k.Records(k.topics.Models, 0)[0].Value); err != nil {
+		t.Error(err)
+	}
+}

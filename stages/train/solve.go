@@ -1,0 +1,84 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Solve fits a model to the rows so far. More rows can be added afterwards.
+func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time) (*wire.Model, error) {
+	if t.Rows() < max(1, t.config.MinRows) {
+		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), t.config.MinRows)
+	}
+	all, evaluation, ranges := t.merge()
+	result, err := all.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
+	if err != nil {
+		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
+	}
+	metrics := t.metrics(result, all, evaluation)
+	judged := result.OnFit
+	if judged == result.Model { // no rows were held out, or all were
+		judged = nil
+	} else {
+		t.decode(judged)
+	}
+	t.decode(result.Model)
+	model := &wire.Model{
+		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
+		Label: t.set.Encoder.Label, Metrics: metrics,
+		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
+		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
+		ConfigHash: t.config.hash(), Judged: judged,
+	}
+	if err := model.Validate(); err != nil {
+		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
+	}
+	model.ID = wire.ModelID(model)
+	return model, nil
+}
+
+// merge adds up the partitions in partition order.
+func (t *Trainer) merge() (all dataset, evaluation *training.EvaluationSample, ranges []wire.Range) {
+	all, evaluation = t.newDataset(), t.newEvaluation()
+	for _, p := range t.parts {
+		all.merge(p.data)
+		evaluation.Merge(p.evaluation)
+		if p.any {
+			ranges = append(ranges, p.seen)
+		}
+	}
+	return all, evaluation, ranges
+}
+
+// metrics measures, on held-out rows, the model that was fitted without them.
+func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.EvaluationSample) wire.Metrics {
+	metrics := wire.Metrics{LambdaRule: string(result.Rule), LambdaPath: result.path(), Descent: result.last}
+	if evaluation.Len() == 0 || all.rows() == 0 {
+		return metrics
+	}
+	if t.set.Task != scoring.Regression {
+		errs := evaluation.Classification(result.OnFit, all.majority())
+		metrics.LogLoss = result.logLoss
+		metrics.Misclassification = wire.Measured(errs.Misclassification())
+		metrics.ConstantError = wire.Measured(errs.ConstantError())
+		return metrics
+	}
+	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
+	trainMean, coded := all.fit.OutputMean(), *result.OnFit
+	coded.Intercept = slices.Clone(coded.Intercept)
+	for k, offset := range t.coding.Offset {
+		trainMean[k] += offset - t.fitOffset[k]
+		coded.Intercept[k] += offset - t.fitOffset[k]
+	}
+	errs := evaluation.Regression(&coded, trainMean)
+	metrics.RelativeSquaredError = wire.Measured(errs.RelativeSquaredError())
+	metrics.UnexplainedVariance = wire.Measured(errs.UnexplainedVariance())
+	metrics.ConstantError = wire.Measured(errs.ConstantError())
+	return metrics
+}

@@ -1,0 +1,78 @@
+package training
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestCovariancesAreThoseOfTheRows(t *testing.T) {
+	d := randomTable(3, 400, 50, 3)
+	c, err := d.sums().Covariances()
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := d.features + d.outputs
+	value := func(row, column int) float64 {
+		if column < d.features {
+			return float64(d.z[row*d.features+column])
+		}
+		return float64(d.y[row*d.outputs+column-d.features])
+	}
+	mean := make([]float64, columns)
+	for i := range columns {
+		for row := range d.rows {
+			mean[i] += value(row, i) / float64(d.rows)
+		}
+	}
+	cov := func(i, j int) (sum float64) {
+		for row := range d.rows {
+			sum += (value(row, i) - mean[i]) * (value(row, j) - mean[j]) / float64(d.rows)
+		}
+		return sum
+	}
+	for j := range columns {
+		for i := range j + 1 {
+			size := math.Sqrt(cov(i, i) * cov(j, j))
+			if got := c.Cov(i, j); math.Abs(got-cov(i, j)) > 1e-6*size || c.Cov(j, i) != got {
+				t.Fatalf("covariance of %d and %d is %v, want %v", i, j, got, cov(i, j))
+			}
+		}
+		if off := math.Abs(c.Mean(j) - mean[j]); off > 1e-6*math.Sqrt(cov(j, j)) {
+			t.Fatalf("mean of %d is off by %v", j, off)
+		}
+	}
+}
+
+func TestCovariancesOfInfiniteValuesAreRefused(t *testing.T) {
+	s := NewSums(2, 1)
+	s.Add([]float32{1, float32(math.Inf(1))}, 1, []float32{0})
+	if _, err := s.Covariances(); !errors.Is(err, ErrNotFinite) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWorkersChangeNoBit of sums that are large enough to be shared out.
+func TestWorkersChangeNoBit(t *testing.T) {
+	d := randomTable(5, 1200, 300, 2)
+	want, err := d.sums().Covariances()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{1, 2, 3} {
+		s := NewSums(d.features, d.outputs)
+		s.Workers = workers
+		s.Add(d.z, d.rows, d.y)
+		got, err := s.Covariances()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range d.features + d.outputs {
+			for i := range j + 1 {
+				if got.Cov(i, j) != want.Cov(i, j) {
+					t.Fatalf("%d workers: covariance of %d and %d differs", workers, i, j)
+				}
+			}
+		}
+	}
+}
