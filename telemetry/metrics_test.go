@@ -26,6 +26,8 @@ func everything(t *testing.T) *process {
 		b.settings.Exploration.Seed = seed + 1
 		p := b.run(nil, meter.Stages()...)
 		p.until("a feature set", is(float64(seed+1), "eerf_feature_set_sequence"))
+		// Of the first set: all rows may be mapped by it before the second one is there.
+		p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 		p.stop()
 	}
 	b.settings.Exploration.Seed, b.fetchBytes = 3, 1 // a message at a time
@@ -33,7 +35,6 @@ func everything(t *testing.T) *process {
 	p := b.run(g.before, meter.Stages()...)
 	t.Cleanup(func() { g.set(true) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
-	p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 	b.fill(4) // mapped by the second set, so that a model of it is compared with that of the first
 	p.until("a comparison of models", func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found })
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"].GetMetric()) == partitions })
