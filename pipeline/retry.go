@@ -41,3 +41,11 @@ func Try(ctx context.Context, log *zap.Logger, what string, op func() error) err
 	_, err := Retry(ctx, log, what, func() (struct{}, error) { return struct{}{}, op() })
 	return err
 }
+
+// EndOf is the result of work that ctx bounds: an error that only says that ctx has ended is none.
+func EndOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
@@ -232,7 +233,7 @@ func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 	f.t.Helper()
 	var found []deadLetter
 	for _, rec := range f.all(f.settings.Topics.DeadLetters, partition) {
-		d, err := wire.ParseDeadLetterHeaders(headers(rec))
+		d, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
 		if err != nil {
 			f.t.Fatalf("dead letter %d: %v", rec.Offset, err)
 		}
@@ -241,14 +242,6 @@ func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 		}
 	}
 	return found
-}
-
-func headers(rec pipeline.Record) []wire.Header {
-	var list []wire.Header
-	for _, h := range rec.Headers {
-		list = append(list, wire.Header{Key: h.Key, Value: h.Value})
-	}
-	return list
 }
 
 // featurized is a message of the features topic as a reader sees it.
@@ -264,7 +257,7 @@ func (f *flow) features(partition int) []featurized {
 	var found []featurized
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	for _, rec := range f.all(f.settings.Topics.Features, partition) {
-		part, err := wire.ParseFeatureHeaders(headers(rec))
+		part, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
 		if err != nil {
 			f.t.Fatalf("features message %d: %v", rec.Offset, err)
 		}
@@ -297,7 +290,7 @@ func (f *flow) featurizedUpTo(partition int, next int64) {
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}
-		part, err := wire.ParseFeatureHeaders(headers(fetched.Records[len(fetched.Records)-1]))
+		part, err := wire.ParseFeatureHeaders(events.Headers(fetched.Records[len(fetched.Records)-1].Headers))
 		return err == nil && part.Last() && part.SourceOffset+1 >= next
 	})
 }

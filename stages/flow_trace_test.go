@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
 const (
@@ -20,16 +21,6 @@ const (
 	traceParent = "00-" + traceID + "-00f067aa0ba902b7-01"
 	notSampled  = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
 )
-
-// header is the last one with the key, empty where there is none.
-func header(rec pipeline.Record, key string) string {
-	for i := len(rec.Headers) - 1; i >= 0; i-- {
-		if rec.Headers[i].Key == key {
-			return string(rec.Headers[i].Value)
-		}
-	}
-	return ""
-}
 
 // One trace goes from an event through its features into the model; one whose beginner did not want it leaves no span.
 func TestFlowATraceGoesFromEventToModel(t *testing.T) {
@@ -73,16 +64,17 @@ func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 		t.Errorf("no span says why a message was refused: %v", slices.Collect(maps.Keys(names)))
 	}
 	for _, out := range f.features(0) {
-		parent := header(out.record, "traceparent")
 		switch out.SourceOffset {
 		case at:
+			parent := stagestest.Header(t, out.record, "traceparent")
 			if want := "00-" + traceID + "-" + mapped.SpanContext.SpanID().String() + "-01"; parent != want {
 				t.Errorf("traceparent %q, want %q", parent, want)
 			}
-			if header(out.record, "tracestate") != "vendor=x" || header(out.record, "mine") != "1" {
+			if stagestest.Header(t, out.record, "tracestate") != "vendor=x" || stagestest.Header(t, out.record, "mine") != "1" {
 				t.Errorf("headers %v", out.record.Headers)
 			}
 		case at + 1:
+			parent := stagestest.Header(t, out.record, "traceparent")
 			if !strings.HasPrefix(parent, notSampled[:35]) || !strings.HasSuffix(parent, "-00") {
 				t.Errorf("traceparent %q of a trace that is not wanted", parent)
 			}

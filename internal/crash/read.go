@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
@@ -29,7 +30,7 @@ func (r *run) features(ctx context.Context, partition int) ([]feature, error) {
 	}
 	var found []feature
 	err = r.read(ctx, topic, partition, func(rec pipeline.Record) error {
-		at, err := wire.ParseFeatureHeaders(headers(rec))
+		at, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
 		found = append(found, feature{at, rec})
 		return err
 	})
@@ -51,7 +52,7 @@ func (r *run) letters(ctx context.Context, partition int) ([]letter, error) {
 	var found []letter
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	err := r.read(ctx, r.loaded.Stages.Topics.DeadLetters, partition, func(rec pipeline.Record) error {
-		header, err := wire.ParseDeadLetterHeaders(headers(rec))
+		header, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
 		if err != nil {
 			return err
 		}
@@ -195,12 +196,4 @@ func (r *run) read(ctx context.Context, topic string, partition int, apply func(
 		return fmt.Errorf("read %s/%d: %w", topic, partition, err)
 	}
 	return nil
-}
-
-func headers(rec pipeline.Record) []wire.Header {
-	list := make([]wire.Header, len(rec.Headers))
-	for i, h := range rec.Headers {
-		list[i] = wire.Header{Key: h.Key, Value: h.Value}
-	}
-	return list
 }

@@ -59,11 +59,7 @@ type refusal struct {
 // Run plans until ctx ends.
 func (p *Planner) Run(ctx context.Context) error {
 	return p.Log.Broker.Own(ctx, p.Group, p.Log.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
-		err := p.run(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		return err
+		return pipeline.EndOf(ctx, p.run(ctx))
 	})
 }
 

@@ -55,7 +55,7 @@ func (l *modelLoader) run(ctx context.Context) error {
 			err = l.resolve(ctx, now.Models)
 		}
 		if err != nil {
-			return endOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
+			return pipeline.EndOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
 		}
 	}
 }

@@ -52,17 +52,17 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoader) error {
 	logger := r.Logger.With(zap.Int("partition", o.Partition))
 	if err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Features, r.Topics.DeadLetters); err != nil {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	if _, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	if models.wait(ctx); ctx.Err() != nil {
 		return nil
 	}
 	p := newPartition(r, o, models, logger)
 	if err := p.resume(ctx); err != nil {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	failpoint.Hit(failpoint.ResumeAfter)
 	logger.Info("featurizing", zap.Int64("next_offset", p.next), zap.Int32("next_row", p.nextRow))
@@ -71,13 +71,6 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoa
 	err := pipeline.RunPartition(ctx, r.Broker, logger, r.Topics.Events, o.Partition, r.DrainTimeout, p)
 	if err != nil && ctx.Err() != nil { // the output is valid, only incomplete
 		r.Meter.LeftUndone(logger, meter.StageFeaturize, o.Partition, err)
-		return nil
-	}
-	return err
-}
-
-func endOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
 		return nil
 	}
 	return err

@@ -176,7 +176,6 @@ var errNoRows = errors.New("no row was scored: the rows have no labels, or none 
 
 // finish selects and publishes the set, or abandons the exploration.
 func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
-	defer r.Meter.SetRound(0, 0)
 	began := time.Now()
 	set, err := r.selectSet(ctx, spec, checkpoints)
 	r.Meter.Worked(meter.StageSelect, began) // known before the set is

@@ -36,13 +36,13 @@ type sampleReader struct {
 
 // read returns the rows that the checkpoints count, in partition order. A [disagreement] says whose samples cannot be used.
 func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sample, error) {
-	sample := NewSample(spec)
+	sample, hash := NewSample(spec), spec.Hash()
 	for _, part := range spec.Partitions {
 		c := checkpoints[part.Partition]
 		if c == nil || c.Samples.Rows == 0 {
 			continue
 		}
-		rows, err := r.partition(ctx, spec, c)
+		rows, err := r.partition(ctx, spec, hash, c)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func appendRows(sample *scoring.Sample, rows *wire.Samples) {
 
 // partition reads what a checkpoint counts: each ordinal below its next one once, whatever the order in which owners of the
 // partition, also those that had lost it, wrote them.
-func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, c *wire.Checkpoint) (*wire.Samples, error) {
+func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash string, c *wire.Checkpoint) (*wire.Samples, error) {
 	refuse := func(format string, args ...any) error {
 		return &disagreement{partition: c.Partition, attempt: c.Attempt, reason: fmt.Sprintf(format, args...)}
 	}
@@ -82,7 +82,7 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, c *wire.C
 			return nil
 		},
 	})
-	decoder, key, hash := arrowio.NewDecoder(r.limits), wire.CheckpointKey(spec.Exploration), spec.Hash()
+	decoder, key := arrowio.NewDecoder(r.limits), wire.CheckpointKey(spec.Exploration)
 	for record, err := range reader.Records(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("read the samples of partition %d: %w", c.Partition, err)

@@ -17,24 +17,16 @@ func followed(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic s
 	r := pipeline.NewReader(log, logger, topic, partition, pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.Forever})
 	_, _, err := r.Begin(ctx)
 	if err != nil {
-		return endOf(ctx, fmt.Errorf("follow %s/%d: %w", topic, partition, err))
+		return pipeline.EndOf(ctx, fmt.Errorf("follow %s/%d: %w", topic, partition, err))
 	}
 	apply(nil, r.NextOffset(), r.CaughtUp())
 	for fetched, err := range r.Fetches(ctx) {
 		if err != nil {
-			return endOf(ctx, fmt.Errorf("follow %s/%d: %w", topic, partition, err))
+			return pipeline.EndOf(ctx, fmt.Errorf("follow %s/%d: %w", topic, partition, err))
 		}
 		apply(fetched.Records, fetched.NextOffset, r.CaughtUp())
 	}
 	return nil
-}
-
-// endOf turns an error that only says that ctx ended into nil.
-func endOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // decoded is what a record changes; nil = nothing.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -84,16 +83,7 @@ func (p *partition) guard(ctx context.Context) error {
 	if !p.core.Closed() {
 		return nil
 	}
-	reader := p.scoresReader(pipeline.Forever)
-	for fetched, err := range reader.Fetches(ctx) {
-		if err == nil {
-			err = p.lookAt(ctx, fetched)
-		}
-		if err != nil {
-			return endOf(ctx, err)
-		}
-	}
-	return nil
+	return pipeline.EndOf(ctx, p.lookUntil(ctx, pipeline.Forever))
 }
 
 // lookWhileIdle does for an open partition that receives no rows what guard does for a closed one, at most once in a
@@ -103,30 +93,30 @@ func (p *partition) lookWhileIdle(ctx context.Context) error {
 		return nil
 	}
 	p.scores.lookedAt = p.Clock()
-	reader := p.scoresReader(pipeline.PresentEnd)
-	for {
-		fetched, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = p.lookAt(ctx, fetched)
-		}
-		if err != nil {
-			return fmt.Errorf("watch checkpoints of partition %d: %w", p.part.Partition, err)
-		}
+	if err := p.lookUntil(ctx, pipeline.PresentEnd); err != nil {
+		return fmt.Errorf("watch checkpoints of partition %d: %w", p.part.Partition, err)
 	}
+	return nil
 }
 
-// scoresReader reads what stands behind the last checkpoint. Where the topic has lost its end, so has the checkpoint.
-func (p *partition) scoresReader(until int64) *pipeline.Reader {
-	return pipeline.NewReader(p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
+// lookUntil looks at what stands behind the last checkpoint. Where the topic has lost its end, so has the checkpoint.
+func (p *partition) lookUntil(ctx context.Context, until int64) error {
+	reader := pipeline.NewReader(p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
 		From: p.scores.next, Until: until, OnGap: func(g pipeline.Gap) error {
 			g.Log(p.logger)
 			p.scores.shadowed = p.scores.shadowed || g.Kind == pipeline.GapTruncated
 			return nil
 		},
 	})
+	for fetched, err := range reader.Fetches(ctx) {
+		if err == nil {
+			err = p.lookAt(ctx, fetched)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lookAt looks at what stands on the topic behind the last checkpoint, and writes that again should an owner that

@@ -53,10 +53,10 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 	logger := r.Logger.With(zap.Int("partition", o.Partition))
 	err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Scores, r.Topics.Samples, r.Topics.DeadLetters)
 	if err != nil {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	if _, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	if err := r.retire(ctx, logger, o.Partition); err != nil { // what an earlier owner left
 		return err
@@ -64,7 +64,7 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 	for {
 		now, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.Running() != nil })
 		if err != nil {
-			return endOf(ctx, err)
+			return pipeline.EndOf(ctx, err)
 		}
 		// Returns once that exploration does not run any more: two planners may give one sequence number twice.
 		if err := r.explore(ctx, logger, now.Running(), o); err != nil {
@@ -88,7 +88,7 @@ func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spe
 		})
 		stop()
 	}()
-	if err := r.takePart(running, logger, spec, o); err != nil {
+	if err := r.takePart(running, logger, spec, hash, o); err != nil {
 		return err
 	}
 	<-running.Done()
@@ -100,7 +100,7 @@ func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spe
 
 // takePart reads the partition's share of the exploration, again where its samples are refused, and keeps its last checkpoint
 // the newest until ctx ends.
-func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o pipeline.Ownership) error {
+func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Spec, hash string, o pipeline.Ownership) error {
 	part, ok := spec.Partition(int32(o.Partition))
 	if !ok || part.Empty() { // nothing to read or write
 		return nil
@@ -110,11 +110,10 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 			zap.String("kernel", scoring.Arithmetic()), zap.String("spec_kernel", spec.Arithmetic))
 		return nil
 	}
-	hash := spec.Hash()
 	for attempt := 0; ctx.Err() == nil; {
 		p := &partition{Runner: r, spec: spec, specHash: hash, part: part, logger: logger, commit: o.Commit}
 		if err := p.restore(ctx, attempt); err != nil {
-			return endOf(ctx, err)
+			return pipeline.EndOf(ctx, err)
 		}
 		err := p.run(ctx)
 		if err != nil && ctx.Err() != nil { // the checkpoint that is there is valid, only older
@@ -132,7 +131,7 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 		case errors.Is(err, errOvertaken):
 			logger.Warn("another owner is further along, continuing from its checkpoint")
 		default:
-			return endOf(ctx, wrap(err, o.Partition))
+			return pipeline.EndOf(ctx, wrap(err, o.Partition))
 		}
 	}
 	return nil
@@ -163,10 +162,10 @@ func (r *Runner) sharedBank(spec *wire.Spec) *scoring.Bank {
 func (r *Runner) retire(ctx context.Context, logger *zap.Logger, partition int) error {
 	over, err := r.finished(ctx, logger, partition)
 	if err != nil || len(over) == 0 {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	failpoint.Hit(failpoint.RetireBefore)
-	return endOf(ctx, pipeline.Try(ctx, logger, "tombstone checkpoints", func() error {
+	return pipeline.EndOf(ctx, pipeline.Try(ctx, logger, "tombstone checkpoints", func() error {
 		_, err := r.Broker.Produce(ctx, r.Topics.Scores, partition, over)
 		return err
 	}))
@@ -205,10 +204,3 @@ func (r *Runner) isOver(key []byte) bool {
 
 // decoder decodes records of the scores topic.
 func (r *Runner) decoder() *arrowio.Decoder { return arrowio.NewDecoder(r.State.Limits()) }
-
-func endOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}

@@ -45,13 +45,13 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context) error {
 	r.reportRowMemory()
 	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations,
-		func(ctx context.Context, _ pipeline.Ownership) error { return endOf(ctx, r.own(ctx)) })
+		func(ctx context.Context, _ pipeline.Ownership) error { return pipeline.EndOf(ctx, r.own(ctx)) })
 }
 
 func (r *Runner) own(ctx context.Context) error {
 	r.solved, r.inUse, r.other = 0, nil, nil // another process may have trained meanwhile
 	if err := r.refresh(ctx); err != nil {
-		return endOf(ctx, err)
+		return pipeline.EndOf(ctx, err)
 	}
 	defer r.Meter.SetModel(nil)
 	defer r.leave()
@@ -167,11 +167,4 @@ func (r *Runner) report() {
 		pin = current.Pin
 	}
 	r.Meter.SetPin(pin, r.models.TrainedAt())
-}
-
-func endOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
