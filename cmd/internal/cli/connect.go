@@ -35,10 +35,9 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 		return err
 	}
 	defer end()
-	unlink := context.AfterFunc(c.Context(), func() {
+	defer whenStopped(c.Context(), func() {
 		runtime.Logger.Info("told to stop, work in hand is finished", zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
-	})
-	defer unlink()
+	})()
 	ended := runUntilStopped(c.Context(), shutdownBound(loaded), func(ctx context.Context) error {
 		return runtime.Run(ctx, names...)
 	})

@@ -70,7 +70,7 @@ func serve(ctx context.Context, plan config.MemoryPlan, service Service, mounts 
 		return nil, err
 	}
 	logger.Info("health, metrics and configuration are served", zap.String("address", server.Addr()))
-	unlink := context.AfterFunc(ctx, server.Stopping)
+	unlink := whenStopped(ctx, server.Stopping)
 	return func() {
 		unlink()
 		server.Close()

@@ -40,6 +40,21 @@ func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.
 	}
 }
 
+// whenStopped calls do once ctx has ended. The function that it returns calls that off, and waits where do already runs, so
+// that nothing of it outlives the command.
+func whenStopped(ctx context.Context, do func()) (end func()) {
+	done := make(chan struct{})
+	unlink := context.AfterFunc(ctx, func() {
+		defer close(done)
+		do()
+	})
+	return func() {
+		if !unlink() {
+			<-done
+		}
+	}
+}
+
 // within calls do and waits for it, but no longer than that.
 func within(limit time.Duration, do func()) {
 	done := make(chan struct{})

@@ -61,3 +61,25 @@ func TestUnfinishedWorkHasAnExitCodeOfItsOwn(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, text)
 	}
 }
+
+func TestWhatIsDoneAtAStopIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		done := false // a race, and a report of the race detector, where it is not waited for
+		end := whenStopped(ctx, func() {
+			time.Sleep(time.Second) // of the bubble's clock
+			done = true
+		})
+		stop()
+		synctest.Wait()
+		if end(); !done {
+			t.Error("the command ended before")
+		}
+	})
+	called := false
+	ctx, stop := context.WithCancel(t.Context())
+	whenStopped(ctx, func() { called = true })()
+	if stop(); called {
+		t.Error("it ran after it was called off")
+	}
+}
