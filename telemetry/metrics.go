@@ -139,6 +139,13 @@ var metrics = []metric{
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(g.Joins) })},
 	{"owned_partitions", gauge, "", "stage", "Partitions assigned to the process.",
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(len(g.Partitions)) })},
+	{"stage_stands_aside", gauge, "", "stage",
+		"1 while a stage that scores or selects has given up what it owned, since the exploration is for another numeric kernel than the process has; `/readyz` and the log say which.",
+		func(r *reading, out output) {
+			for stage, why := range r.Activity.Aside {
+				out.value(truth(why != ""), stage)
+			}
+		}},
 	{"broker_requests_total", counter, "", "operation outcome",
 		"Requests to the brokers: `ok`, `refused` (asking again would not help) or `retried`.",
 		func(r *reading, out output) {

@@ -353,7 +353,7 @@ func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 	})
 }
 
-// An abandoned exploration is planned anew after a while, also on the same rows; one that this kernel does not run at once.
+// An abandoned exploration is planned anew after a while, also on the same rows; one that this kernel does not run, when nobody works on it.
 func TestPlannerPlansAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
@@ -371,6 +371,31 @@ func TestPlannerPlansAnew(t *testing.T) {
 		}
 		r.publish(*second, func(s *wire.Spec) { s.Arithmetic, s.Exploration = "abacus", "test.2.other" })
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || third.LabelledRows() != 150 || !strings.Contains(third.Reason, "numeric kernel abacus") {
+			t.Errorf("%+v", third)
+		}
+	})
+}
+
+// An exploration that this kernel does not run is left to others as long as they save scores or choose features.
+func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 2, nil)
+		r.send(0, 150, noFaults)
+		r.start()
+		first := r.spec(1)
+		r.publish(*first, func(s *wire.Spec) { s.Arithmetic, s.Sequence, s.Exploration = "abacus", 2, "test.2.other" })
+		for minute := range 10 {
+			if minute%2 == 0 {
+				pipelinetest.Produce(t, r.Broker, "scores", 1, pipeline.Record{Key: []byte("test.2.other"), Value: []byte("a checkpoint")})
+			} else if err := r.State.PublishProgress(t.Context(), &wire.Progress{Exploration: "test.2.other", Sequence: 2, Round: minute, Rounds: 10}); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(time.Minute)
+			if now := r.State.Snapshot(); now.Sequence() != 2 {
+				t.Fatalf("minute %d: planned again, though others work: %+v", minute, now.Spec)
+			}
+		}
+		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "nobody works on the running exploration") {
 			t.Errorf("%+v", third)
 		}
 	})
