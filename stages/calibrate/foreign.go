@@ -12,7 +12,8 @@ import (
 )
 
 // foreignPatience is how long an exploration that this process cannot compute may give no sign of life before it is planned again:
-// some times what the partitions of a worker that stood aside need to go to another, and longer than workers go without a checkpoint.
+// several times what the partitions of a worker that stands aside need to come to another, and longer than workers go without a
+// checkpoint.
 const foreignPatience = 2 * time.Minute
 
 // foreign is what is known of a running exploration of another numeric kernel.
@@ -20,7 +21,7 @@ type foreign struct {
 	exploration string
 	signs       signs
 	since       time.Time // when they changed last, of this process's clock
-	lookedAt    time.Time
+	lookedAt    time.Time // for signs
 }
 
 // signs of life of an exploration.
@@ -43,6 +44,7 @@ func (p *Planner) forsaken(ctx context.Context, now state.Snapshot) *trigger {
 		seen, err := p.Log.signsOfLife(ctx, now)
 		if err != nil {
 			p.Log.Logger.Warn("offsets of scores not known", zap.Error(err))
+			p.foreign.exploration = "" // nobody can work without brokers: they have their time once these are back
 			return nil
 		}
 		if p.foreign.exploration != spec.Exploration || p.foreign.signs != seen {

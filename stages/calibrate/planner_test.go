@@ -34,6 +34,7 @@ type room struct {
 	stop    func() error
 	reads   atomic.Int64           // fetches of events
 	reading atomic.Pointer[func()] // called once, by the next of them
+	away    atomic.Bool            // offsets are not told
 	after   atomic.Int64           // on the clock, since noon
 	seed    uint64                 // of the rows sent last
 	request int
@@ -51,6 +52,13 @@ func (c counted) Fetch(ctx context.Context, topic string, partition int, offset 
 		(*do)()
 	}
 	return c.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+func (c counted) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	if c.room.away.Load() {
+		return 0, 0, errors.New("away")
+	}
+	return c.Broker.Offsets(ctx, topic, partition)
 }
 
 // newRoom has the topics of so many partitions of events. The sample rate is auto.
@@ -394,6 +402,13 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 			if now := r.State.Snapshot(); now.Sequence() != 2 {
 				t.Fatalf("minute %d: planned again, though others work: %+v", minute, now.Spec)
 			}
+		}
+		<-time.After(time.Minute)
+		r.away.Store(true)
+		<-time.After(10 * time.Minute) // no brokers, no signs
+		r.away.Store(false)
+		if now := r.still(); now.Sequence() != 2 {
+			t.Errorf("planned again as soon as the brokers are back: %+v", now.Spec)
 		}
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "nobody works on the running exploration") {
 			t.Errorf("%+v", third)
