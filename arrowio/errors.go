@@ -49,6 +49,15 @@ func Reason(err error) string {
 	return ""
 }
 
+// Reasons returns the words of [Reason], in a fixed order.
+func Reasons() []string {
+	words := make([]string, len(reasons))
+	for i, r := range reasons {
+		words[i] = r.word
+	}
+	return words
+}
+
 func tooLarge(format string, args ...any) error    { return wrap(ErrTooLarge, format, args...) }
 func notArrow(format string, args ...any) error    { return wrap(ErrNotArrow, format, args...) }
 func truncated(format string, args ...any) error   { return wrap(ErrTruncated, format, args...) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/train"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -43,6 +44,7 @@ func (k *checker) exploration() {
 		froms = append(froms, string(from))
 	}
 	k.oneOf(string(c.From), "exploration.from", froms...)
+	k.oneOf(string(c.Kernel), "exploration.kernel", string(calibrate.KernelAuto), string(calibrate.KernelPlain))
 	k.rule(c.Window >= 1, "exploration.window", "want 1 or more")
 	k.rule(c.WindowBytes >= 1, "exploration.window_bytes", "want 1 byte or more")
 	k.rule(0 <= c.SampleRate && c.SampleRate <= 1, "exploration.sample_rate", "want auto, or above 0 and at most 1")

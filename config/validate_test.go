@@ -92,6 +92,7 @@ func TestRules(t *testing.T) {
 		{"no features", func(c *Config) { c.Stages.Exploration.Features = 0 }, "exploration.features", "1 or more"},
 		{"negative candidates", func(c *Config) { c.Stages.Exploration.Candidates = -1 }, "exploration.candidates", "ten times"},
 		{"M above M0", func(c *Config) { c.Stages.Exploration.Candidates = 499 }, "exploration.features", "at most exploration.candidates (499)"},
+		{"unknown kernel", func(c *Config) { c.Stages.Exploration.Kernel = "fast" }, "exploration.kernel", "auto, plain"},
 		{"unknown part of the log", func(c *Config) { c.Stages.Exploration.From = "noon" }, "exploration.from", "recent, earliest, next"},
 		{"no window", func(c *Config) { c.Stages.Exploration.Window = 0 }, "exploration.window", "1 or more"},
 		{"no bytes in the window", func(c *Config) { c.Stages.Exploration.WindowBytes = 0 }, "exploration.window_bytes", "1 byte or more"},

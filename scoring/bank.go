@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/eerf-stream/eerf/internal/simd"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
 // Arithmetic returns the name of the arithmetic in use: how the kernels of this processor and build round. Sums made in
 // different ones differ in their last bits and are not to be mixed; one name gives the same bits everywhere.
 func Arithmetic() string { return kernel.Name() }
+
+// LimitToPlain makes this process compute in plain Go, whatever its processor offers: [Arithmetic] is then the one that every process
+// can have, and all that it computes takes many times as long. It is for the start of a process, before anything computes.
+func LimitToPlain() { simd.Limit(simd.None) }
 
 // BankOptions say what a bank may take. They change no bit of the sums.
 type BankOptions struct {

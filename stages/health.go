@@ -29,7 +29,7 @@ type Condition struct {
 // Conditions reports whether the broker answers, the topics are there, the groups of the stages are joined,
 // whether or not they give the process a partition, and the feature set is there that the stage featurize needs. A group that
 // was joined may be without this process for as long as joining it again takes, at most for rejoin: another process that
-// comes or goes is no fault of this one. How far the stages have come is not among the conditions.
+// comes or goes is no fault of this one. A stage that stands aside, as the process cannot compute the exploration, says so. How far the stages have come is not among the conditions.
 func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
 	conditions := p.brokerConditions(ctx)
 	for _, stage := range stages {
@@ -68,7 +68,9 @@ func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
 	condition := Condition{Name: "group " + stage}
 	group, ok := p.Groups()[stage]
 	away := time.Since(group.Since).Round(time.Millisecond)
-	switch {
+	switch aside := p.Meter.Activity().Aside[stage]; {
+	case aside != "":
+		condition.Detail = aside
 	case !ok:
 		condition.Detail = "not started: it waits for the topics, or has ended"
 	case group.Joined:

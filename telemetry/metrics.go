@@ -1,18 +1,21 @@
 package telemetry
 
 import (
+	"maps"
 	"strconv"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // metrics is the table. The test of this package with -update writes from it what docs/operations.md and testdata say.
 var metrics = []metric{
-	// What was handled, by stage. What is counted is there from the start, at 0.
+	// What was handled, by stage. What is counted is there from the start, at 0, with every combination of labels: else the first of a kind would have no
+	// rate, as Prometheus sees a counter grow only from where it was before.
 	{"rows_total", counter, "", "stage outcome",
 		"Rows, by what became of them; each has one outcome in a stage. Calibrate: `read`; subsample: `scored`, `not_sampled`, `unlabelled`, `rejected`; featurize: `featurized`, `rejected`; train: `trained`, `unlabelled`, `duplicate`.",
 		func(r *reading, out output) {
@@ -90,7 +93,14 @@ var metrics = []metric{
 	{"dead_letters_total", counter, "", "stage reason",
 		"Dead letters sent: refused messages, and messages with rejected rows (by the reason of the first).",
 		func(r *reading, out output) {
-			for cause, n := range r.Activity.DeadLetters {
+			sent := map[meter.Cause]int64{}
+			for _, stage := range meter.Stages() {
+				for _, reason := range deadletter.Reasons(stage) {
+					sent[meter.Cause{Stage: stage, Reason: reason}] = 0
+				}
+			}
+			maps.Copy(sent, r.Activity.DeadLetters)
+			for cause, n := range sent {
 				out.count(n, cause.Stage, cause.Reason)
 			}
 		}},
@@ -139,6 +149,13 @@ var metrics = []metric{
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(g.Joins) })},
 	{"owned_partitions", gauge, "", "stage", "Partitions assigned to the process.",
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(len(g.Partitions)) })},
+	{"stage_stands_aside", gauge, "", "stage",
+		"1 while a stage that scores or selects has given up what it owned, since the exploration is for another numeric kernel than the process has; `/readyz` and the log say which.",
+		func(r *reading, out output) {
+			for stage, why := range r.Activity.Aside {
+				out.value(truth(why != ""), stage)
+			}
+		}},
 	{"broker_requests_total", counter, "", "operation outcome",
 		"Requests to the brokers: `ok`, `refused` (asking again would not help) or `retried`.",
 		func(r *reading, out output) {

@@ -20,6 +20,11 @@ const (
 	LabelOutOfBounds = "label_out_of_bounds"
 )
 
+// RejectionReasons returns them all.
+func RejectionReasons() []string {
+	return []string{NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
+}
+
 // Rejection is a row that cannot be used.
 type Rejection struct {
 	// Row is the row's number within the record.

@@ -1,5 +1,6 @@
 // Package simd says which vector instructions this process may use. It decides once, at start, from what the
 // processor and the operating system offer; kernels dispatch on [Best].
+// [Limit] takes instructions away again, in a process that is to compute as others do.
 //
 // The build tag noasm takes all assembly out of the build. GODEBUG=cpu.avx512f=off and cpu.avx2=off, read by
 // golang.org/x/sys/cpu, take the instructions away from a built program: tests run every kernel on one machine so.

@@ -6,6 +6,9 @@ import "golang.org/x/sys/cpu"
 
 var best = detect()
 
+// Limit makes [Best] return no more than a level. It is for the start of a process, before anything computes.
+func Limit(level Level) { best = min(best, level) }
+
 func detect() Level {
 	switch {
 	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:

@@ -38,6 +38,7 @@ type Config struct {
 	MinRows     int64     `key:"min_rows" json:",omitempty" unit:"rows" doc:"labelled rows in the log from which on an exploration is planned"`
 
 	CalibrationRows int64         `key:"calibration_rows" unit:"rows per partition" doc:"rows from which encoder and bandwidth are learned"`
+	Kernel          Kernel        `key:"kernel" json:",omitempty" doc:"arithmetic of the processes that plan, score and select: auto = the fastest that the processor has; plain = plain Go, which processes on processors of different kinds have in common, and which takes some twenty times as long"`
 	Every           time.Duration `key:"every" json:",omitempty" unit:"duration" doc:"start a new exploration this long after the last plan; 0 = never by time"`
 	EveryOffsets    int64         `key:"every_offsets" json:",omitempty" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond where the last one stopped to read; 0 = never by offsets"`
 }
@@ -49,9 +50,18 @@ func Default() Config {
 		Features: 500, Criterion: scoring.Residual, Rounds: scoring.DefaultRounds,
 		SampleMemory: 1 << 30, CandidateMemory: scoring.DefaultMemory,
 		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: 10_000, MinRows: 2000,
-		CalibrationRows: 2000,
+		CalibrationRows: 2000, Kernel: KernelAuto,
 	}
 }
+
+// Kernel says what arithmetic a process is to have.
+type Kernel string
+
+// The kernels that there are to choose from.
+const (
+	KernelAuto  Kernel = "auto"  // what [scoring.Arithmetic] is by itself
+	KernelPlain Kernel = "plain" // see [scoring.LimitToPlain]
+)
 
 // Rate is a sample rate in (0, 1]; 0 is written as auto.
 type Rate float64
@@ -104,11 +114,11 @@ func (c Config) CandidateCount() int {
 }
 
 // Hash names what a configuration asks of explorations: a pipeline whose newest exploration carries another hash starts a
-// new one. When an exploration starts, which part of the log it reads and what memory it takes is not part of it.
+// new one. When an exploration starts, which part of the log it reads, what memory it takes and with what arithmetic is not part of it.
 func Hash(c Config, e events.Config, topic string) string {
 	c.Candidates, c.Rounds = c.CandidateCount(), c.ActiveRounds()
 	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
-	c.Every, c.EveryOffsets = 0, 0
+	c.Every, c.EveryOffsets, c.Kernel = 0, 0, ""
 	document, err := json.Marshal(struct {
 		Events      events.Config
 		Exploration Config

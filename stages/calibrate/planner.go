@@ -47,6 +47,7 @@ type attempts struct {
 	refused   *refusal
 	offsetsAt time.Time // when offsets were last looked up
 	offsets   int64     // that the log had then
+	foreign   foreign   // the running exploration, where this process could not compute it
 	notGrown  int64     // offsets that it had when its labelled rows turned out not to have grown by the factor; 0 = never
 }
 

@@ -34,6 +34,7 @@ type room struct {
 	stop    func() error
 	reads   atomic.Int64           // fetches of events
 	reading atomic.Pointer[func()] // called once, by the next of them
+	away    atomic.Bool            // offsets are not told
 	after   atomic.Int64           // on the clock, since noon
 	seed    uint64                 // of the rows sent last
 	request int
@@ -51,6 +52,13 @@ func (c counted) Fetch(ctx context.Context, topic string, partition int, offset 
 		(*do)()
 	}
 	return c.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+func (c counted) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	if c.room.away.Load() {
+		return 0, 0, errors.New("away")
+	}
+	return c.Broker.Offsets(ctx, topic, partition)
 }
 
 // newRoom has the topics of so many partitions of events. The sample rate is auto.
@@ -353,7 +361,7 @@ func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 	})
 }
 
-// An abandoned exploration is planned anew after a while, also on the same rows; one that this kernel does not run at once.
+// An abandoned exploration is planned anew after a while, also on the same rows; one that this kernel does not run, when nobody works on it.
 func TestPlannerPlansAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
@@ -371,6 +379,38 @@ func TestPlannerPlansAnew(t *testing.T) {
 		}
 		r.publish(*second, func(s *wire.Spec) { s.Arithmetic, s.Exploration = "abacus", "test.2.other" })
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || third.LabelledRows() != 150 || !strings.Contains(third.Reason, "numeric kernel abacus") {
+			t.Errorf("%+v", third)
+		}
+	})
+}
+
+// An exploration that this kernel does not run is left to others as long as they save scores or choose features.
+func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 2, nil)
+		r.send(0, 150, noFaults)
+		r.start()
+		first := r.spec(1)
+		r.publish(*first, func(s *wire.Spec) { s.Arithmetic, s.Sequence, s.Exploration = "abacus", 2, "test.2.other" })
+		for minute := range 10 {
+			if minute%2 == 0 {
+				pipelinetest.Produce(t, r.Broker, "scores", 1, pipeline.Record{Key: []byte("test.2.other"), Value: []byte("a checkpoint")})
+			} else if err := r.State.PublishProgress(t.Context(), &wire.Progress{Exploration: "test.2.other", Sequence: 2, Round: minute, Rounds: 10}); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(time.Minute)
+			if now := r.State.Snapshot(); now.Sequence() != 2 {
+				t.Fatalf("minute %d: planned again, though others work: %+v", minute, now.Spec)
+			}
+		}
+		<-time.After(time.Minute)
+		r.away.Store(true)
+		<-time.After(10 * time.Minute) // no brokers, no signs
+		r.away.Store(false)
+		if now := r.still(); now.Sequence() != 2 {
+			t.Errorf("planned again as soon as the brokers are back: %+v", now.Spec)
+		}
+		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "nobody works on the running exploration") {
 			t.Errorf("%+v", third)
 		}
 	})

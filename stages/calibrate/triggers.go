@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -115,10 +114,8 @@ func (p *Planner) scheduled(ctx context.Context, now state.Snapshot) *trigger {
 		return nil
 	case spec.Status == wire.StatusAbandoned && p.Clock().Sub(now.SpecTime) >= planRetry:
 		return &trigger{reason: "the last exploration was abandoned: " + spec.Reason}
-	case now.Running() != nil && spec.Arithmetic != scoring.Arithmetic():
-		return &trigger{reason: fmt.Sprintf("the running exploration is for numeric kernel %s, this is %s", spec.Arithmetic, scoring.Arithmetic())}
 	case now.Running() != nil:
-		return nil
+		return p.forsaken(ctx, now)
 	}
 	return p.due(ctx, now)
 }

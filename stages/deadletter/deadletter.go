@@ -50,6 +50,21 @@ func Reason(err error) string {
 	return ReasonUnusable
 }
 
+// Reasons are those of the dead letters that a stage sends, none where it sends no dead letters.
+func Reasons(stage string) []string {
+	ofMessages := append(arrowio.Reasons(), ReasonUnusable)
+	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema}, encoder.RejectionReasons())
+	switch stage {
+	case meter.StageSubsample:
+		return ofEvents
+	case meter.StageFeaturize:
+		return append(ofEvents, ReasonOutputTooLarge)
+	case meter.StageTrain:
+		return append(ofMessages, reasonBadHeaders, reasonMalformed)
+	}
+	return nil
+}
+
 // Refused is the dead letter of a message that could not be used: its original bytes, key and headers.
 func Refused(stage string, source pipeline.Record, cause error, now time.Time) pipeline.Record {
 	deadLetter := wire.DeadLetter{

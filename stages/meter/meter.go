@@ -66,6 +66,9 @@ type Activity struct {
 	Undecodable map[string]int64
 	// Budgets are those of the stages that the process runs, by setting.
 	Budgets []Budget
+	// Aside says of the stages that take part in explorations why they do not, as the one that runs, or ran last, is for another
+	// numeric kernel than the process has; empty = they do.
+	Aside map[string]string
 	// Model is the one in use, without its weights, where this process trains; nil = none.
 	Model *wire.Model
 	// Challenges are those of the models that this process made.
@@ -93,6 +96,7 @@ func New() *Meter {
 		totals: Totals{Seconds: map[string]float64{}},
 		activity: Activity{
 			Traffic: map[string]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, MissingRows: -1,
+			Aside:      map[string]string{},
 			Challenges: Challenges{Verdicts: map[wire.Verdict]int64{}},
 		},
 		budgets: map[string]Budget{}, positions: map[place]*Position{},
@@ -118,7 +122,7 @@ func (m *Meter) Activity() Activity {
 	defer m.mu.Unlock()
 	now := m.activity
 	now.Traffic, now.DeadLetters = maps.Clone(now.Traffic), maps.Clone(now.DeadLetters)
-	now.Undecodable = maps.Clone(now.Undecodable)
+	now.Undecodable, now.Aside = maps.Clone(now.Undecodable), maps.Clone(now.Aside)
 	now.Challenges.Verdicts = maps.Clone(now.Challenges.Verdicts)
 	now.Budgets = slices.SortedFunc(maps.Values(m.budgets), func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) })
 	now.Delay, now.Handling = m.delay.Snapshot(), map[string]histogram.Snapshot{}
@@ -214,6 +218,28 @@ func (m *Meter) SetMissingRows(rows int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.activity.MissingRows = rows
+}
+
+// TakesPart reports that a stage takes part in explorations.
+func (m *Meter) TakesPart(stage string) { m.setAside(stage, "") }
+
+// StandsAside logs and reports that a stage takes no part in an exploration, which is for another numeric kernel than this process
+// has; with nil, that it takes part again.
+func (m *Meter) StandsAside(logger *zap.Logger, stage, kernel string, from *wire.Spec) {
+	if from == nil {
+		m.TakesPart(stage)
+		logger.Info("an exploration of this process's numeric kernel runs, taking part again", zap.String("kernel", kernel))
+		return
+	}
+	m.setAside(stage, fmt.Sprintf("stands aside: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
+	logger.Error("this process has another numeric kernel than the exploration and takes no part in it: what it owned goes to others",
+		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
+}
+
+func (m *Meter) setAside(stage, why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.activity.Aside[stage] = why
 }
 
 // SetModel records the model in use; nil = none is known any more.

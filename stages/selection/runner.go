@@ -43,12 +43,18 @@ type Runner struct {
 		specHash string
 		set      *wire.FeatureSet
 	}
-	foreign string // exploration of another kernel that was already reported
 }
 
-// Run selects until ctx ends.
+// Run selects until ctx ends, but while an exploration runs that this process cannot compute: then another one selects.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
+	r.Meter.TakesPart(meter.StageSelect)
+	aside := func(from *wire.Spec) { r.Meter.StandsAside(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
+	return r.State.WhileAble(ctx, scoring.Arithmetic(), aside, r.own)
+}
+
+// own selects while this process is the one that does.
+func (r *Runner) own(ctx context.Context) error {
 	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		for {
 			err := r.followScores(ctx)
@@ -126,13 +132,7 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 	if last := int(spec.Partitions[len(spec.Partitions)-1].Partition); last >= partitions {
 		return false, &morePartitionsError{last}
 	}
-	if spec.Arithmetic != scoring.Arithmetic() {
-		if r.foreign == spec.Exploration {
-			return false, nil
-		}
-		r.foreign = spec.Exploration
-		r.Logger.Error("this process has another numeric kernel than the exploration's planner and does not select",
-			zap.String("kernel", scoring.Arithmetic()), zap.String("spec_kernel", spec.Arithmetic))
+	if spec.Arithmetic != scoring.Arithmetic() { // the ownership is about to be given up
 		return false, nil
 	}
 	checkpoints, ok := r.closed(board, spec)

@@ -42,10 +42,16 @@ type Runner struct {
 	key  string
 }
 
-// Run owns partitions until ctx ends.
+// Run owns partitions until ctx ends, but while an exploration runs that this process cannot compute.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
-	return r.Broker.Own(ctx, r.Group, r.Topics.Events, r.own)
+	r.Meter.TakesPart(meter.StageSubsample)
+	aside := func(from *wire.Spec) {
+		r.Meter.StandsAside(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
+	}
+	return r.State.WhileAble(ctx, scoring.Arithmetic(), aside, func(ctx context.Context) error {
+		return r.Broker.Own(ctx, r.Group, r.Topics.Events, r.own)
+	})
 }
 
 // own runs one exploration after another.
@@ -105,9 +111,7 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 	if !ok || part.Empty() { // nothing to read or write
 		return nil
 	}
-	if spec.Arithmetic != scoring.Arithmetic() {
-		logger.Error("this process has another numeric kernel than the exploration's planner and takes no part",
-			zap.String("kernel", scoring.Arithmetic()), zap.String("spec_kernel", spec.Arithmetic))
+	if spec.Arithmetic != scoring.Arithmetic() { // the partition is about to be given up
 		return nil
 	}
 	for attempt := 0; ctx.Err() == nil; {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -22,6 +25,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	if err != nil {
 		return err
 	}
+	limitKernel(loaded, names)
 	runtime, closeAll, err := connect(c, loaded)
 	if err != nil {
 		return err
@@ -50,6 +54,17 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 		return errors.Join(WriteJSON(c.OutOrStdout(), totals), ended)
 	}
 	return ended
+}
+
+// limitKernel gives the process the arithmetic that the configuration asks for, if it runs stages whose results depend on it; the
+// others stay fast.
+func limitKernel(loaded *config.Config, names []string) {
+	explores := slices.ContainsFunc(names, func(name string) bool {
+		return name == meter.StageCalibrate || name == meter.StageSubsample || name == meter.StageSelect
+	})
+	if explores && loaded.Stages.Exploration.Kernel == calibrate.KernelPlain {
+		scoring.LimitToPlain()
+	}
 }
 
 // ConnectOnce returns the runtime of a one-shot command, on the brokers of a configuration. On a terminal its

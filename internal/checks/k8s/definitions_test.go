@@ -24,6 +24,7 @@ var definitionFiles = map[string][]string{
 		"config/crd/bases/keda.sh_triggerauthentications.yaml",
 	},
 	"github.com/prometheus-operator/prometheus-operator@v0.85.0": {
+		"example/prometheus-operator-crd/monitoring.coreos.com_alertmanagerconfigs.yaml",
 		"example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",
 		"example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml",
 	},

@@ -3,8 +3,10 @@ package monitoring
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +52,11 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	}
 	var rules []rulefmt.Rule
 	for _, group := range groups.Groups {
-		rules = append(rules, group.Rules...)
+		for _, rule := range group.Rules {
+			if rule.Alert != "" {
+				rules = append(rules, rule)
+			}
+		}
 	}
 	if len(rules) == 0 {
 		t.Fatal("no rules")
@@ -58,8 +64,17 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return rules
 }
 
+// besides are the labels of what alerts ask for and no process serves: what Prometheus and kube-state-metrics know of it, and what a
+// rule records.
+var besides = Metrics{
+	"up":                                  target,
+	"kube_deployment_spec_replicas":       {"namespace", "deployment"},
+	"eerf:stage_served_timestamp_seconds": {"namespace", "pipeline", "stage"},
+}
+
 func TestAlertsAskForWhatIsServed(t *testing.T) {
 	metrics := served(t)
+	maps.Copy(metrics, besides)
 	for _, rule := range alerts(t) {
 		for _, fault := range metrics.Check(rule.Expr) {
 			t.Errorf("%s: %v", rule.Alert, fault)
@@ -70,6 +85,24 @@ func TestAlertsAskForWhatIsServed(t *testing.T) {
 		if rule.Annotations["summary"] == "" {
 			t.Errorf("%s has no summary", rule.Alert)
 		}
+	}
+}
+
+// Two namespaces may have a pipeline of one name: what is added up or matched by pipeline is so by namespace, too.
+func TestAlertsTellNamespacesApart(t *testing.T) {
+	for _, rule := range alerts(t) {
+		expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+			if labels := mentioned(node); slices.Contains(labels, "pipeline") && !slices.Contains(labels, "namespace") {
+				if match, ok := node.(*parser.BinaryExpr); !ok || match.VectorMatching.On {
+					t.Errorf("%s: %s", rule.Alert, node)
+				}
+			}
+			return nil
+		})
 	}
 }
 
@@ -125,6 +158,9 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 		case map[string]any:
 			if expr, ok := n["expr"].(string); ok {
 				queries++
+				if !strings.Contains(expr, `namespace=~"$namespace", pipeline=~"$pipeline"`) {
+					t.Errorf("%s: of which namespace and pipeline?", expr)
+				}
 				for _, fault := range metrics.Check(expr) {
 					t.Errorf("%s: %v", expr, fault)
 				}

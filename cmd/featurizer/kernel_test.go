@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// site is a pipeline on a broker, whose processes have kernels of their own.
+type site struct {
+	t      *testing.T
+	built  clitest.Programs
+	config string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds both commands")
+	}
+	if scoring.Arithmetic() == "go2" {
+		t.Skip("there is one kernel here")
+	}
+	built, err := clitest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, built: built, config: servedFile(t, clitest.Broker(t))}
+	fz(t, "topics", "create", "-c", s.config).Want(t, cli.ExitOK)
+	return s
+}
+
+// start runs stages in a process; without vectors it has the kernel of a processor that has no AVX2.
+func (s *site) start(vectors bool, args ...string) *clitest.Process {
+	s.t.Helper()
+	cmd := s.built.Command(s.t, "featurizer", append([]string{"run", "-c", s.config}, args...)...)
+	if !vectors {
+		cmd.Env = append(os.Environ(), "GODEBUG=cpu.avx2=off")
+	}
+	return clitest.Start(s.t, cmd)
+}
+
+// produce writes enough rows for an exploration.
+func (s *site) produce() {
+	s.t.Helper()
+	data := clitest.File(s.t, "rows.csv", clitest.Mixed(2400))
+	fz(s.t, "produce", "-c", s.config, "--data", data, "--rows-per-message", "100").Want(s.t, cli.ExitOK)
+}
+
+// set waits for the feature set and returns the kernel that it was made with.
+func (s *site) set(processes ...*clitest.Process) (kernel string) {
+	s.t.Helper()
+	defer func() {
+		for _, p := range processes {
+			if s.t.Failed() {
+				s.t.Log(p.Log())
+			}
+		}
+	}()
+	return await(s.t, always, "inspect", "-c", s.config, "--json").Text(s.t, "lineage.kernel")
+}
+
+// served returns what a process answers on a path.
+func served(t *testing.T, p *clitest.Process, path string) (code int, body string) {
+	t.Helper()
+	at := p.LogLine(t, "health, metrics and configuration are served").Text(t, "address")
+	response, err := http.Get("http://" + at + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// A process whose processor has other instructions, among others that score: it owns partitions when the exploration begins,
+// and the exploration ends without it.
+func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
+	s := newSite(t)
+	other := s.start(false, "--stages", "subsample")
+	other.AwaitLog(t, `"partitions":[0,1]`)
+	others := s.start(true, "--stages", "calibrate,subsample,select")
+	clitest.Eventually(t, "one partition is the other's", func() bool {
+		_, body := served(t, other, "/metrics")
+		return strings.Contains(body, `eerf_owned_partitions{pipeline="default",stage="subsample"} 1`)
+	})
+	s.produce()
+	if kernel := s.set(other, others); kernel != scoring.Arithmetic() {
+		t.Errorf("a set of kernel %s", kernel)
+	}
+	want := fmt.Sprintf("is for numeric kernel %s, this process has go2", scoring.Arithmetic())
+	if code, body := served(t, other, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, want) {
+		t.Errorf("/readyz: %d %s", code, body)
+	}
+	if code, body := served(t, others, "/readyz"); code != http.StatusOK {
+		t.Errorf("/readyz: %d %s", code, body)
+	}
+	if _, body := served(t, other, "/metrics"); !strings.Contains(body, `eerf_stage_stands_aside{pipeline="default",stage="subsample"} 1`) {
+		t.Errorf("/metrics: %s", body)
+	}
+	other.Stop(t).Want(t, cli.ExitOK, "takes no part in it")
+	others.Stop(t).Want(t, cli.ExitOK)
+}
+
+// With exploration.kernel: plain all processors have a kernel in common.
+func TestThePlainKernelIsForAll(t *testing.T) {
+	s := newSite(t)
+	other := s.start(false, "--stages", "subsample")
+	planner := s.start(true, "--stages", "calibrate,select", "--set", "exploration.kernel=plain")
+	s.produce()
+	if kernel := s.set(other, planner); kernel != "go2" {
+		t.Errorf("a set of kernel %s", kernel)
+	}
+	other.Stop(t).Want(t, cli.ExitOK)
+	planner.Stop(t).Want(t, cli.ExitOK)
+}

@@ -1,0 +1,67 @@
+package telemetry_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// combinations are the labels of the counters of a scrape, by family.
+func combinations(m families) map[string][]string {
+	found := map[string][]string{}
+	for name, family := range m {
+		if !strings.HasPrefix(name, "eerf_") || family.GetType() != dto.MetricType_COUNTER {
+			continue
+		}
+		for _, one := range family.GetMetric() {
+			var labels []string
+			for _, label := range one.GetLabel() {
+				labels = append(labels, label.GetName()+"="+label.GetValue())
+			}
+			found[name] = append(found[name], strings.Join(labels, " "))
+		}
+		slices.Sort(found[name])
+	}
+	return found
+}
+
+// A counter is there before it counts: what a process serves at its start and once everything went wrong and right differs in
+// numbers alone.
+func TestCountersAreThereFromTheStart(t *testing.T) {
+	b := newBench(t)
+	p := b.run(nil, meter.Stages()...)
+	first := combinations(p.until("the groups", func(m families) bool {
+		n, _ := sum(m, "eerf_group_joined")
+		return n == float64(len(meter.Stages()))
+	}))
+	for name, series := range first {
+		if total, _ := sum(p.scrape(), name); total > 0 && strings.HasPrefix(name, "eerf_dead_letters") {
+			t.Errorf("%s: %v in %d series before anything came", name, total, len(series))
+		}
+	}
+	b.fill(20)
+	for _, value := range []string{"no Arrow", "\xff\xff\xff\xff\xff\xff\xff\x7fno stream"} {
+		b.send(0, pipeline.Record{Value: []byte(value)})
+	}
+	if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Features, 0, []pipeline.Record{{Value: []byte("no features")}}); err != nil {
+		t.Fatal(err)
+	}
+	p.until("everything is trained on", func(m families) bool { n, _ := sum(m, "eerf_model_info"); return n > 0 })
+	p.until("letters of subsample or featurize", func(m families) bool {
+		n, _ := sum(m, "eerf_dead_letters_total", "stage=featurize")
+		return n >= 2
+	})
+	m := p.until("letters of train", func(m families) bool { n, _ := sum(m, "eerf_dead_letters_total", "stage=train"); return n > 0 })
+	last := combinations(m)
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if !slices.Equal(first[name], last[name]) {
+			t.Errorf("%s is there as\n%s\nand was there as\n%s", name, strings.Join(last[name], "\n"), strings.Join(first[name], "\n"))
+		}
+	}
+}
