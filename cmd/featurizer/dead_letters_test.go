@@ -74,7 +74,7 @@ func numbers(t *testing.T, first, next int, bad ...int) []byte {
 // send writes an event and returns its offset.
 func (p *letterPipeline) send(partition int, value []byte) int64 {
 	p.t.Helper()
-	at, err := p.client.Produce(p.t.Context(), "events", partition, []pipeline.Record{{Key: []byte("key"), Value: value}})
+	at, err := p.client.Produce(p.t.Context(), "default.events", partition, []pipeline.Record{{Key: []byte("key"), Value: value}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (p *letterPipeline) send(partition int, value []byte) int64 {
 // events reads partition 1 of events from an offset on.
 func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	p.t.Helper()
-	r := pipeline.NewReader(p.client, zap.NewNop(), "events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
+	r := pipeline.NewReader(p.client, zap.NewNop(), "default.events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
 	for rec, err := range r.Records(p.t.Context()) {
 		if err != nil {
 			p.t.Fatal(err)
@@ -130,7 +130,7 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 		t.Errorf("%v", byReason)
 	}
 	for _, l := range all(t, list, "newest") {
-		if l.Text(t, "source.topic") != "events" || l.Number(t, "source.partition") != 1 || l.Number(t, "letter.partition") != 1 {
+		if l.Text(t, "source.topic") != "default.events" || l.Number(t, "source.partition") != 1 || l.Number(t, "letter.partition") != 1 {
 			t.Errorf("%v", l)
 		}
 	}
@@ -240,7 +240,7 @@ func (p *letterPipeline) checkReplayed(end int64) {
 			headers[i] = wire.Header{Key: h.Key, Value: h.Value}
 		}
 		replay, err := wire.ParseReplayHeaders(headers)
-		if err != nil || replay.Topic != "events" || replay.Partition != 1 || replay.Offset >= end || string(rec.Key) != "key" {
+		if err != nil || replay.Topic != "default.events" || replay.Partition != 1 || replay.Offset >= end || string(rec.Key) != "key" {
 			p.t.Errorf("%+v, %v", replay, err)
 		}
 		batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(rec.Value)
@@ -253,11 +253,11 @@ func (p *letterPipeline) checkReplayed(end int64) {
 		p.t.Errorf("%d rows", rows)
 	}
 	clitest.Eventually(p.t, "replayed events are featurized", func() bool {
-		_, next, err := p.client.Offsets(p.t.Context(), "features", 1)
+		_, next, err := p.client.Offsets(p.t.Context(), "default.features", 1)
 		if err != nil || next == 0 {
 			return false
 		}
-		fetched, err := p.client.Fetch(p.t.Context(), "features", 1, next-1)
+		fetched, err := p.client.Fetch(p.t.Context(), "default.features", 1, next-1)
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}
@@ -269,7 +269,7 @@ func (p *letterPipeline) checkReplayed(end int64) {
 
 func TestLettersThatAreNotThere(t *testing.T) {
 	p := newLetterPipeline(t)
-	if out := fz(t, "dead-letters", "list", "-c", p.config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no such dead letters on dead-letters") {
+	if out := fz(t, "dead-letters", "list", "-c", p.config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no such dead letters on default.dead-letters") {
 		t.Error(out)
 	}
 	if out := fz(t, "dead-letters", "replay", "-c", p.config, "--all").Want(t, cli.ExitOK).Out; out != "no such dead letters\n" {
