@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -151,6 +154,8 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "letters")
 	exported := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", folder, "--json"}, stage...)...).Want(t, cli.ExitOK).Object(t)
+	archive := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", "-"}, stage...)...).Want(t, cli.ExitOK)
+	checkArchive(t, archive.Out, folder)
 	for _, l := range all(t, exported, "letters") {
 		p.repair(filepath.Join(folder, l.Text(t, "file")), l.Text(t, "reason"), broken)
 	}
@@ -292,6 +297,7 @@ func TestLetterFlagsThatAreWrong(t *testing.T) {
 		{"list --limit -1", "--limit -1"},
 		{"export", "--out is needed"},
 		{"replay", "no selection"},
+		{"export --out - --json", "--json would write as well"},
 		{"replay --from " + file, "name the one --letter"},
 		{"replay --from " + empty, "no file is named"},
 	} {
@@ -315,5 +321,31 @@ func TestSinceIsADayATimeOrADuration(t *testing.T) {
 	}
 	if _, err := parseSince("-5m", now); err == nil {
 		t.Error("the future")
+	}
+}
+
+// checkArchive compares an archive of an export with the folder of another.
+func checkArchive(t *testing.T, archive, folder string) {
+	t.Helper()
+	files := 0
+	for reader := tar.NewReader(strings.NewReader(archive)); ; files++ {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join(folder, strings.TrimPrefix(header.Name, "letters/")))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not as in the folder: %v", header.Name, err)
+		}
+	}
+	if inFolder, err := os.ReadDir(folder); err != nil || len(inFolder) != files {
+		t.Errorf("%d files in the archive, %d in the folder: %v", files, len(inFolder), err)
 	}
 }
