@@ -35,9 +35,9 @@ build() (
   source=$(go mod download -json "k8s.io/kubernetes@v$version" | sed -n 's/.*"Dir": "\(.*\)",/\1/p')
   cp "$source/go.mod" "$source/go.sum" . && chmod u+w go.mod go.sum
   go mod edit -module eerf.invalid/build -require "k8s.io/kubernetes@v$version"
-  for module in $(sed -n 's#^\t\(k8s.io/[a-z-]*\) => ./staging.*#\1#p' "$source/go.mod"); do
+  while read -r module; do
     go mod edit -replace "$module=$module@v0.${version#1.}"
-  done
+  done < <(sed -n 's#^\t\(k8s.io/[a-z-]*\) => ./staging.*#\1#p' "$source/go.mod")
   go build -mod=mod -trimpath -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=v$version" -o kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
   cd etcd && go mod init eerf.invalid/build && go get "go.etcd.io/etcd/server/v3@$etcd"
   go build -mod=mod -trimpath -ldflags='-s -w' -o etcd go.etcd.io/etcd/server/v3

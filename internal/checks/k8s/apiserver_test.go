@@ -104,6 +104,21 @@ done`},
 	{"kubectl -n eerf create secret generic eerf-kafka", "kubectl -n eerf delete secret kafka-cluster-ca-cert default.keda; printf x | tee ca.crt password keda-password"},
 }
 
+// effects are what has to be so after a command.
+var effects = []struct{ after, holds string }{
+	{"scripts/strimzi-secrets.sh", `for user in selector scoring featurizer trainer retrain keda; do
+  [[ $(kubectl -n eerf get secret default.$user -o jsonpath='{.data.password}' | base64 -d) == of-$user ]]
+done
+[[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == authority ]]
+kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=renewed --dry-run=client -o yaml | kubectl apply -f - 2>/dev/null
+scripts/strimzi-secrets.sh eerf default
+[[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == renewed ]]`},
+	{"kubectl -n eerf debug", `[[ $(kubectl -n eerf get pod pod -o jsonpath='{.spec.ephemeralContainers[*].image}') == busybox:1.37 ]]`},
+	{"kubectl -n eerf scale deployment --all", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0" ]]`},
+	{"kubectl apply -k k8s/overlays/production --server-side --force", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 1" ]]
+[[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
+}
+
 // changes are what stands for something in the documentation, or would wait for what is not there.
 var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete -k", "kubectl delete --wait=false -k",
 	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
@@ -168,6 +183,11 @@ func TestAPIServerHearsTheDocumentedCommands(t *testing.T) {
 		out := a.must(changes.Replace(command))
 		t.Logf("%s\n%s", command, out)
 		heard++
+		for _, effect := range effects {
+			if strings.HasPrefix(command, effect.after) {
+				a.must(effect.holds)
+			}
+		}
 	}
 	if heard < 20 {
 		t.Errorf("%d commands of the documentation were run", heard)

@@ -141,7 +141,6 @@ var documentedPatches = regexp.MustCompile("(?s)```yaml\n( *)patches:\n(.*?)```"
 // TestDocumentedPatchesRender puts the patches of the documentation into the example.
 func TestDocumentedPatchesRender(t *testing.T) {
 	effects := map[string]func(o *overlay) bool{
-		"default.events":   func(o *overlay) bool { return len(o.ofKind("KafkaTopic")) == 7 },
 		"imagePullSecrets": func(o *overlay) bool { return len(all[*corev1.ServiceAccount](o)[0].ImagePullSecrets) == 1 },
 		"/spec/suspend":    func(o *overlay) bool { return !*all[*batchv1.CronJob](o)[0].Spec.Suspend },
 	}
@@ -160,5 +159,32 @@ func TestDocumentedPatchesRender(t *testing.T) {
 	}
 	for mark := range effects {
 		t.Errorf("no documented patch has %s", mark)
+	}
+}
+
+// TestEventsOfOthers renders for events that are there under a name of their own.
+func TestEventsOfOthers(t *testing.T) {
+	files := copyFiles(t)
+	for _, change := range [][3]string{
+		{"/examples/churn/kustomization.yaml", "literals: [", "literals: [topics.events=web.clicks, "},
+		{"/examples/churn/kustomization.yaml", "../../settings]", "../../settings, ../../settings/events]"},
+	} {
+		if err := files.Replace(change[0], change[1], change[2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := render(t, files, example)
+	for _, w := range o.workloads() {
+		if topic := o.configuration(t, w.name).Topics.Events; topic != "web.clicks" {
+			t.Errorf("%v reads %s", w, topic)
+		}
+	}
+	for _, m := range o.manifests {
+		if text := string(m.Text); strings.Contains(text, "customer-churn.events") {
+			t.Errorf("%v has the name of the template:\n%s", m, text)
+		}
+	}
+	if n := len(o.ofKind("KafkaTopic")); n != 7 {
+		t.Errorf("Strimzi makes %d topics", n)
 	}
 }

@@ -56,6 +56,12 @@ func TestEveryFileIsUsed(t *testing.T) {
 		}
 	}
 	render(t, shared, "overlays/production")
+	for _, change := range [][2]string{{"../../settings]", "../../settings, ../../settings/events]"}, {"literals: [", "literals: [topics.events=clicks, "}} {
+		if err := shared.Replace("/examples/churn/kustomization.yaml", change[0], change[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	render(t, shared, example)
 	used = append(used, shared.Read()...)
 	for _, name := range files(t) {
 		if !slices.Contains(used, name) && !strings.HasSuffix(name, "_test.go") {
