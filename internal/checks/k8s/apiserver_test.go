@@ -86,7 +86,7 @@ func (a *apiServer) edit(name, old, replacement string) {
 var unheard = []struct{ command, needs string }{
 	{"\nkind ", "a cluster"}, {"\ndocker ", "a container runtime"}, {" logs ", "a kubelet"}, {" port-forward ", "a kubelet"},
 	{"exec ", "a kubelet"}, {"\noperator ", "a kubelet"}, {" rollout status ", "controllers"}, {"\nfeaturizer ", "a broker"}, {"\nEERF_", "a broker"},
-	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"kubectl kustomize ", "no server"},
+	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"\nmake ", "the checks themselves"}, {"kubectl kustomize ", "no server"},
 }
 
 // made is what others than the API server would have made by then, by the start of the command that needs it.
