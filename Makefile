@@ -19,7 +19,7 @@ ROUNDS        ?= 6
 PKG           ?= ./...
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
+.PHONY: build test race integration apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
 .PHONY: mutants soak soak-matrix soak-speed
 .PHONY: bench bench-peers bench-growth bench-doc benchstat
 
@@ -37,6 +37,9 @@ race: ## all tests under the race detector (needs a C compiler)
 
 integration: ## the tests on Apache Kafka: one node, three, a secured one (needs Java 17, Maven, openssl)
 	scripts/integration.sh
+
+apiserver: ## the manifests and the documented commands against a real API server of Kubernetes (builds it once, in minutes)
+	scripts/apiserver.sh run bash -c 'cd internal/checks && $(GO) test -count=1 -v -run APIServer ./k8s'
 
 noasm: ## all tests without assembly, in the modules used as well
 	$(GO) test -tags noasm $(PKG)

@@ -66,7 +66,7 @@ func loadOver(defaults map[string]any, data []byte, name string, environ []strin
 	for _, layer := range []map[string]value{commands, file, variables, flags} {
 		maps.Copy(given, layer)
 	}
-	check := newChecker(Default(), slices.Concat(commandFaults, fileFaults, variableFaults, flagFaults))
+	check := newChecker(unnamed(), slices.Concat(commandFaults, fileFaults, variableFaults, flagFaults))
 	config := reflect.ValueOf(check.config).Elem()
 	for i := range s.keys {
 		key := &s.keys[i]
@@ -79,11 +79,28 @@ func loadOver(defaults map[string]any, data []byte, name string, environ []strin
 			check.add(Fault{Key: key.Name, Value: shown(v.String(), key.Secret), Bound: err.Error(), Source: v.Source})
 		}
 	}
+	check.config.nameTopics()
 	check.all()
 	if len(check.faults) > 0 {
 		return nil, check.faults
 	}
 	return check.config, nil
+}
+
+// unnamed is the configuration of an empty file, but for the names of topics, which follow from that of the pipeline.
+func unnamed() *Config {
+	c := Default()
+	c.Stages.Topics = c.Stages.Topics.Unnamed()
+	return c
+}
+
+// nameTopics names the topics that nobody named.
+func (c *Config) nameTopics() {
+	name := c.Stages.Pipeline.Name
+	if !pipelineName.MatchString(name) { // is a fault of its own, and need not be eight more
+		name = Default().Stages.Pipeline.Name
+	}
+	c.Stages.Topics = c.Stages.Topics.Named(name)
 }
 
 // overrideLayer turns what a command sets into values; source says where faults in them lie.

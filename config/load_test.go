@@ -218,3 +218,27 @@ func TestFileThatCannotBeRead(t *testing.T) {
 		t.Errorf("error %v, want one that the file is too large", err)
 	}
 }
+
+func TestTopicsAreNamedAfterThePipeline(t *testing.T) {
+	for name, tt := range map[string]struct{ text, events, models string }{
+		"nothing is said":   {"", "default.events", "default.models"},
+		"a pipeline":        {"pipeline: {name: churn}", "churn.events", "churn.models"},
+		"a name of its own": {"pipeline: {name: churn}\ntopics: {events: clicks}", "clicks", "churn.models"},
+		"an empty name":     {"pipeline: {name: churn}\ntopics: {events: ''}", "churn.events", "churn.models"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := loadText(t, tt.text).Stages.Topics; got.Events != tt.events || got.Models != tt.models {
+				t.Errorf("events is %s, models %s; want %s, %s", got.Events, got.Models, tt.events, tt.models)
+			}
+		})
+	}
+	equal(t, loadText(t, ""), Default())
+}
+
+func TestANameThatNoPipelineHasIsOneFault(t *testing.T) {
+	_, err := load([]byte("pipeline: {name: 'my pipeline'}"), "eerf.yaml", nil, nil)
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Key != "pipeline.name" {
+		t.Errorf("%v", err)
+	}
+}

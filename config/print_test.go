@@ -32,7 +32,7 @@ func TestPrintAndLoadAreInverse(t *testing.T) {
 	odd.Stages.Events.LabelMin = &low
 	odd.Stages.Exploration.Every = 90 * time.Minute
 	odd.Stages.Exploration.BandwidthMix = []float64{0.5, 1, 1e-7}
-	odd.Stages.Pipeline.Name = "123"
+	odd.Stages.Pipeline.Name, odd.Stages.Topics.Scores = "123", "scores"
 	odd.Kafka.ClientID = "1e3"
 	for name, c := range map[string]*Config{"default": Default(), "full": loadText(t, string(full)), "odd": odd} {
 		t.Run(name, func(t *testing.T) { equal(t, loadText(t, printed(t, c, false)), c) })
@@ -43,7 +43,7 @@ func TestPrintHasEveryKeyAtItsDefault(t *testing.T) {
 	text := printed(t, Default(), true)
 	for _, line := range []string{
 		"kafka:\n", "  brokers: ['localhost:9092']\n", "  tls:\n", "    enabled: false\n",
-		"  dead_letters: dead-letters\n", "  features_retention: 168h\n", "  max_message_bytes: 8388608\n",
+		"  dead_letters: default.dead-letters\n", "  features_retention: 168h\n", "  max_message_bytes: 8388608\n",
 		"  label_min: null\n", "  criterion: residual\n", "  interval: 1m\n", "  drain_timeout: 25s\n",
 	} {
 		if !strings.Contains(text, line) {

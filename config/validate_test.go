@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 
 		{"topic name with a blank", func(c *Config) { c.Stages.Topics.Models = "my models" }, "topics.models", "1 to 249"},
 		{"topic name of a folder", func(c *Config) { c.Stages.Topics.Models = ".." }, "topics.models", "1 to 249"},
-		{"one topic for two", func(c *Config) { c.Stages.Topics.Scores = "events" }, "topics.scores", "is the topic of topics.events"},
+		{"one topic for two", func(c *Config) { c.Stages.Topics.Scores = c.Stages.Topics.Events }, "topics.scores", "is the topic of topics.events"},
 		{"no partitions", func(c *Config) { c.Stages.Topics.Partitions = 0 }, "topics.partitions", "1 or more"},
 		{"negative replication", func(c *Config) { c.Stages.Topics.Replication = -1 }, "topics.replication", "0 (the broker's default)"},
 		{"messages beyond Kafka's largest", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 1 << 31 }, "topics.max_message_bytes", "2147483647"},

@@ -16,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-const configPath = "overlays/production/eerf.yaml"
+const configPath = "production/eerf.yaml"
 
 // kafkaTopic is what the test reads of a KafkaTopic.
 type kafkaTopic struct {
@@ -31,7 +31,7 @@ type kafkaTopic struct {
 }
 
 func TestTopicsAreAsTheProgramsCreateThem(t *testing.T) {
-	loaded, err := config.Load(configPath, map[string]any{"kafka.sasl.user": "anybody"})
+	loaded, err := config.Load(configPath, map[string]any{"kafka.sasl.user": "anybody", "topics.partitions": 12})
 	if err != nil {
 		t.Fatal(err)
 	}

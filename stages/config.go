@@ -12,7 +12,7 @@ import (
 
 // PipelineConfig names a pipeline.
 type PipelineConfig struct {
-	Name string `key:"name" doc:"name of the pipeline: key of its records on shared topics and prefix of its consumer groups; a-z, 0-9 and -, at most 64"`
+	Name string `key:"name" doc:"name of the pipeline: part of the names of its topics, key of its records and part of the names of its consumer groups; a-z, 0-9 and -, at most 64"`
 }
 
 // Settings is everything the stages are configured with, by package. Package config loads and checks it. The tags
@@ -30,8 +30,9 @@ type Settings struct {
 
 // Default returns the settings of an empty configuration.
 func Default() Settings {
+	const pipeline = "default"
 	return Settings{
-		Pipeline: PipelineConfig{Name: "default"}, Topics: topics.Default(), Events: events.Default(),
+		Pipeline: PipelineConfig{Name: pipeline}, Topics: topics.Default().Unnamed().Named(pipeline), Events: events.Default(),
 		Exploration: calibrate.Default(), Subsample: subsample.Default(), Featurize: featurize.Default(), Train: train.Default(),
 		Limits: events.DefaultLimits(),
 	}

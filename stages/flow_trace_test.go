@@ -56,11 +56,11 @@ func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 	if len(names) != 5 {
 		t.Errorf("spans %v", slices.Collect(maps.Keys(names)))
 	}
-	mapped, trained := names["featurize events"], names["train features"]
+	mapped, trained := names["featurize "+f.settings.Topics.Events], names["train "+f.settings.Topics.Features]
 	if mapped.Parent.SpanID().String() != "00f067aa0ba902b7" || trained.Parent.SpanID() != mapped.SpanContext.SpanID() {
 		t.Errorf("featurize is a child of %s, train of %s", mapped.Parent.SpanID(), trained.Parent.SpanID())
 	}
-	if _, ok := names["featurize events not_arrow"]; !ok {
+	if _, ok := names["featurize "+f.settings.Topics.Events+" not_arrow"]; !ok {
 		t.Errorf("no span says why a message was refused: %v", slices.Collect(maps.Keys(names)))
 	}
 	for _, out := range f.features(0) {

@@ -54,17 +54,17 @@ func TestBrokerServesAndTopicsAreExported(t *testing.T) {
 	defer stop()
 	config = pipelineFile(t, address)
 	out := filepath.Join(t.TempDir(), "events")
-	o := fz(t, "topics", "export", "-c", config, "--topic", "events", "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
+	o := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
 	if n := len(o.At(t, "messages").([]any)); n != 3 {
 		t.Errorf("%d messages exported, want 3", n)
 	}
 	checkExport(t, out, 3)
-	fz(t, "topics", "export", "-c", config, "--topic", "events", "--out", out).Want(t, cli.ExitUsage, "not empty")
+	fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", out).Want(t, cli.ExitUsage, "not empty")
 	fz(t, "topics", "export", "-c", config, "--topic", "sheep", "--out", t.TempDir()).Want(t, cli.ExitFailure, "sheep")
 
 	few := filepath.Join(t.TempDir(), "few")
-	if r := fz(t, "topics", "export", "-c", config, "--topic", "events", "--out", few, "--limit", "2"); r.Code != cli.ExitOK ||
-		!strings.Contains(r.Out, "2 messages of events written") {
+	if r := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", few, "--limit", "2"); r.Code != cli.ExitOK ||
+		!strings.Contains(r.Out, "2 messages of default.events written") {
 		t.Errorf("%+v", r)
 	}
 	checkExport(t, few, 2)

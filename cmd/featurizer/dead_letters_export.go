@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"time"
 
@@ -52,6 +51,8 @@ it. Of repaired rows keep the column eerf_row; rows may be left out, eerf_reason
 				return err
 			case out == "":
 				return cli.Usagef("--out is needed: the folder to write to")
+			case out == standardOutput && f.topics.json:
+				return cli.Usagef("--out - writes an archive to standard output, where --json would write as well")
 			}
 			var written exported
 			err = f.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
@@ -64,15 +65,19 @@ it. Of repaired rows keep the column eerf_row; rows may be left out, eerf_reason
 			if f.topics.json {
 				return cli.WriteJSON(c.OutOrStdout(), written)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%d dead letters written to %s\n", len(written.Letters), out)
+			said := c.OutOrStdout()
+			if out == standardOutput {
+				said, out = c.ErrOrStderr(), "standard output"
+			}
+			fmt.Fprintf(said, "%d dead letters written to %s\n", len(written.Letters), out)
 			if written.Left > 0 {
-				fmt.Fprintf(c.OutOrStdout(), "%d more were left out (--limit)\n", written.Left)
+				fmt.Fprintf(said, "%d more were left out (--limit)\n", written.Left)
 			}
 			return nil
 		},
 	}
 	f.add(c, 1000, "how many letters to write, from the oldest of the first partition on")
-	c.Flags().StringVar(&out, "out", "", "folder to write to, new or empty (required)")
+	c.Flags().StringVar(&out, "out", "", "folder to write to, new or empty; - writes it as a tar archive to standard output (required)")
 	return c
 }
 
@@ -89,14 +94,15 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err := cli.LookUp(ctx, r, topic); err != nil {
 		return written, err
 	}
-	if err := emptyFolder(out); err != nil {
+	files, err := newLetterOut(out, c.OutOrStdout())
+	if err != nil {
 		return written, err
 	}
 	ledger := deadletter.NewLedger()
 	var letters []deadletter.Letter
 	bar := cli.NewProgress(c, f.topics.json)
 	defer bar.Done()
-	err := deadletter.Visit(ctx, r.Broker, r.Logger, r.Settings.Topics.DeadLetters, deadletter.Visitor{
+	err = deadletter.Visit(ctx, r.Broker, r.Logger, r.Settings.Topics.DeadLetters, deadletter.Visitor{
 		Letter: func(l deadletter.Letter, rec pipeline.Record) error {
 			if !filter.Matches(l) {
 				return nil
@@ -108,7 +114,7 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 			entry := entryOf(l)
 			if l.Bytes > 0 {
 				entry.File = letterFile(l)
-				if err := os.WriteFile(filepath.Join(out, entry.File), rec.Value, 0o600); err != nil {
+				if err := files.write(entry.File, rec.Value); err != nil {
 					return err
 				}
 			}
@@ -124,7 +130,10 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	for i, l := range letters {
 		written.Letters[i].State = ledger.State(l.DeadLetter)
 	}
-	return written, writeJSONFile(filepath.Join(out, listFile), map[string]any{"letters": written.Letters})
+	if err := writeList(files, written.Letters); err != nil {
+		return written, err
+	}
+	return written, files.close()
 }
 
 // writeJSONFile writes a value to a file that is not there yet.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -74,7 +77,7 @@ func numbers(t *testing.T, first, next int, bad ...int) []byte {
 // send writes an event and returns its offset.
 func (p *letterPipeline) send(partition int, value []byte) int64 {
 	p.t.Helper()
-	at, err := p.client.Produce(p.t.Context(), "events", partition, []pipeline.Record{{Key: []byte("key"), Value: value}})
+	at, err := p.client.Produce(p.t.Context(), "default.events", partition, []pipeline.Record{{Key: []byte("key"), Value: value}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -85,7 +88,7 @@ func (p *letterPipeline) send(partition int, value []byte) int64 {
 // events reads partition 1 of events from an offset on.
 func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	p.t.Helper()
-	r := pipeline.NewReader(p.client, zap.NewNop(), "events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
+	r := pipeline.NewReader(p.client, zap.NewNop(), "default.events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
 	for rec, err := range r.Records(p.t.Context()) {
 		if err != nil {
 			p.t.Fatal(err)
@@ -130,7 +133,7 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 		t.Errorf("%v", byReason)
 	}
 	for _, l := range all(t, list, "newest") {
-		if l.Text(t, "source.topic") != "events" || l.Number(t, "source.partition") != 1 || l.Number(t, "letter.partition") != 1 {
+		if l.Text(t, "source.topic") != "default.events" || l.Number(t, "source.partition") != 1 || l.Number(t, "letter.partition") != 1 {
 			t.Errorf("%v", l)
 		}
 	}
@@ -151,6 +154,8 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "letters")
 	exported := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", folder, "--json"}, stage...)...).Want(t, cli.ExitOK).Object(t)
+	archive := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", "-"}, stage...)...).Want(t, cli.ExitOK)
+	checkArchive(t, archive.Out, folder)
 	for _, l := range all(t, exported, "letters") {
 		p.repair(filepath.Join(folder, l.Text(t, "file")), l.Text(t, "reason"), broken)
 	}
@@ -240,7 +245,7 @@ func (p *letterPipeline) checkReplayed(end int64) {
 			headers[i] = wire.Header{Key: h.Key, Value: h.Value}
 		}
 		replay, err := wire.ParseReplayHeaders(headers)
-		if err != nil || replay.Topic != "events" || replay.Partition != 1 || replay.Offset >= end || string(rec.Key) != "key" {
+		if err != nil || replay.Topic != "default.events" || replay.Partition != 1 || replay.Offset >= end || string(rec.Key) != "key" {
 			p.t.Errorf("%+v, %v", replay, err)
 		}
 		batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(rec.Value)
@@ -253,11 +258,11 @@ func (p *letterPipeline) checkReplayed(end int64) {
 		p.t.Errorf("%d rows", rows)
 	}
 	clitest.Eventually(p.t, "replayed events are featurized", func() bool {
-		_, next, err := p.client.Offsets(p.t.Context(), "features", 1)
+		_, next, err := p.client.Offsets(p.t.Context(), "default.features", 1)
 		if err != nil || next == 0 {
 			return false
 		}
-		fetched, err := p.client.Fetch(p.t.Context(), "features", 1, next-1)
+		fetched, err := p.client.Fetch(p.t.Context(), "default.features", 1, next-1)
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}
@@ -269,7 +274,7 @@ func (p *letterPipeline) checkReplayed(end int64) {
 
 func TestLettersThatAreNotThere(t *testing.T) {
 	p := newLetterPipeline(t)
-	if out := fz(t, "dead-letters", "list", "-c", p.config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no such dead letters on dead-letters") {
+	if out := fz(t, "dead-letters", "list", "-c", p.config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no such dead letters on default.dead-letters") {
 		t.Error(out)
 	}
 	if out := fz(t, "dead-letters", "replay", "-c", p.config, "--all").Want(t, cli.ExitOK).Out; out != "no such dead letters\n" {
@@ -292,6 +297,7 @@ func TestLetterFlagsThatAreWrong(t *testing.T) {
 		{"list --limit -1", "--limit -1"},
 		{"export", "--out is needed"},
 		{"replay", "no selection"},
+		{"export --out - --json", "--json would write as well"},
 		{"replay --from " + file, "name the one --letter"},
 		{"replay --from " + empty, "no file is named"},
 	} {
@@ -315,5 +321,31 @@ func TestSinceIsADayATimeOrADuration(t *testing.T) {
 	}
 	if _, err := parseSince("-5m", now); err == nil {
 		t.Error("the future")
+	}
+}
+
+// checkArchive compares an archive of an export with the folder of another.
+func checkArchive(t *testing.T, archive, folder string) {
+	t.Helper()
+	files := 0
+	for reader := tar.NewReader(strings.NewReader(archive)); ; files++ {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join(folder, strings.TrimPrefix(header.Name, "letters/")))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not as in the folder: %v", header.Name, err)
+		}
+	}
+	if inFolder, err := os.ReadDir(folder); err != nil || len(inFolder) != files {
+		t.Errorf("%d files in the archive, %d in the folder: %v", files, len(inFolder), err)
 	}
 }

@@ -26,7 +26,7 @@ func TestTopicsThatAreLost(t *testing.T) {
 			before := fz(t, "inspect", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)
 			stop().Want(t, cli.ExitOK)
 
-			deleteTopic(t, address, topic)
+			deleteTopic(t, address, "default."+topic)
 			fz(t, "topics", "check", "-c", config).Want(t, cli.ExitFailure, topic)
 			running(t, run...)
 			fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
@@ -44,7 +44,7 @@ func TestTopicsThatAreLost(t *testing.T) {
 func awaitFeatures(t *testing.T, config string, want int) {
 	t.Helper()
 	clitest.Eventually(t, "messages of features", func() bool {
-		r := fz(t, "topics", "export", "-c", config, "--topic", "features", "--out", filepath.Join(t.TempDir(), "x"), "--limit", "0", "--json")
+		r := fz(t, "topics", "export", "-c", config, "--topic", "default.features", "--out", filepath.Join(t.TempDir(), "x"), "--limit", "0", "--json")
 		if r.Code != cli.ExitOK {
 			return false
 		}

@@ -64,7 +64,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	config := pipelineFile(t, clitest.Broker(t))
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
 
-	fz(t, "topics", "check", "-c", config).Want(t, cli.ExitFailure, "topic events", "featurizer topics create")
+	fz(t, "topics", "check", "-c", config).Want(t, cli.ExitFailure, "topic default.events", "featurizer topics create")
 	fz(t, "inspect", "-c", config).Want(t, cli.ExitFailure, "explorations", "featurizer topics create")
 	fz(t, "produce", "-c", config, "--data", data).Want(t, cli.ExitFailure, "events", "featurizer topics create")
 
@@ -125,7 +125,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "current") {
 		t.Error(out)
 	}
-	fz(t, "inspect", "-c", config, "--id", "fs-none").Want(t, cli.ExitFailure, "fs-none is not on topic feature-sets")
+	fz(t, "inspect", "-c", config, "--id", "fs-none").Want(t, cli.ExitFailure, "fs-none is not on topic default.feature-sets")
 
 	totals := stop().Want(t, cli.ExitOK).Object(t)
 	if totals.Number(t, "scoring.scored") != 4800 || totals.Number(t, "featurize.rejected") != 0 {

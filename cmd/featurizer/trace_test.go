@@ -67,12 +67,12 @@ func TestTracesGoToACollector(t *testing.T) {
 		parents[string(span.GetTraceId())+string(span.GetSpanId())] = span.GetName()
 		named[span.GetName()]++
 	}
-	if named["featurize events"] != 24 || named["train features"] != 24 || named["subsample events"] == 0 {
+	if named["featurize default.events"] != 24 || named["train default.features"] != 24 || named["subsample default.events"] == 0 {
 		t.Errorf("spans %v", named)
 	}
 	for _, span := range got.spans["eerf-featurizer"] {
 		parent := parents[string(span.GetTraceId())+string(span.GetParentSpanId())]
-		if want := map[string]string{"train features": "featurize events"}[span.GetName()]; parent != want {
+		if want := map[string]string{"train default.features": "featurize default.events"}[span.GetName()]; parent != want {
 			t.Errorf("span %s has the parent %q, want %q", span.GetName(), parent, want)
 		}
 	}

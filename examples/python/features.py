@@ -150,10 +150,14 @@ def arguments(line):
         source.add_argument("--messages", help="folder with a folder for each topic, by featurizer topics export")
         c.add_argument("--pipeline", default="default", help="pipeline.name of the configuration")
         for topic in ("features", "feature-sets", "events"):
-            c.add_argument("--" + topic, default=topic, metavar="TOPIC", help=f"name of the topic, where it is not {topic}")
+            c.add_argument("--" + topic, metavar="TOPIC", help=f"name of the topic, where it is not PIPELINE.{topic}")
         if name == "table":
             c.add_argument("--out", required=True, help="Parquet file to write")
-    return parser.parse_args(line)
+    args = parser.parse_args(line)
+    args.events = args.events or args.pipeline + ".events"
+    args.features = args.features or args.pipeline + ".features"
+    args.feature_sets = args.feature_sets or args.pipeline + ".feature-sets"
+    return args
 
 
 def main(line=None):

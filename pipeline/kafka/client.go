@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ const metadataTTL = 6 * time.Second
 type Client struct {
 	config    Config
 	log       *zap.Logger
-	tls       *tls.Config
+	encrypt   *encryption // nil = connections are readable
 	sasl      sasl.Mechanism
 	conns     *conns
 	transport *kafkago.Transport
@@ -50,11 +49,11 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
 	}
 	config = config.withDefaults()
-	encryption, err := config.TLS.config()
+	encryption, err := newEncryption(config.TLS, logger)
 	if err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
 	}
-	mechanism, err := config.SASL.mechanism()
+	mechanism, err := newCredentials(config.SASL, logger)
 	if err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
 	}
@@ -62,7 +61,7 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka client: %w", err)
 	}
-	c := &Client{config: config, log: logger, tls: encryption, sasl: mechanism, conns: newConns(), reader: reader}
+	c := &Client{config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption), reader: reader}
 	c.connect()
 	return c, nil
 }
@@ -76,7 +75,6 @@ func (c *Client) connect() {
 		DialTimeout: c.config.DialTimeout,
 		MetadataTTL: metadataTTL,
 		ClientID:    c.config.ClientID,
-		TLS:         c.tls,
 		SASL:        c.sasl,
 		Context:     ctx,
 	}

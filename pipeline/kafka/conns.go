@@ -9,7 +9,8 @@ import (
 // conns dials connections and remembers the open ones, so that they can be cut together: kafka-go has no
 // way to interrupt a request that waits for its response.
 type conns struct {
-	dialer net.Dialer
+	dialer  net.Dialer
+	encrypt *encryption // nil = connections are readable
 
 	ctx context.Context // ends with close, and with it dials under way
 	end context.CancelFunc
@@ -18,18 +19,26 @@ type conns struct {
 	open map[net.Conn]struct{}
 }
 
-func newConns() *conns {
-	c := &conns{open: make(map[net.Conn]struct{})}
+func newConns(encrypt *encryption) *conns {
+	c := &conns{encrypt: encrypt, open: make(map[net.Conn]struct{})}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }
 
-// dial opens a connection; after close it fails with [net.ErrClosed].
+// dial opens a connection, encrypted if need be; after close it fails with [net.ErrClosed].
 func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
 	conn, err := c.dialer.DialContext(ctx, network, address)
+	if conn, err = c.track(conn, err); err != nil || c.encrypt == nil {
+		return conn, err
+	}
+	return c.encrypt.client(ctx, conn, address)
+}
+
+// track takes the result of a dial down.
+func (c *conns) track(conn net.Conn, err error) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() != nil {

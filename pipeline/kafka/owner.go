@@ -68,7 +68,7 @@ func (m *member) own() error {
 	if err := m.awaitTopic(); err != nil {
 		return m.outcome(err)
 	}
-	conns := newConns()
+	conns := newConns(m.client.encrypt)
 	defer conns.close()
 	joined, err := kafkago.NewConsumerGroup(m.groupConfig(conns))
 	if err != nil {
@@ -240,7 +240,6 @@ func (m *member) groupConfig(conns *conns) kafkago.ConsumerGroupConfig {
 			ClientID:      config.ClientID,
 			DialFunc:      conns.dial,
 			Timeout:       config.DialTimeout,
-			TLS:           m.client.tls,
 			SASLMechanism: m.client.sasl,
 		},
 		GroupBalancers:    []kafkago.GroupBalancer{kafkago.RangeGroupBalancer{}},

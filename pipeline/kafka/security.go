@@ -38,11 +38,8 @@ func (t TLS) faults() []error {
 	return faults
 }
 
-// config reads the files; nil means no encryption.
+// config reads the files.
 func (t TLS) config() (*tls.Config, error) {
-	if !t.Enabled {
-		return nil, nil
-	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CAFile != "" {
 		pem, err := os.ReadFile(t.CAFile)
@@ -112,19 +109,16 @@ func (s SASL) faults(encrypted bool) []error {
 	return faults
 }
 
-// mechanism reads the password; nil means no authentication.
-func (s SASL) mechanism() (sasl.Mechanism, error) {
-	if s.Mechanism == "" {
-		return nil, nil
+// fromFile is the mechanism with the password that is in the file.
+func (s SASL) fromFile() (sasl.Mechanism, error) {
+	text, err := os.ReadFile(s.PasswordFile)
+	if err != nil {
+		return nil, fmt.Errorf("sasl.password_file: %w", err)
 	}
-	password := s.Password
-	if s.PasswordFile != "" {
-		text, err := os.ReadFile(s.PasswordFile)
-		if err != nil {
-			return nil, fmt.Errorf("sasl.password_file: %w", err)
-		}
-		password = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
-	}
+	return s.mechanism(strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"))
+}
+
+func (s SASL) mechanism(password string) (sasl.Mechanism, error) {
 	made, err := mechanisms[s.Mechanism](s.User, password)
 	if err != nil {
 		return nil, fmt.Errorf("sasl: %w", err)

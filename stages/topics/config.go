@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"time"
@@ -10,14 +11,14 @@ import (
 
 // Config names the topics and what they are created with.
 type Config struct {
-	Events       string `key:"events" doc:"topic that the events are read from"`
-	Explorations string `key:"explorations" doc:"topic of specs and requests (one partition, compacted)"`
-	Scores       string `key:"scores" doc:"topic of checkpoints (co-partitioned with events, compacted)"`
-	Samples      string `key:"samples" doc:"topic of the sampled rows of explorations, encoded (co-partitioned with events); it holds labelled rows"`
-	FeatureSets  string `key:"feature_sets" doc:"topic of feature sets (one partition, compacted)"`
-	Features     string `key:"features" doc:"topic of feature vectors (co-partitioned with events); one per pipeline"`
-	Models       string `key:"models" doc:"topic of models (one partition, compacted)"`
-	DeadLetters  string `key:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events)"`
+	Events       string `key:"events" doc:"topic that the events are read from; empty = <pipeline.name>.events"`
+	Explorations string `key:"explorations" doc:"topic of specs and requests (one partition, compacted); empty = <pipeline.name>.explorations"`
+	Scores       string `key:"scores" doc:"topic of checkpoints (co-partitioned with events, compacted); empty = <pipeline.name>.scores"`
+	Samples      string `key:"samples" doc:"topic of the sampled rows of explorations, encoded (co-partitioned with events); it holds labelled rows; empty = <pipeline.name>.samples"`
+	FeatureSets  string `key:"feature_sets" doc:"topic of feature sets (one partition, compacted); empty = <pipeline.name>.feature-sets"`
+	Features     string `key:"features" doc:"topic of feature vectors (co-partitioned with events); one per pipeline; empty = <pipeline.name>.features"`
+	Models       string `key:"models" doc:"topic of models (one partition, compacted); empty = <pipeline.name>.models"`
+	DeadLetters  string `key:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events); empty = <pipeline.name>.dead-letters"`
 
 	Partitions        int           `key:"partitions" doc:"partitions of events where topics create has to make it"`
 	Replication       int           `key:"replication" doc:"replicas of created topics; 0 = the broker's default"`
@@ -36,20 +37,19 @@ func (t Config) coPartitioned() []string {
 // Specs returns the topics to be created, for so many partitions of events. Events itself is in the list with the
 // broker's own retention: it is the user's topic and is only created where it is missing.
 func (t Config) Specs(partitions int) []pipeline.TopicSpec {
-	size := strconv.FormatInt(t.MaxMessageBytes, 10)
-	plain := map[string]string{"max.message.bytes": size}
-	features := map[string]string{"max.message.bytes": size, "cleanup.policy": "delete",
-		"retention.ms": strconv.FormatInt(t.FeaturesRetention.Milliseconds(), 10)}
-	samples := map[string]string{"max.message.bytes": size, "cleanup.policy": "delete",
-		"retention.ms": strconv.FormatInt(t.SamplesRetention.Milliseconds(), 10)}
-	deadLetters := map[string]string{"max.message.bytes": size, "cleanup.policy": "delete"}
-	compacted := map[string]string{"max.message.bytes": size, "cleanup.policy": "compact",
+	plain := t.common(nil)
+	features := t.common(map[string]string{"cleanup.policy": "delete",
+		"retention.ms": strconv.FormatInt(t.FeaturesRetention.Milliseconds(), 10)})
+	samples := t.common(map[string]string{"cleanup.policy": "delete",
+		"retention.ms": strconv.FormatInt(t.SamplesRetention.Milliseconds(), 10)})
+	deadLetters := t.common(map[string]string{"cleanup.policy": "delete"})
+	compacted := t.common(map[string]string{"cleanup.policy": "compact",
 		// Small segments and an eager cleaner bound what a restore reads. Kafka keeps their size in 32 bits.
 		"segment.bytes":             strconv.FormatInt(min(max(4*t.MaxMessageBytes, 64<<20), math.MaxInt32), 10),
 		"segment.ms":                strconv.FormatInt((10 * time.Minute).Milliseconds(), 10),
 		"min.cleanable.dirty.ratio": "0.1",
 		"max.compaction.lag.ms":     strconv.FormatInt((30 * time.Minute).Milliseconds(), 10),
-	}
+	})
 	spec := func(name string, n int, configs map[string]string) pipeline.TopicSpec {
 		return pipeline.TopicSpec{Name: name, Partitions: n, Replication: t.Replication, Configs: configs}
 	}
@@ -65,7 +65,48 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	}
 }
 
-// Default is what an empty configuration says.
+// common adds what all created topics have. Writers ask for all replicas in sync: two of three are enough for one broker to be
+// away, and what was acknowledged is still there when another one is lost. With fewer replicas a second one would make every
+// restart of a broker a standstill. How many there are by the broker's own default is not known here, nor is what it asks for.
+func (t Config) common(configs map[string]string) map[string]string {
+	all := map[string]string{"max.message.bytes": strconv.FormatInt(t.MaxMessageBytes, 10)}
+	switch {
+	case t.Replication >= 3:
+		all["min.insync.replicas"] = "2"
+	case t.Replication > 0:
+		all["min.insync.replicas"] = "1"
+	}
+	maps.Copy(all, configs)
+	return all
+}
+
+// Named returns the configuration with a name for every topic: one that has none is called after the pipeline. A cluster that is
+// shared may well have a topic "events" of somebody else.
+func (t Config) Named(pipeline string) Config {
+	plain := Default()
+	plainNames := plain.names()
+	for i, name := range t.names() {
+		if *name == "" {
+			*name = pipeline + "." + *plainNames[i]
+		}
+	}
+	return t
+}
+
+// Unnamed returns the configuration without the names of its topics.
+func (t Config) Unnamed() Config {
+	for _, name := range t.names() {
+		*name = ""
+	}
+	return t
+}
+
+func (t *Config) names() []*string {
+	return []*string{&t.Events, &t.Explorations, &t.Scores, &t.Samples, &t.FeatureSets, &t.Features, &t.Models, &t.DeadLetters}
+}
+
+// Default has the names of topics without that of a pipeline, see [Config.Named], and what they are created with unless told
+// otherwise.
 func Default() Config {
 	return Config{
 		Events: "events", Explorations: "explorations", Scores: "scores", Samples: "samples", FeatureSets: "feature-sets",

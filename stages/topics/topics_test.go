@@ -100,3 +100,28 @@ func TestCheckTopicsReportsEverythingAtOnce(t *testing.T) {
 		t.Error("waiting does not fix compacted events")
 	}
 }
+
+func TestAcknowledgedByTwoOfThreeReplicas(t *testing.T) {
+	for replication, want := range map[int]string{0: "", 1: "1", 2: "1", 3: "2", 5: "2"} {
+		names := topics.Default()
+		names.Replication = replication
+		for _, spec := range names.Specs(1) {
+			if got := spec.Configs["min.insync.replicas"]; got != want {
+				t.Errorf("%s with %d replicas: min.insync.replicas %q, want %q", spec.Name, replication, got, want)
+			}
+		}
+	}
+}
+
+func TestNamesOfOthersStay(t *testing.T) {
+	named := topics.Config{Events: "clicks"}.Named("churn")
+	if named.Events != "clicks" || named.FeatureSets != "churn.feature-sets" {
+		t.Errorf("%+v", named)
+	}
+	if again := named.Named("other"); again != named {
+		t.Errorf("named again: %+v", again)
+	}
+	if none := named.Unnamed(); none != (topics.Config{}) {
+		t.Errorf("without names: %+v", none)
+	}
+}

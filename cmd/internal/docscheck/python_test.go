@@ -84,7 +84,7 @@ admin: {listen: ""}
 
 	messages := t.TempDir()
 	for _, topic := range []string{"events", "feature-sets", "features"} {
-		run("featurizer", "topics", "export", "-c", configuration, "--topic", topic, "--out", filepath.Join(messages, topic)).Want(t, cli.ExitOK)
+		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default."+topic, "--out", filepath.Join(messages, "default."+topic)).Want(t, cli.ExitOK)
 	}
 	tryPython(t, rows, "--messages", messages)
 	if hasPython("confluent_kafka") {

@@ -129,6 +129,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	command("`models rollback`, `unpin`", "trainer", "models", "rollback", "--to", model)
 	command("`models rollback`, `unpin`", "trainer", "models", "unpin")
 	command("`dead-letters replay`", "featurizer", "dead-letters", "replay", "--all", "--unchecked", "--stage", "featurize")
+	s.operate(cluster, slices.Concat(rights("`dead-letters list`, `export`"), rights("`dead-letters replay`")))
 
 	stop := s.provoke(cluster)
 	t.Run("without", func(t *testing.T) {
@@ -144,6 +145,21 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 		s.stop(st.process)
 	}
 	silent(t, s.said.String(), canary, cluster.Read(t, "password"))
+}
+
+// operate looks after dead letters as docs/operations.md has operators do it on Kubernetes: as one user with the rights for all of
+// it, whose password comes by standard input.
+func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
+	s.t.Helper()
+	_, as := s.user(cluster, "operator", rights)
+	as = as.as("kafka.sasl.password_file", "/dev/stdin")
+	for _, args := range [][]string{
+		{"list", "--since", "24h"}, {"replay", "--all", "--unchecked", "--dry-run"}, {"export", "--out", "-"},
+	} {
+		command := as.command("featurizer", append([]string{"dead-letters"}, args...)...)
+		command.Stdin = strings.NewReader(canary + "\n")
+		as.said.add(clitest.Finish(s.t, command)).Want(s.t, cli.ExitOK)
+	}
 }
 
 // stage is one in a process of its own, as a user of its own.

@@ -105,7 +105,7 @@ func (s *site) explore() {
 }
 
 // hasSet is whether there is a feature set with its pointer.
-func (s *site) hasSet() bool { return s.next("feature-sets", 0) >= 2 }
+func (s *site) hasSet() bool { return s.next("pressure.feature-sets", 0) >= 2 }
 
 // await waits for something that services do, as long as records come on any topic: how long it takes depends on the machine.
 func (s *site) await(what string, done func() bool, services ...*clitest.Process) {
@@ -131,7 +131,7 @@ func (s *site) await(what string, done func() bool, services ...*clitest.Process
 
 // records is how many were written to the topics that the stages write to.
 func (s *site) records() (n int64) {
-	for _, topic := range []string{"explorations", "scores", "samples", "feature-sets", "features", "models", "dead-letters"} {
+	for _, topic := range []string{"pressure.explorations", "pressure.scores", "pressure.samples", "pressure.feature-sets", "pressure.features", "pressure.models", "pressure.dead-letters"} {
 		for partition := range int32(2) {
 			n += s.next(topic, partition)
 		}
@@ -153,7 +153,7 @@ func (s *site) send(messages, rows, columns int) {
 	s.t.Helper()
 	value := event(s.t, rows, columns)
 	for i := range messages {
-		if _, err := s.client.Produce(s.t.Context(), "events", i%2, []pipeline.Record{{Value: value}}); err != nil {
+		if _, err := s.client.Produce(s.t.Context(), "pressure.events", i%2, []pipeline.Record{{Value: value}}); err != nil {
 			s.t.Fatal(err)
 		}
 		s.sent[i%2] += int64(rows)
@@ -164,7 +164,7 @@ func (s *site) send(messages, rows, columns int) {
 func (s *site) poison() {
 	s.t.Helper()
 	for p := range s.refused {
-		at, err := s.client.Produce(s.t.Context(), "events", p, []pipeline.Record{{Value: []byte("poison")}})
+		at, err := s.client.Produce(s.t.Context(), "pressure.events", p, []pipeline.Record{{Value: []byte("poison")}})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -216,8 +216,8 @@ func (s *site) featurized() (rows [2]int64) {
 	s.t.Helper()
 	for p := range rows {
 		var next [2]int64 // offset and row of events
-		for at, end := int64(0), s.next("features", int32(p)); at < end; {
-			fetched, err := s.client.Fetch(s.t.Context(), "features", p, at)
+		for at, end := int64(0), s.next("pressure.features", int32(p)); at < end; {
+			fetched, err := s.client.Fetch(s.t.Context(), "pressure.features", p, at)
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -258,16 +258,16 @@ func (s *site) awaitFeatures(service *clitest.Process) {
 
 // atEnd is whether the last message of a partition of features is of the last event.
 func (s *site) atEnd(partition int) bool {
-	end := s.next("features", int32(partition))
+	end := s.next("pressure.features", int32(partition))
 	if end == 0 {
 		return false
 	}
-	fetched, err := s.client.Fetch(s.t.Context(), "features", partition, end-1)
+	fetched, err := s.client.Fetch(s.t.Context(), "pressure.features", partition, end-1)
 	if err != nil || len(fetched.Records) == 0 {
 		return false
 	}
 	part, err := wire.ParseFeatureHeaders(wireHeaders(fetched.Records[len(fetched.Records)-1]))
-	return err == nil && part.Last() && part.SourceOffset+1 == s.next("events", int32(partition))
+	return err == nil && part.Last() && part.SourceOffset+1 == s.next("pressure.events", int32(partition))
 }
 
 func wireHeaders(rec pipeline.Record) []wire.Header {

@@ -112,7 +112,7 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows:
 	s.send(messages/2, 800, 100)
 	s.poison()
 	s.send(messages/2, 800, 100)
-	for _, topic := range []string{"scores", "samples", "dead-letters", "features"} {
+	for _, topic := range []string{"pressure.scores", "pressure.samples", "pressure.dead-letters", "pressure.features"} {
 		s.refuse(topic)
 	}
 
@@ -125,7 +125,7 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows:
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
 
-	s.hold("features", func() { time.Sleep(5 * time.Millisecond) })
+	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) })
 	featurizer := s.stages("featurize", served(limit)...)
 	s.awaitFeatures(featurizer)
 	s.within("a sink slower than the stage", featurizer, limit)
@@ -133,7 +133,7 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows:
 	s.wantDeadLetters("subsample", "featurize")
 
 	trainer := s.stages("train", served(trainLimit)...)
-	s.await("a model", func() bool { return s.next("models", 0) >= 2 }, trainer)
+	s.await("a model", func() bool { return s.next("pressure.models", 0) >= 2 }, trainer)
 	s.within("training", trainer, trainLimit)
 	trainer.Stop(t).Want(t, cli.ExitOK)
 }
@@ -144,7 +144,7 @@ func (s *site) wantDeadLetters(stages ...string) {
 	s.t.Helper()
 	for p := range s.refused {
 		sent := map[string]bool{}
-		r := pipeline.NewReader(s.client, zap.NewNop(), "dead-letters", p, pipeline.ReadOptions{Until: pipeline.PresentEnd})
+		r := pipeline.NewReader(s.client, zap.NewNop(), "pressure.dead-letters", p, pipeline.ReadOptions{Until: pipeline.PresentEnd})
 		for rec, err := range r.Records(s.t.Context()) {
 			if err != nil {
 				s.t.Fatal(err)

@@ -54,7 +54,7 @@ func TestSignalDrains(t *testing.T) {
 	s.send(20, 50, 3)
 	s.explore()
 	began := newBegun()
-	s.hold("features", func() {
+	s.hold("pressure.features", func() {
 		began.one()
 		time.Sleep(20 * time.Millisecond) // so that the signal comes while there is more to do
 	})
@@ -74,9 +74,9 @@ subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
 `)
 	s.send(40, 50, 3)
 	planner := s.stages("calibrate")
-	clitest.Eventually(t, "a plan", func() bool { return s.next("explorations", 0) > 0 })
+	clitest.Eventually(t, "a plan", func() bool { return s.next("pressure.explorations", 0) > 0 })
 	planner.Stop(t).Want(t, cli.ExitOK)
-	middle, free := s.next("events", 0)/2, make(chan struct{})
+	middle, free := s.next("pressure.events", 0)/2, make(chan struct{})
 	release := sync.OnceFunc(func() { close(free) })
 	t.Cleanup(release)
 	read := newBegun()
@@ -84,7 +84,7 @@ subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
 		s.cluster.KeepControl()
 		for _, topic := range request.(*kmsg.FetchRequest).Topics {
 			for _, p := range topic.Partitions {
-				if topic.Topic == "events" && p.FetchOffset >= middle {
+				if topic.Topic == "pressure.events" && p.FetchOffset >= middle {
 					if p.Partition == 0 {
 						read.one()
 					}
@@ -96,12 +96,12 @@ subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
 	})
 	service := s.stages("subsample")
 	read.await(t, service)
-	if n := s.next("scores", 0); n != 0 {
+	if n := s.next("pressure.scores", 0); n != 0 {
 		t.Fatalf("%d checkpoints before the signal", n)
 	}
 	totals := service.Stop(t).Want(t, cli.ExitOK).Object(t)
-	if rows := totals.Number(t, "scoring.rows"); s.next("scores", 0) != 1 || rows < 500 || rows > 1900 {
-		t.Errorf("%d checkpoints, %v", s.next("scores", 0), totals)
+	if rows := totals.Number(t, "scoring.rows"); s.next("pressure.scores", 0) != 1 || rows < 500 || rows > 1900 {
+		t.Errorf("%d checkpoints, %v", s.next("pressure.scores", 0), totals)
 	}
 	if n := s.members("subsample"); n != 0 {
 		t.Errorf("%d members are left in the group", n)
@@ -122,7 +122,7 @@ func stuck(t *testing.T, sets ...string) (s *site, service *clitest.Process, rel
 	release = sync.OnceFunc(func() { close(free) })
 	t.Cleanup(release)
 	began := newBegun()
-	s.hold("features", func() {
+	s.hold("pressure.features", func() {
 		began.one()
 		<-free
 	})

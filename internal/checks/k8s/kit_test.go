@@ -26,19 +26,28 @@ type overlay struct {
 	objects   []runtime.Object // of manifests with a type in the API of Kubernetes itself
 }
 
-// overlays renders what people apply: the folders of k8s/overlays, and production with the plain autoscaler.
+// example is an overlay over k8s/production: that in overlays/production has no image, and is to be copied.
+const example = "examples/churn"
+
+// overlays renders what people apply: that for a laptop, the example, and the example with the plain autoscaler.
 func overlays(t *testing.T) []*overlay {
 	t.Helper()
-	rendered := []*overlay{
-		render(t, copyFiles(t), "overlays/dev"), render(t, copyFiles(t), "overlays/production"),
+	return []*overlay{
+		render(t, copyFiles(t), "overlays/dev"), render(t, copyFiles(t), example),
+		changed(t, "with hpa", "/production/kustomization.yaml", "- ../components/keda", "- ../components/hpa"),
 	}
+}
+
+// changed renders the example with another text in a file.
+func changed(t *testing.T, name, file, old, replacement string) *overlay {
+	t.Helper()
 	files := copyFiles(t)
-	if err := files.Replace("/overlays/production/kustomization.yaml", "- ../../components/keda", "- ../../components/hpa"); err != nil {
+	if err := files.Replace(file, old, replacement); err != nil {
 		t.Fatal(err)
 	}
-	plain := render(t, files, "overlays/production")
-	plain.name += " with hpa"
-	return append(rendered, plain)
+	o := render(t, files, example)
+	o.name += " " + name
+	return o
 }
 
 // eachOverlay runs a test for every overlay.

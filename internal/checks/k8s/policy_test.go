@@ -234,7 +234,7 @@ func reaches(rules []networkingv1.NetworkPolicyEgressRule, port string) bool {
 // TestReferencesAreThere looks for what pods refer to. Secrets are made by others; their names are written down here.
 func TestReferencesAreThere(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
-		known := map[string]bool{"eerf-kafka": true, "eerf-status": true, "kafka-cluster-ca-cert": true}
+		known := map[string]bool{"eerf-kafka": true, "eerf-status": true, "streams-cluster-ca-cert": true}
 		for _, user := range o.ofKind("KafkaUser") {
 			known[user.GetName()] = true // Strimzi makes a Secret for each
 		}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -46,14 +47,14 @@ func TestMain(m *testing.M) {
 }
 
 // run runs a program of a container with its environment.
-func run(t *testing.T, c *corev1.Container, program string, args ...string) (stdout, stderr string, code int) {
+func (o *overlay) run(t *testing.T, c *corev1.Container, program string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	folder, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), filepath.Join(folder, program), args...)
-	command.Env = environment(t, c)
+	command.Env = o.environment(t, c)
 	var out, faults bytes.Buffer
 	command.Stdout, command.Stderr = &out, &faults
 	err = command.Run()
@@ -65,7 +66,7 @@ func run(t *testing.T, c *corev1.Container, program string, args ...string) (std
 }
 
 // environment is what a container has in it, with made-up secrets.
-func environment(t *testing.T, c *corev1.Container) []string {
+func (o *overlay) environment(t *testing.T, c *corev1.Container) []string {
 	t.Helper()
 	var all []string
 	for _, e := range c.Env {
@@ -74,6 +75,8 @@ func environment(t *testing.T, c *corev1.Container) []string {
 		case from == nil:
 		case from.SecretKeyRef != nil:
 			value = strings.Repeat("secret", 6)
+		case from.ConfigMapKeyRef != nil:
+			value = o.setting(t, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key)
 		case from.ResourceFieldRef != nil && from.ResourceFieldRef.Resource == "limits.memory" && from.ResourceFieldRef.ContainerName == c.Name:
 			value = strconv.FormatInt(c.Resources.Limits.Memory().Value(), 10)
 		default:
@@ -82,6 +85,18 @@ func environment(t *testing.T, c *corev1.Container) []string {
 		all = append(all, e.Name+"="+value)
 	}
 	return all
+}
+
+// setting is a value of a ConfigMap.
+func (o *overlay) setting(t *testing.T, name, key string) string {
+	t.Helper()
+	for _, m := range all[*corev1.ConfigMap](o) {
+		if value, ok := m.Data[key]; ok && m.Name == name {
+			return value
+		}
+	}
+	t.Fatalf("there is no %s in a ConfigMap %s", key, name)
+	return ""
 }
 
 // configFile writes what is mounted at configPath into a file.
@@ -137,9 +152,6 @@ type configuration struct {
 	Events struct {
 		Label []string `json:"label"`
 	} `json:"events"`
-	Featurize struct {
-		Start string `json:"start"`
-	} `json:"featurize"`
 	Admin struct {
 		Listen string `json:"listen"`
 	} `json:"admin"`
@@ -159,7 +171,7 @@ func (o *overlay) configuration(t *testing.T, name string) *configuration {
 			continue
 		}
 		c := &w.pod.Spec.Containers[0]
-		out, faults, code := run(t, c, "featurizer", "config", "print", "--json", "--config", o.configFile(t, w, c))
+		out, faults, code := o.run(t, c, "featurizer", "config", "print", "--json", "--config", o.configFile(t, w, c))
 		if code != 0 {
 			t.Fatalf("%v: %s", w, faults)
 		}
@@ -205,7 +217,7 @@ func TestConfigurationHasNoFaults(t *testing.T) {
 			}
 			c := &w.pod.Spec.Containers[0]
 			stages := strings.Join(stagesOf(t, c), ",")
-			_, faults, code := run(t, c, "featurizer", "config", "check", "--config", o.configFile(t, w, c), "--stages", stages)
+			_, faults, code := o.run(t, c, "featurizer", "config", "check", "--config", o.configFile(t, w, c), "--stages", stages)
 			if code != 0 {
 				t.Errorf("%v: %s", w, faults)
 			}
@@ -219,7 +231,7 @@ func TestConfigurationHasNoFaults(t *testing.T) {
 
 // TestEveryStageRuns counts stages: each that the program knows is run by one service.
 func TestEveryStageRuns(t *testing.T) {
-	help, _, _ := run(t, &corev1.Container{}, "featurizer", "run", "--help")
+	help, _, _ := new(overlay).run(t, &corev1.Container{}, "featurizer", "run", "--help")
 	found := regexp.MustCompile(`Stages: ([a-z, ]+)\.`).FindStringSubmatch(help)
 	if found == nil {
 		t.Fatalf("the help names no stages:\n%s", help)
@@ -252,13 +264,45 @@ func TestProgramsTakeTheArguments(t *testing.T) {
 				continue
 			}
 			for _, c := range w.containers() {
-				_, said, code := run(t, &c, path.Base(c.Command[0]), c.Args...)
+				_, said, code := o.run(t, &c, path.Base(c.Command[0]), c.Args...)
 				if code != 1 || !strings.Contains(said, "read configuration") {
 					t.Errorf("%v: %v %v: exit code %d\n%s", w, c.Command, c.Args, code, said)
 				}
 				if path.Dir(c.Command[0]) != "/usr/local/bin" || len(c.Command) != 1 {
 					t.Errorf("%v: %v: the image has the programs in /usr/local/bin", w, c.Command)
 				}
+			}
+		}
+	})
+}
+
+// What k8s/README.md says of nightly retraining.
+const (
+	retrainedRows = 900_000_000
+	trainedRate   = 45_000 // rows a second, of 500 features, with half a core
+)
+
+// TestRetrainingIsSuspendedAndEndsInTime holds the job to the size that it is documented for, and keeps it from training beside
+// the service that does.
+func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
+	for _, said := range []string{"900 million rows", "45,000 rows of 500 features a second", "half a core"} {
+		if !strings.Contains(readFile(t, "k8s/README.md"), said) {
+			t.Errorf("k8s/README.md does not say %q", said)
+		}
+	}
+	eachOverlay(t, func(t *testing.T, o *overlay) {
+		for _, job := range all[*batchv1.CronJob](o) {
+			if job.Spec.Suspend == nil || !*job.Spec.Suspend {
+				t.Errorf("%s trains beside the streaming trainer", job.Name)
+			}
+			args := job.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args
+			patience := duration(t, args[slices.Index(args, "--timeout")+1])
+			limit := time.Duration(*job.Spec.JobTemplate.Spec.ActiveDeadlineSeconds) * time.Second
+			if patience >= limit {
+				t.Errorf("%s is ended after %v, before it would say that %v were not enough", job.Name, limit, patience)
+			}
+			if rows := trainedRate * patience.Seconds(); rows < retrainedRows {
+				t.Errorf("%s reads %.0f rows within %v, of %d", job.Name, rows, patience, retrainedRows)
 			}
 		}
 	})

@@ -69,7 +69,7 @@ func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 				t.Errorf("%v: the number of replicas is for the autoscaler or for the manifest, not for both or none", w)
 			}
 		}
-		if strings.Contains(o.name, "production") && (!scaled["eerf-featurizer"] || !scaled["eerf-scoring"]) {
+		if strings.HasPrefix(o.name, example) && (!scaled["eerf-featurizer"] || !scaled["eerf-scoring"]) {
 			t.Errorf("scaled are %v", scaled)
 		}
 	})
@@ -80,7 +80,8 @@ var metricName = regexp.MustCompile(`\beerf_[a-z_]+`)
 // TestTriggersNameWhatThereIs compares the triggers with the configuration, and with the metrics that the programs serve.
 func TestTriggersNameWhatThereIs(t *testing.T) {
 	served := readFile(t, "telemetry/testdata/metrics.txt")
-	o := render(t, copyFiles(t), "overlays/production")
+	o := render(t, copyFiles(t), example)
+	space := o.ofKind("Deployment")[0].GetNamespace()
 	for _, s := range scalers(t, o) {
 		inForce := o.configuration(t, s.target)
 		for _, trigger := range s.triggers {
@@ -91,13 +92,16 @@ func TestTriggersNameWhatThereIs(t *testing.T) {
 						t.Errorf("%s: no program serves %s", s.target, name)
 					}
 				}
-				if len(metrics) == 0 || strings.Count(query, `{pipeline="`+inForce.Pipeline.Name+`"}`) != len(metrics) {
-					t.Errorf("%s: the query is not of the pipeline %s: %s", s.target, inForce.Pipeline.Name, query)
+				if len(metrics) == 0 || strings.Count(query, `{namespace="`+space+`",pipeline="`+inForce.Pipeline.Name+`"}`) != len(metrics) {
+					t.Errorf("%s: the query is not of the pipeline %s in %s: %s", s.target, inForce.Pipeline.Name, space, query)
+				}
+				if trigger["ignoreNullValues"] != "false" {
+					t.Errorf("%s: where Prometheus knows nothing, that passes for no work", s.target)
 				}
 				continue
 			}
 			want := map[string]string{"consumerGroup": "eerf-" + inForce.Pipeline.Name + "-featurize", "topic": inForce.Topics.Events,
-				"bootstrapServers": strings.Join(inForce.Kafka.Brokers, ","), "offsetResetPolicy": inForce.Featurize.Start}
+				"bootstrapServers": strings.Join(inForce.Kafka.Brokers, ","), "scaleToZeroOnInvalidOffset": "true"}
 			for key, value := range want {
 				if trigger[key] != value {
 					t.Errorf("%s: %s is %q, by the configuration %q", s.target, key, trigger[key], value)

@@ -1,0 +1,220 @@
+package k8s
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// apiServer runs what people run, in a copy of what they have of this project, against the API server of KUBECONFIG: one that
+// scripts/apiserver.sh started, without nodes, controllers and operators.
+type apiServer struct {
+	t      *testing.T
+	folder string
+}
+
+func newAPIServer(t *testing.T) *apiServer {
+	t.Helper()
+	if os.Getenv("EERF_TEST_APISERVER") == "" {
+		t.Skip("no API server: scripts/apiserver.sh run starts one")
+	}
+	a := &apiServer{t, t.TempDir()}
+	for _, name := range []string{"k8s", "scripts"} {
+		if err := os.CopyFS(filepath.Join(a.folder, name), os.DirFS(filepath.Join(rootPath, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for module, names := range definitionFiles {
+		for _, name := range names {
+			a.must("kubectl apply --server-side -f " + filepath.Join(download(t, module), name))
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.must("kubectl apply --server-side -f " + filepath.Join(here, "testdata", "strimzi"))
+	a.must("kubectl wait crd --all --for=condition=Established --timeout=60s")
+	return a
+}
+
+// shell runs a command as it stands and returns all that it says.
+func (a *apiServer) shell(command string) (string, error) {
+	ctx, cancel := context.WithTimeout(a.t.Context(), 2*time.Minute)
+	defer cancel()
+	bash := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", command)
+	bash.Dir = a.folder
+	out, err := bash.CombinedOutput()
+	return string(out), err
+}
+
+func (a *apiServer) must(command string) string {
+	a.t.Helper()
+	out, err := a.shell(command)
+	if err != nil {
+		a.t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	if strings.Contains(out, "Warning") {
+		a.t.Errorf("%s warns:\n%s", command, out)
+	}
+	return out
+}
+
+// edit changes a text of the copy, as a person with an editor.
+func (a *apiServer) edit(name, old, replacement string) {
+	a.t.Helper()
+	path := filepath.Join(a.folder, name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), old, replacement, 1)
+	if changed == string(text) {
+		a.t.Fatalf("%s has no %q", name, old)
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// unheard are the documented commands that need more than an API server, with what they need.
+var unheard = []struct{ command, needs string }{
+	{"\nkind ", "a cluster"}, {"\ndocker ", "a container runtime"}, {" logs ", "a kubelet"}, {" port-forward ", "a kubelet"},
+	{"exec ", "a kubelet"}, {"\noperator ", "a kubelet"}, {" rollout status ", "controllers"}, {"\nfeaturizer ", "a broker"}, {"\nEERF_", "a broker"},
+	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"\nmake ", "the checks themselves"}, {"kubectl kustomize ", "no server"},
+}
+
+// made is what others than the API server would have made by then, by the start of the command that needs it.
+var made = []struct{ before, command string }{
+	{"kubectl create namespace eerf", "kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -"},
+	{"scripts/strimzi-secrets.sh", `kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=authority
+for user in selector scoring featurizer trainer retrain keda; do
+  kubectl -n kafka create secret generic default.$user --from-literal=password=of-$user
+done`},
+	{"kubectl -n kafka wait", `for user in $(kubectl -n kafka get kafkauser -o name); do
+  kubectl -n kafka patch $user --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}'
+done`},
+	{"kubectl -n eerf debug", `kubectl -n eerf get deployment eerf-featurizer -o json |
+  jq '{apiVersion: "v1", kind: "Pod", metadata: {name: "pod"}, spec: .spec.template.spec}' | kubectl apply -n eerf -f -`},
+	{"kubectl -n eerf create secret generic eerf-kafka", "kubectl -n eerf delete secret kafka-cluster-ca-cert default.keda; printf x | tee ca.crt password keda-password"},
+}
+
+// effects are what has to be so after a command.
+var effects = []struct{ after, holds string }{
+	{"scripts/strimzi-secrets.sh", `for user in selector scoring featurizer trainer retrain keda; do
+  [[ $(kubectl -n eerf get secret default.$user -o jsonpath='{.data.password}' | base64 -d) == of-$user ]]
+done
+[[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == authority ]]
+kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=renewed --dry-run=client -o yaml | kubectl apply -f - 2>/dev/null
+scripts/strimzi-secrets.sh eerf default
+[[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == renewed ]]`},
+	{"kubectl -n eerf debug", `[[ $(kubectl -n eerf get pod pod -o jsonpath='{.spec.ephemeralContainers[*].image}') == busybox:1.37 ]]`},
+	{"kubectl -n eerf scale deployment --all", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0" ]]`},
+	{"kubectl apply -k k8s/overlays/production --server-side --force", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 1" ]]
+[[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
+}
+
+// changes are what stands for something in the documentation, or would wait for what is not there.
+var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete -k", "kubectl delete --wait=false -k",
+	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
+
+var (
+	sections = []string{"### Try it", "### Deploy", "### Secrets of Strimzi", "### Without Strimzi", "### Watch it",
+		"### As an operator", "### Upgrade and roll back", "### Stop and start again", "### Take it away again"}
+	commandLine = regexp.MustCompile(`^    ((?:[a-z]+|scripts/[a-z.-]+|EERF_[A-Z_]+=\S+) .*)$`)
+	inlined     = regexp.MustCompile("`(kubectl (?:-n eerf )?(?:create|annotate) [^`]*)`")
+)
+
+// documentedCommands are those of the section on Kubernetes, in their order.
+func documentedCommands(t *testing.T) []string {
+	t.Helper()
+	_, text, found := strings.Cut(readFile(t, "docs/operations.md"), "\n## On Kubernetes\n")
+	text, _, ended := strings.Cut(text, "\n## ")
+	if !found || !ended {
+		t.Fatal("docs/operations.md has no section on Kubernetes")
+	}
+	for _, section := range sections {
+		if !strings.Contains(text, section) {
+			t.Errorf("docs/operations.md has no %s", section)
+		}
+	}
+	text += readFile(t, "k8s/README.md")
+	var all []string
+	inFunction := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch command := commandLine.FindStringSubmatch(line); {
+		case inFunction:
+			inFunction = line != "    }"
+		case strings.HasSuffix(line, "() {"):
+			inFunction = true
+		case command != nil:
+			all = append(all, command[1])
+		default:
+			for _, found := range inlined.FindAllStringSubmatch(line, -1) {
+				all = append(all, found[1])
+			}
+		}
+	}
+	return all
+}
+
+// TestAPIServerHearsTheDocumentedCommands follows the documentation from the first apply to the last deletion.
+func TestAPIServerHearsTheDocumentedCommands(t *testing.T) {
+	a := newAPIServer(t)
+	a.edit("k8s/overlays/production/kustomization.yaml", "name: eerf}", "name: eerf, newName: registry.example.com/eerf, newTag: v0.1.0}")
+	a.must("kubectl create namespace eerf --dry-run=client -o yaml >/dev/null")
+	heard := 0
+	for _, command := range documentedCommands(t) {
+		if needs := neededBy(command); needs != "" {
+			t.Logf("not run, needs %s: %s", needs, command)
+			continue
+		}
+		for _, m := range made {
+			if strings.HasPrefix(command, m.before) {
+				a.must(m.command)
+			}
+		}
+		out := a.must(changes.Replace(command))
+		t.Logf("%s\n%s", command, out)
+		heard++
+		for _, effect := range effects {
+			if strings.HasPrefix(command, effect.after) {
+				a.must(effect.holds)
+			}
+		}
+	}
+	if heard < 20 {
+		t.Errorf("%d commands of the documentation were run", heard)
+	}
+}
+
+func neededBy(command string) string {
+	for _, one := range unheard {
+		if strings.Contains("\n"+command, one.command) {
+			return one.needs
+		}
+	}
+	return ""
+}
+
+// TestAPIServerTakesEveryOverlay applies the overlays: the server refuses what it does not know, and warns of pods that are not
+// restricted.
+func TestAPIServerTakesEveryOverlay(t *testing.T) {
+	a := newAPIServer(t)
+	a.must("kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -")
+	a.edit("k8s/overlays/dev/kustomization.yaml", "namespace: eerf-dev", "namespace: eerf-taken") // the other is there by another way
+	for _, folder := range []string{"overlays/dev", example} {
+		out := a.must("kubectl apply -k k8s/" + folder + " --server-side --validate=strict")
+		t.Logf("%s: %d objects", folder, strings.Count(out, "serverside-applied"))
+		again := a.must("kubectl apply -k k8s/" + folder + " --server-side --validate=strict")
+		if strings.Count(again, "serverside-applied") != strings.Count(out, "serverside-applied") {
+			t.Errorf("%s is another when it is applied again:\n%s", folder, again)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package k8s
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestWithoutImageNothingIsRendered renders the overlay that is to be copied as it is.
+func TestWithoutImageNothingIsRendered(t *testing.T) {
+	_, err := Render(copyFiles(t), "/overlays/production")
+	if err == nil || !strings.Contains(err.Error(), "no image is set, and none is published, so put one with the name eerf under images") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestAnImageByDigestIsOne renders with an image that has no tag.
+func TestAnImageByDigestIsOne(t *testing.T) {
+	const digest = "digest: sha256:0000000000000000000000000000000000000000000000000000000000000001"
+	o := changed(t, "by digest", "/examples/churn/kustomization.yaml", "newTag: v0.1.0", digest)
+	for _, w := range o.workloads() {
+		if image := w.pod.Spec.Containers[0].Image; !strings.Contains(image, "@sha256:") {
+			t.Errorf("%v has the image %s", w, image)
+		}
+	}
+}
+
+// TestNoNameOfTheTemplateIsLeft looks for what the manifests have where the settings of an overlay belong.
+func TestNoNameOfTheTemplateIsLeft(t *testing.T) {
+	o := render(t, copyFiles(t), example)
+	if o.configuration(t, "eerf-selector").Pipeline.Name == "default" {
+		t.Fatal("the example has the name of the template")
+	}
+	for _, m := range o.manifests {
+		if m.GetName() == "eerf-dashboard" || m.GetKind() == "PrometheusRule" {
+			continue // of all pipelines
+		}
+		for _, template := range []string{"eerf-default-", "default.", `"default"`, "kafka-cluster-ca-cert", "cluster: kafka", "kafka-kafka-bootstrap"} {
+			if strings.Contains(string(m.Text), template) {
+				t.Errorf("%v has %s", m, template)
+			}
+		}
+	}
+}
+
+// TestPartitionsAreSetOnce sets them in the overlay.
+func TestPartitionsAreSetOnce(t *testing.T) {
+	for _, autoscaler := range []string{"keda # or", "hpa # or"} {
+		files := copyFiles(t)
+		for _, change := range [][3]string{
+			{"/production/kustomization.yaml", "- ../components/keda # or ../components/hpa", "- ../components/" + autoscaler},
+			{"/examples/churn/kustomization.yaml", "literals: [", "literals: [topics.partitions=31, "},
+		} {
+			if err := files.Replace(change[0], change[1], change[2]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := render(t, files, example)
+		if n := o.configuration(t, "eerf-scoring").Topics.Partitions; n != 31 {
+			t.Errorf("the programs count %d partitions", n)
+		}
+		found := scalers(t, o)
+		for _, s := range found {
+			if s.max != 31 {
+				t.Errorf("%s is scaled to %d", s.target, s.max)
+			}
+		}
+		if len(found) != 2 {
+			t.Errorf("%d autoscalers", len(found))
+		}
+		for _, m := range o.ofKind("KafkaTopic") {
+			n, _, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "partitions")
+			alone := slices.Contains([]string{"explorations", "feature-sets", "models"}, m.GetName()[strings.Index(m.GetName(), ".")+1:])
+			if n != 31.0 && !alone || n != 1.0 && alone {
+				t.Errorf("%v has %v partitions", m, n)
+			}
+		}
+	}
+}
+
+// TestAPrefixReachesEveryName renders with namePrefix: what is in the namespace has it, what is in Kafka has not.
+func TestAPrefixReachesEveryName(t *testing.T) {
+	o := changed(t, "with a prefix", "/examples/churn/kustomization.yaml", "namespace: churn", "namespace: churn\nnamePrefix: blue-")
+	plain := render(t, copyFiles(t), example)
+	for i, m := range o.manifests {
+		text, before := string(m.Text), string(plain.manifests[i].Text)
+		switch {
+		case m.GetKind() == "Namespace" || m.GroupVersionKind().Group == strimziGroup:
+			if text != before {
+				t.Errorf("%v changed to\n%s", m, text)
+			}
+		case !strings.HasPrefix(m.GetName(), "blue-"):
+			t.Errorf("%v has no prefix", m)
+		}
+	}
+	for _, s := range scalers(t, o) {
+		if !strings.HasPrefix(s.target, "blue-eerf-") {
+			t.Errorf("what is scaled is %s", s.target)
+		}
+	}
+	for path, kind := range map[string]string{"name: blue-eerf-keda\n": "ScaledObject", "name: blue-eerf-keda\n    parameter": "TriggerAuthentication"} {
+		if !slices.ContainsFunc(o.ofKind(kind), func(m *Manifest) bool { return strings.Contains(string(m.Text), path) }) {
+			t.Errorf("no %s has %q", kind, path)
+		}
+	}
+}
+
+// TestComponentsCanBeLeftOut renders without Strimzi, without KEDA, without monitoring.
+func TestComponentsCanBeLeftOut(t *testing.T) {
+	for _, component := range []string{"components/strimzi", "components/keda", "monitoring"} {
+		o := changed(t, "without "+component, "/production/kustomization.yaml", "  - ../"+component, "  # - ../"+component)
+		if component == "components/strimzi" && len(o.ofKind("KafkaTopic"))+len(o.ofKind("KafkaUser")) > 0 {
+			t.Errorf("%s: there are topics and users", o.name)
+		}
+	}
+}
+
+// TestTheOverlayCanBeCopied renders a copy of the folder under another name.
+func TestTheOverlayCanBeCopied(t *testing.T) {
+	files := copyFiles(t)
+	text, err := files.ReadFile("/overlays/production/kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := strings.Replace(string(text), "name: eerf}", "name: eerf, newName: registry.example.com/eerf, newTag: v0.1.0}", 1)
+	if err := files.WriteFile("/overlays/mine/kustomization.yaml", []byte(mine)); err != nil {
+		t.Fatal(err)
+	}
+	if o := render(t, files, "overlays/mine"); len(o.workloads()) != 5 {
+		t.Errorf("%d workloads", len(o.workloads()))
+	}
+}
+
+var documentedPatches = regexp.MustCompile("(?s)```yaml\n( *)patches:\n(.*?)```")
+
+// TestDocumentedPatchesRender puts the patches of the documentation into the example.
+func TestDocumentedPatchesRender(t *testing.T) {
+	effects := map[string]func(o *overlay) bool{
+		"imagePullSecrets": func(o *overlay) bool { return len(all[*corev1.ServiceAccount](o)[0].ImagePullSecrets) == 1 },
+		"/spec/suspend":    func(o *overlay) bool { return !*all[*batchv1.CronJob](o)[0].Spec.Suspend },
+	}
+	text := readFile(t, "docs/operations.md") + readFile(t, "k8s/README.md")
+	for _, found := range documentedPatches.FindAllStringSubmatch(text, -1) {
+		patches := "patches:\n" + strings.ReplaceAll("\n"+found[2], "\n"+found[1], "\n")
+		o := changed(t, "patched", "/examples/churn/kustomization.yaml", "images:", strings.TrimRight(patches, " ")+"images:")
+		for mark, effect := range effects {
+			if strings.Contains(patches, mark) {
+				if !effect(o) {
+					t.Errorf("no effect have\n%s", patches)
+				}
+				delete(effects, mark)
+			}
+		}
+	}
+	for mark := range effects {
+		t.Errorf("no documented patch has %s", mark)
+	}
+}
+
+// TestEventsOfOthers renders for events that are there under a name of their own.
+func TestEventsOfOthers(t *testing.T) {
+	files := copyFiles(t)
+	for _, change := range [][3]string{
+		{"/examples/churn/kustomization.yaml", "literals: [", "literals: [topics.events=web.clicks, "},
+		{"/examples/churn/kustomization.yaml", "../../settings]", "../../settings, ../../settings/events]"},
+	} {
+		if err := files.Replace(change[0], change[1], change[2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := render(t, files, example)
+	for _, w := range o.workloads() {
+		if topic := o.configuration(t, w.name).Topics.Events; topic != "web.clicks" {
+			t.Errorf("%v reads %s", w, topic)
+		}
+	}
+	for _, m := range o.manifests {
+		if text := string(m.Text); strings.Contains(text, "customer-churn.events") {
+			t.Errorf("%v has the name of the template:\n%s", m, text)
+		}
+	}
+	if n := len(o.ofKind("KafkaTopic")); n != 7 {
+		t.Errorf("Strimzi makes %d topics", n)
+	}
+}

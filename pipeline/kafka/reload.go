@@ -1,0 +1,114 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"go.uber.org/zap"
+)
+
+// The files of authorities, certificates and passwords are read again for every new connection: whoever renews them need not
+// restart the programs. Where they cannot be used at that moment, as while one of two is written, the connection gets what was
+// read before.
+
+// renewed is what was last read of files.
+type renewed[T any] struct {
+	read func() (T, error)
+	log  *zap.Logger
+
+	mu   sync.Mutex // guards last
+	last T
+}
+
+// newRenewed reads for the first time, and fails where that does.
+func newRenewed[T any](log *zap.Logger, read func() (T, error)) (*renewed[T], error) {
+	first, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return &renewed[T]{read: read, log: log, last: first}, nil
+}
+
+func (r *renewed[T]) now() T {
+	next, err := r.read()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.log.Warn("files of the connection to the brokers cannot be read again, those of before are used", zap.Error(err))
+		return r.last
+	}
+	r.last = next
+	return next
+}
+
+// encryption makes connections encrypted.
+type encryption struct{ config *renewed[*tls.Config] }
+
+// newEncryption reads the files; nil means no encryption.
+func newEncryption(settings TLS, log *zap.Logger) (*encryption, error) {
+	if !settings.Enabled {
+		return nil, nil
+	}
+	config, err := newRenewed(log, settings.config)
+	if err != nil {
+		return nil, err
+	}
+	return &encryption{config}, nil
+}
+
+// client shakes hands with the broker at address. The connection is closed where that fails.
+func (e *encryption) client(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
+	config := e.config.now()
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("address of the broker: %w", err)
+		}
+		config = config.Clone()
+		config.ServerName = host
+	}
+	encrypted := tls.Client(conn, config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return encrypted, nil
+}
+
+// credentials are a mechanism whose password is read again for every connection.
+type credentials struct {
+	name      string
+	mechanism *renewed[sasl.Mechanism]
+}
+
+// newCredentials reads the password; nil means no authentication. What is no regular file, as a pipe, is read once.
+func newCredentials(settings SASL, log *zap.Logger) (sasl.Mechanism, error) {
+	if settings.Mechanism == "" {
+		return nil, nil
+	}
+	if settings.PasswordFile == "" {
+		return settings.mechanism(settings.Password)
+	}
+	if info, err := os.Stat(settings.PasswordFile); err != nil || !info.Mode().IsRegular() {
+		return settings.fromFile()
+	}
+	mechanism, err := newRenewed(log, settings.fromFile)
+	if err != nil {
+		return nil, err
+	}
+	return &credentials{mechanism.last.Name(), mechanism}, nil
+}
+
+// Name is the name of the mechanism on the wire.
+func (c *credentials) Name() string { return c.name }
+
+// Start begins an authentication with the password as it now is.
+func (c *credentials) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	return c.mechanism.now().Start(ctx)
+}
