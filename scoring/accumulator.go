@@ -23,6 +23,9 @@ func NewAccumulator(b *Bank, sums *Sums) *Accumulator {
 	return &Accumulator{bank: b, sums: sums}
 }
 
+// SetWorkers bounds the goroutines of a call; 0 means GOMAXPROCS, as at first. It changes no bit.
+func (a *Accumulator) SetWorkers(workers int) { a.workers = workers }
+
 // Sums returns the sums so far, not a copy.
 func (a *Accumulator) Sums() *Sums {
 	a.flush()
@@ -46,11 +49,11 @@ func (a *Accumulator) Add(x []float32, rows int, t Targets) {
 	limit := a.bank.plan.Rows
 	for first := 0; first < rows; {
 		if a.waiting.rows == 0 && rows-first >= limit {
-			a.bank.score(a.sums, x[first*dim:], rows-first, t.slice(first, rows), a.workers)
+			a.bank.score(a.sums, x[first*dim:], rows-first, t.Slice(first, rows), a.workers)
 			return
 		}
 		next := min(rows, first+limit-a.waiting.rows)
-		a.waiting.push(x[first*dim:next*dim], next-first, dim, limit, t.slice(first, next))
+		a.waiting.push(x[first*dim:next*dim], next-first, dim, limit, t.Slice(first, next))
 		if a.waiting.rows == limit {
 			a.flush()
 		}

@@ -53,7 +53,7 @@ func TestSumsDependOnRowOrderAlone(t *testing.T) {
 			if rapid.Bool().Draw(t, "one") {
 				next = min(first+1, rows)
 			}
-			a.Add(x[first*dim:next*dim], next-first, targets.slice(first, next))
+			a.Add(x[first*dim:next*dim], next-first, targets.Slice(first, next))
 			if rapid.Bool().Draw(t, "restart") {
 				bank = smallBank(t, c)
 				a = NewAccumulator(bank, a.Sums().Clone())

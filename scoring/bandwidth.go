@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // neighbour is the neighbour whose distance the bandwidth rule takes (the paper's 50th).
@@ -49,7 +51,7 @@ func neighbourDistances(x []float32, rows, dim int, distance func(a, b []float32
 	near = make([]float64, rows)
 	smallest := make([]float64, rows)
 	k := min(neighbour, rows-1)
-	parallel(rows, 16, rows*rows*dim >= parallelDistances, func(first, next int) {
+	parallel.For(rows, 16, rows*rows*dim >= parallelDistances, func(first, next int) {
 		others := make([]float64, 0, rows)
 		for i := first; i < next; i++ {
 			others = others[:0]

@@ -2,10 +2,12 @@ package scoring
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/eerf-stream/eerf/internal/simd"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // Arithmetic returns the name of the arithmetic in use: how the kernels of this processor and build round. Sums made in
@@ -36,6 +38,7 @@ type Bank struct {
 	kept       []*kernel.Panels // of the first shards
 	buffers    chan *shard      // for the others, each nil until it is first used
 	structured *structuredBank  // takes the place of shards where it is not nil
+	given      *Features        // the candidates, where they are not drawn from a description
 }
 
 // check panics when memory or partitions are negative.
@@ -58,6 +61,25 @@ func NewBank(c Candidates, o BankOptions) *Bank {
 	return newBank(c, planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0)))
 }
 
+// NewBankOf packs candidates that were made elsewhere, all of them; f is kept. It panics when f is not valid or empty, and for
+// the linear map, which has its coordinates for candidates.
+func NewBankOf(f *Features) *Bank {
+	if err := f.Validate(); err != nil {
+		panic("scoring: bank of invalid features: " + err.Error())
+	}
+	if f.Len() == 0 || f.Map == MapLinear {
+		panic(fmt.Sprintf("scoring: bank of %d given features of map %v", f.Len(), f.Map))
+	}
+	c := Candidates{Map: f.Map, Dim: f.Dim, Count: f.Len()}
+	b := &Bank{candidates: c, plan: planBank(c, math.MaxInt64, 1, runtime.GOMAXPROCS(0)), given: f}
+	b.kept = make([]*kernel.Panels, b.plan.shards)
+	for i := range b.kept {
+		first, next := b.shardRange(i)
+		b.kept[i] = pack(f.slice(first, next), nil)
+	}
+	return b
+}
+
 // newBank is NewBank by a plan.
 func newBank(c Candidates, plan BankPlan) *Bank {
 	b := &Bank{candidates: c, plan: plan}
@@ -71,7 +93,7 @@ func newBank(c Candidates, plan BankPlan) *Bank {
 		b.buffers <- nil
 	}
 	b.kept = make([]*kernel.Panels, b.plan.keptShards)
-	parallel(len(b.kept), 1, len(b.kept)*b.plan.shardLen*c.Dim >= parallelDraws, func(first, next int) {
+	parallel.For(len(b.kept), 1, len(b.kept)*b.plan.shardLen*c.Dim >= parallelDraws, func(first, next int) {
 		s := b.take()
 		for i := first; i < next; i++ {
 			f := s.draw(b, i)
@@ -90,6 +112,14 @@ func (b *Bank) Len() int { return b.candidates.Count }
 
 // Dim returns the numbers that a row must have.
 func (b *Bank) Dim() int { return b.candidates.Dim }
+
+// Draw returns the candidates of these numbers, in their order. It panics when there is no such candidate.
+func (b *Bank) Draw(indices []int32) *Features {
+	if b.given != nil {
+		return b.given.Pick(indices)
+	}
+	return b.candidates.Draw(indices)
+}
 
 // Plan returns what the bank keeps and draws.
 func (b *Bank) Plan() BankPlan { return b.plan }

@@ -42,7 +42,7 @@ func checkSharedBank(t *testing.T, c Candidates) {
 			a := NewAccumulator(bank, NewSums(c.Count, 3))
 			for first := 0; first < rows; first += step + 1 {
 				next := min(first+step+1, rows)
-				a.Add(x[first*c.Dim:next*c.Dim], next-first, y.slice(first, next))
+				a.Add(x[first*c.Dim:next*c.Dim], next-first, y.Slice(first, next))
 			}
 			if !reflect.DeepEqual(a.Sums(), want) {
 				t.Errorf("%v: messages of %d rows give other sums", c.Sampler, step+1)

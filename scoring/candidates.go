@@ -30,6 +30,9 @@ type Candidates struct {
 	Sigma float64 `json:"sigma"`
 	// Mix are scales of the bandwidth, of which each candidate has one ([Candidates.SigmaOf]); empty means 1 for all.
 	Mix []float64 `json:"bandwidth_mix,omitempty"`
+	// Orders make candidates sparse: candidate i has Orders[i mod len] numbers that are not zero, 0 meaning a dense one
+	// ([Candidates.OrderOf]). Empty means that all are dense.
+	Orders []int `json:"sparse_orders,omitempty"`
 	// Seed selects the streams that candidates are drawn from.
 	Seed uint64 `json:"seed"`
 	// Dim is d, the numbers of an encoded row.
@@ -50,6 +53,7 @@ func (c Candidates) Validate() error {
 		samplerNames.check(uint8(c.Sampler)),
 		c.checkPair(),
 		c.checkMix(),
+		c.checkOrders(),
 	}
 	if c.Distribution == Matern && !(c.Nu >= MinNu && c.Nu <= MaxNu) {
 		errs = append(errs, fmt.Errorf("nu is %v, want %v to %v for the matern distribution", c.Nu, MinNu, float64(MaxNu)))

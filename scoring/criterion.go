@@ -13,6 +13,8 @@ const (
 	Correlation
 	// Residual chooses features in rounds, each against what the ones before leave unexplained ([SelectFrom]).
 	Residual
+	// Adaptive chooses in rounds that also learn where to draw, and moves what it chose (package adaptive).
+	Adaptive
 
 	criterionCount = iota
 )
@@ -22,6 +24,8 @@ type criterionRow struct {
 	name string
 	// needsRows means that it chooses by the rows of a sample and not by sums alone.
 	needsRows bool
+	// holdsOut means that it learns from the rows of a sample that are not held out ([HeldOut]), and is judged by the others.
+	holdsOut bool
 	// values returns that of every candidate, [M0], by which they are ranked; of a criterion that needs rows, for its first round.
 	values func(s *Sums, c Coding) []float64
 	// strength returns what of a candidate with these scores is compared with the noise.
@@ -35,6 +39,7 @@ var criteria = [criterionCount]criterionRow{
 	Energy:      {name: "energy", values: (*Sums).energies, strength: (*Sums).greatestScore},
 	Correlation: {name: "correlation", values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
 	Residual:    {name: "residual", needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+	Adaptive:    {name: "adaptive", needsRows: true, holdsOut: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
 }
 
 var criterionNames = namesOf("criterion", criteria[:], func(r criterionRow) string { return r.name })
@@ -49,6 +54,9 @@ func (c Criterion) row() *criterionRow {
 
 // NeedsRows reports whether the criterion chooses by the rows of a sample, and not by sums alone.
 func (c Criterion) NeedsRows() bool { return c.row().needsRows }
+
+// HoldsOut reports whether sums leave out the rows of the sample that are held out ([HeldOut]).
+func (c Criterion) HoldsOut() bool { return c.row().holdsOut }
 
 // Relative reports whether the criterion's values are relative to the variance of the outputs, as correlations are, and not
 // squared norms of scores.

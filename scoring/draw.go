@@ -3,8 +3,10 @@ package scoring
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
+
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // DrawAll returns the candidates 0..Count-1. It panics when c is not valid.
@@ -35,7 +37,7 @@ func (c Candidates) Draw(indices []int32) *Features {
 		f.Phase = make([]float32, len(indices))
 	}
 	order := c.drawOrder(indices)
-	parallel(len(indices), drawChunk, len(indices)*c.Dim >= parallelDraws, func(first, next int) {
+	parallel.For(len(indices), drawChunk, len(indices)*c.Dim >= parallelDraws, func(first, next int) {
 		for i := first; i < next; i++ {
 			at := i
 			if order != nil {
@@ -80,6 +82,12 @@ const (
 // the gamma variable, then those of the coordinates. Structured candidates take the phase alone from it, orthogonal ones the
 // phase and their norm, quasi-random ones nothing.
 func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
+	if q := c.OrderOf(index); q > 0 {
+		s := newStream(c.Seed, uint64(index), candidateTag)
+		phase = s.phase()
+		c.drawSparse(omega, index, q, s)
+		return phase
+	}
 	c.Sigma = c.SigmaOf(index)
 	if c.Sampler == Quasi { // without a stream of its own
 		return c.drawQuasi(omega, index)
@@ -107,7 +115,7 @@ func (c Candidates) drawIndependent(omega []float32, s stream) {
 		length = from.length(c.Nu, s)
 	}
 	for j := range omega {
-		omega[j] = narrow(float64(from.coordinate(s)*length) / c.Sigma)
+		omega[j] = portable.Narrow(float64(from.coordinate(s)*length) / c.Sigma)
 	}
 }
 
@@ -117,15 +125,6 @@ func (c Candidates) drawCoordinates(indices []int32) *Features {
 	f := &Features{Map: c.Map, Dim: c.Dim, Omega: make([]float32, len(indices))}
 	for k, i := range indices {
 		f.Omega[k] = float32(order[i])
-	}
-	return f
-}
-
-// narrow rounds v to float32, values beyond its range to the greatest finite one of their sign.
-func narrow(v float64) float32 {
-	f := float32(v)
-	if f-f != 0 { // infinite
-		return float32(math.Copysign(math.MaxFloat32, v))
 	}
 	return f
 }

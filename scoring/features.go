@@ -33,6 +33,34 @@ func (f *Features) Width() int {
 	return f.Dim
 }
 
+// Pick returns the features of these numbers, in their order. It panics when there is no such feature.
+func (f *Features) Pick(indices []int32) *Features {
+	width := f.Width()
+	picked := &Features{Map: f.Map, Dim: f.Dim, Omega: make([]float32, 0, len(indices)*width)}
+	if f.Phase != nil {
+		picked.Phase = make([]float32, 0, len(indices))
+	}
+	for _, i := range indices {
+		if i < 0 || int(i) >= f.Len() {
+			panic(fmt.Sprintf("scoring: feature %d of %d", i, f.Len()))
+		}
+		picked.Omega = append(picked.Omega, f.Omega[int(i)*width:(int(i)+1)*width]...)
+		if f.Phase != nil {
+			picked.Phase = append(picked.Phase, f.Phase[i])
+		}
+	}
+	return picked
+}
+
+// slice returns features first..next-1, which share the memory of f.
+func (f *Features) slice(first, next int) *Features {
+	part := &Features{Map: f.Map, Dim: f.Dim, Omega: f.Omega[first*f.Width() : next*f.Width()]}
+	if f.Phase != nil {
+		part.Phase = f.Phase[first:next]
+	}
+	return part
+}
+
 // Validate returns every fault of a set that came from outside, joined: lengths that do not agree, numbers that are
 // not finite, phases outside [0, 2π), coordinates that rows do not have.
 func (f *Features) Validate() error {

@@ -77,8 +77,8 @@ func TestEveryMemberHasItsRow(t *testing.T) {
 
 func TestUnknownMembersAreNoOthers(t *testing.T) {
 	s := someSums(1, 5)
-	panics(t, "scoring: criterion(3)", func() { CriterionValues(s, Regression, criterionCount) })
-	panics(t, "scoring: criterion(3)", func() { Criterion(criterionCount).NeedsRows() })
+	panics(t, "scoring: criterion(4)", func() { CriterionValues(s, Regression, criterionCount) })
+	panics(t, "scoring: criterion(4)", func() { Criterion(criterionCount).NeedsRows() })
 	panics(t, "scoring: feature map(5)", func() { Map(mapCount).Bounded() })
 	panics(t, "scoring: unknown task", func() { s.Coding(taskCount) })
 	panics(t, "scoring: distribution(5)", func() { Bandwidth(make([]float32, 4), 2, 2, distributionCount, MapCosine) })

@@ -3,6 +3,8 @@ package scoring
 import (
 	"math"
 	"sync"
+
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // Orthogonal candidates come in blocks of d = Dim, the rows of
@@ -116,6 +118,6 @@ func (c Candidates) drawOrthogonal(omega []float32, index int32, s stream) {
 	defer orthogonalBlocks.Put(b)
 	b.open(c, int(index)/c.Dim)
 	for j, v := range b.column(int(index) % c.Dim) {
-		omega[j] = narrow(float64(v * length))
+		omega[j] = portable.Narrow(float64(v * length))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // pass is one run of rows over all candidates, in units that touch different sums: first one for each shard that is drawn,
@@ -33,7 +34,7 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int) 
 	step := kernel.BlockRows(b.Dim())
 	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
 		next := min(first+step, rows)
-		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.slice(first, next), workers)
+		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.Slice(first, next), workers)
 		p.rows = b.kept[0].Rows(p.x)
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
 			p.rows.List(0, p.rows.Groups())
@@ -66,9 +67,9 @@ func (p pass) shareOut() {
 		if len(p.x) < parallelList {
 			workers = 1
 		}
-		parallelOn(workers, p.rows.Groups(), 1, func(first, next int) { p.rows.List(first, next) })
+		parallel.On(workers, p.rows.Groups(), 1, func(first, next int) { p.rows.List(first, next) })
 	}
-	parallelOn(p.workers, p.units(), 1, func(first, next int) { p.run(first, next) })
+	parallel.On(p.workers, p.units(), 1, func(first, next int) { p.run(first, next) })
 }
 
 // run runs units first..next-1.

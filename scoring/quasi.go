@@ -3,6 +3,8 @@ package scoring
 import (
 	"math"
 	"sync"
+
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // Quasi-random candidates are the points of a Halton sequence through the quantile function of P0, as Avron, Sindhwani, Yang
@@ -84,7 +86,7 @@ func (c Candidates) drawQuasi(omega []float32, index int32) (phase float32) {
 	q.open(c)
 	quantile := c.Distribution.row().quantile
 	for j := range omega {
-		omega[j] = narrow(quantile(q.coordinate(uint64(index), j+1)) / c.Sigma)
+		omega[j] = portable.Narrow(quantile(q.coordinate(uint64(index), j+1)) / c.Sigma)
 	}
 	return phaseOf(uint64(float64(q.coordinate(uint64(index), 0) * 0x1p24)))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -85,14 +86,14 @@ func (r *residual) score() *Sums {
 	outputs, kept := r.sample.Targets.Outputs, len(r.chosen.Index)
 	left := make([]float32, r.sample.Rows*outputs)
 	r.features(r.chosen.Index, func(phi []float32, first, next int) {
-		parallelOn(r.o.Workers, next-first, 16, func(from, to int) {
+		parallel.On(r.o.Workers, next-first, 16, func(from, to int) {
 			for i := from; i < to; i++ {
 				r.residualOf(left[(first+i)*outputs:][:outputs], phi[i*kept:(i+1)*kept], first+i)
 			}
 		})
 	})
 	a := NewAccumulator(r.bank, NewSums(r.bank.Len(), outputs))
-	a.workers = r.o.Workers
+	a.SetWorkers(r.o.Workers)
 	a.Add(r.sample.X, r.sample.Rows, Targets{Outputs: outputs, Values: left})
 	return a.Sums()
 }
@@ -192,13 +193,13 @@ func (r *residual) features(candidates []int32, do func(phi []float32, first, ne
 	// Without their candidates, structured features are computed as products like any others: which way is faster differs
 	// between processors, and bits must not.
 	t := NewTransformer(&FeatureSet{
-		Features: r.bank.candidates.Draw(candidates), Index: candidates, Scale: 1, Score: make([]float64, len(candidates)),
+		Features: r.bank.Draw(candidates), Index: candidates, Scale: 1, Score: make([]float64, len(candidates)),
 	}, nil)
 	phi := make([]float32, min(r.sample.Rows, featureRows)*t.Len())
 	for first := 0; first < r.sample.Rows; first += featureRows {
 		next := min(first+featureRows, r.sample.Rows)
 		own := phi[:(next-first)*t.Len()]
-		t.shareOut(own, r.sample.X[first*t.Dim():next*t.Dim()], next-first, r.o.Workers)
+		t.TransformOn(own, r.sample.X[first*t.Dim():next*t.Dim()], next-first, r.o.Workers)
 		do(own, first, next)
 	}
 }

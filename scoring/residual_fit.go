@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -110,7 +111,7 @@ func (f *forwardFit) share(products int, work func(first, next int)) {
 	if f.features*products < least {
 		workers = 1
 	}
-	parallelOn(workers, f.features, chunk, work)
+	parallel.On(workers, f.features, chunk, work)
 }
 
 // minRelativeSpread is the variance of a residual, relative to that of its output, that counts as rounding.

@@ -84,7 +84,7 @@ func TestResidualIsTheNaiveRefit(t *testing.T) {
 			s := NewAccumulator(bank, NewSums(c.c.Count, targets.Outputs))
 			s.Add(x, c.rows, targets)
 			var rounds []int
-			got, err := SelectFrom(bank, s.Sums(), &Sample{x, c.rows, c.c.Dim, targets}, task, SelectOptions{
+			got, err := SelectFrom(bank, s.Sums(), &Sample{X: x, Rows: c.rows, Dim: c.c.Dim, Targets: targets}, task, SelectOptions{
 				Criterion: Residual, Features: c.features, Rounds: c.rounds, Progress: func(round int) { rounds = append(rounds, round) },
 			})
 			if err != nil {
@@ -149,7 +149,7 @@ func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 		y.Values = append(y.Values, x[i*4]+x[i*4+1]/2+noise[i]/8)
 	}
 	bank := NewBank(candidatesOf(MapLinear, 4, 4), BankOptions{})
-	sel, err := selectSample(bank, &Sample{x, rows, 4, y}, Regression, SelectOptions{Criterion: Residual, Features: 4, Rounds: 2})
+	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 4, Targets: y}, Regression, SelectOptions{Criterion: Residual, Features: 4, Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,31 +171,31 @@ func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
 	x := normalRows(1, 40, 1)
 	constant := Targets{Outputs: 1, Values: make([]float32, 40)}
 	by := func(features int) SelectOptions { return SelectOptions{Criterion: Residual, Features: features} }
-	if _, err := selectSample(bank, &Sample{x, 40, 1, constant}, Regression, by(3)); !errors.Is(err, ErrConstantLabels) {
+	if _, err := selectSample(bank, &Sample{X: x, Rows: 40, Dim: 1, Targets: constant}, Regression, by(3)); !errors.Is(err, ErrConstantLabels) {
 		t.Errorf("constant labels: %v", err)
 	}
-	if _, err := selectSample(bank, &Sample{nil, 0, 1, Targets{Outputs: 1}}, Regression, by(3)); !errors.Is(err, ErrNoRows) {
+	if _, err := selectSample(bank, &Sample{X: nil, Rows: 0, Dim: 1, Targets: Targets{Outputs: 1}}, Regression, by(3)); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows: %v", err)
 	}
 	y := Targets{Outputs: 1, Values: normalRows(2, 40, 1)}
 	for _, m := range []int{0, 6} {
-		if _, err := selectSample(bank, &Sample{x, 40, 1, y}, Regression, by(m)); err == nil {
+		if _, err := selectSample(bank, &Sample{X: x, Rows: 40, Dim: 1, Targets: y}, Regression, by(m)); err == nil {
 			t.Errorf("%d of 5 candidates accepted", m)
 		}
 	}
 	if _, err := Select(someSums(1, 5), Regression, Residual, 2); err == nil {
 		t.Error("sums alone accepted")
 	}
-	if _, err := selectSample(bank, &Sample{x, 40, 1, y}, Regression, SelectOptions{Criterion: criterionCount, Features: 2}); err == nil {
+	if _, err := selectSample(bank, &Sample{X: x, Rows: 40, Dim: 1, Targets: y}, Regression, SelectOptions{Criterion: criterionCount, Features: 2}); err == nil {
 		t.Error("an unknown criterion accepted")
 	}
 	a := NewAccumulator(bank, NewSums(5, 1))
 	a.Add(x, 40, y)
-	if _, err := SelectFrom(bank, a.Sums(), &Sample{x[:39], 39, 1, y.slice(0, 39)}, Regression, by(2)); err == nil ||
+	if _, err := SelectFrom(bank, a.Sums(), &Sample{X: x[:39], Rows: 39, Dim: 1, Targets: y.Slice(0, 39)}, Regression, by(2)); err == nil ||
 		!strings.Contains(err.Error(), "40 rows") {
 		t.Errorf("a sample of other rows: %v", err)
 	}
-	panics(t, "scoring: sample of 40 numbers", func() { SelectFrom(bank, a.Sums(), &Sample{x, 39, 1, y}, Regression, by(2)) })
+	panics(t, "scoring: sample of 40 numbers", func() { SelectFrom(bank, a.Sums(), &Sample{X: x, Rows: 39, Dim: 1, Targets: y}, Regression, by(2)) })
 }
 
 func TestSelectFromNeedsNoRowsForSums(t *testing.T) {
@@ -239,13 +239,13 @@ func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
 				sums := NewSums(c.Count, y.Outputs)
 				for _, part := range [][2]int{{0, cut}, {cut, rows}} {
 					a := NewAccumulator(bank, NewSums(c.Count, y.Outputs))
-					a.Add(x[part[0]*c.Dim:part[1]*c.Dim], part[1]-part[0], y.slice(part[0], part[1]))
+					a.Add(x[part[0]*c.Dim:part[1]*c.Dim], part[1]-part[0], y.Slice(part[0], part[1]))
 					sums.Merge(a.Sums())
 				}
 				var want Selection
 				for i, with := range [][2]int{{1, 1}, {2, 1}, {8, 1}, {2, 2}, {8, 2}, {2, 3}, {8, 3}, {2, 0}, {8, 0}} {
 					runtime.GOMAXPROCS(with[0])
-					got, err := SelectFrom(bank, sums, &Sample{x, rows, c.Dim, y}, task, SelectOptions{
+					got, err := SelectFrom(bank, sums, &Sample{X: x, Rows: rows, Dim: c.Dim, Targets: y}, task, SelectOptions{
 						Criterion: Residual, Features: 60, Workers: with[1],
 					})
 					if err != nil {
@@ -291,7 +291,7 @@ func TestSelectBytesBoundTheMemory(t *testing.T) {
 		var err error
 		runtime.ReadMemStats(&before)
 		if o.Criterion.NeedsRows() {
-			sample := &Sample{slices.Clone(x), test.rows, test.dim, Targets{Outputs: test.outputs, Values: slices.Clone(y.Values)}}
+			sample := &Sample{X: slices.Clone(x), Rows: test.rows, Dim: test.dim, Targets: Targets{Outputs: test.outputs, Values: slices.Clone(y.Values)}}
 			sel, err = selectSample(NewBank(c, BankOptions{}), sample, task, o)
 		} else {
 			sel, err = SelectFrom(nil, sums.Clone(), nil, task, o)

@@ -25,7 +25,15 @@ func Sampled(hash uint64, rate float64) bool {
 	return rate > 0 && hash < uint64(rate*0x1p64)
 }
 
-// Sample is the rows that an exploration sampled, in memory: what the sums of the first round were made of.
+// heldOutEvery is the number of sampled rows of which one is held out.
+const heldOutEvery = 5
+
+// HeldOut reports whether a sampled row of that hash is held out of what a criterion learns ([Criterion.HoldsOut]): every
+// fifth, by the hash.
+func HeldOut(hash uint64) bool { return hash%heldOutEvery == 0 }
+
+// Sample is the rows that an exploration sampled, in memory: what the sums of the first round were made of, with the rows
+// that were held out of them.
 type Sample struct {
 	// X is row-major [Rows·Dim], encoded and finite.
 	X []float32
@@ -33,4 +41,9 @@ type Sample struct {
 	Rows, Dim int
 	// Targets are the raw outputs, as [Accumulator.Add] takes them.
 	Targets Targets
+	// HeldOut marks the rows that are held out, [Rows]; nil for none.
+	HeldOut []bool
+	// Parts are the numbers of rows of the partitions, in their order, Rows in all; nil for one partition. Sums of all rows are
+	// made of each and merged in that order.
+	Parts []int
 }

@@ -61,7 +61,7 @@ func SelectFrom(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptio
 	case o.Criterion == Residual:
 		return selectResidual(bank, sums, sample, task, o)
 	}
-	panic(fmt.Sprint("scoring: no selection by ", o.Criterion))
+	return Selection{}, fmt.Errorf("select features: package adaptive selects by %v", o.Criterion)
 }
 
 // checkSample reports a sample of other rows than sums were made of. A sample that is no sample is a mistake of the caller.

@@ -24,7 +24,7 @@ func TestRowsOfZerosAreScoredAlikeHoweverTheyAreShared(t *testing.T) {
 		a := NewAccumulator(NewBank(c, BankOptions{Memory: memory}), NewSums(c.Count, targets.Outputs))
 		for first := 0; first < rows; first += step {
 			next := min(first+step, rows)
-			a.Add(x[first*dim:next*dim], next-first, targets.slice(first, next))
+			a.Add(x[first*dim:next*dim], next-first, targets.Slice(first, next))
 		}
 		s := a.Sums()
 		return slices.Concat(s.Phi, s.PhiSq, s.YPhi)

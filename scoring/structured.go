@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/eerf-stream/eerf/scoring/internal/hadamard"
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // Structured candidates come in blocks of n = structuredOrder(Dim), the rows of
@@ -73,6 +74,6 @@ func (c Candidates) drawStructured(omega []float32, index int32) {
 	hadamard.Transform(row, row, signs[n:2*n], n)
 	unit := float64(n) * c.Sigma
 	for j, s := range signs[2*n : 2*n+len(omega)] {
-		omega[j] = narrow(float64(s*row[j]) / unit)
+		omega[j] = portable.Narrow(float64(s*row[j]) / unit)
 	}
 }

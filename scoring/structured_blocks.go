@@ -7,6 +7,7 @@ import (
 
 	"github.com/eerf-stream/eerf/scoring/internal/hadamard"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // structuredBlocks computes the arguments of some structured candidates by the fast transform: the blocks that they come
@@ -50,11 +51,11 @@ func newStructuredBlocks(c Candidates, index []int32, shifts []float64, in *Affi
 	if c.Map == MapCosine {
 		unit = 2 * math.Pi
 	}
-	s.scale = narrow(1 / (c.Sigma * unit))
+	s.scale = portable.Narrow(1 / (c.Sigma * unit))
 	for m, i := range index {
 		block, _ := slices.BinarySearch(blocks, i/int32(s.order))
 		s.index = append(s.index, int32(block*s.group*s.order)+i%int32(s.order))
-		s.shift = append(s.shift, narrow(shifts[m]/unit))
+		s.shift = append(s.shift, portable.Narrow(shifts[m]/unit))
 	}
 	s.memory = &sync.Pool{New: func() any {
 		return &structuredMemory{
@@ -90,7 +91,7 @@ func (c Candidates) structuredDiagonals(block int, in *Affine) structuredDiagona
 		if in != nil && j < c.Dim {
 			factor /= in.Scale[j]
 		}
-		d.d3[j] = narrow(factor)
+		d.d3[j] = portable.Narrow(factor)
 	}
 	return d
 }

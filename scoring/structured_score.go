@@ -1,6 +1,10 @@
 package scoring
 
-import "github.com/eerf-stream/eerf/scoring/internal/kernel"
+import (
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
+)
 
 // structuredScoreDim is the least Dim from which on structured candidates are scored by the fast transform. It is no
 // measured choice: which way candidates are scored shows in the last bits of the sums, so that it must be a function of
@@ -27,7 +31,7 @@ type structuredBank struct {
 func newStructuredBank(c Candidates) *structuredBank {
 	b := &structuredBank{count: c.Count, unitLen: max(structuredUnit, structuredOrder(c.Dim))}
 	b.units = make([]*structuredBlocks, (c.Count+b.unitLen-1)/b.unitLen)
-	parallel(len(b.units), 1, c.Count*c.Dim >= parallelDraws, func(first, next int) {
+	parallel.For(len(b.units), 1, c.Count*c.Dim >= parallelDraws, func(first, next int) {
 		for u := first; u < next; u++ {
 			from, to := b.candidates(u)
 			index := make([]int32, 0, to-from)
@@ -73,7 +77,7 @@ func (b *structuredBank) score(sums *Sums, x []float32, rows int, t Targets, wor
 
 // shareOut is score on several goroutines.
 func (b *structuredBank) shareOut(sums *Sums, x []float32, rows int, t Targets, workers int) {
-	parallelOn(workers, len(b.units), 1, func(first, next int) { b.run(first, next, sums, x, rows, t) })
+	parallel.On(workers, len(b.units), 1, func(first, next int) { b.run(first, next, sums, x, rows, t) })
 }
 
 // run scores the candidates of units first..next-1.
@@ -91,7 +95,7 @@ func (s *structuredBlocks) score(sums kernel.Sums, x []float32, rows int, t Targ
 	defer s.memory.Put(memory)
 	for i := 0; i < rows; i += s.group {
 		next := min(i+s.group, rows)
-		targets := t.slice(i, next)
+		targets := t.Slice(i, next)
 		kernel.ScoreArguments(sums, s.arguments(memory, x[i*s.dim:next*s.dim], next-i),
 			kernel.Targets{Outputs: targets.Outputs, Values: targets.Values, Class: targets.Class})
 	}

@@ -36,7 +36,7 @@ func TestStructuredSumsDependOnRowOrderAlone(t *testing.T) {
 		for first := 0; first < rows; {
 			runtime.GOMAXPROCS(rapid.IntRange(1, 4).Draw(t, "procs"))
 			next := rapid.IntRange(first, rows).Draw(t, "next")
-			cut.Add(x[first*dim:next*dim], next-first, targets.slice(first, next))
+			cut.Add(x[first*dim:next*dim], next-first, targets.Slice(first, next))
 			if rapid.Bool().Draw(t, "restart") {
 				cut = NewAccumulator(bank, cut.Sums().Clone())
 			}

@@ -17,8 +17,8 @@ func TestMergeAddsRows(t *testing.T) {
 	f := drawFeatures(MapCosine, 5, 11)
 	x, y := normalRows(1, 40, 5), Targets{Outputs: 2, Values: normalRows(2, 40, 2)}
 	whole := scoreRows(f, x, 40, y)
-	merged := scoreRows(f, x[:15*5], 15, y.slice(0, 15))
-	merged.Merge(scoreRows(f, x[15*5:], 25, y.slice(15, 40)))
+	merged := scoreRows(f, x[:15*5], 15, y.Slice(0, 15))
+	merged.Merge(scoreRows(f, x[15*5:], 25, y.Slice(15, 40)))
 	merged.Merge(NewSums(11, 2))
 	if merged.Rows != 40 || !reflect.DeepEqual(merged.YMin, whole.YMin) || !reflect.DeepEqual(merged.YMax, whole.YMax) {
 		t.Errorf("%d rows from %v to %v, want 40 from %v to %v", merged.Rows, merged.YMin, merged.YMax, whole.YMin, whole.YMax)

@@ -16,8 +16,8 @@ type Targets struct {
 	Class []int32
 }
 
-// slice returns the targets of rows first..next-1.
-func (t Targets) slice(first, next int) Targets {
+// Slice returns the targets of rows first..next-1, which share the memory of t.
+func (t Targets) Slice(first, next int) Targets {
 	if t.Class != nil {
 		return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/internal/simd"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
+	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // FeatureSet is the M kept features with what selected them. Treat it as immutable.
@@ -33,11 +34,17 @@ type FeatureSet struct {
 
 // NewFeatureSet draws the candidates of a selection: weights 1, scale 1/√M.
 func NewFeatureSet(c Candidates, s Selection) *FeatureSet {
+	return NewFeatureSetOf(c.Draw(s.Index), &c, s)
+}
+
+// NewFeatureSetOf is NewFeatureSet of features in the order of the selection; candidates are nil where the features are not as they
+// were drawn.
+func NewFeatureSetOf(f *Features, candidates *Candidates, s Selection) *FeatureSet {
 	return &FeatureSet{
-		Features:   c.Draw(s.Index),
+		Features:   f,
 		Index:      s.Index,
 		Round:      s.Round,
-		Candidates: &c,
+		Candidates: candidates,
 		Scale:      float32(1 / math.Sqrt(float64(len(s.Index)))),
 		Score:      s.Score,
 		S:          s.S,
@@ -129,13 +136,13 @@ func (t *Transformer) Transform(dst, x []float32, rows int) {
 		t.featurize(dst, x, rows)
 		return
 	}
-	t.shareOut(dst, x, rows, 0)
+	t.TransformOn(dst, x, rows, 0)
 }
 
-// shareOut is Transform on up to so many goroutines, 0 meaning GOMAXPROCS.
-func (t *Transformer) shareOut(dst, x []float32, rows, workers int) {
+// TransformOn is Transform on up to so many goroutines, 0 meaning GOMAXPROCS.
+func (t *Transformer) TransformOn(dst, x []float32, rows, workers int) {
 	m := t.Len()
-	parallelOn(workers, rows, rowChunk(rows), func(first, next int) {
+	parallel.On(workers, rows, rowChunk(rows), func(first, next int) {
 		t.featurize(dst[first*m:next*m], x[first*t.dim:next*t.dim], next-first)
 	})
 }

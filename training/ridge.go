@@ -129,6 +129,26 @@ func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (sol
 	return solution{}, fmt.Errorf("second moments of %d features and %d rows are not positive definite", s.features, s.rows)
 }
 
+// Ridge fits one λ with an intercept: level times scale, where 0 stands for the mean variance of the features, which is
+// returned. A λ that the rounding of the sums would drown is raised. It panics when there are no rows.
+func (s *Sums) Ridge(level, scale float64) (model *Model, used float64, err error) {
+	if s.Rows == 0 {
+		panic("training: ridge on no rows")
+	}
+	sys, err := newSystem(s.gram.Settled(), true)
+	if err != nil {
+		return nil, 0, fmt.Errorf("ridge on %d rows: %w", s.Rows, err)
+	}
+	if scale == 0 {
+		scale = sys.scale
+	}
+	answer, err := sys.solve(max(level*scale, sys.rounding/4), linear.NewCholesky(s.features), false)
+	if err != nil {
+		return nil, 0, fmt.Errorf("ridge on %d rows: %w", s.Rows, err)
+	}
+	return answer.model, scale, nil
+}
+
 // factor factors A + λI. Of a λ that rounding could outweigh, a quarter must be left: A + ¾λI is definite as well.
 func (s *system) factor(lambda float64, factor *linear.Cholesky) bool {
 	if lambda < s.rounding && !factor.Factor(s.a, 0.75*lambda) {

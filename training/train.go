@@ -16,7 +16,7 @@ const MinHeldOutRows = 30
 type Rule string
 
 const (
-	// RuleHeldOut is the smallest squared loss on the held-out rows.
+	// RuleHeldOut is the smallest squared loss on the held-out rows, but for the tolerance of [Train].
 	RuleHeldOut Rule = "held_out"
 	// RuleGCV is generalised cross-validation on all rows, there being too few held-out rows.
 	RuleGCV Rule = "gcv"
@@ -48,7 +48,7 @@ type Fit struct {
 // With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one with
 // the smallest squared loss on heldOut is chosen (each output divided by its variance over fit), and its
 // level is fitted again on all rows. With fewer, all rows are fitted and λ chosen by generalised
-// cross-validation. Equal losses go to the largest λ.
+// cross-validation. Of losses that are as good as the least, see tolerance, the one of the largest λ counts as it.
 //
 // Few rows (N < M), constant or repeated features and constant labels all give a model: a feature that
 // never varies gets weight 0 under an intercept, repeated ones share theirs. The error wraps ErrNoRows

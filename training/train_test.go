@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/eerf-stream/eerf/training/internal/linear"
@@ -53,7 +54,7 @@ func requireNaiveSolution(t *testing.T, d table, lambda float64, intercept bool)
 	requireClose(t, "intercept", f.Model.Intercept, theta0, tolerance)
 }
 
-func TestChosenLambdaHasTheSmallestHeldOutLoss(t *testing.T) {
+func TestChosenLambdaIsTheLargestOfTheSmallestHeldOutLoss(t *testing.T) {
 	d := randomTable(11, 900, 60, 2)
 	fit, held := d.part(0, 700), d.part(700, 900)
 	for _, intercept := range []bool{true, false} {
@@ -65,7 +66,7 @@ func TestChosenLambdaHasTheSmallestHeldOutLoss(t *testing.T) {
 			t.Fatalf("fit reports %+v", f)
 		}
 		variance := variances(t, fit)
-		best := -1
+		best := len(f.Lambdas) - 1
 		for i, lambda := range f.Lambdas {
 			theta, theta0 := naiveRidge(t, fit, lambda, intercept)
 			m := &Model{Features: d.features, Outputs: d.outputs, Theta: theta, Intercept: theta0}
@@ -74,12 +75,13 @@ func TestChosenLambdaHasTheSmallestHeldOutLoss(t *testing.T) {
 				loss += v / variance[k]
 			}
 			requireClose(t, fmt.Sprintf("held-out loss at lambda %g", lambda), f.HeldOutLoss[i:i+1], []float64{loss}, 1e-5)
-			if best < 0 || f.HeldOutLoss[i] <= f.HeldOutLoss[best] { // equal losses: the largest
-				best = i
-			}
+		}
+		least := slices.Min(f.HeldOutLoss)
+		for f.HeldOutLoss[best] > least+0.01*min(least, f.HeldOutLoss[len(f.Lambdas)-1]-least) {
+			best--
 		}
 		if f.Levels[best] != f.Level {
-			t.Fatalf("level %g chosen, %g has the smallest loss", f.Level, f.Levels[best])
+			t.Fatalf("level %g chosen, %g is the largest with the smallest loss", f.Level, f.Levels[best])
 		}
 		theta, theta0 := naiveRidge(t, fit, f.Lambdas[best], intercept)
 		requireClose(t, "weights on the fit rows", f.OnFit.Theta, theta, 1e-5)

@@ -1,7 +1,9 @@
 package train
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -62,7 +64,7 @@ func checkWeights(t testing.TB, model *training.Model, rows []trainingRow, inter
 // checkChoice computes the loss of every λ tried on the held-out rows.
 func checkChoice(t testing.TB, model *wire.Model, fit, held []trainingRow, intercept bool) {
 	t.Helper()
-	best, bestLoss := 0.0, math.Inf(1)
+	least, losses := math.Inf(1), map[float64]float64{}
 	for _, point := range model.Metrics.LambdaPath {
 		loss := 0.0
 		for k := range model.Model.Outputs {
@@ -86,8 +88,13 @@ func checkChoice(t testing.TB, model *wire.Model, fit, held []trainingRow, inter
 			t.Fatalf("point %+v under rule %s", point, model.Metrics.LambdaRule)
 		}
 		near(t, "held-out loss", *point.HeldOutLoss, loss, 1e-4*loss)
-		if loss < bestLoss {
-			best, bestLoss = point.Lambda, loss
+		least, losses[point.Lambda] = min(least, loss), loss
+	}
+	most := least + 0.01*min(least, losses[slices.Max(slices.Collect(maps.Keys(losses)))]-least)
+	best := 0.0 // the largest λ whose loss is as good as the least
+	for lambda, loss := range losses {
+		if loss <= most {
+			best = max(best, lambda)
 		}
 	}
 	if model.Metrics.LambdaRule != string(training.RuleHeldOut) || model.Model.Lambda != best {

@@ -13,13 +13,17 @@ func (p printer) peers(own, peers []*line) {
 	}
 	p.summary(peers)
 	for group := range grouped(peers) {
-		header := append(group[0].keyHeader(), "cores",
-			"peer", "its time", "our time", "its GF/s", "our GF/s", "times as fast", "±")
+		rated := slices.ContainsFunc(group, func(l *line) bool { return len(l.round[rate]) > 0 })
+		header := append(group[0].keyHeader(), "cores", "peer", "its time", "our time")
+		if rated {
+			header = append(header, "its GF/s", "our GF/s")
+		}
+		header = append(header, "times as fast", "±")
 		var rows [][]string
 		for _, peer := range group {
 			for _, l := range own {
 				if l.measuresSame(peer) {
-					rows = append(rows, peerRow(l, peer))
+					rows = append(rows, peerRow(l, peer, rated))
 				}
 			}
 		}
@@ -29,11 +33,16 @@ func (p printer) peers(own, peers []*line) {
 	}
 }
 
-func peerRow(l, peer *line) []string {
+// rate is the unit of operations a second, which not all benchmarks have.
+const rate = "GF/s"
+
+func peerRow(l, peer *line, rated bool) []string {
 	gains := l.gains(peer)
-	return append(peer.keyCells(), l.cores(),
-		peer.by, peer.cell(seconds), l.cell(seconds), peer.cell("GF/s"), l.cell("GF/s"),
-		fmt.Sprintf("%.2f", median(gains)), spread(gains))
+	row := append(peer.keyCells(), l.cores(), peer.by, peer.cell(seconds), l.cell(seconds))
+	if rated {
+		row = append(row, peer.cell(rate), l.cell(rate))
+	}
+	return append(row, fmt.Sprintf("%.2f", median(gains)), spread(gains))
 }
 
 // measuresSame is whether peer measured what l did: every key of it is one of l, with the same value.

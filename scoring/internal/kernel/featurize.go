@@ -20,25 +20,13 @@ func Featurize(dst []float32, p *Panels, x []float32, factor []float32) {
 
 // featurizeRows takes some rows at a time through all panels.
 func (p *Panels) featurizeRows(dst, x, factor []float32, s *scratch) {
-	var memory *rowLists
 	rows, step := len(x)/p.Dim, min(chunkRows, max(8, featurizeFloats/p.Len/8*8))
+	blocks := p.blocks(x, step)
 	for i := 0; i < rows; i += step {
-		n := min(step, rows-i)
-		b := block{x: x[i*p.Dim : (i+n)*p.Dim], rows: n}
-		zeros := 0
-		b.largest, zeros = survey(p.level, b.x)
-		if p.lists(len(b.x), zeros) {
-			if memory == nil {
-				memory = takeLists(1)
-			}
-			b.lists = &memory.groups[0]
-			b.lists.fill(p.level, b.x, p.Dim, pieceDim(n, p.Dim))
-		}
-		p.featurize(dst[i*p.Len:(i+n)*p.Len], b, factor, s)
+		b := blocks.at(i)
+		p.featurize(dst[i*p.Len:(i+b.rows)*p.Len], b, factor, s)
 	}
-	if memory != nil {
-		spareLists.Put(memory)
-	}
+	blocks.release()
 }
 
 // featurize writes all features of the rows of b.

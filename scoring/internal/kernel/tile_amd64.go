@@ -194,3 +194,57 @@ func surveyAVX2(x *float32, n int) (most uint32, zeros int)
 //
 //go:noescape
 func nonzeroBitsAVX2(bits *uint64, x *float32, words int)
+
+// slopesAVX512 replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			z := slope[48*r+f]
+//			dst[r*dstStride+f], slope[48*r+f] = cos(2πz), -sin(2πz) // 0 where |z| is 2²² or more
+//		}
+//	}
+//
+//go:noescape
+func slopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
+
+// slopesAVX2 replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			z := slope[48*r+f]
+//			dst[r*dstStride+f], slope[48*r+f] = cos(2πz), -sin(2πz) // 0 where |z| is 2²² or more
+//		}
+//	}
+//
+//go:noescape
+func slopesAVX2(dst *float32, dstStride int, slope *float32, rows int)
+
+// weighAVX512 multiplies rows of a panel by sums of products. rows and dim are positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			sum := float32(0)
+//			for k := range dim {
+//				sum = fma(x[r*xStride+k], w[48*k+f], sum)
+//			}
+//			dst[48*r+f] *= sum
+//		}
+//	}
+//
+//go:noescape
+func weighAVX512(dst *float32, x *float32, xStride int, w *float32, dim int, rows int)
+
+// weighAVX2 multiplies rows of a panel by sums of products. rows and dim are positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			sum := float32(0)
+//			for k := range dim {
+//				sum = fma(x[r*xStride+k], w[48*k+f], sum)
+//			}
+//			dst[48*r+f] *= sum
+//		}
+//	}
+//
+//go:noescape
+func weighAVX2(dst *float32, x *float32, xStride int, w *float32, dim int, rows int)

@@ -148,3 +148,30 @@ func markNonzero(level simd.Level, words []uint64, x []float32) {
 	nonzeroBitsAVX2(&words[:whole][0], &x[0], whole)
 	markNonzeroPlain(words[whole:], x[64*whole:])
 }
+
+// slopes is slopesPlain at any level; rows is positive.
+func slopes(level simd.Level, dst []float32, dstStride int, slope []float32, rows int) {
+	_, _ = dst[(rows-1)*dstStride+Width-1], slope[rows*Width-1]
+	switch level {
+	case simd.AVX512:
+		slopesAVX512(&dst[0], dstStride, &slope[0], rows)
+	case simd.AVX2:
+		slopesAVX2(&dst[0], dstStride, &slope[0], rows)
+	default:
+		slopesPlain(dst, dstStride, slope, rows)
+	}
+}
+
+// weigh is weighPlain at any level; there is a row and an output.
+func weigh(level simd.Level, slope, e, weights []float32, outputs int) {
+	rows := len(e) / outputs
+	_, _ = slope[rows*Width-1], weights[outputs*Width-1]
+	switch level {
+	case simd.AVX512:
+		weighAVX512(&slope[0], &e[0], outputs, &weights[0], outputs, rows)
+	case simd.AVX2:
+		weighAVX2(&slope[0], &e[0], outputs, &weights[0], outputs, rows)
+	default:
+		weighPlain(slope, e, weights, outputs)
+	}
+}

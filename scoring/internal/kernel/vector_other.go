@@ -39,3 +39,13 @@ func survey(_ simd.Level, x []float32) (largest float32, zeros int) { return sur
 
 // markNonzero is markNonzeroPlain.
 func markNonzero(_ simd.Level, words []uint64, x []float32) { markNonzeroPlain(words, x) }
+
+// slopes is slopesPlain.
+func slopes(_ simd.Level, dst []float32, dstStride int, slope []float32, rows int) {
+	slopesPlain(dst, dstStride, slope, rows)
+}
+
+// weigh is weighPlain.
+func weigh(_ simd.Level, slope, e, weights []float32, outputs int) {
+	weighPlain(slope, e, weights, outputs)
+}

@@ -57,3 +57,12 @@ func Exp(x float64) float64 {
 	}
 	return math.Ldexp(sum, int(k))
 }
+
+// Narrow rounds v to float32, values beyond its range to the greatest finite one of their sign.
+func Narrow(v float64) float32 {
+	f := float32(v)
+	if f-f != 0 { // infinite
+		return float32(math.Copysign(math.MaxFloat32, v))
+	}
+	return f
+}

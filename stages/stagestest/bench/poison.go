@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/internal/cputime"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -106,10 +107,10 @@ func (k *PoisonKit) Measure(b *testing.B, round func(PoisonTopic) time.Duration)
 			if (n+i)%2 == 1 {
 				topic, rounds = &k.poisoned, &poisoned
 			}
-			cpu := cpuTime()
+			cpu := cputime.Process()
 			took := round(*topic)
 			rounds.speed = append(rounds.speed, float64(topic.rows)/took.Seconds())
-			rounds.perCPU = append(rounds.perCPU, float64(topic.rows)/(cpuTime()-cpu).Seconds())
+			rounds.perCPU = append(rounds.perCPU, float64(topic.rows)/(cputime.Process()-cpu).Seconds())
 		}
 	}
 	b.ReportMetric(medianRatio(poisoned.speed, clean.speed), "ratio")

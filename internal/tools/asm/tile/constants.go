@@ -13,21 +13,31 @@ var cosine = []float32{
 	38.05276107788086, -7.070344924926758, -0.6056999564170837,
 }
 
+// sine are those of kernel.Slope.
+var sine = []float32{
+	-3.199693202972412, 12.468840599060059, -33.47321319580078, 57.891700744628906,
+	-56.50227355957031, 24.225139617919922, -2.2505602836608887,
+}
+
 // Constants in memory, each eight times so that both widths of vectors read them: 256 bits as they are, 512 bits by
 // broadcasting one.
 var (
-	polynomial []Mem // of cosine
-	eighth     Mem   // −⅛
-	absolute   Mem   // every bit but the sign
-	farthest   Mem   // kernel's maxTurns
-	largest    Mem   // the greatest finite float32
-	half       Mem   // ½
-	one        Mem   // 1
+	polynomial     []Mem // of cosine
+	sinePolynomial []Mem // of sine
+	eighth         Mem   // −⅛
+	absolute       Mem   // every bit but the sign
+	farthest       Mem   // kernel's maxTurns
+	largest        Mem   // the greatest finite float32
+	half           Mem   // ½
+	one            Mem   // 1
 )
 
 func constants() {
 	for i, c := range cosine {
 		polynomial = append(polynomial, constant("cosine"+string(rune('6'-i)), math.Float32bits(c)))
+	}
+	for i, c := range sine {
+		sinePolynomial = append(sinePolynomial, constant("sine"+string(rune('6'-i)), math.Float32bits(c)))
 	}
 	eighth = constant("eighth", math.Float32bits(-0.125))
 	absolute = constant("absolute", 1<<31-1)

@@ -237,7 +237,7 @@ func (t tile) cosine(group []reg.Register) {
 		t.multiplyAdd(eighth, z, z)
 	}
 	for i := range group {
-		t.broadcast(polynomial[0], p[i])
+		t.fill(polynomial[0], p[i])
 	}
 	last := len(polynomial) - 1
 	for _, c := range polynomial[1:last] {
@@ -248,15 +248,6 @@ func (t tile) cosine(group []reg.Register) {
 	for i, u := range group {
 		t.multiplyAdd(polynomial[last], p[i], u)
 	}
-}
-
-// broadcast fills z with a constant.
-func (t tile) broadcast(c Mem, z reg.Register) {
-	if t.wide() {
-		VBROADCASTSS(c, z)
-		return
-	}
-	VMOVUPS(c, z)
 }
 
 // cosineFar is kernel.Cos: 0 where the phase is not known.

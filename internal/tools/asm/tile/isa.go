@@ -38,6 +38,15 @@ func (s isa) multiplyAdd(c Mem, y, z reg.Register) {
 	VFMADD213PS(c, y, z)
 }
 
+// fill sets every number of z to a constant.
+func (s isa) fill(c Mem, z reg.Register) {
+	if s.wide() {
+		VBROADCASTSS(c, z)
+		return
+	}
+	VMOVUPS(c, z)
+}
+
 // fraction sets z to z − round(z), ties to even; exact where |z| < 2²².
 func (s isa) fraction(z, scratch reg.Register) {
 	if s.wide() {

@@ -20,5 +20,18 @@ func main() {
 	sums(avx2)
 	survey()
 	nonzeroBits()
+	slopes(avx512)
+	slopes(avx2)
+	weigh(avx512,
+		[]tile{{isa: avx512, rows: 8, vectors: 3, prefix: "eight"}},
+		[]tile{{isa: avx512, rows: 1, vectors: 3, prefix: "one"}},
+	)
+	weigh(avx2,
+		[]tile{
+			{isa: avx2, rows: 4, vectors: 3, prefix: "four"},
+			{isa: avx2, rows: 4, vectors: 3, offset: 96, prefix: "fourRight"},
+		},
+		[]tile{{isa: avx2, rows: 1, vectors: 6, prefix: "one"}},
+	)
 	Generate()
 }

@@ -1,4 +1,5 @@
-package scoring
+// Package parallel shares work on numbered things among goroutines.
+package parallel
 
 import (
 	"runtime"
@@ -6,19 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// parallel is parallelOn with up to GOMAXPROCS workers. When big is false it makes one call in the caller's own
+// For is On with up to GOMAXPROCS workers. When big is false it makes one call in the caller's own
 // goroutine, which small inputs finish in less time than it takes to start others.
-func parallel(n, size int, big bool, work func(first, next int)) {
+func For(n, size int, big bool, work func(first, next int)) {
 	workers := 0
 	if !big {
 		workers = 1
 	}
-	parallelOn(workers, n, size, work)
+	On(workers, n, size, work)
 }
 
-// parallelOn calls work for every chunk of up to size of 0..n-1, on up to so many goroutines that take chunks from a common
+// On calls work for every chunk of up to size of 0..n-1, on up to so many goroutines that take chunks from a common
 // queue, and returns when all are done. No workers means GOMAXPROCS.
-func parallelOn(workers, n, size int, work func(first, next int)) {
+func On(workers, n, size int, work func(first, next int)) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}

@@ -1,14 +1,14 @@
 //go:build unix
 
-package bench
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is what the process has used of the processors.
-func cpuTime() time.Duration {
+// Process is what the process has used of the processors.
+func Process() time.Duration {
 	var use syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
 		return 0

@@ -1,0 +1,136 @@
+package adaptive
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/cputime"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// benchRows draws rows whose output waves along a few directions, which refinement goes on finding. Every fifth is held out.
+func benchRows(rows, dim int) *scoring.Sample {
+	const directions = 6
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := &scoring.Sample{X: make([]float32, rows*dim), Rows: rows, Dim: dim, HeldOut: make([]bool, rows)}
+	s.Targets = scoring.Targets{Outputs: 1, Values: make([]float32, rows)}
+	along := make([]float64, directions*dim)
+	for i := range along {
+		along[i] = 1.5 * rng.NormFloat64() / math.Sqrt(float64(dim))
+	}
+	for i := range rows {
+		x := s.X[i*dim : (i+1)*dim]
+		for j := range x {
+			x[j] = float32(rng.NormFloat64())
+		}
+		for k := range directions {
+			t := 0.0
+			for j, v := range x {
+				t += along[k*dim+j] * float64(v)
+			}
+			s.Targets.Values[i] += float32(math.Sin(t + float64(k)))
+		}
+		s.HeldOut[i] = i%5 == 0
+	}
+	return s
+}
+
+// benchProblem is what Learn takes, with what its parts take.
+type benchProblem struct {
+	candidates scoring.Candidates
+	sums       *scoring.Sums
+	sample     *scoring.Sample
+	options    Options
+}
+
+func newBenchProblem(rows, dim, m0, m int) *benchProblem {
+	p := &benchProblem{sample: benchRows(rows, dim), options: Options{Features: m, RefineSteps: DefaultRefineSteps}}
+	p.candidates = FirstRound(scoring.Candidates{Sigma: math.Sqrt(float64(dim)), Seed: 1, Dim: dim, Count: m0})
+	fit, _ := split(p.sample)
+	p.sums = accumulate(scoring.NewBank(p.candidates, scoring.BankOptions{}), fit.x, fit.n, fit.targets, 0)
+	return p
+}
+
+// learner returns one that has made its first round, with the features of that.
+func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
+	b.Helper()
+	l, err := newLearner(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	bank := scoring.NewBank(p.candidates, scoring.BankOptions{})
+	chosen, err := l.choose(bank, p.sums)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return l, bank.Draw(chosen.Index)
+}
+
+// BenchmarkLearn is a whole call at the size of a usual exploration on one core (part=all), and the parts of it: the scores of a pool,
+// the choice from it by residual, G, the next pool with its bandwidths, the bandwidths alone, one evaluation of the objective and
+// one measurement by the guard. Times are of the processor, so that other programs on the machine matter less.
+// scripts/learn_peer.py does the same with numpy.
+func BenchmarkLearn(b *testing.B) {
+	rows, dim, m0, m := 10000, 77, 4000, 200
+	if testing.Short() {
+		rows, dim, m0, m = 500, 7, 200, 20
+	}
+	p := newBenchProblem(rows, dim, m0, m)
+	run := func(part string, call func(b *testing.B)) {
+		b.Run(fmt.Sprintf("part=%s/rows=%d/dim=%d/candidates=%d/features=%d/procs=1", part, rows, dim, m0, m), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			began := cputime.Process()
+			call(b)
+			if used := cputime.Process() - began; used > 0 {
+				b.ReportMetric(float64(used)/float64(b.N), "ns/op")
+			}
+		})
+	}
+	run("all", func(b *testing.B) { p.benchmarkAll(b) })
+	l, f := p.learner(b)
+	bank := scoring.NewBank(p.candidates, scoring.BankOptions{})
+	bends, err := l.gradients(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := newObjective(l, f)
+	at, gradient := parameters(f), make([]float64, len(f.Omega)+f.Len())
+	for _, part := range []struct {
+		name string
+		call func() error
+	}{
+		{"score", func() error { l.fitSums(bank); return nil }},
+		{"choose", func() error { _, err := l.choose(bank, p.sums); return err }},
+		{"gradients", func() error { _, err := l.gradients(f); return err }},
+		{"pool", func() error { l.pool(1, f, bends); return nil }},
+		{"bandwidths", func() error { l.bandwidths(l.turns(bends)); return nil }},
+		{"evaluate", func() error { _, err := o.value(gradient, at); return err }},
+		{"judge", func() error { l.last = summed{}; _, _, err := l.judge(f); return err }},
+	} {
+		run(part.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := part.call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// benchmarkAll measures Learn and says how far refinement went.
+func (p *benchProblem) benchmarkAll(b *testing.B) {
+	var last *Learned
+	for b.Loop() {
+		learned, err := Learn(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
+		if err != nil {
+			b.Fatal(err)
+		}
+		last = learned
+	}
+	points := last.Report.Points
+	b.ReportMetric(float64(points[len(points)-1].Step), "steps")
+	b.ReportMetric(last.Report.Best().Loss, "loss")
+}

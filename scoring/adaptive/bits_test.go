@@ -1,0 +1,132 @@
+package adaptive
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+var update = flag.Bool("update", false, "write testdata again")
+
+// learnedHash returns a hash of what is learned from a small sample: the features and every point on the way.
+func learnedHash(t *testing.T, workers int) string {
+	t.Helper()
+	p := newBenchProblem(900, 53, 700, 60)
+	p.options.RefineSteps, p.options.Workers = 8, workers
+	learned, err := Learn(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := xxhash.New()
+	for _, v := range []any{learned.Features.Omega, learned.Features.Phase, learned.Selection.Score, learned.Report.Importance} {
+		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, point := range learned.Report.Points {
+		fmt.Fprintf(h, "%s %d %d %x %x\n", point.Kind, point.Round, point.Step, point.Loss, point.StdErr)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+func TestLearnDoesNotDependOnThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := learnedHash(t, 0)
+	for _, c := range []struct{ threads, workers int }{{1, 0}, {2, 0}, {8, 0}, {8, 3}} {
+		runtime.GOMAXPROCS(c.threads)
+		if got := learnedHash(t, c.workers); got != want {
+			t.Errorf("%d threads, %d workers: hash %s, want %s", c.threads, c.workers, got, want)
+		}
+	}
+}
+
+// TestLearnHasTheBitsOfItsArithmetic holds the result against testdata, also in processes that are told to do without vector
+// instructions: one name of an arithmetic has one result, with AVX-512 and AVX2, and with and without assembly in the program.
+func TestLearnHasTheBitsOfItsArithmetic(t *testing.T) {
+	if os.Getenv("ADAPTIVE_TEST_PRINT") != "" {
+		fmt.Printf("%s %s;\n", scoring.Arithmetic(), learnedHash(t, 0))
+		return
+	}
+	got := map[string]string{scoring.Arithmetic(): learnedHash(t, 0)}
+	without := []string{}
+	switch simd.Best() {
+	case simd.AVX512:
+		without = []string{"cpu.avx512f=off", "cpu.avx512f=off,cpu.avx2=off"}
+	case simd.AVX2:
+		without = []string{"cpu.avx2=off"}
+	case simd.None:
+	}
+	for _, features := range without {
+		name, hash := learnedWithout(t, features)
+		if before, ok := got[name]; ok && before != hash {
+			t.Errorf("%s with %s: hash %s, want %s", name, features, hash, before)
+		}
+		got[name] = hash
+	}
+	compareBits(t, got)
+}
+
+// learnedWithout is the arithmetic of a process without some instructions and what it learned.
+func learnedWithout(t *testing.T, features string) (name, hash string) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, "-test.run=^TestLearnHasTheBitsOfItsArithmetic$")
+	command.Env = append(os.Environ(), "ADAPTIVE_TEST_PRINT=1", "GODEBUG="+features)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	line, _, found := strings.Cut(string(out), ";")
+	name, hash, fields := strings.Cut(line, " ")
+	if !found || !fields {
+		t.Fatalf("no hash in\n%s", out)
+	}
+	return name, hash
+}
+
+// compareBits compares with the hashes in testdata, or writes them there.
+func compareBits(t *testing.T, got map[string]string) {
+	t.Helper()
+	const path = "testdata/bits.txt"
+	text, err := os.ReadFile(path)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, hash, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			want[name] = hash
+		}
+	}
+	if *update {
+		maps.Copy(want, got)
+		var lines []string
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			lines = append(lines, name+" "+want[name]+"\n")
+		}
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for name, hash := range got {
+		if hash != want[name] {
+			t.Errorf("arithmetic %s: hash %s, in %s %q", name, hash, path, want[name])
+		}
+	}
+}

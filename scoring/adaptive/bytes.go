@@ -1,0 +1,70 @@
+package adaptive
+
+import (
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Bytes bounds the memory that [Learn] works in for so many rows and outputs, with the sums and the sample that it is given. It
+// counts what is in use at the same time; garbage is the collector's matter.
+func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
+	s := size{
+		n: int64(rows), d: int64(c.Dim), k: int64(outputs), m0: int64(c.Count), m: int64(o.Features),
+	}
+	bytes := scoring.SelectBytes(c, scoring.BankOptions{}, rows, outputs, scoring.SelectOptions{
+		Criterion: scoring.Residual, Features: o.Features, Rounds: o.Rounds,
+	})
+	work := max(s.drawing(), s.measuring())
+	if o.RefineSteps > 0 {
+		work = max(work, s.refining()+s.measuring())
+	}
+	bytes += s.kept(o.RefineSteps) + work
+	return bytes + bytes/8 // the allocator rounds up by no more
+}
+
+// size is what memory grows with: N, d, K, M0 and M.
+type size struct{ n, d, k, m0, m int64 }
+
+// kept is what there is until the end: the rows in two parts, which grow by append, and the features of the points.
+func (s size) kept(steps int) int64 {
+	points := int64(lastRound + 2 + steps/guardedSteps + 1)
+	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+4))
+}
+
+// evaluating is features and slopes of all rows, and their moments.
+func (s size) evaluating() int64 {
+	return 4*s.n*s.m + training.TallBytes(int(s.n), int(s.m)) + 4*(s.m+panel)*s.d + s.moments()
+}
+
+// panel is by how many columns matrices may be rounded up.
+const panel = training.PanelColumns
+
+// moments is the sums of M features and the outputs, settled, with a covariance matrix and its factor.
+func (s size) moments() int64 {
+	return 2*training.SumsBytes(int(s.m), int(s.k)) + 2*8*(s.m+panel)*(s.m+panel)
+}
+
+// drawing is G, with the pool that is drawn by it or the features that it is of.
+func (s size) drawing() int64 {
+	least := min(s.m, s.d)
+	g := 8 * (3*(s.m+panel)*(s.m+panel) + 2*s.m*s.d + 2*least*least + least*s.d)
+	turners := 2 * (2*8*(s.d+panel)*(s.d+panel) + 4*(s.d+panel)*(s.d+turnedAtOnce) + 2*8*turnedAtOnce*(s.d+panel))
+	few := min(s.n, bandwidthRows)
+	bandwidths := 4*3*(few+panel)*s.d + 2*8*(few+panel)*(few+panel)
+	pool := 4 * s.m0 * (2*s.d + 1)
+	return g + max(s.evaluating(), turners+bandwidths+pool)
+}
+
+// measuring is the moments of both parts of the rows and the models of a ridge path.
+func (s size) measuring() int64 {
+	const levels = 16
+	return 2*s.moments() + 3*8*(s.m+panel)*(s.m+panel) + levels*8*s.k*(s.m+panel)*3 + 4*blockRows*(s.m+s.k)
+}
+
+// refining is the objective and the steps that the search remembers and tries.
+func (s size) refining() int64 {
+	parameters := s.m * (s.d + 1)
+	objective := s.evaluating() + training.TallBytes(int(s.n), int(s.d)+1) + 4*s.n*s.k + 12*(s.m+panel)*s.k +
+		8*(s.m+panel)*(s.d+1+panel) + 8*parameters
+	return objective + 8*parameters*(2*memory+2*trials+6)
+}

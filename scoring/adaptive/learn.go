@@ -1,0 +1,34 @@
+package adaptive
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Learn chooses o.Features features by what the sample teaches. The candidates are those of [FirstRound], bank and sums theirs; sums
+// are those of the rows of the sample that are not held out, whatever the partitions that they were summed in, and give the choice
+// of the first round. What follows is made from the sample in memory.
+//
+// It fails where [scoring.SelectFrom] does, when nothing or everything is held out, and when the candidates do not pass [Check].
+func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*Learned, error) {
+	began := time.Now()
+	l, err := newLearner(candidates, sums, sample, task, o)
+	if err != nil {
+		return nil, fmt.Errorf("learn features: %w", err)
+	}
+	if err := l.rounds(); err != nil {
+		return nil, fmt.Errorf("learn features: %w", err)
+	}
+	rounds := time.Since(began)
+	if err := l.refine(); err != nil {
+		return nil, fmt.Errorf("learn features: %w", err)
+	}
+	learned, err := l.learned()
+	if err != nil {
+		return nil, fmt.Errorf("learn features: %w", err)
+	}
+	learned.RoundTime, learned.RefineTime = rounds, time.Since(began)-rounds
+	return learned, nil
+}

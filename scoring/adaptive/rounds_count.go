@@ -1,0 +1,4 @@
+package adaptive
+
+// Rounds is how many rounds [Learn] makes.
+const Rounds = lastRound + 1

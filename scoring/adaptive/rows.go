@@ -1,0 +1,61 @@
+package adaptive
+
+import "github.com/eerf-stream/eerf/scoring"
+
+// rows are encoded rows with their raw outputs.
+type rows struct {
+	n, dim  int
+	x       []float32       // [n·dim]
+	targets scoring.Targets // as an accumulator takes them
+	outputs int             // K
+	y       []float32       // raw outputs, [n·K]: values, signs or indicators
+}
+
+// split parts a sample into the rows that are learned from and those held out.
+func split(s *scoring.Sample) (fit, heldOut *rows) {
+	fit, heldOut = newRows(s), newRows(s)
+	for i := range s.Rows {
+		if s.HeldOut != nil && s.HeldOut[i] {
+			heldOut.add(s, i)
+		} else {
+			fit.add(s, i)
+		}
+	}
+	return fit, heldOut
+}
+
+func newRows(s *scoring.Sample) *rows {
+	return &rows{dim: s.Dim, outputs: s.Targets.Outputs, targets: scoring.Targets{Outputs: s.Targets.Outputs}}
+}
+
+// add copies row i of the sample.
+func (r *rows) add(s *scoring.Sample, i int) {
+	r.n++
+	r.x = append(r.x, s.X[i*s.Dim:(i+1)*s.Dim]...)
+	if s.Targets.Class == nil {
+		own := s.Targets.Values[i*r.outputs : (i+1)*r.outputs]
+		r.targets.Values, r.y = append(r.targets.Values, own...), append(r.y, own...)
+		return
+	}
+	class := s.Targets.Class[i]
+	r.targets.Class = append(r.targets.Class, class)
+	for k := range r.outputs {
+		indicator := float32(0)
+		if int(class) == k {
+			indicator = 1
+		}
+		r.y = append(r.y, indicator)
+	}
+}
+
+// some returns about n of the rows, evenly spread, or all where there are no more.
+func (r *rows) some(n int) (x []float32, count int) {
+	if r.n <= n {
+		return r.x, r.n
+	}
+	for i := range n {
+		at := i * r.n / n
+		x = append(x, r.x[at*r.dim:(at+1)*r.dim]...)
+	}
+	return x, n
+}

@@ -1,0 +1,124 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+// Slopes sets z[i·Len + m] to the cosine of feature m of the row x_i, as [Featurize] with factors of 1 does, and its slope, the
+// derivative by ω·x + b, to the same number of the same row of panels of [Width] columns that lie stride numbers apart:
+//
+//	slope[m/Width·stride + i·Width + m%Width] = −sin(ω_m·x_i + b_m)
+//
+// Both come from one argument. The last panel is written to its full width. Calls for disjoint rows may run at once.
+func Slopes(z, slope []float32, stride int, p *Panels, x []float32) {
+	rows := len(x) / p.Dim
+	if p.Map != Cosine || len(z) < rows*p.Len {
+		panic(fmt.Sprintf("kernel: slopes of map %d, %d rows of %d features in %d numbers", p.Map, rows, p.Len, len(z)))
+	}
+	checkPanels(slope, stride, rows, p.Count())
+	var s scratch
+	blocks := p.blocks(x, chunkRows)
+	defer blocks.release()
+	for i := 0; i < rows; i += chunkRows {
+		b := blocks.at(i)
+		for panel := range p.Count() {
+			at := panel * Width
+			own := slope[panel*stride+i*Width:][:b.rows*Width]
+			c := p.lastChunk(panel, b, &s)
+			c.dst, c.dstStride, c.op = own, Width, raw
+			c.run(p.level)
+			if at+Width <= p.Len {
+				slopes(p.level, z[i*p.Len+at:], p.Len, own, b.rows)
+				continue
+			}
+			wide := s.z[0][:b.rows*Width] // the arguments of earlier chunks are used up
+			slopes(p.level, wide, Width, own, b.rows)
+			for r := range b.rows {
+				copy(z[(i+r)*p.Len+at:(i+r+1)*p.Len], wide[r*Width:])
+			}
+		}
+	}
+}
+
+// checkPanels panics when panels that lie stride numbers apart have no room for the rows.
+func checkPanels(panels []float32, stride, rows, count int) {
+	if rows > 0 && (stride < rows*Width || len(panels) < (count-1)*stride+rows*Width) {
+		panic(fmt.Sprintf("kernel: %d rows of %d panels, each of %d numbers, in %d", rows, count, stride, len(panels)))
+	}
+}
+
+// slopesPlain takes arguments, rows of a panel, to cosines in dst and to slopes in their own place.
+func slopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
+	for r := range rows {
+		to := dst[r*dstStride:][:Width]
+		for f, v := range slope[r*Width : (r+1)*Width] {
+			to[f], slope[r*Width+f] = Cos(v), Slope(v)
+		}
+	}
+}
+
+// PackWeights writes the weights of n features for each of the outputs, output-major, to panels for [Weigh], and returns them: in
+// dst, if that is as large as it takes. Weights become float32.
+func PackWeights(dst []float32, theta []float64, n, outputs int) []float32 {
+	if n < 1 || len(theta) != n*outputs {
+		panic(fmt.Sprintf("kernel: %d weights of %d features and %d outputs", len(theta), n, outputs))
+	}
+	count := (n + Width - 1) / Width
+	if size := count * outputs * Width; cap(dst) < size {
+		dst = alignedFloats(size)
+	} else {
+		dst = dst[:size]
+	}
+	for panel := range count {
+		for k := range outputs {
+			own := theta[k*n+panel*Width : k*n+min((panel+1)*Width, n)]
+			to := dst[(panel*outputs+k)*Width:][:Width]
+			clear(to[len(own):])
+			for f, v := range own {
+				to[f] = float32(v)
+			}
+		}
+	}
+	return dst
+}
+
+// Weigh multiplies slopes, in panels as [Slopes] writes them, by Σ_k e_k·θ_k, for e [rows·outputs], row-major, and the weights θ as
+// [PackWeights] returns them: with errors e of a model that is the derivative of its squared loss by the arguments, but for a factor.
+// A sum is in float32, k rising. Calls for disjoint rows may run at once.
+func Weigh(slope []float32, stride int, e, weights []float32, outputs int) {
+	rows, count := len(e)/outputs, len(weights)/(outputs*Width)
+	if rows*outputs != len(e) || count*outputs*Width != len(weights) {
+		panic(fmt.Sprintf("kernel: %d errors and %d weights of %d outputs", len(e), len(weights), outputs))
+	}
+	checkPanels(slope, stride, rows, count)
+	level := simd.Best()
+	step := max(callProducts/(Width*(outputs+callCost)), 1)
+	for panel := range count {
+		own := weights[panel*outputs*Width:][:outputs*Width]
+		for i := 0; i < rows; i += step {
+			n := min(step, rows-i)
+			weigh(level, slope[panel*stride+i*Width:][:n*Width], e[i*outputs:(i+n)*outputs], own, outputs)
+		}
+	}
+}
+
+// callCost is what reading and writing a slope takes, in products.
+const callCost = 16
+
+// weighPlain is Weigh for one panel, each product rounded before it is added.
+func weighPlain(slope, e, weights []float32, outputs int) {
+	for r := 0; r*outputs < len(e); r++ {
+		var sum [Width]float32
+		for k, v := range e[r*outputs : (r+1)*outputs] {
+			for f, w := range weights[k*Width:][:Width] {
+				sum[f] += float32(v * w)
+			}
+		}
+		row := slope[r*Width:][:Width]
+		for f, v := range row {
+			row[f] = float32(v * sum[f])
+		}
+	}
+}

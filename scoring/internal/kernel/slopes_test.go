@@ -1,0 +1,310 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/eerf-stream/eerf/internal/simd"
+)
+
+// slopeError is the documented error of Slope for the argument given.
+const slopeError = 2e-7
+
+func TestSlopeIsWithinItsErrorOverOneTurn(t *testing.T) {
+	const steps = 1 << 20
+	worst := map[string]float64{}
+	for i := -steps; i <= steps; i++ {
+		z := float32(i) / (2 * steps)
+		want := -math.Sin(2 * math.Pi * float64(z))
+		worst["plain"] = max(worst["plain"], math.Abs(float64(Slope(z))-want))
+		worst["fused"] = max(worst["fused"], math.Abs(float64(slopeReference(z, fused))-want))
+	}
+	t.Log(worst)
+	if worst["plain"] > slopeError || worst["fused"] > 1.5e-7 {
+		t.Errorf("errors %v", worst)
+	}
+}
+
+func TestSlopeIsWithinItsErrorForTheArgumentGiven(t *testing.T) {
+	for exponent := -30; exponent < 22; exponent++ {
+		for i := range 4096 {
+			for _, sign := range []float64{1, -1} {
+				z := float32(sign * math.Ldexp(1+float64(i)/4096+float64(i*i%4096)/(1<<24), exponent))
+				turn := float64(z) - math.Round(float64(z))
+				if e := math.Abs(float64(Slope(z)) + math.Sin(2*math.Pi*turn)); !(e <= slopeError) {
+					t.Fatalf("error %v at %v turns, want %v at most", e, z, slopeError)
+				}
+			}
+		}
+	}
+}
+
+// hostile are arguments that have no phase, or hardly one.
+var hostile = []float32{
+	0, float32(math.Copysign(0, -1)), 0.5, -0.5, 1, -1, 1 << 22, -1 << 22, 1<<22 - 0.5, 0.5 - 1<<22, 1e30, math.MaxFloat32,
+	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.SmallestNonzeroFloat32,
+}
+
+func TestSlopeOfUnknowablePhasesIsZero(t *testing.T) {
+	for _, z := range hostile {
+		if s, c := Slope(z), Cos(z); c == 0 && s != 0 || math.Abs(float64(s)) > slopeError || math.Signbit(float64(s)) && s == 0 {
+			t.Errorf("slope at %v turns is %v, cosine %v", z, s, c)
+		}
+	}
+}
+
+// slopeReference is the loop of Slope with the arithmetic of a level.
+func slopeReference(z float32, fma func(x, y, z float32) float32) float32 {
+	if !(z < maxTurns && z > -maxTurns) {
+		return 0
+	}
+	r := z - float32(math.RoundToEven(float64(z)))
+	u := fma(r, r, -0.125)
+	p := sin6
+	for _, c := range []float32{sin5, sin4, sin3, sin2, sin1, sin0} {
+		p = fma(p, u, c)
+	}
+	return fma(p, r, 0)
+}
+
+func TestSlopesHaveTheBitsOfTheirLoop(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for _, level := range levels() {
+		fma := arithmetic(level)
+		for _, rows := range []int{1, 2, 3, 64} {
+			for _, stride := range []int{Width, Width + 1, 200} {
+				slope := guardSlice(rows*Width, func(i int) float32 {
+					if i%7 == 0 {
+						return hostile[rng.IntN(len(hostile))]
+					}
+					return float32(rng.NormFloat64() * math.Ldexp(1, rng.IntN(24)))
+				})
+				dst := guardSlice((rows-1)*stride+Width, func(int) float32 { return guardSign })
+				z := slices.Clone(slope.inner())
+				slopes(level, dst.inner(), stride, slope.inner(), rows)
+				for i, v := range z {
+					cos, sin := cosReference(v, fma), slopeReference(v, fma)
+					if got := dst.inner()[i/Width*stride+i%Width]; math.Float32bits(got) != math.Float32bits(cos) {
+						t.Fatalf("%v: cosine of %v turns is %v, want %v", level, v, got, cos)
+					}
+					if got := slope.inner()[i]; math.Float32bits(got) != math.Float32bits(sin) {
+						t.Fatalf("%v: slope at %v turns is %v, want %v", level, v, got, sin)
+					}
+				}
+				if !slope.intact() || !dst.intact() {
+					t.Fatalf("%v, %d rows: wrote outside the destination", level, rows)
+				}
+			}
+		}
+	}
+}
+
+// sin is the reference of a slope in float64.
+func (p *problem) sin(row, feature int) float64 {
+	z := float64(p.phase.inner()[feature])
+	for k, v := range p.x.inner()[row*p.dim : (row+1)*p.dim] {
+		z += float64(v) * float64(p.omega.inner()[feature*p.dim+k])
+	}
+	return -math.Sin(z)
+}
+
+func TestSlopesAgreeWithTheReference(t *testing.T) {
+	for _, level := range levels() {
+		for _, dim := range []int{1, 3, 17, 77, 193, 784} {
+			for _, count := range counts {
+				for _, rows := range []int{0, 1, 2, 9, chunkRows - 1, chunkRows + 3, 2*chunkRows + 1} {
+					p := newProblem(level, Cosine, dim, count, rows)
+					if dim%2 == 1 {
+						p.sparseRows(rand.New(rand.NewPCG(3, uint64(dim))))
+					}
+					checkSlopes(t, p)
+				}
+			}
+		}
+	}
+}
+
+func checkSlopes(t *testing.T, p *problem) {
+	t.Helper()
+	const apart = 5 // rows of other owners behind those of a panel
+	stride := (p.rows + apart) * Width
+	z := guardSlice(p.rows*p.count, func(int) float32 { return guardSign })
+	slope := guardSlice(p.panels.Count()*stride, func(int) float32 { return guardSign })
+	Slopes(z.inner(), slope.inner(), stride, p.panels, p.x.inner())
+	want := make([]float32, p.rows*p.count)
+	Featurize(want, p.panels, p.x.inner(), slices.Repeat([]float32{1}, p.count))
+	if i := sameBits(z.inner(), want); i >= 0 {
+		t.Fatalf("%dx%dx%d: feature %d is %v, want %v", p.rows, p.dim, p.count, i, z.inner()[i], want[i])
+	}
+	for panel := range p.panels.Count() {
+		own := slope.inner()[panel*stride:][:stride]
+		for i, v := range own {
+			row, f := i/Width, panel*Width+i%Width
+			switch {
+			case row >= p.rows:
+				if v != guardSign {
+					t.Fatalf("%dx%dx%d: wrote to row %d", p.rows, p.dim, p.count, row)
+				}
+			case f < p.count:
+				if sin := p.sin(row, f); !p.close(float64(v), sin) {
+					t.Fatalf("%dx%dx%d: slope of feature %d at row %d is %v, want %v", p.rows, p.dim, p.count, f, row, v, sin)
+				}
+			}
+		}
+	}
+	if !z.intact() || !slope.intact() {
+		t.Fatalf("%dx%dx%d: wrote outside the destination", p.rows, p.dim, p.count)
+	}
+}
+
+func TestSlopesDoNotDependOnHowRowsAreCut(t *testing.T) {
+	for _, level := range levels() {
+		p := newProblem(level, Cosine, 21, Width+7, 150)
+		stride := p.rows * Width
+		run := func(cuts ...int) (z, slope []float32) {
+			z, slope = make([]float32, p.rows*p.count), make([]float32, 2*stride)
+			first := 0
+			for _, next := range append(cuts, p.rows) {
+				Slopes(z[first*p.count:next*p.count], slope[first*Width:], stride, p.panels, p.x.inner()[first*p.dim:next*p.dim])
+				first = next
+			}
+			return z, slope
+		}
+		z, slope := run()
+		cutZ, cutSlope := run(1, 8, 99, 110)
+		if sameBits(z, cutZ) >= 0 || sameBits(slope, cutSlope) >= 0 {
+			t.Errorf("%v: bits depend on the cut", level)
+		}
+	}
+}
+
+func TestWeighAgreesWithTheReference(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, outputs := range []int{1, 2, 3, 10, 26} {
+		for _, n := range []int{1, Width - 1, Width, Width + 1, 2*Width + 5} {
+			for _, rows := range []int{1, 2, 3, 4, 5, 7, 8, 9, 17, 100} {
+				checkWeigh(t, rng, outputs, n, rows)
+			}
+		}
+	}
+}
+
+func checkWeigh(t *testing.T, rng *rand.Rand, outputs, n, rows int) {
+	t.Helper()
+	theta := make([]float64, n*outputs)
+	for i := range theta {
+		theta[i] = float64(float32(rng.NormFloat64()))
+	}
+	e := guardSlice(rows*outputs, func(int) float32 { return float32(rng.NormFloat64()) })
+	weights := PackWeights(nil, theta, n, outputs)
+	stride := (rows + 3) * Width
+	before := guardSlice((n+Width-1)/Width*stride, func(int) float32 { return float32(rng.NormFloat64()) })
+	whole := guarded[float32]{slices.Clone(before.all)}
+	Weigh(whole.inner(), stride, e.inner(), weights, outputs)
+	var vector []float32
+	for _, level := range levels() {
+		got := guarded[float32]{slices.Clone(before.all)}
+		for panel := range len(weights) / (outputs * Width) {
+			weigh(level, got.inner()[panel*stride:][:rows*Width], e.inner(), weights[panel*outputs*Width:][:outputs*Width], outputs)
+		}
+		for m := range n {
+			for r := range rows {
+				at := m/Width*stride + r*Width + m%Width
+				sum, size := 0.0, 0.0
+				for k := range outputs {
+					term := float64(e.inner()[r*outputs+k]) * theta[k*n+m]
+					sum, size = sum+term, size+math.Abs(term)
+				}
+				s := float64(before.inner()[at])
+				if v := float64(got.inner()[at]); !(math.Abs(v-s*sum) <= float64(outputs+2)*0x1p-24*size*math.Abs(s)) {
+					t.Fatalf("%v, %d rows, %d features, %d outputs: %v, want %v", level, rows, n, outputs, v, s*sum)
+				}
+			}
+		}
+		if !got.intact() || !e.intact() {
+			t.Fatalf("%v: wrote outside the destination", level)
+		}
+		if level == simd.Best() && sameBits(got.all, whole.all) >= 0 {
+			t.Fatal("Weigh differs from its loop")
+		}
+		if level == simd.None {
+			continue
+		}
+		if vector != nil && sameBits(got.all, vector) >= 0 {
+			t.Fatalf("%v: other bits", level)
+		}
+		vector = got.all
+	}
+}
+
+func TestWeightsArePackedAgainInPlace(t *testing.T) {
+	first := PackWeights(nil, slices.Repeat([]float64{7}, 2*(Width+3)), Width+3, 2)
+	second := PackWeights(first, []float64{1, 2, 3, 4}, 2, 2)
+	if &first[0] != &second[0] || len(second) != 2*Width {
+		t.Fatal("other memory")
+	}
+	for i, v := range second {
+		want := float32(0)
+		if f := i % Width; f < 2 {
+			want = float32(2*(i/Width) + f + 1)
+		}
+		if v != want {
+			t.Errorf("weight %d is %v, want %v", i, v, want)
+		}
+	}
+}
+
+func TestSlopesRefuseWrongShapes(t *testing.T) {
+	p := Pack(Cosine, 2, make([]float32, 4), make([]float32, 2), nil)
+	for name, call := range map[string]func(){
+		"map": func() {
+			Slopes(make([]float32, 4), make([]float32, Width), Width, repackable(Ramp), make([]float32, 2))
+		},
+		"features":         func() { Slopes(make([]float32, 1), make([]float32, Width), Width, p, make([]float32, 2)) },
+		"panels":           func() { Slopes(make([]float32, 2), make([]float32, Width-1), Width, p, make([]float32, 2)) },
+		"stride":           func() { Slopes(make([]float32, 4), make([]float32, 2*Width), Width, p, make([]float32, 4)) },
+		"weights":          func() { PackWeights(nil, make([]float64, 3), 2, 2) },
+		"no features":      func() { PackWeights(nil, nil, 0, 2) },
+		"part of a row":    func() { Weigh(make([]float32, Width), Width, make([]float32, 3), make([]float32, 2*Width), 2) },
+		"weights of panel": func() { Weigh(make([]float32, Width), Width, make([]float32, 2), make([]float32, 2*Width+1), 2) },
+		"weighed panels":   func() { Weigh(make([]float32, Width), Width, make([]float32, 4), make([]float32, 2*Width), 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			call()
+		})
+	}
+}
+
+// BenchmarkKernelSlopes is features and slopes of rows.
+func BenchmarkKernelSlopes(b *testing.B) {
+	const rows, features = 2000, 200
+	for _, dim := range []int{26, 77, 784} {
+		for _, level := range benchLevels() {
+			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/procs=1", rows, dim, features, level), func(b *testing.B) {
+				p := packFor(level, Cosine, dim, random(features*dim), random(features), nil)
+				x, z, slope := random(rows*dim), alignedFloats(rows*features), alignedFloats(p.Count()*rows*Width)
+				compare(b, rows*dim*features, func() { Slopes(z, slope, rows*Width, p, x) })
+			})
+		}
+	}
+}
+
+// BenchmarkKernelWeigh is what makes slopes a gradient.
+func BenchmarkKernelWeigh(b *testing.B) {
+	const rows, features = 2000, 200
+	for _, outputs := range []int{1, 10, 26} {
+		b.Run(fmt.Sprintf("rows=%d/features=%d/outputs=%d/procs=1", rows, features, outputs), func(b *testing.B) {
+			weights := PackWeights(nil, make([]float64, features*outputs), features, outputs)
+			slope, e := alignedFloats(len(weights)/outputs*rows), random(rows*outputs)
+			compare(b, rows*outputs*features, func() { Weigh(slope, rows*Width, e, weights, outputs) })
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package scoring
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+func TestQuickBandwidthIsNearlyBandwidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	var quick QuickBandwidth // one for all shapes
+	for _, rows := range []int{2, 3, 51, 52, 200, 601} {
+		for _, dim := range []int{1, 2, 7, 48, 130, 300} {
+			for _, offset := range []float64{0, 1000} {
+				x := make([]float32, rows*dim)
+				for i := range x {
+					x[i] = float32(rng.NormFloat64() + offset*float64(i%dim%2))
+				}
+				want, _ := Bandwidth(x, rows, dim, Gaussian, MapCosine)
+				if got := quick.Of(x, rows, dim); !(math.Abs(got-want) <= 2e-5*want) {
+					t.Errorf("%d rows of %d about %v: %v, want %v", rows, dim, offset, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestQuickBandwidthOfRowsThatAreMostlyEqual(t *testing.T) {
+	var quick QuickBandwidth
+	for _, x := range [][]float32{{}, {3, 4}, {1, 2, 1, 2, 1, 2}, slices.Concat(slices.Repeat([]float32{1, 5}, 100), []float32{1, 7})} {
+		want, _ := Bandwidth(x, len(x)/2, 2, Gaussian, MapCosine)
+		if got := quick.Of(x, len(x)/2, 2); math.Abs(got-want) > 1e-5*want {
+			t.Errorf("%d rows: %v, want %v", len(x)/2, got, want)
+		}
+	}
+}
+
+func TestWorkersDoNotMatterToQuickBandwidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	const rows, dim = 900, 77
+	x := make([]float32, rows*dim)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := (&QuickBandwidth{Workers: 1}).Of(x, rows, dim)
+	for _, threads := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(threads)
+		for _, workers := range []int{0, 2, 3} {
+			if got := (&QuickBandwidth{Workers: workers}).Of(x, rows, dim); got != want {
+				t.Errorf("%d threads, %d workers: %v, want %v", threads, workers, got, want)
+			}
+		}
+	}
+}
+
+func TestNthIsThatOfTheSorted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 3))
+	for n := range 60 {
+		values := make([]float64, n+1)
+		for i := range values {
+			values[i] = float64(rng.IntN(1 + n/2))
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		for k, want := range sorted {
+			if got := nth(slices.Clone(values), k); got != want {
+				t.Fatalf("number %d of %v is %v", k, sorted, got)
+			}
+		}
+	}
+}

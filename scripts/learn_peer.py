@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""Learns frequencies with numpy, on one core, at the size of this project's benchmark of the same.
+
+    go test -run '^$' -bench '^BenchmarkLearn$' ./scoring/adaptive | scripts/learn_peer.py [--seconds 0.3]
+
+Reads the output of Go benchmarks. For every line of BenchmarkLearn it prints two of the same name, with by=... at the end, in
+the same format. Both make the steps of scoring/adaptive, with as many rounds, measurements and steps of refinement, though with
+other draws, in float32, with no loop over rows or features but that of the greedy choice. by=numpy is written as the
+formulas are; by=numpy-chunks maps 512 rows at a time into a buffer that it keeps, and works in place where it can.
+Times are of the processor, as those of BenchmarkLearn: both programs have one thread.
+"""
+
+import os
+
+# Before numpy is imported: its BLAS reads these once.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse
+import math
+import re
+import sys
+import time
+
+import numpy as np
+
+from bench_peers import CHUNK, measure
+
+NAME = re.compile(r"BenchmarkLearn/(\S+?)(-\d+)?\s")
+SCALES = np.array([0.5, 1, 2, 4], np.float32)
+RIDGE = 1e-4
+LEVELS = 10.0 ** np.arange(-8, 3)
+ROUNDS, LAST_ROUND, STEPS, GUARDED_STEPS, MEMORY = 3, 3, 40, 4, 10
+
+
+def draw_rows(rng, rows, dim):
+    """Rows whose output waves along a few directions; every fifth is held out."""
+    x = rng.standard_normal((rows, dim), dtype=np.float32)
+    along = rng.standard_normal((dim, 6), dtype=np.float32) * np.float32(1.5 / math.sqrt(dim))
+    y = np.sin(x @ along + np.arange(6, dtype=np.float32)).sum(1)
+    held = np.arange(rows) % 5 == 0
+    return x[~held], y[~held], x[held], y[held]
+
+
+class Learner:
+    def __init__(self, rows, dim, candidates, features):
+        self.rng = np.random.default_rng(1)
+        self.x, self.y, self.held_x, self.held_y = draw_rows(self.rng, rows, dim)
+        self.dim, self.candidates, self.features = dim, candidates, features
+        self.sigma = np.float32(math.sqrt(dim))
+
+    # Candidates: omega is [dim, count], phase [count].
+
+    def first_pool(self, orders):
+        omega = self.rng.standard_normal((self.dim, self.candidates), dtype=np.float32)
+        count = self.candidates // len(orders)
+        for i, order in enumerate(orders):
+            part = omega[:, i * count : (i + 1) * count]
+            if order:
+                keep = self.rng.random(part.shape).argpartition(order, axis=0)[:order]
+                values = np.take_along_axis(part, keep, 0) * np.float32(math.sqrt(self.dim / order))
+                part[:] = 0
+                np.put_along_axis(part, keep, values, 0)
+        scale = np.resize(SCALES, self.candidates) if orders != (0,) else np.float32(1)
+        return omega / (self.sigma * scale), self.phases(self.candidates)
+
+    def phases(self, count):
+        return self.rng.uniform(0, 2 * math.pi, count).astype(np.float32)
+
+    def score(self, pool, y):
+        """Sums of features, of their squares and of their products with y."""
+        z = self.map(pool, self.x)
+        return np.stack([z.sum(0), (z**2).sum(0), y @ z]).astype(np.float64)
+
+    def map(self, pool, x):
+        return np.cos(x @ pool[0] + pool[1])
+
+    # The choice by residual.
+
+    def choose(self, pool, sums):
+        chosen, n, left = [], len(self.x), self.y
+        for number in range(1, ROUNDS + 1):
+            if number > 1:
+                sums = self.score(pool, left)
+            mean = sums[0] / n
+            variance = sums[1] / n - mean**2
+            value = (sums[2] / n - mean * left.mean()) ** 2 / np.maximum(variance, 1e-12)
+            value[chosen] = 0
+            share = (self.features + ROUNDS - 1) // ROUNDS
+            best = np.argsort(-value, kind="stable")[: 5 * share]
+            columns = np.concatenate([np.array(chosen, int), best])
+            found, left = self.forward(pool, columns, len(chosen), self.features * number // ROUNDS)
+            chosen = [int(columns[i]) for i in found]
+        return np.array(chosen)
+
+    def forward(self, pool, columns, before, want):
+        """The features that lower the ridge objective most, one by one, after those chosen before; and what they leave of y."""
+        z = self.map((pool[0][:, columns], pool[1][columns]), self.x)
+        gram, cross, mean = moments(z, self.y)
+        scale = 1 / np.sqrt(np.diag(gram))
+        gram = gram * scale * scale[:, None]
+        diagonal, left = np.full(len(columns), 1 + RIDGE), cross * scale
+        factor, taken = np.zeros((want, len(columns))), []
+        for t in range(want):
+            i = t if t < before else int(np.argmax(np.where(diagonal > 0, left**2 / np.where(diagonal > 0, diagonal, 1), 0)))
+            root = math.sqrt(diagonal[i])
+            row = (gram[i] - factor[:t, i] @ factor[:t]) / root
+            row[taken] = 0
+            row[i] = root
+            solved = left[i] / root
+            left = left - row * solved
+            diagonal = np.maximum(diagonal - row**2, RIDGE / 2)
+            factor[t] = row
+            taken.append(i)
+            diagonal[taken] = 0
+        weights = np.linalg.solve(gram[np.ix_(taken, taken)] + RIDGE * np.eye(want), (cross * scale)[taken]) * scale[taken]
+        z = z[:, taken]
+        fitted = z @ weights.astype(np.float32)
+        return taken, self.y - fitted - np.float32(self.y.mean() - mean[taken] @ weights)
+
+    # The rounds.
+
+    def slopes(self, pool):
+        turns = self.x @ pool[0] + pool[1]
+        return np.cos(turns), -np.sin(turns)
+
+    def ridge(self, z, scale=None):
+        gram, cross, mean = moments(z, self.y)
+        scale = scale or gram.trace() / len(gram)
+        gram[np.diag_indices_from(gram)] += RIDGE * scale
+        theta = np.linalg.solve(gram, cross)
+        return theta, self.y.mean() - mean @ theta, scale
+
+    def gradients(self, pool):
+        z, s = self.slopes(pool)
+        theta, _, _ = self.ridge(z)
+        w = (s.T @ s).astype(np.float64) / len(s) * np.outer(theta, theta)
+        g = pool[0].astype(np.float64) @ w @ pool[0].T
+        values, vectors = np.linalg.eigh(g)
+        values = np.maximum(values, 0) / values[-1] + RIDGE
+        diagonal = np.diag(g)
+        return [(vectors * values**p) @ vectors.T for p in (0.25, 0.5)], np.sqrt(diagonal / diagonal.max() + RIDGE)
+
+    def bandwidths(self, bends):
+        matrices, spread = bends
+        x = self.x[np.arange(1000) * len(self.x) // 1000].astype(np.float32) if len(self.x) > 1000 else self.x
+        found = []
+        for turned in (x @ matrices[0].astype(np.float32), x @ matrices[1].astype(np.float32), x * spread.astype(np.float32), x):
+            squares = np.einsum("ij,ij->i", turned, turned)
+            distances = squares + squares[:, None] - 2 * (turned @ turned.T)
+            near = np.partition(distances, min(50, len(x) - 1), axis=1)[:, min(50, len(x) - 1)]
+            found.append(np.sqrt(np.maximum(near, 0)).mean())
+        return found
+
+    def next_pool(self, winners, bends):
+        matrices, spread = bends
+        sigmas = self.bandwidths(bends)
+        share = (self.candidates - self.features) // 6
+        sizes = [self.candidates - self.features - 5 * share] + [share] * 3
+        parts = [winners[0]]
+        turns = (lambda u: matrices[0].astype(np.float32) @ u, lambda u: matrices[1].astype(np.float32) @ u,
+                 lambda u: spread.astype(np.float32)[:, None] * u, lambda u: u)
+        for size, sigma, turn in zip(sizes, sigmas, turns):
+            u = self.rng.standard_normal((self.dim, size), dtype=np.float32)
+            parts.append(turn(u) / (np.float32(sigma) * np.resize(SCALES, size)))
+        weights = spread / spread.sum() + 1e-4
+        sparse = np.zeros((self.dim, 2 * share), np.float32)
+        # Gumbel's trick draws coordinates without repeats by their weights.
+        keys = np.log(weights)[:, None] + self.rng.gumbel(size=sparse.shape)
+        order = np.minimum(1 + np.arange(2 * share) // 4 % 4, self.dim)
+        most = min(4, self.dim)
+        best = np.argpartition(-keys, most - 1, axis=0)[:most]
+        values = self.rng.standard_normal(best.shape, dtype=np.float32) / (np.sqrt(order).astype(np.float32) * np.resize(SCALES, 2 * share))
+        values[np.arange(most)[:, None] >= order] = 0
+        np.put_along_axis(sparse, best, values, 0)
+        phase = np.concatenate([winners[1], self.phases(self.candidates - self.features)])
+        return np.concatenate(parts + [sparse], axis=1), phase
+
+    def judge(self, pool):
+        """The loss of the best λ on the held-out rows, as a share of the variance."""
+        z, held = self.map(pool, self.x), self.map(pool, self.held_x)
+        gram, cross, mean = moments(z, self.y)
+        scale = gram.trace() / len(gram)
+        losses = []
+        for level in LEVELS:
+            shifted = gram + level * scale * np.eye(len(gram))
+            theta = np.linalg.solve(shifted, cross)
+            fitted = held @ theta.astype(np.float32) + np.float32(self.y.mean() - mean @ theta)
+            losses.append(((fitted - self.held_y) ** 2).mean())
+        return min(losses) / self.held_y.var()
+
+    # The refinement.
+
+    def evaluate(self, parameters, scale=None):
+        """J, its gradient and the scale of λ."""
+        pool = self.pool_at(parameters)
+        z, s = self.slopes(pool)
+        theta, intercept, scale = self.ridge(z, scale)
+        theta32 = theta.astype(np.float32)
+        e = z @ theta32
+        e += np.float32(intercept)
+        e -= self.y
+        value = float(e.astype(np.float64) @ e) / len(e) + RIDGE * scale * float(theta @ theta)
+        h = self.weighed(s, theta32, e)
+        by_omega, by_phase = self.x.T @ h, h.sum(0)
+        return value, np.concatenate([by_omega.ravel(), by_phase]).astype(np.float64) * (2 / len(e)), scale
+
+    def weighed(self, s, theta, e):
+        return np.outer(e, theta) * s
+
+    def pool_at(self, parameters):
+        split = self.dim * self.features
+        return parameters[:split].reshape(self.dim, self.features).astype(np.float32), parameters[split:].astype(np.float32)
+
+    def refine(self, pool):
+        p = np.concatenate([pool[0].ravel(), pool[1]]).astype(np.float64)
+        value, gradient, scale = self.evaluate(p)
+        pairs, loss = [], math.inf
+        for step in range(1, STEPS + 1):
+            direction, length = self.direction(gradient, pairs), 1.0
+            while True:
+                moved = p + length * direction
+                next_value, next_gradient, _ = self.evaluate(moved, scale)
+                if next_value <= value + 1e-4 * length * (gradient @ direction) or length < 1e-6:
+                    break
+                length /= 2
+            pairs = (pairs + [(moved - p, next_gradient - gradient)])[-MEMORY:]
+            p, value, gradient = moved, next_value, next_gradient
+            if step % GUARDED_STEPS == 0:
+                loss = min(loss, self.judge(self.pool_at(p)))
+        return loss
+
+    @staticmethod
+    def direction(gradient, pairs):
+        q, alphas = -gradient, []
+        for s, y in reversed(pairs):
+            alphas.append(s @ q / (s @ y))
+            q = q - alphas[-1] * y
+        if pairs:
+            s, y = pairs[-1]
+            q = q * (s @ y / (y @ y))
+        else:
+            q = q * min(1, 1 / math.sqrt(q @ q))
+        for (s, y), alpha in zip(pairs, reversed(alphas)):
+            q = q + (alpha - y @ q / (s @ y)) * s
+        return q
+
+    # Everything.
+
+    def learn(self, sums):
+        """All of it; sums are those of the first round, which the stream has made."""
+        plain = self.first_pool((0,))
+        kept = self.choose(plain, self.score(plain, self.y))
+        losses = [self.judge((plain[0][:, kept], plain[1][kept]))]
+        pool = self.streamed
+        for number in range(LAST_ROUND + 1):
+            if number:
+                pool = self.next_pool(winners, self.gradients(winners))
+                sums = self.score(pool, self.y)
+            kept = self.choose(pool, sums)
+            winners = pool[0][:, kept], pool[1][kept]
+            losses.append(self.judge(winners))
+        return losses + [self.refine(winners)]
+
+    def parts(self):
+        """The parts of the benchmark by name."""
+        self.streamed = self.first_pool((0, 1, 2, 3))
+        sums = self.score(self.streamed, self.y)
+        kept = self.choose(self.streamed, sums)
+        winners = self.streamed[0][:, kept], self.streamed[1][kept]
+        bends = self.gradients(winners)
+        parameters = np.concatenate([winners[0].ravel(), winners[1]]).astype(np.float64)
+        return {
+            "all": lambda: self.learn(sums),
+            "score": lambda: self.score(self.streamed, self.y),
+            "choose": lambda: self.choose(self.streamed, sums),
+            "gradients": lambda: self.gradients(winners),
+            "pool": lambda: self.next_pool(winners, bends),
+            "bandwidths": lambda: self.bandwidths(bends),
+            "evaluate": lambda: self.evaluate(parameters, 0.5),
+            "judge": lambda: self.judge(winners),
+        }
+
+
+class Chunks(Learner):
+    """The same in chunks and in place."""
+
+    def __init__(self, *shape):
+        super().__init__(*shape)
+        self.buffer = np.empty((CHUNK, self.candidates), np.float32)
+
+    def score(self, pool, y):
+        omega, phase = pool
+        sums = np.zeros((3, omega.shape[1]))
+        for first in range(0, len(self.x), CHUNK):
+            rows = self.x[first : first + CHUNK]
+            z = self.buffer[: len(rows), : omega.shape[1]]
+            np.matmul(rows, omega, out=z)
+            np.add(z, phase, out=z)
+            np.cos(z, out=z)
+            sums[0] += z.sum(0)
+            sums[1] += np.einsum("ij,ij->j", z, z)
+            sums[2] += y[first : first + CHUNK] @ z
+        return sums
+
+    def map(self, pool, x):
+        z = x @ pool[0]
+        z += pool[1]
+        return np.cos(z, out=z)
+
+    def slopes(self, pool):
+        z = self.x @ pool[0]
+        z += pool[1]
+        s = np.sin(z)
+        np.negative(s, out=s)
+        return np.cos(z, out=z), s
+
+    def weighed(self, s, theta, e):
+        s *= theta
+        s *= e[:, None]
+        return s
+
+
+def moments(z, y):
+    """Covariances of features and of features with y, and the means of the features."""
+    mean = z.mean(0)
+    centred = z - mean
+    gram = (centred.T @ centred).astype(np.float64) / len(z)
+    return gram, ((y - y.mean()) @ centred).astype(np.float64) / len(z), mean.astype(np.float64)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=0.3, help="how long to repeat each call (%(default)s)")
+    seconds = parser.parse_args().seconds
+    package, learners, seen = "", {}, set()
+    for line in sys.stdin:
+        if line.startswith("pkg: "):
+            package = line.split()[1]
+        match = NAME.match(line)
+        if not match or match[1] in seen:
+            continue
+        seen.add(match[1])
+        keys = dict(part.split("=", 1) for part in match[1].split("/"))
+        shape = tuple(int(keys[key]) for key in ("rows", "dim", "candidates", "features"))
+        if shape not in learners:
+            learners[shape] = {"numpy": Learner(*shape).parts(), "numpy-chunks": Chunks(*shape).parts()}
+            print(f"pkg: {package}")
+        for by, parts in learners[shape].items():
+            count, took = measure(parts[keys["part"]], seconds, time.process_time)
+            print(f"BenchmarkLearn/{match[1]}/by={by} {count} {took * 1e9:.1f} ns/op", flush=True)
+
+
+if __name__ == "__main__":
+    main()

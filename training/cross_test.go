@@ -1,0 +1,138 @@
+package training
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/eerf-stream/eerf/training/internal/kernel"
+)
+
+// randomTall draws a matrix, with what must not matter behind the last column.
+func randomTall(rng *rand.Rand, rows, columns int) (t *Tall, rowMajor []float32) {
+	t, rowMajor = NewTall(rows, columns), make([]float32, rows*columns)
+	for i := range t.Data {
+		t.Data[i] = float32(math.NaN())
+	}
+	for i := range rowMajor {
+		rowMajor[i] = float32(rng.NormFloat64())
+	}
+	half := rows / 2
+	t.SetRows(half, rowMajor[half*columns:])
+	t.SetRows(0, rowMajor[:half*columns])
+	return t, rowMajor
+}
+
+// requireCross compares totals with sums in float64, within the bound of the roundings of a block.
+func requireCross(t *testing.T, got []float64, a []float32, m int, b []float32, d, rows int) {
+	t.Helper()
+	for i := range m {
+		for j := range d {
+			want, size := 0.0, 0.0
+			for r := range rows {
+				term := float64(a[r*m+i]) * float64(b[r*d+j])
+				want, size = want+term, size+math.Abs(term)
+			}
+			if v := got[i*d+j]; !(math.Abs(v-want) <= (kernel.BlockRows+1)*unit*size) {
+				t.Fatalf("%d rows, %d by %d: element (%d, %d) is %v, want %v", rows, m, d, i, j, v, want)
+			}
+		}
+	}
+}
+
+func TestCrossEqualsSumsInFloat64(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var c Crosser // one for all shapes
+	for _, rows := range []int{1, 2, 127, 128, 129, 300} {
+		for _, m := range []int{1, 7, 8, 47, 48, 49, 100} {
+			a, left := randomTall(rng, rows, m)
+			for _, d := range []int{1, 16, 17, 48, 50, 97} {
+				b, right := randomTall(rng, rows, d)
+				dst := slices.Repeat([]float64{math.NaN()}, m*d)
+				c.Cross(dst, a, b)
+				requireCross(t, dst, left, m, right, d, rows)
+			}
+			dst := slices.Repeat([]float64{math.NaN()}, m*m)
+			c.Square(dst, a)
+			requireCross(t, dst, left, m, left, m, rows)
+			whole := make([]float64, m*m)
+			c.Cross(whole, a, a)
+			requireSameBits(t, "square", dst, whole)
+		}
+	}
+}
+
+func TestWorkersDoNotMatterToProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const rows, m, d = 3000, 150, 77
+	a, _ := randomTall(rng, rows, m)
+	b, _ := randomTall(rng, rows, d)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var cross, square []float64
+	for _, threads := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(threads)
+		for _, workers := range []int{0, 1, 3} {
+			c := Crosser{Workers: workers}
+			gotCross, gotSquare := make([]float64, m*d), make([]float64, m*m)
+			c.Cross(gotCross, a, b)
+			c.Square(gotSquare, a)
+			if cross == nil {
+				cross, square = gotCross, gotSquare
+			}
+			requireSameBits(t, "cross", gotCross, cross)
+			requireSameBits(t, "square", gotSquare, square)
+		}
+	}
+}
+
+func TestASecondCrossAllocatesNothing(t *testing.T) {
+	a, b := NewTall(200, 60), NewTall(200, 20)
+	c, dst := Crosser{Workers: 1}, make([]float64, 60*20)
+	if n := testing.AllocsPerRun(3, func() { c.Cross(dst, a, b) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestCrossOfOtherShapesPanics(t *testing.T) {
+	a, b := NewTall(3, 4), NewTall(2, 4)
+	for name, call := range map[string]func(){
+		"rows":        func() { new(Crosser).Cross(make([]float64, 16), a, b) },
+		"destination": func() { new(Crosser).Cross(make([]float64, 15), a, a) },
+		"square":      func() { new(Crosser).Square(make([]float64, 15), a) },
+		"no rows":     func() { NewTall(0, 4) },
+		"set rows":    func() { a.SetRows(2, make([]float32, 8)) },
+		"part of one": func() { a.SetRows(0, make([]float32, 5)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			call()
+		})
+	}
+}
+
+// BenchmarkCross is what a gradient takes of products: rows×M slopes with rows×d numbers.
+func BenchmarkCross(b *testing.B) {
+	rows := 8000
+	if testing.Short() {
+		rows = 500
+	}
+	for _, s := range []struct{ m, d int }{{200, 26}, {200, 77}, {450, 784}} {
+		rng := rand.New(rand.NewPCG(5, 6))
+		left, _ := randomTall(rng, rows, s.m)
+		right, _ := randomTall(rng, rows, s.d)
+		dst := make([]float64, s.m*s.d)
+		for _, procs := range []int{1, 2} {
+			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/procs=%d", rows, s.d, s.m, procs), func(b *testing.B) {
+				var c Crosser
+				withProcs(b, procs, 2*float64(rows)*float64(s.m)*float64(s.d), func() { c.Cross(dst, left, right) })
+			})
+		}
+	}
+}

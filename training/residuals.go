@@ -1,0 +1,30 @@
+package training
+
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/training/internal/parallel"
+)
+
+// Residuals sets dst to f_k − y_k of each row, rows×K, row-major like y; z is rows×M. Predictions are those of Predict, up to so many
+// goroutines share the rows (0 means GOMAXPROCS), and the result does not depend on them. It panics when the lengths do not agree.
+func (m *Model) Residuals(dst, z, y []float32, rows, workers int) {
+	if len(dst) != len(y) || len(y) != rows*m.Outputs || len(z) != rows*m.Features {
+		panic(fmt.Sprintf("training: residuals of %d rows by %d features and %d outputs, given %d and %d values for %d",
+			rows, m.Features, m.Outputs, len(z), len(y), len(dst)))
+	}
+	const chunk = 256
+	chunks := (rows + chunk - 1) / chunk
+	goroutines := parallel.Workers(chunks, 2*rows*m.Features*m.Outputs)
+	if workers > 0 {
+		goroutines = min(goroutines, workers)
+	}
+	parallel.For(goroutines, chunks, func(_, n int) {
+		first, next := n*chunk, min((n+1)*chunk, rows)
+		own := dst[first*m.Outputs : next*m.Outputs]
+		m.Predict(own, z[first*m.Features:next*m.Features], next-first)
+		for i, v := range y[first*m.Outputs : next*m.Outputs] {
+			own[i] -= v
+		}
+	})
+}
