@@ -80,6 +80,9 @@ func loadOver(defaults map[string]any, data []byte, name string, environ []strin
 		}
 	}
 	check.config.nameTopics()
+	if _, named := given["exploration.criterion"]; !named {
+		check.config.Stages.Exploration.SettleCriterion()
+	}
 	check.all()
 	if len(check.faults) > 0 {
 		return nil, check.faults

@@ -53,6 +53,25 @@ func TestEmptyFileIsExactlyTheDefaults(t *testing.T) {
 	}
 }
 
+func TestCriterionThatNobodyNames(t *testing.T) {
+	for text, want := range map[string]scoring.Criterion{
+		"":                                               Default().Stages.Exploration.Criterion,
+		"exploration: {map: arccos1}":                    scoring.Residual,
+		"exploration: {distribution: cauchy}":            scoring.Residual,
+		"exploration: {sampler: orthogonal}":             scoring.Residual,
+		"exploration: {bandwidth_mix: [1, 2]}":           scoring.Residual,
+		"exploration: {map: arccos1, criterion: energy}": scoring.Energy,
+	} {
+		if got := loadText(t, text).Stages.Exploration.Criterion; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	faults := faultsOf(t, "exploration: {map: arccos1, criterion: adaptive}")
+	if len(faults) != 1 || faults[0].Key != "exploration.criterion" {
+		t.Errorf("%v", faults)
+	}
+}
+
 func TestDefaultsAreValid(t *testing.T) {
 	if err := Default().Validate(); err != nil {
 		t.Error(err)
@@ -144,7 +163,7 @@ func TestEnvironment(t *testing.T) {
 		{"EERF_EVENTS__FEATURES=", func(*Config) {}},
 		{"EERF_TRAIN__INTERCEPT=false", func(c *Config) { c.Stages.Train.Intercept = false }},
 		{"EERF_TOPICS__MAX_MESSAGE_BYTES=12MiB", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 12 << 20 }},
-		{"EERF_EXPLORATION__MAP=arccos0", func(c *Config) { c.Stages.Exploration.Map = scoring.MapArcCosine0 }},
+		{"EERF_EXPLORATION__CRITERION=energy", func(c *Config) { c.Stages.Exploration.Criterion = scoring.Energy }},
 		{"EERF_KAFKA__TLS__ENABLED=true", func(c *Config) { c.Kafka.TLS.Enabled = true }},
 		{"eerf_log__level=debug", func(*Config) {}}, // names of variables have case
 		{"EERF_PORT_80_TCP=tcp://10.0.0.1:80", func(*Config) {}},

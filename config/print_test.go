@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 const canary = "hunter2-canary"
@@ -31,7 +33,7 @@ func TestPrintAndLoadAreInverse(t *testing.T) {
 	odd.Stages.Events.Label = []string{"~"}
 	odd.Stages.Events.LabelMin = &low
 	odd.Stages.Exploration.Every = 90 * time.Minute
-	odd.Stages.Exploration.BandwidthMix = []float64{0.5, 1, 1e-7}
+	odd.Stages.Exploration.Criterion, odd.Stages.Exploration.BandwidthMix = scoring.Residual, []float64{0.5, 1, 1e-7}
 	odd.Stages.Pipeline.Name, odd.Stages.Topics.Scores = "123", "scores"
 	odd.Kafka.ClientID = "1e3"
 	for name, c := range map[string]*Config{"default": Default(), "full": loadText(t, string(full)), "odd": odd} {
@@ -44,7 +46,7 @@ func TestPrintHasEveryKeyAtItsDefault(t *testing.T) {
 	for _, line := range []string{
 		"kafka:\n", "  brokers: ['localhost:9092']\n", "  tls:\n", "    enabled: false\n",
 		"  dead_letters: default.dead-letters\n", "  features_retention: 168h\n", "  max_message_bytes: 8388608\n",
-		"  label_min: null\n", "  criterion: residual\n", "  interval: 1m\n", "  drain_timeout: 25s\n",
+		"  label_min: null\n", "  criterion: " + Default().Stages.Exploration.Criterion.String() + "\n", "  interval: 1m\n", "  drain_timeout: 25s\n",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)

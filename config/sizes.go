@@ -70,7 +70,7 @@ func (c *Config) Sizes() []Size {
 // set, the rows of a full window are counted, and it is only stated: how many there are is known when an exploration is planned.
 func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	e := c.Stages.Exploration
-	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 {
+	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 {
 		return Size{}, false
 	}
 	auto, rows := e.SampleRate == calibrate.RateAuto, 2*e.SampleRows // the quotas
@@ -79,11 +79,11 @@ func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	}
 	bytes := calibrate.SampleMemory(scoring.Candidates{
 		Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: 1, Dim: width, Count: e.CandidateCount(),
-	}, outputs, rows, scoring.SelectOptions{Criterion: e.Criterion, Features: e.Features, Rounds: e.Rounds})
+	}, outputs, rows, calibrate.Choice{Criterion: e.Criterion, Features: e.Features, Rounds: e.Rounds, RefineSteps: e.RefineSteps})
 	size := Size{What: fmt.Sprintf("sample of up to %d rows, and what is computed from it", rows), Bytes: bytes, Assumes: assumed}
 	if auto {
 		size.Limit, size.LimitKey, size.key = e.SampleMemory, "exploration.sample_memory", "exploration.sample_rows"
-		size.factors = []string{"exploration.features", "exploration.candidates", "exploration.rounds"}
+		size.factors = []string{"exploration.features", "exploration.candidates", "exploration.rounds", "exploration.refine_steps"}
 	}
 	return size, true
 }

@@ -16,6 +16,9 @@ const minCandidateMemory = 1 << 20
 // minSampleMemory is less than which no sample gets along with.
 const minSampleMemory = 1 << 20
 
+// maxRefineSteps is more than any refinement has taken before it came to rest.
+const maxRefineSteps = 1000
+
 // minCalibrationRows is what a mean, a spread and a nearest neighbour need at the least.
 const minCalibrationRows = 2
 
@@ -26,14 +29,16 @@ func (k *checker) exploration() {
 	k.adopt("exploration", scoring.Candidates{
 		Map: c.Map, Distribution: c.Distribution, Nu: c.Nu, Sampler: c.Sampler, Sigma: 1, Mix: c.BandwidthMix, Seed: c.Seed, Dim: 1, Count: 1,
 	}.Validate())
+	k.adopt("exploration", c.CheckCandidates())
 	k.rule(finite(c.Sigma) && c.Sigma >= 0, "exploration.sigma", "want a positive finite number, or 0 for the nearest-neighbour rule")
 
 	k.rule(1 <= c.Features && c.Features <= maxInt32, "exploration.features", "want 1 or more")
-	k.rule(0 <= c.Candidates && c.Candidates <= maxInt32, "exploration.candidates", "want 1 or more, or 0 for ten times exploration.features")
+	k.rule(0 <= c.Candidates && c.Candidates <= maxInt32, "exploration.candidates", "want 1 or more, or 0 for ten times exploration.features, twenty times under criterion adaptive")
 	k.rule(c.Features <= c.CandidateCount(), "exploration.features",
 		fmt.Sprintf("want at most exploration.candidates (%d): the kept are chosen from the candidates", c.CandidateCount()),
 		"exploration.candidates")
 	k.rule(1 <= c.Rounds && c.Rounds <= maxInt32, "exploration.rounds", "want 1 or more")
+	k.rule(0 <= c.RefineSteps && c.RefineSteps <= maxRefineSteps, "exploration.refine_steps", fmt.Sprintf("want 1 to %d, or 0 for rounds alone", maxRefineSteps))
 	k.rule(c.SampleMemory >= minSampleMemory, "exploration.sample_memory",
 		"want 1MiB or more: the sampled rows and what is computed from them are kept in it")
 	k.rule(c.CandidateMemory >= minCandidateMemory, "exploration.candidate_memory",

@@ -88,6 +88,20 @@ func TestRules(t *testing.T) {
 		{"bandwidths in a structured block", func(c *Config) {
 			c.Stages.Exploration.BandwidthMix, c.Stages.Exploration.Sampler = []float64{1, 2}, scoring.Structured
 		}, "exploration.bandwidth_mix", "structured sampler"},
+		{"steps below zero", func(c *Config) { c.Stages.Exploration.RefineSteps = -1 }, "exploration.refine_steps", "0 for rounds alone"},
+		{"steps beyond all", func(c *Config) { c.Stages.Exploration.RefineSteps = 1001 }, "exploration.refine_steps", "1 to 1000"},
+		{"learning for another map", func(c *Config) {
+			c.Stages.Exploration.Criterion, c.Stages.Exploration.Map = scoring.Adaptive, scoring.MapArcCosine1
+		}, "exploration.criterion", "feature map cosine, not arccos1"},
+		{"learning from another distribution", func(c *Config) {
+			c.Stages.Exploration.Criterion, c.Stages.Exploration.Distribution = scoring.Adaptive, scoring.Cauchy
+		}, "exploration.criterion", "distribution gaussian, not cauchy"},
+		{"learning with another sampler", func(c *Config) {
+			c.Stages.Exploration.Criterion, c.Stages.Exploration.Sampler = scoring.Adaptive, scoring.Orthogonal
+		}, "exploration.criterion", "sampler iid, not orthogonal"},
+		{"learning with scales", func(c *Config) {
+			c.Stages.Exploration.Criterion, c.Stages.Exploration.BandwidthMix = scoring.Adaptive, []float64{1, 2}
+		}, "exploration.criterion", "bandwidth_mix must be empty"},
 		{"no rounds", func(c *Config) { c.Stages.Exploration.Rounds = 0 }, "exploration.rounds", "1 or more"},
 		{"no features", func(c *Config) { c.Stages.Exploration.Features = 0 }, "exploration.features", "1 or more"},
 		{"negative candidates", func(c *Config) { c.Stages.Exploration.Candidates = -1 }, "exploration.candidates", "ten times"},
@@ -202,7 +216,7 @@ func TestOneMistakeIsOneFault(t *testing.T) {
 	for _, text := range []string{
 		"exploration: {features: many, candidates: 5}",
 		"exploration: {features: 0, candidates: 5}",
-		"exploration: {map: linear, distribution: uniforme}",
+		"exploration: {criterion: residual, map: linear, distribution: uniforme}",
 		"topics: {max_message_bytes: 0}",
 		"events: {classes: 5, task: regression, label: [y]}",
 		"kafka: {heartbeat_interval: 5s, session_timeout: soon}",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/offline"
@@ -50,7 +51,14 @@ func TestFlowFileAndStreamGiveTheSameSet(t *testing.T) {
 	t.Parallel()
 	file := rows(0, 4500, nil)
 	t.Cleanup(file.Release) // the subtests go on after this function
+	for _, criterion := range []scoring.Criterion{scoring.Residual, scoring.Adaptive} {
+		t.Run(criterion.String(), func(t *testing.T) { sameSet(t, criterion, file) })
+	}
+}
+
+func sameSet(t *testing.T, criterion scoring.Criterion, file arrow.Record) {
 	settings := testSettings(1)
+	settings.Exploration.Criterion = criterion
 	want := setOfFile(t, settings, file)
 	if rows := want.Lineage.Counts; rows.Scored < 500 || rows.Scored > 700 || !rows.Reconciles() {
 		t.Fatalf("file: %+v", rows)
@@ -58,7 +66,7 @@ func TestFlowFileAndStreamGiveTheSameSet(t *testing.T) {
 	for _, perMessage := range []int64{1, 64, 4096} {
 		t.Run(fmt.Sprint(perMessage), func(t *testing.T) {
 			t.Parallel()
-			f := newFlow(t, 1, nil)
+			f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.Criterion = criterion })
 			f.send(0, file, perMessage)
 			f.start(exploring, nil)
 			got := f.set(1)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -138,15 +139,19 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	all := s.partitions(load)
 	m := int64(s.Exploration.Features)
 	message := s.Topics.MaxMessageBytes + 4*s.Topics.MaxMessageBytes // moved and decoded
+	samples, sums := int64(1), int64(2)                              // for each partition: of held-out rows; of those and of the others
+	if s.Exploration.Criterion == scoring.Adaptive {
+		samples, sums = 2, 3 // those that the exploration has seen by themselves
+	}
 	needs := []MemoryNeed{
 		{"train: features of all partitions", all * (load.FetchBytes + message), []string{"kafka.batch_budget_bytes", "topics.max_message_bytes", "topics.partitions"}},
-		{"train: held-out rows", (all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},
+		{"train: held-out rows", (samples*all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},
 		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + load.FetchBytes + s.messageBytes(), inputKeys},
 	}
 	if s.Train.Loss == training.LossLogistic {
 		return append(needs, MemoryNeed{"train: rows", s.Train.RowMemory, []string{"train.row_memory"}})
 	}
-	const solving = 4 // merger, decomposition, its vectors, work space
+	solving := sums + 2 // merger, decomposition with its vectors, work space
 	gram := 8 * (m + 1) * (m + 1 + int64(load.Outputs))
-	return append(needs, MemoryNeed{"train: sums", (2*all + solving) * gram, []string{"exploration.features", "topics.partitions"}})
+	return append(needs, MemoryNeed{"train: sums", (sums*all + solving) * gram, []string{"exploration.features", "topics.partitions"}})
 }

@@ -41,7 +41,7 @@ func (c *churn) of(now state.Snapshot) float64 {
 
 // Churn is the share of the features of set that are not among those of before. A feature is the same if it is the same
 // draw: the candidate of the same number from the same seed and distribution. Its scale, the bandwidth, may have changed
-// meanwhile.
+// meanwhile. Learned features are no draws: all of them are fresh.
 func Churn(set, before *wire.FeatureSet) float64 {
 	if !sameDraws(set, before) {
 		return 1
@@ -61,6 +61,9 @@ func Churn(set, before *wire.FeatureSet) float64 {
 
 // sameDraws says that a number names the same candidate in both, but for the bandwidth.
 func sameDraws(a, b *wire.FeatureSet) bool {
+	if a.Lineage.Learned() || b.Lineage.Learned() {
+		return false
+	}
 	x, y := a.Candidates, b.Candidates
 	x.Sigma, x.Count, y.Sigma, y.Count = 1, 1, 1, 1
 	return reflect.DeepEqual(x, y) && slices.EqualFunc(a.Encoder.Columns, b.Encoder.Columns, func(c, d encoder.Column) bool {

@@ -7,6 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -190,9 +191,24 @@ var metrics = []metric{
 		one(func(r *reading) float64 { return where(r.Activity.MissingRows >= 0, float64(r.Activity.MissingRows)) })},
 	{"exploration_round", gauge, "", "",
 		"Round of the selection in hand, from 1 on, from the process that selects; 0 when there is none.",
-		one(func(r *reading) float64 { return float64(r.Activity.Round) })},
+		one(func(r *reading) float64 { return float64(r.Activity.Choosing.Round) })},
 	{"exploration_rounds", gauge, "", "", "Rounds that the selection in hand has at most; 0 when there is none.",
-		one(func(r *reading) float64 { return float64(r.Activity.Rounds) })},
+		one(func(r *reading) float64 { return float64(r.Activity.Choosing.Rounds) })},
+	{"exploration_step", gauge, "", "",
+		"Steps by which the selection in hand has moved its features, when they were last measured; 0 before, and when there is none.",
+		one(func(r *reading) float64 {
+			if p := r.Activity.Choosing.Point; p != nil {
+				return float64(p.Step)
+			}
+			return 0
+		})},
+	{"exploration_held_out_loss_ratio", gauge, "ratio", "kind",
+		"Loss on held-out rows of the features that the selection in hand measured last, as a share of the variance of the outputs, under criterion adaptive: what `residual` chooses, what a `round` chose, or what a `step` moved. Absent when there is none.",
+		func(r *reading, out output) {
+			if p := r.Activity.Choosing.Point; p != nil {
+				out.value(p.Loss, string(p.Kind))
+			}
+		}},
 	{"feature_set_info", gauge, "", "feature_set exploration criterion", "1, with the id of the feature set in use.",
 		func(r *reading, out output) {
 			if r.set != nil {
@@ -208,13 +224,30 @@ var metrics = []metric{
 	{"feature_set_scored_rows", gauge, "", "", "Rows that the feature set in use was selected by.",
 		of(current, func(r *reading) float64 { return float64(r.set.Lineage.Rows) })},
 	{"feature_set_confidence_radius", gauge, "", "",
-		"Confidence radius of the scores of the set in use (Hoeffding, for bounded feature maps).",
-		of(current, func(r *reading) float64 { return r.set.Lineage.Radius })},
+		"Confidence radius of the scores of the set in use (Hoeffding, for bounded feature maps); absent for learned features, of which it says nothing.",
+		of(drawn, func(r *reading) float64 { return r.set.Lineage.Radius })},
 	{"feature_set_large_sample_confidence_radius", gauge, "", "",
-		"Greatest large-sample confidence radius among the features of the set in use, for unbounded feature maps.",
-		of(current, func(r *reading) float64 { return r.set.Lineage.LargeSampleRadius })},
-	{"feature_set_features_above_noise", gauge, "", "", "Features of the set in use whose score is above the noise level.",
-		of(current, func(r *reading) float64 { return float64(r.set.Lineage.AboveNoise) })},
+		"Greatest large-sample confidence radius among the features of the set in use, for unbounded feature maps; absent for learned ones.",
+		of(drawn, func(r *reading) float64 { return r.set.Lineage.LargeSampleRadius })},
+	{"feature_set_features_above_noise", gauge, "", "", "Features of the set in use whose score is above the noise level; absent for learned ones, of which it says nothing.",
+		of(drawn, func(r *reading) float64 { return float64(r.set.Lineage.AboveNoise) })},
+	{"feature_set_held_out_loss_ratio", gauge, "ratio", "kind",
+		"Under criterion adaptive, the least loss on held-out rows on the way to the set in use, as a share of the variance of the outputs: of what `residual` chooses, of the rounds (`round`), of the steps of the refinement (`step`). The least of all became the set. It is a minimum, and not an estimate of the error on new rows.",
+		func(r *reading, out output) {
+			for kind, loss := range leastLosses(r.set) {
+				out.value(loss, string(kind))
+			}
+		}},
+	{"feature_set_held_out_rows", gauge, "", "", "Under criterion adaptive, held-out rows that the set in use was judged on.",
+		of(learning, func(l *adaptive.Report) float64 { return float64(l.HeldOutRows) })},
+	{"feature_set_winner_info", gauge, "", "kind round step",
+		"1, under criterion adaptive, with which features became the set in use: `residual` is the fallback, `round` those that a round chose, `step` those that the refinement moved.",
+		func(r *reading, out output) {
+			if l := learning(r); l != nil {
+				best := l.Best()
+				out.value(1, string(best.Kind), strconv.Itoa(best.Round), strconv.Itoa(best.Step))
+			}
+		}},
 	{"feature_set_cutoff_score", gauge, "", "", "Score of the last feature that was kept.",
 		of(current, func(r *reading) float64 { return r.set.Lineage.Cutoff })},
 	{"feature_set_churn_ratio", gauge, "ratio", "",
@@ -245,6 +278,14 @@ var metrics = []metric{
 	{"model_constant_error_ratio", gauge, "ratio", "",
 		"Held-out error of the best constant prediction, in the main measure of the model in use.",
 		of(model, func(m *wire.Model) float64 { return ratio(m.Metrics.ConstantError) })},
+	{"model_held_out_seen_ratio", gauge, "ratio", "",
+		"Share of the held-out rows of the model in use, about, that frequencies of its feature set were learned from: its error may be too low by it. 0 where held-out rows come from other events, or nothing was learned.",
+		of(model, func(m *wire.Model) float64 {
+			if m.Metrics.Seen == nil {
+				return 0
+			}
+			return m.Metrics.Seen.Share
+		})},
 	{"model_challenger_timestamp_seconds", gauge, "seconds", "", "When the newest model was trained, whether or not it is in use.",
 		one(func(r *reading) float64 { return timestamp(r.Activity.Challenges.At) })},
 	{"model_challengers_total", counter, "", "verdict",
@@ -312,6 +353,36 @@ func current(r *reading) *reading {
 		return nil
 	}
 	return r
+}
+
+// drawn is the reading where the features of the set in use are candidates as they were drawn.
+func drawn(r *reading) *reading {
+	if r.set == nil || r.set.Lineage.Learned() {
+		return nil
+	}
+	return r
+}
+
+// learning says how the features of the set in use were learned.
+func learning(r *reading) *adaptive.Report {
+	if r.set == nil {
+		return nil
+	}
+	return r.set.Lineage.Learning
+}
+
+// leastLosses are the least losses on held-out rows on the way to a set, by kind.
+func leastLosses(set *wire.FeatureSet) map[adaptive.Kind]float64 {
+	least := map[adaptive.Kind]float64{}
+	if set == nil || set.Lineage.Learning == nil {
+		return least
+	}
+	for _, p := range set.Lineage.Learning.Points {
+		if loss, ok := least[p.Kind]; !ok || p.Loss < loss {
+			least[p.Kind] = p.Loss
+		}
+	}
+	return least
 }
 
 // compared is the newest judgement where it compares two models.

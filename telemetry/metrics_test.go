@@ -11,28 +11,33 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// everything runs processes until one shows every metric that there is: with an exploration that is under way and two sets
-// behind it, a model, and dead letters.
-func everything(t *testing.T) *process {
+// everything runs processes until one shows every metric that there is, but for those of drawn features: with an exploration that is
+// under way and two sets behind it, a model, and dead letters. What the process showed whose set has drawn features comes beside.
+func everything(t *testing.T) (p *process, drawn families) {
 	t.Helper()
 	b := newBench(t)
 	b.fill(20)
 	b.send(0, pipeline.Record{Value: []byte("no Arrow")})
-	for seed := range uint64(2) {
-		b.settings.Exploration.Seed = seed + 1
+	for seed, criterion := range []scoring.Criterion{scoring.Residual, scoring.Adaptive} {
+		b.settings.Exploration.Seed, b.settings.Exploration.Criterion = uint64(seed+1), criterion
 		p := b.run(nil, meter.Stages()...)
 		p.until("a feature set", is(float64(seed+1), "eerf_feature_set_sequence"))
 		// Of the first set: all rows may be mapped by it before the second one is there.
 		p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
+		if criterion == scoring.Residual {
+			drawn = p.scrape()
+		}
 		p.stop()
 	}
 	b.settings.Exploration.Seed, b.fetchBytes = 3, 1 // a message at a time
 	g := &gate{topic: b.settings.Topics.Scores, open: make(chan struct{}), free: map[int]int{0: 1, 1: 1}}
-	p := b.run(g.before, meter.Stages()...)
+	p = b.run(g.before, meter.Stages()...)
 	t.Cleanup(func() { g.set(true) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set, so that a model of it is compared with that of the first
@@ -40,11 +45,13 @@ func everything(t *testing.T) *process {
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"].GetMetric()) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })
 	p.until("rows that are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 })
-	return p
+	// As the selection would, which waits for the checkpoints that are held up.
+	p.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
+	return p, drawn
 }
 
 func TestEveryMetric(t *testing.T) {
-	p := everything(t)
+	p, drawn := everything(t)
 	t.Run("keeps the conventions of Prometheus", func(t *testing.T) {
 		body := p.get()
 		defer body.Close()
@@ -62,7 +69,7 @@ func TestEveryMetric(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, have := slices.Sorted(strings.Lines(string(table))), describe(m, string(table))
+		want, have := slices.Sorted(strings.Lines(string(table))), append(describe(m, string(table)), describe(drawn, string(table))...)
 		for _, line := range want {
 			if !slices.Contains(have, line) {
 				t.Errorf("not served: %s", line)
@@ -76,37 +83,47 @@ func TestEveryMetric(t *testing.T) {
 	})
 	t.Run("says what is", func(t *testing.T) {
 		for name, want := range map[string]float64{
-			"eerf_feature_set_churn_ratio":       1, // another seed draws other candidates
-			"eerf_exploration_sequence":          3,
-			"eerf_feature_set_sequence":          2,
-			"eerf_exploration_planning_failed":   0,
-			"eerf_exploration_round":             0,
-			"eerf_undecodable_records_total":     0,
-			"eerf_feature_set_info":              1,
-			"eerf_feature_set_scored_rows":       -1,
-			"eerf_memory_limit_bytes":            1 << 30,
-			"eerf_memory_worst_case_bytes":       1 << 29,
-			"eerf_build_info":                    1,
-			"eerf_memory_budget_used_bytes":      -1, // candidates that are kept
-			"eerf_feature_set_features":          8,
-			"eerf_model_info":                    1,
-			"eerf_model_pinned":                  0,
-			"eerf_model_challengers_total":       -1,
-			"eerf_model_compared_rows":           -1,
-			"eerf_model_compared_error_ratio":    -1,
-			"eerf_prediction_rows_total":         0,
-			"eerf_missing_offsets_total":         0,
-			"eerf_unseen_class_rows_total":       0,
-			"eerf_exploration_running":           1,
-			"eerf_output_messages_total":         -1,
-			"eerf_unsaved_rows":                  -1,
-			"eerf_feature_set_cutoff_score":      -1,
-			"eerf_model_constant_error_ratio":    -1,
-			"eerf_model_training_rows":           -1,
-			"eerf_feature_set_confidence_radius": -1,
+			"eerf_feature_set_churn_ratio":         1, // another seed draws other candidates
+			"eerf_exploration_sequence":            3,
+			"eerf_feature_set_sequence":            2,
+			"eerf_exploration_planning_failed":     0,
+			"eerf_exploration_round":               4,
+			"eerf_exploration_step":                12,
+			"eerf_exploration_held_out_loss_ratio": 0.25,
+			"eerf_feature_set_held_out_loss_ratio": -1,
+			"eerf_feature_set_held_out_rows":       -1,
+			"eerf_feature_set_winner_info":         1,
+			"eerf_undecodable_records_total":       0,
+			"eerf_feature_set_info":                1,
+			"eerf_feature_set_scored_rows":         -1,
+			"eerf_memory_limit_bytes":              1 << 30,
+			"eerf_memory_worst_case_bytes":         1 << 29,
+			"eerf_build_info":                      1,
+			"eerf_memory_budget_used_bytes":        -1, // candidates that are kept
+			"eerf_feature_set_features":            8,
+			"eerf_model_info":                      1,
+			"eerf_model_pinned":                    0,
+			"eerf_model_challengers_total":         -1,
+			"eerf_model_compared_rows":             -1,
+			"eerf_model_compared_error_ratio":      -1,
+			"eerf_prediction_rows_total":           0,
+			"eerf_missing_offsets_total":           0,
+			"eerf_unseen_class_rows_total":         0,
+			"eerf_exploration_running":             1,
+			"eerf_output_messages_total":           -1,
+			"eerf_unsaved_rows":                    -1,
+			"eerf_feature_set_cutoff_score":        -1,
+			"eerf_model_constant_error_ratio":      -1,
+			"eerf_model_training_rows":             -1,
 		} {
 			if have, found := sum(m, name); !found || want >= 0 && have != want || want < 0 && have <= 0 {
 				t.Errorf("%s: %v (found: %v), want %v", name, have, found, want)
+			}
+		}
+		for _, name := range []string{"eerf_feature_set_confidence_radius", "eerf_feature_set_features_above_noise"} {
+			_, ofDrawn := sum(drawn, name)
+			if _, found := sum(m, name); found || !ofDrawn {
+				t.Errorf("%s: of learned features %v, of drawn ones %v", name, found, ofDrawn)
 			}
 		}
 		for _, name := range []string{"eerf_feature_set_timestamp_seconds", "eerf_model_timestamp_seconds", "eerf_model_challenger_timestamp_seconds",

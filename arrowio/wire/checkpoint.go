@@ -58,8 +58,8 @@ func (c *Checkpoint) Validate() error {
 	if err := c.Sums.Validate(); err != nil {
 		fault("sums: %w", err)
 	}
-	if c.Sums.Rows != c.Counts.Scored {
-		fault("sums of %d rows, but %d scored", c.Sums.Rows, c.Counts.Scored)
+	if c.Sums.Rows != c.Counts.Scored-c.Counts.HeldOut {
+		fault("sums of %d rows, but %d scored and %d of them held out", c.Sums.Rows, c.Counts.Scored, c.Counts.HeldOut)
 	}
 	if c.Samples.FirstOffset < 0 || c.Samples.Rows != 0 && c.Samples.Rows != c.Counts.Scored {
 		fault("%d samples from offset %d, but %d rows scored", c.Samples.Rows, c.Samples.FirstOffset, c.Counts.Scored)
@@ -107,6 +107,9 @@ func (c *Checkpoint) CheckAgainst(spec *Spec, kernel string) error {
 	}
 	if err := c.CheckShape(spec); err != nil {
 		return refuse("%w", err)
+	}
+	if c.Counts.HeldOut > 0 && !spec.Criterion.HoldsOut() {
+		return refuse("%d rows are held out, criterion %v holds none out", c.Counts.HeldOut, spec.Criterion)
 	}
 	if c.Arithmetic != kernel {
 		return fmt.Errorf("checkpoint of exploration %q, partition %d: %w: %q, not %q",

@@ -3,17 +3,19 @@ package wire
 import "fmt"
 
 // Counts says what became of the messages and rows read so far from one partition's start offset.
-// A row has exactly one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). The last four
+// A row has exactly one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). HeldOut is a part of Scored. The last four
 // count values, not rows, except UnseenClass.
 type Counts struct {
 	Messages    int64 `json:"messages"`    // messages read, decodable or not
 	Undecodable int64 `json:"undecodable"` // messages refused whole; their rows are not in Rows
 	Rows        int64 `json:"rows"`        // rows of the messages that decoded
 
-	Scored     int64 `json:"scored"`      // rows added to the sums
+	Scored     int64 `json:"scored"`      // rows added to the sums, and those held out of them
 	NotSampled int64 `json:"not_sampled"` // rows whose hash is not below the sample rate
 	Unlabelled int64 `json:"unlabelled"`  // sampled rows without a usable label
 	Rejected   int64 `json:"rejected"`    // sampled rows with NaN, Inf or an out-of-bounds label
+
+	HeldOut int64 `json:"held_out,omitempty"` // scored rows that are in the sample and not in the sums, see [scoring.HeldOut]
 
 	Imputed        int64 `json:"imputed"`         // nulls replaced by the calibration mean
 	UnseenCategory int64 `json:"unseen_category"` // category values unknown to the encoder
@@ -53,14 +55,17 @@ func (c Counts) Validate() error {
 		return fmt.Errorf("%d rows, but %d scored, %d not sampled, %d unlabelled, %d rejected",
 			c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
 	}
+	if c.HeldOut > c.Scored {
+		return fmt.Errorf("%d rows held out of %d scored", c.HeldOut, c.Scored)
+	}
 	return nil
 }
 
 // fields lists the counters in declaration order.
-func (c *Counts) fields() [11]*int64 {
+func (c *Counts) fields() [12]*int64 {
 	return [...]*int64{
 		&c.Messages, &c.Undecodable, &c.Rows,
-		&c.Scored, &c.NotSampled, &c.Unlabelled, &c.Rejected,
+		&c.Scored, &c.NotSampled, &c.Unlabelled, &c.Rejected, &c.HeldOut,
 		&c.Imputed, &c.UnseenCategory, &c.Clipped, &c.UnseenClass,
 	}
 }

@@ -17,7 +17,7 @@ type FeatureSet struct {
 	Set        scoring.FeatureSet // in order of selection, best first
 	Task       scoring.Task
 	Coding     scoring.Coding     // output coding under which Set.S was computed
-	Candidates scoring.Candidates // what the kept features were drawn from; informative
+	Candidates scoring.Candidates // what the kept features were drawn from, the first round's of learned ones; informative
 	Lineage    Lineage
 }
 
@@ -41,6 +41,9 @@ func (f *FeatureSet) Validate() error {
 	} else if f.Candidates.Map != f.Set.Features.Map || f.Candidates.Dim != f.Set.Features.Dim {
 		fault("candidates are of map %v in %d dimensions, features of map %v in %d",
 			f.Candidates.Map, f.Candidates.Dim, f.Set.Features.Map, f.Set.Features.Dim)
+	}
+	if err := f.Lineage.validateLearning(f.Set.Features.Dim); err != nil {
+		return errors.Join(append(faults, fmt.Errorf("learning: %w", err))...)
 	}
 	faults = append(faults, f.validateLabel(), f.validateLengths(), f.validateNumbers())
 	return errors.Join(faults...)
@@ -85,12 +88,23 @@ func (f *FeatureSet) validateLengths() error {
 	case f.Set.Weight != nil && len(f.Set.Weight) != m:
 		return fmt.Errorf("%d features, but %d weights", m, len(f.Set.Weight))
 	}
-	seen := make(map[int32]bool, m)
-	for _, i := range f.Set.Index {
-		if i < 0 || int(i) >= f.Candidates.Count || seen[i] {
+	return f.validateIndexes()
+}
+
+// validateIndexes checks that no feature is there twice. The rounds of learned features have pools of their own, each numbered
+// from 0 on; all others choose from one.
+func (f *FeatureSet) validateIndexes() error {
+	type draw struct{ pool, index int32 }
+	seen := make(map[draw]bool, len(f.Set.Index))
+	for at, i := range f.Set.Index {
+		one := draw{index: i}
+		if f.Lineage.Learned() && f.Set.Round != nil {
+			one.pool = f.Set.Round[at]
+		}
+		if i < 0 || int(i) >= f.Candidates.Count || seen[one] {
 			return fmt.Errorf("candidate index %d is repeated or not within 0..%d", i, f.Candidates.Count-1)
 		}
-		seen[i] = true
+		seen[one] = true
 	}
 	return nil
 }

@@ -115,7 +115,12 @@ func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, err
 		Encoder: enc, Task: doc.Task, Coding: scoring.Coding(doc.Coding),
 		Candidates: doc.Candidates, Lineage: doc.Lineage,
 	}
-	f.Set.Candidates = &f.Candidates
+	if err := f.Lineage.validateLearning(doc.Dim); err != nil {
+		return nil, fmt.Errorf("%w: learning: %w", ErrMalformed, err)
+	}
+	if !f.Lineage.Learned() {
+		f.Set.Candidates = &f.Candidates
+	}
 	if err := checkFeatureSetShape(rec, doc); err != nil {
 		return nil, err
 	}

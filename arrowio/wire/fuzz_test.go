@@ -42,7 +42,7 @@ func FuzzDecodeRefusal(f *testing.F) { fuzzDecoder(f, "refusal") }
 func FuzzDecodeProgress(f *testing.F) { fuzzDecoder(f, "progress") }
 
 func FuzzDecodeFeatureSet(f *testing.F) {
-	fuzzDecoder(f, "feature set", must(EncodeFeatureSet(linearFeatureSet())))
+	fuzzDecoder(f, "feature set", must(EncodeFeatureSet(linearFeatureSet())), must(EncodeFeatureSet(learnedFeatureSet())))
 }
 
 func FuzzDecodeModel(f *testing.F) {

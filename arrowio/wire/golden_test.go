@@ -30,6 +30,13 @@ func goldenMessages(t *testing.T) map[string][]byte {
 		"predictions.arrow":   examplePredictions(t, exampleModel()),
 		"features.arrow":      exampleFeatures(t),
 		"rejected_rows.arrow": exampleRejectedRows(t),
+
+		"adaptive_spec.arrow":       must(EncodeSpec(adaptiveSpec())),
+		"held_out_checkpoint.arrow": must(EncodeCheckpoint(heldOutCheckpoint())),
+		"learned_set.arrow":         must(EncodeFeatureSet(learnedFeatureSet())),
+		"learned_progress.arrow":    must(EncodeProgress(learnedProgress())),
+		"unseen_model.arrow":        must(EncodeModel(unseenModel())),
+		"seen_model.arrow":          must(EncodeModel(seenModel())),
 	}
 }
 
@@ -46,6 +53,7 @@ func TestIDsAndHashesStay(t *testing.T) {
 	for _, line := range []struct{ name, id string }{
 		{"feature set", exampleFeatureSet().ID()},
 		{"linear feature set", linearFeatureSet().ID()},
+		{"learned feature set", learnedFeatureSet().ID()},
 		{"model", ModelID(exampleModel())},
 		{"spec hash", exampleSpec().Hash()},
 	} {

@@ -99,6 +99,7 @@ var decoders = map[string]struct {
 	"progress":    {KeyProgress, func() []byte { return must(EncodeProgress(exampleProgress())) }, stable(DecodeProgress, EncodeProgress)},
 	"request":     {KeyRequest, func() []byte { return must(EncodeRequest(exampleRequest())) }, stable(DecodeRequest, EncodeRequest)},
 	"checkpoint":  {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleCheckpoint())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
+	"learned set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(learnedFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
 	"feature set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(exampleFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
 	"model":       {KeyModel, func() []byte { return must(EncodeModel(exampleModel())) }, stable(DecodeModel, EncodeModel)},
 	"challenger":  {KeyModel, func() []byte { return must(EncodeModel(exampleChallenger())) }, stable(DecodeModel, EncodeModel)},

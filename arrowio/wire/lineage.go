@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Lineage says how a feature set came to be: with the log it is enough to compute the set again. It is
@@ -20,7 +21,7 @@ type Lineage struct {
 
 	Partitions []LineagePartition `json:"partitions"`
 	Counts     Counts             `json:"counts"` // over all partitions
-	Rows       int64              `json:"rows"`   // rows scored
+	Rows       int64              `json:"rows"`   // rows scored, with those held out of the sums
 
 	SampleRate      float64 `json:"sample_rate"`
 	SampleSeed      uint64  `json:"sample_seed"`
@@ -39,10 +40,14 @@ type Lineage struct {
 	// unbounded maps, approximately.
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
-	// Under the residual criterion: R, and how many of the features were chosen against residuals, the first ones. The
-	// others fill up by correlation.
+	// Under a criterion that needs rows: R, and under residual, or where adaptive fell back to it, how many of the features were
+	// chosen against residuals, the first ones. The others fill up by correlation.
 	Rounds     int `json:"rounds,omitempty"`
 	ByResidual int `json:"by_residual,omitempty"`
+	// RefineSteps and Learning are, under the adaptive criterion, how many steps the refinement could take, and how the features
+	// were learned.
+	RefineSteps int              `json:"refine_steps,omitempty"`
+	Learning    *adaptive.Report `json:"learning,omitempty"`
 }
 
 // LineagePartition is the part of one partition that a feature set was computed from: the rows with

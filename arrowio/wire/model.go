@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -25,8 +26,11 @@ type Model struct {
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64
 	Ranges          []Range // what was read, ascending by partition
-	TrainedAt       time.Time
-	ConfigHash      string // of what was configured about training
+	// NotHeldOut are the events that the frequencies of the feature set were learned from: rows of them were not held out,
+	// whatever their hash. Empty where rows were held out by their hash alone. Not hashed.
+	NotHeldOut []Span
+	TrainedAt  time.Time
+	ConfigHash string // of what was configured about training
 
 	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the same units: the errors in
 	// Metrics are theirs, and so is the comparison with other models, as Model has seen those rows in the end. Not hashed.
@@ -34,6 +38,24 @@ type Model struct {
 	Judged *training.Model
 	// Judgement is how the model stood against the one that was current; nil where there was no comparing yet.
 	Judgement *Judgement
+}
+
+// Span is the events of a partition from one offset up to, not including, another.
+type Span struct {
+	Partition   int32 `json:"partition"`
+	StartOffset int64 `json:"start_offset"`
+	NextOffset  int64 `json:"next_offset"`
+}
+
+// Has reports whether an event is in the span.
+func (s Span) Has(partition int32, offset int64) bool {
+	return partition == s.Partition && s.StartOffset <= offset && offset < s.NextOffset
+}
+
+// HeldOut reports whether the model was judged, and its λ chosen, by rows such as this one, and not fitted on them before that.
+func (m *Model) HeldOut(id training.RowID) bool {
+	return training.HeldOut(m.HeldOutSeed, id.Partition, id.Offset, id.Row, m.HeldOutFraction) &&
+		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id.Partition, id.Offset) })
 }
 
 // Metrics are the errors on held-out rows, in percent. A nil figure was not measured or is not a number
@@ -47,6 +69,15 @@ type Metrics struct {
 	Descent              *Descent      `json:"descent,omitempty"`                // logistic loss: how the weights were found
 	LambdaPath           []LambdaPoint `json:"lambda_path,omitempty"`
 	LambdaRule           string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
+	// Seen says that held-out rows were seen by the exploration that learned the frequencies; nil where none were.
+	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
+}
+
+// SeenRows are held-out rows that lie in the events that an exploration learned frequencies from: errors on them may be too low.
+type SeenRows struct {
+	InRanges int64 `json:"rows_in_ranges"` // held-out rows in the ranges that the exploration read
+	// Share is, about, the share of the held-out rows that it sampled: those in ranges times its sample rate.
+	Share float64 `json:"share"`
 }
 
 // LambdaPoint is one λ that was tried.
@@ -101,6 +132,11 @@ func (m *Model) Validate() error {
 	}
 	if !(m.HeldOutFraction >= 0 && m.HeldOutFraction < 1) {
 		fault("held-out fraction %v is not within [0, 1)", m.HeldOutFraction)
+	}
+	for _, s := range m.NotHeldOut {
+		if s.Partition < 0 || s.StartOffset < 0 || s.NextOffset < s.StartOffset {
+			fault("rows of %+v are not held out: no such events", s)
+		}
 	}
 	faults = append(faults, m.validateWeights(), m.validateJudged(), m.Judgement.validate(), validateRanges(m.Ranges))
 	return errors.Join(faults...)

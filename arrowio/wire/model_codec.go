@@ -30,6 +30,7 @@ type modelDocument struct {
 	HeldOutSeed     uint64         `json:"held_out_seed"`
 	HeldOutFraction float64        `json:"held_out_fraction"`
 	Ranges          []Range        `json:"ranges"`
+	NotHeldOut      []Span         `json:"not_held_out,omitempty"`
 	TrainedAt       time.Time      `json:"trained_at,omitzero"`
 	ConfigHash      string         `json:"config_hash,omitempty"`
 	JudgedIntercept []float64      `json:"judged_intercept,omitempty"`
@@ -87,7 +88,7 @@ func EncodeModel(m *Model) ([]byte, error) {
 		Features: w.Features, Outputs: w.Outputs, Intercept: w.Intercept, Lambda: w.Lambda, Loss: w.Loss,
 		Label: m.Label, Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
 		HeldOutSeed: m.HeldOutSeed, HeldOutFraction: m.HeldOutFraction,
-		Ranges: m.Ranges, TrainedAt: canonicalTime(m.TrainedAt), ConfigHash: m.ConfigHash, Judgement: m.Judgement,
+		Ranges: m.Ranges, NotHeldOut: m.NotHeldOut, TrainedAt: canonicalTime(m.TrainedAt), ConfigHash: m.ConfigHash, Judgement: m.Judgement,
 	}
 	columns := []column{int32Column("feature", ordinals(w.Features)), weightColumn("theta", w)}
 	if m.Judged != nil {
@@ -136,7 +137,7 @@ func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
 		Sequence: doc.Sequence, Model: weights, Label: doc.Label, Metrics: doc.Metrics,
 		TrainRows: doc.TrainRows, HeldOutRows: doc.HeldOutRows,
 		HeldOutSeed: doc.HeldOutSeed, HeldOutFraction: doc.HeldOutFraction,
-		Ranges: doc.Ranges, TrainedAt: doc.TrainedAt, ConfigHash: doc.ConfigHash, Judgement: doc.Judgement,
+		Ranges: doc.Ranges, NotHeldOut: doc.NotHeldOut, TrainedAt: doc.TrainedAt, ConfigHash: doc.ConfigHash, Judgement: doc.Judgement,
 	}
 	if m.Judged, err = readJudged(rec, doc); err != nil {
 		return nil, err

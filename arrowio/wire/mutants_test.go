@@ -27,7 +27,7 @@ const documentCost, codecTables = 64, 1 << 20
 var rawDecoders = map[string]func(*arrowio.Decoder, []byte) error{
 	"spec": only(DecodeSpec), "samples": only(decodeSamples), "outputs": only(decodeSamples), "refusal": only(DecodeRefusal), "progress": only(DecodeProgress),
 	"request": only(DecodeRequest), "checkpoint": only(DecodeCheckpoint),
-	"feature set": only(DecodeFeatureSet), "model": only(DecodeModel),
+	"feature set": only(DecodeFeatureSet), "learned set": only(DecodeFeatureSet), "model": only(DecodeModel),
 	"challenger": only(DecodeModel), "current": only(DecodeCurrent),
 }
 

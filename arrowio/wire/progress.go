@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Progress is how far the selection of an exploration has come. It informs alone: nothing is continued from it.
@@ -15,6 +16,16 @@ type Progress struct {
 	Round       int       `json:"round"`  // in hand, from 1 on
 	Rounds      int       `json:"rounds"` // at most
 	Time        time.Time `json:"time,omitzero"`
+	// Points are, under the adaptive criterion, the sets of features that were measured on held-out rows so far.
+	Points []adaptive.Point `json:"points,omitempty"`
+}
+
+// Last returns the newest point; nil = none.
+func (p *Progress) Last() *adaptive.Point {
+	if len(p.Points) == 0 {
+		return nil
+	}
+	return &p.Points[len(p.Points)-1]
 }
 
 type progressDocument struct {

@@ -7,7 +7,10 @@ const (
 	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
 	lineageBytes         = 256 * 208 // of the partitions or ranges in the metadata
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
+	spanBytes            = 256 * 96  // of the events whose rows a model does not hold out
+	learningBytes        = 260 * 140 // points in the metadata: one for four of at most 1,000 steps, and those of rounds
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
+	importanceBytes      = 25        // and its importance
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
 
@@ -23,12 +26,12 @@ func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 // dimensions, or 1 for the linear map) and k outputs.
 func FeatureSetBytes(m, width, k int) int64 {
 	row := 4*(int64(width)+4) + 8*(int64(k)+1)
-	return int64(m)*row + int64(width)*encoderDimBytes + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
+	return int64(m)*row + int64(width)*(encoderDimBytes+importanceBytes) + int64(k)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
 }
 
 // ModelBytes bounds the size of a model on m features with k outputs, with the weights that it is judged by.
 func ModelBytes(m, k int) int64 {
-	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + lineageBytes + messageOverheadBytes
+	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + lineageBytes + spanBytes + messageOverheadBytes
 }
 
 // FeatureRowBytes bounds what one row of m features, with a number as label, adds to a features message.

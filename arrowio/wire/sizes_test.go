@@ -11,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -82,6 +83,14 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
 			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, 1 << 60, CloseQuota, 1 << 60})
 	}
+	f.Lineage.Learning = &adaptive.Report{Rows: 1 << 60, HeldOutRows: 1 << 60}
+	for i := range 256 {
+		f.Lineage.Learning.Points = append(f.Lineage.Learning.Points,
+			adaptive.Point{Kind: adaptive.ByResidual, Round: 3, Step: 100 + 4*i, Loss: 1.2345678901234567e-200, StdErr: 1.2345678901234567e-200})
+	}
+	for range width {
+		f.Lineage.Learning.Importance = append(f.Lineage.Learning.Importance, 1.2345678901234567e-200)
+	}
 	for _, s := range []*string{&f.Lineage.Pipeline, &f.Lineage.Exploration, &f.Lineage.EventsTopic, &f.Lineage.BandwidthRule} {
 		*s = longName(maxNameBytes)
 	}
@@ -100,6 +109,7 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		m.Ranges = nil
 		for i := range 256 {
 			m.Ranges = append(m.Ranges, Range{int32(i), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
+			m.NotHeldOut = append(m.NotHeldOut, Span{int32(i), 1 << 60, 1 << 60})
 		}
 		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
 		m.Judgement.NotCompared = strings.Repeat("€", 200)

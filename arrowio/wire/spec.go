@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Status is the state of an exploration as its planner last wrote it.
@@ -72,7 +73,9 @@ type Spec struct {
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
 	Features   int                `json:"features"` // M, the number to keep
 	Criterion  scoring.Criterion  `json:"criterion"`
-	Rounds     int                `json:"rounds,omitempty"` // R of the residual criterion; 0 under the others
+	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria by sums alone
+	// RefineSteps is how many steps the refinement takes at most, under the adaptive criterion; 0 = none.
+	RefineSteps int `json:"refine_steps,omitempty"`
 
 	From            From    `json:"from"`        // what the ranges were asked to be
 	SampleRate      float64 `json:"sample_rate"` // (0, 1]
@@ -142,9 +145,7 @@ func (s *Spec) validatePlan() error {
 	if err := s.Candidates.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("candidates: %w", err))
 	}
-	if (s.Criterion == scoring.Residual) != (s.Rounds > 0) {
-		fault("%d rounds for criterion %v", s.Rounds, s.Criterion)
-	}
+	faults = append(faults, s.validateCriterion())
 	if !slices.Contains(Froms(), s.From) {
 		fault("from %q is not one of %v", s.From, Froms())
 	}
@@ -159,6 +160,21 @@ func (s *Spec) validatePlan() error {
 	}
 	if err := s.Limits.Validate(); err != nil {
 		fault("limits: %w", err)
+	}
+	return errors.Join(faults...)
+}
+
+// validateCriterion checks what a criterion has besides candidates.
+func (s *Spec) validateCriterion() error {
+	var faults []error
+	if s.Criterion.NeedsRows() != (s.Rounds > 0) {
+		faults = append(faults, fmt.Errorf("%d rounds for criterion %v", s.Rounds, s.Criterion))
+	}
+	if s.RefineSteps < 0 || s.RefineSteps > 0 && s.Criterion != scoring.Adaptive {
+		faults = append(faults, fmt.Errorf("%d steps of refinement for criterion %v", s.RefineSteps, s.Criterion))
+	}
+	if s.Criterion == scoring.Adaptive {
+		faults = append(faults, adaptive.Check(s.Candidates))
 	}
 	return errors.Join(faults...)
 }

@@ -26,6 +26,7 @@ func printDemo(w io.Writer, r *demo.Result, generated bool) {
 		}
 	}
 	t.Render()
+	printLearning(w, r.Exploration.Learning, r.Exploration.Importance)
 	printSpectrum(w, r)
 	for _, left := range r.Encoder.LeftOut {
 		fmt.Fprintln(w, "left out:", left)
@@ -54,15 +55,21 @@ func addExploration(t cli.Facts, r *demo.Result) {
 	}
 	t.Add("candidates M0", "%d, %s map, %s draws", e.Candidates, e.Map, e.Distribution)
 	t.Add("features kept M", "%d", e.Features)
-	if e.ByResidual == nil {
+	addLearning(t, e.Learning)
+	switch {
+	case e.Learned:
+		t.Add("contribution to the model", "%.4g (best) to %.4g (least)", e.BestScore, e.CutoffScore)
+	case e.ByResidual == nil:
 		t.Add("  by "+e.Criterion, "%.4g (best) to %.4g (cut-off)", e.BestScore, e.CutoffScore)
-	} else {
+	default:
 		t.Add("  by residual", "%d, %d more by correlation", *e.ByResidual, e.Features-*e.ByResidual)
 	}
-	criterion, _ := scoring.ParseCriterion(e.Criterion) // as they were written
-	kind, _ := scoring.ParseMap(e.Map)
-	addRadius(t, kind, criterion, e.ConfidenceRadius, e.LargeSampleRadius,
-		fmt.Sprintf(" at %d rows; %d of %d above it", e.SampleRows, e.AboveNoise, e.Features))
+	if !e.Learned {
+		criterion, _ := scoring.ParseCriterion(e.Criterion) // as they were written
+		kind, _ := scoring.ParseMap(e.Map)
+		addRadius(t, kind, criterion, e.ConfidenceRadius, e.LargeSampleRadius,
+			fmt.Sprintf(" at %d rows; %d of %d above it", e.SampleRows, e.AboveNoise, e.Features))
+	}
 	t.Add("feature set", "%s", r.FeatureSet.ID)
 }
 

@@ -95,11 +95,20 @@ func TestDemoAnswersTheSameEveryTime(t *testing.T) {
 
 func TestDemoPrintsForPeople(t *testing.T) {
 	emptyTemp(t)
-	r := fz(t, "demo", "--rows", "2000", "--features", "20", "--candidates", "100").Want(t, cli.ExitOK)
+	r := fz(t, "demo", "--criterion", "residual", "--rows", "2000", "--features", "20", "--candidates", "100").Want(t, cli.ExitOK)
 	mustSay(t, r.Out, "rows in", "not sampled", "bandwidth σ", "candidates M0", "features kept M", "by residual", "noise level",
 		"with selected features", "plain random features", "rows/s", "frequencies", "Next:")
 	if r.Err != "" {
 		t.Errorf("standard error %q", r.Err)
+	}
+}
+
+func TestDemoPrintsWhatWasLearned(t *testing.T) {
+	emptyTemp(t)
+	r := fz(t, "demo", "--criterion", "adaptive", "--rows", "2000", "--features", "20", "--candidates", "100").Want(t, cli.ExitOK)
+	mustSay(t, r.Out, "learned from", "held-out rows", "its held-out loss", "contribution to the model", "step 4", "the set", "importance of columns")
+	if strings.Contains(r.Out, "noise level") {
+		t.Errorf("of learned features the demo speaks of noise:\n%s", r.Out)
 	}
 }
 

@@ -187,7 +187,7 @@ func printExplorations(w io.Writer, list explorationList) {
 			fmt.Fprintf(w, "  from %s: about %d of %d labelled rows are scored\n", list.Newest.From, list.Newest.SampleRows, list.Newest.LabelledRows)
 		}
 		if p := list.Newest.Progress; p != nil {
-			fmt.Fprintf(w, "  choosing features from %d rows: round %d of %d\n", p.Rows, p.Round, p.Rounds)
+			fmt.Fprintf(w, "  %d sampled rows: %s\n", p.Rows, cli.Choosing(p.Round, p.Rounds, p.Last()))
 		}
 	}
 	if list.Missing != nil {

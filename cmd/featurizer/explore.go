@@ -68,7 +68,9 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	}
 	loaded.Stages.Topics.Events = f.data // stands for the topic in the lineage
 	found, err := offline.Explore(c.Context(), loaded.Stages.Plan(), file.Rows("exploring "+f.data), selection.Options{
-		Progress: func(round int) { bar.Show(fmt.Sprintf("choosing features, round %d", round), 0, 0) },
+		Progress: func(p selection.Progress) {
+			bar.Show(cli.Choosing(p.Round, p.Rounds, p.Last()), 0, 0)
+		},
 	})
 	bar.Done()
 	if err != nil {
@@ -93,6 +95,7 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 
 func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSummary) {
 	printSet(w, set, summary)
+	printLearning(w, set.Lineage.Learning, summary.Importance)
 	for _, left := range summary.LeftOut {
 		fmt.Fprintln(w, "left out:", left)
 	}

@@ -56,7 +56,7 @@ func TestExploreInspectTransform(t *testing.T) {
 }
 
 func TestInspectShowsTheBandwidthMix(t *testing.T) {
-	_, set, summary := explored(t, 300, "--bandwidth-mix", "0.5,1,4")
+	_, set, summary := explored(t, 300, "--criterion", "residual", "--bandwidth-mix", "0.5,1,4")
 	inspected := fz(t, "inspect", "--file", set, "--json").Want(t, cli.ExitOK).Object(t)
 	for name, o := range map[string]clitest.Object{"explore": summary, "inspect": inspected} {
 		if mix := fmt.Sprint(o.At(t, "exploration.bandwidth_mix")); mix != "[0.5 1 4]" {
@@ -66,7 +66,29 @@ func TestInspectShowsTheBandwidthMix(t *testing.T) {
 	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "times one of") || !strings.Contains(out, "[0.5 1 4]") {
 		t.Error(out)
 	}
-	fz(t, "explore", "--data", set, "--bandwidth-mix", "1,0").Want(t, cli.ExitUsage, "exploration.bandwidth_mix", "positive finite")
+	fz(t, "explore", "--data", set, "--criterion", "residual", "--bandwidth-mix", "1,0").Want(t, cli.ExitUsage, "exploration.bandwidth_mix", "positive finite")
+}
+
+// What was learned is shown with what it was judged by; the noise says nothing about it.
+func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
+	_, set, summary := explored(t, 1500, "--criterion", "adaptive", "--refine-steps", "12")
+	points, columns := summary.At(t, "lineage.learning.points").([]any), summary.At(t, "column_importance").([]any)
+	if len(points) < 6 || len(columns) != 4 || summary.Number(t, "exploration.candidates") != 240 {
+		t.Errorf("%d points, %d columns, %v", len(points), len(columns), summary.At(t, "exploration"))
+	}
+	held, learned := summary.Number(t, "lineage.learning.held_out_rows"), summary.Number(t, "lineage.learning.rows")
+	if scored := summary.Number(t, "rows.scored"); held+learned != scored || held != summary.Number(t, "rows.held_out") || held < scored/8 {
+		t.Errorf("learned from %v rows and judged on %v of %v", learned, held, scored)
+	}
+	out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out
+	for _, want := range []string{fmt.Sprintf("judged on %v held-out rows", held), "as residual chooses", "round 3", "step 4", "the set", "not an estimate", "importance of columns", "█", "city"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("inspect does not say %q:\n%s", want, out)
+		}
+	}
+	if best := int(summary.Number(t, "lineage.learning.winner")); best > 0 && strings.Contains(out, "noise") {
+		t.Errorf("inspect speaks of noise where point %d won:\n%s", best, out)
+	}
 }
 
 // checkFeatures checks the rows, columns and values of a CSV file of features.
@@ -118,7 +140,7 @@ func TestExploreSamplesAsManyRowsAsAreSet(t *testing.T) {
 
 func TestExploreTellsOfWeakFeatures(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(60))
-	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20").Want(t, cli.ExitOK).Out
+	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20", "--criterion", "residual").Want(t, cli.ExitOK).Out
 	if !strings.Contains(out, "not above the noise level") || !strings.Contains(out, "add --out set.arrow") {
 		t.Error(out)
 	}

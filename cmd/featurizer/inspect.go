@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,7 @@ func newInspect() *cobra.Command {
 				return cli.WriteJSON(c.OutOrStdout(), summary)
 			}
 			printSet(c.OutOrStdout(), set, summary)
+			printLearning(c.OutOrStdout(), set.Lineage.Learning, summary.Importance)
 			printBest(c.OutOrStdout(), set)
 			printRanges(c.OutOrStdout(), set.Lineage)
 			return nil
@@ -134,11 +136,24 @@ func printBest(w io.Writer, set *wire.FeatureSet) {
 	for i := range min(bestShown, set.Set.Features.Len()) {
 		row := []any{i + 1, set.Set.Index[i], fmt.Sprintf("%.4g", set.Set.Score[i]), largest(set, names, i)}
 		if rounds {
-			row = append(row, set.Set.Round[i])
+			row = append(row, roundName(set, i))
 		}
 		t.AppendRow(row)
 	}
 	t.Render()
+}
+
+// roundName says which round drew or chose a feature. Those of learning are numbered from 0 on; what was moved may also have been
+// chosen by residual among plain candidates.
+func roundName(set *wire.FeatureSet, feature int) string {
+	round := set.Set.Round[feature]
+	switch {
+	case !set.Lineage.Learned():
+		return strconv.Itoa(int(round))
+	case round == 0:
+		return "residual"
+	}
+	return strconv.Itoa(int(round) - 1)
 }
 
 // printRanges lists the pieces of the log that the set was computed from, those of the first partitions.

@@ -100,7 +100,7 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 		"eerf_output_messages_total stage=featurize":            -1,
 		"eerf_message_bytes_total stage=featurize outcome=used": -1,
 		"eerf_stage_busy_seconds_total stage=featurize":         -1,
-		"eerf_feature_set_confidence_radius pipeline=default":   -1,
+		"eerf_feature_set_scored_rows pipeline=default":         2400,
 	} {
 		words := strings.Fields(labels)
 		have := metric(t, s, words[0], words[1:]...)

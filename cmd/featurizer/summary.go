@@ -15,13 +15,15 @@ import (
 
 // setSummary describes a feature set for machines.
 type setSummary struct {
-	FeatureSet  setIdentity        `json:"feature_set"`
-	Exploration setExploration     `json:"exploration"`
-	Rows        wire.Counts        `json:"rows"`
-	Lineage     wire.Lineage       `json:"lineage"`
-	LeftOut     []string           `json:"left_out,omitempty"`
-	Warnings    []string           `json:"warnings,omitempty"`
-	Seconds     map[string]float64 `json:"seconds,omitempty"`
+	FeatureSet  setIdentity    `json:"feature_set"`
+	Exploration setExploration `json:"exploration"`
+	Rows        wire.Counts    `json:"rows"`
+	Lineage     wire.Lineage   `json:"lineage"`
+	// Importance has the columns by their share in the squared gradient of the model that features were learned by.
+	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
+	LeftOut    []string                `json:"left_out,omitempty"`
+	Warnings   []string                `json:"warnings,omitempty"`
+	Seconds    map[string]float64      `json:"seconds,omitempty"`
 }
 
 type setIdentity struct {
@@ -96,13 +98,16 @@ func describeSet(set *wire.FeatureSet) setSummary {
 			LargeSampleRadius: l.LargeSampleRadius,
 			Best:              l.Best, Cutoff: l.Cutoff, AboveNoise: l.AboveNoise,
 		},
-		Rows: l.Counts, Lineage: l,
+		Rows: l.Counts, Lineage: l, Importance: set.Importance(),
 	}
-	if l.Criterion == scoring.Residual {
+	if byResidual(l) {
 		summary.Exploration.Rounds, summary.Exploration.ByResidual = l.Rounds, &l.ByResidual
 	}
 	return summary
 }
+
+// byResidual says that features were chosen as criterion residual does, and that its words hold for them.
+func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Learned() }
 
 // add puts in what only the exploration itself knows.
 func (s *setSummary) add(found *offline.Explored, fileLeftOut []string, out string) {
@@ -113,7 +118,7 @@ func (s *setSummary) add(found *offline.Explored, fileLeftOut []string, out stri
 	if found.Warning != "" {
 		s.Warnings = append(s.Warnings, found.Warning)
 	}
-	if e := s.Exploration; e.AboveNoise < e.Features {
+	if e := s.Exploration; e.AboveNoise < e.Features && !s.Lineage.Learned() {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the %d features are not above the noise level of %d rows: "+
 			"score more rows (--sample) or keep fewer features", e.Features-e.AboveNoise, e.Features, e.SampleRows))
 	}
@@ -134,22 +139,33 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	t.Add("feature set", "%s", s.FeatureSet.ID)
 	t.Add("task", "%s, label %v", s.FeatureSet.Task, set.Encoder.Label.Columns)
 	t.Add("columns, dimensions", "%d, %d", len(set.Encoder.Columns), s.FeatureSet.Dim)
-	t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)
-	t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
+	if s.Lineage.Learned() {
+		t.Add("features", "%d learned, drawn from pools of %d candidates, %s map", e.Features, e.Candidates, e.Map)
+		t.Add("bandwidth σ at first", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
+	} else {
+		t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)
+		t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
+	}
 	if len(e.BandwidthMix) > 0 {
 		t.Add("  times one of", "%v", e.BandwidthMix)
 	}
-	if e.ByResidual == nil {
+	addLearning(t, s.Lineage.Learning)
+	switch {
+	case s.Lineage.Learned():
+		t.Add("contribution to the model", "%.4g (best) to %.4g (least)", e.Best, e.Cutoff)
+	case e.ByResidual == nil:
 		t.Add(e.Criterion, "%.4g (best) to %.4g (cut-off)", e.Best, e.Cutoff)
-	} else {
+	default:
 		addByResidual(t, set, *e.ByResidual, e.Rounds)
 		addRounds(t, set.Set.Round)
 	}
-	if q := e.Spectrum; q != nil {
+	if q := e.Spectrum; q != nil && s.Lineage.Learning == nil {
 		t.Add("  of all candidates", "median %.4g, 90 %% below %.4g", q.P50, q.P90)
 	}
-	addRadius(t, set.Candidates.Map, set.Lineage.Criterion, e.ConfidenceRadius, e.LargeSampleRadius,
-		fmt.Sprintf("; %d of %d features above it", e.AboveNoise, e.Features))
+	if !s.Lineage.Learned() {
+		addRadius(t, set.Candidates.Map, set.Lineage.Criterion, e.ConfidenceRadius, e.LargeSampleRadius,
+			fmt.Sprintf("; %d of %d features above it", e.AboveNoise, e.Features))
+	}
 	t.Add("rows", "%d in, %d scored, %d not sampled, %d unlabelled, %d rejected", c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
 	t.Add("source", "%s, exploration %s", s.Lineage.EventsTopic, e.ID)
 	t.Render()

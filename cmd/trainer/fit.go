@@ -117,6 +117,12 @@ func printModel(w io.Writer, m *wire.Model) {
 	t.Add("model", "%s", m.ID)
 	t.Add("feature set", "%s", m.FeatureSetID)
 	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
+	switch seen := m.Metrics.Seen; {
+	case seen != nil:
+		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it frequencies: errors may be too low", 100*seen.Share)
+	case len(m.NotHeldOut) > 0:
+		t.Add("  held-out rows", "from events that the feature set was not learned from")
+	}
 	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
 	percent := func(name string, v *float64) {
 		if v != nil {

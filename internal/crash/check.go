@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/eerf-stream/eerf/stages/featurize"
@@ -104,6 +105,9 @@ func (r *run) checkLineage(have, want wire.Lineage) {
 	if have.Sequence != want.Sequence || have.Counts != want.Counts || !slices.Equal(have.Partitions, want.Partitions) {
 		r.fault("exploration %d: counts %+v of %+v, undisturbed %+v of %+v",
 			have.Sequence, have.Counts, have.Partitions, want.Counts, want.Partitions)
+	}
+	if !reflect.DeepEqual(have.Learning, want.Learning) {
+		r.fault("exploration %d: learned by %+v, undisturbed by %+v", have.Sequence, have.Learning, want.Learning)
 	}
 }
 
@@ -385,6 +389,10 @@ func (r *run) checkModels(ctx context.Context) error {
 		}
 		if wire.ModelID(again) != id || !slices.Equal(again.Ranges, model.Ranges) {
 			r.fault("models: %s of %+v, computed again %s of %+v", id, model.Ranges, wire.ModelID(again), again.Ranges)
+		}
+		if !reflect.DeepEqual(again.NotHeldOut, model.NotHeldOut) || !reflect.DeepEqual(again.Metrics.Seen, model.Metrics.Seen) {
+			r.fault("models: %s held out rows but of %+v (seen: %+v), computed again but of %+v (seen: %+v)",
+				id, model.NotHeldOut, model.Metrics.Seen, again.NotHeldOut, again.Metrics.Seen)
 		}
 		if !sameWeights(again.Judged, model.Judged) {
 			r.fault("models: %s is judged by other weights than those computed again", id)

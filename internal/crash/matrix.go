@@ -62,7 +62,7 @@ func Matrix(session time.Duration) []Cell {
 // basePlan has two processes that share the work, the second a little later, and a trainer.
 func basePlan(session time.Duration) *Plan {
 	return &Plan{
-		Criterion: "correlation", From: wire.FromEarliest, Produce: 2 * session, Freeze: session * 3 / 2,
+		Criterion: "adaptive", From: wire.FromEarliest, Produce: 2 * session, Freeze: session * 3 / 2,
 		Slots: []Slot{
 			{Name: "first", Role: RoleAll, Respawn: session / 4},
 			{Name: "second", Role: RoleAll, Start: session, Respawn: session / 4},
@@ -74,9 +74,6 @@ func basePlan(session time.Duration) *Plan {
 // pointPlan is a plan whose processes act at some points, and the slot of these processes.
 func pointPlan(points []failpoint.Point, session time.Duration) (*Plan, *Slot) {
 	p := basePlan(session)
-	if slices.ContainsFunc(points, needsSample) {
-		p.Criterion = "residual"
-	}
 	if stageOf(points[0]) == "train" {
 		return p, &p.Slots[2]
 	}
@@ -111,6 +108,9 @@ func killCell(name string, points []failpoint.Point, session time.Duration) Cell
 // second process of a slot, with something to restore.
 func stopCell(point failpoint.Point, session time.Duration) Cell {
 	p, slot := pointPlan([]failpoint.Point{point}, session)
+	if !needsSample(point) {
+		p.Criterion = "correlation" // sums alone, as nothing else in the matrix
+	}
 	t := failpoint.Trigger{Point: point, Passage: later(point), Action: failpoint.Stop}
 	slot.Arms = []failpoint.Trigger{t}
 	switch point {

@@ -32,7 +32,7 @@ func keys(prefix string, plan *Plan, t timing, brokers []string) map[string]any 
 		"kafka.partition_watch_interval": "1s", "shutdown.drain_timeout": t.drain.String(),
 		"pipeline.name": prefix, "topics.partitions": fmt.Sprint(partitions),
 		"events.label": "y", "events.exclude": "id", "events.passthrough": "id",
-		"exploration.candidates": "64", "exploration.features": "8", "exploration.criterion": plan.Criterion, "exploration.rounds": "2",
+		"exploration.candidates": "64", "exploration.features": "8", "exploration.criterion": plan.Criterion, "exploration.rounds": "2", "exploration.refine_steps": "8",
 		"exploration.from": string(plan.From), "exploration.sample_rows": fmt.Sprint(partitions * 200),
 		"exploration.min_rows": fmt.Sprint(minRows), "exploration.calibration_rows": "60",
 		"exploration.every_offsets": fmt.Sprint(everyOffsets),

@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
@@ -22,10 +24,11 @@ type Config struct {
 	Sigma        float64              `key:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
 	BandwidthMix []float64            `key:"bandwidth_mix" json:",omitempty" doc:"scales of the bandwidth, such as [1, 2, 4]: each candidate is drawn with sigma times one of them, chosen by the hash of seed and number (cosine; not with structured draws); empty = sigma for all"`
 	Seed         uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
-	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features"`
+	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, 20 x features under criterion adaptive, where each round draws so many"`
 	Features     int                  `key:"features" doc:"M, number of features kept"`
-	Criterion    scoring.Criterion    `key:"criterion" doc:"what features are chosen by: correlation, energy (the paper), or residual (in rounds, each against what the ones before leave unexplained; works on the sampled rows in memory)"`
-	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of the residual criterion; the others do not read it"`
+	Criterion    scoring.Criterion    `key:"criterion" doc:"what features are chosen by: correlation, energy (the paper), residual (in rounds, each against what the ones before leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; map cosine, distribution gaussian, sampler iid, no bandwidth_mix). Where nobody names one and adaptive does not go with these, it is residual. The last two work on the sampled rows in memory"`
+	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of each choice by residual, under the criteria residual and adaptive; the others do not read it"`
+	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"steps by which criterion adaptive moves the chosen frequencies, at most; 0 = rounds alone"`
 
 	SampleMemory    int64 `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and for what the selection computes from them, under criteria that need rows; an exploration that would take more is refused"`
 	CandidateMemory int64 `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
@@ -47,7 +50,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
-		Features: 500, Criterion: scoring.Residual, Rounds: scoring.DefaultRounds,
+		Features: 500, Criterion: scoring.Adaptive, Rounds: scoring.DefaultRounds, RefineSteps: adaptive.DefaultRefineSteps,
 		SampleMemory: 1 << 30, CandidateMemory: scoring.DefaultMemory,
 		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: 10_000, MinRows: 2000,
 		CalibrationRows: 2000, Kernel: KernelAuto,
@@ -97,26 +100,59 @@ func (r Rate) String() string {
 	return string(text)
 }
 
-// ActiveRounds is what is configured under the residual criterion, else 0.
+// ActiveRounds is what is configured under a criterion that chooses by residual, else 0.
 func (c Config) ActiveRounds() int {
-	if c.Criterion != scoring.Residual {
+	if !c.Criterion.NeedsRows() {
 		return 0
 	}
 	return c.Rounds
 }
 
-// CandidateCount is M0: what is configured, or ten times M.
-func (c Config) CandidateCount() int {
-	if c.Candidates > 0 {
-		return c.Candidates
+// ActiveRefineSteps is what is configured under the adaptive criterion, else 0.
+func (c Config) ActiveRefineSteps() int {
+	if c.Criterion != scoring.Adaptive {
+		return 0
 	}
-	return 10 * c.Features
+	return c.RefineSteps
+}
+
+// candidatesPerFeature is M0/M where nothing else is said, but under the adaptive criterion.
+const candidatesPerFeature = 10
+
+// CandidateCount is M0: what is configured, or so many times M.
+func (c Config) CandidateCount() int {
+	switch {
+	case c.Candidates > 0:
+		return c.Candidates
+	case c.Criterion == scoring.Adaptive:
+		return adaptive.CandidatesPerFeature * c.Features
+	}
+	return candidatesPerFeature * c.Features
+}
+
+// SettleCriterion makes the criterion that nobody named residual, where adaptive does not go with the candidates.
+func (c *Config) SettleCriterion() {
+	if c.CheckCandidates() != nil {
+		c.Criterion = scoring.Residual
+	}
+}
+
+// CheckCandidates reports candidates that the criterion cannot choose from; its texts name the keys.
+func (c Config) CheckCandidates() error {
+	if c.Criterion != scoring.Adaptive {
+		return nil
+	}
+	var scales error
+	if len(c.BandwidthMix) > 0 {
+		scales = errors.New("criterion adaptive has scales of the bandwidth of its own, bandwidth_mix must be empty")
+	}
+	return errors.Join(adaptive.Check(scoring.Candidates{Map: c.Map, Distribution: c.Distribution, Sampler: c.Sampler}), scales)
 }
 
 // Hash names what a configuration asks of explorations: a pipeline whose newest exploration carries another hash starts a
 // new one. When an exploration starts, which part of the log it reads, what memory it takes and with what arithmetic is not part of it.
 func Hash(c Config, e events.Config, topic string) string {
-	c.Candidates, c.Rounds = c.CandidateCount(), c.ActiveRounds()
+	c.Candidates, c.Rounds, c.RefineSteps = c.CandidateCount(), c.ActiveRounds(), c.ActiveRefineSteps()
 	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
 	c.Every, c.EveryOffsets, c.Kernel = 0, 0, ""
 	document, err := json.Marshal(struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -143,6 +144,9 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	if len(s.Events.Label) == 0 {
 		return nil, errors.New("events.label is not configured: there is nothing to explore against")
 	}
+	if err := s.Exploration.CheckCandidates(); err != nil {
+		return nil, fmt.Errorf("exploration: %w", err)
+	}
 	labels := encoder.NewLabelCounter(s.Events.Options())
 	planned := &Planned{}
 	for _, one := range scans {
@@ -234,14 +238,17 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 			Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: found.sigma, Mix: e.BandwidthMix, Seed: e.Seed,
 			Dim: found.encoder.Dim, Count: e.CandidateCount(),
 		},
-		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(),
+		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(),
 		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
 		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
 		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), EventsTopic: s.EventsTopic,
 		Partitions: partitions,
 	}
-	if e.Distribution == scoring.Matern {
+	switch {
+	case e.Distribution == scoring.Matern:
 		spec.Candidates.Nu = e.Nu
+	case e.Criterion == scoring.Adaptive:
+		spec.Candidates = adaptive.FirstRound(spec.Candidates)
 	}
 	if e.SampleRate == RateAuto {
 		spec.SampleRows = e.SampleRows
@@ -272,16 +279,28 @@ func sampledRows(spec *wire.Spec) (rows int64) {
 
 // SampleMemory bounds what a sample of so many rows, and a selection from it, take; 0 for criteria that need sums alone. Rows
 // are there three times while they are read: as messages, by partition, and in the sample.
-func SampleMemory(c scoring.Candidates, outputs int, rows int64, o scoring.SelectOptions) int64 {
+func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64 {
 	if !o.Criterion.NeedsRows() {
 		return 0
 	}
-	return 2*rows*wire.SampleRowBytes(c.Dim, outputs) + scoring.SelectBytes(c, scoring.BankOptions{Partitions: 1}, int(rows), outputs, o)
+	read := 2 * rows * wire.SampleRowBytes(c.Dim, outputs)
+	if o.Criterion == scoring.Adaptive {
+		return read + adaptive.Bytes(c, int(rows), outputs, adaptive.Options{Features: o.Features, Rounds: o.Rounds, RefineSteps: o.RefineSteps})
+	}
+	return read + scoring.SelectBytes(c, scoring.BankOptions{Partitions: 1}, int(rows), outputs, scoring.SelectOptions{
+		Criterion: o.Criterion, Features: o.Features, Rounds: o.Rounds,
+	})
+}
+
+// Choice is how features are chosen from a sample.
+type Choice struct {
+	Criterion                     scoring.Criterion
+	Features, Rounds, RefineSteps int
 }
 
 func sampleMemory(spec *wire.Spec) int64 {
-	return SampleMemory(spec.Candidates, spec.Encoder.Outputs(), sampledRows(spec), scoring.SelectOptions{
-		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds,
+	return SampleMemory(spec.Candidates, spec.Encoder.Outputs(), sampledRows(spec), Choice{
+		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps,
 	})
 }
 

@@ -160,7 +160,8 @@ func (s Settings) changed(now state.Snapshot) bool {
 	drawn, label := set.Candidates, set.Encoder.Label
 	return drawn.Map != e.Map || drawn.Distribution != e.Distribution || drawn.Sampler != e.Sampler || drawn.Seed != e.Seed ||
 		drawn.Count != e.CandidateCount() || len(set.Set.Index) != e.Features ||
-		set.Lineage.Criterion != e.Criterion || set.Lineage.Rounds != e.ActiveRounds() || set.Lineage.EventsTopic != s.EventsTopic ||
+		set.Lineage.Criterion != e.Criterion || set.Lineage.Rounds != e.ActiveRounds() ||
+		set.Lineage.RefineSteps != e.ActiveRefineSteps() || set.Lineage.EventsTopic != s.EventsTopic ||
 		!slices.Equal(set.Encoder.Passthrough, s.Events.Passthrough) || label == nil || !slices.Equal(label.Columns, s.Events.Label)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/histogram"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Cause says which stage sent a dead letter and why.
@@ -46,6 +47,13 @@ type Planning struct {
 	Fault       string // why the last plan failed
 }
 
+// Choosing is how far a selection has come.
+type Choosing struct {
+	Round, Rounds int // the round in hand, from 1 on, and how many there are at most; 0 = none
+	// Point is, under the adaptive criterion, what was measured last on held-out rows; nil = nothing yet. It is not changed.
+	Point *adaptive.Point
+}
+
 // Activity is what the stages of a process did besides what [Totals] counts. Maps are by stage.
 type Activity struct {
 	Traffic     map[string]Traffic
@@ -60,8 +68,8 @@ type Activity struct {
 	MissingRows int64
 	// Planning says why no exploration is planned, where this process plans.
 	Planning Planning
-	// Round is the round of the running selection, from 1 on, of at most Rounds; 0 = none.
-	Round, Rounds int
+	// Choosing is how far the running selection has come; zero = none is.
+	Choosing Choosing
 	// Undecodable counts records under the project's own keys that could not be decoded, by topic.
 	Undecodable map[string]int64
 	// Budgets are those of the stages that the process runs, by setting.
@@ -206,11 +214,11 @@ func (m *Meter) SetPlanning(p Planning) {
 	m.activity.Planning = p
 }
 
-// SetRound reports which round of a selection is running, from 1 on, and how many there are; 0 = none.
-func (m *Meter) SetRound(round, rounds int) {
+// SetChoosing reports how far a selection has come; its zero value says that none is running.
+func (m *Meter) SetChoosing(c Choosing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.activity.Round, m.activity.Rounds = round, rounds
+	m.activity.Choosing = c
 }
 
 // SetMissingRows records how many rows the running exploration has yet to score; -1 = unknown.

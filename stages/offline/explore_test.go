@@ -37,10 +37,10 @@ func explore(t testing.TB, s calibrate.Settings, batches ...arrow.Record) *offli
 // However a file comes in batches, its set is that of the stages' own functions.
 func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Classes, 900, 20, stagestest.SomeFaults)
-	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual} {
+	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual, scoring.Adaptive} {
 		for _, sampler := range []scoring.Sampler{scoring.IID, scoring.Structured, scoring.Orthogonal, scoring.Quasi} {
 			for _, mix := range [][]float64{nil, {1, 2, 4}} {
-				if sampler == scoring.Structured && mix != nil {
+				if sampler == scoring.Structured && mix != nil || criterion == scoring.Adaptive && (sampler != scoring.IID || mix != nil) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%v, %v, %v", criterion, sampler, mix), func(t *testing.T) {

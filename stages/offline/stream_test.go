@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The rows of a file as a topic of one partition give the set of the file, whatever messages they come in.
 func TestFileAndStreamGiveOneSet(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Classes, 1500, 24, stagestest.SomeFaults)
-	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual} {
+	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual, scoring.Adaptive} {
 		s := settings(stagestest.Classes)
 		s.Exploration.Criterion, s.Exploration.Sigma = criterion, 0
 		s.Exploration.SampleRate, s.Exploration.SampleRows = calibrate.RateAuto, 600

@@ -202,7 +202,7 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 		}
 	}
 	sums, lineage := Merge(spec, checkpoints)
-	if sums.Rows == 0 {
+	if lineage.Rows == 0 {
 		return nil, errNoRows
 	}
 	var sample *scoring.Sample
@@ -216,31 +216,16 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 		defer r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 		failpoint.Hit(failpoint.SampleRead)
 	}
-	defer r.Meter.SetRound(0, 0)
-	set, err := Select(spec, sums, lineage, sample, r.Clock(), Options{Workers: r.Workers, Progress: func(round int) {
+	defer r.Meter.SetChoosing(meter.Choosing{})
+	reporter := progressReporter{runner: r, spec: spec, rows: lineage.Rows}
+	set, err := Select(spec, sums, lineage, sample, r.Clock(), Options{Workers: r.Workers, Progress: func(p Progress) {
 		failpoint.Hit(failpoint.RoundBefore)
-		r.progress(ctx, spec, sums.Rows, round)
+		reporter.report(ctx, p)
 	}})
 	if err == nil {
 		r.finished.specHash, r.finished.set = spec.Hash(), set
 	}
 	return set, err
-}
-
-// progressPatience is how long a selection waits for the broker to take a report of its progress.
-const progressPatience = time.Second
-
-// progress publishes which round is running. It is for information: a broker that does not accept it delays nothing for long.
-func (r *Runner) progress(ctx context.Context, spec *wire.Spec, rows int64, round int) {
-	r.Meter.SetRound(round, spec.Rounds)
-	ctx, cancel := context.WithTimeout(ctx, progressPatience)
-	defer cancel()
-	err := r.State.PublishProgress(ctx, &wire.Progress{
-		Exploration: spec.Exploration, Sequence: spec.Sequence, Rows: rows, Round: round, Rounds: spec.Rounds, Time: r.Clock(),
-	})
-	if err != nil {
-		r.Logger.Debug("progress not published", zap.Error(err))
-	}
 }
 
 // refuse asks the owner of a partition to read it again.

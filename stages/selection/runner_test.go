@@ -104,8 +104,17 @@ func rounds(count *atomic.Int64, do func()) func(*explored.Worker) {
 }
 
 func TestARebalanceDoesNotBeginASelectionAgainAndACrashDoes(t *testing.T) {
+	for name, edit := range map[string]func(*calibrate.Config){
+		"residual": nil,
+		"adaptive": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 }, // steps are reported by the clock
+	} {
+		t.Run(name, func(t *testing.T) { rebalanceAndCrash(t, edit) })
+	}
+}
+
+func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 	closed := func() *explored.World {
-		w := planned(t, nil)
+		w := planned(t, edit)
 		w.Start(nil, meter.StageSubsample)
 		return w
 	}

@@ -46,7 +46,7 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 		if err != nil {
 			return nil, err
 		}
-		appendRows(sample, rows)
+		appendRows(sample, spec, rows)
 	}
 	return sample, nil
 }
@@ -55,13 +55,22 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 func NewSample(spec *wire.Spec, partitions ...*wire.Samples) *scoring.Sample {
 	sample := &scoring.Sample{Dim: spec.Encoder.Dim, Targets: scoring.Targets{Outputs: spec.Encoder.Outputs()}}
 	for _, rows := range partitions {
-		appendRows(sample, rows)
+		appendRows(sample, spec, rows)
 	}
 	return sample
 }
 
 // appendRows adds the rows of a partition to the sample.
-func appendRows(sample *scoring.Sample, rows *wire.Samples) {
+func appendRows(sample *scoring.Sample, spec *wire.Spec, rows *wire.Samples) {
+	if rows.Rows() == 0 {
+		return
+	}
+	sample.Parts = append(sample.Parts, rows.Rows())
+	if spec.Criterion.HoldsOut() {
+		for _, ordinal := range rows.Ordinal {
+			sample.HeldOut = append(sample.HeldOut, scoring.HeldOut(scoring.Hash(spec.SampleSeed, rows.Partition, ordinal)))
+		}
+	}
 	sample.X = append(sample.X, rows.X...)
 	sample.Rows += rows.Rows()
 	sample.Targets.Class = append(sample.Targets.Class, rows.Targets.Class...)
@@ -103,7 +112,7 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 			break // all are there, or too many: later records cannot change that
 		}
 	}
-	rows, mark := found.rows(spec.Encoder.Dim), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
+	rows, mark := found.rows(c.Partition, spec.Encoder.Dim), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
 	mark.Add(rows, 0)
 	switch {
 	case mark == c.Samples:
@@ -141,11 +150,11 @@ func (o *ordinals) add(rows *wire.Samples) bool {
 }
 
 // rows are those collected, in the order of their ordinals.
-func (o *ordinals) rows(dim int) *wire.Samples {
+func (o *ordinals) rows(partition int32, dim int) *wire.Samples {
 	sort.Slice(o.at, func(i, j int) bool {
 		return o.at[i].rows.Ordinal[o.at[i].i] < o.at[j].rows.Ordinal[o.at[j].i]
 	})
-	all := &wire.Samples{Dim: dim}
+	all := &wire.Samples{Partition: partition, Dim: dim}
 	for _, at := range o.at {
 		all.Append(at.rows, at.i)
 	}

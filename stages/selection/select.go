@@ -7,6 +7,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Merge adds up the sums of an exploration's partitions in partition order. Partitions whose ranges are empty have no
@@ -19,7 +20,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		From: spec.From, LabelledRows: spec.LabelledRows(),
 		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
 		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
-		Criterion: spec.Criterion, Rounds: spec.Rounds, Candidates: spec.Candidates.Count,
+		Criterion: spec.Criterion, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, Candidates: spec.Candidates.Count,
 	}
 	for _, part := range spec.Partitions {
 		line := wire.LineagePartition{
@@ -33,37 +34,105 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		}
 		lineage.Partitions = append(lineage.Partitions, line)
 	}
-	lineage.Rows = sums.Rows
+	lineage.Rows = lineage.Counts.Scored
 	return sums, lineage
+}
+
+// Progress is how far a selection has come.
+type Progress struct {
+	Round, Rounds int // the round in hand, from 1 on, and how many there are at most
+	// Points are, under the adaptive criterion, what was measured on held-out rows so far.
+	Points []adaptive.Point
+}
+
+// Last returns a copy of the newest point; nil = none.
+func (p Progress) Last() *adaptive.Point {
+	if len(p.Points) == 0 {
+		return nil
+	}
+	last := p.Points[len(p.Points)-1]
+	return &last
 }
 
 // Options say how a selection runs; they do not change its result.
 type Options struct {
-	Workers  int             // goroutines; 0 = one for each core
-	Progress func(round int) // called before each round, from 1 on; nil = not reported
+	Workers  int            // goroutines; 0 = one for each core
+	Progress func(Progress) // called before each round and with each point; nil = not reported
 }
 
-// Select chooses the features of an exploration and makes the set of them. The sample is of the rows in the sums, in partition
-// order; it is nil under a criterion that needs sums alone.
+// chosen is what a selection chose, by whatever criterion.
+type chosen struct {
+	selection  scoring.Selection
+	candidates scoring.Candidates // that the indexes number, as far as they do
+	set        *scoring.FeatureSet
+	learning   *adaptive.Report
+}
+
+// Select chooses the features of an exploration and makes the set of them. The sample is of the rows in the sums and of those that
+// were held out of them, in partition order; it is nil under a criterion that needs sums alone.
 func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *scoring.Sample, now time.Time, o Options) (*wire.FeatureSet, error) {
+	choose := choose
+	if spec.Criterion == scoring.Adaptive {
+		choose = learn
+	}
+	c, err := choose(spec, sums, sample, o)
+	if err != nil {
+		return nil, fmt.Errorf("select from exploration %s with %d scored rows: %w", spec.Exploration, lineage.Rows, err)
+	}
+	s := c.selection
+	lineage.SelectedAt, lineage.Learning = now, c.learning
+	lineage.Best, lineage.Cutoff, lineage.Radius = s.Best, s.Cutoff, s.Radius
+	lineage.AboveNoise, lineage.ByResidual = s.AboveNoise, s.ByResidual
+	if len(s.LargeSampleRadius) > 0 {
+		lineage.LargeSampleRadius = slices.Max(s.LargeSampleRadius)
+	}
+	return &wire.FeatureSet{
+		Encoder: spec.Encoder, Task: spec.Encoder.Label.Task, Coding: s.Coding, Candidates: c.candidates, Lineage: lineage, Set: *c.set,
+	}, nil
+}
+
+// choose keeps candidates of the spec.
+func choose(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
 	var bank *scoring.Bank
 	if spec.Criterion.NeedsRows() {
 		bank = scoring.NewBank(spec.Candidates, scoring.BankOptions{Partitions: 1})
 	}
-	selection, err := scoring.SelectFrom(bank, sums, sample, spec.Encoder.Label.Task, scoring.SelectOptions{
-		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds, Workers: o.Workers, Progress: o.Progress,
+	var progress func(round int)
+	if o.Progress != nil {
+		progress = func(round int) { o.Progress(Progress{Round: round, Rounds: spec.Rounds}) }
+	}
+	s, err := scoring.SelectFrom(bank, sums, sample, spec.Encoder.Label.Task, scoring.SelectOptions{
+		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds, Workers: o.Workers, Progress: progress,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("select from exploration %s with %d scored rows: %w", spec.Exploration, sums.Rows, err)
+		return nil, err
 	}
-	lineage.SelectedAt = now
-	lineage.Best, lineage.Cutoff, lineage.Radius = selection.Best, selection.Cutoff, selection.Radius
-	lineage.AboveNoise, lineage.LargeSampleRadius = selection.AboveNoise, slices.Max(selection.LargeSampleRadius)
-	lineage.ByResidual = selection.ByResidual
-	return &wire.FeatureSet{
-		Encoder: spec.Encoder, Task: spec.Encoder.Label.Task, Coding: selection.Coding, Candidates: spec.Candidates,
-		Lineage: lineage, Set: *scoring.NewFeatureSet(spec.Candidates, selection),
-	}, nil
+	return &chosen{selection: s, candidates: spec.Candidates, set: scoring.NewFeatureSet(spec.Candidates, s)}, nil
+}
+
+// learn makes features of what the sample teaches. Where the candidates of criterion residual won, they are what the set says
+// that it chose from.
+func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
+	options := adaptive.Options{Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, Workers: o.Workers}
+	if o.Progress != nil {
+		now := Progress{Round: 1, Rounds: adaptive.Rounds}
+		o.Progress(now)
+		options.Progress = func(p adaptive.Point) {
+			if now.Points = append(now.Points, p); p.Kind == adaptive.ByRound {
+				now.Round = min(p.Round+2, adaptive.Rounds)
+			}
+			o.Progress(now)
+		}
+	}
+	learned, err := adaptive.Learn(spec.Candidates, sums, sample, spec.Encoder.Label.Task, options)
+	if err != nil {
+		return nil, err
+	}
+	candidates := spec.Candidates
+	if learned.Candidates != nil {
+		candidates = *learned.Candidates
+	}
+	return &chosen{selection: learned.Selection, candidates: candidates, set: learned.FeatureSet(), learning: &learned.Report}, nil
 }
 
 // PlainSet returns M candidates as they are drawn, without selection, under the encoder of a set: what data-dependent
@@ -75,8 +144,7 @@ func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 		index[i] = int32(i)
 	}
 	outputs := len(of.Coding.Gain)
-	candidates := of.Candidates
-	candidates.Mix = nil // plain features have one bandwidth: nothing chooses among scales
+	candidates := adaptive.Plain(of.Candidates) // of one bandwidth, and dense: nothing chooses among scales
 	return &wire.FeatureSet{
 		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: candidates,
 		Lineage: wire.Lineage{Pipeline: of.Lineage.Pipeline, Arithmetic: scoring.Arithmetic(), Criterion: of.Lineage.Criterion},

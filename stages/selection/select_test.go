@@ -225,9 +225,11 @@ func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Sp
 
 // criteria are the ways of choosing, with the linear map, of which the residual criterion makes a selection of variables.
 var criteria = map[string]func(*calibrate.Config){
-	"energy":      func(c *calibrate.Config) { c.Criterion = scoring.Energy },
-	"correlation": func(c *calibrate.Config) { c.Criterion = scoring.Correlation },
-	"residual":    func(c *calibrate.Config) { c.Criterion = scoring.Residual },
+	"energy":                 func(c *calibrate.Config) { c.Criterion = scoring.Energy },
+	"correlation":            func(c *calibrate.Config) { c.Criterion = scoring.Correlation },
+	"residual":               func(c *calibrate.Config) { c.Criterion = scoring.Residual },
+	"adaptive":               func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 8 },
+	"adaptive, rounds alone": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 },
 	"residual, linear map": func(c *calibrate.Config) {
 		c.Criterion, c.Map, c.Distribution, c.Sigma = scoring.Residual, scoring.MapLinear, scoring.Uniform, 0
 		c.Candidates, c.Features, c.Rounds = 6, 3, 2
@@ -247,16 +249,16 @@ func TestSelectIsTheSameWhoeverWorks(t *testing.T) {
 				for _, processors := range []int{1, 2} {
 					runtime.GOMAXPROCS(processors)
 					for _, workers := range []int{0, 1, 2, 3} {
-						rounds := 0
+						rounds, most := 0, 0
 						set, err := selection.Select(spec, sums, lineage, sample, stagestest.Noon,
-							selection.Options{Workers: workers, Progress: func(round int) { rounds = max(rounds, round) }})
+							selection.Options{Workers: workers, Progress: func(p selection.Progress) { rounds, most = max(rounds, p.Round), p.Rounds }})
 						if err != nil {
 							t.Fatal(err)
 						}
 						if id == "" {
 							id = set.ID()
 						}
-						if set.ID() != id || (rounds > 0) != spec.Criterion.NeedsRows() || rounds > spec.Rounds {
+						if set.ID() != id || (rounds > 0) != spec.Criterion.NeedsRows() || rounds > most {
 							t.Errorf("%d processors, %d workers: set %s after %d rounds, want %s", processors, workers, set.ID(), rounds, id)
 						}
 					}
@@ -315,6 +317,12 @@ func TestPlainSet(t *testing.T) {
 		t.Fatal("two sets, one id")
 	}
 	c := explored.Exploration()
+	c.Criterion = scoring.Adaptive
+	learned := explored.FeatureSet(t, explored.Events(stagestest.Classes), c, rows)
+	if got := selection.PlainSet(learned).Set.Features; !slices.Equal(got.Omega, want.Omega[:n]) {
+		t.Fatal("plain features beside learned ones are not the first plain candidates")
+	}
+	c = explored.Exploration()
 	c.BandwidthMix = []float64{0.5, 2, 8}
 	mixed := explored.FeatureSet(t, explored.Events(stagestest.Classes), c, rows)
 	if got := selection.PlainSet(mixed).Set.Features; !slices.Equal(got.Omega, want.Omega[:n]) || slices.Equal(mixed.Candidates.DrawAll().Omega, want.Omega) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -367,7 +368,7 @@ func TestProgress(t *testing.T) {
 	if err := f.PublishProgress(t.Context(), progress); err != nil {
 		t.Fatal(err)
 	}
-	if now := f.Snapshot(); now.Progress == nil || *now.Progress != *progress || now.Spec != nil || len(now.Requests) != 0 {
+	if now := f.Snapshot(); now.Progress == nil || !reflect.DeepEqual(now.Progress, progress) || now.Spec != nil || len(now.Requests) != 0 {
 		t.Errorf("%+v", now)
 	}
 	now, faults := applied([]pipeline.Record{keyed(wire.ProgressKey("test"), []byte("x")), keyed(wire.ProgressKey("other"), []byte("x"))}, nil)

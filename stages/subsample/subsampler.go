@@ -29,8 +29,9 @@ type Subsampler struct {
 	mark    wire.SampleMark // of all samples that were collected
 	samples *wire.Samples   // collected since the last ClearSamples; nil = the criterion needs none
 
-	rows encoder.Rows // reused
-	take []int32      // reused: sampled rows of the current batch; never nil, which would mean all of them
+	rows  encoder.Rows // reused
+	take  []int32      // reused: sampled rows of the current batch; never nil, which would mean all of them
+	split split        // of the rows that are held out from the others
 }
 
 // NewBank draws the candidates of a spec, for a process that owns up to so many of its partitions. memory bounds what
@@ -205,13 +206,20 @@ func (s *Subsampler) quotaRow() (row int32, fills bool) {
 	return 0, false
 }
 
-// score adds the labelled rows of the encoded batch to the sums, and collects them.
+// score adds the labelled rows of the encoded batch that are not held out to the sums, and collects all of them.
 func (s *Subsampler) score() {
 	s.rows.KeepLabelled()
 	if s.rows.N == 0 {
 		return
 	}
-	s.sums.Add(s.rows.X[:s.rows.N*s.rows.Dim], s.rows.N, s.rows.Targets)
+	x, n, targets := s.rows.X[:s.rows.N*s.rows.Dim], s.rows.N, s.rows.Targets
+	if s.spec.Criterion.HoldsOut() {
+		x, n, targets = s.split.kept(&s.rows, s.heldOut)
+		s.counts.HeldOut += int64(s.rows.N - n)
+	}
+	if n > 0 {
+		s.sums.Add(x, n, targets)
+	}
 	if s.samples == nil {
 		return
 	}
@@ -224,6 +232,11 @@ func (s *Subsampler) score() {
 	s.samples.Targets.Class = append(s.samples.Targets.Class, s.rows.Targets.Class...)
 	s.samples.Targets.Values = append(s.samples.Targets.Values, s.rows.Targets.Values...)
 	s.mark.Add(s.samples, first)
+}
+
+// heldOut reports whether a row of the next batch is held out of the sums.
+func (s *Subsampler) heldOut(row int32) bool {
+	return scoring.HeldOut(scoring.Hash(s.spec.SampleSeed, s.part.Partition, s.nextOrdinal+int64(row)))
 }
 
 // count adds up the outcomes of the batch's first rows, of which take was sampled.

@@ -18,17 +18,13 @@ type heldOutRows struct {
 	z, y []float32 // [rows·M], [rows·K]
 }
 
-// heldOut returns the rows of the evaluation samples of all partitions that a model with the given split was not fitted on
-// either, in the order of their hashes, at most so many (0 = all).
-func (t *Trainer) heldOut(seed uint64, fraction float64, most int) heldOutRows {
-	m := t.set.Set.Features.Len()
-	sample := t.newEvaluation()
-	for _, p := range t.parts {
-		sample.Merge(p.evaluation)
-	}
+// heldOut returns the rows of the evaluation samples of all partitions that neither a challenger, which was just made, nor the
+// incumbent was fitted on, in the order of their hashes, at most so many (0 = all).
+func (t *Trainer) heldOut(challenger, incumbent *wire.Model, most int) heldOutRows {
+	sample := t.evaluationOf(challenger.Metrics.Seen != nil)
 	z, y, _ := sample.Rows()
-	return heldOutRows{sample.IDs(), z, y}.only(m, t.outputs, func(i int, id training.RowID, kept int) bool {
-		return (most == 0 || kept < most) && training.HeldOut(seed, id.Partition, id.Offset, id.Row, fraction)
+	return heldOutRows{sample.IDs(), z, y}.only(t.set.Set.Features.Len(), t.outputs, func(_ int, id training.RowID, kept int) bool {
+		return (most == 0 || kept < most) && incumbent.HeldOut(id)
 	})
 }
 
@@ -73,7 +69,7 @@ func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model, 
 		j.NotCompared = "the model in use comes without the weights that it is to be judged by"
 		return nil
 	}
-	rows, theirs, err := against(t.heldOut(incumbent.HeldOutSeed, incumbent.HeldOutFraction, most))
+	rows, theirs, err := against(t.heldOut(challenger, incumbent, most))
 	if err != nil {
 		return err
 	}

@@ -7,56 +7,99 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// dataset is what a loss needs of the rows, those to fit on and those held out: sums for the squared loss, the rows
-// themselves for the logistic one.
+// bucket is what a loss needs of some rows: sums for the squared loss, the rows themselves for the logistic one.
+type bucket struct {
+	sums *training.Sums
+	rows *training.Rows
+}
+
+func (t *Trainer) newBucket() bucket {
+	m := t.set.Set.Features.Len()
+	if t.config.Loss == training.LossLogistic {
+		return bucket{rows: training.NewRows(m, max(2, t.outputs))}
+	}
+	return bucket{sums: training.NewSums(m, t.outputs)}
+}
+
+func (b bucket) add(rows *rowBuffer) {
+	if b.rows != nil {
+		b.rows.Add(rows.z, rows.class)
+		return
+	}
+	b.sums.Add(rows.z, rows.rows, rows.y)
+}
+
+func (b bucket) merge(other bucket) {
+	if b.rows != nil {
+		b.rows.Append(other.rows)
+		return
+	}
+	b.sums.Merge(other.sums)
+}
+
+func (b bucket) len() int64 {
+	if b.rows != nil {
+		return int64(b.rows.Len())
+	}
+	return b.sums.Rows
+}
+
+// dataset is the rows to fit on and those held out. What the hash would hold out of the events that the frequencies were learned
+// from is seen, by itself: on which side it is depends on how many others there are ([dataset.settle]).
 type dataset struct {
-	fit, heldOut         *training.Sums
-	fitRows, heldOutRows *training.Rows
+	fit, heldOut bucket
+	seen         *bucket // nil where nothing was learned
 }
 
 func (t *Trainer) newDataset() dataset {
-	m := t.set.Set.Features.Len()
-	if t.config.Loss == training.LossLogistic {
-		classes := max(2, t.outputs)
-		return dataset{fitRows: training.NewRows(m, classes), heldOutRows: training.NewRows(m, classes)}
+	d := dataset{fit: t.newBucket(), heldOut: t.newBucket()}
+	if len(t.learnedFrom) > 0 {
+		seen := t.newBucket()
+		d.seen = &seen
 	}
-	return dataset{fit: training.NewSums(m, t.outputs), heldOut: training.NewSums(m, t.outputs)}
+	return d
 }
 
-func (d dataset) add(fit, heldOut *rowBuffer) {
-	if d.fitRows != nil {
-		d.fitRows.Add(fit.z, fit.class)
-		d.heldOutRows.Add(heldOut.z, heldOut.class)
-		return
+func (d dataset) add(b *rowBuffers) {
+	d.fit.add(&b.fit)
+	d.heldOut.add(&b.heldOut)
+	if d.seen != nil {
+		d.seen.add(&b.seen)
 	}
-	d.fit.Add(fit.z, fit.rows, fit.y)
-	d.heldOut.Add(heldOut.z, heldOut.rows, heldOut.y)
 }
 
 func (d dataset) merge(other dataset) {
-	if d.fitRows != nil {
-		d.fitRows.Append(other.fitRows)
-		d.heldOutRows.Append(other.heldOutRows)
-		return
+	d.fit.merge(other.fit)
+	d.heldOut.merge(other.heldOut)
+	if d.seen != nil {
+		d.seen.merge(*other.seen)
 	}
-	d.fit.Merge(other.fit)
-	d.heldOut.Merge(other.heldOut)
 }
 
-// rows is the number of rows to fit on.
-func (d dataset) rows() int64 {
-	if d.fitRows != nil {
-		return int64(d.fitRows.Len())
+// enoughUnseen is the number of held-out rows from which on those that the exploration has seen are not held out: an error of 10 %
+// then has a standard error of 2.
+const enoughUnseen = 200
+
+// settle puts the rows that the exploration may have seen to those to fit on, if enough others are held out, else to the held-out
+// ones, and returns how many of these they are.
+func (d dataset) settle() (heldOut int64) {
+	switch {
+	case d.seen == nil:
+		return 0
+	case d.heldOut.len() >= enoughUnseen:
+		d.fit.merge(*d.seen)
+		return 0
 	}
-	return d.fit.Rows
+	d.heldOut.merge(*d.seen)
+	return d.seen.len()
 }
 
 // majority is the commonest class of the rows to fit on.
 func (d dataset) majority() int32 {
-	if d.fitRows != nil {
-		return d.fitRows.MajorityClass()
+	if d.fit.rows != nil {
+		return d.fit.rows.MajorityClass()
 	}
-	return d.fit.MajorityClass()
+	return d.fit.sums.MajorityClass()
 }
 
 // solution is what a fit found, with what only the logistic loss has.
@@ -68,11 +111,11 @@ type solution struct {
 }
 
 func (d dataset) solve(ctx context.Context, o training.Options) (*solution, error) {
-	if d.fitRows == nil {
-		found, err := training.Train(d.fit, d.heldOut, o)
+	if d.fit.rows == nil {
+		found, err := training.Train(d.fit.sums, d.heldOut.sums, o)
 		return &solution{Fit: found}, err
 	}
-	found, err := training.TrainLogistic(ctx, d.fitRows, d.heldOutRows, o)
+	found, err := training.TrainLogistic(ctx, d.fit.rows, d.heldOut.rows, o)
 	if err != nil {
 		return nil, err
 	}

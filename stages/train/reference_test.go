@@ -19,7 +19,9 @@ import (
 type trainingRow struct {
 	z    []float64
 	y    []float64 // a regression's label as it is coded for selection, ±1 one-vs-rest for classes
-	held bool
+	held bool      // by the hash
+
+	offset int64 // of the event
 }
 
 // trainingRows reads the labelled rows of messages without duplicates.
@@ -30,7 +32,7 @@ func trainingRows(t testing.TB, set *wire.FeatureSet, config Config, messages []
 	for _, r := range messages {
 		out := readOutput(t, r, m)
 		for i, number := range out.rows {
-			row := trainingRow{held: training.HeldOut(config.HeldOutSeed, 2, out.part.SourceOffset, number, config.HeldOutFraction)}
+			row := trainingRow{offset: out.part.SourceOffset, held: training.HeldOut(config.HeldOutSeed, 2, out.part.SourceOffset, number, config.HeldOutFraction)}
 			for _, v := range out.z[i*m : (i+1)*m] {
 				row.z = append(row.z, float64(v))
 			}

@@ -84,6 +84,9 @@ func (r *Runner) logFitted(f *Fitted) {
 	if j := f.Judgement; j != nil {
 		fields = append(fields, zap.Any("judgement", j))
 	}
+	if seen := f.Metrics.Seen; seen != nil {
+		fields = append(fields, zap.Any("held_out_rows_seen_by_exploration", seen))
+	}
 	switch {
 	case f.Unchanged:
 		r.Logger.Info("model unchanged", fields...)

@@ -16,12 +16,15 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	if t.Rows() < max(1, t.config.MinRows) {
 		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), t.config.MinRows)
 	}
-	all, evaluation, ranges := t.merge()
+	all, ranges := t.merge()
+	seen := all.settle()
+	evaluation := t.evaluationOf(seen > 0)
 	result, err := all.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
 	if err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
 	metrics := t.metrics(result, all, evaluation)
+	metrics.Seen = t.seenRows(seen, result.HeldOutRows)
 	judged := result.OnFit
 	if judged == result.Model { // no rows were held out, or all were
 		judged = nil
@@ -36,6 +39,9 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
 		ConfigHash: t.config.hash(), Judged: judged,
 	}
+	if seen == 0 {
+		model.NotHeldOut = t.learnedFrom
+	}
 	if err := model.Validate(); err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
@@ -44,22 +50,41 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 }
 
 // merge adds up the partitions in partition order.
-func (t *Trainer) merge() (all dataset, evaluation *training.EvaluationSample, ranges []wire.Range) {
-	all, evaluation = t.newDataset(), t.newEvaluation()
+func (t *Trainer) merge() (all dataset, ranges []wire.Range) {
+	all = t.newDataset()
 	for _, p := range t.parts {
 		all.merge(p.data)
-		evaluation.Merge(p.evaluation)
 		if p.any {
-			ranges = append(ranges, p.seen)
+			ranges = append(ranges, p.read)
 		}
 	}
-	return all, evaluation, ranges
+	return all, ranges
+}
+
+// evaluationOf samples the held-out rows of all partitions, with those that the exploration may have seen or without.
+func (t *Trainer) evaluationOf(withSeen bool) *training.EvaluationSample {
+	sample := t.newEvaluation()
+	for _, p := range t.parts {
+		sample.Merge(p.evaluation)
+		if withSeen && p.seenEvaluation != nil {
+			sample.Merge(p.seenEvaluation)
+		}
+	}
+	return sample
+}
+
+// seenRows says how many of the held-out rows the exploration may have seen.
+func (t *Trainer) seenRows(seen, heldOut int64) *wire.SeenRows {
+	if seen == 0 {
+		return nil
+	}
+	return &wire.SeenRows{InRanges: seen, Share: float64(seen) / float64(heldOut) * t.set.Lineage.SampleRate}
 }
 
 // metrics measures, on held-out rows, the model that was fitted without them.
 func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.EvaluationSample) wire.Metrics {
 	metrics := wire.Metrics{LambdaRule: string(result.Rule), LambdaPath: result.path(), Descent: result.last}
-	if evaluation.Len() == 0 || all.rows() == 0 {
+	if evaluation.Len() == 0 || all.fit.len() == 0 {
 		return metrics
 	}
 	if t.set.Task != scoring.Regression {
@@ -70,7 +95,7 @@ func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.Ev
 		return metrics
 	}
 	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
-	trainMean, coded := all.fit.OutputMean(), *result.OnFit
+	trainMean, coded := all.fit.sums.OutputMean(), *result.OnFit
 	coded.Intercept = slices.Clone(coded.Intercept)
 	for k, offset := range t.coding.Offset {
 		trainMean[k] += offset - t.fitOffset[k]

@@ -43,8 +43,10 @@ type Trainer struct {
 	// fitOffset is what is added to a regression label after its gain: the coding's offset, so that the label is in
 	// [-1, 1], or nothing where the intercept makes it needless and digits would be lost.
 	fitOffset []float64
-	parts     []*Partition // by partition number
-	rowBytes  atomic.Int64 // of the rows that all partitions keep
+	// learnedFrom are the events that the frequencies of the set were learned from, by partition; empty where they were drawn.
+	learnedFrom []wire.Span
+	parts       []*Partition // by partition number
+	rowBytes    atomic.Int64 // of the rows that all partitions keep
 }
 
 // Partition holds what one partition gives to a fit and how far its rows have come. It belongs to one goroutine.
@@ -53,16 +55,28 @@ type Partition struct {
 	decoder    *arrowio.Decoder
 	data       dataset
 	evaluation *training.EvaluationSample
-	seen       wire.Range
-	any        bool  // seen has a first row
-	rowBytes   int64 // of the rows that data keeps
-	counts     meter.TrainCounts
+	// seenEvaluation samples the rows that the hash holds out and the exploration may have seen; nil where nothing was learned.
+	seenEvaluation *training.EvaluationSample
+	read           wire.Range
+	any            bool  // read has a first row
+	rowBytes       int64 // of the rows that data keeps
+	counts         meter.TrainCounts
 
-	rows          encoder.Rows // reused, as are the buffers
-	fitBuffer     rowBuffer
-	heldOutBuffer rowBuffer
-	coded         []float32
+	rows    encoder.Rows // reused, as are the buffers
+	buffers rowBuffers
+	coded   []float32
 }
+
+// rowBuffers are the rows of a message by what becomes of them.
+type rowBuffers struct{ fit, heldOut, seen rowBuffer }
+
+func (b *rowBuffers) reset() {
+	b.fit.reset()
+	b.heldOut.reset()
+	b.seen.reset()
+}
+
+func (b *rowBuffers) len() int64 { return int64(b.fit.rows + b.heldOut.rows + b.seen.rows) }
 
 // rowBuffer collects rows for one call of Sums.Add.
 type rowBuffer struct {
@@ -88,14 +102,14 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	t := &Trainer{
 		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
 		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
-		outputs: set.Encoder.Outputs(), coding: LabelCoding(set),
+		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set),
 	}
 	t.fitOffset = t.coding.Offset
 	if config.Intercept {
 		t.fitOffset = make([]float64, t.outputs)
 	}
 	for number := range partitions {
-		p := &Partition{Trainer: t, decoder: arrowio.NewDecoder(limits), seen: wire.Range{Partition: int32(number)}}
+		p := &Partition{Trainer: t, decoder: arrowio.NewDecoder(limits), read: wire.Range{Partition: int32(number)}}
 		p.Reset()
 		t.parts = append(t.parts, p)
 	}
@@ -111,7 +125,7 @@ func (t *Trainer) Partition(number int) *Partition { return t.parts[number] }
 // Rows is the number of training rows, held-out ones included.
 func (t *Trainer) Rows() (rows int64) {
 	for _, p := range t.parts {
-		rows += p.seen.Rows
+		rows += p.read.Rows
 	}
 	return rows
 }
@@ -120,7 +134,10 @@ func (t *Trainer) Rows() (rows int64) {
 func (p *Partition) Reset() {
 	p.Trainer.rowBytes.Add(-p.rowBytes)
 	p.rowBytes, p.any = 0, false
-	p.data, p.evaluation, p.seen = p.newDataset(), p.newEvaluation(), wire.Range{Partition: p.seen.Partition}
+	p.data, p.evaluation, p.read = p.newDataset(), p.newEvaluation(), wire.Range{Partition: p.read.Partition}
+	if p.data.seen != nil {
+		p.seenEvaluation = p.newEvaluation()
+	}
 }
 
 func (t *Trainer) newEvaluation() *training.EvaluationSample {
@@ -167,9 +184,9 @@ func (p *Partition) add(rec pipeline.Record) error {
 		return err
 	}
 	defer events.Release(batches)
-	if len(batches) != 1 || part.SourcePartition != p.seen.Partition {
+	if len(batches) != 1 || part.SourcePartition != p.read.Partition {
 		return fmt.Errorf("%w: %d record batches of source partition %d, expected one of partition %d",
-			wire.ErrMalformed, len(batches), part.SourcePartition, p.seen.Partition)
+			wire.ErrMalformed, len(batches), part.SourcePartition, p.read.Partition)
 	}
 	firstNewRow, ok := p.fresh(part)
 	if !ok {
@@ -186,12 +203,12 @@ func (p *Partition) add(rec pipeline.Record) error {
 // fresh returns the first row of a message that was not there before; ok is false if there is none.
 func (p *Partition) fresh(part wire.FeatureBatch) (firstNewRow int32, ok bool) {
 	switch {
-	case !p.any || part.SourceOffset > p.seen.NextOffset:
+	case !p.any || part.SourceOffset > p.read.NextOffset:
 		return part.FirstRow, true
-	case part.SourceOffset < p.seen.NextOffset:
+	case part.SourceOffset < p.read.NextOffset:
 		return 0, false
 	}
-	first := max(part.FirstRow, p.seen.NextRow)
+	first := max(part.FirstRow, p.read.NextRow)
 	return first, first < part.FirstRow+part.RowCount || part.RowCount == 0
 }
 
@@ -199,11 +216,11 @@ func (p *Partition) fresh(part wire.FeatureBatch) (firstNewRow int32, ok bool) {
 func (p *Partition) advance(part wire.FeatureBatch) {
 	if !p.any {
 		p.any = true
-		p.seen.FirstOffset, p.seen.FirstRow = part.SourceOffset, part.FirstRow
+		p.read.FirstOffset, p.read.FirstRow = part.SourceOffset, part.FirstRow
 	}
-	p.seen.NextOffset, p.seen.NextRow = part.SourceOffset, part.FirstRow+part.RowCount
+	p.read.NextOffset, p.read.NextRow = part.SourceOffset, part.FirstRow+part.RowCount
 	if part.Last() {
-		p.seen.NextOffset, p.seen.NextRow = part.SourceOffset+1, 0
+		p.read.NextOffset, p.read.NextRow = part.SourceOffset+1, 0
 	}
 }
 
@@ -219,8 +236,7 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 	if err := p.labels.Encode(&p.rows, batch, nil); err != nil {
 		return err
 	}
-	p.fitBuffer.reset()
-	p.heldOutBuffer.reset()
+	p.buffers.reset()
 	for i := range p.rows.N {
 		at := int(p.rows.Row[i])
 		switch {
@@ -233,12 +249,12 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 				training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at]})
 		}
 	}
-	rows := int64(p.fitBuffer.rows + p.heldOutBuffer.rows)
+	rows := p.buffers.len()
 	if err := p.reserve(rows); err != nil {
 		return err
 	}
-	p.data.add(&p.fitBuffer, &p.heldOutBuffer)
-	p.seen.Rows += rows
+	p.data.add(&p.buffers)
+	p.read.Rows += rows
 	p.counts.Rows += rows
 	return nil
 }
@@ -259,11 +275,15 @@ func (p *Partition) reserve(rows int64) error {
 
 // addRow puts row i of the decoded labels, with its features, into the part that its hash names.
 func (p *Partition) addRow(i int, z []float32, id training.RowID) {
-	buffer := &p.fitBuffer
+	buffer := &p.buffers.fit
 	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
-		buffer = &p.heldOutBuffer
+		evaluation := p.evaluation
+		buffer = &p.buffers.heldOut
+		if p.learned(id) {
+			buffer, evaluation = &p.buffers.seen, p.seenEvaluation
+		}
 		p.coded = p.appendOutputs(p.coded[:0], i, p.coding.Offset)
-		p.evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)
+		evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)
 	}
 	buffer.z = append(buffer.z, z...)
 	buffer.y = p.appendOutputs(buffer.y, i, p.fitOffset)

@@ -35,7 +35,7 @@ func NewTable(w io.Writer, title string, header ...any) table.Writer {
 	t.Style().Format.Header = text.FormatDefault
 	t.Style().Options.SeparateRows = false
 	if title != "" {
-		t.SetTitle(title)
+		t.SetTitle("%s", title)
 	}
 	if len(header) > 0 {
 		t.AppendHeader(header)

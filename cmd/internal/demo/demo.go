@@ -10,9 +10,11 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -101,6 +103,12 @@ type Exploration struct {
 	AboveNoise        int     `json:"above_noise"`
 	// ByResidual is, under the residual criterion, how many features were chosen against residuals; the others fill up.
 	ByResidual *int `json:"by_residual,omitempty"`
+	// Learning is, under the adaptive criterion, how the features were learned; Learned says that they were, and are not those that
+	// residual chooses.
+	Learning *adaptive.Report `json:"learning,omitempty"`
+	Learned  bool             `json:"learned,omitempty"`
+	// Importance has the columns by their share in the squared gradient of the model that features were learned by.
+	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
 }
 
 // FeatureSet names the set that was published.

@@ -35,7 +35,9 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius,
 		LargeSampleRadius: lineage.LargeSampleRadius, AboveNoise: lineage.AboveNoise,
 	}
-	if lineage.Criterion == scoring.Residual {
+	r.result.Exploration.Learning, r.result.Exploration.Learned = lineage.Learning, lineage.Learned()
+	r.result.Exploration.Importance = set.Importance()
+	if lineage.Criterion.NeedsRows() && !lineage.Learned() {
 		r.result.Exploration.ByResidual = &lineage.ByResidual
 	}
 	r.result.FeatureSet = FeatureSet{ID: set.ID()}

@@ -2,10 +2,10 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
@@ -46,11 +46,12 @@ func (r *run) monitor(ctx context.Context) {
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		now, totals := r.runtime.State.Snapshot(), r.runtime.Meter.Totals()
+		choosing := r.runtime.Meter.Activity().Choosing
 		switch {
 		case now.Spec == nil:
 			r.progress("calibrating", 0, 0)
-		case now.CurrentSet() == nil && r.runtime.Meter.Activity().Round > 0:
-			r.progress(fmt.Sprintf("choosing features, round %d of at most %d", r.runtime.Meter.Activity().Round, now.Spec.Rounds), 0, 0)
+		case now.CurrentSet() == nil && choosing.Round > 0:
+			r.progress(cli.Choosing(choosing.Round, choosing.Rounds, choosing.Point), 0, 0)
 		case now.CurrentSet() == nil:
 			r.progress("scoring candidates", totals.Scoring.Rows, r.sent.rows)
 		case totals.Featurize.Messages < r.sent.messages:

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
@@ -318,6 +319,37 @@ func load(t *testing.T, s *site) {
 		stop()
 		<-done
 	})
+}
+
+// Learned features have a curve of losses and the columns by importance.
+func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Stages.Exploration.Criterion = scoring.Adaptive }})
+	b.device(1440, 900, false, "light")
+	b.run(chromedp.Navigate(s.url + "/"))
+	b.await("live", "document.getElementById('live').textContent === 'live'")
+	if !eval[bool](b, "document.getElementById('learning').hidden") {
+		t.Error("learning is shown where nothing is learned")
+	}
+	s.produce(8000)
+	b.await("a winner", "document.getElementById('learning-best').textContent.endsWith(' won')")
+	b.await("columns", "document.querySelectorAll('#importance li').length > 1")
+	b.await("the curve", "document.querySelectorAll('#learning-chart canvas').length === 1 && document.getElementById('learning-chart').offsetHeight > 100")
+	if note := eval[string](b, "document.getElementById('learning-note').textContent"); !strings.Contains(note, "judged on") || !strings.Contains(note, "not an estimate") {
+		t.Errorf("the note says %q", note)
+	}
+	if note := eval[string](b, "document.getElementById('spectrum-note').textContent"); strings.Contains(note, "noise") {
+		t.Errorf("of learned features the page says %q", note)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		b.device(1440, 900, false, scheme)
+		b.fits("desktop")
+		b.picture("learned-desktop-" + scheme)
+		b.device(375, 812, true, scheme)
+		b.fits("phone")
+		b.picture("learned-phone-" + scheme)
+	}
+	b.clean("learned features")
 }
 
 func TestPageWithoutABroker(t *testing.T) {

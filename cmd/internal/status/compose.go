@@ -199,6 +199,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		out.Spectrum = c.spectrum
 	}
 	set := s.State.CurrentSet()
+	out.Learning = learningOf(s.State, set)
 	if set != nil && out.Status != string(wire.StatusRunning) && out.Spectrum == nil {
 		out.Spectrum = publishedSpectrum(set)
 	}

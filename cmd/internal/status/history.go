@@ -62,9 +62,14 @@ func describeSet(set state.Set) FeatureSet {
 	if !set.Set.Candidates.Map.Bounded() {
 		radius = l.LargeSampleRadius
 	}
-	return FeatureSet{
+	shown := FeatureSet{
 		ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Published: set.Time, Features: set.Set.Set.Features.Len(),
 		Candidates: l.Candidates, Rows: l.Rows, Criterion: l.Criterion.String(), AboveNoise: l.AboveNoise, ByResidual: l.ByResidual,
-		Radius: radius,
+		Radius: radius, Learned: l.Learned(),
 	}
+	if l.Learning != nil {
+		best := l.Learning.Best()
+		shown.Best, shown.HeldOutRows = &best, l.Learning.HeldOutRows
+	}
+	return shown
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -72,6 +73,7 @@ func siteConfig(broker string) *config.Config {
 	c.Stages.Topics.Partitions = 2
 	c.Stages.Events.Label = []string{demo.SyntheticLabel}
 	e := &c.Stages.Exploration
+	e.Criterion = scoring.Residual
 	e.Features, e.Candidates, e.SampleRate, e.SampleRows, e.CalibrationRows = 24, 480, 1, 4000, 400
 	c.Stages.Subsample.CheckpointInterval, c.Stages.Featurize.CommitInterval = 200*time.Millisecond, 200*time.Millisecond
 	c.Stages.Train.Interval = time.Second

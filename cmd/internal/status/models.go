@@ -68,6 +68,9 @@ func describeModel(m *wire.Model) Model {
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, TrainedAt: m.TrainedAt, Rows: m.TrainRows,
 		HeldOut: m.HeldOutRows, Loss: m.Model.Loss, Promoted: m.Promoted(),
 	}
+	if m.Metrics.Seen != nil {
+		shown.SeenShare = m.Metrics.Seen.Share
+	}
 	if m.Judgement != nil {
 		shown.Verdict = string(m.Judgement.Verdict)
 	}

@@ -3,8 +3,10 @@ package status
 import (
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Snapshot is what the page shows, in the sections that are sent as they change. Times are those of the server; rates are
@@ -137,6 +139,22 @@ type Exploration struct {
 	Fault       string    `json:"fault,omitempty"`
 	Requests    []Request `json:"requests"` // not answered yet
 	Spectrum    *Spectrum `json:"spectrum"`
+	// Learning is how features are being learned, or how those of the set in use were; nil under other criteria.
+	Learning *Learning `json:"learning,omitempty"`
+}
+
+// Learning is what was measured on held-out rows on the way to a feature set.
+type Learning struct {
+	Exploration string           `json:"exploration"`
+	Points      []adaptive.Point `json:"points"`           // in the order in which they were measured
+	Winner      *int             `json:"winner,omitempty"` // the number of the one that became the set; nil while features are learned
+	Rows        int64            `json:"rows,omitempty"`   // learned from
+	HeldOutRows int64            `json:"held_out_rows,omitempty"`
+	// Columns are the most important ones by falling share in the squared gradient of the model; OtherShare is that of the OtherColumns
+	// that are not among them.
+	Columns      []wire.ColumnImportance `json:"columns,omitempty"`
+	OtherColumns int                     `json:"other_columns,omitempty"`
+	OtherShare   float64                 `json:"other_share,omitempty"`
 }
 
 // Request is one that waits for the planner.
@@ -149,8 +167,8 @@ type Request struct {
 // Spectrum is the scores of candidates by rank: of some ranks, enough to draw.
 type Spectrum struct {
 	Exploration string `json:"exploration"`
-	// Unit says what Value is: correlation (with the outputs) or norm (√energy) of the sums, or criterion: the values of a
-	// published set, whose checkpoints are gone.
+	// Unit says what Value is: correlation (with the outputs) or norm (√energy) of the sums; or criterion, the values of a
+	// published set, whose checkpoints are gone, and contribution, those of learned features, of which the noise says nothing.
 	Unit       string    `json:"unit"`
 	Rows       int64     `json:"rows"`
 	Candidates int       `json:"candidates"` // M0, or M of a published set
@@ -189,9 +207,13 @@ type FeatureSet struct {
 	AboveNoise  int       `json:"above_noise"`
 	ByResidual  int       `json:"by_residual"`
 	Radius      float64   `json:"radius"`
-	Churn       *float64  `json:"churn"` // share of features that the set before has not; nil = there is none before
-	Models      int       `json:"models"`
-	Model       *Model    `json:"model"` // on it: the one in use, else the newest that was promoted; nil = none is known
+	// Learned says that noise and radius say nothing about the features, Best what was measured of them on HeldOutRows.
+	Learned     bool            `json:"learned,omitempty"`
+	Best        *adaptive.Point `json:"best,omitempty"`
+	HeldOutRows int64           `json:"held_out_rows,omitempty"`
+	Churn       *float64        `json:"churn"` // share of features that the set before has not; nil = there is none before
+	Models      int             `json:"models"`
+	Model       *Model          `json:"model"` // on it: the one in use, else the newest that was promoted; nil = none is known
 }
 
 // Model is one on its topic.
@@ -205,7 +227,9 @@ type Model struct {
 	Verdict    string    `json:"verdict,omitempty"` // how it stood against the model that was current then
 	Rows       int64     `json:"rows"`
 	HeldOut    int64     `json:"held_out_rows"`
-	Loss       string    `json:"loss"`
+	// SeenShare is the share of the held-out rows, about, that frequencies of the feature set were learned from.
+	SeenShare float64 `json:"seen_share,omitempty"`
+	Loss      string  `json:"loss"`
 	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is that of the best constant.
 	Measure  string   `json:"measure"`
 	Error    *float64 `json:"error"`

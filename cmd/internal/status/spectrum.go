@@ -16,6 +16,8 @@ const (
 	unitCorrelation = "correlation"
 	unitNorm        = "norm"
 	unitCriterion   = "criterion"
+	// unitContribution is what a learned feature contributes to the model that it was learned with.
+	unitContribution = "contribution"
 )
 
 // spectrumRanks is how many ranks are sent, about.
@@ -104,7 +106,7 @@ func someRanks(n, with int) []int {
 func publishedSpectrum(set *state.Set) *Spectrum {
 	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
 	out := &Spectrum{
-		Exploration: lineage.Exploration, Unit: unitCriterion, Rows: lineage.Rows, Candidates: m, Every: 1,
+		Exploration: lineage.Exploration, Unit: spectrumUnit(&lineage), Rows: lineage.Rows, Candidates: m, Every: 1,
 		CutoffRank: m, Cutoff: lineage.Cutoff, Above: lineage.AboveNoise, Partitions: len(lineage.Partitions), At: set.Time,
 	}
 	radius := 0.0

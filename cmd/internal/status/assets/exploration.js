@@ -24,7 +24,7 @@ export function drawExploration({ exploration: e, process }) {
   say(nodes.reason, e.reason ? `${why[e.status] ?? 'why'}: ${e.reason}` : '');
   nodes.reason.classList.toggle('bad', e.status === 'abandoned');
   if (described) {
-    say(nodes.what, `${e.criterion} criterion, ${e.map} map · keeps ${full(e.features)} of ${full(e.candidates)} candidates` +
+    say(nodes.what, `${e.criterion} criterion, ${e.map} map · ${e.criterion === 'adaptive' ? `learns ${full(e.features)} features from pools of ${full(e.candidates)} candidates` : `keeps ${full(e.features)} of ${full(e.candidates)} candidates`}` +
       ` in ${plural(e.dim, 'dimension')} · bandwidth ${digits(e.sigma)}`);
     say(nodes.ranges, `${parts[e.from] ?? e.from}: ${plural(e.labelled_rows, 'labelled row')} of ${plural(e.partitions, 'partition')}` +
       ` · sample rate ${digits(e.sample_rate)}, about ${plural(e.sample_rows, 'row')}`);
@@ -62,7 +62,9 @@ function drawProgress(e, process) {
   say(nodes.rows, `${full(e.scored_rows)} of about ${full(e.sample_rows)} rows scored, ${full(e.closed)} of ${plural(e.partitions, 'partition')} done`);
   say(nodes.since, `planned ${ago(e.planned_at, process.time)}`);
   nodes.round.hidden = !e.round;
-  say(nodes.round, e.round ? `Features are chosen from the sample: round ${e.round} of at most ${e.rounds}.` : '');
+  const last = e.learning?.winner === undefined ? e.learning?.points.at(-1) : null;
+  say(nodes.round, !e.round ? '' : last?.kind === 'step' ? `Frequencies are moved: step ${last.step}.`
+    : `Features are chosen from the sample: round ${e.round} of at most ${e.rounds}.`);
 }
 
 function build() {
@@ -86,6 +88,7 @@ let shown = null; // what the chart was drawn from
 const units = {
   correlation: { title: 'Correlation with the label, by rank', axis: 'correlation', value: 'correlation' },
   norm: { title: 'Norm of the score, √energy, by rank', axis: '‖Ŝ‖', value: '‖Ŝ‖' },
+  contribution: { title: 'Contribution of the features to the model they were learned with', axis: 'mean square', value: 'mean square' },
   criterion: { title: 'Criterion of the features that were kept, in the order of choice', axis: 'criterion', value: 'criterion' },
 };
 
@@ -110,6 +113,7 @@ let drawnFrom = null;
 function note(s, e) {
   const rows = plural(s.rows, 'row');
   const thinned = s.every > 1 ? ` One in ${s.every} candidates is looked at.` : '';
+  if (s.unit === 'contribution') return `From the published set: ${full(s.candidates)} features learned from ${rows}. What they are judged by is the loss on held-out rows, below.`;
   if (s.unit === 'criterion') return `From the published set: ${rows} scored, ${full(s.above)} of ${full(s.candidates)} features above the level of noise.`;
   const kept = s.unit === 'norm' || e.criterion === 'correlation' ? `The best ${full(s.cutoff_rank)} are kept` : `The best ${full(s.cutoff_rank)} are the pool of the first round`;
   const confidence = s.unit === 'norm'

@@ -47,7 +47,7 @@ function update(node, s, process) {
     {}, { text: ago(s.published, process.time), title: moment(s.published) },
     { text: full(s.rows), class: 'number' },
     { text: `${full(s.features)} of ${full(s.candidates)}`, class: 'number' },
-    { text: full(s.above_noise), class: 'number', title: `features that stand out from chance; radius ${s.radius.toPrecision(3)}` },
+    { text: s.learned ? '–' : full(s.above_noise), class: 'number', title: judged(s) },
     {},
     m && m.error !== null
       ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; the best constant has ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
@@ -57,6 +57,13 @@ function update(node, s, process) {
   meter(node.churn, s.churn ?? 0);
   say(node.churnText, s.churn === null ? 'first' : share(s.churn));
   node.cells[5].title = s.churn === null ? 'no set before it is on the topic' : 'share of its features that the set before has not';
+}
+
+/** judged says what tells features from chance. */
+function judged(s) {
+  const heldOut = s.best ? `held-out loss ${percent(100 * s.best.held_out_loss)} ± ${percent(100 * s.best.standard_error)} of the variance, judged on ${full(s.held_out_rows)} held-out rows` : '';
+  if (s.learned) return `learned features: ${heldOut}`;
+  return `features that stand out from chance; radius ${s.radius.toPrecision(3)}` + (heldOut ? `; ${heldOut}` : '');
 }
 
 let chart = null;
@@ -71,7 +78,8 @@ function drawModels(history) {
   if (chart.key !== key) chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : 'There is no model yet.');
   chart.key = key;
   const used = models.find((m) => m.current) ?? models.at(-1);
-  say(byId('models-note'), used ? `${used.measure}, on held-out rows. The model in use was fitted on ${plural(used.rows, 'row')} and measured on ${full(used.held_out_rows)}.` : '');
+  say(byId('models-note'), used ? `${used.measure}, on held-out rows. The model in use was fitted on ${plural(used.rows, 'row')} and measured on ${full(used.held_out_rows)}.` +
+    (used.seen_share ? ` About ${percent(100 * used.seen_share)} of these were seen by the exploration: the error may be too low.` : '') : '');
 }
 
 function options() {

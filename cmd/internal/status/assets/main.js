@@ -5,6 +5,7 @@ import { drawHeader } from './header.js';
 import { drawFlow } from './flow.js';
 import { drawPartitions } from './partitions.js';
 import { drawExploration, drawSpectrum } from './exploration.js';
+import { drawLearning } from './learning.js';
 import { drawSeries } from './series.js';
 import { drawHistory } from './history.js';
 import { drawLetters } from './letters.js';
@@ -17,7 +18,7 @@ const state = { connection: 'connecting' };
 const parts = {
   process: [drawHeader, drawFlow, drawExploration, drawHistory, drawLetters, drawStart],
   flow: [drawFlow, drawPartitions],
-  exploration: [drawExploration, drawSpectrum, drawFlow, drawStart],
+  exploration: [drawExploration, drawSpectrum, drawLearning, drawFlow, drawStart],
   history: [drawHistory, drawFlow],
   letters: [drawLetters],
   series: [drawSeries],

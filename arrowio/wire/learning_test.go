@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"math"
+	"testing"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// adaptiveSpec asks for learned features.
+func adaptiveSpec() *Spec {
+	s := exampleSpec()
+	s.Criterion, s.Rounds, s.RefineSteps = scoring.Adaptive, 3, 40
+	s.Candidates = adaptive.FirstRound(s.Candidates)
+	return s
+}
+
+// heldOutCheckpoint is one of that spec: some of its rows are in the sample alone.
+func heldOutCheckpoint() *Checkpoint {
+	c := exampleCheckpoint()
+	c.SpecHash, c.Counts.HeldOut = adaptiveSpec().Hash(), 18
+	c.Sums.Rows = c.Counts.Scored - c.Counts.HeldOut
+	return c
+}
+
+// learnedPoints are the sets of features on the way to [learnedFeatureSet].
+func learnedPoints() []adaptive.Point {
+	return []adaptive.Point{
+		{Kind: adaptive.ByResidual, Loss: 0.4, StdErr: 0.02}, {Kind: adaptive.ByRound, Loss: 0.3, StdErr: 0.015},
+		{Kind: adaptive.ByRound, Round: 1, Loss: 0.125, StdErr: 0.01}, {Kind: adaptive.ByStep, Round: 1, Step: 4, Loss: 0.0625, StdErr: 0.005},
+	}
+}
+
+// learnedFeatureSet has features that were moved; two rounds drew a candidate of the same number.
+func learnedFeatureSet() *FeatureSet {
+	f := exampleFeatureSet()
+	f.Set.Candidates, f.Candidates = nil, adaptiveSpec().Candidates
+	f.Set.Index, f.Set.Round = []int32{3, 15, 3, 8}, []int32{2, 2, 1, 2}
+	l := &f.Lineage
+	l.Criterion, l.Rounds, l.RefineSteps = scoring.Adaptive, 3, 40
+	l.Counts.HeldOut, l.Radius, l.AboveNoise = 80, 0, 0
+	l.Learning = &adaptive.Report{
+		Points: learnedPoints(), Winner: 3, Rows: 320, HeldOutRows: 80, Importance: []float64{0.25, 0, 0.125, 0.25, 0.0625, 0.3125, 0},
+	}
+	return f
+}
+
+func learnedProgress() *Progress {
+	p := exampleProgress()
+	p.Rounds, p.Points = adaptive.Rounds, learnedPoints()[:3]
+	return p
+}
+
+// unseenModel is one whose held-out rows come from other events than its features were learned from.
+func unseenModel() *Model {
+	m := exampleModel()
+	m.FeatureSetID, m.NotHeldOut = learnedFeatureSet().ID(), []Span{{Partition: 0, StartOffset: 5, NextOffset: 99}}
+	return m
+}
+
+// seenModel is one that had too few such rows.
+func seenModel() *Model {
+	m := exampleModel()
+	m.FeatureSetID, m.Metrics.Seen = learnedFeatureSet().ID(), &SeenRows{InRanges: 60, Share: 0.06}
+	return m
+}
+
+func TestLearnedMessagesRoundTrip(t *testing.T) {
+	spec := adaptiveSpec()
+	spec.FormatVersion, spec.PlannedAt = SpecVersion, noon.UTC()
+	diff(t, spec, must(DecodeSpec(newDecoder(), must(EncodeSpec(adaptiveSpec())))))
+	checkpoint := must(DecodeCheckpoint(newDecoder(), must(EncodeCheckpoint(heldOutCheckpoint()))))
+	diff(t, heldOutCheckpoint().Counts, checkpoint.Counts)
+	if err := checkpoint.CheckAgainst(adaptiveSpec(), "fma1"); err != nil {
+		t.Error(err)
+	}
+	set := learnedFeatureSet()
+	set.Lineage.SelectedAt = noon.UTC()
+	diff(t, set, must(DecodeFeatureSet(newDecoder(), must(EncodeFeatureSet(learnedFeatureSet())))))
+	progress := learnedProgress()
+	progress.Time = noon.UTC()
+	diff(t, progress, must(DecodeProgress(newDecoder(), must(EncodeProgress(learnedProgress())))))
+	for _, example := range []func() *Model{unseenModel, seenModel} {
+		model, want := must(DecodeModel(newDecoder(), must(EncodeModel(example())))), example()
+		diff(t, want.NotHeldOut, model.NotHeldOut)
+		diff(t, want.Metrics.Seen, model.Metrics.Seen)
+	}
+}
+
+func TestSpecOfAnotherRefinementIsAnother(t *testing.T) {
+	base := adaptiveSpec().Hash()
+	for name, change := range map[string]func(*Spec){
+		"steps":  func(s *Spec) { s.RefineSteps = 0 },
+		"orders": func(s *Spec) { s.Candidates.Orders = nil },
+		"rounds": func(s *Spec) { s.Rounds = 4 },
+	} {
+		s := adaptiveSpec()
+		if change(s); s.Hash() == base {
+			t.Errorf("%s are not hashed", name)
+		}
+	}
+}
+
+func TestCriteriaHaveWhatBelongsToThem(t *testing.T) {
+	for name, change := range map[string]func(*Spec){
+		"adaptive without rounds": func(s *Spec) { s.Rounds = 0 },
+		"steps below zero":        func(s *Spec) { s.RefineSteps = -1 },
+		"steps of residual":       func(s *Spec) { s.Criterion = scoring.Residual },
+		"another map":             func(s *Spec) { s.Candidates.Map = scoring.MapArcCosine1 },
+		"another sampler":         func(s *Spec) { s.Candidates.Orders, s.Candidates.Sampler = nil, scoring.Orthogonal },
+	} {
+		s := adaptiveSpec()
+		if change(s); s.Validate() == nil {
+			t.Errorf("%s is valid", name)
+		}
+	}
+}
+
+func TestHeldOutRowsAreNotInTheSums(t *testing.T) {
+	for name, change := range map[string]func(*Checkpoint){
+		"sums of all rows":        func(c *Checkpoint) { c.Sums.Rows = c.Counts.Scored },
+		"more held out than rows": func(c *Checkpoint) { c.Counts.HeldOut = c.Counts.Scored + 1 },
+	} {
+		c := heldOutCheckpoint()
+		if change(c); c.Validate() == nil {
+			t.Errorf("%s: valid", name)
+		}
+	}
+	c := heldOutCheckpoint()
+	c.SpecHash = exampleSpec().Hash()
+	wantError(t, c.CheckAgainst(exampleSpec(), "fma1"), ErrSpecMismatch) // its criterion holds none out
+}
+
+func TestLearnedSetsAreChecked(t *testing.T) {
+	for name, change := range map[string]func(*FeatureSet){
+		"a candidate twice in a round": func(f *FeatureSet) { f.Set.Index[1] = 3 },
+		"a candidate beyond the pool":  func(f *FeatureSet) { f.Set.Index[1] = 16 },
+		"no winner":                    func(f *FeatureSet) { f.Lineage.Learning.Winner = 4 },
+		"a winner below zero":          func(f *FeatureSet) { f.Lineage.Learning.Winner = -1 },
+		"no points":                    func(f *FeatureSet) { f.Lineage.Learning.Points = nil },
+		"another kind":                 func(f *FeatureSet) { f.Lineage.Learning.Points[0].Kind = "luck" },
+		"an infinite loss":             func(f *FeatureSet) { f.Lineage.Learning.Points[0].Loss = math.Inf(1) },
+		"importance of other columns":  func(f *FeatureSet) { f.Lineage.Learning.Importance = []float64{1} },
+		"importance that is no number": func(f *FeatureSet) { f.Lineage.Learning.Importance[0] = math.NaN() },
+		"rows below zero":              func(f *FeatureSet) { f.Lineage.Learning.HeldOutRows = -1 },
+	} {
+		f := learnedFeatureSet()
+		if change(f); f.Validate() == nil {
+			t.Errorf("%s: valid", name)
+		}
+	}
+	// What residual chose has one pool, also where adaptive fell back to it.
+	f := learnedFeatureSet()
+	f.Lineage.Learning.Winner = 0
+	if f.Lineage.Learned() || f.Validate() == nil {
+		t.Error("a fallback with a candidate twice is valid")
+	}
+}
+
+// What the encoder made of a column counts for that column.
+func TestImportanceIsOfColumns(t *testing.T) {
+	want := []ColumnImportance{{"city", 0.4375}, {"pixels", 0.3125}, {"age", 0.25}, {"vip", 0}}
+	diff(t, want, learnedFeatureSet().Importance())
+	if have := exampleFeatureSet().Importance(); have != nil {
+		t.Errorf("importance %v of a set that was not learned", have)
+	}
+}
+
+func TestModelSaysWhatItHeldOut(t *testing.T) {
+	m := unseenModel()
+	m.HeldOutFraction = 1
+	for id, want := range map[training.RowID]bool{
+		{Partition: 0, Offset: 4}: true, {Partition: 0, Offset: 5}: false, {Partition: 0, Offset: 98}: false,
+		{Partition: 0, Offset: 99}: true, {Partition: 1, Offset: 50}: true,
+	} {
+		if m.HeldOut(id) != want {
+			t.Errorf("%+v held out: %v", id, !want)
+		}
+	}
+	m.NotHeldOut[0].NextOffset = 4
+	if m.Validate() == nil {
+		t.Error("a span that ends before it begins is valid")
+	}
+}

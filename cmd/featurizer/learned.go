@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
+)
+
+const (
+	// columnsShown is how many columns are listed by importance.
+	columnsShown = 20
+	// barWidth is the length of the longest bar in characters.
+	barWidth = 30
+)
+
+// pointName says what features a point is about.
+func pointName(p adaptive.Point) string {
+	switch p.Kind {
+	case adaptive.ByResidual:
+		return "as residual chooses"
+	case adaptive.ByRound:
+		return fmt.Sprintf("round %d", p.Round)
+	case adaptive.ByStep:
+		return fmt.Sprintf("step %d", p.Step)
+	}
+	return string(p.Kind) // a set in hand has none other
+}
+
+// addLearning says what features became the set, and by what they were judged. What is drawn is judged by the noise level too,
+// learned features are not.
+func addLearning(t cli.Facts, l *adaptive.Report) {
+	if l == nil {
+		return
+	}
+	best := l.Best()
+	t.Add("learned from", "%d rows, judged on %d held-out rows", l.Rows, l.HeldOutRows)
+	what := pointName(best)
+	if best.Kind == adaptive.ByResidual {
+		what += ": nothing learned was better"
+	}
+	t.Add("  best", "%s", what)
+	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d", 100*best.Loss, 100*best.StdErr, len(l.Points))
+}
+
+// printLearning lists the features on the way with their losses, and the columns by their importance.
+func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImportance) {
+	if l == nil {
+		return
+	}
+	t := cli.NewTable(w, fmt.Sprintf("loss on %d held-out rows, %% of the variance", l.HeldOutRows), "features", "loss", "± standard error", "")
+	for i, p := range l.Points {
+		mark := ""
+		if i == l.Winner {
+			mark = "the set"
+		}
+		t.AppendRow([]any{pointName(p), fmt.Sprintf("%.4g", 100*p.Loss), fmt.Sprintf("%.2g", 100*p.StdErr), mark})
+	}
+	t.Render()
+	fmt.Fprintln(w, "The least of these losses is a minimum and not an estimate of the error on new rows.")
+	printImportance(w, columns)
+}
+
+// printImportance draws the share of each column in the squared gradient of the model.
+func printImportance(w io.Writer, columns []wire.ColumnImportance) {
+	if len(columns) == 0 {
+		return
+	}
+	t := cli.NewTable(w, "importance of columns", "column", "share", "")
+	for _, c := range columns[:min(columnsShown, len(columns))] {
+		t.AppendRow([]any{c.Column, fmt.Sprintf("%.2f %%", 100*c.Share), bar(c.Share / columns[0].Share)})
+	}
+	t.Render()
+	fmt.Fprintln(w, "The share of a column is that in the mean squared gradient of the model that the features were learned by.")
+	if more := len(columns) - columnsShown; more > 0 {
+		rest := 0.0
+		for _, c := range columns[columnsShown:] {
+			rest += c.Share
+		}
+		fmt.Fprintf(w, "and %d more columns with %.2f %% together: --json lists them\n", more, 100*rest)
+	}
+}
+
+// bar draws a share of the longest bar, in eighths of a character.
+func bar(share float64) string {
+	if !(share > 0) {
+		return ""
+	}
+	eighths := int(math.Round(min(share, 1) * 8 * barWidth))
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
+}

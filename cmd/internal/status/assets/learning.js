@@ -1,0 +1,113 @@
+// How features are learned: the loss on held-out rows of each set on the way, and the importance of columns.
+
+import { byId, el, keyed, mark, meter, say } from './dom.js';
+import { digits, full, percent, plural } from './format.js';
+import { Chart, axis, colour, line } from './charts.js';
+
+let chart = null;
+let shown = null; // what was drawn
+let drawn = null;
+
+export function drawLearning({ exploration: e }) {
+  if (!e) return;
+  const l = e.learning ?? null;
+  byId('learning').hidden = l === null;
+  const key = JSON.stringify(l);
+  if (l === null || key === shown) return;
+  shown = key;
+  drawn = l;
+  const done = l.winner !== undefined;
+  const badge = byId('learning-best');
+  say(badge, done ? `${long(l.points[l.winner])} won` : 'learning');
+  mark(badge, `badge ${done ? 'good' : 'live'}`);
+  chart ??= new Chart(byId('learning-chart'), options, '');
+  chart.rebuild();
+  const loss = l.points.map((p) => 100 * p.held_out_loss);
+  const error = l.points.map((p) => 100 * p.standard_error);
+  chart.set([l.points.map((_, i) => i), loss, loss.map((v, i) => Math.max(v - error[i], v / 4)), loss.map((v, i) => v + error[i])]);
+  say(byId('learning-note'), done ? summary(l) : `${plural(l.points.length, 'set')} of features measured so far.`);
+  drawColumns(l);
+}
+
+/** summary says which set won, and what its loss is not. */
+function summary(l) {
+  const best = l.points[l.winner];
+  const loss = `${percent(100 * best.held_out_loss)} ± ${percent(100 * best.standard_error)}`;
+  const fallback = best.kind === 'residual' ? ' Nothing learned was better.' : '';
+  return `${loss}, judged on ${plural(l.held_out_rows, 'held-out row')}; learned from ${full(l.rows)}.${fallback}` +
+    ` The least of ${full(l.points.length)} losses is a minimum, and not an estimate of the error on new rows.`;
+}
+
+const long = (p) => (p.kind === 'residual' ? 'criterion residual' : p.kind === 'step' ? `step ${p.step ?? 0}` : `round ${p.round}`);
+const short = (p) => (p.kind === 'residual' ? 'residual' : p.kind === 'step' ? `s ${p.step ?? 0}` : `r ${p.round}`);
+
+function drawColumns(l) {
+  const columns = l.columns ?? [];
+  const most = columns[0]?.share ?? 1;
+  keyed(byId('importance'), columns, (c) => c.column, make, (node, c) => {
+    say(node.name, c.column);
+    meter(node.bar, most > 0 ? c.share / most : 0);
+    say(node.share, percent(100 * c.share));
+  });
+  say(byId('importance-note'), columns.length === 0 ? 'Known when the set is published.'
+    : 'Share in the squared gradient of the model that the features were learned by.' +
+      (l.other_columns ? ` ${plural(l.other_columns, 'other column')} together: ${percent(100 * l.other_share)}.` : ''));
+}
+
+function make() {
+  const node = el('li');
+  node.name = el('span', { class: 'name' });
+  node.bar = el('div', { class: 'bar' });
+  node.share = el('span', { class: 'share' });
+  node.append(node.name, node.bar, node.share);
+  return node;
+}
+
+function options() {
+  const points = drawn?.points ?? [];
+  const losses = points.map((p) => 100 * p.held_out_loss).filter((v) => v > 0);
+  const low = Math.min(...losses);
+  const high = Math.max(...losses);
+  const steep = losses.length > 1 && high > 10 * low; // a line at the bottom would tell nothing
+  const value = (_, v) => (v === null || v === undefined ? '' : percent(v));
+  return {
+    cursor: { drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, range: () => [-0.3, Math.max(points.length - 0.7, 1)] },
+      y: steep ? { distr: 3, range: () => [low / 1.5, high * 1.5] } : { range: (_, from, to) => [0, Math.max(to ?? 0, 1e-9) * 1.1] },
+    },
+    axes: [
+      axis({ size: 28, space: 52, incrs: [1, 2, 5, 10, 20, 50, 100], values: (_, splits) => splits.map((i) => (points[i] ? short(points[i]) : '')) }),
+      axis({ label: '%', size: 52, values: (_, splits) => splits.map((v) => (v === null ? '' : digits(v, 2))) }),
+    ],
+    series: [
+      { label: '', value: (_, i) => (points[i] ? long(points[i]) : '') },
+      line('loss', 'series-1', { value, points: { show: true, size: 6, fill: colour('series-1') } }),
+      line('− standard error', 'series-1', { width: 0, value }),
+      line('+ standard error', 'series-1', { width: 0, value }),
+    ],
+    bands: [{ series: [3, 2], fill: colour('series-1', 0.16) }],
+    hooks: { draw: [(u) => drawn?.winner !== undefined && markWinner(u)] },
+  };
+}
+
+/** markWinner circles the set that won and names it. */
+function markWinner(u) {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  const best = drawn.points[drawn.winner];
+  const x = u.valToPos(drawn.winner, 'x', true);
+  const y = u.valToPos(100 * best.held_out_loss, 'y', true);
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = colour('good');
+  ctx.lineWidth = 2 * scale;
+  ctx.beginPath();
+  ctx.arc(x, y, 7 * scale, 0, 2 * Math.PI);
+  ctx.stroke();
+  ctx.font = `${12 * scale}px ${getComputedStyle(document.body).fontFamily}`;
+  const text = `${long(best)}: ${percent(100 * best.held_out_loss)}`;
+  const left = x + 8 * scale + ctx.measureText(text).width > bbox.left + bbox.width;
+  ctx.textAlign = left ? 'right' : 'left';
+  ctx.fillText(text, x + (left ? 4 : -4) * scale, y - 13 * scale < bbox.top + 12 * scale ? y + 22 * scale : y - 13 * scale);
+  ctx.restore();
+}

@@ -1,0 +1,38 @@
+package status
+
+import (
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// columnsShown is how many columns are listed by importance.
+const columnsShown = 20
+
+// learningOf is how the running exploration learns features, as far as it has said, else how those of the set in use were learned; nil
+// where they were not.
+func learningOf(now state.Snapshot, set *state.Set) *Learning {
+	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration && len(p.Points) > 0 {
+		return &Learning{Exploration: p.Exploration, Points: p.Points}
+	}
+	if set == nil || set.Set.Lineage.Learning == nil {
+		return nil
+	}
+	report, columns := set.Set.Lineage.Learning, set.Set.Importance()
+	out := &Learning{
+		Exploration: set.Set.Lineage.Exploration, Points: report.Points, Winner: &report.Winner,
+		Rows: report.Rows, HeldOutRows: report.HeldOutRows, Columns: columns[:min(columnsShown, len(columns))],
+	}
+	for _, other := range columns[len(out.Columns):] {
+		out.OtherColumns++
+		out.OtherShare += other.Share
+	}
+	return out
+}
+
+// spectrumUnit is that of the values of a published set.
+func spectrumUnit(l *wire.Lineage) string {
+	if l.Learned() {
+		return unitContribution
+	}
+	return unitCriterion
+}

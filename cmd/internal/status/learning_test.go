@@ -1,0 +1,54 @@
+package status
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// What the running exploration has said comes first, then how the set in use was learned.
+func TestLearning(t *testing.T) {
+	var columns []encoder.Column
+	importance := make([]float64, 24)
+	for i := range importance {
+		columns = append(columns, encoder.Column{Name: string(rune('a' + i)), Kind: encoder.Numeric, Width: 1})
+		importance[i] = float64(i) / 276
+	}
+	points := []adaptive.Point{{Kind: adaptive.ByResidual, Loss: 0.5}, {Kind: adaptive.ByRound, Loss: 0.25}, {Kind: adaptive.ByStep, Step: 4, Loss: 0.3}}
+	learned := &state.Set{Set: &wire.FeatureSet{Encoder: &encoder.Encoder{Columns: columns}}}
+	learned.Set.Lineage.Exploration = "p.1.abc"
+	learned.Set.Lineage.Learning = &adaptive.Report{Points: points, Winner: 1, Rows: 80, HeldOutRows: 20, Importance: importance}
+	running := state.Snapshot{
+		Spec:     &wire.Spec{Exploration: "p.2.abc", Sequence: 2, Status: wire.StatusRunning},
+		Progress: &wire.Progress{Exploration: "p.2.abc", Points: points[:2]},
+	}
+	before := running
+	before.Progress = &wire.Progress{Exploration: "p.1.abc", Points: points}
+
+	if have := learningOf(running, learned); have.Exploration != "p.2.abc" || have.Winner != nil || !slices.Equal(have.Points, points[:2]) {
+		t.Errorf("while features are learned: %+v", have)
+	}
+	for name, now := range map[string]state.Snapshot{"nothing runs": {}, "the running one has said nothing": before} {
+		have := learningOf(now, learned)
+		if have.Exploration != "p.1.abc" || have.Winner == nil || *have.Winner != 1 || have.HeldOutRows != 20 || !slices.Equal(have.Points, points) {
+			t.Errorf("%s: %+v", name, have)
+		}
+		if len(have.Columns) != columnsShown || have.Columns[0].Column != "x" || have.OtherColumns != 4 || have.OtherShare != 6./276 {
+			t.Errorf("%s: columns %v, %d others with %v", name, have.Columns, have.OtherColumns, have.OtherShare)
+		}
+	}
+	if have := learningOf(state.Snapshot{}, &state.Set{Set: &wire.FeatureSet{}}); have != nil {
+		t.Errorf("of a set that was not learned: %+v", have)
+	}
+	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitContribution {
+		t.Errorf("unit %s of learned features", unit)
+	}
+	learned.Set.Lineage.Learning.Winner = 0
+	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitCriterion {
+		t.Errorf("unit %s of what residual chose", unit)
+	}
+}

@@ -1,0 +1,46 @@
+package selection
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+const (
+	// progressPatience is how long a selection waits for the broker to take a report of its progress.
+	progressPatience = time.Second
+	// progressEvery is the time between two reports of steps: each has all points so far.
+	progressEvery = time.Second
+)
+
+// progressReporter publishes how far a selection has come. It is for information: a broker that does not accept it delays nothing
+// for long.
+type progressReporter struct {
+	runner *Runner
+	spec   *wire.Spec
+	rows   int64
+	at     time.Time // of the last report
+}
+
+func (r *progressReporter) report(ctx context.Context, p Progress) {
+	last := p.Last()
+	r.runner.Meter.SetChoosing(meter.Choosing{Round: p.Round, Rounds: p.Rounds, Point: last})
+	now := r.runner.Clock()
+	if last != nil && last.Kind == adaptive.ByStep && now.Sub(r.at) < progressEvery {
+		return
+	}
+	r.at = now
+	ctx, cancel := context.WithTimeout(ctx, progressPatience)
+	defer cancel()
+	err := r.runner.State.PublishProgress(ctx, &wire.Progress{
+		Exploration: r.spec.Exploration, Sequence: r.spec.Sequence, Rows: r.rows, Round: p.Round, Rounds: p.Rounds, Points: p.Points, Time: now,
+	})
+	if err != nil {
+		r.runner.Logger.Debug("progress not published", zap.Error(err))
+	}
+}

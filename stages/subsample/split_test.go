@@ -1,0 +1,67 @@
+package subsample_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/subsample"
+)
+
+// heldOut is the documented rule: the hash that rows are sampled by, divisible by 5.
+func heldOut(seed uint64, partition int32, ordinal int64) bool {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[:8], seed)
+	binary.LittleEndian.PutUint64(b[8:16], uint64(int64(partition)))
+	binary.LittleEndian.PutUint64(b[16:], uint64(ordinal))
+	return xxhash.Sum64(b[:])%5 == 0
+}
+
+// Rows that are held out are samples like all others, counted as scored, and not in the sums; however the rows come in messages,
+// and wherever a checkpoint is continued.
+func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
+	for _, task := range tasks {
+		t.Run(task, func(t *testing.T) {
+			rows := eventsOf(t, task, 900, 17, stagestest.SomeFaults)
+			spec := plan(t, task, rows, func(c *calibrate.Config) { c.Criterion, c.SampleRate = scoring.Adaptive, 0.6 }, fullSpan(0))
+			part, rng := spec.Partitions[0], rand.New(rand.NewPCG(2, 3))
+			whole := start(t, spec, nil)
+			feed(t, whole, stagestest.Cut(t, rows, stagestest.UpTo(rng, 80)), rng)
+			c := whole.Checkpoint(stagestest.Noon)
+			if err := c.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			samples := whole.Samples()
+			sums := scoring.NewAccumulator(subsample.NewBank(spec, 0, 1), scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs()))
+			held := int64(0)
+			for i, ordinal := range samples.Ordinal {
+				if heldOut(spec.SampleSeed, part.Partition, ordinal) {
+					held++
+					continue
+				}
+				one := samples.Slice(i, i+1)
+				sums.Add(one.X, 1, one.Targets)
+			}
+			if c.Counts.HeldOut != held || held < 50 || int64(samples.Rows()) != c.Counts.Scored || !c.Counts.Reconciles() || c.Counts.Rejected == 0 {
+				t.Errorf("%d rows held out, %d samples, counts %+v", held, samples.Rows(), c.Counts)
+			}
+			if !reflect.DeepEqual(c.Sums, sums.Sums()) {
+				t.Errorf("sums of %d rows are not those of the %d rows that are not held out", c.Sums.Rows, sums.Sums().Rows)
+			}
+			halves := stagestest.Cut(t, rows, stagestest.Every(450))
+			first := start(t, spec, nil)
+			stagestest.Must(first.Add(0, halves[:1]))
+			second := start(t, spec, first.Checkpoint(stagestest.Noon))
+			stagestest.Must(second.Add(1, halves[1:]))
+			if again := second.Checkpoint(stagestest.Noon); !reflect.DeepEqual(again.Sums, c.Sums) || again.Counts.HeldOut != held || again.Samples != c.Samples {
+				t.Errorf("continued: %+v, want %+v", again.Counts, c.Counts)
+			}
+		})
+	}
+}

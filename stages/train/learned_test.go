@@ -1,0 +1,173 @@
+package train
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/training"
+)
+
+const (
+	learnedEvents = 40 // events that the frequencies are learned from
+	rowsOfEvent   = 20
+)
+
+// learnedSet is a set whose frequencies were learned from the first events of partition 2, and the messages of features of all.
+func learnedSet(t testing.TB, task string, most int) (*wire.FeatureSet, []pipeline.Record) {
+	t.Helper()
+	rows := stagestest.Events(t, task, 3000, 81, stagestest.Faults{BadFeature: 0.02, NoLabel: 0.05})
+	batches := stagestest.Cut(t, rows, stagestest.Every(rowsOfEvent))
+	c := explored.Exploration()
+	c.Criterion, c.RefineSteps, c.SampleRate = scoring.Adaptive, 8, 0.75
+	set := explored.FeatureSet(t, explored.Events(task), c, batches[:learnedEvents]...)
+	if !set.Lineage.Learned() {
+		t.Fatalf("nothing was learned: %+v", set.Lineage.Learning)
+	}
+	set.Lineage.Partitions[0].Partition = 2
+	return set, featureMessages(t, set, batches, most)
+}
+
+// offsetsBelow are the messages of features of events before an offset.
+func offsetsBelow(t testing.TB, messages []pipeline.Record, offset string) []pipeline.Record {
+	t.Helper()
+	return slices.DeleteFunc(slices.Clone(messages), func(r pipeline.Record) bool {
+		have := stagestest.Header(t, r, "eerf-source-offset")
+		return len(have) > len(offset) || len(have) == len(offset) && have >= offset
+	})
+}
+
+// Rows of events that taught the frequencies are fitted on, whatever their hash, as soon as enough others are held out.
+func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
+	for _, task := range stagestest.Tasks {
+		t.Run(task, func(t *testing.T) {
+			set, messages := learnedSet(t, task, whole)
+			config := trainConfig()
+			config.LambdaGrid = "0.0001,0.001,0.01,0.1"
+			var fit, held []trainingRow
+			for _, r := range trainingRows(t, set, config, messages) {
+				if r.held && r.offset >= learnedEvents {
+					held = append(held, r)
+				} else {
+					fit = append(fit, r)
+				}
+			}
+			model := solve(t, train(t, set, config, messages))
+			if model.HeldOutRows != int64(len(held)) || model.TrainRows != int64(len(fit)+len(held)) || len(held) < enoughUnseen {
+				t.Fatalf("%d rows, %d held out; want %d, %d", model.TrainRows, model.HeldOutRows, len(fit)+len(held), len(held))
+			}
+			if want := []wire.Span{{Partition: 2, NextOffset: learnedEvents}}; !slices.Equal(model.NotHeldOut, want) || model.Metrics.Seen != nil {
+				t.Errorf("not held out %+v, seen %+v", model.NotHeldOut, model.Metrics.Seen)
+			}
+			checkWeights(t, codedModel(set, model.Model), slices.Concat(fit, held), true)
+			checkChoice(t, model, fit, held, true)
+			checkMetrics(t, set.Task, model, fit, held, true)
+		})
+	}
+}
+
+// With few other rows held-out rows come from everywhere, and the model says how many of them were seen, about.
+func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
+	for _, loss := range []string{training.LossSquared, training.LossLogistic} {
+		set, messages := learnedSet(t, stagestest.Binary, whole)
+		config := trainConfig()
+		config.Loss = loss
+		for _, c := range []struct {
+			until string // offset
+			seen  bool
+		}{{"40", true}, {"60", true}, {"150", false}} {
+			some := offsetsBelow(t, messages, c.until)
+			inRanges, heldOut := int64(0), int64(0)
+			for _, r := range trainingRows(t, set, config, some) {
+				switch {
+				case r.held && r.offset < learnedEvents:
+					inRanges++
+				case r.held:
+					heldOut++
+				}
+			}
+			var want *wire.SeenRows
+			if c.seen {
+				want = &wire.SeenRows{InRanges: inRanges, Share: float64(inRanges) / float64(inRanges+heldOut) * 0.75}
+				heldOut += inRanges
+			}
+			model := solve(t, train(t, set, config, some))
+			if !reflect.DeepEqual(model.Metrics.Seen, want) || model.HeldOutRows != heldOut || (len(model.NotHeldOut) == 0) != c.seen {
+				t.Errorf("%s, events below %s: seen %+v of %d, not held out %+v; want %+v of %d",
+					loss, c.until, model.Metrics.Seen, model.HeldOutRows, model.NotHeldOut, want, heldOut)
+			}
+		}
+	}
+}
+
+// Which rows are held out does not depend on how they come.
+func TestLearnedModelsDoNotDependOnMessages(t *testing.T) {
+	want := ""
+	for _, most := range []int{whole, 7} {
+		set, messages := learnedSet(t, stagestest.Classes, most)
+		trainer := train(t, set, trainConfig(), messages[:len(messages)/3])
+		solve(t, trainer) // of a part: with the rows that were seen
+		for _, r := range slices.Concat(messages[:20], messages[len(messages)/3:]) {
+			if err := trainer.Partition(2).Add(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		model := solve(t, trainer)
+		if want == "" {
+			want = model.ID
+		}
+		if model.ID != want || len(model.NotHeldOut) == 0 {
+			t.Errorf("%d rows a message: %s, want %s; not held out %+v", most, model.ID, want, model.NotHeldOut)
+		}
+	}
+}
+
+// A challenger of the other events is compared with an incumbent of all on the rows that neither was fitted on.
+func TestCompareOnRowsThatNeitherWasFittedOn(t *testing.T) {
+	set, messages := learnedSet(t, stagestest.Regression, whole)
+	config := trainConfig()
+	incumbent := solve(t, train(t, set, config, offsetsBelow(t, messages, "50")))
+	trainer := train(t, set, config, messages)
+	challenger := solve(t, trainer)
+	if incumbent.Metrics.Seen == nil || len(challenger.NotHeldOut) == 0 {
+		t.Fatalf("seen %+v, not held out %+v", incumbent.Metrics.Seen, challenger.NotHeldOut)
+	}
+	rows := trainingRows(t, set, config, messages)
+	for name, c := range map[string][2]*wire.Model{"against one of all": {challenger, incumbent}, "against one of the others": {incumbent, challenger}} {
+		var j wire.Judgement
+		if err := trainer.compare(&j, c[0], c[1], trainer.sameSet(c[1]), 0); err != nil || !j.Compared() {
+			t.Fatalf("%s: %+v, %v", name, j, err)
+		}
+		coded := codedModel(set, challenger.Judged)
+		coded.Loss = stagestest.Regression
+		want, n := naiveError(rows, coded, func(i int) bool { return rows[i].held && rows[i].offset >= learnedEvents })
+		have := j.ChallengerError
+		if c[1] == challenger {
+			have = j.IncumbentError
+		}
+		near(t, name, *have, want, 1e-3)
+		if j.Rows != n || n < 100 {
+			t.Errorf("%s: %d rows, want %d", name, j.Rows, n)
+		}
+	}
+}
+
+// What was drawn taught nothing: every row is held out by its hash alone.
+func TestDrawnFeaturesHoldOutByHashAlone(t *testing.T) {
+	events := stagestest.Events(t, stagestest.Regression, 1200, 82, stagestest.Faults{})
+	set := featureSet(t, stagestest.Regression, events)
+	set.Lineage.Partitions[0].Partition = 2
+	trainer := train(t, set, trainConfig(), featureMessages(t, set, []arrow.Record{events}, whole))
+	model := solve(t, trainer)
+	if model.NotHeldOut != nil || model.Metrics.Seen != nil || fmt.Sprint(trainer.learnedFrom) != "[]" || model.HeldOutRows < 200 {
+		t.Errorf("not held out %+v, seen %+v, %d held out", model.NotHeldOut, model.Metrics.Seen, model.HeldOutRows)
+	}
+}
