@@ -17,14 +17,17 @@ PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
 BENCHTIME     ?= 0.3s
 ROUNDS        ?= 6
 PKG           ?= ./...
+RESULTS       ?= bin/results
+METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptive,adaptive-refined
 
 .DEFAULT_GOAL := test
 .PHONY: build test race integration apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
 .PHONY: mutants soak soak-matrix soak-speed
-.PHONY: bench bench-peers bench-growth bench-doc benchstat
+.PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
+.PHONY: results-regression results-classes results-small results-speed results-trees results-doc
 
 help: ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 17
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 21
 
 build: ## build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
@@ -105,11 +108,14 @@ beside = tool benchstat -row .name,/rows,/dim,/features -col /by
 bench-peers: ## numpy and scikit-learn of PYTHON beside the same benchmarks, on one core
 	PEERS='$(PYTHON) scripts/bench_peers.py' $(call rounds,$(beside)) -bench '$(PEERBENCH)' ./scoring
 
+bench-learn: ## learning frequencies in numpy of PYTHON beside the same benchmark, on one core
+	PEERS='$(PYTHON) scripts/learn_peer.py' $(call rounds,tool benchstat -row /part -col /by) -bench '^BenchmarkLearn$$' ./scoring/adaptive
+
 bench-growth: ## how times grow with each number, with pictures in docs/pictures
 	$(call rounds,run ./benchtable -only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
 
-bench-doc: ## the tables of docs/performance.md, from what the three above wrote to bin/
-	@set -e; for part in benchmarks:bench peers:bench-peers costs:bench-growth; do \
+bench-doc: ## the tables of docs/performance.md, from what the four above wrote to bin/
+	@set -e; for part in benchmarks:bench peers:bench-peers peers:bench-learn costs:bench-growth; do \
 		file=$(CURDIR)/bin/$${part#*:}.txt; \
 		if [ -e "$$file" ]; then \
 			$(GO) run -C internal/tools ./benchtable -only $${part%:*} -into $(CURDIR)/docs/performance.md "$$file"; \
@@ -118,6 +124,43 @@ bench-doc: ## the tables of docs/performance.md, from what the three above wrote
 
 benchstat: ## compares the files OLD and NEW of two runs
 	cd internal/tools && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))
+
+# The tables of learned frequencies in docs/results.md. They need the data sets (EERF_DATA) and go to RESULTS, a folder for each set.
+splits   = airfoil concrete parkinsons sml skillcraft pumadyn32nm keggdirected
+measured = $(GO) run ./cmd/trainer compare --repeats 5 --methods $(METHODS) --sample 1
+
+results-regression: ## learned frequencies beside other methods: regression (half an hour on one core)
+	@set -e; for set in $(splits); do $(measured) --dataset $$set --features 200 --out $(RESULTS)/$$set; done
+	$(measured) --dataset news-log --sample-rows 10000 --features 200 --candidates 4000 --standardize numeric --clip 5 --out $(RESULTS)/news-log
+
+results-classes: ## the same for classes (an hour on one core)
+	@set -e; for set in a9a adult letter; do \
+		$(measured) --dataset $$set --sample-rows 10000 --features 100 --candidates 2000 --out $(RESULTS)/$$set; done
+	$(measured) --dataset har --sample-rows 10000 --features 200 --candidates 4000 --out $(RESULTS)/har
+	$(measured) --dataset mnist --sample-rows 10000 --features 450 --candidates 9000 --standardize none --out $(RESULTS)/mnist
+
+results-small: ## the same with samples of 300 and 1000 rows
+	@set -e; for rows in 300 1000; do for set in $(splits); do \
+		$(measured) --dataset $$set --sample-rows $$rows --features 200 --out $(RESULTS)/small-$$rows/$$set; done; done
+
+results-speed: ## errors against the time of a row, on one core
+	@set -e; for set in parkinsons airfoil; do GOMAXPROCS=1 $(GO) run ./cmd/trainer compare --repeats 5 --dataset $$set \
+		--methods plain,residual,adaptive-refined --features 50,100,200,400 --candidates 8000 --out $(RESULTS)/speed/$$set; done
+
+results-trees: ## boosted trees on the same splits (PYTHON with numpy, scikit-learn, lightgbm)
+	@mkdir -p $(RESULTS)
+	$(PYTHON) scripts/trees.py --out $(RESULTS)/trees.json $(splits) news-log a9a adult letter har
+	$(PYTHON) scripts/trees.py --trees 20,50,100,200,500 --out $(RESULTS)/trees-speed.json parkinsons airfoil
+
+tables = $(GO) run ./cmd/internal/results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into docs/results.md
+files  = $(foreach set,$(1),$(wildcard $(RESULTS)/$(set)/results*.json))
+figure = $(GO) run ./cmd/internal/results -trees $(RESULTS)/trees-speed.json -figure docs/pictures/speed-$(1).svg $(RESULTS)/speed/$(1)/results.json
+
+results-doc: ## the tables and figures of docs/results.md, from what the five above wrote
+	$(tables) -only regression $(call files,$(splits) news-log)
+	$(tables) -only classes $(call files,a9a adult letter har mnist)
+	$(call figure,parkinsons)
+	$(call figure,airfoil)
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

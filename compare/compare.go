@@ -198,7 +198,7 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.Task, facts.Classes, facts.Outputs = r.train.task.String(), split.Train.Classes, r.train.outputs
 	facts.TrainRows, facts.TestRows, facts.Dim = r.train.rows, r.test.rows, r.train.dim
 	facts.SampleRows, facts.Candidates, facts.Sigma = r.pool.sample.rows, r.pool.candidates.Count, r.pool.candidates.Sigma
-	facts.Constant = split.Report.Constant
+	facts.Constant, facts.PublishedSplits = split.Report.Constant, split.Published
 	for _, left := range split.Report.LeftOut {
 		facts.LeftOut = append(facts.LeftOut, left.Column+": "+left.Reason)
 	}
@@ -237,22 +237,11 @@ func (c *comparison) finish() {
 				table.Lines = append(table.Lines, cell.line(references, c.weight))
 			}
 		}
-		table.markBest()
+		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] }, c.weight)
 		c.result.Tables = append(c.result.Tables, table)
 	}
-}
-
-// markBest marks the line of the smallest error that was had without hindsight.
-func (t *Table) markBest() {
-	best := -1
-	for i, l := range t.Lines {
-		method, _ := Lookup(l.Method)
-		if l.Repeats > 0 && !method.Hindsight && (best < 0 || l.Error.Mean < t.Lines[best].Error.Mean) {
-			best = i
-		}
-	}
-	if best >= 0 {
-		t.Lines[best].Best = true
+	for i := range c.result.Tables {
+		c.result.Tables[i].Conclusion = c.result.conclusion(i)
 	}
 }
 

@@ -95,11 +95,12 @@ func same(t *testing.T, r *Result) string {
 	t.Helper()
 	clear(r.Seconds)
 	for i := range r.Runs {
-		r.Runs[i].Preprocess, r.Runs[i].Train, r.Runs[i].Test = 0, 0, 0
+		r.Runs[i].RowMicroseconds = 0
+		r.Runs[i].Preprocess, r.Runs[i].Refine, r.Runs[i].Train, r.Runs[i].Test = 0, 0, 0, 0
 	}
 	for _, table := range r.Tables {
 		for i := range table.Lines {
-			table.Lines[i].Preprocess, table.Lines[i].Train, table.Lines[i].Test = 0, 0, 0
+			table.Lines[i].Preprocess, table.Lines[i].Refine, table.Lines[i].Train, table.Lines[i].Test = 0, 0, 0, 0
 		}
 	}
 	text, err := json.Marshal(r)
@@ -181,6 +182,9 @@ func TestFaultyOptions(t *testing.T) {
 		"--features [8 8]":               func(o *Options) { o.Features = []int{8, 8} },
 		"--features is empty":            func(o *Options) { o.Features = nil },
 		"--candidates 20: expected at":   func(o *Options) { o.Candidates = 20 },
+		"--sample-rows -1":               func(o *Options) { o.SampleRows = -1 },
+		"adaptive: its candidates have":  func(o *Options) { o.Methods, o.Mix = []string{"adaptive"}, []float64{1, 2} },
+		"criterion adaptive is for the":  func(o *Options) { o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1 },
 		"--sample 0":                     func(o *Options) { o.Sample = 0 },
 		"--repeats 0":                    func(o *Options) { o.Repeats = 0 },
 		"--test-fraction 1":              func(o *Options) { o.TestFraction = 1 },
@@ -208,8 +212,10 @@ func TestFaultyOptions(t *testing.T) {
 func TestBandwidthMixLeavesPlainFeaturesAlone(t *testing.T) {
 	o := quick()
 	o.Repeats = 1
-	o.Methods, _ = Fitting(o)
 	source := made{task: scoring.Regression, rows: 600}
+	o.Mix = []float64{0.5, 1, 2}
+	o.Methods, _ = Fitting(o) // all but those with scales of their own
+	o.Mix = nil
 	before := run(t, source, o)
 	o.Mix = []float64{0.5, 1, 2}
 	after := run(t, source, o)

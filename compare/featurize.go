@@ -72,23 +72,23 @@ func (r *repeat) inParts(ctx context.Context, t *transform, add func(part, row i
 	return group.Wait()
 }
 
-// half is 0 for a training row to fit on and 1 for one that λ is chosen on.
-func (r *repeat) half(row int) int {
-	if r.heldOut[row] {
+// half is 0 for a row to fit on and 1 for one that λ is chosen on.
+func half(out bool) int {
+	if out {
 		return 1
 	}
 	return 0
 }
 
-// sumProducts returns the sums of the training rows to fit on, and of those held out.
-func (r *repeat) sumProducts(ctx context.Context, t *transform) (fit, heldOut *training.Sums, err error) {
+// sumProducts returns the sums of the training rows to fit on, and of those held out, which out marks.
+func (r *repeat) sumProducts(ctx context.Context, t *transform, out []bool) (fit, heldOut *training.Sums, err error) {
 	var sums [trainParts][2]*training.Sums
 	outputs := r.train.outputs
 	for i := range sums {
 		sums[i] = [2]*training.Sums{training.NewSums(t.Len(), outputs), training.NewSums(t.Len(), outputs)}
 	}
 	err = r.inParts(ctx, t, func(part, row int, z []float32) {
-		sums[part][r.half(row)].Add(z, 1, r.train.y[row*outputs:(row+1)*outputs])
+		sums[part][half(out[row])].Add(z, 1, r.train.y[row*outputs:(row+1)*outputs])
 	})
 	if err != nil {
 		return nil, nil, err
@@ -100,14 +100,14 @@ func (r *repeat) sumProducts(ctx context.Context, t *transform) (fit, heldOut *t
 	return sums[0][0], sums[0][1], nil
 }
 
-// keepRows returns the training rows to fit on, and those held out, with their classes.
-func (r *repeat) keepRows(ctx context.Context, t *transform) (fit, heldOut *training.Rows, err error) {
+// keepRows returns the training rows to fit on, and those held out, which out marks, with their classes.
+func (r *repeat) keepRows(ctx context.Context, t *transform, out []bool) (fit, heldOut *training.Rows, err error) {
 	var kept [trainParts][2]*training.Rows
 	for i := range kept {
 		kept[i] = [2]*training.Rows{training.NewRows(t.Len(), r.train.classes), training.NewRows(t.Len(), r.train.classes)}
 	}
 	err = r.inParts(ctx, t, func(part, row int, z []float32) {
-		kept[part][r.half(row)].Add(z, r.train.class[row:row+1])
+		kept[part][half(out[row])].Add(z, r.train.class[row:row+1])
 	})
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -23,31 +22,34 @@ type fitted struct {
 }
 
 // fitOnce is fit with its seconds, or the model that was fitted before on the same set, be it again.
-func (r *repeat) fitOnce(ctx context.Context, set *scoring.FeatureSet) (f *fitted, again bool, err error) {
-	if f := r.fits[set]; f != nil {
+func (r *repeat) fitOnce(ctx context.Context, choice Choice) (f *fitted, again bool, err error) {
+	if f := r.fits[choice.Set]; f != nil {
 		return f, true, nil
 	}
 	began := time.Now()
-	if f, err = r.fit(ctx, set); err != nil {
+	if f, err = r.fit(ctx, choice); err != nil {
 		return nil, false, err
 	}
 	f.seconds = time.Since(began).Seconds()
-	r.fits[set] = f
+	r.fits[choice.Set] = f
 	return f, false, nil
 }
 
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. This is the
 // one place that knows the losses.
-func (r *repeat) fit(ctx context.Context, set *scoring.FeatureSet) (*fitted, error) {
-	transform := newTransform(set, r.train.origin)
-	if r.options.Loss == LossLogistic {
-		return r.fitLogistic(ctx, transform)
+func (r *repeat) fit(ctx context.Context, choice Choice) (*fitted, error) {
+	transform, heldOut := newTransform(choice.Set, r.train.origin), choice.HeldOut
+	if heldOut == nil {
+		heldOut = r.heldOut
 	}
-	return r.fitSquared(ctx, transform)
+	if r.options.Loss == LossLogistic {
+		return r.fitLogistic(ctx, transform, heldOut)
+	}
+	return r.fitSquared(ctx, transform, heldOut)
 }
 
-func (r *repeat) fitSquared(ctx context.Context, transform *transform) (*fitted, error) {
-	fit, heldOut, err := r.sumProducts(ctx, transform)
+func (r *repeat) fitSquared(ctx context.Context, transform *transform, out []bool) (*fitted, error) {
+	fit, heldOut, err := r.sumProducts(ctx, transform, out)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +64,8 @@ func (r *repeat) fitSquared(ctx context.Context, transform *transform) (*fitted,
 	return newFitted(found, transform, losses), nil
 }
 
-func (r *repeat) fitLogistic(ctx context.Context, transform *transform) (*fitted, error) {
-	fit, heldOut, err := r.keepRows(ctx, transform)
+func (r *repeat) fitLogistic(ctx context.Context, transform *transform, out []bool) (*fitted, error) {
+	fit, heldOut, err := r.keepRows(ctx, transform, out)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -19,16 +20,38 @@ type measured struct {
 
 // measure predicts the test rows.
 func (r *repeat) measure(ctx context.Context, f *fitted) (*measured, error) {
-	test := r.test
-	predicted := make([]float32, test.rows*test.outputs)
-	err := featurize(ctx, f.transform, test, 0, test.rows, func(at int, z []float32) {
-		n := len(z) / f.transform.Len()
-		f.model.Predict(predicted[at*test.outputs:(at+n)*test.outputs], z, n)
-	})
-	if err != nil {
+	predicted := make([]float32, r.test.rows*r.test.outputs)
+	if err := r.predict(ctx, f, predicted); err != nil {
 		return nil, err
 	}
 	return r.judge(predicted), nil
+}
+
+// predict featurizes the test rows, and predicts them.
+func (r *repeat) predict(ctx context.Context, f *fitted, predicted []float32) error {
+	outputs := r.test.outputs
+	return featurize(ctx, f.transform, r.test, 0, r.test.rows, func(at int, z []float32) {
+		n := len(z) / f.transform.Len()
+		f.model.Predict(predicted[at*outputs:(at+n)*outputs], z, n)
+	})
+}
+
+// timedSeconds is how long predictions of few test rows are made again to be timed.
+const timedSeconds = 0.01
+
+// rowMicroseconds is the time of a test row in the fastest of some passes over them; first is that of the first pass.
+func (r *repeat) rowMicroseconds(ctx context.Context, f *fitted, first float64) (float64, error) {
+	predicted, least := make([]float32, r.test.rows*r.test.outputs), first
+	for spent := first; spent < timedSeconds; {
+		began := time.Now()
+		if err := r.predict(ctx, f, predicted); err != nil {
+			return 0, err
+		}
+		seconds := time.Since(began).Seconds()
+		least = min(least, seconds)
+		spent += seconds
+	}
+	return 1e6 * least / float64(r.test.rows), nil
 }
 
 // judge measures predictions of the test rows.

@@ -18,6 +18,8 @@ type Method struct {
 	Summary string
 	// Pool means that it chooses among the candidates of the shared pool.
 	Pool bool
+	// Learns means that it learns frequencies, in the place of choosing among those that were drawn.
+	Learns bool
 	// AnySize means that its number of features does not depend on M: it is run once a repeat.
 	AnySize bool
 	// Hindsight means that the test rows choose between its feature sets, so that its error is too small.
@@ -36,11 +38,15 @@ type Selected struct {
 	// AboveNoise is how many of the features have scores that stand out from chance (see [scoring.Selection]); nil for
 	// methods without scores.
 	AboveNoise *int
+	// RefineSeconds is what moving features that were chosen took, of the time of preprocessing.
+	RefineSeconds float64
 }
 
 // Choice is a feature set.
 type Choice struct {
 	Set *scoring.FeatureSet
+	// HeldOut marks the training rows that λ is chosen on, where they are not those of the comparison; nil where they are.
+	HeldOut []bool
 	// Note says what a reader of the table should know of it, mostly nothing.
 	Note string
 }
@@ -58,7 +64,8 @@ func References() []string { return []string{Plain, plainTunedMethod.Name, linea
 // registry has the methods in the order of the tables.
 var registry = []*Method{
 	plainMethod, plainTunedMethod, linearMethod, orfMethod, sorfMethod, quasiMethod, sesMethod, leverageMethod, leverageTopMethod,
-	lkrfMethod, lkrfBestMethod, energyMethod, correlationMethod, residualMethod,
+	lkrfMethod, lkrfBestMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod,
+	refinedMethod,
 }
 
 // Methods returns all methods, in the order of the tables.

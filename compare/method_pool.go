@@ -65,6 +65,7 @@ func firstCandidates(c scoring.Candidates, m int) *scoring.FeatureSet {
 // pool is the candidates of a repeat with what methods share of them.
 type pool struct {
 	candidates scoring.Candidates
+	list       []int32 // the numbers of the training rows that are the sample, ascending
 	sample     *rows
 	encoded    []float32 // the sample's rows; nil until they are asked for
 }

@@ -63,10 +63,12 @@ type Options struct {
 	// Sigma is the bandwidth, 0 for the nearest-neighbour rule on training rows.
 	Sigma float64 `json:"sigma"`
 	// Mix are scales of the bandwidth for the candidates of the pool; empty means 1 for all. Methods without a choice among
-	// candidates keep one bandwidth: plain features, their samplers and SES.
+	// candidates keep one bandwidth: plain features, their samplers and SES. The adaptive ones have scales of their own.
 	Mix []float64 `json:"bandwidth_mix,omitempty"`
 	// Sample is N0 as a share of the training rows, in (0, 1].
 	Sample float64 `json:"sample"`
+	// SampleRows bounds N0; 0 does not.
+	SampleRows int `json:"sample_rows,omitempty"`
 	// Repeats is how often everything is done, repeat r with the seed Seed + r.
 	Repeats int    `json:"repeats"`
 	Seed    uint64 `json:"seed"`
@@ -126,6 +128,9 @@ func (o Options) shareFaults() []error {
 	var faults []error
 	if !(o.Sample > 0 && o.Sample <= 1) {
 		faults = append(faults, fmt.Errorf("--sample %v: expected a share of the training rows above 0 and up to 1", o.Sample))
+	}
+	if o.SampleRows < 0 {
+		faults = append(faults, fmt.Errorf("--sample-rows %d: expected a number of rows, or 0 for no bound", o.SampleRows))
 	}
 	if !(o.TestFraction > 0 && o.TestFraction < 1) {
 		faults = append(faults, fmt.Errorf("--test-fraction %v: expected a number between 0 and 1", o.TestFraction))

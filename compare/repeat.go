@@ -49,8 +49,8 @@ func newRepeat(o Options, number int, split *datasets.Split, from origin) (*repe
 	if err != nil {
 		return nil, err
 	}
-	list := firstByHash(r.seed, r.train.rows, sampleSize(r.train.rows, o.Sample))
-	r.pool = &pool{candidates: candidates, sample: r.train.sample(list)}
+	list := firstByHash(r.seed, r.train.rows, o.sampleSize(r.train.rows))
+	r.pool = &pool{candidates: candidates, list: list, sample: r.train.sample(list)}
 	return r, nil
 }
 
@@ -89,7 +89,7 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 		run.Failure = err.Error()
 		return run, nil
 	}
-	run.AboveNoise = selected.AboveNoise
+	run.AboveNoise, run.Refine = selected.AboveNoise, selected.RefineSeconds
 	var best *measured
 	for _, choice := range selected.Choices {
 		errors, err := r.tryChoice(ctx, trial, &run, choice, best)
@@ -105,7 +105,7 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 // tryChoice trains and measures a model on a feature set; the run becomes that of this set if it is better than the best
 // so far. It returns the better of the two.
 func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice Choice, best *measured) (*measured, error) {
-	model, _, err := r.fitOnce(ctx, choice.Set)
+	model, _, err := r.fitOnce(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +122,9 @@ func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, 
 		return best, nil
 	}
 	run.Test = time.Since(began).Seconds()
+	if run.RowMicroseconds, err = r.rowMicroseconds(ctx, model, run.Test); err != nil {
+		return nil, err
+	}
 	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
 	run.Lambda, run.AtEdge, run.Iterations = model.model.Lambda, model.atEdge, model.iterations
 	run.Error = errors.percent

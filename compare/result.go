@@ -46,8 +46,10 @@ type Facts struct {
 	TestRows  int    `json:"test_rows"`
 	// FixedSplit means that the test rows are the same in all repeats.
 	FixedSplit bool `json:"fixed_split"`
-	Dim        int  `json:"dim"`
-	SampleRows int  `json:"sample_rows"`
+	// PublishedSplits is the number of published splits, of which each seed has one; 0 where there is one, or the seed draws it.
+	PublishedSplits int `json:"published_splits,omitempty"`
+	Dim             int `json:"dim"`
+	SampleRows      int `json:"sample_rows"`
 	// Candidates is M0, as it came to be.
 	Candidates int `json:"candidates"`
 	// Sigma is the bandwidth of the first repeat.
@@ -73,9 +75,13 @@ type Measurement struct {
 	Error       float64  `json:"error"`
 	Unexplained *float64 `json:"unexplained_variance,omitempty"`
 	Preprocess  float64  `json:"preprocess_seconds"`
-	Train       float64  `json:"train_seconds"`
-	Test        float64  `json:"test_seconds"`
-	Lambda      float64  `json:"lambda"`
+	// Refine is what moving features that were chosen took, of Preprocess.
+	Refine float64 `json:"refine_seconds,omitempty"`
+	Train  float64 `json:"train_seconds"`
+	Test   float64 `json:"test_seconds"`
+	// RowMicroseconds is the time of a test row, featurized and predicted with all others on one core: the least of some passes.
+	RowMicroseconds float64 `json:"row_microseconds"`
+	Lambda          float64 `json:"lambda"`
 	// AtEdge means that λ is the lowest or highest that was tried.
 	AtEdge bool `json:"lambda_at_edge"`
 	// Iterations are those of the logistic loss, over all λ that were tried.
@@ -99,7 +105,7 @@ func (r *repeat) spectra(methods []*Method) []Spectrum {
 	for _, method := range methods {
 		criterion, err := scoring.ParseCriterion(method.Name)
 		scored := r.shares["sums"]
-		if err != nil || scored == nil {
+		if err != nil || scored == nil || criterion.HoldsOut() {
 			continue
 		}
 		values := scoring.CriterionValues(scored.value.(*scoring.Sums), r.train.task, criterion)

@@ -18,9 +18,12 @@ const (
 	bandwidthTag = 0x7369676d61
 )
 
-// sampleSize returns N0: the share of the rows, rounded, but at least minSample where there are so many.
-func sampleSize(n int, share float64) int {
-	wanted := int(math.Round(share * float64(n)))
+// sampleSize returns N0: the share of n rows, rounded, and at most the bound, but at least minSample where there are so many.
+func (o Options) sampleSize(n int) int {
+	wanted := int(math.Round(o.Sample * float64(n)))
+	if o.SampleRows > 0 {
+		wanted = min(wanted, o.SampleRows)
+	}
 	return min(max(wanted, minSample), n)
 }
 

@@ -14,7 +14,9 @@ type Table struct {
 	M int `json:"m"`
 	// Constant is the mean error of the constant predictor, in percent.
 	Constant float64 `json:"constant_error"`
-	Lines    []Line  `json:"lines"`
+	// Conclusion is what to take from the table, in a sentence.
+	Conclusion string `json:"conclusion,omitempty"`
+	Lines      []Line `json:"lines"`
 }
 
 // Line is a method at one M, over the repeats that were measured.
@@ -33,14 +35,19 @@ type Line struct {
 	Unexplained *Mean `json:"unexplained_variance,omitempty"`
 	// Seconds are means over the repeats.
 	Preprocess float64 `json:"preprocess_seconds"`
-	Train      float64 `json:"train_seconds"`
-	Test       float64 `json:"test_seconds"`
+	// Refine is what moving features that were chosen took, of Preprocess.
+	Refine float64 `json:"refine_seconds,omitempty"`
+	Train  float64 `json:"train_seconds"`
+	Test   float64 `json:"test_seconds"`
 	// AboveNoise are the least and the greatest number of features above the noise; nil for methods without scores.
 	AboveNoise []int `json:"above_noise,omitempty"`
 	// Note is that of the runs where they agree, Failure the first one.
 	Note    string `json:"note,omitempty"`
 	Failure string `json:"failure,omitempty"`
-	Best    bool   `json:"best,omitempty"`
+	// Best means that the error is smaller than that of every other method, by more than noise. Where none is, Tied marks the
+	// smallest error and those within noise of it.
+	Best bool `json:"best,omitempty"`
+	Tied bool `json:"within_noise_of_best,omitempty"`
 }
 
 // cell is a method at one M while repeats come in.
@@ -80,7 +87,7 @@ func (c *cell) errors() map[int]float64 {
 // test rows.
 func (c *cell) line(references map[string]*cell, weight []float64) Line {
 	l := Line{Method: c.runs[0].Method}
-	var errors, unexplained, preprocess, train, test []float64
+	var errors, unexplained, preprocess, refine, train, test []float64
 	for _, run := range c.runs {
 		if run.Failure != "" {
 			l.Failure = cmp.Or(l.Failure, run.Failure)
@@ -89,6 +96,7 @@ func (c *cell) line(references map[string]*cell, weight []float64) Line {
 		l.Features = run.Features
 		errors = append(errors, run.Error)
 		preprocess, train, test = append(preprocess, run.Preprocess), append(train, run.Train), append(test, run.Test)
+		refine = append(refine, run.Refine)
 		l.countNoise(run.AboveNoise)
 		if run.Unexplained != nil {
 			unexplained = append(unexplained, *run.Unexplained)
@@ -99,7 +107,8 @@ func (c *cell) line(references map[string]*cell, weight []float64) Line {
 		return l
 	}
 	l.Error = meanOf(errors)
-	l.Preprocess, l.Train, l.Test = stat.Mean(preprocess, nil), stat.Mean(train, nil), stat.Mean(test, nil)
+	l.Preprocess, l.Refine = stat.Mean(preprocess, nil), stat.Mean(refine, nil)
+	l.Train, l.Test = stat.Mean(train, nil), stat.Mean(test, nil)
 	if len(unexplained) > 0 {
 		mean := meanOf(unexplained)
 		l.Unexplained = &mean

@@ -62,7 +62,7 @@ func (t *Trial) Sums() *scoring.Sums {
 // training rows: what a method tunes itself by. A set that was trained on before in the repeat is not trained on again, but
 // counted.
 func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float64, error) {
-	fitted, again, err := t.repeat.fitOnce(ctx, set)
+	fitted, again, err := t.repeat.fitOnce(ctx, Choice{Set: set})
 	if err != nil {
 		return 0, err
 	}

@@ -1,9 +1,13 @@
 package datasets
 
-import "github.com/eerf-stream/eerf/arrowio/encoder"
+import (
+	"slices"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+)
 
 // sets are all sets, in the order of [Names].
-var sets = []*Set{adult(), a9a(), mnist(), letter(), har(), news("news"), news("news-log"), year()}
+var sets = slices.Concat([]*Set{adult(), a9a(), mnist(), letter(), har(), news("news"), news("news-log"), year()}, regressionSets())
 
 // paper completes settings that are the paper's on every set: the cosine map, all columns standardized, nothing clipped.
 func paper(d Defaults) Defaults {

@@ -52,6 +52,8 @@ type Split struct {
 	Encoder *encoder.Encoder
 	// Report is what the calibrator says of the training rows.
 	Report encoder.Report
+	// Published is the number of published splits that this is one of; 0 where there is one, or the seed draws it.
+	Published int
 	// TrainLeftOut and TestLeftOut count the rows that could not be used.
 	TrainLeftOut, TestLeftOut LeftOut
 }
@@ -66,9 +68,9 @@ type LeftOut struct {
 
 // SplitOptions say how a table is split and encoded.
 type SplitOptions struct {
-	// Seed shuffles the rows of a table without test rows of its own.
+	// Seed shuffles the rows of a table without test rows of its own, or is the number of one of several published splits, from 1 on.
 	Seed uint64
-	// TestFraction is the share of test rows, in (0, 1); tables with test rows of their own ignore it.
+	// TestFraction is the share of test rows, in (0, 1); tables with published test rows ignore it.
 	TestFraction float64
 	// Standardize is the encoder's setting: numeric (also ""), all or none.
 	Standardize string
@@ -76,17 +78,21 @@ type SplitOptions struct {
 	Clip float64
 }
 
-// Defaults are the settings of the paper for a set.
+// Defaults are the settings for a set: the paper's where it used it.
 type Defaults struct {
 	// Features are the numbers M of features at which methods are compared; the last one is the paper's.
 	Features []int
 	// Candidates is M0, Sample is N0 as a fraction of the training rows.
 	Candidates int
 	Sample     float64
+	// SampleRows bounds N0; 0 does not.
+	SampleRows int
 	// Map is the feature map.
 	Map scoring.Map
-	// Fixed says that the set has test rows of its own. Else TestFraction of all rows, chosen by the seed, are.
+	// Fixed says that the set has test rows of its own; Splits is how many splits are published where these are several. Else
+	// TestFraction of all rows, chosen by the seed, are test rows.
 	Fixed        bool
+	Splits       int
 	TestFraction float64
 	// Standardize and Clip are the encoder's settings.
 	Standardize string

@@ -3,7 +3,7 @@
 //
 // [Lookup] finds a set by name: its files, where they are published, their checksums, how its rows are split, and the
 // settings that the paper (Shahrampour, Beirami, Tarokh, "On Data-Dependent Random Features for Improved Generalization
-// in Supervised Learning", AAAI 2018) used on it. [Set.Load] reads the files from a folder, each under its own name or
+// in Supervised Learning", AAAI 2018) used on it, or ours. [Set.Load] reads the files from a folder, each under its own name or
 // gzipped with .gz behind it. [Fetch] puts them there.
 //
 //	set, err := datasets.Lookup("adult")
@@ -22,7 +22,8 @@
 //
 // # The split
 //
-// Where a set is published with test rows, those are its test part ([Defaults].Fixed), and seeds change nothing. Else the
+// Where a set is published with test rows, those are its test part ([Defaults].Fixed), and seeds change nothing. Where it is
+// published with several splits, the seed is the number of one ([Defaults].Splits). Else the
 // rows are shuffled by the seed and the first round(fraction·N) of them are the test part.
 //
 // A Table belongs to one goroutine; a Split is only read.

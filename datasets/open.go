@@ -19,6 +19,8 @@ const (
 	letterLabel = "letter"
 	newsLabel   = "shares"
 	yearLabel   = "year"
+
+	regressionLabel = "y" // of the sets with ten splits, whose columns have no names
 )
 
 var adultColumns = []arrow.Field{
@@ -141,6 +143,24 @@ func logarithm(a arrow.Array) (arrow.Array, error) {
 		b.Append(math.Log(float64(numbers.Value(i))))
 	}
 	return b.NewArray(), nil
+}
+
+// openRegression reads numbers with the label behind them, and the masks of the splits.
+func openRegression(f folder, path string, dim int) (*rowSource, error) {
+	columns := make([]arrow.Field, 0, dim+1)
+	for i := range dim {
+		columns = append(columns, decimal(fmt.Sprintf("x%d", i+1)))
+	}
+	columns = append(columns, decimal(regressionLabel))
+	masks := make([]arrow.Field, publishedSplits)
+	for i := range masks {
+		masks[i] = whole(fmt.Sprintf("split%d", i+1))
+	}
+	return &rowSource{
+		train:   f.delimited(path+".csv", headless(columns), named(columns)),
+		masks:   f.delimited(path+".test_mask.csv", headless(masks), nil),
+		options: encoder.Options{Label: []string{regressionLabel}, Task: encoder.TaskRegression},
+	}, nil
 }
 
 // yearTrainRows is the published split: the songs of an artist are all before it or all behind it.

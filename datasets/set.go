@@ -16,11 +16,11 @@ type Set struct {
 	// Notice is what a user should know before reading results on it; empty mostly.
 	Notice string
 	// TrainRows and TestRows count the rows of each part; for a set without test rows of its own both are those of the
-	// default split.
+	// default split or the first published one.
 	TrainRows, TestRows int
 	// Dim is the number of encoded dimensions, Classes the number of classes; 0 for a regression.
 	Dim, Classes int
-	// Defaults are the paper's settings.
+	// Defaults are the settings of the paper, or ours where it does not use the set.
 	Defaults Defaults
 
 	open func(f folder) (*rowSource, error)

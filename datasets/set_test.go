@@ -29,9 +29,11 @@ func TestEverySetIsComplete(t *testing.T) {
 			t.Errorf("%s lacks something: %+v", name, s)
 		case s.Dim < 1, s.TrainRows < 1, s.TestRows < 1, d.Candidates < d.Features[len(d.Features)-1], !slices.IsSorted(d.Features):
 			t.Errorf("%s: %+v", name, s)
-		case d.Sample <= 0, d.Sample > 1, d.Fixed == (d.TestFraction != 0), d.Map != scoring.MapCosine, d.Standardize != "all", d.Clip != 0:
+		case d.Sample <= 0, d.Sample > 1, (d.Fixed || d.Splits > 0) == (d.TestFraction != 0), d.Map != scoring.MapCosine:
 			t.Errorf("%s: defaults %+v", name, d)
-		case !d.Fixed && int(math.Round(d.TestFraction*float64(s.TrainRows+s.TestRows))) != s.TestRows:
+		case d.Splits == 0 && (d.Standardize != "all" || d.Clip != 0): // the paper's
+			t.Errorf("%s: defaults %+v", name, d)
+		case !d.Fixed && d.Splits == 0 && int(math.Round(d.TestFraction*float64(s.TrainRows+s.TestRows))) != s.TestRows:
 			t.Errorf("%s: a fraction of %v is not %d rows", name, d.TestFraction, s.TestRows)
 		}
 		for _, f := range s.Files {

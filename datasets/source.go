@@ -21,6 +21,7 @@ type RowReader interface {
 type rowSource struct {
 	train, test func() (RowReader, error) // test is nil where one file has all rows
 	firstTest   int                       // of a single file: the number of its first test row, 0 = the seed splits
+	masks       func() (RowReader, error) // of a single file: the test rows of published splits; nil = there are none
 	options     encoder.Options           // without Standardize and Clip, which a split gives
 }
 

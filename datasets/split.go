@@ -15,7 +15,7 @@ import (
 // Split divides the rows and encodes them. It fails where the encoder does (no feature column, a single class), where a
 // part has no row that can be used, and where the encoded rows would take more than MaxBytes.
 func (t *Table) Split(o SplitOptions) (*Split, error) {
-	if !t.Fixed() && !(o.TestFraction > 0 && o.TestFraction < 1) {
+	if !t.Fixed() && t.masks == nil && !(o.TestFraction > 0 && o.TestFraction < 1) {
 		return nil, fmt.Errorf("split %s: test fraction %v is not between 0 and 1", t.name, o.TestFraction)
 	}
 	inTest := t.testRows(o)
@@ -24,7 +24,7 @@ func (t *Table) Split(o SplitOptions) (*Split, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
-	s := &Split{Encoder: enc, Report: report}
+	s := &Split{Encoder: enc, Report: report, Published: len(t.masks)}
 	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows); err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
 	}
@@ -36,6 +36,9 @@ func (t *Table) Split(o SplitOptions) (*Split, error) {
 
 // testRows marks the rows of the test part.
 func (t *Table) testRows(o SplitOptions) []bool {
+	if t.masks != nil {
+		return t.mask(o.Seed)
+	}
 	inTest := make([]bool, t.rows)
 	if t.Fixed() {
 		for i := t.firstTest; i < t.rows; i++ {

@@ -19,6 +19,8 @@ type Table struct {
 	rows    int
 	// firstTest is the number of the first test row; 0 where the seed splits.
 	firstTest int
+	// masks mark the test rows of published splits, one for each; nil where there are none.
+	masks [][]bool
 }
 
 // Watch is called with what is being read and its progress in bytes. It may be nil.
@@ -37,6 +39,12 @@ func (s *Set) Load(ctx context.Context, dir string, watch Watch) (*Table, error)
 	t := &Table{name: s.Name, options: from.options, firstTest: from.firstTest}
 	if err := t.read(ctx, from.train, from.test, watch); err != nil {
 		return nil, fmt.Errorf("data set %s: %w", s.Name, err)
+	}
+	if from.masks != nil {
+		if err := t.readMasks(ctx, from.masks); err != nil {
+			t.Release()
+			return nil, fmt.Errorf("data set %s: %w", s.Name, err)
+		}
 	}
 	return t, nil
 }

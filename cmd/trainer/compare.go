@@ -58,7 +58,7 @@ Methods:
 func methodHelp() string {
 	var b strings.Builder
 	for _, m := range compare.Methods() {
-		fmt.Fprintf(&b, "  %-12s %s\n", m.Name, m.Summary)
+		fmt.Fprintf(&b, "  %-16s %s\n", m.Name, m.Summary)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -75,7 +75,8 @@ func (f *compareFlags) add(c *cobra.Command) {
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, rising, with commas")
 	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = ten times the largest of --features")
 	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on")
-	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "how often everything is done, each time with another seed")
+	flags.IntVar(&o.SampleRows, "sample-rows", 0, "the most rows that candidates are scored on, whatever the share; 0 = no bound")
+	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "how often everything is done, each time with another seed; of a set with published splits, the split of that number")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
 	flags.StringVar(&o.Loss, "loss", o.Loss, "what models are trained with: "+strings.Join(compare.Losses(), ", "))
 	flags.BoolVar(&o.Intercept, "intercept", o.Intercept, "fit an intercept; --intercept=false is the paper's setting")
@@ -142,6 +143,7 @@ func (f *compareFlags) takeDefaults(flags *pflag.FlagSet, d datasets.Defaults) {
 		"features":      func() { o.Features = d.Features },
 		"candidates":    func() { o.Candidates = d.Candidates },
 		"sample":        func() { o.Sample = d.Sample },
+		"sample-rows":   func() { o.SampleRows = d.SampleRows },
 		"map":           func() { f.featureMap = d.Map.String() },
 		"test-fraction": func() { f.rows.testFraction = max(d.TestFraction, o.TestFraction) },
 		"standardize":   func() { o.Standardize = d.Standardize },

@@ -29,8 +29,11 @@ func printComparison(w io.Writer, r *compare.Result, dir string) {
 	}
 }
 
-// printTable writes the comparison at one M. A difference to plain features of more than two standard errors has a star.
+// printTable writes the comparison at one M under what to conclude from it. A difference to plain features of more than two standard errors has a star.
 func printTable(w io.Writer, r *compare.Result, table compare.Table) {
+	if table.Conclusion != "" {
+		fmt.Fprintln(w, table.Conclusion)
+	}
 	header, rows := report.Cells(r, table)
 	head := make([]any, len(header))
 	for i, text := range header {

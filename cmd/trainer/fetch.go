@@ -70,7 +70,7 @@ func listSets() string {
 		if err != nil {
 			panic(err) // the name came from the list
 		}
-		fmt.Fprintf(&b, "  %-9s %s\n", name, set.Title)
+		fmt.Fprintf(&b, "  %-12s %s\n", name, set.Title)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -16,7 +16,7 @@ import (
 func TestFetchOfAnUnknownSetListsTheKnown(t *testing.T) {
 	tr(t, "fetch", "mnits").Want(t, cli.ExitUsage, `unknown data set "mnits"`, "adult, a9a, mnist")
 	tr(t, "fetch").Want(t, cli.ExitUsage, "accepts 1 arg")
-	if help := tr(t, "fetch", "--help").Want(t, cli.ExitOK).Out; !strings.Contains(help, "news-log  Online news") {
+	if help := tr(t, "fetch", "--help").Want(t, cli.ExitOK).Out; !strings.Contains(help, "news-log     Online news") {
 		t.Error(help)
 	}
 }

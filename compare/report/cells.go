@@ -18,7 +18,10 @@ func Describe(r *compare.Result) string {
 	d := r.Data
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %d training and %d test rows", d.Name, d.Task, d.TrainRows, d.TestRows)
-	if !d.FixedSplit {
+	switch {
+	case d.PublishedSplits > 0:
+		fmt.Fprintf(&b, " of published splits, one of %d for each seed", d.PublishedSplits)
+	case !d.FixedSplit:
 		b.WriteString(" chosen by the seed")
 	}
 	fmt.Fprintf(&b, ", d = %d", d.Dim)
@@ -38,7 +41,7 @@ func Describe(r *compare.Result) string {
 }
 
 // Cells returns the table at one M as text: a header, and a row for each method. A difference that is more than two of its
-// standard errors has a star, the smallest error of the table an arrow.
+// standard errors has a star; the best line has an arrow, lines that noise does not let tell apart from the smallest error a ≈.
 func Cells(r *compare.Result, table compare.Table) (header []string, rows [][]string) {
 	unexplained, test := false, false
 	for _, l := range table.Lines {
@@ -89,8 +92,11 @@ func (p percents) line(l compare.Line, references []string) []string {
 	if l.Repeats > 0 {
 		row[1] = p.mean(l.Error)
 	}
-	if l.Best {
+	switch {
+	case l.Best:
 		row[0] += " ◂"
+	case l.Tied:
+		row[0] += " ≈"
 	}
 	for _, name := range references {
 		text := none
@@ -135,6 +141,9 @@ func remark(r *compare.Result, l compare.Line) string {
 	}
 	if l.Note != "" {
 		parts = append(parts, l.Note)
+	}
+	if l.Refine > 0 {
+		parts = append(parts, "of preprocessing "+Seconds(l.Refine)+" s refinement")
 	}
 	if l.Failure != "" {
 		parts = append(parts, "failed: "+l.Failure)

@@ -53,7 +53,7 @@ type mark struct {
 const (
 	chartWidth  = 720 * vg.Length(1)
 	chartHeight = 380 * vg.Length(1)
-	legendWidth = 130 * vg.Length(1)
+	legendWidth = 195 * vg.Length(1)
 )
 
 // sideBySide puts the series, of one point each, next to each other.

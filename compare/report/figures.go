@@ -39,6 +39,9 @@ func Figures(r *compare.Result) ([]Figure, error) {
 	if err == nil {
 		err = add("time", "Error against time", timeCaption, timeChart(r))
 	}
+	if err == nil {
+		err = add("speed", "Error against the time of a row", speedCaption, speedChart(SpeedLabel(r), Speeds(r)))
+	}
 	for _, s := range r.Spectra {
 		if err == nil {
 			err = add("spectrum-"+s.Criterion, "Score spectrum: "+s.Criterion, spectrumCaption, spectrumChart(r, s))

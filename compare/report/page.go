@@ -37,7 +37,7 @@ type pageTable struct {
 }
 
 type pageRow struct {
-	Best                bool
+	Best, Tied          bool
 	Color, Name, Remark string
 	Cells               []string // without name and remark
 }
@@ -76,7 +76,7 @@ func tableOf(r *compare.Result, table compare.Table) pageTable {
 	t := pageTable{M: table.M, Constant: Constant(table), Header: header[:last]}
 	for i, cells := range rows {
 		t.Rows = append(t.Rows, pageRow{
-			Best: table.Lines[i].Best, Color: chipColor(table.Lines[i].Method), Name: cells[0], Remark: cells[last],
+			Best: table.Lines[i].Best, Tied: table.Lines[i].Tied, Color: chipColor(table.Lines[i].Method), Name: cells[0], Remark: cells[last],
 			Cells: cells[1:last],
 		})
 	}
@@ -92,60 +92,15 @@ func chipColor(method string) string {
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
 
-// verdicts says for each M how the best method compares with plain features.
+// verdicts are what to conclude at each M.
 func verdicts(r *compare.Result) []string {
 	var all []string
 	for _, table := range r.Tables {
-		for _, l := range table.Lines {
-			if l.Best {
-				all = append(all, fmt.Sprintf("M = %d: %s", table.M, percentsOf(table).verdict(l)+bestRandom(table, l)))
-			}
+		if table.Conclusion != "" {
+			all = append(all, table.Conclusion)
 		}
 	}
 	return all
-}
-
-// bestRandom names the best random features where no random features at all are best.
-func bestRandom(table compare.Table, best compare.Line) string {
-	if method, err := compare.Lookup(best.Method); err != nil || !method.AnySize {
-		return ""
-	}
-	var least *compare.Line
-	for i, l := range table.Lines {
-		method, err := compare.Lookup(l.Method)
-		if err == nil && !method.AnySize && !method.Hindsight && l.Repeats > 0 && (least == nil || l.Error.Mean < least.Error.Mean) {
-			least = &table.Lines[i]
-		}
-	}
-	if least == nil {
-		return ""
-	}
-	return fmt.Sprintf("; of the random features %s, %s %%", least.Method, percentsOf(table).mean(least.Error))
-}
-
-func (p percents) verdict(best compare.Line) string {
-	if best.Method == compare.Plain {
-		return "no method does better than plain random features, " + p.mean(best.Error) + " %"
-	}
-	var gains []string
-	for _, name := range compare.References() {
-		if d, ok := best.Differences[name]; ok {
-			gains = append(gains, p.gain(d)+" below "+name)
-		}
-	}
-	return fmt.Sprintf("%s has the smallest error, %s %%: %s", best.Method, p.mean(best.Error), strings.Join(gains, "; "))
-}
-
-// gain writes by how much an error is smaller, and whether that can be chance.
-func (p percents) gain(difference compare.Mean) string {
-	gain := compare.Mean{Mean: -difference.Mean, Error: difference.Error}
-	switch {
-	case gain.Error == nil:
-		return p.mean(gain) + " (one repeat: it may be chance)"
-	case !gain.Clear():
-		return p.mean(gain) + " (within two standard errors)"
-	}
-	return p.mean(gain)
 }
 
 // facts are the rows of the table about data and making.
@@ -159,9 +114,12 @@ func facts(r *compare.Result) [][2]string {
 		{"λ grid, held-out share", fmt.Sprintf("%v, %v", o.Grid, o.HeldOut)},
 		{"standardize, clip", fmt.Sprintf("%s, %v", o.Standardize, o.Clip)},
 	}
-	if d.FixedSplit {
+	switch {
+	case d.FixedSplit:
 		all = append(all, [2]string{"split", "test rows of their own, the same in every repeat"})
-	} else {
+	case d.PublishedSplits > 0:
+		all = append(all, [2]string{"split", fmt.Sprintf("published, one of %d for each seed", d.PublishedSplits)})
+	default:
 		all = append(all, [2]string{"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction)})
 	}
 	for _, more := range [][2]string{

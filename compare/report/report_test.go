@@ -33,19 +33,19 @@ func regression() *compare.Result {
 	}
 	for i, m := range o.Features {
 		shift := float64(10 * i)
-		r.Tables = append(r.Tables, compare.Table{M: m, Constant: 12.345, Lines: []compare.Line{
-			{Method: "plain", Features: m, Repeats: 5, Error: compare.Mean{Mean: 34.1 - shift, Error: number64(0.5)}, TestError: number64(1.2),
+		r.Tables = append(r.Tables, compare.Table{M: m, Constant: 12.345, Conclusion: "what to take from it", Lines: []compare.Line{
+			{Method: "plain", Features: m, Repeats: 5, Error: compare.Mean{Mean: 34.1 - shift, Error: number64(0.5)}, TestError: number64(1.2), Tied: true,
 				Unexplained: &compare.Mean{Mean: 80, Error: number64(1)}, Preprocess: 0.001, Train: 0.25, Test: 0.05},
 			{Method: "energy", Features: m, Repeats: 5, Error: compare.Mean{Mean: 24.3 - shift, Error: number64(0.4)}, Best: true,
 				Differences: map[string]compare.Mean{"plain": {Mean: -9.8, Error: number64(0.3)}, "linear": {Mean: 24.3}}, TestError: number64(1.1), DifferenceTestError: number64(0.9),
-				Unexplained: &compare.Mean{Mean: 60, Error: number64(2)}, Preprocess: 12.3, Train: 0.25, Test: 0.05, Note: "a remark"},
+				Unexplained: &compare.Mean{Mean: 60, Error: number64(2)}, Preprocess: 12.3, Refine: 4.56, Train: 0.25, Test: 0.05, Note: "a remark"},
 			{Method: "linear", Features: 12, Repeats: 5, Error: compare.Mean{Mean: 0.0123, Error: number64(0.00042)},
 				Differences: map[string]compare.Mean{"plain": {Mean: 0.5, Error: number64(0.3)}}, TestError: number64(0.001), DifferenceTestError: number64(0.9),
 				Unexplained: &compare.Mean{Mean: 90, Error: number64(1)}, Preprocess: 0, Train: 123.4, Test: 1.5},
 			{Method: "correlation", Failure: "labels are constant"},
 		}})
 		for _, method := range o.Methods {
-			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: m, Features: m, Seed: 1, Error: 1.5, Lambda: 1e-7, Note: "n, with a comma"})
+			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: m, Features: m, Seed: 1, Error: 1.5, RowMicroseconds: 2.5, Lambda: 1e-7, Note: "n, with a comma"})
 		}
 	}
 	r.Spectra = []compare.Spectrum{{Criterion: "energy", Values: []float64{0.5, 0.2, 0.1, 0.01, 0}}}
@@ -126,12 +126,12 @@ func TestReportHasEverything(t *testing.T) {
 	}
 	page := read(t, dir, Page)
 	count := elements(t, Page, page)
-	const figures = 4 // error, unexplained variance, time, spectrum of energy
+	const figures = 5 // error, unexplained variance, time, speed, spectrum of energy
 	if count["figure"] != figures || count["svg"] != figures || count["table"] != 2+2 {
 		t.Errorf("elements %v", count)
 	}
 	for _, text := range []string{
-		"trainer compare --data rows.csv", "rows.csv &lt;i&gt;", "M = 100", "a note", "labels are constant", "has the smallest error", "9.8000 ± 0.3000 below plain",
+		"trainer compare --data rows.csv", "rows.csv &lt;i&gt;", "M = 100", "a note", "labels are constant", "what to take from it", `class="tied"`,
 		"Shahrampour, Beirami, Tarokh", "prefers-color-scheme: dark", "linux/amd64", "constant predictor: 12.3",
 	} {
 		if !strings.Contains(string(page), text) {
@@ -141,7 +141,7 @@ func TestReportHasEverything(t *testing.T) {
 	if strings.Contains(string(page), "http") && !strings.Contains(string(page), "http://www.w3.org") {
 		t.Error("the page refers to something outside")
 	}
-	for _, name := range []string{"error", "unexplained", "time", "spectrum-energy"} {
+	for _, name := range []string{"error", "unexplained", "time", "speed", "spectrum-energy"} {
 		svg := read(t, dir, name+".svg")
 		if n := elements(t, name, svg); n["svg"] != 1 || n["path"] < 5 || n["text"] < 5 {
 			t.Errorf("%s: elements %v", name, n)
@@ -159,7 +159,7 @@ func TestNumbersForMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(string(read(t, dir, ResultsCSV)))).ReadAll()
-	if err != nil || len(rows) != 1+len(r.Runs) || rows[1][0] != "plain" || rows[1][13] != "n, with a comma" {
+	if err != nil || len(rows) != 1+len(r.Runs) || rows[1][0] != "plain" || rows[1][15] != "n, with a comma" {
 		t.Errorf("%s: %v, %v", ResultsCSV, rows, err)
 	}
 	rows, err = csv.NewReader(strings.NewReader(string(read(t, dir, SpectrumCSV)))).ReadAll()

@@ -30,20 +30,26 @@ var (
 // styles are those of the methods: solid lines for the ones that look at labels one candidate at a time and for plain
 // features, dashes for others, dots for variants.
 var styles = map[string]style{
-	"plain":        {grey, nil, draw.CircleGlyph{}},
-	"plain-tuned":  {grey, dashed, draw.RingGlyph{}},
-	"linear":       {ink, dotted, draw.CrossGlyph{}},
-	"orf":          {teal, dashed, draw.SquareGlyph{}},
-	"sorf":         {green, dashed, draw.BoxGlyph{}},
-	"qmc":          {pink, dashed, draw.TriangleGlyph{}},
-	"ses":          {brown, dashed, draw.PyramidGlyph{}},
-	"leverage":     {brown, dotted, draw.TriangleGlyph{}},
-	"leverage-top": {pink, dotted, draw.RingGlyph{}},
-	"lkrf":         {violet, dashed, draw.SquareGlyph{}},
-	"lkrf-best":    {violet, dotted, draw.BoxGlyph{}},
-	"energy":       {orange, nil, draw.CircleGlyph{}},
-	"correlation":  {blue, nil, draw.SquareGlyph{}},
-	"residual":     {red, nil, draw.PyramidGlyph{}},
+	"plain":            {grey, nil, draw.CircleGlyph{}},
+	"plain-tuned":      {grey, dashed, draw.RingGlyph{}},
+	"linear":           {ink, dotted, draw.CrossGlyph{}},
+	"orf":              {teal, dashed, draw.SquareGlyph{}},
+	"sorf":             {green, dashed, draw.BoxGlyph{}},
+	"qmc":              {pink, dashed, draw.TriangleGlyph{}},
+	"ses":              {brown, dashed, draw.PyramidGlyph{}},
+	"leverage":         {brown, dotted, draw.TriangleGlyph{}},
+	"leverage-top":     {pink, dotted, draw.RingGlyph{}},
+	"lkrf":             {violet, dashed, draw.SquareGlyph{}},
+	"lkrf-best":        {violet, dotted, draw.BoxGlyph{}},
+	"energy":           {orange, nil, draw.CircleGlyph{}},
+	"correlation":      {blue, nil, draw.SquareGlyph{}},
+	"residual":         {red, nil, draw.PyramidGlyph{}},
+	"adaptive":         {green, nil, draw.CircleGlyph{}},
+	"adaptive-refined": {violet, nil, draw.SquareGlyph{}},
+
+	// what the results of other programs are called
+	"lightgbm":               {brown, dashed, draw.PyramidGlyph{}},
+	"hist-gradient-boosting": {orange, dashed, draw.BoxGlyph{}},
 }
 
 var (

@@ -66,7 +66,7 @@ func writeCSV(path string, rows [][]string) error {
 // measurementRows are the lines of results.csv.
 func measurementRows(r *compare.Result) [][]string {
 	rows := [][]string{{"method", "m", "features", "repeat", "seed", "error_percent", "unexplained_variance_percent",
-		"preprocess_seconds", "train_seconds", "test_seconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
+		"preprocess_seconds", "refine_seconds", "train_seconds", "test_seconds", "row_microseconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
 	for _, run := range r.Runs {
 		unexplained := ""
 		if run.Unexplained != nil {
@@ -78,8 +78,8 @@ func measurementRows(r *compare.Result) [][]string {
 		}
 		rows = append(rows, []string{
 			run.Method, strconv.Itoa(run.M), strconv.Itoa(run.Features), strconv.Itoa(run.Repeat),
-			strconv.FormatUint(run.Seed, 10), failed, unexplained, number(run.Preprocess), number(run.Train),
-			number(run.Test), number(run.Lambda), strconv.FormatBool(run.AtEdge),
+			strconv.FormatUint(run.Seed, 10), failed, unexplained, number(run.Preprocess), number(run.Refine), number(run.Train),
+			number(run.Test), number(run.RowMicroseconds), number(run.Lambda), strconv.FormatBool(run.AtEdge),
 			strconv.Itoa(run.Iterations), run.Note, run.Failure,
 		})
 	}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/eerf-stream/eerf/compare"
+)
+
+// set is what was measured on one data set: the largest M of a file.
+type set struct {
+	*compare.Result
+	table  compare.Table
+	errors map[string]map[int]float64 // by method and repeat
+}
+
+// readResults reads the files that `trainer compare` wrote.
+func readResults(paths []string) ([]*set, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("no files: expected results.json of trainer compare --out")
+	}
+	var all []*set
+	for _, path := range paths {
+		r := &compare.Result{}
+		if err := readJSON(path, r); err != nil {
+			return nil, err
+		}
+		if len(r.Tables) == 0 || !r.Complete {
+			return nil, fmt.Errorf("%s is not the result of a whole comparison", path)
+		}
+		at := slices.IndexFunc(all, func(s *set) bool { return s.Data.Name == r.Data.Name })
+		if at < 0 {
+			all, at = append(all, &set{Result: r, errors: map[string]map[int]float64{}}), len(all)
+		}
+		if err := all[at].add(r); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return all, nil
+}
+
+// add takes the largest M of a result. Methods may have been measured apart, for none depends on the others: of those that are
+// there already the measurement with more repeats counts, or the new one.
+func (s *set) add(r *compare.Result) error {
+	table := r.Tables[len(r.Tables)-1]
+	if s.table.M == 0 {
+		s.table.M = table.M
+	}
+	if a, b := s.Data, r.Data; a.TrainRows != b.TrainRows || a.Dim != b.Dim || a.Candidates != b.Candidates || a.SampleRows != b.SampleRows ||
+		a.Sigma != b.Sigma || s.table.M != table.M {
+		return fmt.Errorf("measured with other rows or settings than the file before on %s", a.Name)
+	}
+	kept := map[string]bool{}
+	for _, l := range table.Lines {
+		if old := s.line(l.Method); old != nil && old.Repeats > l.Repeats {
+			kept[l.Method] = true
+			continue
+		}
+		s.table.Lines = append(slices.DeleteFunc(s.table.Lines, func(old compare.Line) bool { return old.Method == l.Method }), l)
+		delete(s.errors, l.Method)
+	}
+	for _, run := range r.Runs {
+		if run.M != s.table.M || run.Failure != "" || kept[run.Method] {
+			continue
+		}
+		if s.errors[run.Method] == nil {
+			s.errors[run.Method] = map[int]float64{}
+		}
+		s.errors[run.Method][run.Repeat] = run.Error
+		if run.Unexplained != nil {
+			s.errors[run.Method][run.Repeat] = *run.Unexplained
+		}
+	}
+	return nil
+}
+
+// line returns the line of a method; nil if it was not measured.
+func (s *set) line(method string) *compare.Line {
+	for i := range s.table.Lines {
+		if l := &s.table.Lines[i]; l.Method == method && l.Repeats > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// trees are measurements of scripts/trees.py.
+type trees struct {
+	Runs []struct {
+		Dataset string  `json:"dataset"`
+		Method  string  `json:"method"`
+		Trees   int     `json:"trees"`
+		Error   float64 `json:"error"`
+		Repeat  int     `json:"repeat"`
+		Seconds float64 `json:"train_seconds"`
+		Predict float64 `json:"predict_microseconds"`
+	} `json:"runs"`
+}
+
+// readTrees joins files of scripts/trees.py.
+func readTrees(paths []string) (*trees, error) {
+	all := &trees{}
+	for _, path := range paths {
+		var one trees
+		if err := readJSON(path, &one); err != nil {
+			return nil, err
+		}
+		all.Runs = append(all.Runs, one.Runs...)
+	}
+	return all, nil
+}
+
+// methods are the names of the libraries, in the order in which they appear.
+func (t *trees) methods() []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, run := range t.Runs {
+		if !seen[run.Method] {
+			seen[run.Method] = true
+			names = append(names, run.Method)
+		}
+	}
+	return names
+}
+
+// size is a number of trees with what was measured of it.
+type size struct {
+	trees        int
+	error        mean
+	microseconds float64
+	seconds      float64
+}
+
+// sizes returns what a library measured on a data set, by rising numbers of trees as they appear.
+func (t *trees) sizes(dataset, method string) []size {
+	var order []int
+	errors, predict, train := map[int][]float64{}, map[int][]float64{}, map[int][]float64{}
+	for _, run := range t.Runs {
+		if run.Dataset != dataset || run.Method != method {
+			continue
+		}
+		if errors[run.Trees] == nil {
+			order = append(order, run.Trees)
+		}
+		errors[run.Trees] = append(errors[run.Trees], run.Error)
+		predict[run.Trees] = append(predict[run.Trees], run.Predict)
+		train[run.Trees] = append(train[run.Trees], run.Seconds)
+	}
+	var all []size
+	for _, n := range order {
+		all = append(all, size{n, meanOf(errors[n]), slices.Min(predict[n]), stat.Mean(train[n], nil)})
+	}
+	return all
+}
+
+// mean is a mean of n values with its standard error, which is 0 for one value.
+type mean struct {
+	value, error float64
+	n            int
+}
+
+func meanOf(values []float64) mean {
+	value, deviation := stat.MeanStdDev(values, nil)
+	if len(values) < 2 {
+		return mean{value: value, n: len(values)}
+	}
+	return mean{value, deviation / math.Sqrt(float64(len(values))), len(values)}
+}
+
+func readJSON(path string, to any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

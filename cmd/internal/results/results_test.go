@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/compare"
+)
+
+// measured writes a result of one method for each list of unexplained variances, by repeat, and returns its path.
+func measured(t *testing.T, name string, errors map[string][]float64) string {
+	t.Helper()
+	r := compare.Result{
+		Complete: true, Metric: "relative squared error", Options: compare.DefaultOptions(),
+		Data: compare.Facts{Name: name, Task: "regression", TrainRows: 900, TestRows: 100, Dim: 5, SampleRows: 900, Candidates: 4000, Sigma: 1.5},
+	}
+	r.Options.Repeats = 3
+	table := compare.Table{M: 200}
+	for _, method := range compare.MethodNames() {
+		values, ok := errors[method]
+		if !ok {
+			continue
+		}
+		l := compare.Line{Method: method, Features: 200, Repeats: len(values), Preprocess: 2.5, Refine: 0, Train: 0.25, Test: 1e-4}
+		if method == "adaptive-refined" {
+			l.Refine = 1.25
+		}
+		table.Lines = append(table.Lines, l)
+		for repeat, v := range values {
+			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: 200, Repeat: repeat, RowMicroseconds: 1.5, Error: v / 2, Unexplained: &v})
+		}
+		l.Error = compare.Mean{Mean: values[0]}
+	}
+	r.Tables = []compare.Table{table}
+	return write(t, r)
+}
+
+func write(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "results.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// grown are measurements of trees.
+func grown(t *testing.T) string {
+	t.Helper()
+	one := func(trees, repeat int, percent float64) map[string]any {
+		return map[string]any{"dataset": "airfoil", "method": "lightgbm", "trees": trees, "repeat": repeat, "error": percent,
+			"train_seconds": 1.5, "predict_microseconds": 12.5}
+	}
+	return write(t, map[string]any{"runs": []any{one(50, 0, 8), one(500, 0, 5), one(500, 1, 6)}})
+}
+
+func TestTables(t *testing.T) {
+	apart := []string{
+		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "residual": {13, 14.5, 14}}),
+		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "adaptive-refined": {8, 9.5, 10.1}}), // the same, other methods
+		measured(t, "airfoil", map[string][]float64{"plain": {14}}),                                             // fewer repeats
+		measured(t, "sml", map[string][]float64{"plain": {0.3, 0.4, 0.35}, "adaptive-refined": {0.3, 0.42, 0.34}}),
+	}
+	var out bytes.Buffer
+	if err := run(append([]string{"-trees", grown(t)}, apart...), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"| M, M0, N0 | 200, 4000, 900 | 200, 4000, 900 |",
+		"| `plain` | 15.00 ± 0.58 | **0.350** ± 0.029 |", // sml: within noise of the smallest
+		"| `residual` | 13.83 ± 0.44 | – |",
+		"| `adaptive-refined` | **9.20** ± 0.62 | **0.353** ± 0.035 |",
+		"| *lightgbm* | 5.50 ± 0.50 | – |",
+		"| `plain` | −5.80 ± 0.15* | +0.003 ± 0.009 |",
+		"| `adaptive-refined` | 2.5 (1.2) + 0.25 | 2.5 (1.2) + 0.25 |",
+		"Error of `adaptive-refined` minus",
+	} {
+		if !strings.Contains(out.String(), line+"\n") && !strings.Contains(out.String(), line+" that") {
+			t.Errorf("no %q in\n%s", line, out.String())
+		}
+	}
+}
+
+func TestTablesGoIntoTheirSection(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.md")
+	text := "before\n<!-- results: a -->\nold\n<!-- results: end -->\nbetween\n<!-- results: b -->\nkept\n<!-- results: end -->\n"
+	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := measured(t, "airfoil", map[string][]float64{"plain": {1, 2}})
+	if err := run([]string{"-into", page, "-only", "a", file}, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(page)
+	if s := string(got); strings.Contains(s, "old") || !strings.Contains(s, "kept") || !strings.Contains(s, "| `plain` |") || !strings.HasPrefix(s, "before\n<!-- results: a -->\n") {
+		t.Errorf("page:\n%s", s)
+	}
+	if err := run([]string{"-into", page, "-only", "c", file}, nil); err == nil || !strings.Contains(err.Error(), `no section "c"`) {
+		t.Error(err)
+	}
+}
+
+func TestFigure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "speed.svg")
+	file := measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "residual": {13, 14.5, 14}})
+	if err := run([]string{"-figure", path, "-trees", grown(t), "-methods", "plain", file}, nil); err != nil {
+		t.Fatal(err)
+	}
+	svg, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(svg), "lightgbm") || !strings.Contains(string(svg), "plain") || strings.Contains(string(svg), "residual") {
+		t.Errorf("%d bytes, %v", len(svg), err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	one := measured(t, "airfoil", map[string][]float64{"plain": {1, 2}})
+	other := compare.Result{Complete: true, Data: compare.Facts{Name: "airfoil"}, Tables: []compare.Table{{M: 100}}}
+	for says, args := range map[string][]string{
+		"no files":                {},
+		"no such file":            {"absent.json"},
+		"not the result of a who": {write(t, compare.Result{})},
+		"other rows or settings":  {one, write(t, other)},
+		"-figure is of one data":  {"-figure", "x.svg", one, measured(t, "sml", nil)},
+	} {
+		if err := run(args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: error %v, want one that says %q", args, err, says)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/eerf-stream/eerf/compare"
+)
+
+// none stands in a cell without a number.
+const none = "–"
+
+// writeTables writes the tables of the sets.
+func writeTables(w io.Writer, sets []*set, trees *trees) {
+	writeFacts(w, sets)
+	writeErrors(w, sets, trees)
+	if leader := leaderOf(sets); leader != "" {
+		fmt.Fprintf(w, "\nError of `%s` minus that of each other method in the same repeat, mean ± standard error; a star marks those below zero by more than two of these, a + those above.\n\n", leader)
+		writePairs(w, sets, leader)
+	}
+	fmt.Fprint(w, "\nSeconds of preprocessing (of these, refinement) + training, means over the repeats.\n\n")
+	writeSeconds(w, sets, trees)
+}
+
+// row writes a line of a Markdown table.
+func row(w io.Writer, cells ...string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
+
+// head writes the header of a table whose first column is of words.
+func head(w io.Writer, cells ...string) {
+	row(w, cells...)
+	fmt.Fprintf(w, "| --- |%s\n", strings.Repeat(" ---: |", len(cells)-1))
+}
+
+// eachSet is a first cell with one for each set.
+func eachSet(sets []*set, first string, cell func(*set) string) []string {
+	cells := []string{first}
+	for _, s := range sets {
+		cells = append(cells, cell(s))
+	}
+	return cells
+}
+
+func writeFacts(w io.Writer, sets []*set) {
+	head(w, eachSet(sets, "", func(s *set) string { return s.Data.Name })...)
+	row(w, eachSet(sets, "rows for training, testing", func(s *set) string { return fmt.Sprintf("%d, %d", s.Data.TrainRows, s.Data.TestRows) })...)
+	row(w, eachSet(sets, "d", func(s *set) string { return strconv.Itoa(s.Data.Dim) })...)
+	row(w, eachSet(sets, "M, M0, N0", func(s *set) string {
+		return fmt.Sprintf("%d, %d, %d", s.table.M, s.Data.Candidates, s.Data.SampleRows)
+	})...)
+	row(w, eachSet(sets, "repeats", (*set).repeats)...)
+	fmt.Fprintln(w)
+}
+
+// repeats is how often methods were measured; that of the learned ones comes last where they differ.
+func (s *set) repeats() string {
+	var counts []string
+	for _, name := range methodsOf([]*set{s}) {
+		if n := strconv.Itoa(s.line(name).Repeats); !slices.Contains(counts, n) {
+			counts = append(counts, n)
+		}
+	}
+	return strings.Join(counts, ", ")
+}
+
+// methodsOf are the methods of the sets in the order of the registry.
+func methodsOf(sets []*set) []string {
+	return slices.DeleteFunc(compare.MethodNames(), func(name string) bool {
+		return !slices.ContainsFunc(sets, func(s *set) bool { return s.line(name) != nil })
+	})
+}
+
+func writeErrors(w io.Writer, sets []*set, trees *trees) {
+	head(w, eachSet(sets, "method", func(s *set) string { return s.Data.Name })...)
+	for _, name := range methodsOf(sets) {
+		row(w, eachSet(sets, "`"+name+"`", func(s *set) string {
+			if s.line(name) == nil {
+				return none
+			}
+			text := number(s.mean(name), s.digits())
+			if s.amongBest(name) {
+				value, se, found := strings.Cut(text, " ± ")
+				text = "**" + value + "**"
+				if found {
+					text += " ± " + se
+				}
+			}
+			return text
+		})...)
+	}
+	for _, name := range trees.methods() {
+		row(w, eachSet(sets, "*"+name+"*", func(s *set) string {
+			if sizes := trees.sizes(s.Data.Name, name); len(sizes) > 0 {
+				return number(sizes[len(sizes)-1].error, s.digits())
+			}
+			return none
+		})...)
+	}
+}
+
+// leaderOf is the method whose differences to the others are shown: the last of the registry that all sets have.
+func leaderOf(sets []*set) string {
+	names := methodsOf(sets)
+	for _, name := range slices.Backward(names) {
+		if !slices.ContainsFunc(sets, func(s *set) bool { return s.line(name) == nil }) {
+			return name
+		}
+	}
+	return ""
+}
+
+func writePairs(w io.Writer, sets []*set, leader string) {
+	head(w, eachSet(sets, "minus", func(s *set) string { return s.Data.Name })...)
+	for _, name := range methodsOf(sets) {
+		if name == leader {
+			continue
+		}
+		row(w, eachSet(sets, "`"+name+"`", func(s *set) string {
+			diffs := s.pairs(leader, name)
+			if len(diffs) == 0 {
+				return none
+			}
+			return signed(meanOf(diffs), s.digits())
+		})...)
+	}
+}
+
+func writeSeconds(w io.Writer, sets []*set, trees *trees) {
+	head(w, eachSet(sets, "method", func(s *set) string { return s.Data.Name })...)
+	for _, name := range methodsOf(sets) {
+		row(w, eachSet(sets, "`"+name+"`", func(s *set) string {
+			l := s.line(name)
+			switch {
+			case l == nil:
+				return none
+			case l.Refine > 0:
+				return fmt.Sprintf("%s (%s) + %s", seconds(l.Preprocess), seconds(l.Refine), seconds(l.Train))
+			}
+			return seconds(l.Preprocess) + " + " + seconds(l.Train)
+		})...)
+	}
+	for _, name := range trees.methods() {
+		row(w, eachSet(sets, "*"+name+"*", func(s *set) string {
+			if sizes := trees.sizes(s.Data.Name, name); len(sizes) > 0 {
+				return seconds(sizes[len(sizes)-1].seconds)
+			}
+			return none
+		})...)
+	}
+}
+
+// pairs are the errors of a method minus those of another in the repeats that both have.
+func (s *set) pairs(method, other string) []float64 {
+	var diffs []float64
+	for repeat, v := range s.errors[method] {
+		if o, ok := s.errors[other][repeat]; ok {
+			diffs = append(diffs, v-o)
+		}
+	}
+	slices.Sort(diffs) // so that sums do not depend on the order of a map
+	return diffs
+}
+
+// amongBest reports whether a method has the smallest mean error, or is not above that by more than two standard errors of the
+// differences in pairs.
+func (s *set) amongBest(method string) bool {
+	best := ""
+	for _, name := range compare.MethodNames() {
+		m, err := compare.Lookup(name)
+		if err == nil && !m.Hindsight && s.line(name) != nil && (best == "" || s.mean(name).value < s.mean(best).value) {
+			best = name
+		}
+	}
+	if m, err := compare.Lookup(method); err != nil || m.Hindsight {
+		return false
+	}
+	d := meanOf(s.pairs(method, best))
+	return d.n < 2 || d.value <= 2*d.error
+}
+
+// mean is the mean error of a method.
+func (s *set) mean(method string) mean {
+	var values []float64
+	for _, v := range s.errors[method] {
+		values = append(values, v)
+	}
+	slices.Sort(values)
+	return meanOf(values)
+}
+
+// digits is how many decimals the errors of a set have: two, or as many as the smallest needs to have two digits.
+func (s *set) digits() int {
+	least := math.Inf(1)
+	for name := range s.errors {
+		if v := s.mean(name).value; v > 0 {
+			least = min(least, v)
+		}
+	}
+	digits := 2
+	for ; least < 1 && digits < 4; least *= 10 {
+		digits++
+	}
+	return digits
+}
+
+func number(m mean, digits int) string {
+	if m.value >= 1000 {
+		digits = 0
+	}
+	if m.n < 2 {
+		return fmt.Sprintf("%.*f", digits, m.value)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, m.value, digits, m.error)
+}
+
+func signed(m mean, digits int) string {
+	sign, mark := "+", ""
+	if m.value < 0 {
+		sign = "−"
+	}
+	if m.n > 1 && math.Abs(m.value) > 2*m.error {
+		mark = map[string]string{"−": "*", "+": " +"}[sign]
+	}
+	return sign + number(mean{math.Abs(m.value), m.error, m.n}, digits) + mark
+}
+
+func seconds(v float64) string {
+	switch {
+	case v >= 10:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 1:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}

@@ -1,0 +1,66 @@
+package compare
+
+import "math"
+
+// judge marks the line of the smallest error that was had without hindsight: as the best where the error of every other line is
+// greater by more than noise, else as tied with those that are within it. cellOf gives the cell of a method of the table.
+func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
+	least := t.least(func(*Method) bool { return true })
+	if least == nil {
+		return
+	}
+	best := true
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		if l != least && l.counts() && !clearlyWorse(cellOf(l.Method), cellOf(least.Method), weight) {
+			l.Tied, best = true, false
+		}
+	}
+	least.Best, least.Tied = best, !best
+}
+
+// least returns the line of the smallest error among the methods that pass, nil if there is none; hindsight does not count.
+func (t *Table) least(pass func(*Method) bool) *Line {
+	var least *Line
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		if l.counts() && pass(l.method()) && (least == nil || l.Error.Mean < least.Error.Mean) {
+			least = l
+		}
+	}
+	return least
+}
+
+// counts reports whether the line has an error that was had without hindsight.
+func (l *Line) counts() bool { return l.Repeats > 0 && !l.method().Hindsight }
+
+// method is that of the line, which is in the registry.
+func (l *Line) method() *Method {
+	m, err := Lookup(l.Method)
+	if err != nil {
+		panic("compare: " + err.Error())
+	}
+	return m
+}
+
+// clearlyWorse reports whether the errors of a cell are above those of another by more than two standard errors of the
+// difference in pairs. Test rows that are the same in all repeats add what another set of the size might change. A single
+// repeat shows nothing.
+func clearlyWorse(a, b *cell, weight []float64) bool {
+	diffs := differences(a.errors(), b.errors())
+	if len(diffs) < 2 {
+		return false
+	}
+	d := meanOf(diffs)
+	noise := *d.Error
+	if a.rowLoss != nil && b.rowLoss != nil && weight != nil {
+		loss := scaled(a.rowLoss, len(a.errors()))
+		for i, v := range scaled(b.rowLoss, len(b.errors())) {
+			loss[i] -= v
+		}
+		if rows := ratioError(loss, weight); rows != nil {
+			noise = math.Hypot(noise, *rows)
+		}
+	}
+	return d.Mean > 2*noise
+}

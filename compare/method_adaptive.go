@@ -1,0 +1,101 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
+)
+
+var adaptiveMethod = &Method{
+	Name: "adaptive", Title: "learned frequencies, without refinement",
+	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024",
+	Summary: "In rounds, residual's choice from candidates that are drawn where the model of the round before bends; of all rounds, " +
+		"and of residual, what is best on a fifth of the sample.",
+	Learns:  true,
+	Refuses: refusesToLearn,
+	Select:  byLearning(0),
+}
+
+var refinedMethod = &Method{
+	Name: "adaptive-refined", Title: "learned frequencies",
+	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024, and Golub and Pereyra, 1973",
+	Summary: "As adaptive, and then the chosen frequencies are moved to lessen the loss of the best weights on the sample; the step " +
+		"that is best on a fifth of it.",
+	Learns:  true,
+	Refuses: refusesToLearn,
+	Select:  byLearning(adaptive.DefaultRefineSteps),
+}
+
+// refusesToLearn says why frequencies cannot be learned from the candidates of the options.
+func refusesToLearn(o Options) string {
+	if len(o.Mix) > 0 {
+		return "its candidates have scales of their own: it does not go with --bandwidth-mix"
+	}
+	if err := adaptive.Check(o.describe(2, 1, 0)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// byLearning learns features with so many steps of refinement.
+func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
+	return func(_ context.Context, t *Trial) (*Selected, error) {
+		l := t.lesson()
+		learned, err := adaptive.Learn(l.candidates, l.sums, l.sample, t.Task, adaptive.Options{Features: t.M, RefineSteps: steps})
+		if err != nil {
+			return nil, err
+		}
+		selected := only(learned.FeatureSet())
+		if steps > 0 {
+			selected.RefineSeconds = learned.RefineTime.Seconds()
+		}
+		selected.Choices[0].HeldOut, selected.Choices[0].Note = l.unseen, pointNote(learned.Report.Best())
+		return selected, nil
+	}
+}
+
+// pointNote says which point won, so briefly that repeats can agree on it.
+func pointNote(p adaptive.Point) string {
+	switch p.Kind {
+	case adaptive.ByResidual:
+		return "residual's choice won"
+	case adaptive.ByRound:
+		return fmt.Sprintf("round %d won", p.Round)
+	case adaptive.ByStep:
+		return fmt.Sprintf("round %d, refined, won", p.Round)
+	}
+	panic(fmt.Sprintf("compare: a point of kind %q", p.Kind))
+}
+
+// lesson is what frequencies are learned from, whatever M.
+type lesson struct {
+	candidates scoring.Candidates // of the first round
+	sample     *scoring.Sample    // with the rows that are held out of it
+	sums       *scoring.Sums      // over the others
+	// unseen marks the training rows to choose λ on: those that the comparison holds out, without the ones that teach
+	// frequencies, and those that are held out of the sample.
+	unseen []bool
+}
+
+// lesson returns that of the repeat.
+func (t *Trial) lesson() lesson {
+	return shared(t, "lesson", func() lesson {
+		r := t.repeat
+		x, n, y := t.Sample()
+		sample := &scoring.Sample{X: x, Rows: n, Dim: r.train.dim, Targets: y, HeldOut: make([]bool, n)}
+		unseen, learned := slices.Clone(r.heldOut), make([]int32, 0, n)
+		for i, row := range r.pool.list {
+			sample.HeldOut[i] = scoring.HeldOut(scoring.Hash(t.Seed, 0, int64(row)))
+			unseen[row] = sample.HeldOut[i]
+			if !sample.HeldOut[i] {
+				learned = append(learned, int32(i))
+			}
+		}
+		from := &pool{candidates: adaptive.FirstRound(t.Candidates()), sample: r.pool.sample.sample(learned)}
+		sums := from.score(scoring.NewBank(from.candidates, scoring.BankOptions{}))
+		return lesson{candidates: from.candidates, sample: sample, sums: sums, unseen: unseen}
+	})
+}

@@ -1,0 +1,75 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/eerf-stream/eerf/datasets"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+func TestLearnedFrequenciesBeatChosenOnes(t *testing.T) {
+	o := quick()
+	o.Methods, o.Features, o.Sample = []string{"residual", "adaptive", "adaptive-refined"}, []int{12}, 1
+	r := run(t, made{task: scoring.Regression, rows: 1200, dim: 12}, o)
+	residual, refined := line(t, r, "residual"), line(t, r, "adaptive-refined")
+	if !(refined.Error.Mean < residual.Error.Mean/2) || !refined.Best && !refined.Tied {
+		t.Errorf("residual %+v, refined %+v", residual, refined)
+	}
+	if !(refined.Refine > 0 && refined.Refine < refined.Preprocess) || line(t, r, "adaptive").Refine != 0 || refined.Note == "" {
+		t.Errorf("refined %+v", refined)
+	}
+}
+
+// What taught frequencies does not choose λ, and what the guard judges by teaches none.
+func TestLambdaIsChosenOnRowsThatTaughtNothing(t *testing.T) {
+	o := quick()
+	split, err := made{task: scoring.MultiClass, rows: 900, classes: 3}.Split(datasets.SplitOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRepeat(o, 0, split, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := r.newTrial(8).lesson()
+	if l.sample.Rows != len(r.pool.list) || l.sums.Rows >= int64(l.sample.Rows) {
+		t.Fatalf("%d rows of %d were scored", l.sums.Rows, l.sample.Rows)
+	}
+	taught, sampled := int64(0), map[int32]bool{}
+	for i, row := range r.pool.list {
+		sampled[row] = true
+		if !l.sample.HeldOut[i] {
+			taught++
+		}
+		if l.unseen[row] != l.sample.HeldOut[i] {
+			t.Errorf("row %d: held out of the sample %v, λ is chosen on it %v", row, l.sample.HeldOut[i], l.unseen[row])
+		}
+	}
+	if taught != l.sums.Rows {
+		t.Errorf("%d rows teach, and %d were scored", taught, l.sums.Rows)
+	}
+	for row, out := range l.unseen {
+		if !sampled[int32(row)] && out != r.heldOut[row] {
+			t.Errorf("row %d is outside of the sample, and λ is chosen on it: %v", row, out)
+		}
+	}
+}
+
+func TestSampleSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		share          float64
+		bound, n, want int
+	}{
+		"a share":                {0.1, 0, 20000, 2000},
+		"a bound":                {1, 10000, 43945, 10000},
+		"a bound above":          {0.1, 10000, 43945, 4395},
+		"the least":              {0.01, 0, 600, 50},
+		"no less by a bound":     {1, 20, 600, 50},
+		"no more than there are": {1, 10000, 40, 40},
+	} {
+		o := Options{Sample: c.share, SampleRows: c.bound}
+		if got := o.sampleSize(c.n); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
