@@ -326,7 +326,7 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	}
 	if memory > s.Exploration.SampleMemory {
 		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and what is computed from them, take up to %d bytes, exploration.sample_memory is %d: "+
-			"ask for fewer rows, candidates or features, or for more memory", sampledRows(spec), spec.Encoder.Dim, memory, s.Exploration.SampleMemory))
+			"ask for fewer rows, candidates or features, for more memory, or for a criterion that takes less", sampledRows(spec), spec.Encoder.Dim, memory, s.Exploration.SampleMemory))
 	}
 	return errors.Join(faults...)
 }
