@@ -403,11 +403,12 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 				t.Fatalf("minute %d: planned again, though others work: %+v", minute, now.Spec)
 			}
 		}
-		<-time.After(time.Minute)
+		<-time.After(time.Minute / 2) // with the last minute still less than its patience
 		r.away.Store(true)
 		<-time.After(10 * time.Minute) // no brokers, no signs
 		r.away.Store(false)
-		if now := r.still(); now.Sequence() != 2 {
+		<-time.After(time.Minute) // less than its patience
+		if now := r.State.Snapshot(); now.Sequence() != 2 {
 			t.Errorf("planned again as soon as the brokers are back: %+v", now.Spec)
 		}
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "nobody works on the running exploration") {
