@@ -88,12 +88,15 @@ func served(t *testing.T, p *clitest.Process, path string) (code int, body strin
 func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")
-	other.AwaitLog(t, `"partitions":[0,1]`)
+	owns := func(partitions int) {
+		clitest.Eventually(t, fmt.Sprintf("%d partitions are the other's", partitions), func() bool {
+			_, body := served(t, other, "/metrics")
+			return strings.Contains(body, fmt.Sprintf("eerf_owned_partitions{pipeline=\"default\",stage=\"subsample\"} %d\n", partitions))
+		})
+	}
+	owns(2)
 	others := s.start(true, "--stages", "calibrate,subsample,select")
-	clitest.Eventually(t, "one partition is the other's", func() bool {
-		_, body := served(t, other, "/metrics")
-		return strings.Contains(body, `eerf_owned_partitions{pipeline="default",stage="subsample"} 1`)
-	})
+	owns(1)
 	s.produce()
 	if kernel := s.set(other, others); kernel != scoring.Arithmetic() {
 		t.Errorf("a set of kernel %s", kernel)
