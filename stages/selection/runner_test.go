@@ -331,7 +331,7 @@ func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 
 // Of this size, passes over topics were refused: their Gram matrices did not fit into a message.
 func TestResidualOfManyOutputs(t *testing.T) {
-	for _, size := range []struct{ features, candidates, rows int }{{200, 2000, 2000}, {1000, 20_000, 10_000}} {
+	for _, size := range []struct{ features, candidates, rows int }{{200, 2000, 2000}, {1000, 20_000, 5_000}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			if testing.Short() && size.features > 200 {
 				t.Skip("a minute under the race detector")
