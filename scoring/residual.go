@@ -13,8 +13,6 @@ const (
 	poolFactor = 5
 	// residualRidge is the ridge of the residual criterion's fits, relative to the variance of a feature.
 	residualRidge = 1e-4
-	// featureRows is how many rows of a sample have their features in memory at a time.
-	featureRows = 512
 )
 
 // PoolSize returns how many candidates a round of the residual criterion chooses from at most: 5·M/R, rounded up. rounds 0
@@ -105,19 +103,8 @@ func (r *residual) residualOf(dst, phi []float32, row int) {
 		for j, w := range r.weight[k*len(phi) : (k+1)*len(phi)] {
 			f += float64(w * float64(phi[j]))
 		}
-		dst[k] = float32(float64(r.sample.Targets.raw(row, k)) - f)
+		dst[k] = float32(float64(r.sample.Targets.Raw(row, k)) - f)
 	}
-}
-
-// raw returns raw output k of row i.
-func (t *Targets) raw(i, k int) float32 {
-	if t.Class == nil {
-		return t.Values[i*t.Outputs+k]
-	}
-	if int(t.Class[i]) == k {
-		return 1
-	}
-	return 0
 }
 
 // pool returns the best candidates that are not chosen yet, by Σ_k cov(residual_k, φ)²/var(φ) of the coded outputs; nil when
@@ -127,7 +114,7 @@ func (r *residual) pool(s *Sums) []int32 {
 	for _, i := range r.chosen.Index {
 		values[i] = 0
 	}
-	order := rank(values)
+	order := Rank(values)
 	order = slices.DeleteFunc(order, func(i int32) bool { return values[i] == 0 })
 	loud := slices.ContainsFunc(order, func(i int32) bool {
 		return s.greatestCorrelation(r.chosen.Coding, int(i), nil) > r.chosen.Radius
@@ -175,12 +162,12 @@ func (r *residual) moments(candidates []int32) (*training.Covariances, error) {
 	outputs := r.sample.Targets.Outputs
 	sums := training.NewSums(len(candidates), outputs)
 	sums.Workers = r.o.Workers
-	raw := make([]float32, 0, featureRows*outputs)
+	raw := make([]float32, 0, BlockRows*outputs)
 	r.features(candidates, func(phi []float32, first, next int) {
 		raw = raw[:0]
 		for i := first; i < next; i++ {
 			for k := range outputs {
-				raw = append(raw, r.sample.Targets.raw(i, k))
+				raw = append(raw, r.sample.Targets.Raw(i, k))
 			}
 		}
 		sums.Add(phi, next-first, raw)
@@ -192,16 +179,7 @@ func (r *residual) moments(candidates []int32) (*training.Covariances, error) {
 func (r *residual) features(candidates []int32, do func(phi []float32, first, next int)) {
 	// Without their candidates, structured features are computed as products like any others: which way is faster differs
 	// between processors, and bits must not.
-	t := NewTransformer(&FeatureSet{
-		Features: r.bank.Draw(candidates), Index: candidates, Scale: 1, Score: make([]float64, len(candidates)),
-	}, nil)
-	phi := make([]float32, min(r.sample.Rows, featureRows)*t.Len())
-	for first := 0; first < r.sample.Rows; first += featureRows {
-		next := min(first+featureRows, r.sample.Rows)
-		own := phi[:(next-first)*t.Len()]
-		t.TransformOn(own, r.sample.X[first*t.Dim():next*t.Dim()], next-first, r.o.Workers)
-		do(own, first, next)
-	}
+	NewFeatureTransformer(r.bank.Draw(candidates)).EachBlock(r.sample.X, r.sample.Rows, r.o.Workers, do)
 }
 
 // fillUp returns the selection with the best by correlation, given in their order, in the places that rounds have left.

@@ -156,7 +156,7 @@ func (n *naive) pool(kept []int32, size int) []int32 {
 	if !loud {
 		return nil
 	}
-	pool := rank(values)
+	pool := Rank(values)
 	return slices.DeleteFunc(pool[:min(size, len(pool))], func(i int32) bool { return values[i] == 0 })
 }
 

@@ -98,7 +98,7 @@ func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
 	features := min(m*(rounds-1)/rounds+int64(PoolSize(o.Features, o.Rounds)), int64(c.Count))
 	panels := (features + kernel.Width - 1) / kernel.Width * kernel.Width
 	transformer := 4 * (features + panels) * (d + 2)          // as they are drawn, and packed
-	block := 4 * min(n, featureRows) * (features + k)         // features and outputs of some rows
+	block := 4 * min(n, BlockRows) * (features + k)           // features and outputs of some rows
 	moments := 2 * training.SumsBytes(int(features), outputs) // while rows are added, and settled
 	fit := 8 * (m*(features+k) + (k+5)*features + 2*k*(m+1))  // the factor; covariances, gains; solutions, weights
 	model := 4*n*k + 8*k*(m+1) + 12*int64(c.Count)            // residuals; weights; values and order

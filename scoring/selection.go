@@ -52,7 +52,7 @@ func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 	}
 	sel := s.newSelection(task, m)
 	values := criterion.row().values(s, sel.Coding)
-	for _, index := range rank(values)[:m] {
+	for _, index := range Rank(values)[:m] {
 		own := sel.add(s, index, 0, values[index])
 		if criterion.row().strength(s, sel.Coding, int(index), own) > sel.Radius {
 			sel.AboveNoise++
@@ -104,8 +104,8 @@ func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
 	return fmt.Errorf("select features: %w (%d rows, output 0 is always %v)", ErrConstantLabels, s.Rows, s.YMin[0])
 }
 
-// rank returns the candidate numbers by falling value, equal ones by number.
-func rank(values []float64) []int32 {
+// Rank returns the candidate numbers by falling value, equal ones by number.
+func Rank(values []float64) []int32 {
 	order := make([]int32, len(values))
 	for i := range order {
 		order[i] = int32(i)

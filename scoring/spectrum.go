@@ -30,7 +30,7 @@ func (s *Sums) Spectrum(task Task, criterion Criterion, m Map, candidates int) S
 		panic("scoring: spectrum of more candidates than there are")
 	}
 	values := CriterionValues(s, task, criterion)
-	order := rank(values)
+	order := Rank(values)
 	spectrum := Spectrum{Index: order, Value: make([]float64, len(order))}
 	unit := 1.0
 	if criterion.Relative() {

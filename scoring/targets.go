@@ -44,3 +44,14 @@ func (t *Targets) check(rows, outputs int) {
 		}
 	}
 }
+
+// Raw returns raw output k of row i.
+func (t *Targets) Raw(i, k int) float32 {
+	if t.Class == nil {
+		return t.Values[i*t.Outputs+k]
+	}
+	if int(t.Class[i]) == k {
+		return 1
+	}
+	return 0
+}

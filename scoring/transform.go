@@ -99,6 +99,11 @@ func NewTransformer(fs *FeatureSet, in *Affine) *Transformer {
 	return newTransformer(fs, in, costsOf(simd.Best()).faster)
 }
 
+// NewFeatureTransformer packs features to be had as they are, without weights or scale. It panics when f is not valid.
+func NewFeatureTransformer(f *Features) *Transformer {
+	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())}, nil)
+}
+
 // newTransformer is NewTransformer with a rule of its own for structured candidates.
 func newTransformer(fs *FeatureSet, in *Affine, faster structuredRule) *Transformer {
 	if err := fs.Validate(); err != nil {
@@ -145,6 +150,21 @@ func (t *Transformer) TransformOn(dst, x []float32, rows, workers int) {
 	parallel.On(workers, rows, rowChunk(rows), func(first, next int) {
 		t.featurize(dst[first*m:next*m], x[first*t.dim:next*t.dim], next-first)
 	})
+}
+
+// BlockRows is how many rows have their features in memory at a time in [Transformer.EachBlock].
+const BlockRows = 512
+
+// EachBlock calls do with the features of rows, BlockRows at a time: phi are those of rows first..next-1, in memory that is used
+// again when do has returned. Workers bounds the goroutines that make them; 0 means GOMAXPROCS.
+func (t *Transformer) EachBlock(x []float32, rows, workers int, do func(phi []float32, first, next int)) {
+	phi := make([]float32, min(rows, BlockRows)*t.Len())
+	for first := 0; first < rows; first += BlockRows {
+		next := min(first+BlockRows, rows)
+		own := phi[:(next-first)*t.Len()]
+		t.TransformOn(own, x[first*t.dim:next*t.dim], next-first, workers)
+		do(own, first, next)
+	}
 }
 
 // featurize is Transform on the goroutine of the caller.

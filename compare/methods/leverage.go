@@ -206,7 +206,7 @@ func SampleByLeverage(scores []float64, m int, seed uint64) Weighting {
 
 // TopByLeverage returns the m candidates with the greatest scores. It panics when m is not in 1..M0.
 func TopByLeverage(scores []float64, m int) Weighting {
-	return leverageWeighting(scores, rank(scores)[:checkChoice(scores, m)])
+	return leverageWeighting(scores, scoring.Rank(scores)[:checkChoice(scores, m)])
 }
 
 // checkChoice returns m, or panics when so many cannot be chosen.

@@ -3,6 +3,8 @@ package methods
 import (
 	"fmt"
 	"math"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // KernelWeights returns the probabilities q of candidates, [M0], that maximise Σ q_m·energy_m over the simplex within
@@ -33,7 +35,7 @@ func KernelWeights(energy []float64, rho float64) []float64 {
 		}
 		return q
 	}
-	order := rank(energy)
+	order := scoring.Rank(energy)
 	active, threshold := kernelThreshold(energy, order, rho)
 	sum := 0.0
 	for _, i := range order[:active] {
@@ -105,7 +107,7 @@ func LearnKernel(energy, q []float64, m int, seed uint64) Weighting {
 		}
 	}
 	w := Weighting{Scale: float32(scale)}
-	for _, i := range rank(energy) {
+	for _, i := range scoring.Rank(energy) {
 		if square[i] > 0 {
 			w.Index, w.Score = append(w.Index, i), append(w.Score, energy[i])
 			w.Weight = append(w.Weight, float32(math.Sqrt(square[i])))

@@ -80,18 +80,6 @@ func drawWithoutReplacement(p []float64, m int, seed uint64) []int32 {
 	return order[:m:m]
 }
 
-// rank returns the numbers of values by falling value, equal ones by number.
-func rank(values []float64) []int32 {
-	order := make([]int32, len(values))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b))
-	})
-	return order
-}
-
 // parallel calls work for every chunk of up to size of 0..n-1 and returns when all are done.
 func parallel(n, size int, work func(first, next int)) {
 	var group errgroup.Group

@@ -58,7 +58,7 @@ func (s size) drawing() int64 {
 // measuring is the moments of both parts of the rows and the models of a ridge path.
 func (s size) measuring() int64 {
 	const levels = 16
-	return 2*s.moments() + 3*8*(s.m+panel)*(s.m+panel) + levels*8*s.k*(s.m+panel)*3 + 4*blockRows*(s.m+s.k)
+	return 2*s.moments() + 3*8*(s.m+panel)*(s.m+panel) + levels*8*s.k*(s.m+panel)*3 + 4*scoring.BlockRows*(s.m+s.k)
 }
 
 // refining is the objective and the steps that the search remembers and tries.

@@ -43,9 +43,9 @@ func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 	e.panels.Repack(f.Omega, f.Phase, nil)
 	sums := training.NewSums(m, k)
 	sums.Workers = e.workers
-	for from := 0; from < e.rows.n; from += blockRows {
-		to := min(from+blockRows, e.rows.n)
-		parallel.On(e.workers, to-from, blockRows/8, func(first, next int) {
+	for from := 0; from < e.rows.n; from += scoring.BlockRows {
+		to := min(from+scoring.BlockRows, e.rows.n)
+		parallel.On(e.workers, to-from, scoring.BlockRows/8, func(first, next int) {
 			first, next = from+first, from+next
 			kernel.Slopes(e.z[first*m:next*m], e.slopes(first), e.stride(), e.panels, e.rows.x[first*d:next*d])
 		})

@@ -146,19 +146,7 @@ func (g *gradients) decomposeWide(f *scoring.Features, w []float64) {
 // keep takes the eigenvalues that stand out from the floor, largest first, with their vectors.
 func (g *gradients) keep(values []float64, vector func(i int, dst []float64)) {
 	const negligible = 1e-10
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case values[a] > values[b]:
-			return -1
-		case values[a] < values[b]:
-			return 1
-		}
-		return 0
-	})
+	order := scoring.Rank(values)
 	largest := values[order[0]]
 	for _, i := range order {
 		if !(values[i] > float64(negligible*largest)) {
@@ -166,7 +154,7 @@ func (g *gradients) keep(values []float64, vector func(i int, dst []float64)) {
 		}
 		g.values = append(g.values, values[i]/largest)
 		g.vectors = append(g.vectors, make([]float64, g.dim)...)
-		vector(i, g.vectors[len(g.vectors)-g.dim:])
+		vector(int(i), g.vectors[len(g.vectors)-g.dim:])
 	}
 }
 

@@ -7,9 +7,6 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// blockRows is how many rows have their features in memory at a time.
-const blockRows = 512
-
 // ridgeLevel is λ of the fits that gradients come from, relative to the mean variance of the features.
 const ridgeLevel = 1e-4
 
@@ -19,37 +16,27 @@ type ridgeModel struct{ *training.Model }
 // weight returns the weight of feature m for output k.
 func (r *ridgeModel) weight(m, k int) float64 { return r.Theta[k*r.Features+m] }
 
-// transformer maps rows to features φ themselves.
-func transformer(f *scoring.Features) *scoring.Transformer {
-	return scoring.NewTransformer(&scoring.FeatureSet{
-		Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len()),
-	}, nil)
-}
-
-// eachBlock calls do with the features of some rows at a time.
-func (r *rows) eachBlock(t *scoring.Transformer, workers int, do func(phi []float32, first, next int)) {
-	phi := make([]float32, min(r.n, blockRows)*t.Len())
-	for first := 0; first < r.n; first += blockRows {
-		next := min(first+blockRows, r.n)
-		own := phi[:(next-first)*t.Len()]
-		t.TransformOn(own, r.x[first*r.dim:next*r.dim], next-first, workers)
-		do(own, first, next)
-	}
-}
-
 // moments returns the sums of features and raw outputs over rows.
 func (r *rows) moments(t *scoring.Transformer, workers int) *training.Sums {
 	sums := training.NewSums(t.Len(), r.outputs)
 	sums.Workers = workers
-	r.eachBlock(t, workers, func(phi []float32, first, next int) {
+	t.EachBlock(r.x, r.n, workers, func(phi []float32, first, next int) {
 		sums.Add(phi, next-first, r.y[first*r.outputs:next*r.outputs])
 	})
 	return sums
 }
 
+// fitMoments are those of features f, which t makes, over the rows that are learned from.
+func (l *learner) fitMoments(f *scoring.Features, t *scoring.Transformer) *training.Sums {
+	if sums := l.last.of(f); sums != nil {
+		return sums
+	}
+	return l.fit.moments(t, l.o.Workers)
+}
+
 // ridge fits the rows that are learned from.
 func (l *learner) ridge(f *scoring.Features) (*ridgeModel, error) {
-	model, _, err := l.fit.moments(transformer(f), l.o.Workers).Ridge(ridgeLevel, 0)
+	model, _, err := l.fitMoments(f, scoring.NewFeatureTransformer(f)).Ridge(ridgeLevel, 0)
 	return &ridgeModel{model}, err
 }
 
@@ -57,11 +44,8 @@ func (l *learner) ridge(f *scoring.Features) (*ridgeModel, error) {
 // the variances of the outputs, averaged over outputs, and its standard error. Where too few rows are held out for a choice of λ,
 // training chooses it by generalised cross-validation.
 func (l *learner) judge(f *scoring.Features) (loss, standardError float64, err error) {
-	t := transformer(f)
-	fit, heldOut := l.last.of(f), l.heldOut.moments(t, l.o.Workers)
-	if fit == nil {
-		fit = l.fit.moments(t, l.o.Workers)
-	}
+	t := scoring.NewFeatureTransformer(f)
+	fit, heldOut := l.fitMoments(f, t), l.heldOut.moments(t, l.o.Workers)
 	found, err := training.Train(fit, heldOut, training.Options{Intercept: true})
 	if err != nil {
 		return 0, 0, err
@@ -71,8 +55,8 @@ func (l *learner) judge(f *scoring.Features) (loss, standardError float64, err e
 		return 0, 0, err
 	}
 	sum, squares, outputs := 0.0, 0.0, l.heldOut.outputs
-	predicted := make([]float32, min(l.heldOut.n, blockRows)*outputs)
-	l.heldOut.eachBlock(t, l.o.Workers, func(phi []float32, first, next int) {
+	predicted := make([]float32, min(l.heldOut.n, scoring.BlockRows)*outputs)
+	t.EachBlock(l.heldOut.x, l.heldOut.n, l.o.Workers, func(phi []float32, first, next int) {
 		found.OnFit.Predict(predicted[:(next-first)*outputs], phi, next-first)
 		for i := first; i < next; i++ {
 			own := 0.0

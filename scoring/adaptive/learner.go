@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -88,6 +87,10 @@ func (l *learner) learned() (*Learned, error) {
 		return l.byResidual()
 	}
 	f := l.best().features
+	importance, err := l.importance(f)
+	if err != nil {
+		return nil, err
+	}
 	model, err := l.ridge(f)
 	if err != nil {
 		return nil, err
@@ -107,9 +110,7 @@ func (l *learner) learned() (*Learned, error) {
 	}
 	selection.Best, selection.Cutoff = selection.Score[0], selection.Score[len(order)-1]
 	result := &Learned{Selection: selection, Features: f.Pick(order), Report: l.report()}
-	if result.Report.Importance, err = l.importance(f); err != nil {
-		return nil, err
-	}
+	result.Report.Importance = importance
 	return result, nil
 }
 
@@ -125,20 +126,7 @@ func (l *learner) rank(sums *scoring.Sums, model *ridgeModel) (order []int32, wo
 			worth[i] += float64(float64(w*w) * variance)
 		}
 	}
-	order = make([]int32, len(worth))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		switch {
-		case worth[a] > worth[b]:
-			return -1
-		case worth[a] < worth[b]:
-			return 1
-		}
-		return 0
-	})
-	return order, worth
+	return scoring.Rank(worth), worth
 }
 
 // byResidual chooses once more by residual, from all rows of the sample: the set is that of criterion residual.

@@ -32,19 +32,10 @@ func newRows(s *scoring.Sample) *rows {
 func (r *rows) add(s *scoring.Sample, i int) {
 	r.n++
 	r.x = append(r.x, s.X[i*s.Dim:(i+1)*s.Dim]...)
-	if s.Targets.Class == nil {
-		own := s.Targets.Values[i*r.outputs : (i+1)*r.outputs]
-		r.targets.Values, r.y = append(r.targets.Values, own...), append(r.y, own...)
-		return
-	}
-	class := s.Targets.Class[i]
-	r.targets.Class = append(r.targets.Class, class)
+	own := s.Targets.Slice(i, i+1)
+	r.targets.Values, r.targets.Class = append(r.targets.Values, own.Values...), append(r.targets.Class, own.Class...)
 	for k := range r.outputs {
-		indicator := float32(0)
-		if int(class) == k {
-			indicator = 1
-		}
-		r.y = append(r.y, indicator)
+		r.y = append(r.y, own.Raw(0, k))
 	}
 }
 
