@@ -19,7 +19,7 @@ const zstdWindowBytes = 32 << 20
 
 // newZstdDecoder makes the decoder of frames that say their size; [setReader.streams] decode the others.
 func newZstdDecoder(budget int) (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(uint64(max(budget, zstdWindowBytes))))
+	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(uint64(max(budget, zstdWindowBytes))), zstd.WithDecodeAllCapLimit(true))
 }
 
 // newZstdStream makes a decoder that starts no goroutines, so that it may be dropped.
@@ -32,27 +32,15 @@ func newZstdStream() any {
 	return stream
 }
 
-// expand decompresses the records of a batch, to limit bytes at most.
-func (s *setReader) expand(codec uint16, body []byte, limit int) ([]byte, error) {
-	var expanded []byte
-	var err error
-	switch Compression(codec) {
-	case CompressionNone:
-		return body, nil
-	case CompressionGzip:
-		var r *gzip.Reader
-		if r, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
-			expanded, err = readLimited(r, len(body), limit)
+// expand decompresses the records of a batch into memory that it takes from the allowance.
+func (s *setReader) expand(codec uint16, body []byte, memory *allowance) ([]byte, error) {
+	if Compression(codec) == CompressionNone { // records alias the response
+		if !memory.take(len(body), 1) {
+			return nil, fmt.Errorf("%d bytes: %w", len(body), ErrOverBudget)
 		}
-	case CompressionSnappy:
-		expanded, err = unsnappy(body, limit)
-	case CompressionLZ4:
-		expanded, err = readLimited(lz4.NewReader(bytes.NewReader(body)), len(body), limit)
-	case CompressionZstd:
-		expanded, err = s.unzstd(body, limit)
-	default:
-		return nil, fmt.Errorf("%w: codec %d", ErrCorruptBatch, codec)
+		return body, nil
 	}
+	expanded, err := s.decompress(Compression(codec), body, memory.left)
 	if errors.Is(err, ErrOverBudget) {
 		return nil, err
 	}
@@ -62,7 +50,25 @@ func (s *setReader) expand(codec uint16, body []byte, limit int) ([]byte, error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v: %w", ErrCorruptBatch, Compression(codec), err)
 	}
+	if !memory.take(cap(expanded), 1) {
+		return nil, overLimit(memory.left)
+	}
 	return expanded, nil
+}
+
+// decompress makes at most limit bytes.
+func (s *setReader) decompress(codec Compression, body []byte, limit int) ([]byte, error) {
+	switch codec {
+	case CompressionGzip:
+		return readLimited(len(body), limit, func() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(body)) })
+	case CompressionSnappy:
+		return unsnappy(body, limit)
+	case CompressionLZ4:
+		return readLimited(len(body), limit, func() (io.Reader, error) { return lz4.NewReader(bytes.NewReader(body)), nil })
+	case CompressionZstd:
+		return s.unzstd(body, limit)
+	}
+	return nil, fmt.Errorf("%w: codec %d", ErrCorruptBatch, uint16(codec))
 }
 
 // overLimit says how much of a batch is too much: its full size is not known.
@@ -70,44 +76,69 @@ func overLimit(limit int) error {
 	return fmt.Errorf("more than %d bytes decompressed: %w", limit, ErrOverBudget)
 }
 
-// readLimited reads to the end, but no more than limit, from what has compressed bytes. It makes room for
-// them to double at first, as rows of numbers do at most.
-func readLimited(r io.Reader, compressed, limit int) ([]byte, error) {
-	var into bytes.Buffer
-	into.Grow(min(2*compressed, limit) + bytes.MinRead)
-	n, err := into.ReadFrom(io.LimitReader(r, int64(limit)+1))
-	if n > int64(limit) {
+// readLimited reads to the end, but no more than limit, from what has compressed bytes. Rows of numbers double at most, so
+// there is room for that at first. What is larger is measured before there is room for it: a buffer that grows would take
+// twice what it holds.
+func readLimited(compressed, limit int, open func() (io.Reader, error)) ([]byte, error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	into := make([]byte, min(2*compressed+bytes.MinRead, limit))
+	n, err := readInto(into, r)
+	if err != nil || n < len(into) {
+		return into[:n], err
+	}
+	more, err := io.Copy(io.Discard, io.LimitReader(r, int64(limit-n)+1))
+	if err != nil || more == 0 {
+		return into, err
+	}
+	if more > int64(limit-n) {
 		return nil, overLimit(limit)
 	}
-	return into.Bytes(), err
+	if r, err = open(); err != nil {
+		return nil, err
+	}
+	into = make([]byte, n+int(more))
+	_, err = readInto(into, r)
+	return into, err
 }
 
-// unzstd decodes into exactly the memory needed where the first frame says its size, as a stream otherwise.
+// readInto reads until into is full or the input ends. Unlike io.ReadFull it tells that from an input that was cut.
+func readInto(into []byte, r io.Reader) (n int, err error) {
+	for n < len(into) && err == nil {
+		var some int
+		some, err = r.Read(into[n:])
+		n += some
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// unzstd decodes into exactly the memory needed where the only frame says its size, as a stream otherwise.
 func (s *setReader) unzstd(body []byte, limit int) ([]byte, error) {
 	var header zstd.Header
 	if err := header.Decode(body); err != nil {
 		return nil, err
 	}
-	if !header.HasFCS {
-		stream := s.streams.Get().(*zstd.Decoder)
-		defer func() {
-			if stream.Reset(nil) == nil { // release the body
-				s.streams.Put(stream)
-			}
-		}()
-		if err := stream.Reset(bytes.NewReader(body)); err != nil {
-			return nil, err
+	if header.HasFCS {
+		if header.FrameContentSize > uint64(limit) {
+			return nil, overLimit(limit)
 		}
-		return readLimited(stream, len(body), limit)
+		expanded, err := s.zstd.DecodeAll(body, make([]byte, 0, header.FrameContentSize))
+		if !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			return expanded, err
+		}
 	}
-	if header.FrameContentSize > uint64(limit) {
-		return nil, overLimit(limit)
-	}
-	expanded, err := s.zstd.DecodeAll(body, nil)
-	if errors.Is(err, zstd.ErrDecoderSizeExceeded) || len(expanded) > limit {
-		return nil, overLimit(limit)
-	}
-	return expanded, err
+	stream := s.streams.Get().(*zstd.Decoder)
+	defer func() {
+		if stream.Reset(nil) == nil { // release the body
+			s.streams.Put(stream)
+		}
+	}()
+	return readLimited(len(body), limit, func() (io.Reader, error) { return stream, stream.Reset(bytes.NewReader(body)) })
 }
 
 // xerialHeader begins a snappy body as the Java library frames it: magic, version and least compatible
@@ -117,40 +148,46 @@ var xerialHeader = []byte("\x82SNAPPY\x00")
 const xerialHeaderBytes = 16
 
 func unsnappy(body []byte, limit int) ([]byte, error) {
-	if !bytes.HasPrefix(body, xerialHeader) || len(body) < xerialHeaderBytes {
-		return unsnappyBlock(nil, body, limit)
+	size := 0
+	err := eachSnappyBlock(body, func(block []byte) error {
+		n, err := snappy.DecodedLen(block)
+		if err == nil && n > limit-size {
+			err = overLimit(limit)
+		}
+		size += n
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	var expanded []byte
+	expanded := make([]byte, size)
+	left := expanded
+	err = eachSnappyBlock(body, func(block []byte) error {
+		one, err := snappy.Decode(left, block)
+		left = left[len(one):]
+		return err
+	})
+	return expanded, err
+}
+
+// eachSnappyBlock calls do for the blocks of a body. The first field of a block is its expanded length.
+func eachSnappyBlock(body []byte, do func(block []byte) error) error {
+	if !bytes.HasPrefix(body, xerialHeader) || len(body) < xerialHeaderBytes {
+		return do(body)
+	}
 	for rest := body[xerialHeaderBytes:]; len(rest) > 0; {
 		if len(rest) < 4 {
-			return nil, io.ErrUnexpectedEOF
+			return io.ErrUnexpectedEOF
 		}
 		size := int64(binary.BigEndian.Uint32(rest))
 		rest = rest[4:]
 		if size > int64(len(rest)) {
-			return nil, io.ErrUnexpectedEOF
+			return io.ErrUnexpectedEOF
 		}
-		var err error
-		if expanded, err = unsnappyBlock(expanded, rest[:size], limit); err != nil {
-			return nil, err
+		if err := do(rest[:size]); err != nil {
+			return err
 		}
 		rest = rest[size:]
 	}
-	return expanded, nil
-}
-
-// unsnappyBlock appends a block, whose first field is its expanded length.
-func unsnappyBlock(to, block []byte, limit int) ([]byte, error) {
-	n, err := snappy.DecodedLen(block)
-	if err != nil {
-		return nil, err
-	}
-	if n > limit-len(to) {
-		return nil, overLimit(limit)
-	}
-	expanded, err := snappy.Decode(nil, block)
-	if len(to) == 0 {
-		return expanded, err
-	}
-	return append(to, expanded...), err
+	return nil
 }

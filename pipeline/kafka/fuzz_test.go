@@ -20,7 +20,7 @@ func FuzzExpand(f *testing.F) {
 	reader := newReader(f)
 	f.Fuzz(func(t *testing.T, codec uint8, body []byte) {
 		const limit = 64 << 10
-		expanded, err := reader.expand(uint16(codec&codecBits), body, limit)
+		expanded, err := reader.expand(uint16(codec&codecBits), body, &allowance{limit})
 		switch {
 		case err != nil && !errors.Is(err, ErrOverBudget) && !errors.Is(err, ErrCorruptBatch):
 			t.Errorf("error %v has no reason", err)

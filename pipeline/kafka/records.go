@@ -22,8 +22,20 @@ const (
 	headerCost = int(unsafe.Sizeof(pipeline.Header{}))
 )
 
-// setReader decodes record sets within a budget of memory, counted as the decompressed bytes and the records'
-// own size.
+// allowance is what is left of the budget of one fetch. Whatever takes memory by a size that the input states is taken
+// from it before the memory is.
+type allowance struct{ left int }
+
+// take reports whether n bytes, or as many units of so many bytes, are still there, and takes them.
+func (a *allowance) take(n, unit int) bool {
+	if n > a.left/unit {
+		return false
+	}
+	a.left -= n * unit
+	return true
+}
+
+// setReader decodes record sets within a budget of memory: the decompressed bytes, the records and their headers.
 type setReader struct {
 	budget  int
 	zstd    *zstd.Decoder
@@ -45,7 +57,7 @@ func (s *setReader) close() { s.zstd.Close() }
 // are handed out once.
 func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
 	hidden := newTransactions(aborted)
-	left := s.budget
+	memory := &allowance{s.budget}
 	next = from
 	for len(set) > 0 {
 		b, whole, err := parseBatch(set)
@@ -53,7 +65,7 @@ func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (
 			break
 		}
 		if err == nil && b.last >= next && !hidden.hides(&b) {
-			records, left, err = s.records(records, &b, next, left)
+			records, err = s.records(records, &b, next, memory)
 		}
 		if err != nil {
 			if next > from {
@@ -67,33 +79,31 @@ func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (
 	return records, next, nil
 }
 
-// records appends the records of a batch and returns what is left of the budget.
-func (s *setReader) records(to []pipeline.Record, b *batch, from int64, left int) ([]pipeline.Record, int, error) {
-	fail := func(err error) ([]pipeline.Record, int, error) {
-		return to, left, &unreadableError{b.base, b.last + 1, err}
+// records appends the records of a batch.
+func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *allowance) ([]pipeline.Record, error) {
+	fail := func(err error) ([]pipeline.Record, error) {
+		return to, &unreadableError{b.base, b.last + 1, err}
 	}
-	body, err := s.expand(b.attributes&codecBits, b.body, left)
+	body, err := s.expand(b.attributes&codecBits, b.body, memory)
 	if err != nil {
 		return fail(err)
 	}
 	if b.count < 0 || int(b.count) > len(body)/minRecordBytes {
 		return fail(fmt.Errorf("%w: %d records in %d bytes", ErrCorruptBatch, b.count, len(body)))
 	}
-	cost := len(body) + int(b.count)*recordCost
-	if cost > left {
+	grown, ok := grow(to, int(b.count), memory)
+	if !ok {
 		return fail(fmt.Errorf("%d records, %d bytes: %w", b.count, len(body), ErrOverBudget))
 	}
-	grown := grow(to, int(b.count))
-	r := cursor{left: body}
+	r := cursor{left: body, memory: memory}
 	previous := b.base - 1
 	for i := range int(b.count) {
-		record, headers := r.record(b)
-		cost += headers * headerCost
+		record := r.record(b)
+		if r.over {
+			return fail(fmt.Errorf("headers of record %d of %d: %w", i, b.count, ErrOverBudget))
+		}
 		if r.bad || record.Offset <= previous || record.Offset > b.last {
 			return fail(fmt.Errorf("%w: record %d of %d", ErrCorruptBatch, i, b.count))
-		}
-		if cost > left {
-			return fail(fmt.Errorf("record %d of %d has %d headers: %w", i, b.count, headers, ErrOverBudget))
 		}
 		previous = record.Offset
 		if record.Offset >= from {
@@ -103,23 +113,28 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, left int
 	if len(r.left) != 0 {
 		return fail(fmt.Errorf("%w: %d bytes behind the last record", ErrCorruptBatch, len(r.left)))
 	}
-	return grown, left - cost, nil
+	return grown, nil
 }
 
-// grow makes room for n more records; a set is mostly one batch, so it does not make more.
-func grow(records []pipeline.Record, n int) []pipeline.Record {
+// grow makes room for n more records, if the allowance has it; a set is mostly one batch, so it does not make more.
+func grow(records []pipeline.Record, n int, memory *allowance) ([]pipeline.Record, bool) {
 	if cap(records)-len(records) >= n {
-		return records
+		return records, true
 	}
 	room := max(len(records)+n, min(2*cap(records), len(records)+4096))
-	return append(make([]pipeline.Record, 0, room), records...)
+	if !memory.take(room, recordCost) {
+		return records, false
+	}
+	return append(make([]pipeline.Record, 0, room), records...), true
 }
 
 // cursor reads the variable-length fields of records; after a field that is not there, bad is set and all
-// others read as zero.
+// others read as zero. over is set where the memory for headers is not.
 type cursor struct {
-	left []byte
-	bad  bool
+	left   []byte
+	memory *allowance
+	bad    bool
+	over   bool
 }
 
 func (c *cursor) varint() int64 {
@@ -146,27 +161,39 @@ func (c *cursor) bytes(n int64) []byte {
 	return b
 }
 
-// record reads one record; headers is the number of headers it has room for.
-func (c *cursor) record(b *batch) (record pipeline.Record, headers int) {
-	r := cursor{left: c.bytes(c.varint())}
+// record reads one record.
+func (c *cursor) record(b *batch) (record pipeline.Record) {
+	r := cursor{left: c.bytes(c.varint()), memory: c.memory}
 	r.bytes(1) // attributes, none are defined
 	record.Time = recordTime(b, r.varint())
 	record.Offset = b.base + r.varint()
 	record.Key = r.bytes(r.varint())
 	record.Value = r.bytes(r.varint())
-	n := r.varint()
-	if n < 0 || n > int64(len(r.left)/2) {
-		r.bad = true // a header has two lengths at least
-	} else if n > 0 {
-		headers = int(n)
-		record.Headers = make([]pipeline.Header, n)
-		for i := range record.Headers {
-			record.Headers[i].Key = string(r.bytes(r.varint()))
-			record.Headers[i].Value = r.bytes(r.varint())
-		}
-	}
+	record.Headers = r.headers()
 	c.bad = c.bad || r.bad || len(r.left) != 0
-	return record, headers
+	c.over = r.over
+	return record
+}
+
+// headers reads the headers of a record. Their keys are copied.
+func (c *cursor) headers() []pipeline.Header {
+	n := c.varint()
+	if n < 0 || n > int64(len(c.left)/2) {
+		c.bad = true // a header has two lengths at least
+		return nil
+	}
+	if c.over = !c.memory.take(int(n), headerCost); n == 0 || c.over {
+		return nil
+	}
+	headers := make([]pipeline.Header, n)
+	for i := range headers {
+		key := c.bytes(c.varint())
+		if c.over = !c.memory.take(len(key), 1); c.over {
+			return nil
+		}
+		headers[i] = pipeline.Header{Key: string(key), Value: c.bytes(c.varint())}
+	}
+	return headers
 }
 
 // recordTime is the time that the producer gave, or the broker where the topic asks for that; -1 is none.

@@ -249,6 +249,28 @@ func TestAFetchStopsAtItsBudget(t *testing.T) {
 	}
 }
 
+// TestHeadersAreChargedBeforeTheyAreMade reads a record of nothing but headers: an empty one is two
+// bytes on the wire and forty in memory.
+func TestHeadersAreChargedBeforeTheyAreMade(t *testing.T) {
+	for name, header := range map[string][]byte{"empty": {0, 1}, "with a key": append([]byte{2 * 60}, make([]byte, 61)...)} {
+		n := testBudget / 2 / len(header)
+		record := binary.AppendVarint([]byte{0, 0, 0, 1, 1}, int64(n)) // neither key nor value
+		record = append(record, bytes.Repeat(header, n)...)
+		body := append(binary.AppendVarint(nil, int64(len(record))), record...)
+		reader, set := newReader(t), testBatch{body: body, count: 1}.encode()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := reader.read(set, 0, nil)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrOverBudget) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > testBudget {
+			t.Errorf("%s: %d bytes allocated, the budget is %d", name, spent, testBudget)
+		}
+	}
+}
+
 // compressors write what other producers write.
 var compressors = map[string]struct {
 	codec    uint16
