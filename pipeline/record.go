@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"time"
+	"unsafe"
+)
 
 // Header is one header of a record; keys may repeat.
 type Header struct {
@@ -36,6 +39,11 @@ func (r *Record) Size() int {
 		n += len(r.Headers[i].Key) + len(r.Headers[i].Value)
 	}
 	return n
+}
+
+// Memory is how many bytes the record takes in memory with what it points to: of a record of nothing much more than its Size.
+func (r *Record) Memory() int {
+	return int(unsafe.Sizeof(*r)) + len(r.Headers)*int(unsafe.Sizeof(Header{})) + r.Size()
 }
 
 // Fetched is the response to one fetch of one partition.

@@ -125,7 +125,7 @@ var metrics = []metric{
 
 	// Where the stages stand in the partitions that the process reads.
 	{"lag_seconds", gauge, "seconds", "stage partition",
-		"Age, by its timestamp, of the first message that is not processed (not scored; whose features are not acknowledged; not added to the sums of training); 0 when all are. Of subsample only while a partition is read for an exploration. Train reads `features` every `train.interval`, and between two readings it is so much behind.",
+		"Age, by the time of its event, of the first message that is not processed (not scored; whose features are not acknowledged; not added to the sums of training); 0 when all are. Of subsample only while a partition is read for an exploration. Train reads `features` every `train.interval`, and between two readings it is so much behind.",
 		ofPartitions(func(p meter.PartitionStatus) float64 { return where(!p.FetchedAt.IsZero(), p.Lag.Seconds()) })},
 	{"lag_messages", gauge, "", "stage partition", "Offsets from the first message that is not processed to the end of the log.",
 		ofPartitions(func(p meter.PartitionStatus) float64 { return where(endKnown(p), float64(p.LagMessages())) })},

@@ -12,6 +12,8 @@ const (
 	HeaderFirstRow        = "eerf-first-row"
 	HeaderRowCount        = "eerf-row-count"
 	HeaderSourceRows      = "eerf-source-rows"
+	// HeaderEventTime is the timestamp of the message of events; absent where that had none.
+	HeaderEventTime = "eerf-event-time"
 )
 
 // FeatureBatch are the coordinates of one message of the features topic: it covers the rows FirstRow up

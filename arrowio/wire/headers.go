@@ -13,18 +13,22 @@ type Header struct {
 
 // headerReader picks the values of one message's headers and keeps the first fault.
 type headerReader struct {
-	values map[string]string
-	err    error
+	headers []Header
+	err     error
 }
 
-// readHeaders indexes headers by key. Of a key that repeats the last one counts: writers put their own
-// headers behind those of the message that they pass on, which may itself be a message of ours.
-func readHeaders(headers []Header) *headerReader {
-	r := &headerReader{values: make(map[string]string, len(headers))}
-	for _, h := range headers {
-		r.values[h.Key] = string(h.Value)
+// readHeaders reads headers by key, without an index: a message may have any number of them.
+func readHeaders(headers []Header) *headerReader { return &headerReader{headers: headers} }
+
+// find returns the value of a header. Of a key that repeats the last one counts: writers put their own headers behind those
+// of the message that they pass on, which may itself be a message of ours.
+func (r *headerReader) find(key string) (string, bool) {
+	for i := len(r.headers) - 1; i >= 0; i-- {
+		if r.headers[i].Key == key {
+			return string(r.headers[i].Value), true
+		}
 	}
-	return r
+	return "", false
 }
 
 // fail keeps the first fault.
@@ -36,7 +40,7 @@ func (r *headerReader) fail(format string, args ...any) {
 
 // text returns the value of a header that must be there.
 func (r *headerReader) text(key string) string {
-	v, ok := r.values[key]
+	v, ok := r.find(key)
 	if !ok {
 		r.fail("%s is missing", key)
 	}

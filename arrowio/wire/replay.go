@@ -95,7 +95,7 @@ func (n ReplayNote) Headers() []Header {
 // [ErrHeaders].
 func ParseReplayNote(headers []Header) (note ReplayNote, ok bool, err error) {
 	r := readHeaders(headers)
-	if _, there := r.values[HeaderReplayState]; !there {
+	if _, there := r.find(HeaderReplayState); !there {
 		return ReplayNote{}, false, nil
 	}
 	note = ReplayNote{Replay: r.replay(), NextOffset: r.number(HeaderReplayNextOffset, 64)}

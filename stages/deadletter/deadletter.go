@@ -71,7 +71,7 @@ func Refused(stage string, source pipeline.Record, cause error, now time.Time) p
 		Stage: stage, Reason: Reason(cause), Detail: cause.Error(), Topic: source.Topic,
 		Partition: int32(source.Partition), Offset: source.Offset, Time: now,
 	}
-	headers := events.WithHeaders(source.Headers, deadLetter.Headers())
+	headers := events.WithHeaders(meter.WithEventTime(&source), deadLetter.Headers())
 	return pipeline.Record{Key: source.Key, Value: source.Value, Headers: headers, Time: now}
 }
 
@@ -109,7 +109,7 @@ func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase 
 		Stage: stage, Reason: reasons[0], Detail: rejectedDetail(reasons),
 		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: int32(len(rejected)),
 	}
-	headers := events.WithHeaders(source.Headers, deadLetter.Headers())
+	headers := events.WithHeaders(meter.WithEventTime(&source), deadLetter.Headers())
 	return pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}, nil
 }
 
@@ -152,7 +152,7 @@ func Clone(r pipeline.Record) pipeline.Record {
 	return r
 }
 
-// PendingBytes is how many bytes of dead letters a stage keeps until it sends them, besides those of one fetch.
+// PendingBytes is how much memory dead letters take until a stage sends them, besides the one that comes on top.
 const PendingBytes = 4 << 20
 
 // Sender sends the dead letters of a stage.
@@ -181,24 +181,22 @@ func (s Sender) Send(ctx context.Context, partition int, deadLetters []pipeline.
 	return nil
 }
 
-// produce writes the dead letters. Of one that is larger than the broker accepts, by its value or by the key and
-// headers of the source, only our own headers are sent: the coordinates and the reason are never lost, and the original
-// is still in the source topic.
+// produce writes the dead letters, those that are together larger than the broker accepts by halves. Of a single one that
+// is, by its value or by the key and headers of the source, only our own headers are sent: the coordinates and the reason
+// are never lost, and the original is still in the source topic.
 func (s Sender) produce(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
 	_, err := s.Log.Produce(ctx, s.Topic, partition, deadLetters)
 	if !errors.Is(err, pipeline.ErrMessageTooLarge) {
 		return err
 	}
-	for _, deadLetter := range deadLetters {
-		_, err := s.Log.Produce(ctx, s.Topic, partition, []pipeline.Record{deadLetter})
-		if errors.Is(err, pipeline.ErrMessageTooLarge) {
-			_, err = s.Log.Produce(ctx, s.Topic, partition, []pipeline.Record{bareDeadLetter(deadLetter)})
-		}
-		if err != nil {
+	if n := len(deadLetters); n > 1 {
+		if err := s.produce(ctx, partition, deadLetters[:n/2]); err != nil {
 			return err
 		}
+		return s.produce(ctx, partition, deadLetters[n/2:])
 	}
-	return nil
+	_, err = s.Log.Produce(ctx, s.Topic, partition, []pipeline.Record{bareDeadLetter(deadLetters[0])})
+	return err
 }
 
 // bareDeadLetter is a dead letter without what comes from its source. The source may be a dead letter itself: the last

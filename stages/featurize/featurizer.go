@@ -221,7 +221,7 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	}
 	m.transformRows(&body, from, to)
 	done := Part{Rows: rows, Output: &pipeline.Record{
-		Key: m.source.Key, Value: value, Headers: events.WithHeaders(m.source.Headers, m.headers(rows)), Time: m.source.Time,
+		Key: m.source.Key, Value: value, Headers: events.WithHeaders(meter.WithEventTime(&m.source), m.headers(rows)), Time: m.now,
 	}}
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
 	if m.predictor != nil {

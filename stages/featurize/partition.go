@@ -175,7 +175,7 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 		outputBytes = int64(part.Output.Size())
 	}
 	if part.DeadLetter != nil {
-		deadLetterBytes = part.DeadLetter.Size()
+		deadLetterBytes = part.DeadLetter.Memory()
 	}
 	if p.outputBytes+outputBytes > p.Config.MaxOutputBytes || p.deadLetterBytes+deadLetterBytes > deadletter.PendingBytes {
 		if err := p.send(ctx); err != nil {
@@ -229,7 +229,7 @@ func (p *partition) await() error {
 // apply counts a part that is out.
 func (p *partition) apply(part *outgoing, went *result) {
 	if part.Output != nil {
-		p.Meter.Arrived(part.Output.Time, went.acknowledged)
+		p.Meter.Arrived(meter.EventTime(&part.source), went.acknowledged)
 		if !went.triedAgain {
 			p.core.Recycle(part.Output.Value)
 		}

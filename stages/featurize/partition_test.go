@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -106,6 +107,61 @@ func TestFeaturizeDeadLettersAreBounded(t *testing.T) {
 	}
 	if c := k.runner.Meter.Totals().Featurize; c.Rows != 400 || c.Rejected != 400 {
 		t.Errorf("counts %+v", c)
+	}
+}
+
+// Records without anything in them are dead letters of a kilobyte of memory each.
+func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	const messages = 20_000
+	fetched := pipeline.Fetched{NextOffset: messages, End: messages}
+	for offset := range int64(messages) {
+		fetched.Records = append(fetched.Records, pipeline.Record{Topic: k.runner.Topics.Events, Partition: 2, Offset: offset})
+	}
+	var sent, requests int
+	k.produced = func(_ string, records []pipeline.Record) {
+		memory := 0
+		for i := range records {
+			memory += records[i].Memory()
+		}
+		if memory > deadletter.PendingBytes {
+			t.Errorf("%d dead letters take %d bytes", len(records), memory)
+		}
+		sent, requests = sent+len(records), requests+1
+	}
+	if err := k.part.Process(t.Context(), fetched); err != nil {
+		t.Fatal(err)
+	}
+	if sent != messages || requests < 3 {
+		t.Errorf("%d dead letters in %d requests", sent, requests)
+	}
+}
+
+// A message of features is as old as it is, not as the event: brokers refuse times in the future, and retention counts from
+// the time that a message has.
+func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{BadFeature: 3})
+	f := New(setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})), testLimits, 1<<20)
+	for name, c := range map[string]struct{ carried, want time.Time }{
+		"in a year":         {stagestest.Noon.AddDate(1, 0, 0), stagestest.Noon.AddDate(1, 0, 0)},
+		"ten years ago":     {stagestest.Noon.AddDate(-10, 0, 0), stagestest.Noon.AddDate(-10, 0, 0)},
+		"none":              {time.Time{}, stagestest.Noon},
+		"before the header": {stagestest.Noon.AddDate(0, 0, -1), stagestest.Noon.AddDate(0, 0, -1)},
+	} {
+		source := event(t, 7, rows)
+		if source.Time = c.carried; name == "before the header" { // a dead letter that was replayed
+			h := wire.EventTimeHeader(c.carried)
+			source.Time, source.Headers = stagestest.Noon, append(source.Headers, pipeline.Header{Key: h.Key, Value: h.Value})
+		}
+		got := process(t, f, source, 0)
+		for _, r := range append(got.Outputs, got.DeadLetters...) {
+			if !r.Time.Equal(stagestest.Noon) || !meter.EventTime(&r).Equal(c.want) {
+				t.Errorf("%s: stamped %v, event of %v", name, r.Time, meter.EventTime(&r))
+			}
+		}
+		if len(got.Outputs) != 1 || len(got.DeadLetters) != 1 {
+			t.Errorf("%s: %d outputs, %d dead letters", name, len(got.Outputs), len(got.DeadLetters))
+		}
 	}
 }
 

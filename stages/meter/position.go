@@ -115,7 +115,7 @@ func (p *Position) Fetched(f pipeline.Fetched, now time.Time) {
 	defer p.mu.Unlock()
 	for i := range f.Records {
 		if r := &f.Records[i]; r.Offset >= p.status.NextOffset {
-			p.waiting = append(p.waiting, stamp{r.Offset, r.Time})
+			p.waiting = append(p.waiting, stamp{r.Offset, EventTime(r)})
 		}
 	}
 	p.status.EndOffset, p.status.FetchedAt = f.End, now
@@ -183,9 +183,6 @@ func (p *Position) at(now time.Time) PartitionStatus {
 	}
 	return status
 }
-
-// carriesTime says that a record has a time: brokers give the first millisecond of 1970, or the one before, for none.
-func carriesTime(t time.Time) bool { return t.Unix() > 0 }
 
 // endsEvery is how old the known end of a partition may be, about: it usually comes with every fetch, but a stage that waits
 // for the broker to take its output does not fetch.

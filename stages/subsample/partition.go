@@ -145,6 +145,11 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 			return err
 		}
 		p.at.Done(p.core.NextOffset())
+		if p.deadLetterBytes >= deadletter.PendingBytes {
+			if err := p.save(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	p.core.Advance(f.NextOffset)
 	p.at.Done(p.core.NextOffset())
@@ -205,7 +210,7 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 
 func (p *partition) addDeadLetter(deadLetter pipeline.Record) {
 	p.deadLetters = append(p.deadLetters, deadletter.Clone(deadLetter))
-	p.deadLetterBytes += deadLetter.Size()
+	p.deadLetterBytes += deadLetter.Memory()
 }
 
 // Gap implements pipeline.Processor. With rows gone the result would not depend on the log alone any more: the partition

@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -203,6 +204,32 @@ func TestPartitionWritesOverWhatItDoesNotUnderstand(t *testing.T) {
 		if last, n := b.last(); n != 6 || last.NextOrdinal != c[0].NextOrdinal {
 			t.Fatalf("%d records, the last at ordinal %d", n, last.NextOrdinal)
 		}
+	}
+}
+
+// A fetch may hold hundreds of thousands of empty records, each of them a dead letter of a kilobyte.
+func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {
+	spec, _, _ := steps(t, 20)
+	b := newBench(t, spec)
+	const messages = 30_000
+	fetched := pipeline.Fetched{NextOffset: messages, End: messages}
+	for offset := range int64(messages) {
+		fetched.Records = append(fetched.Records, pipeline.Record{Topic: b.topics.Events, Offset: offset})
+	}
+	p := b.partition()
+	if err := p.Process(t.Context(), fetched); err != nil {
+		t.Fatal(err)
+	}
+	sent, bytes := b.broker.Records(b.topics.DeadLetters, 0), 0
+	for i := range sent {
+		bytes += sent[i].Memory()
+	}
+	checkpoint, n := b.last()
+	if n < bytes/deadletter.PendingBytes || n < 3 {
+		t.Errorf("%d dead letters of %d bytes were sent with %d checkpoints", len(sent), bytes, n)
+	}
+	if checkpoint.Counts.Undecodable != int64(len(sent)) || checkpoint.NextOffset != int64(len(sent)) {
+		t.Errorf("%d dead letters are out, the checkpoint is at offset %d and counts %d", len(sent), checkpoint.NextOffset, checkpoint.Counts.Undecodable)
 	}
 }
 

@@ -157,20 +157,28 @@ func (f *features) logRefused() {
 // add adds messages, and sends those that cannot be used to the dead letters.
 func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 	defer f.Meter.Worked(meter.StageTrain, time.Now())
+	sender := deadletter.Sender{Log: f.Broker, Topic: f.Topics.DeadLetters, Meter: f.Meter, Logger: f.logger}
 	var deadLetters []pipeline.Record
+	waiting := 0 // bytes
 	for _, rec := range records {
 		cause := f.addMessage(rec)
 		if errors.Is(cause, ErrRowMemory) {
 			return cause
 		}
 		if cause != nil {
-			deadLetters = append(deadLetters, deadletter.Refused(meter.StageTrain, rec, cause, f.Clock()))
+			deadLetter := deadletter.Refused(meter.StageTrain, rec, cause, f.Clock())
+			deadLetters = append(deadLetters, deadLetter)
 			if f.refused++; f.cause == nil {
 				f.cause = cause
 			}
+			if waiting += deadLetter.Memory(); waiting >= deadletter.PendingBytes {
+				if err := sender.Send(ctx, f.number, deadLetters); err != nil {
+					return err
+				}
+				deadLetters, waiting = nil, 0
+			}
 		}
 	}
-	sender := deadletter.Sender{Log: f.Broker, Topic: f.Topics.DeadLetters, Meter: f.Meter, Logger: f.logger}
 	return sender.Send(ctx, f.number, deadLetters)
 }
 

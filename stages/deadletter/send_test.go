@@ -1,0 +1,53 @@
+package deadletter
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+// requests counts them.
+type requests struct {
+	pipeline.Log
+	n int
+}
+
+func (r *requests) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
+	r.n++
+	return r.Log.Produce(ctx, topic, partition, records)
+}
+
+// Dead letters that do not fit one request are split by halves, so that their number of requests is not theirs.
+func TestDeadLettersAreSplitByHalves(t *testing.T) {
+	const letters, limit = 1000, 100_000
+	broker := pipelinetest.NewBroker()
+	broker.AddConfiguredTopic("dead-letters", 1, map[string]string{"max.message.bytes": fmt.Sprint(limit)})
+	var send []pipeline.Record
+	for i := range letters {
+		source := pipeline.Record{Topic: "events", Offset: int64(i), Value: make([]byte, 200)}
+		if i == 600 {
+			source.Value = make([]byte, 2*limit)
+		}
+		send = append(send, Refused(meter.StageSubsample, source, fmt.Errorf("no use"), stagestest.Noon))
+	}
+	log := &requests{Log: broker}
+	if err := (Sender{Log: log, Topic: "dead-letters", Meter: meter.New(), Logger: zap.NewNop()}).Send(t.Context(), 0, send); err != nil {
+		t.Fatal(err)
+	}
+	sent := broker.Records("dead-letters", 0)
+	if len(sent) != letters || log.n > letters/10 {
+		t.Fatalf("%d dead letters in %d requests", len(sent), log.n)
+	}
+	for i := range sent {
+		if isBare(sent[i]) != (i == 600) {
+			t.Errorf("dead letter %d has %d bytes", i, sent[i].Size())
+		}
+	}
+}

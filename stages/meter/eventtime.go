@@ -1,0 +1,32 @@
+package meter
+
+import (
+	"slices"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// EventTime is when the event behind a record happened: what a header says of it ([wire.HeaderEventTime]), else the record's
+// own timestamp.
+func EventTime(r *pipeline.Record) time.Time {
+	if value, ok := r.Header(wire.HeaderEventTime); ok {
+		if event, ok := wire.ParseEventTime(value); ok {
+			return event
+		}
+	}
+	return r.Time
+}
+
+// WithEventTime is the headers of a record with the time of its event among them, for what is made of it.
+func WithEventTime(r *pipeline.Record) []pipeline.Header {
+	if _, there := r.Header(wire.HeaderEventTime); there || !carriesTime(r.Time) {
+		return r.Headers
+	}
+	h := wire.EventTimeHeader(r.Time)
+	return append(slices.Clip(r.Headers), pipeline.Header{Key: h.Key, Value: h.Value})
+}
+
+// carriesTime says that a record has a time: brokers give the first millisecond of 1970, or the one before, for none.
+func carriesTime(t time.Time) bool { return t.Unix() > 0 }
