@@ -149,6 +149,7 @@ func TestRules(t *testing.T) {
 		{"messages of nothing", func(c *Config) { c.Stages.Limits.MaxMessageBytes = 0 }, "limits.max_message_bytes", "1KiB"},
 		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes", "limits.max_message_bytes"},
 		{"no rows", func(c *Config) { c.Stages.Limits.MaxRows = 0 }, "limits.max_rows", "1 to 2147483647"},
+		{"negative amplification", func(c *Config) { c.Stages.Limits.Amplification = -1 }, "limits.amplification", "0 or more"},
 		{"no columns", func(c *Config) { c.Stages.Limits.MaxColumns = 0 }, "limits.max_columns", "1 or more"},
 		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
 		{"unknown format", func(c *Config) { c.Log.Format = "xml" }, "log.format", "json, console"},

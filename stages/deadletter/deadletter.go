@@ -24,6 +24,7 @@ import (
 const (
 	ReasonUnreadableBatch = "unreadable_batch"
 	ReasonOutputTooLarge  = "output_too_large"
+	ReasonAmplification   = "amplification"
 	reasonBadHeaders      = "bad_headers" // of a features message
 	reasonMalformed       = "malformed"   // features message that is Arrow, but not as documented
 	ReasonUnusable        = "unusable"    // for any other reason: the detail says which
@@ -32,6 +33,10 @@ const (
 // ErrOutputTooLarge says that the output for a single message is over the broker's limit.
 var ErrOutputTooLarge = errors.New("the output for this message is larger than the broker accepts")
 
+// ErrAmplified says that a message would give far more bytes of features than it has. Rows of the null type have no bytes at
+// all, those of a dictionary name long values by a number: 600 bytes can claim a million rows, and 4 GB of features.
+var ErrAmplified = errors.New("the features of this message would be far larger than the message")
+
 // Reason is the stable word for why a message was refused whole.
 func Reason(err error) string {
 	switch {
@@ -39,6 +44,8 @@ func Reason(err error) string {
 		return encoder.ReasonSchema
 	case errors.Is(err, ErrOutputTooLarge):
 		return ReasonOutputTooLarge
+	case errors.Is(err, ErrAmplified):
+		return ReasonAmplification
 	case errors.Is(err, wire.ErrHeaders):
 		return reasonBadHeaders
 	case errors.Is(err, wire.ErrMalformed):
@@ -58,7 +65,7 @@ func Reasons(stage string) []string {
 	case meter.StageSubsample:
 		return ofEvents
 	case meter.StageFeaturize:
-		return append(ofEvents, ReasonOutputTooLarge)
+		return append(ofEvents, ReasonOutputTooLarge, ReasonAmplification)
 	case meter.StageTrain:
 		return append(ofMessages, reasonBadHeaders, reasonMalformed)
 	}

@@ -43,6 +43,7 @@ type Limits struct {
 	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one message may allocate"`
 	MaxRows         int   `key:"max_rows" unit:"rows" doc:"more rows in one message are refused"`
 	MaxColumns      int   `key:"max_columns" doc:"more columns in one message are refused"`
+	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" doc:"output bytes that featurize makes for each byte of a message, beyond the first 16 MiB; a message that would give more is refused. 0 = the size of a row of features: each row has to come with a byte"`
 }
 
 // DefaultLimits are those of an empty configuration.

@@ -29,10 +29,13 @@ type Featurizer struct {
 	reader    *events.Reader
 	columns   []string // passthrough and label, in the order of the output
 	label     []string
-	partRows  int32      // rows of a source message that one output message covers
-	chunkRows int32      // rows that are encoded at a time, a multiple of partRows
-	maxBytes  int64      // of an output message of more than one row
-	predictor *predictor // nil = no predictions
+	partRows  int32 // rows of a source message that one output message covers
+	chunkRows int32 // rows that are encoded at a time, a multiple of partRows
+	maxBytes  int64 // of an output message of more than one row
+	rowBytes  int64 // that a row is reckoned to add to an output message
+
+	amplification int64      // see [Featurizer.BoundOutput]
+	predictor     *predictor // nil = no predictions
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
@@ -64,7 +67,8 @@ func New(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Fea
 // cutParts says how many rows an output message covers, with so many bytes for the predictions of each.
 func (f *Featurizer) cutParts(dim int, predictionBytes int64) {
 	chunk := min(events.ChunkRows(dim), math.MaxInt32)
-	part := min(max(1, f.maxBytes/(int64(4*f.transform.Len())+passthroughRowBytes+predictionBytes)), chunk)
+	f.rowBytes = int64(4*f.transform.Len()) + passthroughRowBytes + predictionBytes
+	part := min(max(1, f.maxBytes/f.rowBytes), chunk)
 	f.partRows, f.chunkRows = int32(part), int32(chunk/part*part)
 }
 
@@ -116,7 +120,7 @@ type Part struct {
 // the memory of one part. The first one stands for the message itself and counts it. A message that cannot be used gives a
 // dead letter; an error is emit's, after which nothing more is emitted, or a fault of ours.
 func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Part) error) error {
-	batches, err := f.reader.Read(source.Value)
+	batches, err := f.read(source.Value)
 	if err != nil {
 		deadLetter := deadletter.Refused(meter.StageFeaturize, source, err, now)
 		return emit(Part{DeadLetter: &deadLetter, Counts: meter.FeaturizeCounts{Messages: 1, Undecodable: 1}})
@@ -139,6 +143,19 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 		}
 	}
 	return nil
+}
+
+// read decodes a message that may be mapped.
+func (f *Featurizer) read(value []byte) ([]arrow.Record, error) {
+	batches, err := f.reader.Read(value)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkAmplification(value, batches); err != nil {
+		events.Release(batches)
+		return nil, err
+	}
+	return batches, nil
 }
 
 // message is one that is being mapped. Rows are numbered within it.

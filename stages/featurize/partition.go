@@ -145,6 +145,7 @@ func (p *partition) chooseSet() error {
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
 	p.core, p.model = New(set.Set, p.Limits.Decoder(), p.Config.MaxOutputBytes), nil
+	p.core.BoundOutput(p.Limits.Amplification)
 	if p.models == nil {
 		return nil
 	}

@@ -3,11 +3,16 @@ package featurize
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -51,6 +56,7 @@ func TestFeaturizeRequestsAreBounded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKit(t, maxOutput, 0, 0)
+			k.runner.Limits.Amplification = math.MaxInt32
 			k.forget = true
 			requests := 0
 			k.produced = func(_ string, records []pipeline.Record) {
@@ -163,6 +169,53 @@ func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 			t.Errorf("%s: %d outputs, %d dead letters", name, len(got.Outputs), len(got.DeadLetters))
 		}
 	}
+}
+
+// A message of hundreds of bytes that claims a million rows is refused whole; many small ones are not.
+func TestFeaturizeRefusesAmplification(t *testing.T) {
+	k := newKit(t, 100_000, 0, 0)
+	k.runner.Limits.Amplification = 10
+	k.restart()
+	k.send(pipeline.Record{Value: nulls(t, 1<<20)}, pipeline.Record{Value: nulls(t, 1000)}, longDictionary(t, k, 40_000))
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	letters := k.deadLetters()
+	if len(letters) != 2 {
+		t.Fatalf("%d dead letters", len(letters))
+	}
+	for i, offset := range []string{"0", "2"} {
+		reason, at := stagestest.Header(t, letters[i], wire.HeaderErrorReason), stagestest.Header(t, letters[i], wire.HeaderErrorOffset)
+		if reason != deadletter.ReasonAmplification || at != offset {
+			t.Errorf("a dead letter of offset %s for %s", at, reason)
+		}
+	}
+	if c := k.runner.Meter.Totals().Featurize; c.Messages != 3 || c.Undecodable != 2 || c.Rows != 1000 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// longDictionary is a message whose passthrough column names a long string by a number in each of its rows.
+func longDictionary(t *testing.T, k *kit, rows int) pipeline.Record {
+	t.Helper()
+	batch := stagestest.Events(t, stagestest.Regression, rows, 44, stagestest.Faults{})
+	passthrough := k.set.Encoder.Passthrough[0]
+	index := array.NewInt8Builder(memory.DefaultAllocator)
+	index.AppendValues(make([]int8, rows), nil)
+	entry := array.NewStringBuilder(memory.DefaultAllocator)
+	entry.Append(strings.Repeat("long ", 1<<17))
+	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	column := array.NewDictionaryArray(of, index.NewArray(), entry.NewArray())
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i, field := range batch.Schema().Fields() {
+		if field.Name == passthrough {
+			fields, columns = append(fields, arrow.Field{Name: field.Name, Type: column.DataType(), Nullable: true}), append(columns, column)
+			continue
+		}
+		fields, columns = append(fields, field), append(columns, batch.Column(i))
+	}
+	return pipeline.Record{Value: stagestest.Message(t, array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows)))}
 }
 
 // A runner that stops between the parts of a message leaves a position that the next one goes on from.
