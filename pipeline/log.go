@@ -82,9 +82,27 @@ type Admin interface {
 	GrowPartitions(ctx context.Context, topic string, partitions int) error
 }
 
+// Budgeter bounds the memory of what it reads. The bound decides which batches can be read, so that everyone who reads a
+// range of the log for the same result has to do it within the same one.
+type Budgeter interface {
+	// BatchBudget is how many bytes a batch may take; a larger one is an [*UnreadableBatchError].
+	BatchBudget() int64
+	// WithBatchBudget is the same broker, read within another budget.
+	WithBatchBudget(bytes int64) Broker
+}
+
+// Within is a broker read within a budget, 0 = its own.
+func Within(broker Broker, batchBudget int64) Broker {
+	if batchBudget == 0 || batchBudget == broker.BatchBudget() {
+		return broker
+	}
+	return broker.WithBatchBudget(batchBudget)
+}
+
 // Broker is everything that the stages ask of a broker.
 type Broker interface {
 	Log
 	Owner
 	Admin
+	Budgeter
 }

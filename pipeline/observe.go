@@ -112,6 +112,11 @@ func (o *Observed) Fetch(ctx context.Context, topic string, partition int, offse
 	return fetched, err
 }
 
+// WithBatchBudget implements [Budgeter]. Requests are counted together.
+func (o *Observed) WithBatchBudget(bytes int64) Broker {
+	return &Observed{Broker: o.Broker.WithBatchBudget(bytes), operations: o.operations}
+}
+
 // Produce implements [Log].
 func (o *Observed) Produce(ctx context.Context, topic string, partition int, records []Record) (int64, error) {
 	began := time.Now()

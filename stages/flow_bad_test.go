@@ -14,8 +14,10 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // everyRow scores every row of what the log holds when the exploration is planned.
@@ -267,6 +269,31 @@ func TestFlowAnUnseenClassIsFeaturizedOnly(t *testing.T) {
 	}
 	if deadLetters := f.deadLetters(0, ""); len(deadLetters) != 0 {
 		t.Errorf("%d dead letters", len(deadLetters))
+	}
+}
+
+// What a process may take for a batch decides which rows there are. The spec says it, so that one that is configured otherwise
+// scores the same.
+func TestFlowTheBudgetOfBatchesIsTheSpecs(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 1, everyRow)
+	f.sendRows(0, 0, 400)
+	single := rows(400, 1000, nil)
+	var batch []pipeline.Record
+	for i := range int64(600) {
+		batch = append(batch, message(t, single, i, i+1))
+	}
+	f.produce(f.settings.Topics.Events, 0, batch...)
+	f.start([]string{meter.StageCalibrate, meter.StageSelect}, nil)
+	f.state("a plan", func(s state.Snapshot) bool { return s.Running() != nil })
+	f.batchBudget = 64 << 10
+	f.start([]string{meter.StageSubsample}, nil)
+	lineage := f.set(1).Set.Lineage
+	if c := lineage.Counts; c.Rows != 1000 || c.Undecodable != 0 {
+		t.Errorf("%d rows, %d refused", c.Rows, c.Undecodable)
+	}
+	if budget := f.follower.Snapshot().Spec.BatchBudget; budget != int64(kafka.DefaultConfig().BatchBudgetBytes) {
+		t.Errorf("the spec says %d bytes", budget)
 	}
 }
 

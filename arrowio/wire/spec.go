@@ -84,10 +84,13 @@ type Spec struct {
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Arithmetic  string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
-	Limits      arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
-	EventsTopic string         `json:"events_topic"`
-	Partitions  []Partition    `json:"partitions,omitempty"` // ascending; columns on the wire
+	Arithmetic string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
+	Limits     arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
+	// BatchBudget is how many bytes a Kafka batch of events may take: a larger one does not count. 0 = as each process has it, in
+	// specs of files and of earlier versions.
+	BatchBudget int64       `json:"batch_budget_bytes,omitempty"`
+	EventsTopic string      `json:"events_topic"`
+	Partitions  []Partition `json:"partitions,omitempty"` // ascending; columns on the wire
 }
 
 // Hash names everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions
@@ -157,6 +160,9 @@ func (s *Spec) validatePlan() error {
 	}
 	if s.SampleRows < 0 || s.CalibrationRows < 0 {
 		fault("sample_rows %d and calibration_rows %d must not be negative", s.SampleRows, s.CalibrationRows)
+	}
+	if s.BatchBudget < 0 {
+		fault("batch_budget_bytes %d must not be negative", s.BatchBudget)
 	}
 	if err := s.Limits.Validate(); err != nil {
 		fault("limits: %w", err)

@@ -74,10 +74,7 @@ func TestEncodeBatchWritesWhatKafkaGoWrites(t *testing.T) {
 
 func TestEncodeBatchIsReadAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	reader, err := newSetReader(64 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := newSetReader(64 << 20)
 	defer reader.close()
 	for round := range 100 {
 		records := randomRecords(rng)

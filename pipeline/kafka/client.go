@@ -34,8 +34,9 @@ type Client struct {
 	ctx         context.Context // ends once Close has waited for the owners
 	close       func()
 
-	mu      sync.Mutex // guards members, and closing against the start of calls of Own
+	mu      sync.Mutex // guards members, readers, and closing against the start of calls of Own
 	members []*member
+	readers map[int]*setReader // by other budgets than the configured one
 	closing context.Context
 	owners  sync.WaitGroup // calls of Own
 }
@@ -57,11 +58,10 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
 	}
-	reader, err := newSetReader(config.BatchBudgetBytes)
-	if err != nil {
-		return nil, fmt.Errorf("kafka client: %w", err)
+	c := &Client{
+		config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption),
+		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
 	}
-	c := &Client{config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption), reader: reader}
 	c.connect()
 	return c, nil
 }
@@ -92,6 +92,9 @@ func (c *Client) connect() {
 		c.transport.CloseIdleConnections()
 		c.conns.close()
 		c.reader.close()
+		for _, reader := range c.readers {
+			reader.close()
+		}
 	})
 }
 

@@ -18,18 +18,22 @@ import (
 const zstdWindowBytes = 32 << 20
 
 // newZstdDecoder makes the decoder of frames that say their size; [setReader.streams] decode the others.
-func newZstdDecoder(budget int) (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(uint64(max(budget, zstdWindowBytes))), zstd.WithDecodeAllCapLimit(true))
+func newZstdDecoder(budget int) *zstd.Decoder {
+	return mustDecoder(zstd.WithDecoderMaxMemory(uint64(max(budget, zstdWindowBytes))), zstd.WithDecodeAllCapLimit(true))
 }
 
 // newZstdStream makes a decoder that starts no goroutines, so that it may be dropped.
 func newZstdStream() any {
-	stream, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(zstdWindowBytes))
+	return mustDecoder(zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindowBytes))
+}
+
+// mustDecoder makes a decoder with options that are known to be right.
+func mustDecoder(options ...zstd.DOption) *zstd.Decoder {
+	decoder, err := zstd.NewReader(nil, options...)
 	if err != nil {
-		panic("kafka: zstd refuses constant options: " + err.Error())
+		panic("kafka: zstd refuses its options: " + err.Error())
 	}
-	return stream
+	return decoder
 }
 
 // expand decompresses the records of a batch into memory that it takes from the allowance.

@@ -23,10 +23,15 @@ const responseMaxBytes = 1 << 30
 // [*pipeline.UnreadableBatchError] also where the reason is not its size but [ErrCorruptBatch] or
 // [ErrOldFormat].
 func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	return c.fetchWithin(ctx, c.reader, topic, partition, offset)
+}
+
+// fetchWithin fetches within the budget of a reader.
+func (c *Client) fetchWithin(ctx context.Context, reader *setReader, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	at := place{fmt.Sprintf("fetch offset %d of", offset), topic, partition}
-	fetched, err := c.fetch(ctx, at, offset)
+	fetched, err := c.fetch(ctx, reader, at, offset)
 	if errors.Is(err, errChecksum) {
-		fetched, err = c.fetch(ctx, at, offset) // it may have been damaged in transit
+		fetched, err = c.fetch(ctx, reader, at, offset) // it may have been damaged in transit
 	}
 	var bad *unreadableError
 	var large *oversizedSetError
@@ -45,11 +50,11 @@ func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset 
 }
 
 // fetch asks once. Errors about the offset are returned unchanged.
-func (c *Client) fetch(ctx context.Context, at place, offset int64) (pipeline.Fetched, error) {
+func (c *Client) fetch(ctx context.Context, reader *setReader, at place, offset int64) (pipeline.Fetched, error) {
 	var response *fetchResponse
 	var failure error
 	err := c.call(ctx, at, c.config.RequestTimeout+c.config.FetchMaxWait, func(ctx context.Context) error {
-		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, c.fetchExchange(at, offset))
+		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, c.fetchExchange(reader, at, offset))
 		if err == nil {
 			response = message.(*fetchResponse)
 			if response.code != 0 {
@@ -66,14 +71,14 @@ func (c *Client) fetch(ctx context.Context, at place, offset int64) (pipeline.Fe
 	if err != nil {
 		return pipeline.Fetched{}, err
 	}
-	return c.decode(at, offset, response)
+	return decodeFetch(reader, at, offset, response)
 }
 
-func (c *Client) fetchExchange(at place, offset int64) *fetchExchange {
+func (c *Client) fetchExchange(reader *setReader, at place, offset int64) *fetchExchange {
 	return &fetchExchange{
 		clientID:    c.config.ClientID,
 		correlation: c.correlation.Add(1),
-		maxSet:      c.config.BatchBudgetBytes + batchHeaderBytes,
+		maxSet:      reader.budget + batchHeaderBytes,
 		request: fetch.Request{
 			ReplicaID:      -1,
 			MaxWaitTime:    int32(c.config.FetchMaxWait / time.Millisecond),
@@ -95,8 +100,8 @@ func (c *Client) fetchExchange(at place, offset int64) *fetchExchange {
 	}
 }
 
-func (c *Client) decode(at place, offset int64, response *fetchResponse) (pipeline.Fetched, error) {
-	records, next, err := c.reader.read(response.set, offset, response.aborted)
+func decodeFetch(reader *setReader, at place, offset int64, response *fetchResponse) (pipeline.Fetched, error) {
+	records, next, err := reader.read(response.set, offset, response.aborted)
 	if err != nil {
 		return pipeline.Fetched{}, err
 	}

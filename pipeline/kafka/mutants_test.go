@@ -19,7 +19,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/eerf-stream/eerf/internal/hostile"
-	"github.com/eerf-stream/eerf/pipeline"
 )
 
 const (
@@ -58,10 +57,7 @@ func mayAllocate(set []byte) int64 {
 // expand far beyond the budget. What cannot be read is named with a reason, and reading goes on behind it.
 func TestMutants(t *testing.T) {
 	forge := newBatchForge(t)
-	reader, err := newSetReader(mutantBudget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := newSetReader(mutantBudget)
 	defer reader.close()
 	hostile.Run(t, hostile.Suite{
 		Make: forge.mutant,
@@ -319,10 +315,7 @@ func correctChecksum(set []byte) {
 // TestBombsCostTheBudget reads every bomb by itself: within the budget it is read, beyond it is refused for that.
 func TestBombsCostTheBudget(t *testing.T) {
 	forge := newBatchForge(t)
-	reader, err := newSetReader(mutantBudget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := newSetReader(mutantBudget)
 	defer reader.close()
 	over := 0
 	for _, bomb := range forge.bombs {
@@ -336,8 +329,8 @@ func TestBombsCostTheBudget(t *testing.T) {
 	if over < len(forge.bombs)*3/5 {
 		t.Errorf("%d of %d bombs are over the budget", over, len(forge.bombs))
 	}
-	var records []pipeline.Record
-	if records, _, err = reader.read(forge.batches[0].Bytes, 0, nil); err != nil || len(records) != 3 {
+	records, _, err := reader.read(forge.batches[0].Bytes, 0, nil)
+	if err != nil || len(records) != 3 {
 		t.Errorf("afterwards %d records, %v", len(records), err)
 	}
 }

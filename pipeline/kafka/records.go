@@ -42,12 +42,8 @@ type setReader struct {
 	streams sync.Pool // *zstd.Decoder
 }
 
-func newSetReader(budget int) (*setReader, error) {
-	decoder, err := newZstdDecoder(budget)
-	if err != nil {
-		return nil, err
-	}
-	return &setReader{budget: budget, zstd: decoder, streams: sync.Pool{New: newZstdStream}}, nil
+func newSetReader(budget int) *setReader {
+	return &setReader{budget: budget, zstd: newZstdDecoder(budget), streams: sync.Pool{New: newZstdStream}}
 }
 
 func (s *setReader) close() { s.zstd.Close() }

@@ -99,10 +99,7 @@ func some(deltas ...int64) (records []testRecord) {
 const testBudget = 1 << 20
 
 func newReader(t testing.TB) *setReader {
-	reader, err := newSetReader(testBudget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := newSetReader(testBudget)
 	t.Cleanup(reader.close)
 	return reader
 }

@@ -51,6 +51,12 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 // maxReplication is how many nodes the broker passes for.
 const maxReplication = 3
 
+// BatchBudget implements [pipeline.Budgeter]. It is that of a client by default; what is in memory has no batches.
+func (b *Broker) BatchBudget() int64 { return 64 << 20 }
+
+// WithBatchBudget implements [pipeline.Budgeter].
+func (b *Broker) WithBatchBudget(int64) pipeline.Broker { return b }
+
 // CreateTopics is part of [pipeline.Admin].
 func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	for _, spec := range topics {

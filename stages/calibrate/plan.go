@@ -27,6 +27,7 @@ type Settings struct {
 	Exploration     Config
 	Limits          events.Limits
 	EventsTopic     string
+	BatchBudget     int64 // of the broker that is read; 0 = of a file
 	MaxMessageBytes int64 // that the topics take
 }
 
@@ -97,6 +98,7 @@ func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error
 }
 
 func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error) {
+	s.BatchBudget = l.Broker.BatchBudget()
 	from := cmp.Or(r.From, s.Exploration.From)
 	ranges, err := pipeline.Retry(ctx, l.Logger, "look up offsets", func() ([]wire.Partition, error) {
 		return l.ranges(ctx, s, from, r)
@@ -241,7 +243,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(),
 		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
 		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
-		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), EventsTopic: s.EventsTopic,
+		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic,
 		Partitions: partitions,
 	}
 	switch {

@@ -145,7 +145,7 @@ func (l *Log) probe(ctx context.Context, limits events.Limits, partitions []exte
 // ranges. One that was cancelled or abandoned has not.
 func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
 	return last != nil && !last.Earlier() && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
-		last.Limits == s.Limits.Decoder() && last.Arithmetic == scoring.Arithmetic() &&
+		last.Limits == s.Limits.Decoder() && (last.BatchBudget == 0 || last.BatchBudget == s.BatchBudget) && last.Arithmetic == scoring.Arithmetic() &&
 		slices.EqualFunc(ranges, last.Partitions, func(a, b wire.Partition) bool {
 			return a.Partition == b.Partition && a.StartOffset == b.StartOffset && a.EndOffset == b.EndOffset
 		})

@@ -114,7 +114,7 @@ func (p *partition) run(ctx context.Context) error {
 		p.at = p.Meter.Follow(meter.StageSubsample, p.Topics.Events, int(p.part.Partition), p.core.NextOffset())
 		defer p.at.Leave()
 		p.reportSaved()
-		return pipeline.RunPartition(ctx, p.Broker, p.logger, p.Topics.Events, int(p.part.Partition), p.DrainTimeout, p)
+		return pipeline.RunPartition(ctx, pipeline.Within(p.Broker, p.spec.BatchBudget), p.logger, p.Topics.Events, int(p.part.Partition), p.DrainTimeout, p)
 	}
 	work, cancel := pipeline.Drain(ctx, p.DrainTimeout)
 	defer cancel()
