@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/eerf-stream/eerf/stages/featurize"
+
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
@@ -84,7 +86,7 @@ func (k *checker) subsample() {
 
 func (k *checker) featurize() {
 	c := k.config.Stages.Featurize
-	k.oneOf(c.Start, "featurize.start", "earliest", "latest")
+	k.oneOf(c.Start, "featurize.start", featurize.StartEarliest, featurize.StartLatest)
 	limit := k.config.Stages.Topics.MaxMessageBytes
 	k.rule(c.MaxOutputBytes >= 1, "featurize.max_output_bytes", "want 1 or more")
 	k.rule(c.MaxOutputBytes <= limit, "featurize.max_output_bytes",

@@ -2,6 +2,12 @@ package featurize
 
 import "time"
 
+// Where a partition begins to be featurized that never was.
+const (
+	StartEarliest = "earliest" // with the first event that the log holds
+	StartLatest   = "latest"   // with those to come
+)
+
 // Config says where featurizing starts and how its output is cut.
 type Config struct {
 	Start          string        `key:"start" doc:"where a partition without output and without committed offset starts: earliest or latest"`
@@ -12,5 +18,5 @@ type Config struct {
 
 // Default is what an empty configuration says.
 func Default() Config {
-	return Config{Start: "earliest", MaxOutputBytes: 1 << 20, CommitInterval: 5 * time.Second}
+	return Config{Start: StartEarliest, MaxOutputBytes: 1 << 20, CommitInterval: 5 * time.Second}
 }

@@ -3,6 +3,9 @@ package featurize
 import (
 	"context"
 	"fmt"
+	"math"
+
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
@@ -21,13 +24,15 @@ func (p *partition) resume(ctx context.Context) error {
 }
 
 func (p *partition) findPosition(ctx context.Context) error {
-	found, err := pipeline.Retry(ctx, p.logger, "find the end of the output", func() (bool, error) { return p.readTail(ctx) })
+	log := &extent{}
+	found, err := pipeline.Retry(ctx, p.logger, "find the end of the output", func() (bool, error) {
+		*log = extent{}
+		return p.readTail(ctx, log)
+	})
 	if err != nil {
 		return err
 	}
-	committed, err := pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (int64, error) {
-		return p.Broker.Committed(ctx, p.Group, p.Topics.Events, p.number)
-	})
+	committed, err := pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (int64, error) { return p.readCommitted(ctx, log) })
 	if err != nil {
 		return err
 	}
@@ -38,32 +43,99 @@ func (p *partition) findPosition(ctx context.Context) error {
 	if found {
 		return nil
 	}
-	p.next, err = pipeline.Retry(ctx, p.logger, "look up offsets", func() (int64, error) {
-		first, next, err := p.Broker.Offsets(ctx, p.Topics.Events, p.number)
-		if p.Config.Start == "latest" {
-			return next, err
-		}
-		return first, err
+	return p.begin(ctx)
+}
+
+// begin begins where the configuration says. The end of the log is another one at the next start, so that it is committed
+// before anything comes behind it.
+func (p *partition) begin(ctx context.Context) error {
+	log, err := pipeline.Retry(ctx, p.logger, "look up offsets", func() (log extent, err error) {
+		log.first, log.end, err = p.Broker.Offsets(ctx, p.Topics.Events, p.number)
+		return log, err
 	})
+	if err != nil {
+		return err
+	}
+	if p.next = log.first; p.Config.Start != StartLatest {
+		return nil
+	}
+	p.next = log.end
+	err = pipeline.Try(ctx, p.logger, "commit where featurizing begins", func() error { return p.commit(ctx, p.next) })
+	if err == nil {
+		p.committed = p.next
+	}
 	return err
+}
+
+// extent is what a partition of events held when it was looked up.
+type extent struct {
+	first, end int64
+	known      bool
+}
+
+// reaches reports whether events reach a next offset.
+func (p *partition) reaches(ctx context.Context, log *extent, next int64) (_ bool, err error) {
+	if !log.known { // after the output was begun to be read, so that there is no event in it that the log has not
+		if log.first, log.end, err = p.Broker.Offsets(ctx, p.Topics.Events, p.number); err != nil {
+			return false, err
+		}
+		log.known = true
+	}
+	return next <= log.end, nil
+}
+
+// readCommitted returns the committed offset, -1 where there is none that events reach.
+func (p *partition) readCommitted(ctx context.Context, log *extent) (int64, error) {
+	committed, err := p.Broker.Committed(ctx, p.Group, p.Topics.Events, p.number)
+	if err != nil || committed < 0 {
+		return -1, err
+	}
+	ok, err := p.reaches(ctx, log, committed)
+	if err == nil && !ok {
+		p.logger.Error("the committed offset is behind the end of events, which were truncated or made again: it is passed over",
+			zap.Int64("committed", committed), zap.Int64("end", log.end))
+		committed = -1
+	}
+	return committed, err
 }
 
 // readTail moves the position behind the last message of the output partition that came from this partition of events, and
 // reports whether there is one.
-func (p *partition) readTail(ctx context.Context) (found bool, err error) {
+func (p *partition) readTail(ctx context.Context, log *extent) (found bool, err error) {
 	topic := p.Topics.Features
 	first, next, err := p.Broker.Offsets(ctx, topic, p.number)
 	if err != nil {
 		return false, err
 	}
+	strange := 0
+	defer func() {
+		if strange > 0 {
+			p.logger.Error("features name events behind the end of events, which were truncated or made again, or somebody else wrote them: passed over",
+				zap.Int("messages", strange), zap.Int64("events_end", log.end))
+		}
+	}()
 	for back := int64(1); ; back *= 2 {
+		strange = 0
 		from := max(first, next-back)
 		r := pipeline.NewReader(p.Broker, p.logger, topic, p.number, pipeline.ReadOptions{From: from, Until: next})
 		for rec, err := range r.Records(ctx) {
 			if err != nil {
 				return false, err
 			}
-			found = p.moveBehindRecord(rec) || found
+			rows, ours := p.coordinates(rec)
+			if !ours {
+				continue
+			}
+			ok, err := p.reaches(ctx, log, rows.SourceOffset+1)
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				strange++
+				continue
+			}
+			p.moveBehind(rows)
+			found = true
 		}
 		if found || from == first {
 			return found, nil
@@ -71,14 +143,10 @@ func (p *partition) readTail(ctx context.Context) (found bool, err error) {
 	}
 }
 
-// moveBehindRecord moves the position behind a record of the output, if it came from this partition of events.
-func (p *partition) moveBehindRecord(rec pipeline.Record) bool {
+// coordinates are those of a record of the output that came from this partition of events.
+func (p *partition) coordinates(rec pipeline.Record) (rows wire.FeatureBatch, ours bool) {
 	rows, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
-	if err != nil || rows.SourceTopic != p.Topics.Events || int(rows.SourcePartition) != p.number {
-		return false
-	}
-	p.moveBehind(rows)
-	return true
+	return rows, err == nil && rows.SourceTopic == p.Topics.Events && int(rows.SourcePartition) == p.number && rows.SourceOffset < math.MaxInt64
 }
 
 // moveBehind moves the position behind the rows of an output.
