@@ -120,7 +120,7 @@ func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partit
 // act does the next thing to do, and reports whether there was one.
 func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Scoreboard, partitions int) (bool, error) {
 	if now.CurrentShadowed {
-		r.Logger.Warn("an older set was made current behind the newest, which is made current again",
+		r.Logger.Warn("the pointer to the feature set in use was written over by an older one or by what is none, it is written again",
 			zap.String("feature_set", now.Current.ID))
 		return true, r.State.PointSet(ctx, now.Current, r.Clock())
 	}

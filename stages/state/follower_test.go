@@ -114,7 +114,12 @@ func TestFeatureSets(t *testing.T) {
 		{name: "another pipeline's", records: []pipeline.Record{keyed(wire.SetKey("other", a), must(wire.EncodeFeatureSet(first))), currentRecord("other", a, 1)}},
 		{name: "a set under another's key", records: []pipeline.Record{keyed(wire.SetKey("test", b), must(wire.EncodeFeatureSet(first)))}, faults: 1},
 		{name: "not understood", records: []pipeline.Record{setRecord(first), keyed(wire.SetKey("test", b), []byte("x")), keyed(wire.CurrentKey("test"), []byte("x")),
-			keyed([]byte("test"), []byte("x"))}, kept: []string{a}, faults: 2},
+			keyed([]byte("test"), []byte("x"))}, current: a, kept: []string{a}, faults: 2},
+		{name: "compaction has kept no pointer but a poisoned one", records: []pipeline.Record{setRecord(second), setRecord(first), keyed(wire.CurrentKey("test"), []byte("hello"))},
+			current: b, kept: []string{b, a}, faults: 1},
+		{name: "a pointer deleted", records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1), keyed(wire.CurrentKey("test"), nil)},
+			current: a, kept: []string{a}, faults: 1},
+		{name: "a poisoned pointer, and no set", records: []pipeline.Record{keyed(wire.CurrentKey("test"), []byte("hello"))}, faults: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state, faults := applied([]pipeline.Record{specRecord(spec, 3, wire.StatusRunning, 0)}, c.records)

@@ -39,7 +39,8 @@ func (e ModelEntry) Promoted() bool { return e.Model != nil && e.Model.Promoted(
 type Models struct {
 	// Current names the model in use, nil where there is none.
 	Current *wire.Current
-	// Shadowed says that a pointer of a lower sequence number, or one that cannot be decoded, was written behind Current.
+	// Shadowed says that a pointer of a lower sequence number, or one that cannot be decoded, was written behind Current. Where
+	// compaction has kept only the latter, Current is the newest model that was in use.
 	Shadowed bool
 
 	config Config
@@ -151,12 +152,12 @@ func (f *Follower) LoadModel(ctx context.Context, entry ModelEntry) (*wire.Model
 func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
 	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
 	switch {
-	case !ok || owner != f.config.Pipeline || pointer && r.Value == nil:
+	case !ok || owner != f.config.Pipeline:
 		return nil, nil
 	case pointer:
-		current, err := wire.DecodeCurrent(decoder, r.Value)
+		current, err := decodePointer(decoder, r)
 		if err != nil {
-			return func(s *Snapshot) { s.Models.Shadowed = s.Models.Current != nil }, err
+			return func(s *Snapshot) { s.Models.recoverCurrent() }, err
 		}
 		return func(s *Snapshot) { s.Models.point(placedPointer{*current, r.Offset}) }, nil
 	case r.Value == nil:
@@ -177,6 +178,17 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (dec
 		s.Models.drop(id)
 		s.Models.entries = append(s.Models.entries, entry)
 	}, err
+}
+
+// recoverCurrent has the pointer written again of which compaction would keep, or has kept, only what is no pointer. A rollback
+// that it named is lost with it.
+func (m *Models) recoverCurrent() {
+	for _, entry := range slices.Backward(m.entries) {
+		if m.Current == nil && entry.Promoted() {
+			m.Current = &wire.Current{ID: entry.ID, Sequence: entry.Model.Sequence, Time: entry.Time}
+		}
+	}
+	m.Shadowed = m.Current != nil
 }
 
 func (m *Models) point(p placedPointer) {

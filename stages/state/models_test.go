@@ -317,6 +317,26 @@ func TestAnOlderPointerIsWrittenOver(t *testing.T) {
 	}
 }
 
+// Compaction keeps the last record of a key, also where it is no pointer.
+func TestAPointerThatIsNoneIsWrittenOver(t *testing.T) {
+	for _, value := range [][]byte{[]byte("hello"), nil} {
+		k := newModelsKit(t)
+		used := k.model(1, wire.VerdictFirst, "")
+		k.model(2, wire.VerdictWorse, used)
+		k.put(wire.CurrentKey("test"), value)
+		f, m := k.following()
+		if m.Current == nil || m.Current.ID != used {
+			t.Fatalf("%q: in use %+v, want %s", value, m.Current, used)
+		}
+		if err := f.RepairModel(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		if now := k.models(); now.Shadowed || now.Current.ID != used {
+			t.Errorf("%q: afterwards %+v", value, now)
+		}
+	}
+}
+
 // The broker may be away in the middle: the pointer is then written by several tries, which is nobody else's.
 func TestAPointerThatTookSeveralTries(t *testing.T) {
 	k := newModelsKit(t)

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,7 +50,8 @@ type Snapshot struct {
 	Requests []Request
 	// Current names the feature set in use, nil where there is none.
 	Current *wire.Current
-	// CurrentShadowed says the same of Current as Shadowed does of Spec.
+	// CurrentShadowed says the same of Current as Shadowed does of Spec. Where compaction has kept nothing but a pointer that
+	// cannot be decoded, Current is the newest set that the topic holds.
 	CurrentShadowed bool
 	// Sets are the feature sets that the topic holds, by id.
 	Sets map[string]Set
@@ -201,15 +203,35 @@ func older(spec, last *wire.Spec) bool {
 	return spec.Status == wire.StatusRunning && last.Status != wire.StatusRunning
 }
 
+// errNoPointer says that a pointer was deleted, which nobody of the pipeline does.
+var errNoPointer = errors.New("the pointer to what is in use was deleted")
+
+func decodePointer(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Current, error) {
+	if r.Value == nil {
+		return nil, errNoPointer
+	}
+	return wire.DecodeCurrent(decoder, r.Value)
+}
+
+// recoverCurrent has the pointer written again of which compaction would keep, or has kept, only what is no pointer.
+func (s *Snapshot) recoverCurrent() {
+	if s.Current == nil && len(s.Sets) > 0 {
+		newest := s.SetsBySequence()[0]
+		lineage := newest.Set.Lineage
+		s.Current = &wire.Current{ID: newest.ID, Sequence: lineage.Sequence, Exploration: lineage.Exploration, Time: newest.Time}
+	}
+	s.CurrentShadowed = s.Current != nil
+}
+
 func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
 	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
 	switch {
-	case !ok || owner != f.config.Pipeline || pointer && r.Value == nil:
+	case !ok || owner != f.config.Pipeline:
 		return nil, nil
 	case pointer:
-		current, err := wire.DecodeCurrent(decoder, r.Value)
+		current, err := decodePointer(decoder, r)
 		if err != nil {
-			return func(s *Snapshot) { s.CurrentShadowed = s.Current != nil }, err
+			return (*Snapshot).recoverCurrent, err
 		}
 		return func(s *Snapshot) {
 			if s.Current != nil && current.Sequence < s.Current.Sequence {
