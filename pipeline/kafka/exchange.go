@@ -123,7 +123,7 @@ func (e *fetchExchange) read(r *responseReader) *fetchResponse {
 	if e.version >= 5 {
 		response.logStart = r.int64()
 	}
-	response.aborted = readAborted(r)
+	response.aborted = e.readAborted(r)
 	if e.version >= 11 {
 		r.int32() // preferred read replica
 	}
@@ -131,12 +131,12 @@ func (e *fetchExchange) read(r *responseReader) *fetchResponse {
 	return response
 }
 
-func readAborted(r *responseReader) []abortedTransaction {
+func (e *fetchExchange) readAborted(r *responseReader) []abortedTransaction {
 	n := int(r.int32())
 	if n <= 0 {
 		return nil // -1 is null
 	}
-	if n > r.left/16 {
+	if n > min(r.left, e.maxSet)/16 {
 		r.fail("fetch response has %d aborted transactions in %d bytes", n, r.left)
 		return nil
 	}

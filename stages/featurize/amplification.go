@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 )
@@ -18,17 +19,18 @@ const freeOutput = 16 << 20
 // has to come with a byte.
 func (f *Featurizer) BoundOutput(amplification int64) { f.amplification = amplification }
 
-// checkAmplification refuses a message whose output would be over the bound.
-func (f *Featurizer) checkAmplification(value []byte, batches []arrow.Record) error {
+// checkAmplification refuses a message whose output would be over the bound. Its key and headers go with each output message.
+func (f *Featurizer) checkAmplification(source *pipeline.Record, batches []arrow.Record) error {
 	bound := f.amplification
 	if bound == 0 {
 		bound = f.rowBytes
 	}
 	rows := events.CountRows(batches)
-	output := rows*f.rowBytes + (rows/int64(f.partRows)+1)*f.dictionaryBytes(batches)
-	if output > max(freeOutput, bound*int64(len(value))) {
+	passedOn := int64(source.Memory()-len(source.Value)) + f.dictionaryBytes(batches) // with each output message
+	output := rows*f.rowBytes + (rows/int64(f.partRows)+1)*passedOn
+	if output > max(freeOutput, bound*int64(source.Size())) {
 		return fmt.Errorf("%w: %d rows in %d bytes would be %d bytes of features, at most %d for each byte (limits.amplification)",
-			deadletter.ErrAmplified, rows, len(value), output, bound)
+			deadletter.ErrAmplified, rows, source.Size(), output, bound)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ type Part struct {
 // the memory of one part. The first one stands for the message itself and counts it. A message that cannot be used gives a
 // dead letter; an error is emit's, after which nothing more is emitted, or a fault of ours.
 func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Part) error) error {
-	batches, err := f.read(source.Value)
+	batches, err := f.read(&source)
 	if err != nil {
 		deadLetter := deadletter.Refused(meter.StageFeaturize, source, err, now)
 		return emit(Part{DeadLetter: &deadLetter, Counts: meter.FeaturizeCounts{Messages: 1, Undecodable: 1}})
@@ -146,12 +146,12 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 }
 
 // read decodes a message that may be mapped.
-func (f *Featurizer) read(value []byte) ([]arrow.Record, error) {
-	batches, err := f.reader.Read(value)
+func (f *Featurizer) read(source *pipeline.Record) ([]arrow.Record, error) {
+	batches, err := f.reader.Read(source.Value)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkAmplification(value, batches); err != nil {
+	if err := f.checkAmplification(source, batches); err != nil {
 		events.Release(batches)
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 	var outputBytes int64
 	var deadLetterBytes int
 	if part.Output != nil {
-		outputBytes = int64(part.Output.Size())
+		outputBytes = int64(part.Output.Memory())
 	}
 	if part.DeadLetter != nil {
 		deadLetterBytes = part.DeadLetter.Memory()
