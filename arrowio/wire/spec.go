@@ -90,8 +90,8 @@ type Spec struct {
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Arithmetic  string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
-	Limits      arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
+	Arithmetic  string         `json:"kernel"`            // numeric kernel the planner runs, see [scoring.Arithmetic]
+	Limits      arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
 	Messages    Messages       `json:"messages,omitzero"` // how they are read, which decides it, too
 	EventsTopic string         `json:"events_topic"`
 	Partitions  []Partition    `json:"partitions,omitempty"` // ascending; columns on the wire
