@@ -83,7 +83,10 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 	if len(schema.Text) > maxSchemaBytes {
 		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", len(schema.Text), maxSchemaBytes)
 	}
-	c := &avroCompiler{named: make(map[string]*avro.SchemaNode), passing: make(map[string]*avroNode)}
+	c := &avroCompiler{
+		named: make(map[string]*avro.SchemaNode), short: make(map[string]*avro.SchemaNode), ambiguous: make(map[string]bool),
+		passing: make(map[string]*avroNode),
+	}
 	var cache avro.SchemaCache
 	for _, ref := range schema.References {
 		parsed, err := cache.Parse(ref.Text)
@@ -121,10 +124,13 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 
 // avroCompiler makes one plan.
 type avroCompiler struct {
-	named   map[string]*avro.SchemaNode
-	passing map[string]*avroNode // nodes of named types that are passed over
-	open    []string             // the records that are being flattened
-	leaves  []avroColumn
+	named map[string]*avro.SchemaNode // definitions by full name
+	short map[string]*avro.SchemaNode // by the name without namespace, as references within one have it
+	// ambiguous are the short names that more than one definition has.
+	ambiguous map[string]bool
+	passing   map[string]*avroNode // nodes of named types that are passed over
+	open      []string             // the records that are being flattened
+	leaves    []avroColumn
 }
 
 // name notes the types that a schema defines.
@@ -138,6 +144,11 @@ func (c *avroCompiler) name(n *avro.SchemaNode) {
 			return
 		}
 		c.named[full] = n
+		short := full[strings.LastIndexByte(full, '.')+1:]
+		if other := c.short[short]; other != nil {
+			c.ambiguous[short] = true
+		}
+		c.short[short] = n
 	}
 	for i := range n.Fields {
 		c.name(&n.Fields[i].Type)
@@ -162,6 +173,9 @@ func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 		return n
 	}
 	if found := c.named[n.Type]; found != nil {
+		return found
+	}
+	if found := c.short[n.Type]; found != nil && !c.ambiguous[n.Type] {
 		return found
 	}
 	return n
@@ -268,8 +282,9 @@ func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*av
 	for i := range n.Branches {
 		var err error
 		if len(some) == 1 && i == some[0] {
-			node.parts[i], err = c.field(&n.Branches[i], paths, depth)
-			node.column = node.parts[i].column
+			if node.parts[i], err = c.field(&n.Branches[i], paths, depth); err == nil {
+				node.column = node.parts[i].column
+			}
 		} else {
 			node.parts[i], err = c.passed(&n.Branches[i])
 		}

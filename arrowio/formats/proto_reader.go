@@ -377,10 +377,7 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 
 // wrapped reads the value in a wrapper; a wrapper without one has the default of its kind.
 func (r *protoReader) wrapped(f *protoField, body []byte) error {
-	found, err := r.scalarDefault(f)
-	if err != nil {
-		return err
-	}
+	found := cell{kind: zeroKind(f.kind)}
 	for len(body) > 0 {
 		number, typ, n := protowire.ConsumeTag(body)
 		if n < 0 {
@@ -395,25 +392,14 @@ func (r *protoReader) wrapped(f *protoField, body []byte) error {
 			if typ == protowire.BytesType {
 				raw, _ = protowire.ConsumeBytes(raw)
 			}
-			if found, err = r.scalar(f, raw); err != nil {
+			one, err := r.scalar(f, raw)
+			if err != nil {
 				return err
 			}
+			found = one
 		}
 		body = body[n:]
 	}
 	r.row[f.column] = found
 	return nil
-}
-
-// scalarDefault is the default of a kind.
-func (r *protoReader) scalarDefault(f *protoField) (cell, error) {
-	switch f.kind {
-	case protoreflect.StringKind, protoreflect.BytesKind:
-		return cell{cellText, span(len(r.table.text), 0)}, nil
-	case protoreflect.BoolKind:
-		return cell{kind: cellBool}, nil
-	case protoreflect.FloatKind, protoreflect.DoubleKind:
-		return cell{kind: cellFloat}, nil
-	}
-	return cell{kind: cellWhole}, nil
 }

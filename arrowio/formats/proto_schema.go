@@ -244,6 +244,13 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	if p.list || p.special != plainMessage || f.HasPresence() && !f.HasDefault() {
 		return
 	}
+	if !f.HasDefault() {
+		p.unset = &cell{kind: zeroKind(p.kind)}
+		if p.kind == protoreflect.EnumKind {
+			p.text = string(f.Enum().Values().Get(0).Name())
+		}
+		return
+	}
 	v := f.Default()
 	switch p.kind {
 	case protoreflect.BoolKind:
@@ -264,4 +271,17 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	default:
 		p.unset = &cell{cellWhole, uint64(v.Int())}
 	}
+}
+
+// zeroKind is the kind of the cells of a kind; without bits and text they are its zero.
+func zeroKind(k protoreflect.Kind) cellKind {
+	switch k {
+	case protoreflect.BoolKind:
+		return cellBool
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.EnumKind:
+		return cellText
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return cellFloat
+	}
+	return cellWhole
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -33,4 +34,30 @@ func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 	}
 	runtime.Registry = events.NewSchemas(client, runtime.Logger)
 	return nil
+}
+
+// CheckWritten reports a format that rows are not written in, or not with this configuration.
+func CheckWritten(format string, c registry.Config) error {
+	switch f := formats.Format(format); {
+	case f == formats.Auto || formats.Check(f) != nil || f == "":
+		return Usagef("--format %q: expected arrow, json, avro or protobuf", format)
+	case f == formats.Protobuf && len(c.URL) == 0:
+		return Usagef("--format protobuf: readers need the schema from a Schema Registry: give --registry or registry.url")
+	}
+	return nil
+}
+
+// Registrar registers the schemas of messages to a topic; nil = there is no registry.
+func Registrar(c registry.Config, topic string) (events.Register, error) {
+	if len(c.URL) == 0 {
+		return nil, nil
+	}
+	client, err := registry.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	return func(ctx context.Context, f formats.Format, text string) (int, error) {
+		types := map[formats.Format]string{formats.Avro: registry.TypeAvro, formats.Protobuf: registry.TypeProtobuf}
+		return client.Register(ctx, topic+"-value", registry.Schema{Type: types[f], Text: text})
+	}, nil
 }
