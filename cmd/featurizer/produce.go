@@ -40,16 +40,16 @@ container files, Protobuf needs one.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
   featurizer produce -c eerf.yaml --data rows.csv --format json
   featurizer produce -c eerf.yaml --data rows.csv --format avro --registry http://localhost:8081`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
-	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: arrow, json, avro or protobuf")
+	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: arrow, json, avro or protobuf; that of the file is --data-format")
 	c.Flags().StringVar(&f.registry, "registry", "", "address of a Schema Registry, instead of registry.url")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up when the broker has not answered for this long")
 	f.config.Add(c)
-	f.files.Add(c)
+	f.files.AddNamed(c, "data-format")
 	cli.JSONFlag(c, &f.json)
 	return c
 }

@@ -40,7 +40,7 @@ func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 func CheckWritten(format string, c registry.Config) error {
 	switch f := formats.Format(format); {
 	case f == formats.Auto || formats.Check(f) != nil || f == "":
-		return Usagef("--format %q: expected arrow, json, avro or protobuf", format)
+		return Usagef("--format %q: expected arrow, json, avro or protobuf (the format of the file is --data-format)", format)
 	case f == formats.Protobuf && len(c.URL) == 0:
 		return Usagef("--format protobuf: readers need the schema from a Schema Registry: give --registry or registry.url")
 	}

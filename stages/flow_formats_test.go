@@ -1,0 +1,133 @@
+package stages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/registry"
+	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+// shelf is a registry of given schemas. While it is away it answers nothing.
+type shelf struct {
+	schemas map[uint32]registry.Schema
+	away    atomic.Bool
+	asked   atomic.Int64
+}
+
+func (s *shelf) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
+	s.asked.Add(1)
+	if s.away.Load() {
+		return registry.Schema{}, errors.New("connection refused")
+	}
+	if found, ok := s.schemas[id]; ok {
+		return found, nil
+	}
+	return registry.Schema{}, fmt.Errorf("%w: %d", registry.ErrNoSchema, id)
+}
+
+var registryTypes = map[formats.Format]string{formats.Avro: registry.TypeAvro, formats.Protobuf: registry.TypeProtobuf}
+
+// put keeps a schema and returns its id.
+func (s *shelf) put(f formats.Format, text string) int {
+	if s.schemas == nil {
+		s.schemas = map[uint32]registry.Schema{}
+	}
+	id := len(s.schemas) + 1
+	s.schemas[uint32(id)] = registry.Schema{Type: registryTypes[f], Text: text}
+	return id
+}
+
+// sendAs sends rows in a format, to the partitions in turn.
+func (f *flow) sendAs(format formats.Format, rows arrow.Record, perMessage int, register events.Register) {
+	f.t.Helper()
+	producer, err := events.NewProducer(f.ctx, f.client, f.settings.Topics.Events, perMessage)
+	if err == nil {
+		err = producer.WriteAs(format, register)
+	}
+	if err == nil {
+		err = producer.Add(f.ctx, rows)
+	}
+	if err == nil {
+		err = producer.Flush(f.ctx)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestFlowFormatsGiveTheSameSet: the same rows give the same feature set whatever format their messages have.
+func TestFlowFormatsGiveTheSameSet(t *testing.T) {
+	t.Parallel()
+	file := rows(0, 3000, nil)
+	t.Cleanup(file.Release)
+	want := setOfFile(t, testSettings(1), file).ID()
+	for _, c := range []struct {
+		name       string
+		format     formats.Format
+		perMessage int
+		registered bool
+	}{
+		{"arrow", formats.Arrow, 256, false}, {"json", formats.JSON, 256, false}, {"json objects", formats.JSON, 1, false},
+		{"avro containers", formats.Avro, 256, false}, {"avro", formats.Avro, 256, true}, {"protobuf", formats.Protobuf, 256, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f, s := newFlow(t, 1, nil), &shelf{}
+			var register events.Register
+			if c.registered {
+				register = func(_ context.Context, format formats.Format, text string) (int, error) {
+					return s.put(format, text), nil
+				}
+			}
+			f.sendAs(c.format, file, c.perMessage, register)
+			f.start(exploring, func(w *worker) { w.Registry = events.NewSchemas(s, zap.NewNop()) })
+			if got := f.set(1); got.ID != want {
+				t.Errorf("set %s, from the file %s", got.ID, want)
+			}
+			if n := len(f.deadLetters(0, meter.StageSubsample)); n > 0 {
+				t.Errorf("%d dead letters", n)
+			}
+		})
+	}
+}
+
+// TestFlowRegistryAway: while the registry is away nothing is lost and the process says why it waits; what the registry refuses
+// is a dead letter.
+func TestFlowRegistryAway(t *testing.T) {
+	t.Parallel()
+	f, s := newFlow(t, 1, nil), &shelf{}
+	file := rows(0, 2000, nil)
+	defer file.Release()
+	f.sendAs(formats.Avro, file, 64, func(_ context.Context, format formats.Format, text string) (int, error) {
+		return s.put(format, text), nil
+	})
+	f.produce(f.settings.Topics.Events, 0, pipeline.Record{Value: []byte{0, 0, 0, 0, 99, 1, 2, 3}})
+	s.away.Store(true)
+	schemas := events.NewSchemas(s, zap.NewNop())
+	w := f.start(exploring, func(w *worker) { w.Registry = schemas })
+	stagestest.Until(t, "the registry was asked", func() bool { return s.asked.Load() > 1 })
+	conditions := w.Conditions(t.Context(), nil, 0)
+	if c := conditions[len(conditions)-1]; c.Name != stages.ConditionRegistry || c.OK {
+		t.Errorf("%+v", conditions)
+	}
+	s.away.Store(false)
+	f.set(1)
+	if schemas.Away() != nil {
+		t.Error(schemas.Away())
+	}
+	if letters := f.deadLetters(0, meter.StageSubsample); len(letters) != 1 {
+		t.Errorf("%d dead letters", len(letters))
+	}
+}
