@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -66,13 +67,20 @@ func (d *Decoder) format(value []byte) (f Format, framed bool) {
 		return detect(value, d.options.Registry != nil)
 	case Arrow:
 		return Arrow, false
-	case JSON:
+	}
+	if bytes.HasPrefix(value, []byte(continuation)) && !d.bare() {
+		return Arrow, false
+	}
+	if d.options.Format == JSON {
 		_, _, framed = frame(value)
 		return JSON, framed
 	}
 	_, _, framed = frame(value)
 	return d.options.Format, framed && d.options.Registry != nil
 }
+
+// bare reports whether messages have nothing before their first value.
+func (d *Decoder) bare() bool { return d.options.Schema != "" && d.options.Registry == nil }
 
 // unforeseen begins the text of an error that no check was there for.
 const unforeseen = "unforeseen fault while decoding"

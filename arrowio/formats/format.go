@@ -41,6 +41,10 @@ const frameBytes = 5
 // containerMagic begins an Avro object container file.
 const containerMagic = "Obj\x01"
 
+// continuation begins a stream of Arrow. Rows that are replayed from dead letters come so whatever the format of the others, and
+// no message of these begins so, but one that is nothing but values of a given schema.
+const continuation = "\xff\xff\xff\xff"
+
 // frame returns the schema id of a message framed as Confluent's serializers do, and what follows it.
 func frame(value []byte) (id uint32, rest []byte, ok bool) {
 	if len(value) < frameBytes || value[0] != 0 {

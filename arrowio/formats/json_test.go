@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -137,5 +138,47 @@ func TestLearningKeepsOneShape(t *testing.T) {
 	plain := NewDecoder(Options{})
 	if _, got, _, _ := rows(t, plain, []byte(messages[1])); !reflect.DeepEqual(got, []string{"int64"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestFormatIsTold tells formats by first bytes, and reads Arrow beside a format that is configured.
+func TestFormatIsTold(t *testing.T) {
+	rec := sampleRecord(t, 2)
+	arrows, err := arrowio.EncodeStream(rec.Schema(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, own := messages(t, Avro, rec, false)
+	for name, c := range map[string]struct {
+		options Options
+		value   []byte
+		reason  string
+	}{
+		"arrow":               {Options{}, arrows, ""},
+		"arrow beside json":   {Options{Format: JSON}, arrows, ""},
+		"arrow beside avro":   {Options{Format: Avro, Registry: registered}, arrows, ""},
+		"not beside bare":     {Options{Format: Avro, Schema: nestedAvro}, arrows, "bad_avro"},
+		"json":                {Options{}, []byte(" {}"), ""},
+		"json framed":         {Options{Format: JSON}, framed(9, []byte("{}")), ""},
+		"json by id":          {Options{Registry: registered}, framed(3, []byte("{}")), ""},
+		"json is not arrow":   {Options{Format: Arrow}, []byte("{}"), "not_arrow"},
+		"container":           {Options{}, own[0], ""},
+		"avro":                {Options{Registry: registered}, nestedAvroMessage(t, 1), ""},
+		"avro, no registry":   {Options{}, nestedAvroMessage(t, 1), "not_arrow"},
+		"avro, none at all":   {Options{Format: Avro}, nestedAvroMessage(t, 1), "unknown_schema"},
+		"avro as protobuf":    {Options{Format: Protobuf, Registry: registered}, nestedAvroMessage(t, 1), "bad_schema"},
+		"bare avro":           {Options{Format: Avro, Schema: nestedAvro}, nestedAvroMessage(t, 1)[frameBytes:], ""},
+		"bare protobuf":       {Options{Format: Protobuf, Schema: "syntax = \"proto3\"; message M { int32 a = 1; }"}, []byte{8, 1}, ""},
+		"protobuf":            {Options{Registry: registered}, nestedProtoMessage(t), ""},
+		"protobuf of no type": {Options{Registry: registered}, framed(2, []byte{2, 18}), "bad_schema"},
+		"unknown":             {Options{Registry: registered}, framed(12, nil), "unknown_schema"},
+		"nothing":             {Options{Registry: registered}, nil, "not_arrow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, _, err := rows(t, NewDecoder(c.options), c.value)
+			if Reason(err) != c.reason || (err == nil) != (c.reason == "") {
+				t.Errorf("reason %q, want %q: %v", Reason(err), c.reason, err)
+			}
+		})
 	}
 }

@@ -2,13 +2,17 @@ package formats
 
 import (
 	"context"
+	"encoding/base64"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // protoField is a step of the walk over a message.
@@ -62,7 +66,7 @@ func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
 	}
 	compiler := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{Accessor: protocompile.SourceAccessorFromMap(files)}),
+		Resolver:       protocompile.WithStandardImports(protoFiles(files)),
 		MaxParallelism: 1,
 	}
 	found, err := compiler.Compile(context.Background(), schemaFile)
@@ -70,6 +74,26 @@ func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 		return nil, wrap(ErrBadSchema, "%v", err)
 	}
 	return found[0], nil
+}
+
+// protoFiles finds the files of a schema by their paths. A registry has them as text, or as whatever a serializer gave it: that of
+// Python gives a compiled descriptor in base64.
+type protoFiles map[string]string
+
+// FindFileByPath implements [protocompile.Resolver].
+func (f protoFiles) FindFileByPath(path string) (protocompile.SearchResult, error) {
+	text, ok := f[path]
+	if !ok {
+		return protocompile.SearchResult{}, protoregistry.NotFound
+	}
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+		var descriptor descriptorpb.FileDescriptorProto
+		if err := proto.Unmarshal(raw, &descriptor); err == nil {
+			descriptor.Name = proto.String(path)
+			return protocompile.SearchResult{Proto: &descriptor}, nil
+		}
+	}
+	return protocompile.SearchResult{Source: strings.NewReader(text)}, nil
 }
 
 // messageAt returns the type that the indexes of a message name: the first of them among those of the file, the next one
