@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -285,5 +286,19 @@ func TestNested(t *testing.T) {
 		if err != nil || len(cells) != 4 || cells[3][0] != "3" {
 			t.Errorf("%q %v", cells, err)
 		}
+	}
+}
+
+// TestCompiledDescriptor reads by a schema that was registered as confluent-kafka does it in Python.
+func TestCompiledDescriptor(t *testing.T) {
+	const schema = "CgtldmVudC5wcm90bxIEc2hvcBofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byIHCgVPdGhlciJoCgVFdmVudBIOCgZhbW91bnQYASABKAESCwoDYWdlGAIgASgR" +
+		"Eg8KB2NvdW50cnkYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgkKAXYYBSADKAFiBnByb3RvMw=="
+	value, err := hex.DecodeString("00000000030202090000000000000440100d1a02736522060880e2cfaa062a10000000000000f03f0000000000000440")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _, cells, err := rows(t, NewDecoder(Options{Registry: schemas{3: {Format: Protobuf, Text: schema}}}), value)
+	if want := [][]string{{"2.5", "-7", "se", "2023-11-14 22:13:20Z", "[1,2.5]"}}; err != nil || !reflect.DeepEqual(cells, want) {
+		t.Errorf("%q %q %v", names, cells, err)
 	}
 }

@@ -90,10 +90,21 @@ func (f protoFiles) FindFileByPath(path string) (protocompile.SearchResult, erro
 		var descriptor descriptorpb.FileDescriptorProto
 		if err := proto.Unmarshal(raw, &descriptor); err == nil {
 			descriptor.Name = proto.String(path)
+			nameFields(descriptor.MessageType)
 			return protocompile.SearchResult{Proto: &descriptor}, nil
 		}
 	}
 	return protocompile.SearchResult{Source: strings.NewReader(text)}, nil
+}
+
+// nameFields gives fields the names in JSON that a descriptor may leave out, and the compiler wants. Nothing here reads them.
+func nameFields(messages []*descriptorpb.DescriptorProto) {
+	for _, m := range messages {
+		for _, f := range m.Field {
+			f.JsonName = proto.String(f.GetName())
+		}
+		nameFields(m.NestedType)
+	}
 }
 
 // messageAt returns the type that the indexes of a message name: the first of them among those of the file, the next one
