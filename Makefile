@@ -76,13 +76,14 @@ fuzz-short: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-mutants: ## MUTANTS damaged Arrow streams, a quarter as many events, Kafka batches, own messages; SEED=N repeats a run
+mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many events, Kafka batches, own messages; SEED=N repeats a run
 	@set -e; seed=$${SEED:-$$(date +%s)}; \
 	mutants() { \
 		echo "$$1: $$2 mutants of seed $$seed"; \
 		$(GO) test -run '^TestMutants$$' -count=1 -timeout 0 -v $$1 -mutant.seed $$seed -mutant.count $$2; \
 	}; \
 	mutants ./arrowio $(MUTANTS); \
+	mutants ./arrowio/formats $$(($(MUTANTS) / 2)); \
 	for package in ./stages ./pipeline/kafka ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
 
 # On a real broker, each schedule has it for itself.

@@ -54,6 +54,12 @@ type Partition struct {
 	CalibrationRows int64 `json:"calibration_rows"`
 }
 
+// Messages says how the messages of events are read, beside the limits.
+type Messages struct {
+	Format string `json:"format,omitempty"` // empty = as the first bytes of each say
+	Schema string `json:"schema,omitempty"` // text of the schema of messages that name none
+}
+
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
 // under the pipeline's name in the explorations topic.
 type Spec struct {
@@ -84,8 +90,9 @@ type Spec struct {
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Arithmetic string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
-	Limits     arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
+	Arithmetic string         `json:"kernel"`            // numeric kernel the planner runs, see [scoring.Arithmetic]
+	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
+	Messages   Messages       `json:"messages,omitzero"` // how they are read, which decides it, too
 	// BatchBudget is how many bytes a Kafka batch of events may take: a larger one does not count. 0 = as each process has it, in
 	// specs of files and of earlier versions.
 	BatchBudget int64       `json:"batch_budget_bytes,omitempty"`

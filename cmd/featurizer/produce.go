@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -22,6 +23,9 @@ type produceFlags struct {
 	message int
 	timeout time.Duration
 	json    bool
+
+	format   string
+	registry string
 }
 
 func newProduce() *cobra.Command {
@@ -29,17 +33,23 @@ func newProduce() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
-		Long: `produce cuts a file into messages of Arrow record batches and writes them to the partitions of the events
-topic, one after the other in turn.`,
-		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+		Long: `produce cuts a file into messages and writes them to the partitions of the events topic, one after the other in
+turn: of Arrow record batches, or of another format. With a Schema Registry, Avro and Protobuf messages name
+their schema, which is registered under <topic>-value, and hold one row; Avro without one is written as object
+container files, Protobuf needs one.`,
+		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
+  featurizer produce -c eerf.yaml --data rows.csv --format json
+  featurizer produce -c eerf.yaml --data rows.csv --format avro --registry http://localhost:8081`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
+	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: arrow, json, avro or protobuf; that of the file is --data-format")
+	c.Flags().StringVar(&f.registry, "registry", "", "address of a Schema Registry, instead of registry.url")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up when the broker has not answered for this long")
 	f.config.Add(c)
-	f.files.Add(c)
+	f.files.AddNamed(c, "data-format")
 	cli.JSONFlag(c, &f.json)
 	return c
 }
@@ -55,6 +65,12 @@ func (f *produceFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.registry != "" {
+		loaded.Registry.URL = []string{f.registry}
+	}
+	if err := cli.CheckWritten(f.format, loaded.Registry); err != nil {
+		return err
+	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()
 	file, err := f.files.Open(f.data, f.batchRows(), bar)
@@ -67,7 +83,11 @@ func (f *produceFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer closeAll()
-	producer, err := f.produce(c.Context(), runtime, file)
+	register, err := cli.Registrar(loaded.Registry, runtime.Settings.Topics.Events)
+	if err != nil {
+		return err
+	}
+	producer, err := f.produce(c.Context(), runtime, register, file)
 	bar.Done()
 	if err != nil {
 		return err
@@ -86,14 +106,16 @@ func (f *produceFlags) batchRows() int {
 	return max(f.message, files.DefaultBatchRows/f.message*f.message)
 }
 
-func (f *produceFlags) produce(ctx context.Context, r *stages.Process, file *cli.RowFile) (producer *events.Producer, err error) {
+func (f *produceFlags) produce(ctx context.Context, r *stages.Process, register events.Register, file *cli.RowFile) (producer *events.Producer, err error) {
 	topic := r.Settings.Topics.Events
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
 		if err := cli.LookUp(ctx, r, topic); err != nil {
 			return err
 		}
-		producer, err = events.NewProducer(ctx, r.Broker, topic, f.message)
-		return err
+		if producer, err = events.NewProducer(ctx, r.Broker, topic, f.message); err != nil {
+			return err
+		}
+		return producer.WriteAs(formats.Format(f.format), register)
 	})
 	if err != nil {
 		return nil, err

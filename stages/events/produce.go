@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
@@ -21,6 +22,9 @@ type Producer struct {
 	topic          string
 	rowsPerMessage int64
 	partitions     int
+	format         formats.Format // empty = Arrow
+	register       Register
+	writer         *formats.Writer // nil until the first rows, and for Arrow
 
 	pending  [][]pipeline.Record // by partition
 	size     []int
@@ -43,6 +47,21 @@ func NewProducer(ctx context.Context, log pipeline.Log, topic string, rowsPerMes
 	}, nil
 }
 
+// Register gives the schema of messages an id that others know it by.
+type Register func(ctx context.Context, f formats.Format, text string) (id int, err error)
+
+// WriteAs has the producer write in another format than Arrow, with messages that name a schema where register is not nil. It
+// is called before the first rows are added.
+func (p *Producer) WriteAs(f formats.Format, register Register) error {
+	if f == formats.Protobuf && register == nil {
+		return formats.ErrNeedsRegistry
+	}
+	if f != formats.Arrow {
+		p.format, p.register = f, register
+	}
+	return nil
+}
+
 // Messages is the number of messages made, Rows that of the rows in them.
 func (p *Producer) Messages() int64 { return p.messages }
 
@@ -54,21 +73,52 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 	for first := int64(0); first < batch.NumRows(); first += p.rowsPerMessage {
 		last := min(first+p.rowsPerMessage, batch.NumRows())
 		slice := batch.NewSlice(first, last)
-		value, err := arrowio.EncodeStream(slice.Schema(), slice)
+		values, err := p.encode(ctx, slice)
 		slice.Release()
 		if err != nil {
-			return fmt.Errorf("encode rows: %w", err)
+			return fmt.Errorf("encode rows from row %d on: %w", p.rows, err)
 		}
-		partition := int(p.messages % int64(p.partitions))
-		p.pending[partition] = append(p.pending[partition], pipeline.Record{Value: value})
-		p.size[partition] += len(value)
-		p.messages++
-		p.rows += last - first
-		if p.size[partition] >= RequestBytes {
-			if err := p.send(ctx, partition); err != nil {
+		for _, value := range values {
+			if err := p.add(ctx, value); err != nil {
 				return err
 			}
 		}
+		p.rows += last - first
+	}
+	return nil
+}
+
+// encode makes the messages of some rows.
+func (p *Producer) encode(ctx context.Context, rows arrow.Record) ([][]byte, error) {
+	if p.format == "" {
+		value, err := arrowio.EncodeStream(rows.Schema(), rows)
+		return [][]byte{value}, err
+	}
+	if p.writer == nil {
+		w, err := formats.NewWriter(p.format, rows.Schema())
+		if err != nil {
+			return nil, err
+		}
+		if p.register != nil && p.format != formats.JSON {
+			id, err := p.register(ctx, p.format, w.Schema())
+			if err != nil {
+				return nil, err
+			}
+			w.Frame(id)
+		}
+		p.writer = w
+	}
+	return p.writer.Messages(rows)
+}
+
+// add has a message wait for the partition whose turn it is.
+func (p *Producer) add(ctx context.Context, value []byte) error {
+	partition := int(p.messages % int64(p.partitions))
+	p.pending[partition] = append(p.pending[partition], pipeline.Record{Value: value})
+	p.size[partition] += len(value)
+	p.messages++
+	if p.size[partition] >= RequestBytes {
+		return p.send(ctx, partition)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestFeaturizeRequestsAreBounded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKit(t, maxOutput, 0, 0)
-			k.runner.Limits.Amplification = math.MaxInt32
+			k.runner.Amplification = math.MaxInt32
 			k.forget = true
 			requests := 0
 			k.produced = func(_ string, records []pipeline.Record) {
@@ -174,7 +174,7 @@ func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 // A message of hundreds of bytes that claims a million rows is refused whole; many small ones are not.
 func TestFeaturizeRefusesAmplification(t *testing.T) {
 	k := newKit(t, 100_000, 0, 0)
-	k.runner.Limits.Amplification = 10
+	k.runner.Amplification = 10
 	k.restart()
 	k.send(pipeline.Record{Value: nulls(t, 1<<20)}, pipeline.Record{Value: nulls(t, 1000)}, longDictionary(t, k, 40_000))
 	if err := k.step(); err != nil {

@@ -27,7 +27,9 @@ type Runner struct {
 	Group  string           // consumer group
 	Topics topics.Config
 	Config Config
-	Limits events.Limits
+	Source events.Source // says how events are read
+	// Amplification is how many bytes of output each byte of a message may give; see [Featurizer.BoundOutput].
+	Amplification int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
 }

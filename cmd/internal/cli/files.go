@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,11 +17,17 @@ type FileFlags struct {
 	Delimiter  string
 	NullValues []string
 	Dim        int
+
+	formatFlag string // the flag of Format
 }
 
 // Add defines the flags on a command.
-func (f *FileFlags) Add(c *cobra.Command) {
-	c.Flags().StringVar(&f.Format, "format", "", "csv, parquet, arrow or libsvm; empty = by the file's extension (.gz is looked through)")
+func (f *FileFlags) Add(c *cobra.Command) { f.AddNamed(c, "format") }
+
+// AddNamed is Add with another name for the flag of the file's format, for a command whose --format is of something else.
+func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
+	f.formatFlag = format
+	c.Flags().StringVar(&f.Format, format, "", "csv, parquet, arrow or libsvm; empty = by the file's extension (.gz is looked through)")
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default "", `+
@@ -32,7 +39,7 @@ func (f *FileFlags) Add(c *cobra.Command) {
 func (f *FileFlags) options() (files.Options, error) {
 	o := files.Options{Format: f.Format, NoHeader: f.NoHeader, NullValues: f.NullValues, Dim: f.Dim}
 	if f.Format != "" && !slices.Contains(files.Formats(), f.Format) {
-		return o, Usagef("--format %s: expected one of %s", f.Format, strings.Join(files.Formats(), ", "))
+		return o, Usagef("--%s %s: expected one of %s", cmp.Or(f.formatFlag, "format"), f.Format, strings.Join(files.Formats(), ", "))
 	}
 	if f.Dim < 0 || f.Dim > files.MaxDim {
 		return o, Usagef("--dim %d: expected 1 to %d, or 0 to find it", f.Dim, files.MaxDim)

@@ -1,0 +1,172 @@
+package formats
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// prepareAvro makes the schema: a record whose fields may all be null, and are by default.
+func (w *Writer) prepareAvro() error {
+	type field struct {
+		Name    string `json:"name"`
+		Type    any    `json:"type"`
+		Default any    `json:"default"`
+	}
+	var fields []field
+	for _, f := range w.schema.Fields() {
+		if err := checkName(f.Name, Avro); err != nil {
+			return err
+		}
+		if f.Type.ID() == arrow.NULL {
+			fields = append(fields, field{Name: f.Name, Type: "null"})
+			w.columns = append(w.columns, func(dst []byte, _ arrow.Array, _ int) ([]byte, error) { return dst, nil })
+			continue
+		}
+		typ, write := avroType(f.Type)
+		if write == nil {
+			return cannotWrite(f, Avro)
+		}
+		fields = append(fields, field{Name: f.Name, Type: []any{"null", typ}})
+		w.columns = append(w.columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
+			if isNull(column, row) {
+				return append(dst, 0), nil
+			}
+			return write(binary.AppendVarint(dst, 1), column, row)
+		})
+	}
+	text, err := json.Marshal(map[string]any{"type": "record", "name": "Event", "fields": fields})
+	w.text = string(text)
+	return err
+}
+
+func logical(base, name string) any { return map[string]any{"type": base, "logicalType": name} }
+
+// avroType is the type in a schema for values of an Arrow type, and what writes them; nil = there is none.
+func avroType(t arrow.DataType) (any, columnWriter) {
+	switch t := t.(type) {
+	case *arrow.BooleanType:
+		return "boolean", func(dst []byte, a arrow.Array, row int) ([]byte, error) {
+			if a.(*array.Boolean).Value(row) {
+				return append(dst, 1), nil
+			}
+			return append(dst, 0), nil
+		}
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Uint8Type, *arrow.Uint16Type:
+		return "int", avroWhole
+	case *arrow.Int64Type, *arrow.Uint32Type:
+		return "long", avroWhole
+	case *arrow.Float16Type, *arrow.Float32Type:
+		return "float", avroFloat32
+	case *arrow.Float64Type:
+		return "double", avroFloat64
+	case *arrow.Date32Type:
+		return logical("int", "date"), avroWhole
+	case *arrow.Time32Type:
+		if t.Unit == arrow.Millisecond {
+			return logical("int", "time-millis"), avroWhole
+		}
+	case *arrow.Time64Type:
+		if t.Unit == arrow.Microsecond {
+			return logical("long", "time-micros"), avroWhole
+		}
+	case *arrow.TimestampType:
+		unit := map[arrow.TimeUnit]string{arrow.Millisecond: "millis", arrow.Microsecond: "micros", arrow.Nanosecond: "nanos"}[t.Unit]
+		local := map[bool]string{true: "local-", false: ""}[t.TimeZone == ""]
+		if unit != "" {
+			return logical("long", local+"timestamp-"+unit), avroWhole
+		}
+	case *arrow.Decimal128Type:
+		return map[string]any{"type": "bytes", "logicalType": "decimal", "precision": t.Precision, "scale": t.Scale}, avroDecimal
+	case *arrow.FixedSizeListType:
+		if !arrow.IsInteger(t.Elem().ID()) && !arrow.IsFloating(t.Elem().ID()) {
+			return nil, nil
+		}
+		item, write := avroType(t.Elem())
+		if write == nil {
+			return nil, nil
+		}
+		return map[string]any{"type": "array", "items": []any{"null", item}}, avroListOf(write)
+	}
+	if isText(t) {
+		return "string", func(dst []byte, a arrow.Array, row int) ([]byte, error) {
+			text, _ := textAt(a, row)
+			return append(binary.AppendVarint(dst, int64(len(text))), text...), nil
+		}
+	}
+	return nil, nil
+}
+
+func avroWhole(dst []byte, a arrow.Array, row int) ([]byte, error) {
+	whole, _ := wholeOf(a)
+	return binary.AppendVarint(dst, whole(row)), nil
+}
+
+func avroFloat32(dst []byte, a arrow.Array, row int) ([]byte, error) {
+	v, _ := floatAt(a, row)
+	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v))), nil
+}
+
+func avroFloat64(dst []byte, a arrow.Array, row int) ([]byte, error) {
+	v, _ := floatAt(a, row)
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v)), nil
+}
+
+// avroDecimal writes two's complement, the highest byte first.
+func avroDecimal(dst []byte, a arrow.Array, row int) ([]byte, error) {
+	v := a.(*array.Decimal128).Value(row)
+	b := binary.BigEndian.AppendUint64(nil, uint64(v.HighBits()))
+	b = binary.BigEndian.AppendUint64(b, v.LowBits())
+	return append(binary.AppendVarint(dst, int64(len(b))), b...), nil
+}
+
+func avroListOf(write columnWriter) columnWriter {
+	return func(dst []byte, a arrow.Array, row int) ([]byte, error) {
+		values, from, to, _ := listAt(a, row)
+		if to > from {
+			dst = binary.AppendVarint(dst, int64(to-from))
+		}
+		for i := from; i < to; i++ {
+			if values.IsNull(i) {
+				dst = append(dst, 0)
+				continue
+			}
+			var err error
+			if dst, err = write(binary.AppendVarint(dst, 1), values, i); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, 0), nil
+	}
+}
+
+// container makes an object container file of one block, not compressed.
+func (w *Writer) container(rec arrow.Record) ([]byte, error) {
+	var rows []byte
+	var err error
+	for row := range int(rec.NumRows()) {
+		if rows, err = w.row(rows, rec, row); err != nil {
+			return nil, err
+		}
+	}
+	sized := func(dst []byte, text string) []byte {
+		return append(binary.AppendVarint(dst, int64(len(text))), text...)
+	}
+	sum := sha256.Sum256([]byte(w.text))
+	mark := sum[:syncBytes]
+	dst := binary.AppendVarint([]byte(containerMagic), 2)
+	for _, text := range []string{"avro.schema", w.text, "avro.codec", "null"} {
+		dst = sized(dst, text)
+	}
+	dst = append(append(dst, 0), mark...)
+	if rec.NumRows() > 0 {
+		dst = binary.AppendVarint(binary.AppendVarint(dst, rec.NumRows()), int64(len(rows)))
+		dst = slices.Concat(dst, rows, mark)
+	}
+	return dst, nil
+}

@@ -1,0 +1,139 @@
+package formats
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+func (w *Writer) prepareJSON() error {
+	for _, field := range w.schema.Fields() {
+		name, err := jsontext.AppendQuote(nil, field.Name)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", quote(field.Name), err)
+		}
+		if !jsonHolds(field.Type) {
+			return cannotWrite(field, JSON)
+		}
+		name = append(name, ':')
+		w.columns = append(w.columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
+			return appendJSON(append(dst, name...), column, row)
+		})
+	}
+	return nil
+}
+
+func jsonHolds(t arrow.DataType) bool {
+	switch t := t.(type) {
+	case *arrow.FixedSizeListType:
+		return arrow.IsInteger(t.Elem().ID()) || arrow.IsFloating(t.Elem().ID())
+	case *arrow.NullType, *arrow.BooleanType, *arrow.Date32Type, *arrow.TimestampType, *arrow.Decimal128Type:
+		return true
+	}
+	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()) || isText(t)
+}
+
+// allJSON makes an array of objects, or an object of a single row.
+func (w *Writer) allJSON(rec arrow.Record) ([]byte, error) {
+	var dst []byte
+	if w.framed {
+		dst = appendFrame(dst, w.id)
+	}
+	rows := int(rec.NumRows())
+	if rows != 1 {
+		dst = append(dst, '[')
+	}
+	for row := range rows {
+		if row > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		for i, write := range w.columns {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			var err error
+			if dst, err = write(dst, rec.Column(i), row); err != nil {
+				return nil, fmt.Errorf("row %d, column %s: %w", row, quote(w.schema.Field(i).Name), err)
+			}
+		}
+		dst = append(dst, '}')
+	}
+	if rows != 1 {
+		dst = append(dst, ']')
+	}
+	return dst, nil
+}
+
+// appendJSON appends a value. Floating numbers are written so that they are read as such, and with the digits that float64
+// needs, also those that were float32; NaN, which stands for a missing number, is null.
+func appendJSON(dst []byte, a arrow.Array, row int) ([]byte, error) {
+	if isNull(a, row) {
+		return append(dst, "null"...), nil
+	}
+	if v, ok := floatAt(a, row); ok {
+		return appendFloat(dst, v)
+	}
+	if text, ok := textAt(a, row); ok {
+		return jsontext.AppendQuote(dst, text)
+	}
+	if values, from, to, ok := listAt(a, row); ok {
+		return appendList(dst, values, from, to)
+	}
+	switch a := a.(type) {
+	case *array.Boolean:
+		return strconv.AppendBool(dst, a.Value(row)), nil
+	case *array.Uint64:
+		return strconv.AppendUint(dst, a.Value(row), 10), nil
+	case *array.Decimal128:
+		return append(dst, a.ValueStr(row)...), nil
+	case *array.Date32:
+		return strconv.AppendQuote(dst, a.Value(row).ToTime().Format(time.DateOnly)), nil
+	case *array.Timestamp:
+		kind := a.DataType().(*arrow.TimestampType)
+		layout := "2006-01-02T15:04:05.999999999"
+		if kind.TimeZone != "" {
+			layout += "Z07:00"
+		}
+		return strconv.AppendQuote(dst, a.Value(row).ToTime(kind.Unit).Format(layout)), nil
+	}
+	if whole, ok := wholeOf(a); ok {
+		return strconv.AppendInt(dst, whole(row), 10), nil
+	}
+	return nil, fmt.Errorf("json has nothing for %s", a.DataType())
+}
+
+func appendList(dst []byte, values arrow.Array, from, to int) ([]byte, error) {
+	dst = append(dst, '[')
+	for i := from; i < to; i++ {
+		if i > from {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = appendJSON(dst, values, i); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func appendFloat(dst []byte, v float64) ([]byte, error) {
+	switch {
+	case math.IsNaN(v):
+		return append(dst, "null"...), nil
+	case math.IsInf(v, 0):
+		return nil, fmt.Errorf("json has nothing for %v", v)
+	}
+	first := len(dst)
+	dst = strconv.AppendFloat(dst, v, 'g', -1, 64)
+	if !strings.ContainsAny(string(dst[first:]), ".e") {
+		dst = append(dst, ".0"...)
+	}
+	return dst, nil
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/pipeline/registry"
+	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// useSchemas gives a process the schemas of its events: the file that the configuration names, and the registry.
+func useSchemas(loaded *config.Config, runtime *stages.Process) error {
+	c := loaded.Stages.Events
+	if c.Schema != "" {
+		text, err := os.ReadFile(c.Schema)
+		if err == nil {
+			err = formats.CheckSchema(c.Format, string(text))
+		}
+		if err != nil {
+			return fmt.Errorf("events.schema: %w", err)
+		}
+		runtime.Schema = string(text)
+	}
+	if len(loaded.Registry.URL) == 0 {
+		return nil
+	}
+	client, err := registry.New(loaded.Registry)
+	if err != nil {
+		return fmt.Errorf("registry: %w", err)
+	}
+	runtime.Registry = events.NewSchemas(client, runtime.Logger)
+	return nil
+}
+
+// CheckWritten reports a format that rows are not written in, or not with this configuration.
+func CheckWritten(format string, c registry.Config) error {
+	switch f := formats.Format(format); {
+	case f == formats.Auto || formats.Check(f) != nil || f == "":
+		return Usagef("--format %q: expected arrow, json, avro or protobuf (the format of the file is --data-format)", format)
+	case f == formats.Protobuf && len(c.URL) == 0:
+		return Usagef("--format protobuf: readers need the schema from a Schema Registry: give --registry or registry.url")
+	}
+	return nil
+}
+
+// Registrar registers the schemas of messages to a topic; nil = there is no registry.
+func Registrar(c registry.Config, topic string) (events.Register, error) {
+	if len(c.URL) == 0 {
+		return nil, nil
+	}
+	client, err := registry.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	return func(ctx context.Context, f formats.Format, text string) (int, error) {
+		types := map[formats.Format]string{formats.Avro: registry.TypeAvro, formats.Protobuf: registry.TypeProtobuf}
+		return client.Register(ctx, topic+"-value", registry.Schema{Type: types[f], Text: text})
+	}, nil
+}
