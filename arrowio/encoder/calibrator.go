@@ -35,6 +35,8 @@ type Calibrator struct {
 	leftOut []LeftOut
 	label   learnedLabel
 	rows    int64
+	// uses are the columns of the first record.
+	uses []ColumnUse
 	// named are the columns that the options name outside Features, and whether a record had them.
 	named map[string]bool
 	// names are the columns of the first record, for errors.
@@ -136,6 +138,7 @@ func (c *Calibrator) bind(schema *arrow.Schema) error {
 	c.schema, c.features, c.labels = schema, features, labels
 	c.label.become(kind)
 	c.settleTypes()
+	c.noteColumns()
 	c.noteNames()
 	return nil
 }
@@ -198,6 +201,7 @@ func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	if err := c.fill(e, &report); err != nil {
 		return nil, report, err
 	}
+	report.Columns = c.columnUses(&report, e)
 	if len(o.Label) > 0 {
 		if missing := c.missing(o.Label); len(missing) > 0 {
 			return nil, report, fmt.Errorf("label column %s is in none of the calibration records; the columns are %s",
