@@ -78,16 +78,51 @@ func (o *Options) useOf(name string) Use {
 func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 	uses := slices.Clone(c.uses)
 	byName := make(map[string]*ColumnUse, len(uses))
-	for i := range uses {
-		byName[uses[i].Column] = &uses[i]
-	}
+	leftOut := make(map[string]string, len(report.LeftOut))
 	for _, left := range report.LeftOut {
-		use := byName[left.Column]
-		use.Use, use.Reason = UseLeftOut, left.Reason
+		leftOut[left.Column] = left.Reason
 	}
+	for i := range uses {
+		use := &uses[i]
+		byName[use.Column] = use
+		if use.Use == UseLabel {
+			use.Missing = 1 - float64(c.label.rows)/float64(c.rows)
+		}
+		if reason, left := leftOut[use.Column]; left {
+			use.Use, use.Reason = UseLeftOut, reason
+		}
+	}
+	features := make(map[string]*Column, len(e.Columns))
 	for i := range e.Columns {
-		use := byName[e.Columns[i].Name]
-		use.Kind, use.Dims = e.Columns[i].Kind, e.Columns[i].Width
+		features[e.Columns[i].Name] = &e.Columns[i]
+	}
+	for _, l := range c.columns {
+		use := byName[l.name]
+		l.describe(use, c.rows)
+		if feature := features[l.name]; feature != nil {
+			l.describeFeature(use, feature, c.rows)
+		}
 	}
 	return uses
+}
+
+// describe says what was found in a column, be it a feature or not.
+func (l *learned) describe(use *ColumnUse, rows int64) {
+	use.Missing = float64(l.absent(rows)+l.nonFinite) / float64(rows*int64(max(1, l.want.width)))
+	if l.texts != nil {
+		use.Distinct = l.texts.values.distinct()
+	}
+}
+
+// describeFeature says what the column became.
+func (l *learned) describeFeature(use *ColumnUse, c *Column, rows int64) {
+	use.Kind, use.Dims = c.Kind, c.Width
+	if l.texts == nil {
+		return
+	}
+	use.Reason = l.texts.note(c.Kind, len(c.Categories))
+	use.Kept = len(c.Categories)
+	if c.Other {
+		use.Other = float64(l.texts.rest(c.Categories)) / float64(rows)
+	}
 }
