@@ -46,13 +46,35 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"scale 0 is not":               func(e *Encoder) { e.Columns[0].Scale[0] = 0 },
 		"scale +Inf is not":            func(e *Encoder) { e.Columns[0].Scale[0] = math.Inf(1) },
 		"scale NaN is not":             func(e *Encoder) { e.Columns[0].Scale[0] = math.NaN() },
-		"1 categories for width 2":     func(e *Encoder) { e.Columns[2].Categories = []string{"a"} },
+		"width 2 of a category column": func(e *Encoder) { e.Columns[2].Categories = []string{"a"} },
 		"not in ascending order":       func(e *Encoder) { e.Columns[2].Categories = []string{"b", "a"} },
 		"\"a\" follows \"a\"":          func(e *Encoder) { e.Columns[2].Categories = []string{"a", "a"} },
 		"category 1 is not valid":      func(e *Encoder) { e.Columns[2].Categories = []string{"a", "\xff"} },
-		"1 categories in a bool":       func(e *Encoder) { e.Columns[1].Categories = []string{"a"} },
-		"passthrough names \"p\"":      func(e *Encoder) { e.Passthrough = []string{"p", "p"} },
-		"scale 1e-20 of an indicator": func(e *Encoder) {
+		"categories in a bool":         func(e *Encoder) { e.Columns[1].Categories = []string{"a"} },
+		"nan \"odd\"":                  func(e *Encoder) { e.NaN = "odd" },
+		"no categories":                func(e *Encoder) { e.Columns[2].Categories = nil },
+		"width 1 of a numeric":         func(e *Encoder) { e.Columns[0].Missing = true },
+		"width 1 of a bool":            func(e *Encoder) { e.Columns[1].Missing = true },
+		"missing values in a vector":   func(e *Encoder) { e.Columns[3].Missing = true },
+		"categories in a bool column":  func(e *Encoder) { e.Columns[1].Other = true },
+		"cycles [day] in a numeric":    func(e *Encoder) { e.Columns[0].Cycles, e.Columns[0].Width = []Cycle{Day}, 3 },
+		"cycle \"moon\" is unknown": func(e *Encoder) {
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{"moon"}, 3
+		},
+		"cycle \"day\" is unknown": func(e *Encoder) {
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Day}, 5
+		},
+		"cycle \"week\" is unknown": func(e *Encoder) {
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Week}, 5
+		},
+		"cycles [week] in a clock": func(e *Encoder) { e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Clock, []Cycle{Week}, 3 },
+		"width 1 of a time":        func(e *Encoder) { e.Columns[0].Kind, e.Columns[0].Cycles = Time, []Cycle{Week} },
+		"mean 2 of a cycle": func(e *Encoder) {
+			e.Standardize, e.Dim, e.Columns = StandardizeAll, 3, []Column{{Name: "t", Kind: Time, Width: 3, Cycles: []Cycle{Day},
+				Mean: []float64{1e9, 2, 0}, Scale: []float64{1e5, 1, 1}}}
+		},
+		"passthrough names \"p\"": func(e *Encoder) { e.Passthrough = []string{"p", "p"} },
+		"scale 1e-20 of a bounded dim": func(e *Encoder) {
 			e.Clip, e.Standardize = 0, StandardizeAll
 			e.Columns[1].Scale = []float64{1e-20}
 		},
@@ -117,6 +139,28 @@ func TestJSONRoundTripIsExactAndCanonical(t *testing.T) {
 	})
 }
 
+// timesEncoder has columns of times, and one with dimensions for other and missing values.
+func timesEncoder() *Encoder {
+	return &Encoder{
+		Columns: []Column{
+			{Name: "at", Kind: Time, Width: 6, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []Cycle{Day, Year}, Missing: true},
+			{Name: "opens", Kind: Clock, Width: 3, Mean: []float64{3e4}, Scale: []float64{1e4}, Cycles: []Cycle{Day}},
+			{Name: "work", Kind: Category, Width: 4, Categories: []string{"Private", "Public"}, Other: true, Missing: true},
+		},
+		Clip: 5, Standardize: StandardizeNumeric, NaN: NaNMissing, Dim: 13,
+	}
+}
+
+func TestCanonicalJSONOfTimesIsPinned(t *testing.T) {
+	const want = `{"columns":[{"name":"at","kind":"time","width":6,"mean":[1700000000],"scale":[1000000],"cycles":["day","year"],"missing":true},` +
+		`{"name":"opens","kind":"clock","width":3,"mean":[30000],"scale":[10000],"cycles":["day"]},` +
+		`{"name":"work","kind":"category","width":4,"categories":["Private","Public"],"other":true,"missing":true}],` +
+		`"clip":5,"standardize":"numeric","nan":"missing","dim":13}`
+	if got := canonical(t, timesEncoder()); got != want {
+		t.Errorf("canonical JSON\n%s, want\n%s", got, want)
+	}
+}
+
 func TestCanonicalJSONIsPinned(t *testing.T) {
 	e := sampleEncoder()
 	e.Label = &Label{Columns: []string{"y"}, Kind: Category, Task: scoring.Binary, Classes: []string{"<=50K", ">50K"}}
@@ -142,8 +186,10 @@ func FuzzEncoderFromTheWire(f *testing.F) {
 	f.Add([]byte(canonical(f, e)))
 	e.Label = &Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{1e300}, Min: pointer(0)}
 	f.Add([]byte(canonical(f, e)))
+	f.Add([]byte(canonical(f, timesEncoder())))
 	inf := math.Inf(1)
-	rec := record(f, col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),
+	stamps := newInt64s(f, arrow.FixedWidthTypes.Timestamp_ns, math.MaxInt64, math.MinInt64, 0, 1e18)
+	rec := record(f, column{"at", stamps}, col(f, "opens", text, "08:15", "x", nil, "23:59:59"), col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),
 		col(f, "work", dict, "Private", "?", nil, "Public"), col(f, "v", list(2, f32), []any{1, inf}, nil, []any{nil, 1}, []any{1, 2}),
 		col(f, "y", f64, 1, 2, nil, math.MaxFloat64), col(f, "z", arrow.Null, nil, nil, nil, nil))
 	f.Fuzz(func(t *testing.T, wire []byte) {

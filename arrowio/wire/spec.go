@@ -95,19 +95,23 @@ type Spec struct {
 	Messages   Messages       `json:"messages,omitzero"` // how they are read, which decides it, too
 	// BatchBudget is how many bytes a Kafka batch of events may take: a larger one does not count. 0 = as each process has it, in
 	// specs of files and of earlier versions.
-	BatchBudget int64       `json:"batch_budget_bytes,omitempty"`
-	EventsTopic string      `json:"events_topic"`
-	Partitions  []Partition `json:"partitions,omitempty"` // ascending; columns on the wire
+	BatchBudget int64  `json:"batch_budget_bytes,omitempty"`
+	EventsTopic string `json:"events_topic"`
+
+	// Columns are what became of the columns of the events, for people; not hashed.
+	Columns []encoder.ColumnUse `json:"columns,omitempty"`
+
+	Partitions []Partition `json:"partitions,omitempty"` // ascending; columns on the wire
 }
 
 // Hash names everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions
-// included, without status, reason, handled offset, config hash and times. Checkpoints carry it. It panics if
+// included, without status, reason, handled offset, config hash, times and the report on columns. Checkpoints carry it. It panics if
 // the spec holds a number that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
 	c.FormatVersion = SpecVersion
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
-	c.PlannedAt = time.Time{}
+	c.PlannedAt, c.Columns = time.Time{}, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))
