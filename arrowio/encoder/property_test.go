@@ -226,7 +226,9 @@ func plainly(e *Encoder, c *Column, value any) []float32 {
 				raw[j] = c.Mean[j]
 			}
 		case float64:
-			raw[j] = v
+			if raw[j] = v; math.IsNaN(v) {
+				raw[j] = c.Mean[j]
+			}
 		case int64:
 			raw[j] = float64(v)
 		case int:
