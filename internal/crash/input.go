@@ -115,7 +115,7 @@ func newRows(random *rand.Rand, rows int32) (arrow.Record, []int32) {
 		isBad, unlabelled := random.IntN(badEvery) == 0, random.IntN(badEvery) == 0
 		switch {
 		case isBad && random.IntN(2) == 0:
-			x = math.NaN()
+			x = math.Inf(-1)
 		case isBad:
 			y, unlabelled = math.Inf(1), false
 		}
