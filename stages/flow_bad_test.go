@@ -127,14 +127,12 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 		s.Events.LabelMax = &bound
 	})
 	reasons := map[int64]string{
-		1003: "inf_feature", 1004: "inf_feature", 1008: "nan_label", 1011: "inf_label", 1012: "label_out_of_bounds",
+		1003: "nan_feature", 1004: "inf_feature", 1008: "nan_label", 1011: "inf_label", 1012: "label_out_of_bounds",
 	}
 	edit := func(n int64, r *row) {
 		switch n {
-		case 1002:
-			r.x[0] = math.NaN()
 		case 1003:
-			r.x[0] = math.Inf(1)
+			r.x[0] = math.NaN()
 		case 1004:
 			r.x[2] = math.Inf(-1)
 		case 1008:
@@ -152,7 +150,7 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 		case 1009, 1010:
 			r.y = nil
 		case 1013:
-			r.y, r.x[0] = nil, math.Inf(1)
+			r.y, r.x[0] = nil, math.NaN()
 		}
 	}
 	f.sendRows(0, 0, 400)
@@ -169,19 +167,19 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	if c.Rows != 520 || c.Rejected != 5 || c.Unlabelled != 3 || c.Scored != 512 || !c.Reconciles() {
 		t.Errorf("lineage %+v", c)
 	}
-	if c.Imputed != 3 || c.UnseenCategory != 1 {
+	if c.Imputed != 2 || c.UnseenCategory != 1 {
 		t.Errorf("%d imputed, %d unseen categories", c.Imputed, c.UnseenCategory)
 	}
 	totals := w.Meter.Totals()
 	if totals.Scoring != c {
 		t.Errorf("counters %+v, lineage %+v", totals.Scoring, c)
 	}
-	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 3 || c.UnseenCategory != 1 {
+	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 2 || c.UnseenCategory != 1 {
 		t.Errorf("featurized %+v", c)
 	}
 	for stage, want := range map[string]int{meter.StageSubsample: 5, meter.StageFeaturize: 6} {
 		deadLetters := f.deadLetters(0, stage)
-		if len(deadLetters) != 1 || deadLetters[0].Rows == 0 || deadLetters[0].Offset != 20 || deadLetters[0].Reason != "inf_feature" {
+		if len(deadLetters) != 1 || deadLetters[0].Rows == 0 || deadLetters[0].Offset != 20 || deadLetters[0].Reason != "nan_feature" {
 			t.Fatalf("%s: %d dead letters, %+v", stage, len(deadLetters), deadLetters)
 		}
 		got := rejectedRows(t, deadLetters[0])

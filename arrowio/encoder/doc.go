@@ -27,8 +27,8 @@
 //	all      every dimension, the indicator of each category included
 //	none     nothing, and nothing is clipped
 //
-// Only standardized dimensions are clipped. A missing number or boolean takes its calibration mean, and NaN
-// is a missing number, as pandas writes it; a missing or unseen category gets no indicator set; all are counted. Mean and scale are the mean and
+// Only standardized dimensions are clipped. A missing number or boolean takes its calibration mean, a
+// missing or unseen category gets no indicator set; all are counted. Mean and scale are the mean and
 // the population standard deviation of the calibration rows, added one by one in row order in float64
 // (Welford), so that the encoder does not depend on how those rows were cut into records. A column
 // that was constant has scale 1.
@@ -46,13 +46,13 @@
 // rounding of x where x is about 1, since the mean of an encoder that folds is at most four scales. A
 // time in seconds has a mean of thousands of scales, and its encoder does not fold.
 //
-// Raw rows of a single vector column of float32 without nulls and NaN are not even copied: X is a view of the
+// Raw rows of a single vector column of float32 without nulls are not even copied: X is a view of the
 // record, and lives as long as the record does.
 //
 // # Outcomes of a row
 //
 // Every row asked for ends in one of two places. It is rejected, and listed in Rows.Rejected, when a
-// feature is infinite or too large for the maps ([MaxMagnitude]), or when its label is NaN,
+// feature is NaN, infinite or too large for the maps ([MaxMagnitude]), or when its label is NaN,
 // infinite or outside the configured bounds; this holds whether the row is to be scored or only
 // featurized, so a bad label keeps a row out of both. Else it is one of the N rows of X.
 //

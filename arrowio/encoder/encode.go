@@ -29,10 +29,10 @@ func (e *Encoder) Encode(dst *Rows, rec arrow.Record, take []int32) error {
 }
 
 // EncodeRaw is Encode for features that the encoder is folded into (see [Encoder.Fold]): X holds the
-// numbers of the record as float32, means in the place of what is missing, and they are neither shifted nor
+// numbers of the record as float32, means in the place of nulls, and they are neither shifted nor
 // scaled. The same rows are rejected, for the same reasons, as by Encode, and all else in dst is the same.
 //
-// Where a record has the rows in that form already, one vector of float32 without a null or NaN, and all of
+// Where a record has the rows in that form already, one vector of float32 without a null, and all of
 // them are asked for and usable, X is a view of the record's memory: it must not be written, and is
 // valid as long as the record. An encoder that does not fold panics.
 func (e *Encoder) EncodeRaw(dst *Rows, rec arrow.Record, take []int32) error {

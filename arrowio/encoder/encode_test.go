@@ -43,11 +43,11 @@ func TestEncodeOfEveryKind(t *testing.T) {
 		"clipped":             {age: 200, member: true, work: "Public", v: v(-8, 12), want: []float32{5, 1, 0, 1, -5, 5}, counts: Counts{Clipped: 2}},
 		"at the clip":         {age: 90, member: true, work: "Public", v: v(-4, 12), want: []float32{5, 1, 0, 1, -5, 5}},
 		"largest float":       {age: math.MaxFloat64, member: true, work: "Public", v: v(2, 6), want: []float32{5, 1, 0, 1, 1, 2}, counts: Counts{Clipped: 1}},
-		"nan number":          {age: nan, member: true, work: "Public", v: v(2, 6), want: []float32{0, 1, 0, 1, 1, 2}, counts: Counts{Imputed: 1}},
+		"nan number":          {age: nan, member: true, work: "Public", v: v(2, 6), reason: NaNFeature},
 		"infinite number":     {age: -inf, member: true, work: "Public", v: v(2, 6), reason: InfFeature},
-		"nan in vector":       {age: 50, member: true, work: "Public", v: v(2, nan), want: []float32{1, 1, 0, 1, 1, 0}, counts: Counts{Imputed: 1}},
+		"nan in vector":       {age: 50, member: true, work: "Public", v: v(2, nan), reason: NaNFeature},
 		"infinite in vector":  {age: 50, member: true, work: "Public", v: v(inf, 6), reason: InfFeature},
-		"nan and infinite":    {age: inf, member: true, work: "Public", v: v(nan, 6), reason: InfFeature},
+		"first of two faults": {age: inf, member: true, work: "Public", v: v(nan, 6), reason: InfFeature},
 	}
 	e := sampleEncoder()
 	for name, c := range cases {
@@ -72,12 +72,12 @@ func TestEncodeOfEveryKind(t *testing.T) {
 
 func TestRejectedRowsAreLeftOutOfTheirRecord(t *testing.T) {
 	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
-	rec := record(t, col(t, "age", f64, 50, math.Inf(-1), 60, math.Inf(1), 70))
+	rec := record(t, col(t, "age", f64, 50, math.NaN(), 60, math.Inf(1), 70))
 	rows := encoded(t, e, rec)
 	if !slices.Equal(rows.X, []float32{1, 2, 3}) || !slices.Equal(rows.Row, []int32{0, 2, 4}) || rows.N != 3 {
 		t.Errorf("x %v of rows %v", rows.X, rows.Row)
 	}
-	want := []Rejection{{1, InfFeature, false}, {3, InfFeature, false}}
+	want := []Rejection{{1, NaNFeature, false}, {3, InfFeature, false}}
 	if !slices.Equal(rows.Rejected, want) {
 		t.Errorf("rejected %v, want %v", rows.Rejected, want)
 	}

@@ -128,11 +128,11 @@ func TestFaultyClassLabelsAreRejected(t *testing.T) {
 
 // TestUnlabelledComesBeforeRejected counts outcomes the way the package documentation says.
 func TestUnlabelledComesBeforeRejected(t *testing.T) {
-	inf := math.Inf(1)
+	nan := math.NaN()
 	e := labelled(&Label{Columns: []string{"y"}, Kind: Category, Task: scoring.Binary, Classes: []string{"a", "b"}})
-	rec := record(t, col(t, "x", f64, inf, inf, inf, 4, 5, 6), col(t, "y", text, "a", nil, "unseen", "b", nil, "unseen"))
+	rec := record(t, col(t, "x", f64, nan, nan, nan, 4, 5, 6), col(t, "y", text, "a", nil, "unseen", "b", nil, "unseen"))
 	rows := encoded(t, e, rec)
-	want := []Rejection{{0, InfFeature, true}, {1, InfFeature, false}, {2, InfFeature, false}}
+	want := []Rejection{{0, NaNFeature, true}, {1, NaNFeature, false}, {2, NaNFeature, false}}
 	if !slices.Equal(rows.Rejected, want) {
 		t.Errorf("rejected %v, want %v", rows.Rejected, want)
 	}

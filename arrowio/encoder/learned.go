@@ -2,7 +2,6 @@ package encoder
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -24,7 +23,7 @@ type learned struct {
 	hits, n int64
 	// texts are the values of a category.
 	texts *distinctTexts
-	// nonFinite counts numbers that were infinite or too large for moments.
+	// nonFinite counts numbers that were NaN, infinite or too large for moments.
 	nonFinite int64
 }
 
@@ -62,7 +61,7 @@ func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 		for j := range width {
 			at := i*width + j
 			switch {
-			case null != nil && null[at], math.IsNaN(values[at]):
+			case null != nil && null[at]:
 			case !learnableNumber(values[at]):
 				l.nonFinite++
 			default:

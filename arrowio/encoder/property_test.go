@@ -226,9 +226,7 @@ func plainly(e *Encoder, c *Column, value any) []float32 {
 				raw[j] = c.Mean[j]
 			}
 		case float64:
-			if raw[j] = v; math.IsNaN(v) {
-				raw[j] = c.Mean[j]
-			}
+			raw[j] = v
 		case int64:
 			raw[j] = float64(v)
 		case int:

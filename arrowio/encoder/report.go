@@ -15,7 +15,7 @@ type Report struct {
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Constant are the dimensions that had one value throughout; they have scale 1.
 	Constant []string `json:"constant,omitempty"`
-	// NonFinite is the number of feature values that were infinite or too large to average. They
+	// NonFinite is the number of feature values that were NaN, infinite or too large to average. They
 	// are not in the moments, and rows like theirs are rejected.
 	NonFinite int64 `json:"non_finite,omitempty"`
 	// UnseenClass is the number of rows whose class is not in the configured list.

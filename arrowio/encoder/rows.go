@@ -8,6 +8,8 @@ import (
 
 // The reasons of a rejection, as they appear in dead letters.
 const (
+	// NaNFeature is a feature that is not a number.
+	NaNFeature = "nan_feature"
 	// InfFeature is a feature that is infinite, or beyond MaxMagnitude once encoded.
 	InfFeature = "inf_feature"
 	// NaNLabel is a label that is not a number.
@@ -20,7 +22,7 @@ const (
 
 // RejectionReasons returns them all.
 func RejectionReasons() []string {
-	return []string{InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
+	return []string{NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
 }
 
 // Rejection is a row that cannot be used.
@@ -36,8 +38,8 @@ type Rejection struct {
 
 // Counts says what was met in the rows asked for, rejected ones included.
 type Counts struct {
-	// Imputed is the number of missing values: a null or NaN number, a null boolean or category counts 1,
-	// a null vector its length.
+	// Imputed is the number of missing values: a null number, boolean or category counts 1, a null
+	// vector its length.
 	Imputed int64
 	// UnseenCategory is the number of categories that calibration did not learn.
 	UnseenCategory int64

@@ -65,7 +65,7 @@ func (s *scaling) apply(j int, v float64) (float32, bool) {
 	return float32(z), false
 }
 
-// missing returns what dimension j holds for a null or NaN.
+// missing returns what dimension j holds for a null.
 func (s *scaling) missing(j int) float32 {
 	if s.raw {
 		return float32(s.mean[j])
@@ -89,20 +89,21 @@ type block struct {
 // The faults of a row, indexes into reasons.
 const (
 	noFault uint8 = iota
+	nanFeature
 	infFeature
 	nanLabel
 	infLabel
 	outOfBounds
 )
 
-var reasons = [...]string{"", InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
+var reasons = [...]string{"", NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
 
 // exact returns what dimension j of a column holds for v, by the definition, and marks row i of the
 // block when v cannot be used.
 func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	z := (v - s.shift[j]) / s.scale[j]
 	if !(z >= -s.limit && z <= s.limit) { // so that NaN comes here
-		return b.beyond(i, j, v, z, s)
+		return b.beyond(i, v, z, s)
 	}
 	if s.raw {
 		return float32(v)
@@ -110,19 +111,19 @@ func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	return float32(z)
 }
 
-// beyond deals with a value of dimension j that is NaN, which is missing, or whose scaled form z is beyond
-// the limit. It returns what to store, and marks row i of the block when the value cannot be used.
-func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
+// beyond deals with a value that is no number or whose scaled form z is beyond the limit. It returns
+// what to store, and marks row i of the block when the value cannot be used.
+func (b *block) beyond(i int, v, z float64, s *scaling) float32 {
+	fault := infFeature
 	switch {
 	case math.IsNaN(v):
-		b.counts.Imputed++
-		return s.missing(j)
+		fault = nanFeature
 	case s.clips && !math.IsInf(v, 0):
 		b.counts.Clipped++
 		return float32(math.Copysign(s.limit, z))
 	}
 	if b.fault[i] == noFault {
-		b.fault[i] = infFeature
+		b.fault[i] = fault
 	}
 	return 0
 }

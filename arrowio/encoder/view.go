@@ -22,7 +22,7 @@ func (r *Rows) view() []float32 {
 	return floats.Float32Values()[s.first*s.width:][:r.N*s.width]
 }
 
-// judgeView finds the faults of rows that X is a view of. Where a number is NaN, X becomes memory of its own.
+// judgeView finds the faults of rows that X is a view of.
 func (r *Rows) judgeView() {
 	s := &r.binding.columns[0].scaling
 	if within(r.X, s.bound) {
@@ -35,11 +35,7 @@ func (r *Rows) judgeView() {
 			continue
 		}
 		for j, v := range row {
-			x := b.exact(i, j, float64(v), s)
-			if v != v { //nolint:gocritic // NaN
-				r.own()
-				r.X[i*r.Dim+j] = x
-			}
+			b.exact(i, j, float64(v), s)
 		}
 	}
 }

@@ -26,7 +26,7 @@ const maxDetailBytes = 1024
 // refused message's own bytes, or, when Rows is not 0, what [EncodeRejectedRows] made.
 type DeadLetter struct {
 	Stage     string // that refused it, such as "subsample" or "featurize"
-	Reason    string // one stable word, such as "truncated" or "inf_feature"
+	Reason    string // one stable word, such as "truncated" or "nan_feature"
 	Detail    string // the error, for people; cut at 1024 bytes
 	Topic     string
 	Partition int32

@@ -72,7 +72,7 @@ func exampleRejectedRows(t *testing.T) []byte {
 	rows := []int32{1, 5}
 	rejected := must(GatherRows([]arrow.Record{events}, rows))
 	defer rejected.Release()
-	return must(EncodeRejectedRows(rejected, rows, []string{"inf_feature", "inf_label"}))
+	return must(EncodeRejectedRows(rejected, rows, []string{"nan_feature", "inf_label"}))
 }
 
 func TestFeaturesRoundTrip(t *testing.T) {
@@ -143,7 +143,7 @@ func TestReservedColumnNames(t *testing.T) {
 	rec := jsonRecord(schema, `[{"features":1,"eerf_row":1}]`)
 	_, err := encodeFeatures(rec, []int32{0}, []float32{1}, 1, "fs-1", nil)
 	wantError(t, err, ErrReservedColumn)
-	_, err = EncodeRejectedRows(rec, []int32{0}, []string{"inf_feature"})
+	_, err = EncodeRejectedRows(rec, []int32{0}, []string{"nan_feature"})
 	wantError(t, err, ErrReservedColumn)
 }
 
@@ -151,7 +151,7 @@ func TestRejectedRowsKeepColumnsNumbersAndReasons(t *testing.T) {
 	recs := must(newDecoder().Decode(exampleRejectedRows(t)))
 	defer releaseAll(recs)
 	diff(t, []int32{1, 5}, must(int32Values(recs[0], ColumnRejectedRow)))
-	diff(t, []string{"inf_feature", "inf_label"}, must(textValues(recs[0], ColumnRejectedReason)))
+	diff(t, []string{"nan_feature", "inf_label"}, must(textValues(recs[0], ColumnRejectedReason)))
 	diff(t, []float64{2, 6}, must(float64Values(recs[0], "age")))
 }
 

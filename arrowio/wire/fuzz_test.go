@@ -84,7 +84,7 @@ func FuzzDecodeFeatures(f *testing.F) {
 	rows := []int32{0, 2}
 	kept := must(GatherRows(sliceOf(schema), rows))
 	f.Add(must(encodeFeatures(kept, rows, make([]float32, 6), 3, "fs-1", nil)))
-	f.Add(must(EncodeRejectedRows(kept, rows, []string{"inf_feature", "inf_label"})))
+	f.Add(must(EncodeRejectedRows(kept, rows, []string{"nan_feature", "inf_label"})))
 	dec := newDecoder()
 	f.Fuzz(func(t *testing.T, value []byte) {
 		recs, err := dec.Decode(value)

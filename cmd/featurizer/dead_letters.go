@@ -41,7 +41,7 @@ func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
 	cli.TimeoutFlag(c, &f.topics.timeout, 10*time.Minute, "give up after this long")
 	cli.JSONFlag(c, &f.topics.json)
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, with commas: subsample, featurize, train")
-	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, with commas, such as inf_feature")
+	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, with commas, such as nan_feature")
 	c.Flags().StringVar(&f.since, "since", "", "only letters from this time on: 2026-11-03, 2026-11-03T12:30:00Z, or so long ago, as 90m")
 	c.Flags().StringSliceVar(&f.places, "letter", nil, "only these letters, with commas, as partition/offset on the dead-letters topic")
 	c.Flags().IntVar(&f.limit, "limit", limit, limitHelp+"; 0 = all")

@@ -42,7 +42,7 @@ and which were replayed already.
 
 Repaired files are fed back by: featurizer dead-letters replay --from FOLDER. Files that are deleted are left out of
 it. Of repaired rows keep the column eerf_row; rows may be left out, eerf_reason too.`,
-		Example: `  featurizer dead-letters export -c eerf.yaml --reason inf_feature --since 24h --out letters`,
+		Example: `  featurizer dead-letters export -c eerf.yaml --reason nan_feature --since 24h --out letters`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter, err := f.filter(time.Now())

@@ -30,7 +30,7 @@ func newLettersList() *cobra.Command {
 the newest: where each stands on the topic (partition/offset, as --letter takes it), the input that was refused
 (topic/partition/offset), how many of its rows, why, and whether it was replayed.`,
 		Example: `  featurizer dead-letters list -c eerf.yaml
-  featurizer dead-letters list -c eerf.yaml --stage featurize --reason inf_feature --since 24h --json`,
+  featurizer dead-letters list -c eerf.yaml --stage featurize --reason nan_feature --since 24h --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter, err := f.filter(time.Now())

@@ -28,7 +28,7 @@ func newTransform() *cobra.Command {
 		Use:   "transform",
 		Short: "Map the rows of a file to features, without a broker",
 		Long: `transform applies a feature set, as featurizer explore writes it, to the rows of a file. The output has the
-passthrough and label columns, the row's number in the file and the feature vector. Rows with infinite
+passthrough and label columns, the row's number in the file and the feature vector. Rows with NaN or infinite
 values are left out and counted.`,
 		Example: `  featurizer transform --set set.arrow --data rows.csv --out features.arrow`,
 		Args:    cobra.NoArgs,

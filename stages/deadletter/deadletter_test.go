@@ -34,7 +34,7 @@ func TestRejectedRowsOfAnyColumns(t *testing.T) {
 	defer rec.Release()
 	stagestest.ReleaseColumns(columns)
 	source := pipeline.Record{Topic: "events", Partition: 3, Offset: 77, Key: []byte("k"), Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
-	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, []RejectedRow{{Row: 2, Reason: "inf_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}, stagestest.Noon)
+	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, []RejectedRow{{Row: 2, Reason: "nan_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}, stagestest.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestRejectedRowsOfAnyColumns(t *testing.T) {
 		t.Fatalf("rows %v", numbers)
 	}
 	reasons := body.Column(body.Schema().FieldIndices(wire.ColumnRejectedReason)[0]).(*array.String)
-	if reasons.Value(0) != "inf_feature" || reasons.Value(1) != "inf_label" || reasons.Value(2) != "nan_label" {
+	if reasons.Value(0) != "nan_feature" || reasons.Value(1) != "inf_label" || reasons.Value(2) != "nan_label" {
 		t.Fatalf("reasons %v", reasons)
 	}
 	if got := body.Column(body.Schema().FieldIndices("c7")[0]).ValueStr(2); got != rec.Column(7).ValueStr(11) {
@@ -54,7 +54,7 @@ func TestRejectedRowsOfAnyColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := wire.DeadLetter{Stage: meter.StageSubsample, Reason: "inf_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: stagestest.Noon, Rows: 3}
+	want := wire.DeadLetter{Stage: meter.StageSubsample, Reason: "nan_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: stagestest.Noon, Rows: 3}
 	if parsed != want || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter, "h") != "v" {
 		t.Fatalf("headers say %+v, want %+v", parsed, want)
 	}

@@ -115,7 +115,7 @@ func (k *replayKit) reject(stage string, offset int64, rows ...int32) Place {
 	k.t.Helper()
 	rejected := make([]RejectedRow, len(rows))
 	for i, row := range rows {
-		rejected[i] = RejectedRow{Row: row, Reason: "inf_feature"}
+		rejected[i] = RejectedRow{Row: row, Reason: "nan_feature"}
 	}
 	deadLetter, err := Rejected(stage, k.source(offset, nil), k.rows, 0, rejected, stagestest.Noon)
 	if err != nil {

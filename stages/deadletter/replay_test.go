@@ -324,7 +324,7 @@ func TestListLettersFiltersAndCounts(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	want := []Count{
-		{meter.StageFeaturize, "inf_feature", 1, 2, stagestest.Noon, stagestest.Noon},
+		{meter.StageFeaturize, "nan_feature", 1, 2, stagestest.Noon, stagestest.Noon},
 		{meter.StageSubsample, ReasonOutputTooLarge, 30, 0, stagestest.Noon, stagestest.Noon.Add(29 * time.Minute)},
 	}
 	if !slices.Equal(list.Counts, want) {

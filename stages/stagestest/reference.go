@@ -83,10 +83,10 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 		default:
 			for j := range values {
 				values[j] = c.Mean[j]
-				if column.IsValid(i) && !math.IsNaN(number(column, i, j)) {
+				if column.IsValid(i) {
 					values[j] = number(column, i, j)
 				}
-				if math.IsInf(values[j], 0) {
+				if math.IsNaN(values[j]) || math.IsInf(values[j], 0) {
 					r.Finite = false
 				}
 			}

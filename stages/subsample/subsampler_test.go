@@ -223,7 +223,7 @@ func TestSubsamplerReasons(t *testing.T) {
 	for _, r := range rejected[0] {
 		seen[r.Reason]++
 	}
-	for _, reason := range []string{encoder.InfFeature, encoder.NaNLabel, encoder.InfLabel, encoder.LabelOutOfBounds} {
+	for _, reason := range []string{encoder.NaNFeature, encoder.InfFeature, encoder.NaNLabel, encoder.InfLabel, encoder.LabelOutOfBounds} {
 		if seen[reason] == 0 {
 			t.Errorf("no row rejected for %s: %v", reason, seen)
 		}
