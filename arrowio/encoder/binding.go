@@ -31,6 +31,11 @@ type boundColumn struct {
 	// at is the column's first dimension.
 	at      int
 	scaling scaling
+	// cycles are those of a column of times. extras is the scaling of their dimensions and of that of missing values, of
+	// columns of single numbers or times; flagged says that there is the latter.
+	cycles  []*cycleFacts
+	extras  scaling
+	flagged bool
 	// indicators are for booleans and categories, codes for categories alone.
 	indicators indicators
 	codes      map[string]int32
@@ -65,19 +70,27 @@ func boundColumns(e *Encoder, raw bool) []boundColumn {
 	at := 0
 	for i := range e.Columns {
 		c := &e.Columns[i]
-		b := boundColumn{kind: c.Kind, width: c.Width, at: at, scaling: newScaling(e, c, raw)}
+		b := boundColumn{kind: c.Kind, width: c.Width, at: at, flagged: c.Missing}
 		switch c.Kind {
-		case Bool:
-			b.indicators = newIndicators(&b.scaling, []float64{c.Mean[0]})
-		case Category:
-			b.indicators = newIndicators(&b.scaling, make([]float64, c.Width))
+		case Bool, Category:
+			b.scaling = newScaling(e, c, 0, c.Width, raw)
+			b.indicators = newIndicators(&b.scaling, c)
 			b.codes = numbered(c.Categories)
+		default:
+			b.scaling = newScaling(e, c, 0, c.values(), raw)
+			b.extras = newScaling(e, c, c.values(), c.Width, raw)
+			for _, cycle := range c.Cycles {
+				b.cycles = append(b.cycles, cycle.facts())
+			}
 		}
 		columns[i] = b
 		at += c.Width
 	}
 	return columns
 }
+
+// plain reports whether the column is of single numbers with no dimension besides theirs.
+func (c *boundColumn) plain() bool { return c.kind == Numeric && !c.flagged }
 
 // numbered returns the table from name to position.
 func numbered(names []string) map[string]int32 {

@@ -16,16 +16,21 @@ import (
 // The first record that has rows decides what the feature columns are; further records must have all
 // of them, in the same kind. Without a list in the options these columns are left out, and reported:
 //
-//   - string columns with more than MaxCategories distinct values, or with one of more than
-//     MaxCategoryBytes bytes,
-//   - whole-number columns that look like identifiers: over 95 % of at least 100 values are distinct,
-//     among the first 65,536 of the column (fewer when there are more than 64 such columns),
-//   - columns of types that are no number, boolean, string or vector of numbers.
+//   - whole-number and string columns that look like identifiers: over 95 % of at least 100 values are distinct,
+//     among the first 65,536 of the column, of strings the first 8,192 (fewer when there are more than 64 or 32 such columns),
+//   - string columns that hold text: most values have more than MaxCategoryBytes bytes, or they look like identifiers of more
+//     than 40 bytes,
+//   - columns of types that cannot be read.
+//
+// A string column is one of times when 95 % of its values are dates and times of ISO 8601, all of them dates or all of them
+// times of day; the others are missing. Else it has a dimension for each of the MaxCategories commonest values, of
+// equally common ones the first by byte order, and one for all others if there are any.
 //
 // A column without a single usable value is left out and reported even when the options name it.
 //
-// Memory is bounded by the columns, not the rows: at most MaxCategories strings a column, MaxClasses
-// classes, and a fixed number of whole numbers over all columns.
+// Memory is bounded by the columns, not the rows: MaxClasses classes, and a fixed number of whole numbers and strings over all
+// columns, but for four times MaxCategories strings a column. A column with more different strings than there is room for
+// is counted approximately.
 type Calibrator struct {
 	options Options
 	// fault is that of the options, refused the first error of Add.
@@ -35,6 +40,8 @@ type Calibrator struct {
 	leftOut []LeftOut
 	label   learnedLabel
 	rows    int64
+	// uses are the columns of the first record.
+	uses []ColumnUse
 	// named are the columns that the options name outside Features, and whether a record had them.
 	named map[string]bool
 	// names are the columns of the first record, for errors.
@@ -53,6 +60,7 @@ type Calibrator struct {
 func NewCalibrator(o Options) *Calibrator {
 	c := &Calibrator{options: o.withDefaults(), fault: o.Validate(), named: make(map[string]bool)}
 	c.label = newLearnedLabel(&c.options)
+	c.scratch.nanMissing = c.options.NaN == NaNMissing
 	return c
 }
 
@@ -136,6 +144,7 @@ func (c *Calibrator) bind(schema *arrow.Schema) error {
 	c.schema, c.features, c.labels = schema, features, labels
 	c.label.become(kind)
 	c.settleTypes()
+	c.noteColumns()
 	c.noteNames()
 	return nil
 }
@@ -157,9 +166,11 @@ func tooWide(schema *arrow.Schema, features []int) []string {
 
 // settleTypes gives columns of an unknown kind the one they have in the schema.
 func (c *Calibrator) settleTypes() {
-	whole := 0
+	whole, texts := 0, 0
 	for _, at := range c.features {
+		t, _ := typeOf(c.schema.Field(at).Type)
 		whole += int(count(arrow.IsInteger(c.schema.Field(at).Type.ID())))
+		texts += int(count(t.kind == Category))
 	}
 	for i, l := range c.columns {
 		field := c.schema.Field(c.features[i])
@@ -167,7 +178,7 @@ func (c *Calibrator) settleTypes() {
 		if l.want.kind != kindAny || t.kind == kindAny {
 			continue
 		}
-		l.become(t, c.options.MaxCategories)
+		l.become(t, sketchTexts(texts, c.options.MaxCategories))
 		if arrow.IsInteger(field.Type.ID()) && !l.explicit {
 			l.whole = newDistinctWhole(wholeWindow(whole))
 		}
@@ -195,9 +206,13 @@ func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	}
 	o := &c.options
 	e := &Encoder{Clip: o.Clip, Standardize: o.Standardize, Passthrough: slices.Clone(o.Passthrough)}
+	if o.NaN == NaNMissing {
+		e.NaN = NaNMissing
+	}
 	if err := c.fill(e, &report); err != nil {
 		return nil, report, err
 	}
+	report.Columns = c.columnUses(&report, e)
 	if len(o.Label) > 0 {
 		if missing := c.missing(o.Label); len(missing) > 0 {
 			return nil, report, fmt.Errorf("label column %s is in none of the calibration records; the columns are %s",
@@ -228,15 +243,12 @@ func (c *Calibrator) noRows() error {
 func (c *Calibrator) fill(e *Encoder, report *Report) error {
 	for _, l := range c.columns {
 		report.NonFinite += l.nonFinite
-		column, reason := l.column(c.rows, e.Standardize)
+		column, reason := l.column(c.rows, &c.options)
 		if reason == "" {
 			e.Columns = append(e.Columns, column)
 			e.Dim += column.Width
 			report.Constant = append(report.Constant, l.constant(&column, c.rows)...)
 			continue
-		}
-		if l.explicit && l.texts != nil && (l.texts.beyond || l.texts.long) {
-			return fmt.Errorf("feature column %q: %s: raise max_categories or leave it out", l.name, reason)
 		}
 		report.LeftOut = append(report.LeftOut, LeftOut{l.name, reason})
 	}

@@ -91,8 +91,17 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 // input is a feature column of the current record.
 type input struct {
 	array arrow.Array
-	// missing says that some number of it may be null.
+	// parsed says that its numbers are not those of the array: they are times, or in text.
+	parsed bool
+	// missing says that some number of it may be null, unless it is parsed.
 	missing bool
+}
+
+// inputOf returns the column a of a record as one of a kind.
+func inputOf(a arrow.Array, kind Kind) input {
+	in := input{array: a, parsed: isTime(kind) || kind == Numeric && isText(a)}
+	in.missing = !in.parsed && isNumeric(kind) && mayMiss(a)
+	return in
 }
 
 // encodeFeatures fills X, block by block if the record does not have it already.
@@ -101,7 +110,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 	defer clear(r.inputs) // so that they do not keep the record's memory
 	for i, column := range r.binding.features {
 		a := rec.Column(column)
-		r.inputs[i] = input{a, isNumeric(r.binding.columns[i].kind) && mayMiss(a)}
+		r.inputs[i] = inputOf(a, r.binding.columns[i].kind)
 	}
 	if x := r.view(); x != nil {
 		r.X, r.viewing = x, true
@@ -124,7 +133,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 func (r *Rows) encodeBlock(b *block) {
 	for i := 0; i < len(r.inputs); {
 		numbers := 0
-		for next := min(i+stripColumns, len(r.inputs)); i+numbers < next && r.binding.columns[i+numbers].kind == Numeric; {
+		for next := min(i+stripColumns, len(r.inputs)); i+numbers < next && r.binding.columns[i+numbers].plain(); {
 			numbers++
 		}
 		if numbers == 0 {
@@ -139,8 +148,12 @@ func (r *Rows) encodeBlock(b *block) {
 
 // encodeColumn writes one column that is not of single numbers into a block.
 func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
-	if c.kind == Vector {
+	switch c.kind {
+	case Vector:
 		r.encodeVectors(b, c, in)
+		return
+	case Numeric, Time, Clock:
+		r.encodeSingles(b, c, in)
 		return
 	}
 	r.codes = resize(r.codes, b.rows.len())

@@ -17,6 +17,15 @@ const (
 	Bool     Kind = "bool"
 	Category Kind = "category"
 	Vector   Kind = "vector"
+	// Time is a date or an instant, Clock a time of day.
+	Time  Kind = "time"
+	Clock Kind = "clock"
+)
+
+// The settings of Options.NaN.
+const (
+	NaNReject  = "reject"
+	NaNMissing = "missing"
 )
 
 // The settings of Encoder.Standardize.
@@ -46,16 +55,23 @@ type Column struct {
 	Name string `json:"name"`
 	// Kind says how the values are read.
 	Kind Kind `json:"kind"`
-	// Width is the number of dimensions: 1 for numeric and bool, the number of categories, the length
-	// of a vector.
+	// Width is the number of dimensions: those of the values (1, the number of categories, the length of a vector), then
+	// that of other values or two for each cycle, then that of missing values.
 	Width int `json:"width"`
-	// Mean holds the calibration mean of each dimension: what is subtracted when the column is
-	// standardized, and what replaces a null. Empty for a category that is not standardized.
+	// Mean holds the calibration mean of each dimension of values: what is subtracted when the column is
+	// standardized, and what replaces a null. A category has none. Where everything is standardized it is that of
+	// all dimensions.
 	Mean []float64 `json:"mean,omitempty"`
-	// Scale holds the divisor of each dimension, above zero; empty when the column is not standardized.
+	// Scale holds the divisors that go with Mean, above zero; empty when the column is not standardized.
 	Scale []float64 `json:"scale,omitempty"`
 	// Categories are the values of a category column in ascending byte order, one dimension each.
 	Categories []string `json:"categories,omitempty"`
+	// Other says that a category column has a dimension that is 1 for every value that is none of Categories.
+	Other bool `json:"other,omitempty"`
+	// Cycles are those that a column of times has two dimensions for, in the order of the constants.
+	Cycles []Cycle `json:"cycles,omitempty"`
+	// Missing says that the column has a last dimension that is 1 where its value is missing.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // Label says which columns are the label and what its values mean.
@@ -86,6 +102,8 @@ type Encoder struct {
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric", "all" or "none".
 	Standardize string `json:"standardize"`
+	// NaN is "missing" where a feature that is NaN counts as missing; empty where it rejects the row.
+	NaN string `json:"nan,omitempty"`
 	// Label is nil for rows that never have one.
 	Label *Label `json:"label,omitempty"`
 	// Passthrough are columns carried beside the features, for whoever writes the output.
@@ -116,7 +134,8 @@ func (e *Encoder) Outputs() int {
 	return e.Label.Outputs()
 }
 
-// FeatureNames returns one name per dimension: "age", "workclass=Private", "pixels[3]".
+// FeatureNames returns one name per dimension: "age", "age, missing", "workclass=Private", "workclass, other", "pixels[3]",
+// "ordered, hour of day (sin)".
 func (e *Encoder) FeatureNames() []string {
 	names := make([]string, 0, e.Dim)
 	for i := range e.Columns {
@@ -128,12 +147,51 @@ func (e *Encoder) FeatureNames() []string {
 	return names
 }
 
-// dimensionName returns the name of dimension j of the column.
-func (c *Column) dimensionName(j int) string {
+// values returns how many dimensions hold the column's values, one by one. They are the first ones.
+func (c *Column) values() int {
 	switch c.Kind {
 	case Category:
-		return c.Name + "=" + c.Categories[j]
+		return len(c.Categories)
 	case Vector:
+		return c.Width
+	default:
+		return 1
+	}
+}
+
+// dimensions returns how many dimensions the column has by its other fields.
+func (c *Column) dimensions() int {
+	return c.values() + int(count(c.Other)) + 2*len(c.Cycles) + int(count(c.Missing))
+}
+
+// moments returns how many means and scales the column has under a setting.
+func (c *Column) moments(standardize string) (means, scales int) {
+	if standardize == StandardizeAll {
+		return c.Width, c.Width
+	}
+	if c.Kind == Category {
+		return 0, 0
+	}
+	if standardizes(standardize, c.Kind) {
+		scales = c.values()
+	}
+	return c.values(), scales
+}
+
+// dimensionName returns the name of dimension j of the column.
+func (c *Column) dimensionName(j int) string {
+	values := c.values()
+	switch {
+	case c.Missing && j == c.Width-1:
+		return c.Name + ", missing"
+	case j >= values && c.Kind == Category:
+		return c.Name + ", other"
+	case j >= values:
+		place := c.Cycles[(j-values)/2].facts().name
+		return c.Name + ", " + place + [2]string{" (sin)", " (cos)"}[(j-values)%2]
+	case c.Kind == Category:
+		return c.Name + "=" + c.Categories[j]
+	case c.Kind == Vector:
 		return c.Name + "[" + strconv.Itoa(j) + "]"
 	default:
 		return c.Name
@@ -163,7 +221,7 @@ func standardizes(setting string, k Kind) bool {
 	case StandardizeAll:
 		return true
 	case StandardizeNumeric:
-		return isNumeric(k)
+		return isNumeric(k) || isTime(k)
 	default:
 		return false
 	}

@@ -16,13 +16,13 @@ const foldShift = 4
 const foldScale = 0x1p64
 
 // Fold returns the map from the rows of [Encoder.EncodeRaw] to those of [Encoder.Encode], for features that take it
-// into their ω, or nil for an encoder that does not fold. It folds when every column is numeric or a vector, nothing is
+// into their ω, or nil for an encoder that does not fold. It folds when every column is numeric or a vector, none has a dimension for missing values, nothing is
 // clipped, and no mean exceeds 4 times its scale. The answer depends on the encoder alone. The encoder must be valid.
 func (e *Encoder) Fold() *scoring.Affine {
 	a := &scoring.Affine{Shift: make([]float64, 0, e.Dim), Scale: make([]float64, 0, e.Dim)}
 	for i := range e.Columns {
 		c := &e.Columns[i]
-		if !isNumeric(c.Kind) {
+		if !isNumeric(c.Kind) || c.Missing {
 			return nil
 		}
 		if !e.standardizes(c.Kind) {

@@ -6,16 +6,26 @@ type indicators struct {
 	base, hot []float32
 	// missing is written for a null: base for categories, the mean for a boolean.
 	missing []float32
+	// other is the code of every value without one of its own, unseenCode where there is no dimension for them.
+	other int32
 	// The clipped dimensions of base, of missing, and of a row with code k.
 	baseClips, missingClips int64
 	hotClips                []int64
 }
 
-// newIndicators prepares the indicators of a column; missing holds the unscaled values for a null.
-func newIndicators(s *scaling, missing []float64) indicators {
-	width := len(missing)
+// newIndicators prepares the indicators of a column.
+func newIndicators(s *scaling, c *Column) indicators {
+	width := c.Width
+	missing := make([]float64, width) // the unscaled values for a null
+	if c.Kind == Bool {
+		missing[0] = c.Mean[0]
+	}
+	if c.Missing {
+		missing[width-1] = 1
+	}
 	in := indicators{
-		base: make([]float32, width), hot: make([]float32, width),
+		other: unseenCode,
+		base:  make([]float32, width), hot: make([]float32, width),
 		missing: make([]float32, width), hotClips: make([]int64, width),
 	}
 	for j := range width {
@@ -29,6 +39,9 @@ func newIndicators(s *scaling, missing []float64) indicators {
 	}
 	for j := range width {
 		in.hotClips[j] += in.baseClips
+	}
+	if c.Other {
+		in.other = int32(len(c.Categories))
 	}
 	return in
 }
@@ -46,6 +59,9 @@ func (b *block) setIndicators(at int, codes []int32, in *indicators) {
 	width := len(in.base)
 	for i, k := range codes[:b.rows.len()] {
 		to := b.x[i*b.dim+at:][:width]
+		if k == unseenCode {
+			k = in.other
+		}
 		switch {
 		case k >= 0:
 			copy(to, in.base)

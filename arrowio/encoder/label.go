@@ -56,8 +56,15 @@ func (r *Rows) prepareTargets(e *Encoder) {
 func (r *Rows) loadLabels(a arrow.Array) {
 	r.loaded = resize(r.loaded, r.N)
 	r.null = resize(r.null, r.N)
-	loadNumbers(r.loaded, a, r.picked)
-	if markNulls(r.null, a, r.picked, 1) {
+	missing := false
+	if isText(a) {
+		loadParsed(r.loaded, r.null, a, r.picked, parseNumber)
+		missing = true
+	} else {
+		loadNumbers(r.loaded, a, r.picked)
+		missing = markNulls(r.null, a, r.picked, 1)
+	}
+	if missing {
 		for i, missing := range r.null {
 			if missing {
 				r.Labelled[i] = false

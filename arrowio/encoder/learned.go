@@ -2,6 +2,7 @@ package encoder
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -21,14 +22,15 @@ type learned struct {
 	whole *distinctWhole
 	// hits counts the true ones among n booleans.
 	hits, n int64
-	// texts are the values of a category.
-	texts *distinctTexts
-	// nonFinite counts numbers that were NaN, infinite or too large for moments.
-	nonFinite int64
+	// texts are the values of a column of strings, times those of another column of times.
+	texts *learnedTexts
+	times *learnedTimes
+	// missing counts the numbers that were missing, nonFinite those that were NaN, infinite or too large for moments.
+	missing, nonFinite int64
 }
 
 // become gives the column its type.
-func (l *learned) become(t columnType, maxCategories int) {
+func (l *learned) become(t columnType, sketch int) {
 	if l.want.kind != kindAny {
 		return
 	}
@@ -37,7 +39,9 @@ func (l *learned) become(t columnType, maxCategories int) {
 	case Numeric, Vector:
 		l.moments = make([]moment, t.width)
 	case Category:
-		l.texts = newDistinctTexts(maxCategories)
+		l.texts = newLearnedTexts(sketch)
+	case Time, Clock:
+		l.times = &learnedTimes{}
 	}
 }
 
@@ -49,7 +53,9 @@ func (l *learned) learn(a arrow.Array, rows picked, s *scratch) {
 	case Bool:
 		l.learnBools(a, rows, s)
 	case Category:
-		l.learnTexts(a, rows)
+		l.texts.learn(a, rows)
+	case Time, Clock:
+		l.learnTimes(a, rows, s)
 	}
 }
 
@@ -61,7 +67,8 @@ func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 		for j := range width {
 			at := i*width + j
 			switch {
-			case null != nil && null[at]:
+			case null != nil && null[at], s.nanMissing && math.IsNaN(values[at]):
+				l.missing++
 			case !learnableNumber(values[at]):
 				l.nonFinite++
 			default:
@@ -101,46 +108,66 @@ func (l *learned) learnBools(a arrow.Array, rows picked, s *scratch) {
 	}
 }
 
-// learnTexts adds categories.
-func (l *learned) learnTexts(a arrow.Array, rows picked) {
-	t := textsOf(a)
-	for i := range rows.len() {
-		if value, ok := t.at(rows.row(i)); ok {
-			l.texts.add(value)
+// learnTimes adds times.
+func (l *learned) learnTimes(a arrow.Array, rows picked, s *scratch) {
+	s.loaded, s.null = resize(s.loaded, rows.len()), resize(s.null, rows.len())
+	loadTimes(s.loaded, s.null, a, rows, l.want.kind)
+	for i, seconds := range s.loaded {
+		if !s.null[i] {
+			l.times.add(seconds)
 		}
 	}
 }
 
 // column returns the feature column that was learned from so many rows, or the reason why it is none.
-func (l *learned) column(rows int64, standardize string) (Column, string) {
+func (l *learned) column(rows int64, o *Options) (Column, string) {
 	c := Column{Name: l.name, Kind: l.want.kind, Width: l.want.width}
 	if reason := l.unusable(); reason != "" {
 		return c, reason
 	}
-	standardized := standardizes(standardize, c.Kind)
-	add := func(mean, scale float64) {
-		c.Mean = append(c.Mean, mean)
-		if standardized {
-			c.Scale = append(c.Scale, scale)
-		}
-	}
+	b := columnBuilder{column: &c, standardize: o.Standardize}
 	switch c.Kind {
 	case Numeric, Vector:
 		for j := range l.moments {
-			add(l.moments[j].mean, l.moments[j].scale())
+			b.value(l.moments[j].mean, l.moments[j].scale())
 		}
 	case Bool:
-		add(bernoulli(l.hits, l.n))
+		b.value(bernoulli(l.hits, l.n))
+	case Time, Clock:
+		b.times(l.times, c.Kind)
 	case Category:
-		c.Categories = l.texts.values()
-		c.Width = len(c.Categories)
-		for _, v := range c.Categories {
-			if standardized {
-				add(bernoulli(l.texts.rows[v], rows))
-			}
+		if times, kind := l.texts.times(); times != nil {
+			b.times(times, kind)
+			break
 		}
+		b.categories(l.texts, rows, o.MaxCategories)
 	}
+	if missing := l.absent(rows); c.Kind != Vector && float64(missing) > o.MissingIndicator*float64(rows) {
+		c.Missing = true
+		b.extra(bernoulli(missing, rows))
+	}
+	c.Width = c.dimensions()
 	return c, ""
+}
+
+// absent returns how many of so many rows have no value that could be encoded; of a vector it counts numbers.
+func (l *learned) absent(rows int64) int64 {
+	switch l.want.kind {
+	case Numeric:
+		return rows - l.moments[0].n - l.nonFinite
+	case Vector:
+		return l.missing
+	case Bool:
+		return rows - l.n
+	case Time, Clock:
+		return rows - l.times.seconds.n
+	case Category:
+		if times, _ := l.texts.times(); times != nil {
+			return rows - times.seconds.n
+		}
+		return rows - l.texts.values.n
+	}
+	return rows
 }
 
 // unusable returns why the column cannot be a feature, or nothing.
@@ -152,20 +179,21 @@ func (l *learned) unusable() string {
 		if l.n > 0 {
 			return ""
 		}
-	case Category:
-		switch {
-		case l.texts.long:
-			return fmt.Sprintf("it holds a string of more than %d bytes", MaxCategoryBytes)
-		case l.texts.beyond:
-			return fmt.Sprintf("it has more than %d distinct values", l.texts.limit)
-		case len(l.texts.rows) > 0:
+	case Time, Clock:
+		if l.times.seconds.n > 0 {
 			return ""
-		case l.texts.unlearnable > 0:
-			return "none of its values in the calibration rows is valid UTF-8"
 		}
+	case Category:
+		if times, _ := l.texts.times(); times != nil {
+			return ""
+		}
+		return l.texts.unusable(l.explicit)
 	}
-	return "it has no value in the calibration rows"
+	return noValue
 }
+
+// noValue is why a column without values is left out.
+const noValue = "it has no value in the calibration rows"
 
 // unusableNumbers is unusable for numbers and vectors.
 func (l *learned) unusableNumbers() string {
@@ -180,21 +208,26 @@ func (l *learned) unusableNumbers() string {
 	if l.nonFinite > 0 {
 		return "it has no finite value in the calibration rows"
 	}
-	return "it has no value in the calibration rows"
+	return noValue
 }
 
 // constant returns the names of the dimensions of c, made from l, that had one value in all rows.
 func (l *learned) constant(c *Column, rows int64) []string {
 	var names []string
-	for j := range c.Width {
+	for j := range c.values() {
 		var same bool
-		switch c.Kind {
-		case Numeric, Vector:
+		switch {
+		case c.Kind == Numeric || c.Kind == Vector:
 			same = l.moments[j].constant()
-		case Bool:
+		case c.Kind == Bool:
 			same = l.hits == 0 || l.hits == l.n
-		case Category:
-			same = l.texts.rows[c.Categories[j]] == rows
+		case c.Kind == Category:
+			same = l.texts.values.counts[c.Categories[j]] == rows
+		case l.times != nil:
+			same = l.times.seconds.constant()
+		default:
+			times, _ := l.texts.times()
+			same = times.seconds.constant()
 		}
 		if same {
 			names = append(names, c.dimensionName(j))
@@ -209,6 +242,8 @@ type scratch struct {
 	null   []bool
 	whole  []int64
 	codes  []int32
+	// nanMissing says that NaN is a missing feature.
+	nanMissing bool
 }
 
 // numbers loads the numbers of the given rows, [rows·width], and which of them are null; nil when
@@ -216,6 +251,10 @@ type scratch struct {
 func (s *scratch) numbers(a arrow.Array, rows picked, width int) ([]float64, []bool) {
 	s.loaded = resize(s.loaded, rows.len()*width)
 	s.null = resize(s.null, rows.len()*width)
+	if isText(a) {
+		loadParsed(s.loaded, s.null, a, rows, parseNumber)
+		return s.loaded, s.null
+	}
 	loadNumbers(s.loaded, a, rows)
 	if markNulls(s.null, a, rows, width) {
 		return s.loaded, s.null

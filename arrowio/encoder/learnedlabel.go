@@ -59,7 +59,7 @@ func (l *learnedLabel) kindOf(schema *arrow.Schema, columns []int) (Kind, string
 	}
 	field := schema.Field(columns[0])
 	t, _ := typeOf(field.Type)
-	if t.kind == Vector {
+	if t.kind == Vector || isTime(t.kind) {
 		return kindAny, fmt.Sprintf("label column %q is %s, want numbers, booleans or strings", field.Name, field.Type)
 	}
 	for _, name := range l.options.Classes {

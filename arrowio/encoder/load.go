@@ -81,6 +81,8 @@ func loadNumbers(dst []float64, a arrow.Array, rows picked) {
 		gather(dst, a.Uint8Values(), rows, s)
 	case *array.Float16:
 		gatherHalf(dst, a, rows, s)
+	default:
+		loadScaled(dst, a, rows)
 	}
 }
 

@@ -48,6 +48,10 @@ func transpose8(x, strip []float32, dim, n int) {
 
 // scaleColumn sets dst, one number for each row of the block, to the dimension of a numeric column.
 func (r *Rows) scaleColumn(b *block, c *boundColumn, in *input, dst []float32) {
+	if in.parsed {
+		r.scaleParsed(b, c, in, dst)
+		return
+	}
 	null := r.nulls(in, b.rows, 1)
 	switch a := in.array.(type) {
 	case *array.Float32:
@@ -59,13 +63,14 @@ func (r *Rows) scaleColumn(b *block, c *boundColumn, in *input, dst []float32) {
 		loadNumbers(r.loaded, a, b.rows)
 		scaleNumbers(b, dst, r.loaded, null, &c.scaling)
 	}
-	if null != nil {
-		x := c.scaling.missing(0)
-		for i, missing := range null {
-			if missing {
-				dst[i] = x
-				b.counts.Imputed++
-			}
+	b.missAll(dst, null, &c.scaling)
+}
+
+// missAll sets dst to what a null is for the rows that have one.
+func (b *block) missAll(dst []float32, null []bool, s *scaling) {
+	for i, missing := range null {
+		if missing {
+			dst[i] = b.miss(i, 0, s)
 		}
 	}
 }

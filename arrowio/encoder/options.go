@@ -19,15 +19,17 @@ const (
 // still counts as one, but a single wild value no longer decides a score.
 const DefaultClip = 5
 
-// DefaultMaxCategories is the usual bound on the distinct values of a string column. Beyond it a
-// column is more often a name or an identifier than a category.
-const DefaultMaxCategories = 100
+// DefaultMaxCategories is the usual bound on the categories of a string column. The rare values beyond it share a dimension.
+const DefaultMaxCategories = 50
+
+// DefaultMissingIndicator is the usual share of missing values above which a column tells which they are.
+const DefaultMissingIndicator = 0.01
 
 // Options says what a calibrator is to learn. The zero value, but for Clip, means the defaults.
 type Options struct {
-	// Features are the feature columns, in the order of their dimensions. Empty means every numeric,
-	// boolean, string and vector column but the label, the passthrough and the excluded ones, in the
-	// order of the first record, save those that look like identifiers (see [Calibrator]).
+	// Features are the feature columns, in the order of their dimensions. Empty means every column that can be read (see
+	// the package documentation) but the label, the passthrough and the excluded ones, in the
+	// order of the first record, save those that look like identifiers or text (see [Calibrator]).
 	Features []string `json:"features,omitempty"`
 	// Exclude are columns that are never features.
 	Exclude []string `json:"exclude,omitempty"`
@@ -45,8 +47,13 @@ type Options struct {
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric" (the default), "all" or "none".
 	Standardize string `json:"standardize,omitempty"`
-	// MaxCategories bounds the distinct values of a string feature; 0 means DefaultMaxCategories.
+	// MaxCategories bounds the categories of a string feature, the commonest values; 0 means DefaultMaxCategories.
 	MaxCategories int `json:"max_categories,omitempty"`
+	// MissingIndicator is the share of calibration rows without a value above which a column has a dimension that says
+	// where its value is missing; 1 means never, 0 DefaultMissingIndicator.
+	MissingIndicator float64 `json:"missing_indicator,omitempty"`
+	// NaN is what a feature that is NaN does: count as "missing" (the default) or "reject" its row.
+	NaN string `json:"nan,omitempty"`
 	// LabelMin and LabelMax bound a regression label, inclusive; nil means no bound.
 	LabelMin *float64 `json:"label_min,omitempty"`
 	LabelMax *float64 `json:"label_max,omitempty"`
@@ -72,6 +79,12 @@ func (o Options) valueFaults() []error {
 	}
 	if o.MaxCategories < 0 || o.MaxCategories > MaxDim {
 		add("max_categories %d is not in 0..%d", o.MaxCategories, MaxDim)
+	}
+	if !(o.MissingIndicator >= 0 && o.MissingIndicator <= 1) {
+		add("missing_indicator %v is not in 0..1", o.MissingIndicator)
+	}
+	if !slices.Contains([]string{"", NaNReject, NaNMissing}, o.NaN) {
+		add("nan %q is not one of reject, missing", o.NaN)
 	}
 	if n := len(o.Classes); n == 1 || n > MaxClasses {
 		add("classes has %d names, want 2..%d, or none to take those of the calibration rows", n, MaxClasses)
@@ -136,6 +149,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Standardize == "" {
 		o.Standardize = StandardizeNumeric
+	}
+	if o.NaN == "" {
+		o.NaN = NaNMissing
+	}
+	if o.MissingIndicator == 0 {
+		o.MissingIndicator = DefaultMissingIndicator
 	}
 	if o.MaxCategories == 0 {
 		o.MaxCategories = DefaultMaxCategories

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"pgregory.net/rapid"
@@ -59,10 +60,28 @@ func drawTable(t testing.TB, r *rapid.T) *table {
 	add("text", text, word)
 	add("coded", dict, func(i int) any { return fmt.Sprint(word(i)) })
 	add("many", text, func(int) any { return fmt.Sprint(rapid.IntRange(0, 200).Draw(r, "many")) })
+	day := rapid.Int32Range(-40000, 40000)
+	add("date", arrow.FixedWidthTypes.Date32, func(int) any { return arrow.Date32(day.Draw(r, "date")).FormattedString() })
+	add("moment", arrow.FixedWidthTypes.Timestamp_ms, func(int) any { return drawInstant(r) })
+	add("words", text, func(int) any {
+		if rapid.IntRange(0, 29).Draw(r, "no date") == 0 {
+			return "soon"
+		}
+		return drawInstant(r)
+	})
+	add("clock", arrow.FixedWidthTypes.Time32s, func(int) any {
+		return fmt.Sprintf("%02d:%02d:00", rapid.IntRange(0, 23).Draw(r, "hour"), rapid.IntRange(0, 59).Draw(r, "minute"))
+	})
 	add("vector", list(3, f32), func(i int) any { return []any{short(i), nil, short(i)} })
 	add("y", f64, float)
 	add("class", text, func(int) any { return rapid.SampledFrom([]string{"u", "v", "w"}).Draw(r, "class") })
 	return d
+}
+
+// drawInstant draws an instant with milliseconds, as text.
+func drawInstant(r *rapid.T) string {
+	at := time.UnixMilli(rapid.Int64Range(-3e12, 4e12).Draw(r, "instant")).UTC()
+	return at.Format("2006-01-02T15:04:05.000")
 }
 
 // drawCuts cuts n rows into consecutive pieces, some of them empty.
@@ -78,6 +97,9 @@ func drawOptions(r *rapid.T) Options {
 	o := options()
 	o.Label = rapid.SampledFrom([][]string{{"y"}, {"class"}, {"y", "float"}, {"flag"}}).Draw(r, "label")
 	o.Standardize = rapid.SampledFrom([]string{StandardizeNumeric, StandardizeAll, StandardizeNone}).Draw(r, "standardize")
+	o.NaN = rapid.SampledFrom([]string{NaNReject, NaNMissing}).Draw(r, "nan")
+	o.MissingIndicator = rapid.SampledFrom([]float64{1e-9, 0.1, 1}).Draw(r, "indicator")
+	o.MaxCategories = rapid.SampledFrom([]int{1, 3, 50}).Draw(r, "categories")
 	o.Clip = rapid.SampledFrom([]float64{0, 1, 5}).Draw(r, "clip")
 	return o
 }
@@ -214,32 +236,10 @@ func TestEncodingEqualsAPlainReading(t *testing.T) {
 
 // plainly returns the dimensions of one value of a column.
 func plainly(e *Encoder, c *Column, value any) []float32 {
-	raw := make([]float64, c.Width)
-	for j := range raw {
-		element := value
-		if v, ok := value.([]any); ok {
-			element = v[j]
-		}
-		switch v := element.(type) {
-		case nil:
-			if c.Kind != Category {
-				raw[j] = c.Mean[j]
-			}
-		case float64:
-			raw[j] = v
-		case int64:
-			raw[j] = float64(v)
-		case int:
-			raw[j] = float64(v)
-		case bool:
-			raw[j] = float64(count(v))
-		case string:
-			raw[j] = float64(count(v == c.Categories[j]))
-		}
-	}
+	raw := rawly(e, c, value)
 	x := make([]float32, c.Width)
 	for j, v := range raw {
-		if e.standardizes(c.Kind) {
+		if j < len(c.Scale) {
 			v = (v - c.Mean[j]) / c.Scale[j]
 			if e.Clip > 0 {
 				v = max(-e.Clip, min(v, e.Clip))
@@ -248,6 +248,88 @@ func plainly(e *Encoder, c *Column, value any) []float32 {
 		x[j] = float32(v)
 	}
 	return x
+}
+
+// rawly returns the dimensions of one value before they are standardized.
+func rawly(e *Encoder, c *Column, value any) []float64 {
+	if v, nan := value.(float64); nan && math.IsNaN(v) && e.NaN == NaNMissing {
+		value = nil
+	}
+	var raw []float64
+	switch c.Kind {
+	case Category:
+		known := false
+		for _, category := range c.Categories {
+			raw, known = append(raw, float64(count(value == category))), known || value == category
+		}
+		if c.Other {
+			raw = append(raw, float64(count(!known && value != nil)))
+		}
+	case Time, Clock:
+		seconds, ok := plainTime(value)
+		if !ok {
+			value = nil
+			raw = append(raw, c.Mean[0])
+		} else {
+			raw = append(raw, seconds)
+		}
+		for _, cycle := range c.Cycles {
+			sin, cos := 0.0, 0.0
+			if ok {
+				sin, cos = cycle.facts().place(seconds)
+			}
+			raw = append(raw, sin, cos)
+		}
+	case Vector:
+		for j := range c.Width {
+			element := any(nil)
+			if v, ok := value.([]any); ok {
+				element = v[j]
+			}
+			v, ok := plainNumber(element)
+			if !ok || math.IsNaN(v) && e.NaN == NaNMissing {
+				v = c.Mean[j]
+			}
+			raw = append(raw, v)
+		}
+	default:
+		v, ok := plainNumber(value)
+		if !ok {
+			v = c.Mean[0]
+		}
+		raw = append(raw, v)
+	}
+	if c.Missing {
+		raw = append(raw, float64(count(value == nil)))
+	}
+	return raw
+}
+
+// plainNumber returns a number or a boolean as a number.
+func plainNumber(value any) (float64, bool) {
+	switch v := value.(type) {
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	case bool:
+		return float64(count(v)), true
+	}
+	return 0, false
+}
+
+// plainTime reads the text of a time by the standard library.
+func plainTime(value any) (float64, bool) {
+	written, _ := value.(string)
+	for _, layout := range []string{"2006-01-02T15:04:05.000", "2006-01-02"} {
+		if at, err := time.Parse(layout, written); err == nil {
+			return float64(at.Unix()) + float64(at.Nanosecond())/1e9, true
+		}
+	}
+	at, err := time.Parse("15:04:05", written)
+	return float64(at.Hour()*3600 + at.Minute()*60 + at.Second()), err == nil
 }
 
 // TestMomentsEqualTwoPasses compares the running moments with sums over all values at once.

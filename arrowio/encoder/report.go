@@ -13,6 +13,8 @@ type Report struct {
 	Labelled int64 `json:"labelled"`
 	// LeftOut are the columns that could not be features, in record order, with the reason.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
+	// Columns are all columns of the first record, in its order, and what became of each.
+	Columns []ColumnUse `json:"columns,omitempty"`
 	// Constant are the dimensions that had one value throughout; they have scale 1.
 	Constant []string `json:"constant,omitempty"`
 	// NonFinite is the number of feature values that were NaN, infinite or too large to average. They

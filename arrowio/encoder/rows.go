@@ -38,10 +38,10 @@ type Rejection struct {
 
 // Counts says what was met in the rows asked for, rejected ones included.
 type Counts struct {
-	// Imputed is the number of missing values: a null number, boolean or category counts 1, a null
-	// vector its length.
+	// Imputed is the number of missing values: a null, a NaN that counts as one and a string that is not what its column
+	// holds count 1, a null vector its length.
 	Imputed int64
-	// UnseenCategory is the number of categories that calibration did not learn.
+	// UnseenCategory is the number of categories without a dimension of their own: they are in that of other values, or in none.
 	UnseenCategory int64
 	// Clipped is the number of dimensions clipped.
 	Clipped int64
@@ -95,11 +95,12 @@ type Rows struct {
 	// values and class are the memory of Targets.
 	values []float32
 	class  []int32
-	// loaded, floats, null, codes and entries are scratch for the column at hand, strip for several.
+	// loaded, floats, null, absent, codes and entries are scratch for the column at hand, strip for several.
 	loaded  []float64
 	floats  []float32
 	strip   []float32
 	null    []bool
+	absent  []bool
 	codes   []int32
 	entries []int32
 }

@@ -16,6 +16,8 @@ type scaling struct {
 	// false.
 	limit float64
 	clips bool
+	// nanMissing says that NaN is a missing value.
+	nanMissing bool
 	// raw says that values are judged by their dimensions but stored as they are.
 	raw bool
 
@@ -25,20 +27,27 @@ type scaling struct {
 	bound        float32
 }
 
-// newScaling returns the scaling of a column of e.
-func newScaling(e *Encoder, c *Column, raw bool) scaling {
-	s := scaling{mean: c.Mean, shift: c.Mean, scale: c.Scale, limit: MaxMagnitude, raw: raw}
-	if !e.standardizes(c.Kind) {
-		s.shift, s.scale = make([]float64, c.Width), ones(c.Width)
-	} else if e.Clip > 0 {
-		s.limit, s.clips = e.Clip, true
+// newScaling returns the scaling of the dimensions of a column of e from first to next-1.
+func newScaling(e *Encoder, c *Column, first, next int, raw bool) scaling {
+	width := next - first
+	s := scaling{limit: MaxMagnitude, nanMissing: e.NaN == NaNMissing, raw: raw}
+	if len(c.Mean) >= next {
+		s.mean = c.Mean[first:next]
+	}
+	if len(c.Scale) < next {
+		s.shift, s.scale = make([]float64, width), ones(width)
+	} else {
+		s.shift, s.scale = s.mean, c.Scale[first:next]
+		if e.Clip > 0 {
+			s.limit, s.clips = e.Clip, true
+		}
 	}
 	if raw {
-		s.minus, s.times = make([]float64, c.Width), ones(c.Width)
+		s.minus, s.times = make([]float64, width), ones(width)
 		s.bound = rawBound(s.scale)
 		return s
 	}
-	s.minus, s.times = s.shift, make([]float64, c.Width)
+	s.minus, s.times = s.shift, make([]float64, width)
 	for j := range s.times {
 		s.times[j] = standardize.Reciprocal(s.shift[j], s.scale[j])
 	}
@@ -84,6 +93,8 @@ type block struct {
 	// fault is [rows]: the first fault of each row, 0 for none.
 	fault  []uint8
 	counts *Counts
+	// absent, where not nil, is set for the rows without a value in the column at hand.
+	absent []bool
 }
 
 // The faults of a row, indexes into reasons.
@@ -103,7 +114,7 @@ var reasons = [...]string{"", NaNFeature, InfFeature, NaNLabel, InfLabel, LabelO
 func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	z := (v - s.shift[j]) / s.scale[j]
 	if !(z >= -s.limit && z <= s.limit) { // so that NaN comes here
-		return b.beyond(i, v, z, s)
+		return b.beyond(i, j, v, z, s)
 	}
 	if s.raw {
 		return float32(v)
@@ -113,9 +124,11 @@ func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 
 // beyond deals with a value that is no number or whose scaled form z is beyond the limit. It returns
 // what to store, and marks row i of the block when the value cannot be used.
-func (b *block) beyond(i int, v, z float64, s *scaling) float32 {
+func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
 	fault := infFeature
 	switch {
+	case math.IsNaN(v) && s.nanMissing:
+		return b.miss(i, j, s)
 	case math.IsNaN(v):
 		fault = nanFeature
 	case s.clips && !math.IsInf(v, 0):
@@ -126,4 +139,13 @@ func (b *block) beyond(i int, v, z float64, s *scaling) float32 {
 		b.fault[i] = fault
 	}
 	return 0
+}
+
+// miss counts a missing value in row i of the block and returns what dimension j holds for it.
+func (b *block) miss(i, j int, s *scaling) float32 {
+	b.counts.Imputed++
+	if b.absent != nil {
+		b.absent[i] = true
+	}
+	return s.missing(j)
 }

@@ -42,8 +42,45 @@ func typeOf(t arrow.DataType) (columnType, bool) {
 		return columnType{Category, 1}, id == arrow.STRING || id == arrow.LARGE_STRING
 	case *arrow.FixedSizeListType:
 		return columnType{Vector, int(t.Len())}, isNumber(t.Elem()) && t.Len() > 0
+	case *arrow.Date32Type, *arrow.Date64Type, *arrow.TimestampType:
+		return columnType{Time, 1}, true
+	case *arrow.Time32Type, *arrow.Time64Type:
+		return columnType{Clock, 1}, true
+	case *arrow.DurationType, *arrow.Decimal128Type, *arrow.Decimal256Type:
+		return columnType{Numeric, 1}, true
 	default:
 		return columnType{Numeric, 1}, isNumber(t)
+	}
+}
+
+// TypeName names how an encoder reads an Arrow type, "null" for that of nulls; it is empty for a type that it cannot read.
+// Columns whose types have one name may stand for each other.
+func TypeName(t arrow.DataType) string {
+	read, ok := typeOf(t)
+	switch {
+	case !ok:
+		return ""
+	case read.kind == kindAny:
+		return "null"
+	default:
+		return read.String()
+	}
+}
+
+// TextField is the metadata of a field whose strings were written in a text format, where numbers, booleans and strings are
+// easily taken for each other. Such a field may hold a column of numbers or booleans: what does not parse is missing.
+const TextField = "eerf.text"
+
+// fromText reports whether a column of the kind may be read from the strings of a field: times from all of them, numbers and
+// booleans from those of a text format.
+func fromText(kind Kind, field arrow.Field) bool {
+	switch kind {
+	case Time, Clock:
+		return true
+	case Numeric, Bool:
+		return field.Metadata.FindKey(TextField) >= 0
+	default:
+		return false
 	}
 }
 
@@ -83,7 +120,7 @@ func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 	}
 	field := schema.Field(at[0])
 	got, ok := typeOf(field.Type)
-	if !ok || !want.fits(got) {
+	if !ok || !want.fits(got) && !(got.kind == Category && fromText(want.kind, field)) {
 		return -1, fmt.Sprintf("column %q is %s, want %s", name, field.Type, want)
 	}
 	return at[0], ""

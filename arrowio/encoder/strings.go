@@ -107,6 +107,10 @@ func loadCodes(dst []int32, a arrow.Array, rows picked, table map[string]int32, 
 
 // loadBools fills dst with no or yes for the given rows of a boolean column, or nullCode.
 func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
+	if isText(a) {
+		loadTextBools(dst, a, rows, no, yes)
+		return
+	}
 	values, ok := a.(*array.Boolean)
 	for i := range rows.len() {
 		row := rows.row(i)
@@ -116,6 +120,30 @@ func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 		case values.Value(row):
 			dst[i] = yes
 		default:
+			dst[i] = no
+		}
+	}
+}
+
+// isText reports whether an array holds strings.
+func isText(a arrow.Array) bool {
+	switch a.(type) {
+	case *array.String, *array.LargeString, *array.Dictionary:
+		return true
+	default:
+		return false
+	}
+}
+
+// loadTextBools is loadBools for the strings of a text format, where true and false are the words that are booleans.
+func loadTextBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
+	t := textsOf(a)
+	for i := range rows.len() {
+		dst[i] = nullCode
+		switch text, _ := t.at(rows.row(i)); text {
+		case "true":
+			dst[i] = yes
+		case "false":
 			dst[i] = no
 		}
 	}

@@ -21,6 +21,9 @@ func (e *Encoder) Validate() error {
 	if !slices.Contains([]string{StandardizeNumeric, StandardizeAll, StandardizeNone}, e.Standardize) {
 		add("standardize %q is not one of numeric, all, none", e.Standardize)
 	}
+	if e.NaN != "" && e.NaN != NaNMissing {
+		add("nan %q is neither missing nor absent", e.NaN)
+	}
 	if !(e.Clip >= 0 && e.Clip <= MaxMagnitude) {
 		add("clip %v is not in 0..%g", e.Clip, float64(MaxMagnitude))
 	}
@@ -56,7 +59,7 @@ func (e *Encoder) columnFaults() []error {
 			faults = append(faults, fmt.Errorf("column %q is there twice", c.Name))
 		}
 		names[c.Name] = true
-		if err := c.validate(e.standardizes(c.Kind), e.Clip > 0); err != nil {
+		if err := c.validate(e.Standardize, e.Clip > 0); err != nil {
 			faults = append(faults, fmt.Errorf("column %q: %w", c.Name, err))
 			continue
 		}
@@ -69,21 +72,16 @@ func (e *Encoder) columnFaults() []error {
 }
 
 // validate returns the first fault of a column.
-func (c *Column) validate(standardized, clipped bool) error {
+func (c *Column) validate(standardize string, clipped bool) error {
 	if err := c.validateShape(); err != nil {
 		return err
 	}
-	means, scales := c.Width, 0
-	if standardized {
-		scales = c.Width
-	} else if c.Kind == Category {
-		means = 0
-	}
+	means, scales := c.moments(standardize)
 	if len(c.Mean) != means || len(c.Scale) != scales {
 		return fmt.Errorf("%d means and %d scales, want %d and %d", len(c.Mean), len(c.Scale), means, scales)
 	}
 	for j, mean := range c.Mean {
-		if err := c.validateMean(mean, standardized); err != nil {
+		if err := c.validateMean(j, mean, scales > 0); err != nil {
 			return fmt.Errorf("dimension %d: %w", j, err)
 		}
 	}
@@ -91,8 +89,8 @@ func (c *Column) validate(standardized, clipped bool) error {
 		if !(scale > 0) || math.IsInf(scale, 0) {
 			return fmt.Errorf("dimension %d: scale %v is not finite and above 0", j, scale)
 		}
-		if c.indicates() && !clipped && scale < 1/MaxMagnitude {
-			return fmt.Errorf("dimension %d: scale %v of an indicator is below %g", j, scale, 1/MaxMagnitude)
+		if c.bounded(j) && !clipped && scale < 1/MaxMagnitude {
+			return fmt.Errorf("dimension %d: scale %v of a bounded dimension is below %g", j, scale, 1/MaxMagnitude)
 		}
 	}
 	return nil
@@ -107,21 +105,44 @@ func (c *Column) validateShape() error {
 		return fmt.Errorf("width %d is not in 1..%d", c.Width, MaxDim)
 	}
 	switch c.Kind {
-	case Numeric, Bool:
-		if c.Width != 1 {
-			return fmt.Errorf("width %d of a %s column, want 1", c.Width, c.Kind)
+	case Numeric, Bool, Time, Clock, Vector:
+		if len(c.Categories) > 0 || c.Other {
+			return fmt.Errorf("categories in a %s column", c.Kind)
 		}
-	case Vector:
 	case Category:
-		if len(c.Categories) != c.Width {
-			return fmt.Errorf("%d categories for width %d", len(c.Categories), c.Width)
+		if len(c.Categories) == 0 {
+			return errors.New("no categories")
 		}
-		return validateCategories(c.Categories)
+		if err := validateCategories(c.Categories); err != nil {
+			return err
+		}
 	default:
-		return fmt.Errorf("kind %q is not one of numeric, bool, category, vector", c.Kind)
+		return fmt.Errorf("kind %q is not one of numeric, bool, category, vector, time, clock", c.Kind)
 	}
-	if len(c.Categories) > 0 {
-		return fmt.Errorf("%d categories in a %s column", len(c.Categories), c.Kind)
+	if c.Missing && c.Kind == Vector {
+		return errors.New("a dimension for missing values in a vector column")
+	}
+	if err := c.validateCycles(); err != nil {
+		return err
+	}
+	if want := c.dimensions(); c.Width != want {
+		return fmt.Errorf("width %d of a %s column that has %d dimensions", c.Width, c.Kind, want)
+	}
+	return nil
+}
+
+// validateCycles checks that the cycles are known, in order, and those of the kind.
+func (c *Column) validateCycles() error {
+	next := 0
+	for _, cycle := range c.Cycles {
+		at := slices.IndexFunc(cycles[next:], func(f cycleFacts) bool { return f.cycle == cycle })
+		if at < 0 {
+			return fmt.Errorf("cycle %q is unknown, or out of the order day, week, year", cycle)
+		}
+		next += at + 1
+	}
+	if len(c.Cycles) > 0 && !isTime(c.Kind) || c.Kind == Clock && next > 1 {
+		return fmt.Errorf("cycles %v in a %s column", c.Cycles, c.Kind)
 	}
 	return nil
 }
@@ -142,16 +163,23 @@ func validateCategories(values []string) error {
 // learnable reports whether a string may be a category or a class. Only valid UTF-8 survives JSON.
 func learnable(v string) bool { return len(v) <= MaxCategoryBytes && utf8.ValidString(v) }
 
-// indicates reports whether the dimensions of the column are 0 or 1.
-func (c *Column) indicates() bool { return c.Kind == Bool || c.Kind == Category }
+// bounded reports whether dimension j of the column lies within -1 and 1 before it is standardized; indicates whether it is
+// 0 or 1.
+func (c *Column) bounded(j int) bool { return c.indicates(j) || j >= c.values() }
 
-// validateMean checks the mean of a dimension.
-func (c *Column) validateMean(mean float64, standardized bool) error {
+func (c *Column) indicates(j int) bool {
+	return c.Kind == Bool || c.Kind == Category || c.Missing && j == c.Width-1
+}
+
+// validateMean checks the mean of dimension j.
+func (c *Column) validateMean(j int, mean float64, standardized bool) error {
 	switch {
 	case !finite(mean):
 		return fmt.Errorf("mean %v is not finite", mean)
-	case c.indicates() && (mean < 0 || mean > 1):
+	case c.indicates(j) && (mean < 0 || mean > 1):
 		return fmt.Errorf("mean %v of an indicator is not in 0..1", mean)
+	case c.bounded(j) && (mean < -1 || mean > 1):
+		return fmt.Errorf("mean %v of a cycle is not in -1..1", mean)
 	case !standardized && math.Abs(mean) > MaxMagnitude:
 		return fmt.Errorf("mean %v is beyond %g, too large for a feature: standardize the column or leave it out", mean, float64(MaxMagnitude))
 	default:

@@ -46,13 +46,35 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"scale 0 is not":               func(e *Encoder) { e.Columns[0].Scale[0] = 0 },
 		"scale +Inf is not":            func(e *Encoder) { e.Columns[0].Scale[0] = math.Inf(1) },
 		"scale NaN is not":             func(e *Encoder) { e.Columns[0].Scale[0] = math.NaN() },
-		"1 categories for width 2":     func(e *Encoder) { e.Columns[2].Categories = []string{"a"} },
+		"width 2 of a category column": func(e *Encoder) { e.Columns[2].Categories = []string{"a"} },
 		"not in ascending order":       func(e *Encoder) { e.Columns[2].Categories = []string{"b", "a"} },
 		"\"a\" follows \"a\"":          func(e *Encoder) { e.Columns[2].Categories = []string{"a", "a"} },
 		"category 1 is not valid":      func(e *Encoder) { e.Columns[2].Categories = []string{"a", "\xff"} },
-		"1 categories in a bool":       func(e *Encoder) { e.Columns[1].Categories = []string{"a"} },
-		"passthrough names \"p\"":      func(e *Encoder) { e.Passthrough = []string{"p", "p"} },
-		"scale 1e-20 of an indicator": func(e *Encoder) {
+		"categories in a bool":         func(e *Encoder) { e.Columns[1].Categories = []string{"a"} },
+		"nan \"odd\"":                  func(e *Encoder) { e.NaN = "odd" },
+		"no categories":                func(e *Encoder) { e.Columns[2].Categories = nil },
+		"width 1 of a numeric":         func(e *Encoder) { e.Columns[0].Missing = true },
+		"width 1 of a bool":            func(e *Encoder) { e.Columns[1].Missing = true },
+		"missing values in a vector":   func(e *Encoder) { e.Columns[3].Missing = true },
+		"categories in a bool column":  func(e *Encoder) { e.Columns[1].Other = true },
+		"cycles [day] in a numeric":    func(e *Encoder) { e.Columns[0].Cycles, e.Columns[0].Width = []Cycle{Day}, 3 },
+		"cycle \"moon\" is unknown": func(e *Encoder) {
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{"moon"}, 3
+		},
+		"cycle \"day\" is unknown": func(e *Encoder) {
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Day}, 5
+		},
+		"cycle \"week\" is unknown": func(e *Encoder) {
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Week}, 5
+		},
+		"cycles [week] in a clock": func(e *Encoder) { e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Clock, []Cycle{Week}, 3 },
+		"width 1 of a time":        func(e *Encoder) { e.Columns[0].Kind, e.Columns[0].Cycles = Time, []Cycle{Week} },
+		"mean 2 of a cycle": func(e *Encoder) {
+			e.Standardize, e.Dim, e.Columns = StandardizeAll, 3, []Column{{Name: "t", Kind: Time, Width: 3, Cycles: []Cycle{Day},
+				Mean: []float64{1e9, 2, 0}, Scale: []float64{1e5, 1, 1}}}
+		},
+		"passthrough names \"p\"": func(e *Encoder) { e.Passthrough = []string{"p", "p"} },
+		"scale 1e-20 of a bounded dim": func(e *Encoder) {
 			e.Clip, e.Standardize = 0, StandardizeAll
 			e.Columns[1].Scale = []float64{1e-20}
 		},

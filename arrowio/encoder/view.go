@@ -35,7 +35,11 @@ func (r *Rows) judgeView() {
 			continue
 		}
 		for j, v := range row {
-			b.exact(i, j, float64(v), s)
+			x := b.exact(i, j, float64(v), s)
+			if s.nanMissing && math.IsNaN(float64(v)) {
+				r.own()
+				r.X[i*r.Dim+j] = x
+			}
 		}
 	}
 }

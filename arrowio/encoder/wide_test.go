@@ -23,10 +23,14 @@ func drawNumbers(t testing.TB, r *rapid.T, raw bool) (*table, *Encoder) {
 	if !raw {
 		e.Clip = rapid.SampledFrom([]float64{0, 5}).Draw(r, "clip")
 	}
+	e.NaN = rapid.SampledFrom([]string{"", NaNMissing}).Draw(r, "nan")
 	nulls := rapid.SampledFrom([]int{0, 10}).Draw(r, "nulls") // in a hundred
 	columns := rapid.IntRange(1, 3*stripColumns).Draw(r, "columns")
 	for j := range columns {
 		c := drawColumn(r, fmt.Sprint("c", j), e.Standardize != StandardizeNone)
+		if c.Kind == Numeric && !raw && rapid.IntRange(0, 9).Draw(r, "missing") == 0 {
+			c.Missing, c.Width = true, 2
+		}
 		e.Columns, e.Dim = append(e.Columns, c), e.Dim+c.Width
 		element := rapid.SampledFrom([]arrow.DataType{f32, f32, f64, i64}).Draw(r, "type")
 		dt := element

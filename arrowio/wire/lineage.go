@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
@@ -30,6 +31,8 @@ type Lineage struct {
 	LabelledRows    int64   `json:"labelled_rows,omitempty"` // of the ranges, as the planner counted them
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
+
+	Columns []encoder.ColumnUse `json:"columns,omitempty"` // what became of the columns of the events
 
 	Criterion  scoring.Criterion `json:"criterion"`
 	Candidates int               `json:"candidates"` // M0

@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/eerf-stream/eerf/arrowio/encoder"
+
 // Upper bounds of encoded sizes, for configurations to be refused before anything is computed. They hold
 // for names, ids and topics of up to 255 bytes, an encoder whose columns and categories have names of up
 // to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
@@ -11,6 +13,7 @@ const (
 	learningBytes        = 260 * 140 // points in the metadata: one for four of at most 1,000 steps, and those of rounds
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
 	importanceBytes      = 25        // and its importance
+	columnUseBytes       = 192       // the names of the fields and the numbers of one column of the report
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
 
@@ -27,6 +30,15 @@ func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 func FeatureSetBytes(m, width, k int) int64 {
 	row := 4*(int64(width)+4) + 8*(int64(k)+1)
 	return int64(m)*row + int64(width)*(encoderDimBytes+importanceBytes) + int64(k)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
+}
+
+// ColumnsBytes bounds what the report on columns adds to a spec and to a feature set.
+func ColumnsBytes(columns []encoder.ColumnUse) (size int64) {
+	const quoted = 6 // bytes of a byte of text in JSON, at most
+	for _, c := range columns {
+		size += columnUseBytes + quoted*int64(len(c.Column)+len(c.Type)+len(c.Reason))
+	}
+	return size
 }
 
 // ModelBytes bounds the size of a model on m features with k outputs, with the weights that it is judged by.

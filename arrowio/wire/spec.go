@@ -87,17 +87,21 @@ type Spec struct {
 	Arithmetic  string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
 	Limits      arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
 	EventsTopic string         `json:"events_topic"`
-	Partitions  []Partition    `json:"partitions,omitempty"` // ascending; columns on the wire
+
+	// Columns are what became of the columns of the events, for people; not hashed.
+	Columns []encoder.ColumnUse `json:"columns,omitempty"`
+
+	Partitions []Partition `json:"partitions,omitempty"` // ascending; columns on the wire
 }
 
 // Hash names everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions
-// included, without status, reason, handled offset, config hash and times. Checkpoints carry it. It panics if
+// included, without status, reason, handled offset, config hash, times and the report on columns. Checkpoints carry it. It panics if
 // the spec holds a number that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
 	c.FormatVersion = SpecVersion
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
-	c.PlannedAt = time.Time{}
+	c.PlannedAt, c.Columns = time.Time{}, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))

@@ -58,7 +58,7 @@ func setOf(names []string) map[string]bool {
 // keeps reports whether values of the column can matter.
 func (k *keeper) keeps(field arrow.Field) bool {
 	switch {
-	case kindOf(field.Type) == "":
+	case encoder.TypeName(field.Type) == "":
 		return false
 	case k.labels[field.Name]:
 		return true
@@ -69,39 +69,12 @@ func (k *keeper) keeps(field arrow.Field) bool {
 	}
 }
 
-// kindOf names how an encoder reads a type; it is empty for a type that it cannot read.
-func kindOf(t arrow.DataType) string {
-	number := func(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()) }
-	switch t := t.(type) {
-	case *arrow.NullType:
-		return "null"
-	case *arrow.BooleanType:
-		return string(encoder.Bool)
-	case *arrow.StringType, *arrow.LargeStringType:
-		return string(encoder.Category)
-	case *arrow.DictionaryType:
-		if id := t.ValueType.ID(); id == arrow.STRING || id == arrow.LARGE_STRING {
-			return string(encoder.Category)
-		}
-		return ""
-	case *arrow.FixedSizeListType:
-		if number(t.Elem()) && t.Len() > 0 {
-			return fmt.Sprintf("%s of %d", encoder.Vector, t.Len())
-		}
-		return ""
-	}
-	if number(t) {
-		return string(encoder.Numeric)
-	}
-	return ""
-}
-
 // key is the same for schemas whose kept columns have the same names and kinds, in whatever order.
 func (k *keeper) key(schema *arrow.Schema) string {
 	var columns []string
 	for _, field := range schema.Fields() {
 		if k.keeps(field) {
-			columns = append(columns, fmt.Sprintf("%q %s", field.Name, kindOf(field.Type)))
+			columns = append(columns, fmt.Sprintf("%q %s", field.Name, encoder.TypeName(field.Type)))
 		}
 	}
 	sort.Strings(columns)

@@ -172,6 +172,7 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	planned.Report, planned.Warning = found.report, found.warning
 	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)
 	planned.Memory = sampleMemory(planned.Spec)
+	planned.Spec.Columns = columnsThatFit(planned.Spec, found.report.Columns, s.MaxMessageBytes)
 	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
 		return nil, fmt.Errorf("plan of exploration %s: %w", planned.Spec.Exploration, err)
 	}
@@ -257,6 +258,15 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 	setQuotas(spec)
 	spec.Exploration = wire.ExplorationID(spec)
 	return spec
+}
+
+// columnsThatFit are the columns, or none where the report on them would make a feature set too large for its topic.
+func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) []encoder.ColumnUse {
+	set := wire.FeatureSetBytes(spec.Features, spec.Encoder.Dim, spec.Encoder.Outputs())
+	if limit > 0 && set+wire.ColumnsBytes(columns) > limit {
+		return nil
+	}
+	return columns
 }
 
 // setQuotas bounds the scored rows of each partition by twice its share, so that a log that is not what the planner counted

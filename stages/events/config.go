@@ -7,24 +7,26 @@ import (
 
 // Config says what the columns of an event are used for.
 type Config struct {
-	Features      []string `key:"features" doc:"feature columns; empty = every numeric, boolean and string column but label and passthrough"`
-	Exclude       []string `key:"exclude" doc:"columns that are never features"`
-	Passthrough   []string `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
-	Label         []string `key:"label" doc:"label column; several for a regression with several outputs"`
-	Task          string   `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
-	Classes       []string `key:"classes" doc:"class names; empty = those seen in calibration"`
-	Clip          float64  `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
-	Standardize   string   `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
-	MaxCategories int      `key:"max_categories" doc:"a string column with more distinct values is left out of the default features"`
-	LabelMin      *float64 `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
-	LabelMax      *float64 `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
+	Features         []string `key:"features" doc:"feature columns; empty = every column that can be read but label, passthrough, identifiers and text"`
+	Exclude          []string `key:"exclude" doc:"columns that are never features"`
+	Passthrough      []string `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
+	Label            []string `key:"label" doc:"label column; several for a regression with several outputs"`
+	Task             string   `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
+	Classes          []string `key:"classes" doc:"class names; empty = those seen in calibration"`
+	Clip             float64  `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
+	Standardize      string   `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
+	MaxCategories    int      `key:"max_categories" doc:"of a string column so many of the commonest values have a dimension each, all others share one"`
+	MissingIndicator float64  `key:"missing_indicator" doc:"a column with a greater share of missing values in calibration has a dimension more, which says where; 1 = never"`
+	NaN              string   `key:"nan" doc:"a feature that is NaN: missing (it is a missing value) or reject (its row is a dead letter)"`
+	LabelMin         *float64 `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
+	LabelMax         *float64 `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
 }
 
 // Default is what an empty configuration says.
 func Default() Config {
 	return Config{
 		Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
-		MaxCategories: encoder.DefaultMaxCategories,
+		MaxCategories: encoder.DefaultMaxCategories, MissingIndicator: encoder.DefaultMissingIndicator, NaN: encoder.NaNMissing,
 	}
 }
 
@@ -33,7 +35,7 @@ func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
 		Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
-		LabelMin: c.LabelMin, LabelMax: c.LabelMax,
+		MissingIndicator: c.MissingIndicator, NaN: c.NaN, LabelMin: c.LabelMin, LabelMax: c.LabelMax,
 	}
 }
 

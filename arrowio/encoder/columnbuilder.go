@@ -1,0 +1,46 @@
+package encoder
+
+// columnBuilder fills a column with what was learned.
+type columnBuilder struct {
+	column      *Column
+	standardize string // the setting
+}
+
+// value adds a dimension of the values themselves.
+func (b columnBuilder) value(mean, scale float64) {
+	b.column.Mean = append(b.column.Mean, mean)
+	if standardizes(b.standardize, b.column.Kind) {
+		b.column.Scale = append(b.column.Scale, scale)
+	}
+}
+
+// extra adds a dimension of 0 and 1, or of a cycle: it has mean and scale where everything is standardized.
+func (b columnBuilder) extra(mean, scale float64) {
+	if b.standardize == StandardizeAll {
+		b.column.Mean, b.column.Scale = append(b.column.Mean, mean), append(b.column.Scale, scale)
+	}
+}
+
+// times adds the dimensions of times.
+func (b columnBuilder) times(l *learnedTimes, kind Kind) {
+	b.column.Kind = kind
+	b.value(l.seconds.mean, l.seconds.scale())
+	for _, i := range l.spanned(kind) {
+		b.column.Cycles = append(b.column.Cycles, cycles[i].cycle)
+		at := &l.cycles[i]
+		b.extra(at.sin.mean, at.sin.scale())
+		b.extra(at.cos.mean, at.cos.scale())
+	}
+}
+
+// categories adds the dimensions of the commonest strings and of the others, learned from so many rows.
+func (b columnBuilder) categories(l *learnedTexts, rows int64, most int) {
+	kept, other := l.categories(most)
+	b.column.Categories, b.column.Other = kept, other
+	for _, v := range kept {
+		b.extra(bernoulli(l.values.counts[v], rows))
+	}
+	if other {
+		b.extra(bernoulli(l.rest(kept), rows))
+	}
+}

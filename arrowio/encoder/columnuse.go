@@ -1,0 +1,128 @@
+package encoder
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Use says what became of a column of the events.
+type Use string
+
+// What becomes of a column.
+const (
+	UseFeature     Use = "feature"
+	UseLabel       Use = "label"
+	UsePassthrough Use = "passthrough"
+	UseExcluded    Use = "excluded"
+	UseLeftOut     Use = "left out"
+)
+
+// ColumnUse is what became of one column of the events. It is for people: nothing is computed from it.
+type ColumnUse struct {
+	Column string `json:"column"`
+	// Type is the Arrow type that the column had where it first had one.
+	Type string `json:"type"`
+	Use  Use    `json:"use"`
+	// Kind is how a feature is read, Dims the dimensions of x that it became.
+	Kind Kind `json:"kind,omitempty"`
+	Dims int  `json:"dims,omitempty"`
+	// Missing is the share of the calibration rows without a usable value, of a vector the share of its numbers; 0 for
+	// columns that calibration does not read.
+	Missing float64 `json:"missing"`
+	// Of strings: Distinct is how many values there were, at most the bound that the report names; Kept how many of them
+	// have a dimension of their own; Other the share of the calibration rows that fall into *other*.
+	Distinct int64   `json:"distinct,omitempty"`
+	Kept     int     `json:"kept,omitempty"`
+	Other    float64 `json:"other,omitempty"`
+	// Reason is why the column was left out, or what a person should know of it.
+	Reason string `json:"reason,omitempty"`
+}
+
+// noteColumns remembers the columns of the first record, and the types of those that had none before.
+func (c *Calibrator) noteColumns() {
+	if c.uses == nil {
+		c.uses = make([]ColumnUse, c.schema.NumFields())
+		for i, field := range c.schema.Fields() {
+			c.uses[i] = ColumnUse{Column: field.Name, Type: field.Type.String(), Use: c.options.useOf(field.Name)}
+		}
+	}
+	for i := range c.uses {
+		use := &c.uses[i]
+		if use.Type != arrow.Null.String() {
+			continue
+		}
+		if at := c.schema.FieldIndices(use.Column); len(at) > 0 {
+			use.Type = c.schema.Field(at[0]).Type.String()
+		}
+	}
+}
+
+// useOf returns what the options want of a column.
+func (o *Options) useOf(name string) Use {
+	switch {
+	case slices.Contains(o.Label, name):
+		return UseLabel
+	case slices.Contains(o.Features, name):
+		return UseFeature
+	case slices.Contains(o.Passthrough, name):
+		return UsePassthrough
+	case slices.Contains(o.Exclude, name) || len(o.Features) > 0:
+		return UseExcluded
+	default:
+		return UseFeature
+	}
+}
+
+// columnUses returns what became of the columns.
+func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
+	uses := slices.Clone(c.uses)
+	byName := make(map[string]*ColumnUse, len(uses))
+	leftOut := make(map[string]string, len(report.LeftOut))
+	for _, left := range report.LeftOut {
+		leftOut[left.Column] = left.Reason
+	}
+	for i := range uses {
+		use := &uses[i]
+		byName[use.Column] = use
+		if use.Use == UseLabel {
+			use.Missing = 1 - float64(c.label.rows)/float64(c.rows)
+		}
+		if reason, left := leftOut[use.Column]; left {
+			use.Use, use.Reason = UseLeftOut, reason
+		}
+	}
+	features := make(map[string]*Column, len(e.Columns))
+	for i := range e.Columns {
+		features[e.Columns[i].Name] = &e.Columns[i]
+	}
+	for _, l := range c.columns {
+		use := byName[l.name]
+		l.describe(use, c.rows)
+		if feature := features[l.name]; feature != nil {
+			l.describeFeature(use, feature, c.rows)
+		}
+	}
+	return uses
+}
+
+// describe says what was found in a column, be it a feature or not.
+func (l *learned) describe(use *ColumnUse, rows int64) {
+	use.Missing = float64(l.absent(rows)+l.nonFinite) / float64(rows*int64(max(1, l.want.width)))
+	if l.texts != nil {
+		use.Distinct = l.texts.values.distinct()
+	}
+}
+
+// describeFeature says what the column became.
+func (l *learned) describeFeature(use *ColumnUse, c *Column, rows int64) {
+	use.Kind, use.Dims = c.Kind, c.Width
+	if l.texts == nil {
+		return
+	}
+	use.Reason = l.texts.note(c.Kind, len(c.Categories))
+	use.Kept = len(c.Categories)
+	if c.Other {
+		use.Other = float64(l.texts.rest(c.Categories)) / float64(rows)
+	}
+}

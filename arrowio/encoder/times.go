@@ -1,0 +1,136 @@
+package encoder
+
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// isTime reports whether a column of the kind holds times.
+func isTime(k Kind) bool { return k == Time || k == Clock }
+
+// parserOf returns how strings of a kind of times are read.
+func parserOf(k Kind) func(text string) (float64, bool) {
+	parse := parseInstant
+	if k == Clock {
+		parse = parseClock
+	}
+	return func(text string) (float64, bool) {
+		seconds, nanos, ok := parse(text)
+		return inSeconds(seconds, nanos), ok
+	}
+}
+
+// inSeconds returns seconds and nanoseconds as one number. Every form of a time comes by here, so that a time has the same
+// bits in each.
+func inSeconds(seconds, nanos int64) float64 { return float64(seconds) + float64(nanos)/1e9 }
+
+// unitSeconds returns a number of units of time in seconds.
+func unitSeconds(v int64, unit arrow.TimeUnit) float64 {
+	per := int64(1)
+	switch unit {
+	case arrow.Millisecond:
+		per = 1e3
+	case arrow.Microsecond:
+		per = 1e6
+	case arrow.Nanosecond:
+		per = 1e9
+	}
+	seconds, rest := v/per, v%per
+	if rest < 0 {
+		seconds, rest = seconds-1, rest+per
+	}
+	return inSeconds(seconds, rest*(1e9/per))
+}
+
+// loadTimes fills dst with the times of the given rows in seconds, since 1970 or since midnight, and null with which are
+// missing: those that are null, and strings that are no time of the kind.
+func loadTimes(dst []float64, null []bool, a arrow.Array, rows picked, kind Kind) {
+	switch a := a.(type) {
+	case *array.Date32:
+		gatherTimes(dst, null, a, a.Date32Values(), rows, func(v arrow.Date32) float64 { return float64(v) * secondsOfDay })
+	case *array.Date64:
+		gatherTimes(dst, null, a, a.Date64Values(), rows, func(v arrow.Date64) float64 { return unitSeconds(int64(v), arrow.Millisecond) })
+	case *array.Timestamp:
+		unit := a.DataType().(*arrow.TimestampType).Unit
+		gatherTimes(dst, null, a, a.TimestampValues(), rows, func(v arrow.Timestamp) float64 { return unitSeconds(int64(v), unit) })
+	case *array.Time32:
+		unit := a.DataType().(*arrow.Time32Type).Unit
+		gatherTimes(dst, null, a, a.Time32Values(), rows, func(v arrow.Time32) float64 { return unitSeconds(int64(v), unit) })
+	case *array.Time64:
+		unit := a.DataType().(*arrow.Time64Type).Unit
+		gatherTimes(dst, null, a, a.Time64Values(), rows, func(v arrow.Time64) float64 { return unitSeconds(int64(v), unit) })
+	default:
+		loadParsed(dst, null, a, rows, parserOf(kind))
+	}
+}
+
+// gatherTimes loads the values of an array of times.
+func gatherTimes[T any](dst []float64, null []bool, a arrow.Array, values []T, rows picked, seconds func(T) float64) {
+	for i := range rows.len() {
+		row := rows.row(i)
+		null[i], dst[i] = a.IsNull(row), seconds(values[row])
+	}
+}
+
+// loadParsed fills dst with the numbers that parse reads from strings, and null with which have none.
+func loadParsed(dst []float64, null []bool, a arrow.Array, rows picked, parse func(string) (float64, bool)) {
+	t := textsOf(a)
+	for i := range rows.len() {
+		text, ok := t.at(rows.row(i))
+		if ok {
+			dst[i], ok = parse(text)
+		}
+		null[i] = !ok
+		if !ok {
+			dst[i] = 0
+		}
+	}
+}
+
+// learnedTimes is what calibration knows of a column of times.
+type learnedTimes struct {
+	seconds moment
+	cycles  [len(cycles)]learnedCycle
+}
+
+// learnedCycle is what calibration knows of the times of a column in one cycle.
+type learnedCycle struct {
+	// least and most are the bounds of the phases met.
+	least, most float64
+	sin, cos    moment
+}
+
+// add adds a time in seconds.
+func (l *learnedTimes) add(seconds float64) {
+	for i := range cycles {
+		phase, at := cycles[i].phase(seconds), &l.cycles[i]
+		if l.seconds.n == 0 {
+			at.least, at.most = phase, phase
+		}
+		at.least, at.most = min(at.least, phase), max(at.most, phase)
+		sin, cos := sinCosTurn(phase)
+		at.sin.add(sin)
+		at.cos.add(cos)
+	}
+	l.seconds.add(seconds)
+}
+
+// spanned returns the numbers of the cycles that the times tell something about: their range covers a period, and they
+// are not all at the same place in it. A time of day has the day alone, whatever its range.
+func (l *learnedTimes) spanned(kind Kind) []int {
+	var found []int
+	for i := range cycles {
+		varies := l.cycles[i].most-l.cycles[i].least > samePhase
+		covers := l.seconds.hi-l.seconds.lo >= cycles[i].seconds
+		if kind == Clock {
+			covers = cycles[i].cycle == Day
+		}
+		if varies && covers {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// samePhase is how far phases may differ by rounding alone.
+const samePhase = 1e-9
