@@ -168,6 +168,7 @@ func (key *Key) schemaDefault() any {
 var wordsOfOthers = map[string][]string{
 	"events.task":          {"auto", "regression", "classification"},
 	"events.standardize":   {"numeric", "all", "none"},
+	"events.nan":           {"missing", "reject"},
 	"kafka.sasl.mechanism": {"", "plain", "scram-sha-256", "scram-sha-512"},
 }
 

@@ -56,6 +56,8 @@ func TestRules(t *testing.T) {
 
 		{"unknown task", func(c *Config) { c.Stages.Events.Task = "ranking" }, "events.task", "not one of"},
 		{"unknown standardization", func(c *Config) { c.Stages.Events.Standardize = "some" }, "events.standardize", "not one of"},
+		{"unknown treatment of NaN", func(c *Config) { c.Stages.Events.NaN = "zero" }, "events.nan", "not one of"},
+		{"share of missing values", func(c *Config) { c.Stages.Events.MissingIndicator = 2 }, "events.missing_indicator", "not in"},
 		{"negative clip", func(c *Config) { c.Stages.Events.Clip = -1 }, "events.clip", "not in"},
 		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} }, "events.classes", "1 names"},
 		{"class twice", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a", "a"} }, "events.classes", "twice"},

@@ -43,7 +43,8 @@ func openAdult(f folder) (*rowSource, error) {
 			defer renamed.Release()
 			return replaceColumn(renamed, adultLabel, withoutFullStop)
 		}),
-		options: encoder.Options{Label: []string{adultLabel}, Task: encoder.TaskClassification},
+		// As in the paper, a missing attribute is nothing but that: no dimension tells of it.
+		options: encoder.Options{Label: []string{adultLabel}, Task: encoder.TaskClassification, MissingIndicator: 1},
 	}, nil
 }
 

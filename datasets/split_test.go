@@ -77,7 +77,7 @@ func TestClassesAreNumbersAndCodedForScores(t *testing.T) {
 }
 
 func TestFaultyRowsAreLeftOutAndCounted(t *testing.T) {
-	d := table(t, encoder.TaskRegression, "x,y\n1.5,1\nnan,2\n3,\n4,4\n", "x,y\n1,1\ninf,\n-inf,2\n")
+	d := table(t, encoder.TaskRegression, "x,y\n1.5,1\ninf,2\n3,\n4,4\n", "x,y\n1,1\ninf,\n-inf,2\n")
 	s, err := d.Split(SplitOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestUnusableTablesAreErrors(t *testing.T) {
 		{numbered(5), "", "", "test fraction NaN is not between", SplitOptions{TestFraction: math.NaN()}},
 		{numbered(5), "", "", "test rows: no row can be used", SplitOptions{TestFraction: 0.01}},
 		{numbered(5), "", "", "no calibration rows", SplitOptions{TestFraction: 0.99}},
-		{numbered(5), "x,y\nnan,1\n", "", "test rows: no row can be used", SplitOptions{}},
+		{numbered(5), "x,y\ninf,1\n", "", "test rows: no row can be used", SplitOptions{}},
 		{numbered(5), "x,y\n1,1\n", "", `standardize "some"`, SplitOptions{Standardize: "some"}},
 		{"x,y\n1,1\n2,1\n", "x,y\n1,1\n", encoder.TaskClassification, "class", SplitOptions{}},
 		{"x,z\n1,1\n2,1\n", "x,y\n1,1\n", "", `label column "y" is in none`, SplitOptions{}},

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -124,7 +125,7 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	bound := 50.0
 	f := newFlow(t, 1, func(s *stages.Settings) {
 		everyRow(s)
-		s.Events.LabelMax = &bound
+		s.Events.LabelMax, s.Events.NaN = &bound, encoder.NaNReject
 	})
 	reasons := map[int64]string{
 		1003: "nan_feature", 1004: "inf_feature", 1008: "nan_label", 1011: "inf_label", 1012: "label_out_of_bounds",

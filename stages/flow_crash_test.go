@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
@@ -32,7 +33,7 @@ func TestFlowKilledAgainAndAgain(t *testing.T) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
 				f := newFlow(t, 2, func(s *stages.Settings) {
-					s.Exploration.SampleRows = 800
+					s.Exploration.SampleRows, s.Events.NaN = 800, encoder.NaNReject
 					s.Subsample.CheckpointRows = 20
 					s.Featurize.MaxOutputBytes = 12 * (4*8 + 64)
 				})

@@ -56,7 +56,7 @@ var metrics = []metric{
 	{"output_bytes_total", counter, "bytes", "stage", "Bytes of the messages that were written and acknowledged.",
 		written(func(t meter.Traffic) int64 { return t.OutputBytes })},
 	{"encoded_values_total", counter, "", "stage treatment",
-		"Values that the encoder did not take as they are: nulls `imputed`, categories that calibration did not see (`unseen_category`), numbers `clipped`. If it grows, the data drift from what calibration saw.",
+		"Values that the encoder did not take as they are: nulls `imputed`, categories without a dimension of their own (`unseen_category`), numbers `clipped`. If it grows, the data drift from what calibration saw.",
 		func(r *reading, out output) {
 			s, f := r.Totals.Scoring, r.Totals.Featurize
 			out.count(s.Imputed, meter.StageSubsample, "imputed")

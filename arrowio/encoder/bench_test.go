@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -76,6 +77,19 @@ func benchNulls(b *testing.B) arrow.Record {
 	return record(b, columns...)
 }
 
+// benchTimes returns a record of columns of times over three years.
+func benchTimes(b *testing.B, dt arrow.DataType) arrow.Record {
+	b.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	columns := make([]column, 8)
+	for j := range columns {
+		columns[j] = col(b, fmt.Sprint("c", j), dt, sequence(benchRows, func(int) any {
+			return time.UnixMilli(1.6e12 + random.Int64N(1e11)).UTC().Format("2006-01-02T15:04:05.000")
+		})...)
+	}
+	return record(b, columns...)
+}
+
 func BenchmarkEncode(b *testing.B) {
 	unclipped := options()
 	unclipped.Clip = 0
@@ -91,6 +105,9 @@ func BenchmarkEncode(b *testing.B) {
 		{"nulls77", options(), benchNulls(b), (*Encoder).Encode},
 		{"list77", options(), benchList(b), (*Encoder).Encode},
 		{"string8", options(), benchWords(b, text), (*Encoder).Encode},
+		{"missing77", Options{Clip: DefaultClip}, benchNulls(b), (*Encoder).Encode},
+		{"timestamp8", options(), benchTimes(b, arrow.FixedWidthTypes.Timestamp_ms), (*Encoder).Encode},
+		{"dates8", options(), benchTimes(b, text), (*Encoder).Encode},
 		{"dictionary8", options(), benchWords(b, dict), (*Encoder).Encode},
 		{"raw/float32x77", unclipped, benchColumnsOf(b, f32), (*Encoder).EncodeRaw},
 		{"raw/list77", unclipped, benchList(b), (*Encoder).EncodeRaw},

@@ -75,7 +75,7 @@ func unreadable(schema *arrow.Schema, name string) string {
 		return "its name is not valid UTF-8"
 	}
 	if _, ok := typeOf(schema.Field(at[0]).Type); !ok {
-		return fmt.Sprintf("its type %s is no number, boolean, string or vector of numbers", schema.Field(at[0]).Type)
+		return fmt.Sprintf("its type %s is no number, boolean, string, time or vector of numbers", schema.Field(at[0]).Type)
 	}
 	return ""
 }

@@ -44,18 +44,29 @@ func (c *Calibrator) noteColumns() {
 	if c.uses == nil {
 		c.uses = make([]ColumnUse, c.schema.NumFields())
 		for i, field := range c.schema.Fields() {
-			c.uses[i] = ColumnUse{Column: field.Name, Type: field.Type.String(), Use: c.options.useOf(field.Name)}
+			c.uses[i] = ColumnUse{Column: field.Name, Type: typeText(field.Type), Use: c.options.useOf(field.Name)}
 		}
 	}
 	for i := range c.uses {
 		use := &c.uses[i]
-		if use.Type != arrow.Null.String() {
+		if use.Type != typeText(arrow.Null) {
 			continue
 		}
 		if at := c.schema.FieldIndices(use.Column); len(at) > 0 {
-			use.Type = c.schema.Field(at[0]).Type.String()
+			use.Type = typeText(c.schema.Field(at[0]).Type)
 		}
 	}
+}
+
+// typeText returns how a type reads. Strings are utf8 in whatever form they come.
+func typeText(t arrow.DataType) string {
+	if dictionary, ok := t.(*arrow.DictionaryType); ok {
+		t = dictionary.ValueType
+	}
+	if t.ID() == arrow.LARGE_STRING {
+		t = arrow.BinaryTypes.String
+	}
+	return t.String()
 }
 
 // useOf returns what the options want of a column.

@@ -10,25 +10,31 @@
 // Columns match by name, extra ones are ignored, and the kind of a column never changes:
 //
 //	kind      Arrow types                                dimensions
-//	numeric   every integer and floating width           1
+//	numeric   every integer and floating width, decimal  1
+//	          and duration (in seconds)
 //	bool      bool                                       1
-//	category  string, large_string, dictionary of those  one per category
+//	category  string, large_string, dictionary of those  one per category, perhaps one for other values
 //	vector    fixed_size_list of any numeric width       the list's length
+//	time      date, timestamp, strings of ISO 8601       1, and two per cycle
+//	clock     time of day, strings of ISO 8601           1, and two for the cycle of the day
 //
-// Widths within a kind are free (int32 today, float64 tomorrow), and a column of Arrow's null type
-// stands for nulls of any kind. Anything else is [ErrSchema].
+// A column but a vector may have one more, for missing values. Widths within a kind are free (int32 today, float64
+// tomorrow), and a column of Arrow's null type stands for nulls of any kind. Strings may stand for numbers and booleans
+// where their field is marked as one of a text format ([TextField]). Anything else is [ErrSchema].
 //
 // # Values
 //
 // A number v becomes (v - mean)/scale in float64, is clipped to ±Clip, and is stored as float32. A
-// category is one-hot, a boolean 0 or 1. Which columns are standardized is one of three settings:
+// category is one-hot, a boolean 0 or 1. A time is its seconds since 1970 in UTC or since midnight, and for each cycle
+// sine and cosine of the part of its period that has passed. Which columns are standardized is one of three settings:
 //
-//	numeric  numbers and vectors; booleans and categories stay 0/1 (the default)
-//	all      every dimension, the indicator of each category included
+//	numeric  numbers, vectors and the seconds of times; all else stays as it is (the default)
+//	all      every dimension, the indicator of each category, cycles and missing values included
 //	none     nothing, and nothing is clipped
 //
-// Only standardized dimensions are clipped. A missing number or boolean takes its calibration mean, a
-// missing or unseen category gets no indicator set; all are counted. Mean and scale are the mean and
+// Only standardized dimensions are clipped. A missing number, boolean or time takes its calibration mean, a missing
+// time is in the middle of its cycles, a missing category gets no indicator set, an unseen one that of other values or
+// none; all are counted. NaN counts as missing unless the options say that it rejects its row. Mean and scale are the mean and
 // the population standard deviation of the calibration rows, added one by one in row order in float64
 // (Welford), so that the encoder does not depend on how those rows were cut into records. A column
 // that was constant has scale 1.
@@ -52,7 +58,7 @@
 // # Outcomes of a row
 //
 // Every row asked for ends in one of two places. It is rejected, and listed in Rows.Rejected, when a
-// feature is NaN, infinite or too large for the maps ([MaxMagnitude]), or when its label is NaN,
+// feature is infinite, NaN without counting as missing, or too large for the maps ([MaxMagnitude]), or when its label is NaN,
 // infinite or outside the configured bounds; this holds whether the row is to be scored or only
 // featurized, so a bad label keeps a row out of both. Else it is one of the N rows of X.
 //

@@ -68,9 +68,19 @@ func (r *Rows) scaleColumn(b *block, c *boundColumn, in *input, dst []float32) {
 
 // missAll sets dst to what a null is for the rows that have one.
 func (b *block) missAll(dst []float32, null []bool, s *scaling) {
+	if null == nil {
+		return
+	}
+	x := s.missing(0)
 	for i, missing := range null {
 		if missing {
-			dst[i] = b.miss(i, 0, s)
+			dst[i] = x
+			b.counts.Imputed++
+		}
+	}
+	if b.absent != nil {
+		for i, missing := range null {
+			b.absent[i] = b.absent[i] || missing
 		}
 	}
 }

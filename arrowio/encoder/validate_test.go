@@ -139,6 +139,28 @@ func TestJSONRoundTripIsExactAndCanonical(t *testing.T) {
 	})
 }
 
+// timesEncoder has columns of times, and one with dimensions for other and missing values.
+func timesEncoder() *Encoder {
+	return &Encoder{
+		Columns: []Column{
+			{Name: "at", Kind: Time, Width: 6, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []Cycle{Day, Year}, Missing: true},
+			{Name: "opens", Kind: Clock, Width: 3, Mean: []float64{3e4}, Scale: []float64{1e4}, Cycles: []Cycle{Day}},
+			{Name: "work", Kind: Category, Width: 4, Categories: []string{"Private", "Public"}, Other: true, Missing: true},
+		},
+		Clip: 5, Standardize: StandardizeNumeric, NaN: NaNMissing, Dim: 13,
+	}
+}
+
+func TestCanonicalJSONOfTimesIsPinned(t *testing.T) {
+	const want = `{"columns":[{"name":"at","kind":"time","width":6,"mean":[1700000000],"scale":[1000000],"cycles":["day","year"],"missing":true},` +
+		`{"name":"opens","kind":"clock","width":3,"mean":[30000],"scale":[10000],"cycles":["day"]},` +
+		`{"name":"work","kind":"category","width":4,"categories":["Private","Public"],"other":true,"missing":true}],` +
+		`"clip":5,"standardize":"numeric","nan":"missing","dim":13}`
+	if got := canonical(t, timesEncoder()); got != want {
+		t.Errorf("canonical JSON\n%s, want\n%s", got, want)
+	}
+}
+
 func TestCanonicalJSONIsPinned(t *testing.T) {
 	e := sampleEncoder()
 	e.Label = &Label{Columns: []string{"y"}, Kind: Category, Task: scoring.Binary, Classes: []string{"<=50K", ">50K"}}
@@ -164,8 +186,10 @@ func FuzzEncoderFromTheWire(f *testing.F) {
 	f.Add([]byte(canonical(f, e)))
 	e.Label = &Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{1e300}, Min: pointer(0)}
 	f.Add([]byte(canonical(f, e)))
+	f.Add([]byte(canonical(f, timesEncoder())))
 	inf := math.Inf(1)
-	rec := record(f, col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),
+	stamps := newInt64s(f, arrow.FixedWidthTypes.Timestamp_ns, math.MaxInt64, math.MinInt64, 0, 1e18)
+	rec := record(f, column{"at", stamps}, col(f, "opens", text, "08:15", "x", nil, "23:59:59"), col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),
 		col(f, "work", dict, "Private", "?", nil, "Public"), col(f, "v", list(2, f32), []any{1, inf}, nil, []any{nil, 1}, []any{1, 2}),
 		col(f, "y", f64, 1, 2, nil, math.MaxFloat64), col(f, "z", arrow.Null, nil, nil, nil, nil))
 	f.Fuzz(func(t *testing.T, wire []byte) {

@@ -18,7 +18,7 @@ type Counts struct {
 	HeldOut int64 `json:"held_out,omitempty"` // scored rows that are in the sample and not in the sums, see [scoring.HeldOut]
 
 	Imputed        int64 `json:"imputed"`         // nulls replaced by the calibration mean
-	UnseenCategory int64 `json:"unseen_category"` // category values unknown to the encoder
+	UnseenCategory int64 `json:"unseen_category"` // categories without a dimension of their own
 	Clipped        int64 `json:"clipped"`         // numeric values limited to ±clip
 	UnseenClass    int64 `json:"unseen_class"`    // rows whose class the encoder does not know; also in Unlabelled
 }

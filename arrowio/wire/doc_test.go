@@ -114,6 +114,7 @@ type docRequest struct {
 	Sampled  [][4]any         `json:"sampled"`
 	HeldOut  [][5]any         `json:"held_out"`
 	Lengths  []int            `json:"lengths"`
+	Encoders []docEncoder     `json:"encoders"`
 	Parts    [][2]any         `json:"parts"`
 	expected struct {
 		sampled, heldOut []bool
@@ -150,6 +151,7 @@ type docFound struct {
 	HeldOut []bool         `json:"held_out"`
 	XXH64   []string       `json:"xxh64"`
 	Fresh   [][]bool       `json:"fresh"`
+	Encoded [][][]float64  `json:"encoded"`
 	Spec    docTable       `json:"spec"`
 	Request docTable       `json:"request"`
 	Current docTable       `json:"current"`
@@ -177,6 +179,7 @@ func TestDocumentedPythonAgrees(t *testing.T) {
 
 	checkSet(t, "cosine set", exampleFeatureSet(), found.FeatureSet, request.Rows)
 	checkSet(t, "linear set", linearFeatureSet(), found.LinearSet, request.Rows)
+	checkEncoders(t, request.Encoders, found.Encoded)
 	checkModel(t, found)
 	checkPredicted(t, found)
 	checkScores(t, found.Scores)
@@ -212,6 +215,7 @@ func newDocRequest() *docRequest {
 			{[]int{9, 0, 1, 1}, []int{0}},
 		},
 	}
+	r.Encoders = docEncoders()
 	for _, h := range (FeatureBatch{"fs-1", "events", 3, 9, 4, 5, 9}).Headers() {
 		r.Headers = append(r.Headers, textPair{h.Key, string(h.Value)})
 	}

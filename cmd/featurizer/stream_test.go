@@ -17,7 +17,7 @@ func pipelineFile(t *testing.T, broker string) string {
 	return clitest.File(t, "eerf.yaml", fmt.Sprintf(`
 kafka: {brokers: [%q], fetch_max_wait: 20ms}
 topics: {partitions: 2}
-events: {label: [churned]}
+events: {label: [churned], nan: reject}
 exploration: {criterion: residual, features: 16, candidates: 64, sample_rate: 1, min_rows: 1200, calibration_rows: 300}
 log: {format: console, level: warn}
 admin: {listen: ""}

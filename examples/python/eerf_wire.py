@@ -1,5 +1,6 @@
 # The Python of docs/wire-formats.md, put together by a test: change it there.
 """Readers for the topics of an eerf pipeline. Needs numpy and pyarrow."""
+import datetime
 import hashlib
 import json
 import struct
@@ -100,23 +101,51 @@ def classes(model, f):
     return [model["label"]["classes"][i] for i in number]
 
 
+CYCLES = {"day": (0, 86400), "week": (4 * 86400, 7 * 86400), "year": (0, 365.2425 * 86400)}  # start and length in seconds
+
+
+def seconds(kind, value):
+    """Returns a datetime, date or time, or its ISO text, as the seconds that kind counts; None where it is none."""
+    if isinstance(value, str):
+        try:
+            value = (datetime.time if kind == "clock" else datetime.datetime).fromisoformat(value)
+        except ValueError:
+            return None
+    if value is None:
+        return None
+    if kind == "clock":
+        return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+    if not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day)
+    return (value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)).timestamp()
+
+
 def encode(encoder, row):
     """Returns x [d] for an event given as a dict; None is null, as is a missing column."""
+    def missing(value):
+        return value is None or "nan" in encoder and isinstance(value, float) and np.isnan(value)
+
     x = []
     for c in encoder["columns"]:
         value, mean = row.get(c["name"]), c.get("mean", [])
+        if c["kind"] in ("time", "clock"):
+            value = seconds(c["kind"], value)
+        absent = missing(value)
         if c["kind"] == "category":
             values = [float(value == name) for name in c["categories"]]
-        elif value is None:
-            values = mean
+            values += [float(not absent and value not in c["categories"])] if c.get("other") else []
         elif c["kind"] == "vector":
-            values = [m if v is None else float(v) for v, m in zip(value, mean)]
+            values = [m if missing(v) else float(v) for v, m in zip(mean if absent else value, mean)]
         else:
-            values = [float(value)]
-        if encoder["standardize"] == "all" or encoder["standardize"] == "numeric" and c["kind"] in ("numeric", "vector"):
-            values = [(v - m) / s for v, m, s in zip(values, mean, c["scale"])]
+            values = [mean[0] if absent else float(value)]
+        for start, length in (CYCLES[cycle] for cycle in c.get("cycles", [])):
+            turn = 0 if absent else 2 * np.pi * ((value - start) % length) / length
+            values += [0.0, 0.0] if absent else [np.sin(turn), np.cos(turn)]
+        values += [float(absent)] if c.get("missing") else []
+        for j, scale in enumerate(c.get("scale", [])):
+            values[j] = (values[j] - mean[j]) / scale
             if encoder["clip"] > 0:
-                values = [min(max(v, -encoder["clip"]), encoder["clip"]) for v in values]
+                values[j] = min(max(values[j], -encoder["clip"]), encoder["clip"])
         x.extend(values)
     return np.array(x, dtype=np.float32)
 

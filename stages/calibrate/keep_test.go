@@ -205,7 +205,7 @@ func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 			unreadable := slices.ContainsFunc(want.LeftOut, func(l encoder.LeftOut) bool {
 				return l.Column == "extra" && strings.Contains(l.Reason, "its type")
 			})
-			if kept := kindOf(typ) != ""; kept == unreadable {
+			if kept := encoder.TypeName(typ) != ""; kept == unreadable {
 				t.Errorf("kept %v, unreadable %v", kept, unreadable)
 			}
 		})

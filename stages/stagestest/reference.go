@@ -66,33 +66,13 @@ type Row struct {
 func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 	r := Row{Finite: true}
 	for _, c := range enc.Columns {
-		values := make([]float64, c.Width)
 		column := rec.Column(rec.Schema().FieldIndices(c.Name)[0])
-		switch c.Kind {
-		case encoder.Category:
-			for j, category := range c.Categories {
-				if column.IsValid(i) && column.ValueStr(i) == category {
-					values[j] = 1
-				}
-			}
-		case encoder.Bool:
-			values[0] = c.Mean[0]
-			if column.IsValid(i) {
-				values[0] = float64(Bit(column.(*array.Boolean).Value(i)))
-			}
-		default:
-			for j := range values {
-				values[j] = c.Mean[j]
-				if column.IsValid(i) {
-					values[j] = number(column, i, j)
-				}
-				if math.IsNaN(values[j]) || math.IsInf(values[j], 0) {
-					r.Finite = false
-				}
-			}
+		values, missing := r.values(enc, &c, column, i)
+		if c.Missing {
+			values = append(values, float64(Bit(missing)))
 		}
 		for j, v := range values {
-			if len(c.Scale) > 0 {
+			if j < len(c.Scale) {
 				v = (v - c.Mean[j]) / c.Scale[j]
 				if enc.Clip > 0 {
 					v = max(-enc.Clip, min(enc.Clip, v))
@@ -103,6 +83,46 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 	}
 	r.label(enc.Label, rec, i)
 	return r
+}
+
+// values reads the dimensions of a column but that of missing values, and whether its value is missing.
+func (r *Row) values(enc *encoder.Encoder, c *encoder.Column, column arrow.Array, i int) (values []float64, missing bool) {
+	missing = column.IsNull(i)
+	switch c.Kind {
+	case encoder.Category:
+		other := c.Other && !missing
+		for _, category := range c.Categories {
+			is := !missing && column.ValueStr(i) == category
+			values, other = append(values, float64(Bit(is))), other && !is
+		}
+		if c.Other {
+			values = append(values, float64(Bit(other)))
+		}
+		return values, missing
+	case encoder.Bool:
+		if missing {
+			return []float64{c.Mean[0]}, true
+		}
+		return []float64{float64(Bit(column.(*array.Boolean).Value(i)))}, false
+	}
+	width, null := 1, missing
+	if c.Kind == encoder.Vector {
+		width = c.Width
+	}
+	for j := range width {
+		v := c.Mean[j]
+		if !null {
+			v = number(column, i, j)
+		}
+		switch {
+		case math.IsNaN(v) && enc.NaN == encoder.NaNMissing:
+			v, missing = c.Mean[j], true
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			r.Finite = false
+		}
+		values = append(values, v)
+	}
+	return values, missing
 }
 
 // number is element j of row i of a numeric or vector column.

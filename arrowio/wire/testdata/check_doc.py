@@ -22,6 +22,8 @@ for name in ("feature_set", "linear_set"):
         "features": reader.features(fs, x).tolist(),
     }
 
+found["encoded"] = [[reader.encode(e["encoder"], row).tolist() for row in e["rows"]] for e in request["encoders"]]
+
 model = reader.read_model(messages["model"])
 document, rows, z, table = reader.read_features(messages["features"])
 f = reader.predict(model, z)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
@@ -16,10 +17,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// Events is how the generated events of a task are read. The classes are configured: those of bad rows stay unseen.
+// Events is how the generated events of a task are read. The classes are configured: those of bad rows stay unseen. NaN is a
+// fault.
 func Events(task string) events.Config {
 	c := events.Default()
-	c.Label, c.Passthrough = []string{"y"}, []string{"id"}
+	c.Label, c.Passthrough, c.NaN = []string{"y"}, []string{"id"}, encoder.NaNReject
 	c.Classes = map[string][]string{
 		stagestest.Binary: {"no", "yes"}, stagestest.Classes: {"east", "north", "south", "west"},
 	}[task]
@@ -41,7 +43,7 @@ func Exploration() calibrate.Config {
 // which ones are kept.
 func Wide(shape string, features int) (events.Config, calibrate.Config) {
 	e, c := events.Default(), calibrate.Default()
-	e.Label, e.Task = []string{"y"}, "regression"
+	e.Label, e.Task, e.NaN = []string{"y"}, "regression", encoder.NaNReject
 	if shape == "list" {
 		e.Clip = 0
 	}
