@@ -22,7 +22,7 @@ METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptiv
 
 .DEFAULT_GOAL := test
 .PHONY: build test race integration apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
-.PHONY: mutants soak soak-matrix soak-speed
+.PHONY: messy mutants soak soak-matrix soak-speed
 .PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
 .PHONY: results-regression results-classes results-small results-speed results-trees results-doc
 
@@ -152,6 +152,12 @@ results-trees: ## boosted trees on the same splits (PYTHON with numpy, scikit-le
 	@mkdir -p $(RESULTS)
 	$(PYTHON) scripts/trees.py --out $(RESULTS)/trees.json $(splits) news-log a9a adult letter har
 	$(PYTHON) scripts/trees.py --trees 20,50,100,200,500 --out $(RESULTS)/trees-speed.json parkinsons airfoil
+
+messy: ## what is learned from a file as people have them, beside boosted trees (PYTHON with numpy, pandas, scikit-learn)
+	@mkdir -p bin
+	$(GO) build -o bin/ ./cmd/trainer
+	$(GO) run ./cmd/internal/messy/file -rows 50000 > bin/messy.csv
+	$(PYTHON) scripts/messy.py --trainer bin/trainer --rows bin/messy.csv
 
 tables = $(GO) run ./cmd/internal/results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into docs/results.md
 files  = $(foreach set,$(1),$(wildcard $(RESULTS)/$(set)/results*.json))

@@ -202,6 +202,7 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	for _, left := range split.Report.LeftOut {
 		facts.LeftOut = append(facts.LeftOut, left.Column+": "+left.Reason)
 	}
+	facts.Columns = split.Report.Columns
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
 	c.result.Notes = append(c.result.Notes, split.Report.Warnings...)

@@ -1,6 +1,9 @@
 package compare
 
-import "github.com/eerf-stream/eerf/scoring"
+import (
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+)
 
 // Result is what a comparison found.
 type Result struct {
@@ -58,6 +61,8 @@ type Facts struct {
 	Constant []string `json:"constant,omitempty"`
 	// LeftOut are columns that are no features, with the reason.
 	LeftOut []string `json:"left_out,omitempty"`
+	// Columns says of each column what became of it, as the first repeat's training rows were.
+	Columns []encoder.ColumnUse `json:"columns,omitempty"`
 	// Unlabelled and Rejected count rows of the first repeat, training and test, that could not be used.
 	Unlabelled int `json:"unlabelled,omitempty"`
 	Rejected   int `json:"rejected,omitempty"`

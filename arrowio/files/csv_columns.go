@@ -30,18 +30,14 @@ func textType(t arrow.DataType) (arrow.DataType, error) {
 	return nil, fmt.Errorf("%w: type %s cannot be read from text", ErrUnsupported, t)
 }
 
+// isText reports whether values of t are text, so that every field but broken UTF-8 is one.
+func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING }
+
 // newAppender returns the appender of a builder of a type that textType gives.
 func newAppender(b array.Builder) appender {
 	switch b := b.(type) {
 	case *array.BooleanBuilder:
-		return func(s string) error {
-			v, ok := parseBool(s)
-			if !ok {
-				return notA(s, "true or false")
-			}
-			b.Append(v)
-			return nil
-		}
+		return appenderOf(b.Type(), parseBool, b.Append)
 	case *array.StringBuilder:
 		return func(s string) error {
 			if !utf8.ValidString(s) {
@@ -62,9 +58,53 @@ func newAppender(b array.Builder) appender {
 	if a := newNumberAppender(b); a != nil {
 		return a
 	}
-	return func(s string) error { // dates and times
+	return newTimeAppender(b)
+}
+
+// appenderOf returns the appender of values of type t that parse reads and add appends.
+func appenderOf[T any](t arrow.DataType, parse func(s string) (T, bool), add func(T)) appender {
+	return func(s string) error {
+		v, ok := parse(s)
+		if !ok {
+			return notA(s, want(t))
+		}
+		add(v)
+		return nil
+	}
+}
+
+// want says what a field of a column of type t should be.
+func want(t arrow.DataType) string {
+	bits := 0
+	if width, ok := t.(arrow.FixedWidthDataType); ok {
+		bits = width.BitWidth()
+	}
+	switch {
+	case t.ID() == arrow.BOOL:
+		return "true or false"
+	case arrow.IsUnsignedInteger(t.ID()):
+		return fmt.Sprintf("a whole number from 0 of %d bits", bits)
+	case arrow.IsInteger(t.ID()):
+		return fmt.Sprintf("a whole number of %d bits", bits)
+	case arrow.IsFloating(t.ID()):
+		return "a number"
+	}
+	return "a " + t.String()
+}
+
+// newTimeAppender returns the appender of a builder of dates or times.
+func newTimeAppender(b array.Builder) appender {
+	switch b := b.(type) {
+	case *array.Date32Builder:
+		return appenderOf(b.Type(), parseDate, func(days int32) { b.Append(arrow.Date32(days)) })
+	case *array.TimestampBuilder:
+		if b.Type().(*arrow.TimestampType).Unit == arrow.Microsecond {
+			return appenderOf(b.Type(), parseTimestamp, func(micros int64) { b.Append(arrow.Timestamp(micros)) })
+		}
+	}
+	return func(s string) error {
 		if err := b.AppendValueFromString(s); err != nil {
-			return notA(s, "a "+b.Type().String())
+			return notA(s, want(b.Type()))
 		}
 		return nil
 	}
@@ -74,58 +114,43 @@ func newAppender(b array.Builder) appender {
 func newNumberAppender(b array.Builder) appender {
 	switch b := b.(type) {
 	case *array.Int8Builder:
-		return intAppender(8, func(v int64) { b.Append(int8(v)) })
+		return intAppender(b.Type(), 8, func(v int64) { b.Append(int8(v)) })
 	case *array.Int16Builder:
-		return intAppender(16, func(v int64) { b.Append(int16(v)) })
+		return intAppender(b.Type(), 16, func(v int64) { b.Append(int16(v)) })
 	case *array.Int32Builder:
-		return intAppender(32, func(v int64) { b.Append(int32(v)) })
+		return intAppender(b.Type(), 32, func(v int64) { b.Append(int32(v)) })
 	case *array.Int64Builder:
-		return intAppender(64, b.Append)
+		return intAppender(b.Type(), 64, b.Append)
 	case *array.Uint8Builder:
-		return uintAppender(8, func(v uint64) { b.Append(uint8(v)) })
+		return uintAppender(b.Type(), 8, func(v uint64) { b.Append(uint8(v)) })
 	case *array.Uint16Builder:
-		return uintAppender(16, func(v uint64) { b.Append(uint16(v)) })
+		return uintAppender(b.Type(), 16, func(v uint64) { b.Append(uint16(v)) })
 	case *array.Uint32Builder:
-		return uintAppender(32, func(v uint64) { b.Append(uint32(v)) })
+		return uintAppender(b.Type(), 32, func(v uint64) { b.Append(uint32(v)) })
 	case *array.Uint64Builder:
-		return uintAppender(64, b.Append)
+		return uintAppender(b.Type(), 64, b.Append)
 	case *array.Float32Builder:
-		return floatAppender(32, func(v float64) { b.Append(float32(v)) })
+		return floatAppender(b.Type(), 32, func(v float64) { b.Append(float32(v)) })
 	case *array.Float64Builder:
-		return floatAppender(64, b.Append)
+		return floatAppender(b.Type(), 64, b.Append)
 	}
 	return nil
 }
 
-func intAppender(bits int, add func(int64)) appender {
-	return func(s string) error {
+func intAppender(t arrow.DataType, bits int, add func(int64)) appender {
+	return appenderOf(t, func(s string) (int64, bool) {
 		v, err := strconv.ParseInt(s, 10, bits)
-		if err != nil {
-			return notA(s, fmt.Sprintf("a whole number of %d bits", bits))
-		}
-		add(v)
-		return nil
-	}
+		return v, err == nil
+	}, add)
 }
 
-func uintAppender(bits int, add func(uint64)) appender {
-	return func(s string) error {
+func uintAppender(t arrow.DataType, bits int, add func(uint64)) appender {
+	return appenderOf(t, func(s string) (uint64, bool) {
 		v, err := strconv.ParseUint(s, 10, bits)
-		if err != nil {
-			return notA(s, fmt.Sprintf("a whole number from 0 of %d bits", bits))
-		}
-		add(v)
-		return nil
-	}
+		return v, err == nil
+	}, add)
 }
 
-func floatAppender(bits int, add func(float64)) appender {
-	return func(s string) error {
-		v, ok := parseFloat(s, bits)
-		if !ok {
-			return notA(s, "a number")
-		}
-		add(v)
-		return nil
-	}
+func floatAppender(t arrow.DataType, bits int, add func(float64)) appender {
+	return appenderOf(t, func(s string) (float64, bool) { return parseFloat(s, bits) }, add)
 }

@@ -4,93 +4,194 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// typeGuess is the narrowest type that holds every field of a column seen so
-// far. Guesses only widen: unknown to bool or int64, int64 to float64, anything
-// to utf8.
-type typeGuess uint8
-
+// A column of text holds values of a type if no more than one in badShare of its fields, those that mean null aside, is
+// anything else. So a few slips in many rows do not turn numbers into words, and words that happen to be numbers for the
+// most part stay words. In a short file a single slip is more than that: it is let pass from loneBadFields fields on.
 const (
-	guessUnknown typeGuess = iota // only nulls
-	guessBool
-	guessInt64
-	guessFloat64
-	guessUTF8
+	badShare      = 100
+	loneBadFields = 20
 )
 
-// see returns the guess after one more field that is not null.
-func (g typeGuess) see(s string) typeGuess {
-	switch g {
-	case guessUTF8:
-		return g
-	case guessBool:
-		if _, ok := parseBool(s); ok {
-			return g
-		}
-		return guessUTF8
-	case guessUnknown:
-		if _, ok := parseBool(s); ok {
-			return guessBool
-		}
-	}
-	if g != guessFloat64 {
-		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return guessInt64
-		}
-	}
-	if _, ok := parseFloat(s, 64); ok {
-		return guessFloat64
-	}
-	return guessUTF8
+// mostly reports whether a column of so many fields, bad ones of which are of another type, is of a type.
+func mostly(fields, bad int64) bool {
+	return bad < fields && (bad*badShare <= fields || bad == 1 && fields >= loneBadFields)
 }
 
-// dataType returns the Arrow type of the guess; a column of nulls is text.
-func (g typeGuess) dataType() arrow.DataType {
-	switch g {
-	case guessBool:
-		return arrow.FixedWidthTypes.Boolean
-	case guessInt64:
-		return arrow.PrimitiveTypes.Int64
-	case guessFloat64:
-		return arrow.PrimitiveTypes.Float64
+// fieldClass is what the text of one field could be.
+type fieldClass uint8
+
+const (
+	classText fieldClass = iota
+	classBool
+	classInt
+	classFloat
+	classDate
+	classTime
+	fieldClasses // how many there are
+)
+
+// classOf returns the narrowest class that a field is of. The first byte tells most words from all else.
+func classOf(s string) fieldClass {
+	if s == "" {
+		return classText
 	}
-	return arrow.BinaryTypes.String
+	switch c := s[0]; {
+	case c >= '0' && c <= '9':
+		return classOfDigits(s)
+	case c == '-' || c == '+' || c == '.' || strings.IndexByte("iInN", c) >= 0: // inf and nan are numbers
+		return classOfNumber(s)
+	}
+	if _, ok := parseBool(s); ok {
+		return classBool
+	}
+	return classText
+}
+
+// classOfDigits is classOf for a field that begins with a digit.
+func classOfDigits(s string) fieldClass {
+	if len(s) >= len("2024-02-29") && s[4] == '-' {
+		if _, ok := parseDate(s); ok {
+			return classDate
+		}
+		if _, ok := parseTimestamp(s); ok {
+			return classTime
+		}
+		return classText
+	}
+	return classOfNumber(s)
+}
+
+// classOfNumber is classOf for a field that can only be a number.
+func classOfNumber(s string) fieldClass {
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return classInt
+	}
+	if _, ok := parseFloat(s, 64); ok {
+		return classFloat
+	}
+	return classText
+}
+
+// columnGuess counts the fields of a column by class, with the first of each.
+type columnGuess struct {
+	fields [fieldClasses]int64
+	first  [fieldClasses]badField
+}
+
+// badField is a field that is not of its column's type.
+type badField struct {
+	line int64
+	text string
+}
+
+// see adds a field that is not null.
+func (g *columnGuess) see(s string, line int64) {
+	class := classOf(s)
+	if g.fields[class] == 0 {
+		g.first[class] = badField{line, shortened(s)}
+	}
+	g.fields[class]++
+}
+
+// The types that a column of text may be found to have, and the classes of the fields that are of each. An earlier
+// type is taken before a later one.
+var guesses = []struct {
+	dataType arrow.DataType
+	classes  []fieldClass
+}{
+	{arrow.FixedWidthTypes.Boolean, []fieldClass{classBool}},
+	{arrow.PrimitiveTypes.Int64, []fieldClass{classInt}},
+	{arrow.PrimitiveTypes.Float64, []fieldClass{classInt, classFloat}},
+	{arrow.FixedWidthTypes.Date32, []fieldClass{classDate}},
+	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
+}
+
+// dataType returns the type that the fields have, and the fields that are not of it. A column of nulls is text, as is
+// one of fields of several classes.
+func (g *columnGuess) dataType() (arrow.DataType, BadFields) {
+	for i := range guesses {
+		if t := &guesses[i]; g.fits(t.classes) {
+			return t.dataType, g.bad(t.classes)
+		}
+	}
+	return arrow.BinaryTypes.String, BadFields{}
+}
+
+// fits reports whether the column mostly holds fields of the classes. Fields of a class that widens these count against
+// them all: one fraction makes a column of whole numbers one of floats, and one time a column of dates one of times.
+func (g *columnGuess) fits(classes []fieldClass) bool {
+	bad := g.bad(classes)
+	widest := classes[len(classes)-1]
+	if widest == classInt && g.fields[classFloat] > 0 || widest == classDate && g.fields[classTime] > 0 {
+		return false
+	}
+	return mostly(bad.Fields, bad.Bad)
+}
+
+// bad returns the fields that are not of the classes.
+func (g *columnGuess) bad(classes []fieldClass) BadFields {
+	var b BadFields
+	for class, n := range g.fields {
+		if n == 0 {
+			continue
+		}
+		b.Fields += n
+		if has(classes, fieldClass(class)) {
+			continue
+		}
+		b.Bad += n
+		if first := g.first[class]; b.Line == 0 || first.line < b.Line {
+			b.Line, b.Text = first.line, first.text
+		}
+	}
+	return b
+}
+
+func has(classes []fieldClass, class fieldClass) bool {
+	for _, c := range classes {
+		if c == class {
+			return true
+		}
+	}
+	return false
 }
 
 // scanRows is how many rows pass between two calls of Options.Scan.
 const scanRows = 8192
 
-// inferTypes reads the rows that are left and returns the type of each column;
-// columns with a known type keep it.
-func inferTypes(lines *csvLines, known []arrow.DataType, nulls nullSet, tick func()) ([]arrow.DataType, error) {
-	guesses := make([]typeGuess, len(known))
+// inferTypes reads the rows that are left and returns the type of each column with the fields that are not of it;
+// columns with a known type keep it, and nothing is said of their fields.
+func inferTypes(lines *csvLines, known []arrow.DataType, nulls nullSet, tick func()) ([]arrow.DataType, []BadFields, error) {
+	columns := make([]columnGuess, len(known))
 	for row := 1; ; row++ {
 		fields, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i, s := range fields {
 			if known[i] == nil && !nulls.has(s) {
-				guesses[i] = guesses[i].see(s)
+				columns[i].see(s, lines.line)
 			}
 		}
 		if row%scanRows == 0 {
 			tick()
 		}
 	}
-	types := make([]arrow.DataType, len(known))
+	types, bad := make([]arrow.DataType, len(known)), make([]BadFields, len(known))
 	for i, t := range known {
 		if types[i] = t; t == nil {
-			types[i] = guesses[i].dataType()
+			types[i], bad[i] = columns[i].dataType()
 		}
 	}
-	return types, nil
+	return types, bad, nil
 }
 
 // nullSet answers whether a field means null.

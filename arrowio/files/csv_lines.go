@@ -22,6 +22,9 @@ type csvLines struct {
 	skipped int64 // lines of the file that the parser has not seen
 }
 
+// headBytes bounds how much of the first line is looked at for its delimiter.
+const headBytes = 64 << 10
+
 // newCSVLines reads text from its start, a byte order mark and the lines to be skipped aside.
 func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	delimiter := o.Delimiter
@@ -30,6 +33,12 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	}
 	if err := skipLines(text, o.SkipLines); err != nil {
 		return nil, err
+	}
+	if o.delimiterIsDefault {
+		head, _ := text.Peek(headBytes) // a fault shows when it is read
+		if err := checkDelimiter(string(head), delimiter); err != nil {
+			return nil, &Error{Line: int64(o.SkipLines) + 1, Err: err}
+		}
 	}
 	limit := &lineLimit{r: text}
 	parser := csv.NewReader(bufio.NewReaderSize(limit, bufferBytes))
@@ -40,6 +49,38 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	// the blank character itself may run together: empty tab-separated fields stay.
 	parser.TrimLeadingSpace = delimiter == ' ' || !unicode.IsSpace(delimiter)
 	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' ', line: int64(o.SkipLines), skipped: int64(o.SkipLines)}, nil
+}
+
+// checkDelimiter returns an error if the first line is one field by the delimiter, which nobody chose, and several by
+// another one.
+func checkDelimiter(head string, delimiter rune) error {
+	found := map[rune]int{}
+	quoted := false
+	for _, c := range head {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '\n':
+			return oneField(found, delimiter)
+		default:
+			found[c]++
+		}
+	}
+	return oneField(found, delimiter)
+}
+
+// oneField is checkDelimiter for the characters of a line that no quotes enclose.
+func oneField(found map[rune]int, delimiter rune) error {
+	if found[delimiter] > 0 {
+		return nil
+	}
+	for _, other := range []rune{';', '\t', ','} {
+		if found[other] > 0 {
+			return &DelimiterError{Delimiter: delimiter, Other: other, Fields: found[other] + 1}
+		}
+	}
+	return nil
 }
 
 // skipLines skips the first n lines, which may be of any length.

@@ -15,15 +15,23 @@ type csvReader struct {
 	nulls   nullSet
 	types   *arrow.Schema
 	builder *array.RecordBuilder
-	append  []appender
+	columns []csvField
 	first   []string // a row that opening has already taken from lines
 	rows    int      // the most rows of a record
+}
+
+// csvField is a column being read.
+type csvField struct {
+	append appender
+	bad    BadFields
+	// found says that the type comes from the file itself, so that bad is known already.
+	found bool
 }
 
 // openCSV finds names and types, and stands before the first row.
 func openCSV(src *source, o Options) (rowReader, error) {
 	if o.Delimiter == 0 {
-		o.Delimiter = defaultDelimiter(src.path)
+		o.Delimiter, o.delimiterIsDefault = defaultDelimiter(src.path), true
 	}
 	lines, names, first, err := startCSV(src, o)
 	if err != nil {
@@ -33,18 +41,19 @@ func openCSV(src *source, o Options) (rowReader, error) {
 	if err != nil {
 		return nil, err
 	}
+	fields := make([]csvField, len(types))
 	if !complete(types) {
 		if err := src.plain(); err != nil {
 			return nil, err
 		}
-		if types, err = scanCSV(src, o, types); err != nil {
+		if types, err = scanCSV(src, o, types, fields); err != nil {
 			return nil, err
 		}
 		if lines, _, first, err = startCSV(src, o); err != nil {
 			return nil, err
 		}
 	}
-	return newCSVReader(lines, names, types, first, o), nil
+	return newCSVReader(lines, names, types, fields, first, o), nil
 }
 
 // defaultDelimiter is a tab for .tsv files and a comma for all others.
@@ -82,8 +91,8 @@ func startCSV(src *source, o Options) (lines *csvLines, names, first []string, e
 }
 
 // scanCSV reads the whole file from its start for the types that are not known,
-// and leaves it to be read again.
-func scanCSV(src *source, o Options, known []arrow.DataType) ([]arrow.DataType, error) {
+// notes in columns what they leave out, and leaves the file to be read again.
+func scanCSV(src *source, o Options, known []arrow.DataType, columns []csvField) ([]arrow.DataType, error) {
 	if err := src.rewind(); err != nil {
 		return nil, err
 	}
@@ -100,9 +109,12 @@ func scanCSV(src *source, o Options, known []arrow.DataType) ([]arrow.DataType, 
 			return nil, err
 		}
 	}
-	types, err := inferTypes(lines, known, newNullSet(o.NullValues), src.ticker(o.Scan))
+	types, bad, err := inferTypes(lines, known, newNullSet(o.NullValues), src.ticker(o.Scan))
 	if err != nil {
 		return nil, err
+	}
+	for i := range columns {
+		columns[i].found, columns[i].bad = known[i] == nil, bad[i]
 	}
 	return types, src.rewind()
 }
@@ -137,21 +149,23 @@ func complete(types []arrow.DataType) bool {
 	return true
 }
 
-func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, first []string, o Options) *csvReader {
+func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, columns []csvField, first []string, o Options) *csvReader {
 	fields := make([]arrow.Field, len(names))
 	for i, name := range names {
 		fields[i] = arrow.Field{Name: name, Type: types[i], Nullable: true}
 	}
 	r := &csvReader{
-		lines: lines,
-		nulls: newNullSet(o.NullValues),
-		types: arrow.NewSchema(fields, nil),
-		first: first,
-		rows:  o.rowsPerRecord(8 * len(names)),
+		lines:   lines,
+		nulls:   newNullSet(o.NullValues),
+		types:   arrow.NewSchema(fields, nil),
+		columns: columns,
+		first:   first,
+		rows:    o.rowsPerRecord(8 * len(names)),
 	}
 	r.builder = array.NewRecordBuilder(o.Allocator, r.types)
-	for _, b := range r.builder.Fields() {
-		r.append = append(r.append, newAppender(b))
+	for i, b := range r.builder.Fields() {
+		c := &r.columns[i]
+		c.append, c.bad.Column, c.bad.Type = newAppender(b), names[i], types[i]
 	}
 	return r
 }
@@ -166,6 +180,9 @@ func (r *csvReader) next() (arrow.Record, error) {
 	for rows < r.rows && bytes < targetRecordBytes {
 		fields, err := r.row()
 		if errors.Is(err, io.EOF) {
+			if err := r.checkForced(); err != nil {
+				return nil, err
+			}
 			break
 		}
 		if err != nil {
@@ -195,15 +212,56 @@ func (r *csvReader) row() ([]string, error) {
 	return r.lines.next()
 }
 
-// add appends one field to its column.
+// add appends one field to its column: null where it is not of the column's type, and that is not text.
 func (r *csvReader) add(column int, s string) error {
 	if r.nulls.has(s) {
 		r.builder.Field(column).AppendNull()
 		return nil
 	}
-	if err := r.append[column](s); err != nil {
-		field := r.types.Field(column)
-		return &Error{Line: r.lines.line, Column: field.Name, Err: fmt.Errorf("%w (%s)", err, field.Type)}
+	c := &r.columns[column]
+	err := c.append(s)
+	if err != nil && isText(c.bad.Type) {
+		return &Error{Line: r.lines.line, Column: c.bad.Column, Err: err}
+	}
+	if err != nil {
+		r.builder.Field(column).AppendNull()
+	}
+	if !c.found {
+		c.count(s, r.lines.line, err != nil)
 	}
 	return nil
+}
+
+// count adds a field to those of a column whose type was given.
+func (c *csvField) count(s string, line int64, bad bool) {
+	c.bad.Fields++
+	if !bad {
+		return
+	}
+	if c.bad.Bad == 0 {
+		c.bad.Line, c.bad.Text = line, shortened(s)
+	}
+	c.bad.Bad++
+}
+
+// checkForced refuses types that are not those of the file: most fields of a column would be null.
+func (r *csvReader) checkForced() error {
+	for i := range r.columns {
+		if c := &r.columns[i]; !c.found && 2*c.bad.Bad > c.bad.Fields {
+			return &Error{Line: c.bad.Line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s), as %d of the %d fields are not",
+				notA(c.bad.Text, want(c.bad.Type)), c.bad.Type, c.bad.Bad, c.bad.Fields)}
+		}
+	}
+	return nil
+}
+
+// badFields returns the columns with fields that are not of their types.
+func (r *csvReader) badFields() []BadFields {
+	var all []BadFields
+	for i := range r.columns {
+		if b := r.columns[i].bad; b.Bad > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
 }

@@ -23,6 +23,17 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
+// DelimiterError marks a CSV file whose first line is a single field by the default delimiter, and several by another.
+type DelimiterError struct {
+	Delimiter rune // the one that was taken
+	Other     rune // the one that seems right
+	Fields    int  // of the first line, by that one
+}
+
+func (e *DelimiterError) Error() string {
+	return fmt.Sprintf("the first line is one field by the delimiter %q and %d fields by %q", e.Delimiter, e.Fields, e.Other)
+}
+
 // Error is a fault of one file, with the place where it is.
 type Error struct {
 	Path   string

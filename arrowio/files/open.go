@@ -21,11 +21,57 @@ type Reader interface {
 	// file's size (compressed bytes for gzip; 0 when the size is not known, as
 	// for a pipe). It is safe from any goroutine.
 	Progress() (readBytes, totalBytes int64)
-	// LeftOut names the columns of the file that the records lack, each with
-	// the reason: Parquet columns of structs and maps.
-	LeftOut() []string
+	// LeftOut are the columns of the file that the records lack: Parquet columns
+	// of structs and maps.
+	LeftOut() []LeftOut
+	// BadFields are the columns of a CSV file in which fields are not of the
+	// column's type and are read as null, in file order. Of columns whose type
+	// Open found they cover the file; of those whose type Options.Schema forces,
+	// the rows read so far.
+	BadFields() []BadFields
 	// Close frees the file. It may be called twice. Records stay valid.
 	Close() error
+}
+
+// LeftOut is a column that the records of a file lack.
+type LeftOut struct {
+	Column string
+	Type   string // that no record can have
+}
+
+// BadFields are the fields of one column that are not of its type.
+type BadFields struct {
+	Column string
+	Type   arrow.DataType
+	Fields int64 // how many there are that do not mean null
+	Bad    int64 // how many of these are not of the type
+	// Line is where the first of them is, and Text what it holds, shortened.
+	Line int64
+	Text string
+}
+
+// String returns what a person should know: `3 of 5000 fields are not numbers and count as missing; the first is "n.v." in line 7`.
+func (b BadFields) String() string {
+	one, many := typeWords(b.Type)
+	if b.Bad == 1 {
+		return fmt.Sprintf("1 of %d fields is not %s and counts as missing: %q in line %d", b.Fields, one, b.Text, b.Line)
+	}
+	return fmt.Sprintf("%d of %d fields are not %s and count as missing; the first is %q in line %d", b.Bad, b.Fields, many, b.Text, b.Line)
+}
+
+// typeWords names one value and several of a type that text can hold.
+func typeWords(t arrow.DataType) (one, many string) {
+	switch {
+	case t.ID() == arrow.BOOL:
+		return "true or false", "true or false"
+	case arrow.IsInteger(t.ID()):
+		return "a whole number", "whole numbers"
+	case arrow.IsFloating(t.ID()):
+		return "a number", "numbers"
+	case t.ID() == arrow.DATE32 || t.ID() == arrow.DATE64:
+		return "a date", "dates"
+	}
+	return "a time", "times"
 }
 
 // extensions maps what a file name may end in, .gz stripped, to its format.

@@ -39,8 +39,13 @@ const DefaultBatchRows = 4096
 const targetRecordBytes = 64 << 20
 
 // DefaultNullValues returns the CSV fields that are read as null when
-// Options.NullValues is nil.
-func DefaultNullValues() []string { return []string{"", "NA", "N/A", "null", "?"} }
+// Options.NullValues is nil: those of pandas, and the question mark of the UCI archive.
+func DefaultNullValues() []string {
+	return []string{
+		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
+		"None", "n/a", "nan", "null", "?",
+	}
+}
 
 // Formats returns the names of the formats that Open reads, sorted. Create
 // writes all of them but libsvm.
@@ -71,12 +76,15 @@ type Options struct {
 	Dim int
 	// Schema forces types. CSV: a column named in it takes the type that it has
 	// there, columns it does not name are inferred, and fields of it that the
-	// file lacks are ignored. LIBSVM: the label's type and the dimension.
+	// file lacks are ignored. A column of which more than half of the fields are
+	// not of the type is an error. LIBSVM: the label's type and the dimension.
 	// Parquet and Arrow files state their own types and ignore it.
 	Schema *arrow.Schema
 	// Scan, when set, is called now and then while Open reads a file to find its
 	// types, with the bytes read so far and the file's size.
 	Scan func(readBytes, totalBytes int64)
+	// delimiterIsDefault says that nobody chose the delimiter.
+	delimiterIsDefault bool
 	// Allocator gives the memory of the records; nil is memory.DefaultAllocator.
 	Allocator memory.Allocator
 }

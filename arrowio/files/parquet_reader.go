@@ -32,7 +32,7 @@ type parquetReader struct {
 	fields  []int // the fields of the file that are read
 	leaves  map[int]bool
 	types   *arrow.Schema
-	omitted []string
+	omitted []LeftOut
 	group   int // the next row group
 	columns []*pqarrow.ColumnReader
 	valid   validator
@@ -98,7 +98,7 @@ func (r *parquetReader) chooseFields() error {
 	for i := range r.file.Manifest.Fields {
 		field := *r.file.Manifest.Fields[i].Field
 		if hasStruct(field.Type) {
-			r.omitted = append(r.omitted, fmt.Sprintf("%s: %s", field.Name, field.Type))
+			r.omitted = append(r.omitted, LeftOut{field.Name, field.Type.String()})
 			continue
 		}
 		r.fields = append(r.fields, i)
@@ -183,7 +183,7 @@ func hasStruct(t arrow.DataType) bool {
 
 func (r *parquetReader) schema() *arrow.Schema { return r.types }
 
-func (r *parquetReader) leftOut() []string { return r.omitted }
+func (r *parquetReader) leftOut() []LeftOut { return r.omitted }
 
 // progress goes by rows: the columns are read from all over the file.
 func (r *parquetReader) progress() (readBytes, totalBytes int64) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // parseBool reads true and false in the spellings that programs write.
@@ -35,12 +36,15 @@ func parseFloat(s string, bits int) (float64, bool) {
 }
 
 // excerpt quotes s for an error message, shortened.
-func excerpt(s string) string {
+func excerpt(s string) string { return strconv.Quote(shortened(s)) }
+
+// shortened returns a copy of s, or of its beginning.
+func shortened(s string) string {
 	const most = 40
 	if len(s) > most {
-		s = s[:most] + "..."
+		return strings.ToValidUTF8(s[:most], "") + "..."
 	}
-	return strconv.Quote(s)
+	return strings.Clone(s)
 }
 
 // notA says that a field does not hold what its column asks for.

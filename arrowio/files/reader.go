@@ -23,7 +23,12 @@ type progressReader interface {
 
 // partialReader is a rowReader that leaves columns of the file out.
 type partialReader interface {
-	leftOut() []string
+	leftOut() []LeftOut
+}
+
+// tolerantReader is a rowReader that reads fields of the wrong type as null.
+type tolerantReader interface {
+	badFields() []BadFields
 }
 
 // fileReader is the Reader of every format: it names the file in errors, keeps
@@ -59,9 +64,16 @@ func (r *fileReader) Progress() (readBytes, totalBytes int64) {
 	return r.source.progress()
 }
 
-func (r *fileReader) LeftOut() []string {
+func (r *fileReader) LeftOut() []LeftOut {
 	if p, ok := r.rows.(partialReader); ok {
 		return p.leftOut()
+	}
+	return nil
+}
+
+func (r *fileReader) BadFields() []BadFields {
+	if t, ok := r.rows.(tolerantReader); ok {
+		return t.badFields()
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (f *demoFlags) run(c *cobra.Command) error {
 	}
 	bar := cli.NewProgress(c, f.json || f.verbose)
 	defer bar.Done()
-	options, warnings, err := f.options(c, loaded, bar)
+	options, files, warnings, err := f.options(c, loaded, bar)
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,14 @@ func (f *demoFlags) run(c *cobra.Command) error {
 		return err
 	}
 	result.Warnings = append(result.Warnings, warnings...)
+	if files.train != nil {
+		result.Encoder.Uses = files.train.Columns(result.Encoder.Uses)
+	}
+	if files.test != nil {
+		for _, note := range files.test.Notes() {
+			result.Warnings = append(result.Warnings, "of "+f.test+": "+note)
+		}
+	}
 	if f.json {
 		return cli.WriteJSON(c.OutOrStdout(), result)
 	}
@@ -143,33 +151,36 @@ func (f *demoFlags) load() (*config.Config, error) {
 	return f.config.Load(defaults, overrides)
 }
 
-// options opens the files; the second result is what the user should know of them.
-func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Progress) (o demo.Options, warnings []string, err error) {
+// demoFiles are the files that a demo reads; each may be nil.
+type demoFiles struct{ train, test *cli.RowFile }
+
+// options opens the files; warnings are what the user should know of them.
+func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Progress) (o demo.Options, opened demoFiles, warnings []string, err error) {
 	o = demo.Options{
 		TestFraction: f.testFraction, RowsPerMessage: f.message, Dir: f.keep, Logger: zap.NewNop(), Progress: bar.Show,
 	}
 	if f.verbose {
 		if o.Logger, err = cli.NewLogger(config.LogConfig{Level: "info", Format: "console"}, c.ErrOrStderr()); err != nil {
-			return o, nil, err
+			return o, opened, nil, err
 		}
 	}
 	if f.data == "" {
 		o.Settings, o.Synthetic = loaded.Stages, true
 		o.Train = func() (events.RowReader, error) { return demo.Generate(loaded.Stages.Exploration.Seed, f.rows), nil }
-		return o, nil, nil
+		return o, opened, nil, nil
 	}
 	events := &loaded.Stages.Events
 	train, err := f.files.Open(f.data, 0, bar)
 	if err != nil {
-		return o, nil, err
+		return o, opened, nil, err
 	}
 	defer train.Close()
 	if err := train.Complete(events); err != nil {
-		return o, nil, err
+		return o, opened, nil, err
 	}
 	hint, err := train.Hint(*events)
 	if err != nil {
-		return o, nil, err
+		return o, opened, nil, err
 	}
 	if hint != "" {
 		warnings = append(warnings, hint)
@@ -177,15 +188,17 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 	if f.test != "" {
 		test, err := train.Like(f.test)
 		if err != nil {
-			return o, nil, err
+			return o, opened, nil, err
 		}
 		if err := test.Check(events); err != nil {
 			test.Close()
-			return o, nil, err
+			return o, opened, nil, err
 		}
 		test.Close()
+		opened.test = test
 		o.Test = test.Rows("reading " + f.test)
 	}
 	o.Settings, o.Train = loaded.Stages, train.Rows("producing "+f.data)
-	return o, append(warnings, train.LeftOut()...), nil
+	opened.train = train
+	return o, opened, warnings, nil
 }

@@ -12,6 +12,9 @@ import (
 
 // printDemo writes what a demo found for people; generated says that the rows were.
 func printDemo(w io.Writer, r *demo.Result, generated bool) {
+	if !generated {
+		cli.WriteColumns(w, r.Encoder.Uses, "--json lists them")
+	}
 	t := cli.NewFacts(w)
 	addRows(t, r)
 	addExploration(t, r)
@@ -28,9 +31,6 @@ func printDemo(w io.Writer, r *demo.Result, generated bool) {
 	t.Render()
 	printLearning(w, r.Exploration.Learning, r.Exploration.Importance)
 	printSpectrum(w, r)
-	for _, left := range r.Encoder.LeftOut {
-		fmt.Fprintln(w, "left out:", left)
-	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(w, "note:", warning)
 	}

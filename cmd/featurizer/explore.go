@@ -76,13 +76,14 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("explore %s: %w", f.data, err)
 	}
+	found.Set.Lineage.Columns = file.Columns(found.Set.Lineage.Columns)
 	if f.out != "" {
 		if err := writeSet(f.out, found.Set); err != nil {
 			return err
 		}
 	}
 	summary := describeSet(found.Set)
-	summary.add(found, file.LeftOut(), f.out)
+	summary.add(found, f.out)
 	if hint != "" {
 		summary.Warnings = append(summary.Warnings, hint)
 	}
@@ -94,11 +95,13 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 }
 
 func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSummary) {
+	more := "add --out set.arrow, then featurizer inspect --file set.arrow"
+	if f.out != "" {
+		more = "featurizer inspect --file " + f.out
+	}
+	cli.WriteColumns(w, set.Lineage.Columns, more)
 	printSet(w, set, summary)
 	printLearning(w, set.Lineage.Learning, summary.Importance)
-	for _, left := range summary.LeftOut {
-		fmt.Fprintln(w, "left out:", left)
-	}
 	for _, warning := range summary.Warnings {
 		fmt.Fprintln(w, "note:", warning)
 	}

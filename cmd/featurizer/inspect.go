@@ -50,6 +50,7 @@ func newInspect() *cobra.Command {
 				return cli.WriteJSON(c.OutOrStdout(), summary)
 			}
 			printSet(c.OutOrStdout(), set, summary)
+			cli.WriteColumnTable(c.OutOrStdout(), set.Lineage.Columns)
 			printLearning(c.OutOrStdout(), set.Lineage.Learning, summary.Importance)
 			printBest(c.OutOrStdout(), set)
 			printRanges(c.OutOrStdout(), set.Lineage)

@@ -110,10 +110,10 @@ func describeSet(set *wire.FeatureSet) setSummary {
 func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Learned() }
 
 // add puts in what only the exploration itself knows.
-func (s *setSummary) add(found *offline.Explored, fileLeftOut []string, out string) {
+func (s *setSummary) add(found *offline.Explored, out string) {
 	s.FeatureSet.File = out
 	s.Exploration.Spectrum = newSpectrum(found.Values)
-	s.LeftOut = append(leftOut(found.Report), fileLeftOut...)
+	s.LeftOut = leftOut(found.Set.Lineage.Columns)
 	s.Warnings = append(s.Warnings, found.Report.Warnings...)
 	if found.Warning != "" {
 		s.Warnings = append(s.Warnings, found.Warning)
@@ -125,10 +125,12 @@ func (s *setSummary) add(found *offline.Explored, fileLeftOut []string, out stri
 	s.Seconds = found.Seconds
 }
 
-func leftOut(report encoder.Report) []string {
+func leftOut(columns []encoder.ColumnUse) []string {
 	var lines []string
-	for _, left := range report.LeftOut {
-		lines = append(lines, left.Column+": "+left.Reason)
+	for _, c := range columns {
+		if c.Use == encoder.UseLeftOut {
+			lines = append(lines, c.Column+": "+c.Reason)
+		}
 	}
 	return lines
 }

@@ -72,7 +72,11 @@ func (f *transformFlags) run(c *cobra.Command) error {
 			Out        string                `json:"out"`
 			Features   int                   `json:"features"`
 			Rows       meter.FeaturizeCounts `json:"rows"`
-		}{set.ID(), f.out, set.Set.Features.Len(), counts})
+			Notes      []string              `json:"notes,omitempty"`
+		}{set.ID(), f.out, set.Set.Features.Len(), counts, file.Notes()})
+	}
+	for _, note := range file.Notes() {
+		fmt.Fprintln(c.OutOrStdout(), note)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d rows of %d features written to %s (%d rows rejected)\n",
 		counts.Featurized, set.Set.Features.Len(), f.out, counts.Rejected)

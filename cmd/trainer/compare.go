@@ -112,6 +112,9 @@ func (f *compareFlags) run(c *cobra.Command) error {
 		return asUsage(err)
 	}
 	result.Notes = append(notes, result.Notes...)
+	if f.rows.file != nil {
+		result.Data.Columns = f.rows.file.Columns(result.Data.Columns)
+	}
 	result.Made = f.made(c)
 	return errors.Join(f.show(c, result), err)
 }

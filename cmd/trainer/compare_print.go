@@ -15,6 +15,7 @@ func printComparison(w io.Writer, r *compare.Result, dir string) {
 	if !r.Complete {
 		fmt.Fprintln(w, "interrupted: what follows is what was done by then")
 	}
+	cli.WriteColumns(w, r.Data.Columns, "--json lists them")
 	fmt.Fprintln(w, report.Describe(r))
 	for _, table := range r.Tables {
 		if len(table.Lines) > 0 {

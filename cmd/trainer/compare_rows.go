@@ -23,6 +23,8 @@ type rowFlags struct {
 	task         string
 	dataset      string
 	dir          string
+	// file is the file of rows once it has been read, nil for a public data set.
+	file *cli.RowFile
 }
 
 func (f *rowFlags) add(c *cobra.Command) {
@@ -89,8 +91,9 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 		notes = append(notes, hint)
 	}
 	var test func() (datasets.RowReader, error)
+	var other *cli.RowFile
 	if f.test != "" {
-		other, err := file.Like(f.test)
+		other, err = file.Like(f.test)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -103,6 +106,11 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 	table, err = datasets.ReadTable(ctx, f.data, events.Options(), reader(file, "reading "+f.data), test)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", f.data, err)
+	}
+	if f.file = file; other != nil {
+		for _, note := range other.Notes() {
+			notes = append(notes, "of "+f.test+": "+note)
+		}
 	}
 	return table, notes, nil
 }

@@ -30,8 +30,7 @@ func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 	c.Flags().StringVar(&f.Format, format, "", "csv, parquet, arrow or libsvm; empty = by the file's extension (.gz is looked through)")
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
-	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default "", `+
-		strings.Join(files.DefaultNullValues()[1:], ", "))
+	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
 	c.Flags().IntVar(&f.Dim, "dim", 0, "libsvm: number of features; 0 = the largest index in the file")
 }
 

@@ -43,6 +43,15 @@ func NewTable(w io.Writer, title string, header ...any) table.Writer {
 	return t
 }
 
+// wrapped lets the columns of a table with these headers break into several lines.
+func wrapped(headers ...string) []table.ColumnConfig {
+	configs := make([]table.ColumnConfig, len(headers))
+	for i, header := range headers {
+		configs[i] = table.ColumnConfig{Name: header, WidthMax: 48, WidthMaxEnforcer: text.WrapSoft}
+	}
+	return configs
+}
+
 // Facts is a table of names and values.
 type Facts struct{ table table.Writer }
 

@@ -19,8 +19,9 @@ type RowFile struct {
 	path    string
 	options files.Options
 	schema  *arrow.Schema
-	leftOut []string
-	first   files.Reader // opened to see the columns, given to the first who reads; nil after that
+	leftOut []files.LeftOut
+	bad     []files.BadFields // of all the file if its types were found, else of what was read
+	first   files.Reader      // opened to see the columns, given to the first who reads; nil after that
 	bar     *Progress
 }
 
@@ -40,11 +41,24 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	if errors.Is(err, files.ErrNoFormat) {
 		return nil, Usagef("%w with --format", err)
 	}
+	if delimiter := (*files.DelimiterError)(nil); errors.As(err, &delimiter) {
+		return nil, Usagef("%w: add --delimiter %s", err, flagValue(delimiter.Other))
+	}
 	if err != nil {
 		return nil, err
 	}
 	o.Schema = reader.Schema()
-	return &RowFile{path: path, options: o, schema: o.Schema, leftOut: reader.LeftOut(), first: reader, bar: bar}, nil
+	return &RowFile{
+		path: path, options: o, schema: o.Schema, leftOut: reader.LeftOut(), bad: reader.BadFields(), first: reader, bar: bar,
+	}, nil
+}
+
+// flagValue is a delimiter as --delimiter takes it in a shell.
+func flagValue(delimiter rune) string {
+	if delimiter == '\t' {
+		return `'\t'`
+	}
+	return "'" + string(delimiter) + "'"
 }
 
 // Like opens another file with the column types of this one: test rows that go with training rows.
@@ -65,9 +79,6 @@ func (r *RowFile) Close() {
 // Schema is that of the rows.
 func (r *RowFile) Schema() *arrow.Schema { return r.schema }
 
-// LeftOut names columns of the file that the rows lack, with the reason.
-func (r *RowFile) LeftOut() []string { return r.leftOut }
-
 // Rows opens the file from its start; what says what the rows are read for.
 func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 	return func() (events.RowReader, error) {
@@ -79,22 +90,26 @@ func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 				return nil, err
 			}
 		}
-		return &watched{reader, r.bar, what}, nil
+		return &watched{reader, r, what}, nil
 	}
 }
 
-// watched is a reader whose progress a bar shows.
+// watched is a reader of a file's rows: a bar shows its progress, and the file learns of bad fields.
 type watched struct {
 	files.Reader
-	bar  *Progress
+	file *RowFile
 	what string
 }
 
 // Next also moves the bar.
 func (w *watched) Next() (arrow.Record, error) {
 	done, total := w.Reader.Progress()
-	w.bar.Show(w.what, done, total)
-	return w.Reader.Next()
+	w.file.bar.Show(w.what, done, total)
+	rec, err := w.Reader.Next()
+	if errors.Is(err, io.EOF) {
+		w.file.bad = w.Reader.BadFields()
+	}
+	return rec, err
 }
 
 // Complete fills in the label where the file's format says which column it is, and checks that the columns that the

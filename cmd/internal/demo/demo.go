@@ -80,6 +80,8 @@ type EncoderInfo struct {
 	Columns int      `json:"columns"`
 	Dim     int      `json:"dim"`
 	LeftOut []string `json:"left_out,omitempty"` // columns that are no features, with the reason
+	// Uses says of each column of the events what became of it.
+	Uses []encoder.ColumnUse `json:"column_uses,omitempty"`
 }
 
 // Exploration sums up one run of the algorithm.

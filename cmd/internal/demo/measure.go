@@ -23,7 +23,7 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 		Unlabelled: lineage.Counts.Unlabelled, Rejected: lineage.Counts.Rejected,
 		Featurized: totals.Featurize.Featurized, Trained: model.TrainRows,
 	}
-	r.result.Encoder = EncoderInfo{Columns: len(set.Encoder.Columns), Dim: set.Encoder.Dim}
+	r.result.Encoder = EncoderInfo{Columns: len(set.Encoder.Columns), Dim: set.Encoder.Dim, Uses: lineage.Columns}
 	for _, left := range r.report.LeftOut {
 		r.result.Encoder.LeftOut = append(r.result.Encoder.LeftOut, left.Column+": "+left.Reason)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/eerf-stream/eerf/cmd/internal/messy"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -350,6 +351,37 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 		b.picture("learned-phone-" + scheme)
 	}
 	b.clean("learned features")
+}
+
+// The columns of the set in use are a table that opens.
+func TestPageOfColumnsInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	s := newSite(t, siteOptions{configure: func(c *config.Config) {
+		c.Stages.Events.Label, c.Stages.Events.Exclude = []string{messy.Segment}, []string{messy.Churned}
+		c.Stages.Exploration.Criterion = scoring.Correlation
+	}})
+	b.device(1280, 900, false, "light")
+	b.run(chromedp.Navigate(s.url + "/"))
+	b.await("live", "document.getElementById('live').textContent === 'live'")
+	if !eval[bool](b, "document.getElementById('columns').hidden") {
+		t.Error("columns are shown before there is a set")
+	}
+	s.produceMessy(4000)
+	b.await("the sum", "document.getElementById('columns-sum').textContent === '11 of 13 columns are features; left out: f0, Customer ID.'")
+	b.run(chromedp.Click(chromedp.ID("columns-summary")))
+	b.await("the table", "document.querySelectorAll('#columns tbody tr').length === 15 && document.querySelector('#columns table').offsetHeight > 100")
+	if text := eval[string](b, "document.querySelector('#columns tbody').innerText"); !strings.Contains(text, "looks like an identifier") || !strings.Contains(text, "timestamp") {
+		t.Errorf("the table says %q", text)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		b.device(1280, 900, false, scheme)
+		b.fits("desktop")
+		b.picture("columns-desktop-" + scheme)
+		b.device(375, 812, true, scheme)
+		b.fits("phone")
+		b.picture("columns-phone-" + scheme)
+	}
+	b.clean("columns")
 }
 
 func TestPageWithoutABroker(t *testing.T) {

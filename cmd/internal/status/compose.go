@@ -199,7 +199,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		out.Spectrum = c.spectrum
 	}
 	set := s.State.CurrentSet()
-	out.Learning = learningOf(s.State, set)
+	out.Learning, out.Columns = learningOf(s.State, set), columnTableOf(set)
 	if set != nil && out.Status != string(wire.StatusRunning) && out.Spectrum == nil {
 		out.Spectrum = publishedSpectrum(set)
 	}

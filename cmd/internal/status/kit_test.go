@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -13,9 +15,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/cmd/internal/messy"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
@@ -141,7 +145,11 @@ func (s *site) tryProduce(ctx context.Context, rows int64) error {
 		return err
 	}
 	s.sent++
-	reader := demo.Generate(uint64(s.sent), rows)
+	return send(ctx, producer, demo.Generate(uint64(s.sent), rows))
+}
+
+// send writes all rows of a reader.
+func send(ctx context.Context, producer *events.Producer, reader events.RowReader) error {
 	for {
 		batch, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -155,6 +163,31 @@ func (s *site) tryProduce(ctx context.Context, rows int64) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// produceMessy writes the rows of the messy file.
+func (s *site) produceMessy(rows int) {
+	s.t.Helper()
+	path := filepath.Join(s.t.TempDir(), "messy.csv")
+	file, err := os.Create(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := errors.Join(messy.Write(file, rows, 1), file.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	reader, err := files.Open(path, files.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer reader.Close()
+	producer, err := events.NewProducer(s.t.Context(), s.service.Process.Broker, s.service.Process.Settings.Topics.Events, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := send(s.t.Context(), producer, reader); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

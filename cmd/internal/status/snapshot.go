@@ -3,6 +3,7 @@ package status
 import (
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
@@ -141,6 +142,17 @@ type Exploration struct {
 	Spectrum    *Spectrum `json:"spectrum"`
 	// Learning is how features are being learned, or how those of the set in use were; nil under other criteria.
 	Learning *Learning `json:"learning,omitempty"`
+	// Columns is what became of the columns of the events in the set in use; nil where there is none.
+	Columns *ColumnTable `json:"columns,omitempty"`
+}
+
+// ColumnTable is what became of the columns of the events.
+type ColumnTable struct {
+	FeatureSet string              `json:"feature_set"`
+	Features   int                 `json:"features"` // columns that are features
+	LeftOut    int                 `json:"left_out"` // that could have been, and are not
+	Listed     []encoder.ColumnUse `json:"listed"`
+	Others     int                 `json:"others,omitempty"` // columns that are not listed
 }
 
 // Learning is what was measured on held-out rows on the way to a feature set.

@@ -6,6 +6,7 @@ import { drawFlow } from './flow.js';
 import { drawPartitions } from './partitions.js';
 import { drawExploration, drawSpectrum } from './exploration.js';
 import { drawLearning } from './learning.js';
+import { drawColumns } from './columns.js';
 import { drawSeries } from './series.js';
 import { drawHistory } from './history.js';
 import { drawLetters } from './letters.js';
@@ -18,7 +19,7 @@ const state = { connection: 'connecting' };
 const parts = {
   process: [drawHeader, drawFlow, drawExploration, drawHistory, drawLetters, drawStart],
   flow: [drawFlow, drawPartitions],
-  exploration: [drawExploration, drawSpectrum, drawLearning, drawFlow, drawStart],
+  exploration: [drawExploration, drawSpectrum, drawLearning, drawColumns, drawFlow, drawStart],
   history: [drawHistory, drawFlow],
   letters: [drawLetters],
   series: [drawSeries],

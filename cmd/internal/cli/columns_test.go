@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/files"
+)
+
+// someColumns are one of each use.
+func someColumns() []encoder.ColumnUse {
+	return []encoder.ColumnUse{
+		{Column: "id", Type: "int64", Use: encoder.UseLeftOut, Reason: "it looks like an identifier"},
+		{Column: "age", Type: "int64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 2, Missing: 0.049},
+		{Column: "sum", Type: "float64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 1, Missing: 0.0004},
+		{Column: "city", Type: "utf8", Use: encoder.UseFeature, Kind: encoder.Category, Dims: 51, Missing: 0.25, Distinct: 300, Kept: 50, Other: 0.3, Reason: "the 50 commonest of 300 values"},
+		{Column: "day", Type: "date32", Use: encoder.UseFeature, Kind: encoder.Time, Dims: 5},
+		{Column: "key", Type: "utf8", Use: encoder.UsePassthrough},
+		{Column: "secret", Type: "utf8", Use: encoder.UseExcluded, Missing: 0.5},
+		{Column: "y", Type: "bool", Use: encoder.UseLabel, Missing: 0.1},
+	}
+}
+
+func TestColumnsAboveAResult(t *testing.T) {
+	var b bytes.Buffer
+	WriteColumns(&b, someColumns(), "look there")
+	want := `columns: 4 of 5 are features (2 numbers, 1 category, 1 date or time; 59 dimensions)
+  left out: id: it looks like an identifier
+  city: the 50 commonest of 300 values
+  missing values: city 25 %, y 10 %, age 4.9 %
+`
+	if b.String() != want {
+		t.Errorf("written\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	if WriteColumns(&b, nil, ""); b.Len() > 0 {
+		t.Errorf("of no columns: %s", b.String())
+	}
+
+	var many []encoder.ColumnUse
+	for i := range 30 {
+		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("c", i), Use: encoder.UseLeftOut, Reason: "text", Missing: 0.5})
+		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("d", i), Use: encoder.UseFeature, Kind: encoder.Bool, Dims: 1, Missing: 0.5})
+	}
+	WriteColumns(&b, many, "look there")
+	if lines := strings.Split(b.String(), "\n"); len(lines) != mostColumnLines+3 || lines[mostColumnLines+1] != "  and 19 more: look there" {
+		t.Errorf("of many columns:\n%s", b.String())
+	}
+	if notes := columnNotes(many); !strings.HasSuffix(notes[len(notes)-1], "d7 50 %, 22 columns more") {
+		t.Errorf("the last note is %q", notes[len(notes)-1])
+	}
+}
+
+func TestColumnTableHasThemAll(t *testing.T) {
+	var b bytes.Buffer
+	WriteColumnTable(&b, someColumns())
+	for _, words := range []string{"4 of 5 are features", "< 0.1 %", "30 %", "passthrough", "excluded", "commonest of 300"} {
+		if !strings.Contains(b.String(), words) {
+			t.Errorf("%q is not in\n%s", words, b.String())
+		}
+	}
+}
+
+// What reading a file has told is put to what calibration knows.
+func TestColumnsOfAFile(t *testing.T) {
+	file := RowFile{
+		bad:     []files.BadFields{{Column: "age", Type: arrow.PrimitiveTypes.Int64, Fields: 90, Bad: 1, Line: 7, Text: "x"}, {Column: "city", Type: arrow.PrimitiveTypes.Int64, Bad: 2}},
+		leftOut: []files.LeftOut{{Column: "nested", Type: "struct<a: int64>"}},
+	}
+	known := someColumns()
+	have := file.Columns(known)
+	if len(have) != len(known)+1 || have[1].Reason != `1 of 90 fields is not a whole number and counts as missing: "x" in line 7` || !strings.HasPrefix(have[3].Reason, "the 50 commonest of 300 values; 2 of ") {
+		t.Errorf("%+v", have)
+	}
+	if last := have[len(known)]; last.Use != encoder.UseLeftOut || last.Reason != "type struct<a: int64> is not read" {
+		t.Errorf("%+v", last)
+	}
+	if !slices.Equal(known, someColumns()) {
+		t.Error("what is known was written to")
+	}
+	if notes := file.Notes(); len(notes) != 3 || !strings.HasPrefix(notes[0], "left out: nested: ") || !strings.HasPrefix(notes[1], "age: 1 of 90 ") {
+		t.Errorf("notes %q", notes)
+	}
+}

@@ -1,0 +1,57 @@
+// What became of the columns of the events in the feature set in use: a line, and a table that opens.
+
+import { byId, cells, el, keyed, mark, row, say } from './dom.js';
+import { full, plural, share } from './format.js';
+
+const labels = ['column', 'type', 'use', 'read as', 'dimensions', 'missing', 'values', 'own', 'other', 'what to know'];
+const numbers = new Set([4, 5, 6, 7, 8]);
+const named = 6; // columns left out that the line names
+let body = null;
+let shown = null; // what was drawn
+
+export function drawColumns({ exploration: e }) {
+  if (!e) return;
+  const table = e.columns ?? null;
+  byId('columns').hidden = table === null;
+  const key = JSON.stringify(table);
+  if (table === null || key === shown) return;
+  shown = key;
+  body ??= build();
+  const badge = byId('columns-left-out');
+  say(badge, table.left_out === 0 ? 'all used' : `${full(table.left_out)} left out`);
+  mark(badge, `badge ${table.left_out === 0 ? 'good' : 'warn'}`);
+  say(byId('columns-sum'), sum(table));
+  keyed(body, table.listed, (c) => c.column, () => row(labels), update);
+  const note = byId('columns-note');
+  note.hidden = !table.others;
+  say(note, table.others ? `And ${plural(table.others, 'column')} more: featurizer inspect lists all.` : '');
+}
+
+/** sum says how many columns are features, and names those that are not. */
+function sum(table) {
+  const left = table.listed.filter((c) => c.use === 'left out').map((c) => c.column);
+  const more = table.left_out - Math.min(left.length, named);
+  const names = left.slice(0, named).join(', ') + (more > 0 ? ` and ${full(more)} more` : '');
+  return `${full(table.features)} of ${plural(table.features + table.left_out, 'column')} are features` + (names ? `; left out: ${names}.` : '.');
+}
+
+function build() {
+  const rows = el('tbody');
+  const head = el('tr', {}, ...labels.map((l, i) => el('th', { scope: 'col', class: numbers.has(i) ? 'number' : '' }, l)));
+  byId('columns-details').insertBefore(el('table', { class: 'cards columns' }, el('thead', {}, head), rows), byId('columns-note'));
+  return rows;
+}
+
+function update(node, c) {
+  const number = (text) => ({ text, class: text === '–' ? 'number none' : 'number' });
+  cells(node, [
+    { text: c.column, class: 'name' }, { text: c.type, class: 'mono' }, { text: c.use, class: c.use === 'left out' ? 'warn' : '' },
+    { text: c.kind ?? '–', class: c.kind ? '' : 'none' }, number(c.dims ? full(c.dims) : '–'), number(part(c.missing)), number(c.distinct ? full(c.distinct) : '–'),
+    number(c.kept ? full(c.kept) : '–'), number(part(c.other ?? 0)), { text: c.reason ?? '', class: 'what' },
+  ]);
+}
+
+/** part is a share, of which a small one is not none. */
+function part(v) {
+  return v === 0 ? '–' : v < 0.01 ? '<1\u202f%' : share(v);
+}

@@ -1,0 +1,47 @@
+package status
+
+import (
+	"slices"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// columnsListed bounds the table of columns: a page is to be read.
+const columnsListed = 200
+
+// columnTableOf is what became of the columns of the events in the set in use, nil where that does not say. Columns that are left out or
+// odd come first where not all are listed.
+func columnTableOf(set *state.Set) *ColumnTable {
+	if set == nil || len(set.Set.Lineage.Columns) == 0 {
+		return nil
+	}
+	columns := set.Set.Lineage.Columns
+	out := &ColumnTable{FeatureSet: set.ID}
+	for _, c := range columns {
+		switch c.Use {
+		case encoder.UseFeature:
+			out.Features++
+		case encoder.UseLeftOut:
+			out.LeftOut++
+		}
+	}
+	if out.Others = max(0, len(columns)-columnsListed); out.Others > 0 {
+		columns = slices.Clone(columns)
+		slices.SortStableFunc(columns, func(a, b encoder.ColumnUse) int { return oddness(b) - oddness(a) })
+		columns = columns[:columnsListed]
+	}
+	out.Listed = columns
+	return out
+}
+
+// oddness is how much a person should look at a column.
+func oddness(c encoder.ColumnUse) int {
+	switch {
+	case c.Use == encoder.UseLeftOut:
+		return 2
+	case c.Reason != "":
+		return 1
+	}
+	return 0
+}
