@@ -288,15 +288,32 @@ func TestFaultyLabelsAreNotInTheMean(t *testing.T) {
 	}
 }
 
-func TestCategoriesDoNotAliasTheRecord(t *testing.T) {
-	rec := record(t, col(t, "s", text, "abc", "def"))
-	e, _ := calibrated(t, options(), rec)
-	bytes := rec.Column(0).(*array.String).ValueBytes()
-	for i := range bytes {
-		bytes[i] = 'z'
+// A message's memory is that of the next one: nothing learned may point into it, neither the first value nor one met again.
+func TestWhatIsLearnedDoesNotAliasTheRecord(t *testing.T) {
+	o := options("y")
+	learn, counter := NewCalibrator(o), NewLabelCounter(o)
+	for range 2 {
+		rec := record(t, col(t, "s", text, "abc", "def", "abc"), col(t, "y", text, "no", "yes", "no"))
+		if err := learn.Add(rec); err != nil {
+			t.Fatal(err)
+		}
+		counter.Add(rec)
+		for i := range 2 {
+			bytes := rec.Column(i).(*array.String).ValueBytes()
+			for j := range bytes {
+				bytes[j] = 'z'
+			}
+		}
 	}
-	if !slices.Equal(e.Columns[0].Categories, []string{"abc", "def"}) {
-		t.Errorf("categories %v", e.Columns[0].Categories)
+	e, _, err := learn.Encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(e.Columns[0].Categories, []string{"abc", "def"}) || !slices.Equal(e.Label.Classes, []string{"no", "yes"}) {
+		t.Errorf("categories %q, classes %q", e.Columns[0].Categories, e.Label.Classes)
+	}
+	if got := counter.Classes(Category); !slices.Equal(got, []string{"no", "yes"}) {
+		t.Errorf("counted classes %q", got)
 	}
 }
 

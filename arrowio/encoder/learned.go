@@ -136,7 +136,7 @@ func (l *learned) column(rows int64, standardize string) (Column, string) {
 		c.Width = len(c.Categories)
 		for _, v := range c.Categories {
 			if standardized {
-				add(bernoulli(l.texts.rows[v], rows))
+				add(bernoulli(l.texts.count(v), rows))
 			}
 		}
 	}
@@ -194,7 +194,7 @@ func (l *learned) constant(c *Column, rows int64) []string {
 		case Bool:
 			same = l.hits == 0 || l.hits == l.n
 		case Category:
-			same = l.texts.rows[c.Categories[j]] == rows
+			same = l.texts.count(c.Categories[j]) == rows
 		}
 		if same {
 			names = append(names, c.dimensionName(j))
