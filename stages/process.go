@@ -165,7 +165,7 @@ func (p *Process) featurize() *featurize.Runner {
 	return &featurize.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
-		Limits: p.Settings.Limits, DrainTimeout: p.DrainTimeout,
+		Limits: p.Settings.Limits, ClassMinRows: p.Settings.Events.AskFrom(), DrainTimeout: p.DrainTimeout,
 	}
 }
 

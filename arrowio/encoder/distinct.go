@@ -25,24 +25,38 @@ func newDistinctTexts(limit int) *distinctTexts {
 }
 
 // add counts a string, copying it when it is new: the given one may be a view of a message.
-func (d *distinctTexts) add(v string) {
+func (d *distinctTexts) add(v string) { d.addRows(v, 1) }
+
+// addRows counts so many rows of a string.
+func (d *distinctTexts) addRows(v string, rows int64) {
 	if d.beyond || d.long {
 		return
 	}
 	if n, seen := d.rows[v]; seen {
-		*n++
+		*n += rows
 		return
 	}
 	switch {
 	case len(v) > MaxCategoryBytes:
 		d.long, d.rows = true, nil
 	case !learnable(v):
-		d.unlearnable++
+		d.unlearnable += rows
 	case len(d.rows) >= d.limit:
 		d.beyond, d.rows = true, nil
 	default:
-		one := int64(1)
-		d.rows[strings.Clone(v)] = &one
+		n := rows
+		d.rows[strings.Clone(v)] = &n
+	}
+}
+
+// merge adds what other, of the same limit, counted.
+func (d *distinctTexts) merge(other *distinctTexts) {
+	for _, v := range other.values() {
+		d.addRows(v, *other.rows[v])
+	}
+	d.unlearnable += other.unlearnable
+	if other.beyond || other.long {
+		d.beyond, d.long, d.rows = d.beyond || other.beyond, d.long || other.long, nil
 	}
 }
 

@@ -115,6 +115,11 @@ func findLabel(dst []int, schema *arrow.Schema, names []string, kind Kind) ([]in
 	missing := false
 	for _, name := range names {
 		index, fault := find(schema, name, columnType{kind, 1})
+		if at := schema.FieldIndices(name); len(at) == 1 {
+			if why := labelTypeFault(schema.Field(at[0]).Type); why != "" {
+				index, fault = -1, fmt.Sprintf("column %q %s", name, why)
+			}
+		}
 		if fault != "" {
 			faults = append(faults, "label "+fault)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/config"
@@ -139,6 +140,8 @@ func (f *demoFlags) load() (*config.Config, error) {
 		defaults["exploration.candidates"] = "2000"
 		defaults["exploration.sample_rate"] = "0.25"
 		overrides["events.label"] = demo.SyntheticLabel
+	} else { // all labels of a file are looked at, also of a long one
+		defaults["exploration.from"] = string(wire.FromEarliest)
 	}
 	return f.config.Load(defaults, overrides)
 }
@@ -167,13 +170,6 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 	if err := train.Complete(events); err != nil {
 		return o, nil, err
 	}
-	hint, err := train.Hint(*events)
-	if err != nil {
-		return o, nil, err
-	}
-	if hint != "" {
-		warnings = append(warnings, hint)
-	}
 	if f.test != "" {
 		test, err := train.Like(f.test)
 		if err != nil {
@@ -187,5 +183,5 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 		o.Test = test.Rows("reading " + f.test)
 	}
 	o.Settings, o.Train = loaded.Stages, train.Rows("producing "+f.data)
-	return o, append(warnings, train.LeftOut()...), nil
+	return o, train.LeftOut(), nil
 }

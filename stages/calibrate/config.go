@@ -155,6 +155,7 @@ func Hash(c Config, e events.Config, topic string) string {
 	c.Candidates, c.Rounds, c.RefineSteps = c.CandidateCount(), c.ActiveRounds(), c.ActiveRefineSteps()
 	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
 	c.Every, c.EveryOffsets, c.Kernel = 0, 0, ""
+	e.ClassMinRows = 0
 	document, err := json.Marshal(struct {
 		Events      events.Config
 		Exploration Config

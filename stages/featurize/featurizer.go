@@ -109,6 +109,7 @@ type Part struct {
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
 	DeadLetter *pipeline.Record  // of the rejected ones of these rows, or of the message; nil = none
 	Counts     meter.FeaturizeCounts
+	Unseen     []encoder.ClassRows // classes behind Counts.UnseenClass
 }
 
 // Process maps a message from the given row on: 0, or where an earlier process stopped in the middle of it. It emits
@@ -226,6 +227,9 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
 	if m.predictor != nil {
 		m.predictor.count(&done.Counts, int64(to-from))
+	}
+	if m.pending.UnseenClass > 0 {
+		done.Unseen = m.rows.UnseenClasses.List()
 	}
 	m.pending = encoder.Counts{}
 	if rejected := rejectedBetween(m.rows.Rejected, first, next); len(rejected) > 0 {
