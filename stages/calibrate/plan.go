@@ -153,7 +153,9 @@ type planError struct {
 	err         error
 }
 
-func (e *planError) Error() string { return fmt.Sprintf("plan of exploration %s: %v", e.exploration, e.err) }
+func (e *planError) Error() string {
+	return fmt.Sprintf("plan of exploration %s: %v", e.exploration, e.err)
+}
 
 func (e *planError) Unwrap() error { return e.err }
 
