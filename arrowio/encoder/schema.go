@@ -168,8 +168,20 @@ func (e *Encoder) Check(schema *arrow.Schema) error {
 	return err
 }
 
+// Faults lists what [Encoder.Check] reports.
+func (e *Encoder) Faults(schema *arrow.Schema) []string {
+	_, _, faults := e.find(schema, nil, nil)
+	return faults
+}
+
 // resolve finds the feature and label columns in a schema, appending to the emptied lists given.
 func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, []int, error) {
+	features, label, faults := e.find(schema, features, label)
+	return features, label, schemaError(faults)
+}
+
+// find is resolve with every fault by itself.
+func (e *Encoder) find(schema *arrow.Schema, features, label []int) ([]int, []int, []string) {
 	features, faults := findAll(features, schema, len(e.Columns), func(i int) (string, columnType) {
 		c := &e.Columns[i]
 		return c.Name, columnType{c.Kind, c.Width}
@@ -180,5 +192,5 @@ func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, [
 		label, more = findLabel(label, schema, e.Label.Columns, e.Label.Kind)
 		faults = append(faults, more...)
 	}
-	return features, label, schemaError(faults)
+	return features, label, faults
 }

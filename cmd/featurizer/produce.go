@@ -21,6 +21,7 @@ type produceFlags struct {
 	data    string
 	message int
 	timeout time.Duration
+	force   bool
 	json    bool
 }
 
@@ -30,13 +31,15 @@ func newProduce() *cobra.Command {
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
 		Long: `produce cuts a file into messages of Arrow record batches and writes them to the partitions of the events
-topic, one after the other in turn.`,
+topic, one after the other in turn. Rows that lack a label or feature column that the configuration names, or that the
+feature set in use reads, are refused before the first one is sent; the error names the columns.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
+	c.Flags().BoolVar(&f.force, "force", false, "send rows also where they lack columns that the pipeline reads")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up when the broker has not answered for this long")
 	f.config.Add(c)
 	f.files.Add(c)
@@ -96,6 +99,9 @@ func (f *produceFlags) produce(ctx context.Context, r *stages.Process, file *cli
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := f.checkRows(ctx, r, file.Schema()); err != nil {
 		return nil, err
 	}
 	err = events.EachBatch(ctx, file.Rows("producing "+f.data), func(_ int64, batch arrow.Record) error {
