@@ -154,6 +154,11 @@ func (c *LabelCounter) Classes(kind Kind) []string {
 
 // merge adds what other, a label of the same kind, learned of rows and classes.
 func (l *learnedLabel) merge(other *learnedLabel) {
+	mine, others := l.distinct(), other.distinct()
+	crossing := l.rows // rows until there were too many classes, if that is in other: where its classes come evenly
+	if others > 0 {
+		crossing += other.rows * int64(MaxClasses-mine) / int64(others)
+	}
 	l.rows += other.rows
 	l.unseen += other.unseen
 	l.beyond, l.tooLarge = l.beyond || other.beyond, l.tooLarge || other.tooLarge
@@ -168,16 +173,22 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 		l.numbers[v] += n
 	}
 	l.texts.merge(other.texts)
-	if l.beyondRows == 0 {
+	switch {
+	case l.beyondRows > 0:
+	case other.beyondRows > 0:
 		l.beyondRows = other.beyondRows
+	case l.beyond || l.texts.beyond:
+		l.beyondRows = crossing
 	}
-	l.noteBeyond(l.beyond || l.texts.beyond)
 	l.first.merge(other.first)
 	for i := range l.moments {
 		l.moments[i].merge(other.moments[i])
 	}
 	l.values.merge(&other.values)
 }
+
+// distinct is the number of classes met, of a label that has no more than MaxClasses.
+func (l *learnedLabel) distinct() int { return max(len(l.texts.rows), len(l.numbers)) }
 
 // rowsOf is the number of rows of a class, by its canonical name.
 func (l *learnedLabel) rowsOf(class string) int64 {

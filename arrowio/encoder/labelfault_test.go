@@ -24,6 +24,14 @@ func countedParts(t *testing.T, o Options, parts ...column) *LabelCounter {
 	return whole
 }
 
+// sequenceOf is n columns made from their numbers.
+func sequenceOf(n int, make func(i int) column) (columns []column) {
+	for i := range n {
+		columns = append(columns, make(i))
+	}
+	return columns
+}
+
 func TestLabelFaultsNameWhatToChange(t *testing.T) {
 	classes := Options{Label: []string{"y"}, Task: TaskClassification}
 	auto := Options{Label: []string{"y"}}
@@ -40,6 +48,12 @@ func TestLabelFaultsNameWhatToChange(t *testing.T) {
 		"one number":           {auto, Numeric, []column{col(t, "y", f64, 0, 0), col(t, "y", f64, 0)}, `label "y" has one value (0) in all 3 labelled rows: set events.label`},
 		"a number each part":   {auto, Numeric, []column{col(t, "y", f64, 0, 0), col(t, "y", f64, 1)}, ""},
 		"names":                {auto, Category, []column{col(t, "y", text, sequence(300, func(i int) any { return fmt.Sprint("user-", i) })...)}, "looks like an identifier: nearly all of its first 300 values differ, such as \"user-0\": set events.label"},
+		"names in four parts": {auto, Category, sequenceOf(4, func(part int) column {
+			return col(t, "y", text, sequence(555, func(i int) any { return fmt.Sprint("user-", part, "-", i) })...)
+		}), "looks like an identifier: nearly all of its first 1024 values differ"},
+		"words in four parts": {auto, Category, sequenceOf(4, func(part int) column {
+			return col(t, "y", text, sequence(3000, func(i int) any { return fmt.Sprint("word-", part, "-", i%600) })...)
+		}), "more than 1024 different values in 12000 labelled rows"},
 		"few names":            {auto, Category, []column{col(t, "y", text, sequence(99, func(i int) any { return fmt.Sprint("user-", i) })...)}, ""},
 		"many words":           {auto, Category, []column{col(t, "y", text, sequence(4000, func(i int) any { return fmt.Sprint("word", i%1300) })...)}, "nearly all of its first 1025 values differ"},
 		"too many words":       {auto, Category, []column{col(t, "y", text, sequence(9000, func(i int) any { return fmt.Sprint("word", i/3) })...)}, "more than 1024 different values in 9000 labelled rows, such as \"word0\", too many for classes: set events.label"},
