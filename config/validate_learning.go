@@ -55,6 +55,7 @@ func (k *checker) exploration() {
 	k.rule(0 <= c.SampleRate && c.SampleRate <= 1, "exploration.sample_rate", "want auto, or above 0 and at most 1")
 	k.rule(c.SampleRows >= 1, "exploration.sample_rows", "want 1 or more")
 	k.rule(c.MinRows >= 1, "exploration.min_rows", "want 1 or more")
+	k.rule(k.config.Stages.Events.ClassMinRows >= 0, "events.class_min_rows", "want 0 or more; 0 = never")
 	k.rule(c.From != wire.FromRecent || c.MinRows <= c.Window, "exploration.min_rows",
 		fmt.Sprintf("want at most exploration.window (%d): no more rows are read", c.Window), "exploration.window")
 	k.rule(c.CalibrationRows >= minCalibrationRows, "exploration.calibration_rows",

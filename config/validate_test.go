@@ -115,6 +115,7 @@ func TestRules(t *testing.T) {
 		{"negative rate", func(c *Config) { c.Stages.Exploration.SampleRate = -0.1 }, "exploration.sample_rate", "above 0"},
 		{"rate above one", func(c *Config) { c.Stages.Exploration.SampleRate = 1.1 }, "exploration.sample_rate", "at most 1"},
 		{"sample of nothing", func(c *Config) { c.Stages.Exploration.SampleRows = 0 }, "exploration.sample_rows", "1 or more"},
+		{"rows of a class", func(c *Config) { c.Stages.Events.ClassMinRows = -1 }, "events.class_min_rows", "0 or more"},
 		{"plan of nothing", func(c *Config) { c.Stages.Exploration.MinRows = 0 }, "exploration.min_rows", "1 or more"},
 		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows", "at most exploration.window (1999)"},
 		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1048576"},

@@ -24,6 +24,9 @@ func (t *Table) Split(o SplitOptions) (*Split, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
+	if t.hint != "" {
+		report.Warnings = append(report.Warnings, t.hint)
+	}
 	s := &Split{Encoder: enc, Report: report, Published: len(t.masks)}
 	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows); err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
@@ -74,6 +77,9 @@ func (t *Table) picked(inTest []bool, test bool) [][]int32 {
 
 // calibrate learns the encoder from the given rows.
 func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, encoder.Report, error) {
+	if t.fault != nil {
+		return nil, encoder.Report{}, t.fault
+	}
 	options := t.options
 	options.Standardize, options.Clip = o.Standardize, o.Clip
 	learn := encoder.NewCalibrator(options)

@@ -147,6 +147,26 @@ func TestSeedsChooseTheTestRows(t *testing.T) {
 	}
 }
 
+// Of rows sorted by class, which the seed divides, every part knows every class.
+func TestClassesAreThoseOfAllRows(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&rows, "%d,%c\n", i, 'a'+i/10)
+	}
+	rows.WriteString("41,z\n")
+	d := table(t, encoder.TaskAuto, rows.String(), "")
+	for seed := range uint64(8) {
+		s, err := d.Split(SplitOptions{TestFraction: 0.5, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Encoder.Label.Classes; !slices.Equal(got, []string{"a", "b", "c", "d", "z"}) || s.TrainLeftOut.Unlabelled+s.TestLeftOut.Unlabelled > 0 {
+			t.Errorf("seed %d: classes %v, left out %+v and %+v", seed, got, s.TrainLeftOut, s.TestLeftOut)
+		}
+	}
+}
+
 func TestUnusableTablesAreErrors(t *testing.T) {
 	for _, c := range []struct {
 		train, test, task, says string
@@ -159,7 +179,8 @@ func TestUnusableTablesAreErrors(t *testing.T) {
 		{numbered(5), "", "", "no calibration rows", SplitOptions{TestFraction: 0.99}},
 		{numbered(5), "x,y\ninf,1\n", "", "test rows: no row can be used", SplitOptions{}},
 		{numbered(5), "x,y\n1,1\n", "", `standardize "some"`, SplitOptions{Standardize: "some"}},
-		{"x,y\n1,1\n2,1\n", "x,y\n1,1\n", encoder.TaskClassification, "class", SplitOptions{}},
+		{"x,y\n1,1\n2,1\n", "x,y\n1,1\n", encoder.TaskClassification, `label "y" has one value (1) in all 2 labelled rows: set events.label`, SplitOptions{}},
+		{"x,y\n1,7\n2,7\n", "", "", `label "y" has one value (7)`, SplitOptions{TestFraction: 0.5}},
 		{"x,z\n1,1\n2,1\n", "x,y\n1,1\n", "", `label column "y" is in none`, SplitOptions{}},
 		{"x,y\n1,1\n2,3\n", "z,y\n1,1\n", "", `column "x" is missing`, SplitOptions{}},
 		{"y,w\n1,\n2,\n", "y,w\n1,\n", "", "no feature column is left", SplitOptions{}},

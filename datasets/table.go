@@ -14,8 +14,10 @@ import (
 // Table holds the rows of a set or of a user's files in memory, as they were read.
 type Table struct {
 	name    string
-	options encoder.Options
-	records []arrow.Record // training rows first, where the split is fixed
+	options encoder.Options // with the classes of all rows, unless they were given
+	hint    string          // what a person should know about the label, usually ""
+	fault   error           // why the label cannot be learned; nil = it can
+	records []arrow.Record  // training rows first, where the split is fixed
 	rows    int
 	// firstTest is the number of the first test row; 0 where the seed splits.
 	firstTest int
@@ -79,8 +81,33 @@ func (t *Table) read(ctx context.Context, train, test func() (RowReader, error),
 	}
 	if err != nil {
 		t.Release()
+		return err
 	}
-	return err
+	t.learnLabels()
+	return nil
+}
+
+// learnLabels looks at all labels that may be in a training part: a class may be in the last rows alone, and a split may put it into
+// the test part.
+func (t *Table) learnLabels() {
+	labels, rows := encoder.NewLabelCounter(t.options), 0
+	for _, rec := range t.records {
+		if t.Fixed() && rows >= t.firstTest {
+			break
+		}
+		labels.Add(rec)
+		rows += int(rec.NumRows())
+	}
+	kind, ok := encoder.LabelKind(t.options, t.records[0].Schema())
+	if t.fault = labels.Unusable(); !ok || t.fault != nil {
+		return
+	}
+	if t.fault = labels.Fault(kind); t.fault != nil {
+		return
+	}
+	if t.hint = labels.Hint(kind); len(t.options.Classes) == 0 {
+		t.options.Classes = labels.Classes(kind)
+	}
 }
 
 // readPart appends the rows of one reader.

@@ -181,7 +181,8 @@ func (p *Process) featurize() *featurize.Runner {
 	return &featurize.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
-		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, DrainTimeout: p.DrainTimeout,
+		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.Settings.Events.AskFrom(),
+		DrainTimeout: p.DrainTimeout,
 	}
 }
 

@@ -67,11 +67,14 @@ var metrics = []metric{
 			out.count(f.Clipped, meter.StageFeaturize, "clipped")
 		}},
 	{"unseen_class_rows_total", counter, "", "stage",
-		"Rows of classes that are neither configured nor were seen in calibration: not scored, not trained on.",
+		"Rows of classes that are neither configured nor among the rows that the exploration read: not scored, not trained on. The log and the status page name the classes; labels of metrics do not, since they would hold data.",
 		func(r *reading, out output) {
 			out.count(r.Totals.Scoring.UnseenClass, meter.StageSubsample)
 			out.count(r.Totals.Featurize.UnseenClass, meter.StageFeaturize)
 		}},
+	{"class_requests_total", counter, "", "",
+		"Explorations that a featurize process has asked for since a class that the newest one does not know has had `events.class_min_rows` rows.",
+		func(r *reading, out output) { out.count(r.Activity.ClassRequests) }},
 	{"prediction_rows_total", counter, "", "outcome",
 		"With `featurize.predictions`, rows `predicted`, and rows without a prediction: `no_model`, `other_feature_set`, `unusable_model`.",
 		func(r *reading, out output) {

@@ -160,8 +160,8 @@ func TestCalibrationErrors(t *testing.T) {
 		"null label":           {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, nil, nil)}, "0 labelled calibration rows, want at least 2"},
 		"label of null type":   {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", arrow.Null, nil, nil, nil)}, "0 labelled calibration rows"},
 		"one label":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, 1, math.NaN())}, "1 labelled calibration rows"},
-		"one class":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", text, "a", "a", nil)}, "one class (a)"},
-		"one number":           {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{x, col(t, "y", i64, 3, 3, 3)}, "one class (3)"},
+		"one class":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", text, "a", "a", nil)}, `label "y" has one value (a) in all 2 labelled rows: set events.label`},
+		"one number":           {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{x, col(t, "y", i64, 3, 3, 3)}, "one value (3) in all 3 labelled rows"},
 		"string regression":    {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskRegression }, []column{x, col(t, "y", text, "a", "b", "c")}, `label column "y" is utf8, want numeric`},
 		"two string labels":    {func(o *Options) { o.Label = []string{"y", "z"} }, []column{x, col(t, "y", text, "a", "b", "c"), col(t, "z", text, "a", "b", "c")}, `label column "z" is utf8, want numeric`},
 		"two class columns":    {func(o *Options) { o.Label, o.Task = []string{"y", "z"}, TaskClassification }, []column{x}, "classification takes one"},
@@ -170,9 +170,9 @@ func TestCalibrationErrors(t *testing.T) {
 		"class no boolean":     {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"0", "1"} }, []column{x, col(t, "y", flags, true, true, false)}, `class "0" is neither false nor true`},
 		"classes alike":        {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"1", "1.0"} }, []column{x, col(t, "y", i64, 1, 1, 1)}, `classes names "1" twice`},
 		"classes unseen":       {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"a", "b"} }, []column{x, col(t, "y", text, "c", "c", "d")}, "3 rows have a class that is not among the configured a, b"},
-		"bounds of classes":    {func(o *Options) { o.Label, o.LabelMin = []string{"y"}, pointer(0) }, []column{x, col(t, "y", text, "c", "c", "d")}, "label_min and label_max are for regression"},
+		"bounds of classes":    {func(o *Options) { o.Label, o.LabelMin = []string{"y"}, pointer(0) }, []column{x, col(t, "y", text, "c", "c", "d")}, "events.label_min and events.label_max are for regression"},
 		"class beyond 2^53":    {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{x, col(t, "y", i64, 1, 2, 1<<53+1)}, "cannot be told apart"},
-		"too many classes":     {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{col(t, "x", f64, sequence(1025, func(i int) any { return i })...), col(t, "y", i64, sequence(1025, func(i int) any { return i })...)}, "more than 1024 classes"},
+		"too many classes":     {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{col(t, "x", f64, sequence(1025, func(i int) any { return i })...), col(t, "y", i64, sequence(1025, func(i int) any { return i })...)}, "looks like an identifier"},
 		"too large to be kept": {func(o *Options) { o.Standardize = StandardizeNone }, []column{col(t, "x", f64, 1e18, 1e18, 1e18)}, "standardize the column or leave it out"},
 		"label as a feature":   {func(o *Options) { o.Label, o.Features = []string{"x"}, []string{"x"} }, []column{x}, "columns both in label and features: x"},
 		"too wide":             {nil, []column{col(t, "v", list(MaxDim+1, f32), nil)}, "more than 65536 dimensions"},
@@ -286,15 +286,32 @@ func TestFaultyLabelsAreNotInTheMean(t *testing.T) {
 	}
 }
 
-func TestCategoriesDoNotAliasTheRecord(t *testing.T) {
-	rec := record(t, col(t, "s", text, "abc", "def"))
-	e, _ := calibrated(t, options(), rec)
-	bytes := rec.Column(0).(*array.String).ValueBytes()
-	for i := range bytes {
-		bytes[i] = 'z'
+// A message's memory is that of the next one: nothing learned may point into it, neither the first value nor one met again.
+func TestWhatIsLearnedDoesNotAliasTheRecord(t *testing.T) {
+	o := options("y")
+	learn, counter := NewCalibrator(o), NewLabelCounter(o)
+	for range 2 {
+		rec := record(t, col(t, "s", text, "abc", "def", "abc"), col(t, "y", text, "no", "yes", "no"))
+		if err := learn.Add(rec); err != nil {
+			t.Fatal(err)
+		}
+		counter.Add(rec)
+		for i := range 2 {
+			bytes := rec.Column(i).(*array.String).ValueBytes()
+			for j := range bytes {
+				bytes[j] = 'z'
+			}
+		}
 	}
-	if !slices.Equal(e.Columns[0].Categories, []string{"abc", "def"}) {
-		t.Errorf("categories %v", e.Columns[0].Categories)
+	e, _, err := learn.Encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(e.Columns[0].Categories, []string{"abc", "def"}) || !slices.Equal(e.Label.Classes, []string{"no", "yes"}) {
+		t.Errorf("categories %q, classes %q", e.Columns[0].Categories, e.Label.Classes)
+	}
+	if got := counter.Classes(Category); !slices.Equal(got, []string{"no", "yes"}) {
+		t.Errorf("counted classes %q", got)
 	}
 }
 

@@ -38,7 +38,7 @@ func (b columnBuilder) categories(l *learnedTexts, rows int64, most int) {
 	kept, other := l.categories(most)
 	b.column.Categories, b.column.Other = kept, other
 	for _, v := range kept {
-		b.extra(bernoulli(l.values.counts[v], rows))
+		b.extra(bernoulli(l.values.count(v), rows))
 	}
 	if other {
 		b.extra(bernoulli(l.rest(kept), rows))

@@ -318,7 +318,7 @@ func TestTextSketchKeepsItsBound(t *testing.T) {
 			r.Fatalf("lost %d of %d, %d counts", s.lost, n, len(s.counts))
 		}
 		for v, was := range exact {
-			if got := s.counts[v]; got > was || got < was-s.lost {
+			if got := s.count(v); got > was || got < was-s.lost {
 				r.Fatalf("%s is counted %d times, was there %d times, %d are lost", v, got, was, s.lost)
 			}
 		}

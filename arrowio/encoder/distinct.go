@@ -9,7 +9,9 @@ import (
 // distinctTexts counts how often each string occurs, as long as there are at most limit of them.
 type distinctTexts struct {
 	limit int
-	rows  map[string]int64
+	// rows are counted behind pointers: assigning to a string key that is there would put the given string, a view of a message,
+	// in the place of the copy.
+	rows map[string]*int64
 	// beyond is set, and rows forgotten, at the first string past the limit; long at the first one
 	// that is too long to be a category.
 	beyond, long bool
@@ -19,28 +21,51 @@ type distinctTexts struct {
 
 // newDistinctTexts returns an empty count of at most limit strings.
 func newDistinctTexts(limit int) *distinctTexts {
-	return &distinctTexts{limit: limit, rows: make(map[string]int64)}
+	return &distinctTexts{limit: limit, rows: make(map[string]*int64)}
 }
 
 // add counts a string, copying it when it is new: the given one may be a view of a message.
-func (d *distinctTexts) add(v string) {
+func (d *distinctTexts) add(v string) { d.addRows(v, 1) }
+
+// addRows counts so many rows of a string.
+func (d *distinctTexts) addRows(v string, rows int64) {
 	if d.beyond || d.long {
 		return
 	}
 	if n, seen := d.rows[v]; seen {
-		d.rows[v] = n + 1
+		*n += rows
 		return
 	}
 	switch {
 	case len(v) > MaxCategoryBytes:
 		d.long, d.rows = true, nil
 	case !learnable(v):
-		d.unlearnable++
+		d.unlearnable += rows
 	case len(d.rows) >= d.limit:
 		d.beyond, d.rows = true, nil
 	default:
-		d.rows[strings.Clone(v)] = 1
+		n := rows
+		d.rows[strings.Clone(v)] = &n
 	}
+}
+
+// merge adds what other, of the same limit, counted.
+func (d *distinctTexts) merge(other *distinctTexts) {
+	for _, v := range other.values() {
+		d.addRows(v, *other.rows[v])
+	}
+	d.unlearnable += other.unlearnable
+	if other.beyond || other.long {
+		d.beyond, d.long, d.rows = d.beyond || other.beyond, d.long || other.long, nil
+	}
+}
+
+// count is how many rows have the string.
+func (d *distinctTexts) count(v string) int64 {
+	if n, seen := d.rows[v]; seen {
+		return *n
+	}
+	return 0
 }
 
 // values returns the strings in ascending byte order.

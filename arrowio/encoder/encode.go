@@ -55,6 +55,7 @@ func (r *Rows) encode(e *Encoder, raw bool, rec arrow.Record, take []int32) erro
 // empty drops the rows, keeping their memory.
 func (r *Rows) empty() {
 	r.Counts = Counts{}
+	r.UnseenClasses.Clear()
 	r.Rejected = r.Rejected[:0]
 	r.Targets.Outputs, r.Targets.Values, r.Targets.Class = 0, nil, nil
 	r.X, r.viewing = r.dense, false

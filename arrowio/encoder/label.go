@@ -143,7 +143,10 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 		switch {
 		case k < 0:
 			r.Labelled[i] = false
-			r.Counts.UnseenClass += count(k == unseenCode)
+			if k == unseenCode {
+				r.Counts.UnseenClass++
+				r.UnseenClasses.Add(classAt(l, a, r.picked.row(i)), 1)
+			}
 		case l.Task == scoring.MultiClass:
 			r.class[i] = k
 		default:

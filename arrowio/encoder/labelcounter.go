@@ -1,7 +1,7 @@
 package encoder
 
 import (
-	"slices"
+	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -17,6 +17,8 @@ type LabelCounter struct {
 	schema  *arrow.Schema
 	columns []int
 	met     *learnedLabel // nil = no label that can be used
+	// unusable says what is wrong with the first label that cannot be used, "" where there was none.
+	unusable string
 
 	arrays  []arrow.Array
 	scratch scratch
@@ -50,7 +52,13 @@ func (c *LabelCounter) bind(schema *arrow.Schema) {
 	fresh := newLearnedLabel(&c.options)
 	columns, faults := findLabel(nil, schema, c.options.Label, fresh.kind)
 	kind, fault := fresh.kindOf(schema, columns)
-	if len(faults) > 0 || fault != "" || len(columns) == 0 || kind == kindAny {
+	if fault != "" {
+		faults = append(faults, fault)
+	}
+	if len(faults) > 0 && c.unusable == "" {
+		c.unusable = listed(faults, "; ")
+	}
+	if len(faults) > 0 || len(columns) == 0 || kind == kindAny {
 		return
 	}
 	c.columns, c.met = columns, c.of(kind)
@@ -71,6 +79,47 @@ func (c *LabelCounter) Merge(other *LabelCounter) {
 	for kind, label := range other.kinds {
 		c.of(kind).merge(label)
 	}
+	if c.unusable == "" {
+		c.unusable = other.unusable
+	}
+}
+
+// Unusable says why no row has a label that can be used, nil where some have, or where none has a label.
+func (c *LabelCounter) Unusable() error {
+	if c.unusable == "" || c.MostRows() > 0 {
+		return nil
+	}
+	return &LabelError{c.options.Label, "cannot be used: " + c.unusable}
+}
+
+// Fault says why the labels of the kind cannot be learned from, nil if they can, or if there are none. The error is a [LabelError].
+func (c *LabelCounter) Fault(kind Kind) error {
+	label := c.kinds[kind]
+	switch {
+	case label == nil || label.rows < 2:
+		return nil
+	case label.regresses():
+		return label.numberFault()
+	case len(c.options.Classes) > 0:
+		return nil
+	}
+	return label.classFault()
+}
+
+// Hint says what a person should know about the task that labels of the kind were taken for, usually "".
+func (c *LabelCounter) Hint(kind Kind) string {
+	if label := c.kinds[kind]; label != nil {
+		return label.hint()
+	}
+	return ""
+}
+
+// ClassRows is the number of rows of a class among labels of the kind.
+func (c *LabelCounter) ClassRows(kind Kind, class string) int64 {
+	if label := c.kinds[kind]; label != nil {
+		return label.rowsOf(class)
+	}
+	return 0
 }
 
 // Rows is the number of labelled rows with a label of the kind.
@@ -105,6 +154,11 @@ func (c *LabelCounter) Classes(kind Kind) []string {
 
 // merge adds what other, a label of the same kind, learned of rows and classes.
 func (l *learnedLabel) merge(other *learnedLabel) {
+	mine, others := l.distinct(), other.distinct()
+	crossing := l.rows // rows until there were too many classes, if that is in other: where its classes come evenly
+	if others > 0 {
+		crossing += other.rows * int64(MaxClasses-mine) / int64(others)
+	}
 	l.rows += other.rows
 	l.unseen += other.unseen
 	l.beyond, l.tooLarge = l.beyond || other.beyond, l.tooLarge || other.tooLarge
@@ -118,13 +172,39 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 		}
 		l.numbers[v] += n
 	}
-	for _, v := range slices.Clone(other.texts.values()) {
-		l.texts.add(v)
+	l.texts.merge(other.texts)
+	switch {
+	case l.beyondRows > 0:
+	case other.beyondRows > 0:
+		l.beyondRows = other.beyondRows
+	case l.beyond || l.texts.beyond:
+		l.beyondRows = crossing
 	}
-	if other.texts.beyond || other.texts.long {
-		l.texts.beyond, l.texts.long = l.texts.beyond || other.texts.beyond, l.texts.long || other.texts.long
-		l.texts.rows = nil
+	l.first.merge(other.first)
+	for i := range l.moments {
+		l.moments[i].merge(other.moments[i])
 	}
+	l.values.merge(&other.values)
+}
+
+// distinct is the number of classes met, of a label that has no more than MaxClasses.
+func (l *learnedLabel) distinct() int { return max(len(l.texts.rows), len(l.numbers)) }
+
+// rowsOf is the number of rows of a class, by its canonical name.
+func (l *learnedLabel) rowsOf(class string) int64 {
+	switch {
+	case l.regresses():
+		return 0
+	case l.kind == Category:
+		return l.texts.count(class)
+	case l.kind == Bool:
+		return l.bools[count(class == className(true))]
+	}
+	v, err := strconv.ParseFloat(class, 64)
+	if err != nil {
+		return 0
+	}
+	return l.numbers[v]
 }
 
 // LabelKind is the kind that the label of the options has in a schema; ok is false where it has none that can be used.

@@ -222,7 +222,7 @@ func (l *learned) constant(c *Column, rows int64) []string {
 		case c.Kind == Bool:
 			same = l.hits == 0 || l.hits == l.n
 		case c.Kind == Category:
-			same = l.texts.values.counts[c.Categories[j]] == rows
+			same = l.texts.values.count(c.Categories[j]) == rows
 		case l.times != nil:
 			same = l.times.seconds.constant()
 		default:

@@ -1,7 +1,6 @@
 package encoder
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,8 +24,13 @@ type learnedLabel struct {
 	bools   [2]int64
 	// beyond is set when there are more than MaxClasses numbers, tooLarge at one beyond maxWhole.
 	beyond, tooLarge bool
+	// beyondRows is how many rows there were when there turned out to be more than MaxClasses.
+	beyondRows int64
+	first      firstTexts
 	// moments are those of each output of a regression.
 	moments []moment
+	// values are those of a regression with one output.
+	values labelValues
 	// rows counts usable labels, unseen those of a class that is not configured or cannot be learned.
 	rows, unseen int64
 	// outputs and missing are scratch for the rows at hand.
@@ -39,6 +43,7 @@ func newLearnedLabel(o *Options) learnedLabel {
 	l := learnedLabel{
 		options: o, moments: make([]moment, len(o.Label)),
 		texts: newDistinctTexts(MaxClasses), numbers: make(map[float64]int64),
+		values: newLabelValues(),
 	}
 	if l.regresses() {
 		l.kind = Numeric
@@ -59,9 +64,6 @@ func (l *learnedLabel) kindOf(schema *arrow.Schema, columns []int) (Kind, string
 	}
 	field := schema.Field(columns[0])
 	t, _ := typeOf(field.Type)
-	if t.kind == Vector || isTime(t.kind) {
-		return kindAny, fmt.Sprintf("label column %q is %s, want numbers, booleans or strings", field.Name, field.Type)
-	}
 	for _, name := range l.options.Classes {
 		if t.kind == kindAny {
 			break
@@ -138,8 +140,17 @@ func (l *learnedLabel) learnNames(a arrow.Array, rows picked) {
 			continue
 		}
 		if l.known(code(l.classes.names, value, true)) {
+			l.first.add(value)
 			l.texts.add(value)
+			l.noteBeyond(l.texts.beyond)
 		}
+	}
+}
+
+// noteBeyond remembers the rows until there were too many classes.
+func (l *learnedLabel) noteBeyond(beyond bool) {
+	if beyond && l.beyondRows == 0 {
+		l.beyondRows = l.rows
 	}
 }
 
@@ -158,6 +169,7 @@ func (l *learnedLabel) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 		}
 		if _, seen := l.numbers[v]; !seen && len(l.numbers) >= MaxClasses {
 			l.beyond = true
+			l.noteBeyond(true)
 			continue
 		}
 		l.numbers[v]++
@@ -187,6 +199,9 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 		for j := range k {
 			l.moments[j].add(l.outputs[i*k+j])
 		}
+		if k == 1 {
+			l.values.add(l.outputs[i])
+		}
 	}
 }
 
@@ -206,11 +221,11 @@ func (l *learnedLabel) label() (*Label, error) {
 		return label, nil
 	}
 	if o.LabelMin != nil || o.LabelMax != nil {
-		return nil, fmt.Errorf("label %q: label_min and label_max are for regression, the label is a class", o.Label[0])
+		return nil, l.faulty("is a class, events.label_min and events.label_max are for regression")
 	}
 	classes, err := l.classNames()
 	if err != nil {
-		return nil, fmt.Errorf("label %q: %w", o.Label[0], err)
+		return nil, err
 	}
 	label.Classes = classes
 	label.Task = scoring.MultiClass
@@ -236,21 +251,14 @@ func (l *learnedLabel) classNames() ([]string, error) {
 	if len(l.options.Classes) > 0 {
 		names := l.configured()
 		if name, found := repeated(names); found {
-			return nil, fmt.Errorf("classes names %q twice", name)
+			return nil, l.faulty("has a class twice: events.classes names %q twice", name)
 		}
 		return names, nil
 	}
-	names, beyond := l.seenClasses()
-	switch {
-	case l.tooLarge:
-		return nil, errors.New("numbers of 2^53 and beyond cannot be told apart as classes: send them as strings")
-	case beyond:
-		return nil, fmt.Errorf("more than %d classes: is it a label for regression, or an identifier?", MaxClasses)
-	case l.texts.long:
-		return nil, fmt.Errorf("a class name of more than %d bytes", MaxCategoryBytes)
-	case len(names) < 2:
-		return nil, fmt.Errorf("the calibration rows have one class (%s), want at least 2: calibrate on more rows or configure the classes", listed(names, ", "))
+	if err := l.classFault(); err != nil {
+		return nil, err
 	}
+	names, _ := l.seenClasses()
 	return names, nil
 }
 

@@ -72,7 +72,7 @@ func (l *learnedTexts) categories(most int) (kept []string, other bool) {
 func (l *learnedTexts) rest(kept []string) int64 {
 	rest := l.values.n
 	for _, v := range kept {
-		rest -= l.values.counts[v]
+		rest -= l.values.count(v)
 	}
 	return rest
 }

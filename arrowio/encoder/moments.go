@@ -28,6 +28,23 @@ func (m *moment) add(v float64) {
 	m.m2 += float64(d * (v - m.mean))
 }
 
+// merge adds what other has of other values (Chan, Golub and LeVeque). Its last bits depend on how the values were split up.
+func (m *moment) merge(other moment) {
+	switch {
+	case other.n == 0:
+		return
+	case m.n == 0:
+		*m = other
+		return
+	}
+	a, b := float64(m.n), float64(other.n)
+	d := other.mean - m.mean
+	m.n += other.n
+	m.mean += d * b / (a + b)
+	m.m2 += other.m2 + d*d*a*b/(a+b)
+	m.lo, m.hi = min(m.lo, other.lo), max(m.hi, other.hi)
+}
+
 // constant reports whether fewer than two different values were added.
 func (m *moment) constant() bool { return m.n == 0 || m.lo == m.hi }
 

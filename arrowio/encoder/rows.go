@@ -80,6 +80,8 @@ type Rows struct {
 	Rejected []Rejection
 	// Counts covers the rows asked for, those in Rejected included.
 	Counts Counts
+	// UnseenClasses names the classes behind Counts.UnseenClass.
+	UnseenClasses ClassTally
 
 	binding binding
 	// picked are the rows asked for, inputs the columns of the current record.

@@ -152,6 +152,11 @@ func findLabel(dst []int, schema *arrow.Schema, names []string, kind Kind) ([]in
 	missing := false
 	for _, name := range names {
 		index, fault := find(schema, name, columnType{kind, 1})
+		if at := schema.FieldIndices(name); len(at) == 1 {
+			if why := labelTypeFault(schema.Field(at[0]).Type); why != "" {
+				index, fault = -1, fmt.Sprintf("column %q %s", name, why)
+			}
+		}
 		if fault != "" {
 			faults = append(faults, "label "+fault)
 		}
@@ -200,8 +205,20 @@ func (e *Encoder) Check(schema *arrow.Schema) error {
 	return err
 }
 
+// Faults lists what [Encoder.Check] reports.
+func (e *Encoder) Faults(schema *arrow.Schema) []string {
+	_, _, faults := e.find(schema, nil, nil)
+	return faults
+}
+
 // resolve finds the feature and label columns in a schema, appending to the emptied lists given.
 func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, []int, error) {
+	features, label, faults := e.find(schema, features, label)
+	return features, label, schemaError(faults)
+}
+
+// find is resolve with every fault by itself.
+func (e *Encoder) find(schema *arrow.Schema, features, label []int) ([]int, []int, []string) {
 	features, faults := findAll(features, schema, len(e.Columns), func(i int) (string, columnType) {
 		c := &e.Columns[i]
 		return c.Name, columnType{c.Kind, c.Width}
@@ -212,5 +229,5 @@ func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, [
 		label, more = findLabel(label, schema, e.Label.Columns, e.Label.Kind)
 		faults = append(faults, more...)
 	}
-	return features, label, schemaError(faults)
+	return features, label, faults
 }

@@ -26,8 +26,10 @@ func sketchTexts(columns, maxCategories int) int {
 // has some, so that every count is too small by at most lost, itself at most the number of values divided by limit + 1. What
 // it holds depends on the values and their order alone.
 type textSketch struct {
-	limit  int
-	counts map[string]int64
+	limit int
+	// counts are behind pointers: assigning to a string key that is there would put the given string, a view of a message, in the
+	// place of the copy.
+	counts map[string]*int64
 	// n is the number of values, bytes their length; outside counts those that cannot be categories: too long, or no valid UTF-8.
 	n, bytes, outside, long int64
 	lost                    int64
@@ -38,7 +40,7 @@ type textSketch struct {
 
 // newTextSketch returns an empty sketch of so many strings.
 func newTextSketch(limit int) *textSketch {
-	return &textSketch{limit: limit, counts: make(map[string]int64), seen: make(map[uint64]struct{})}
+	return &textSketch{limit: limit, counts: make(map[string]*int64), seen: make(map[uint64]struct{})}
 }
 
 // add counts a string, copying it when it is new: the given one may be a view of a message.
@@ -56,21 +58,29 @@ func (s *textSketch) add(v string) {
 		s.long += count(len(v) > MaxCategoryBytes)
 		return
 	}
-	if n, there := s.counts[v]; there || len(s.counts) < s.limit {
-		if !there {
-			v = strings.Clone(v)
-		}
-		s.counts[v] = n + 1
+	if n, there := s.counts[v]; there {
+		*n++
+		return
+	}
+	if len(s.counts) < s.limit {
+		n := int64(1)
+		s.counts[strings.Clone(v)] = &n
 		return
 	}
 	s.lost++
 	for text, n := range s.counts {
-		if n == 1 {
+		if *n--; *n == 0 {
 			delete(s.counts, text)
-		} else {
-			s.counts[text] = n - 1
 		}
 	}
+}
+
+// count returns how many rows have the string, as far as they were counted.
+func (s *textSketch) count(v string) int64 {
+	if n, there := s.counts[v]; there {
+		return *n
+	}
+	return 0
 }
 
 // distinct returns how many different values there were, at most the limit.
@@ -100,7 +110,7 @@ func (s *textSketch) commonest(most int) []string {
 		values = append(values, v)
 	}
 	slices.SortFunc(values, func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.counts[b], s.counts[a]), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(*s.counts[b], *s.counts[a]), strings.Compare(a, b))
 	})
 	values = values[:min(most, len(values))]
 	slices.Sort(values)

@@ -1,11 +1,13 @@
 package wire
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
 // Action is what a request asks of the planner.
@@ -26,6 +28,8 @@ type Request struct {
 	Reason      string    `json:"reason,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
 	From        From      `json:"from,omitempty"` // part of the log to read; empty = as configured
+	// Class is the class for which a featurizer asks for an exploration; empty = a person asks.
+	Class string `json:"class,omitempty"`
 }
 
 // Validate reports an unknown action or part of the log, or an unusable id.
@@ -38,7 +42,20 @@ func (r *Request) Validate() error {
 	if r.From != "" && !slices.Contains(Froms(), r.From) {
 		return fmt.Errorf("from %q is not one of %v", cutText(string(r.From), 40), Froms())
 	}
+	if r.Class != "" && r.Action != ActionStart {
+		return fmt.Errorf("a request to %s names the class %q", r.Action, cutText(r.Class, 40))
+	}
+	if len(r.Class) > encoder.MaxCategoryBytes {
+		return fmt.Errorf("class of %d bytes, at most %d are allowed", len(r.Class), encoder.MaxCategoryBytes)
+	}
 	return checkName("request id", r.ID)
+}
+
+// ClassRequestID is the id under which every featurizer asks for an exploration of the class behind the one of that sequence
+// number, so that their requests are one.
+func ClassRequestID(sequence int64, class string) string {
+	sum := sha256.Sum256([]byte(class))
+	return fmt.Sprintf("class-%d-%x", sequence, sum[:8])
 }
 
 type requestDocument struct {

@@ -71,6 +71,9 @@ type Spec struct {
 	ConfigHash    string `json:"config_hash"`    // of the configuration that asked for this exploration
 	HandledOffset int64  `json:"handled_offset"` // requests at offsets of explorations below this one are answered
 
+	// DeclinedClasses are those that featurizers have asked for and that the rows of the ranges do not have.
+	DeclinedClasses []string `json:"declined_classes,omitempty"`
+
 	Reason string `json:"reason,omitempty"` // why it was planned, and then why it was cancelled or abandoned
 
 	PlannedAt time.Time `json:"planned_at,omitzero"`
@@ -105,19 +108,46 @@ type Spec struct {
 }
 
 // Hash names everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions
-// included, without status, reason, handled offset, config hash, times and the report on columns. Checkpoints carry it. It panics if
+// included, without status, reason, handled offset, declined classes, config hash, times and the report on columns. Checkpoints
+// carry it. It panics if
 // the spec holds a number that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
 	c.FormatVersion = SpecVersion
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
-	c.PlannedAt, c.Columns = time.Time{}, nil
+	c.PlannedAt, c.DeclinedClasses, c.Columns = time.Time{}, nil, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))
 	}
 	sum := sha256.Sum256(doc)
 	return hex.EncodeToString(sum[:])
+}
+
+// maxDeclined bounds the declined classes that a spec remembers: the last ones.
+const maxDeclined = 64
+
+// KnowsClass reports whether there is no point in another exploration for the class: the spec has it, or says that its ranges do not
+// hold it.
+func (s *Spec) KnowsClass(class string) bool {
+	return slices.Contains(s.classes(), class) || slices.Contains(s.DeclinedClasses, class)
+}
+
+// Decline remembers those of the classes that the spec does not have.
+func (s *Spec) Decline(classes []string) {
+	for _, class := range classes {
+		if !s.KnowsClass(class) {
+			s.DeclinedClasses = append(slices.Clone(s.DeclinedClasses), class)
+		}
+	}
+	s.DeclinedClasses = s.DeclinedClasses[max(0, len(s.DeclinedClasses)-maxDeclined):]
+}
+
+func (s *Spec) classes() []string {
+	if s.Encoder == nil || s.Encoder.Label == nil {
+		return nil
+	}
+	return s.Encoder.Label.Classes
 }
 
 // Validate reports every fault. A cancelled or abandoned spec may come without encoder and candidates

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/config"
@@ -147,6 +148,8 @@ func (f *demoFlags) load() (*config.Config, error) {
 		defaults["exploration.candidates"] = "2000"
 		defaults["exploration.sample_rate"] = "0.25"
 		overrides["events.label"] = demo.SyntheticLabel
+	} else { // all labels of a file are looked at, also of a long one
+		defaults["exploration.from"] = string(wire.FromEarliest)
 	}
 	return f.config.Load(defaults, overrides)
 }
@@ -177,13 +180,6 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 	defer train.Close()
 	if err := train.Complete(events); err != nil {
 		return o, opened, nil, err
-	}
-	hint, err := train.Hint(*events)
-	if err != nil {
-		return o, opened, nil, err
-	}
-	if hint != "" {
-		warnings = append(warnings, hint)
 	}
 	if f.test != "" {
 		test, err := train.Like(f.test)

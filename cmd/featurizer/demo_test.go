@@ -173,7 +173,7 @@ func TestDemoSamplesAsManyRowsAsAreSet(t *testing.T) {
 func TestDemoSaysWhatIsWrongWithTheData(t *testing.T) {
 	emptyTemp(t)
 	constant := clitest.File(t, "constant.csv", "x,y\n"+strings.Repeat("1,2\n2,2\n3,2\n", 200))
-	fz(t, "demo", "--data", constant, "--label", "y").Want(t, cli.ExitFailure, "constant")
+	fz(t, "demo", "--data", constant, "--label", "y").Want(t, cli.ExitFailure, `label "y" has one value (2)`)
 	header := clitest.File(t, "header.csv", "x,y\n")
 	fz(t, "demo", "--data", header, "--label", "y").Want(t, cli.ExitFailure, "no rows")
 }

@@ -62,10 +62,6 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	if err := file.Complete(&loaded.Stages.Events); err != nil {
 		return err
 	}
-	hint, err := file.Hint(loaded.Stages.Events)
-	if err != nil {
-		return err
-	}
 	loaded.Stages.Topics.Events = f.data // stands for the topic in the lineage
 	found, err := offline.Explore(c.Context(), loaded.Stages.Plan(), file.Rows("exploring "+f.data), selection.Options{
 		Progress: func(p selection.Progress) {
@@ -84,9 +80,6 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	}
 	summary := describeSet(found.Set)
 	summary.add(found, f.out)
-	if hint != "" {
-		summary.Warnings = append(summary.Warnings, hint)
-	}
 	if f.json {
 		return cli.WriteJSON(c.OutOrStdout(), summary)
 	}

@@ -22,6 +22,7 @@ type produceFlags struct {
 	data    string
 	message int
 	timeout time.Duration
+	force   bool
 	json    bool
 
 	format   string
@@ -36,7 +37,8 @@ func newProduce() *cobra.Command {
 		Long: `produce cuts a file into messages and writes them to the partitions of the events topic, one after the other in
 turn: of Arrow record batches, or of another format. With a Schema Registry, Avro and Protobuf messages name
 their schema, which is registered under <topic>-value, and hold one row; Avro without one is written as object
-container files, Protobuf needs one.`,
+container files, Protobuf needs one. Rows that lack a label or feature column that the configuration names, or that
+the feature set in use reads, are refused before the first one is sent; the error names the columns.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
   featurizer produce -c eerf.yaml --data rows.csv --format json
   featurizer produce -c eerf.yaml --data rows.csv --format avro --registry http://localhost:8081`,
@@ -47,6 +49,7 @@ container files, Protobuf needs one.`,
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
 	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: arrow, json, avro or protobuf; that of the file is --data-format")
 	c.Flags().StringVar(&f.registry, "registry", "", "address of a Schema Registry, instead of registry.url")
+	c.Flags().BoolVar(&f.force, "force", false, "send rows also where they lack columns that the pipeline reads")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up when the broker has not answered for this long")
 	f.config.Add(c)
 	f.files.AddNamed(c, "data-format")
@@ -118,6 +121,9 @@ func (f *produceFlags) produce(ctx context.Context, r *stages.Process, register 
 		return producer.WriteAs(formats.Format(f.format), register)
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := f.checkRows(ctx, r, file.Schema()); err != nil {
 		return nil, err
 	}
 	err = events.EachBatch(ctx, file.Rows("producing "+f.data), func(_ int64, batch arrow.Record) error {

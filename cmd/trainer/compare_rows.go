@@ -85,11 +85,6 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 	if err := events.Options().Validate(); err != nil {
 		return nil, nil, &cli.UsageError{Err: err}
 	}
-	if hint, err := file.Hint(events); err != nil {
-		return nil, nil, err
-	} else if hint != "" {
-		notes = append(notes, hint)
-	}
 	var test func() (datasets.RowReader, error)
 	var other *cli.RowFile
 	if f.test != "" {

@@ -31,6 +31,25 @@ def column(table, name):
     return values.to_numpy(zero_copy_only=False)
 
 
+def event(columns):
+    """The message of some rows. Types are those of pyarrow: say pa.array(values, pa.string()) where values may be all null."""
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def produce(brokers, topic, messages):
+    """Sends messages, such as event({"age": [41, 17], "city": ["Rome", None], "churned": [True, False]}), to events."""
+    from confluent_kafka import Producer
+    producer = Producer({"bootstrap.servers": brokers, "linger.ms": 50})
+    for message in messages:
+        producer.produce(topic, message)
+        producer.poll(0)
+    producer.flush()
+
+
 def scores(checkpoints, coding):
     """Returns the scores [M0, K] that the sums of all partitions give under an output coding.
 

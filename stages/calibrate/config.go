@@ -159,6 +159,7 @@ func Hash(c Config, e events.Config, topic string) string {
 	if e.Format == formats.Auto {
 		e.Format = ""
 	}
+	e.ClassMinRows = 0
 	document, err := json.Marshal(struct {
 		Events      events.Config
 		Exploration Config

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -52,8 +53,12 @@ type Request struct {
 	// Unfinished says that Last gave no feature set: the next one reads what Last should have, and what came after.
 	Unfinished bool
 	Sequence   int64
-	Reason     string
-	Now        time.Time
+	// Classes are those that featurizers ask for. ForThem says that nobody asks for anything else: without rows of one of them
+	// there is nothing to plan.
+	Classes []string
+	ForThem bool
+	Reason  string
+	Now     time.Time
 }
 
 // Next asks for the exploration behind those that a snapshot knows.
@@ -87,6 +92,9 @@ func (e *TooFewRowsError) Error() string {
 
 // ErrSameRows says that an exploration would read the same rows as the last one.
 var ErrSameRows = errors.New("nothing new: the exploration would read the same rows as the last one")
+
+// errNoSuchClass says that the ranges hold no row of the classes that were asked for.
+var errNoSuchClass = errors.New("the ranges hold no row of the class")
 
 // planTries is how often a plan is tried when the log loses offsets of its ranges meanwhile.
 const planTries = 5
@@ -152,6 +160,18 @@ func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Pla
 	return plan(s, scans, wire.FromEarliest, Request{Sequence: 1, Now: time.Now()})
 }
 
+// planError says that a plan came out that cannot be carried out.
+type planError struct {
+	exploration string
+	err         error
+}
+
+func (e *planError) Error() string {
+	return fmt.Sprintf("plan of exploration %s: %v", e.exploration, e.err)
+}
+
+func (e *planError) Unwrap() error { return e.err }
+
 // plan makes the plan from the scans of all ranges.
 func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error) {
 	if len(s.Events.Label) == 0 {
@@ -170,10 +190,13 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 		planned.Read.UsedBytes += one.read.UsedBytes
 		planned.Read.UndecodableBytes += one.read.UndecodableBytes
 	}
+	if err := labels.Unusable(); err != nil {
+		return nil, err
+	}
 	if have := labels.MostRows(); have < s.Exploration.MinRows {
 		return nil, &TooFewRowsError{Have: have, Want: s.Exploration.MinRows, Rows: planned.Counts.Rows}
 	}
-	found, calibrated, err := learn(s, scans, labels)
+	found, calibrated, err := learn(s, scans, labels, r)
 	if err != nil {
 		return nil, err
 	}
@@ -187,17 +210,25 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	planned.Memory = sampleMemory(planned.Spec)
 	planned.Spec.Columns = columnsThatFit(planned.Spec, found.report.Columns, s.MaxMessageBytes)
 	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
-		return nil, fmt.Errorf("plan of exploration %s: %w", planned.Spec.Exploration, err)
+		return nil, &planError{planned.Spec.Exploration, err}
 	}
 	return planned, nil
 }
 
 // learn calibrates on the rows of the chosen shape, and records how many each partition gave.
-func learn(s Settings, scans []*scan, labels *encoder.LabelCounter) (*calibrated, int64, error) {
+func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (*calibrated, int64, error) {
 	shape := chooseShape(scans)
-	options := s.Events.Options()
-	if kind, ok := labelKind(options, scans, shape); ok && len(options.Classes) == 0 {
-		options.Classes = labels.Classes(kind)
+	options, hint := s.Events.Options(), ""
+	if kind, ok := labelKind(options, scans, shape); ok {
+		if err := labels.Fault(kind); err != nil {
+			return nil, 0, err
+		}
+		if r.ForThem && !slices.ContainsFunc(r.Classes, func(class string) bool { return labels.ClassRows(kind, class) > 0 }) {
+			return nil, 0, errNoSuchClass
+		}
+		if hint = labels.Hint(kind); len(options.Classes) == 0 {
+			options.Classes = labels.Classes(kind)
+		}
 	}
 	calibration := newCalibration(options)
 	for _, one := range scans {
@@ -216,6 +247,9 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter) (*calibrated
 		}
 	}
 	found, err := calibration.finish(s.Exploration)
+	if err == nil && hint != "" {
+		found.report.Warnings = append(found.report.Warnings, hint)
+	}
 	return found, calibration.Rows(), err
 }
 
@@ -270,6 +304,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 	}
 	setQuotas(spec)
 	spec.Exploration = wire.ExplorationID(spec)
+	spec.Decline(r.Classes)
 	return spec
 }
 

@@ -36,6 +36,7 @@ func TestHashNamesWhatIsAskedFor(t *testing.T) {
 		{"from", func(s *Settings) { s.Exploration.From = wire.FromEarliest }, true},
 		{"window", func(s *Settings) { s.Exploration.Window, s.Exploration.WindowBytes = 5, 6 }, true},
 		{"min rows", func(s *Settings) { s.Exploration.MinRows++ }, true},
+		{"rows of a class", func(s *Settings) { s.Events.ClassMinRows = 5 }, true},
 		{"kernel", func(s *Settings) { s.Exploration.Kernel = KernelPlain }, true},
 		{"memory", func(s *Settings) { s.Exploration.CandidateMemory, s.Exploration.SampleMemory = 1, 2 }, true},
 		{"size of messages", func(s *Settings) { s.MaxMessageBytes++ }, true},

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -131,10 +132,12 @@ func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (b
 	began := time.Now()
 	defer p.Meter.Worked(meter.StageCalibrate, began)
 	request := Next(now, p.Clock())
-	request.From, request.Reason = why.from, why.reason
+	request.From, request.Reason, request.Classes, request.ForThem = why.from, why.reason, classesOf(now), why.forThem
 	planned, err := Plan(ctx, p.Log, p.Settings, request)
 	var few *TooFewRowsError
 	switch {
+	case why.forThem && inVain(err):
+		return p.decline(ctx, now, err)
 	case errors.Is(err, ErrSameRows) || errors.As(err, &few) || errors.Is(err, errNotGrown):
 		return p.refuse(ctx, now, why, end, err, time.Since(began))
 	case err != nil:
@@ -154,6 +157,27 @@ func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (b
 		zap.Int64("calibration_rows", spec.CalibrationRows), zap.Any("left_out", planned.Report.LeftOut),
 		zap.Strings("warnings", planned.Report.Warnings), zap.String("bandwidth_warning", planned.Warning))
 	return true, p.publish(ctx, spec, now.Requests...)
+}
+
+// inVain reports whether an exploration for a class would fail in the same way again.
+func inVain(err error) bool {
+	var label *encoder.LabelError
+	var plan *planError
+	return errors.Is(err, ErrSameRows) || errors.Is(err, errNoSuchClass) || errors.As(err, &label) || errors.As(err, &plan)
+}
+
+// decline answers requests for classes without an exploration. The newest spec remembers the classes, so that nobody asks
+// for them again before the next one.
+func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
+	classes := classesOf(now)
+	p.Log.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
+	if now.Spec == nil || now.Spec.Earlier() {
+		return true, p.State.AnswerRequests(ctx, now.Requests, p.Clock())
+	}
+	spec := *now.Spec
+	spec.Decline(classes)
+	spec.HandledOffset = handledOffset(now)
+	return true, p.publish(ctx, &spec, now.Requests...)
 }
 
 // refuse reports why there is nothing to explore in a log that ended at end. A request is answered where waiting would

@@ -26,6 +26,7 @@ type trigger struct {
 	from    wire.From // empty = as configured
 	asked   bool      // by a request
 	atLeast int64     // labelled rows without which there is no point; 0 = any number
+	forThem bool      // by requests that name classes alone
 }
 
 // answer handles the requests not answered yet: the spec published next answers them. cancelledAt is
@@ -35,6 +36,10 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 	running := now.Running()
 	for _, r := range now.Requests {
 		switch {
+		case r.Action == wire.ActionStart && r.Class != "":
+			if start == nil && running == nil { // the one that runs is let finish first
+				start = &trigger{reason: r.Describe(), asked: true, forThem: true}
+			}
 		case r.Action == wire.ActionStart:
 			start = &trigger{reason: r.Describe(), from: r.From, asked: true}
 		case r.Action == wire.ActionCancel && concerns(running, r):
@@ -42,6 +47,16 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 		}
 	}
 	return start, cancelledAt
+}
+
+// classesOf lists the classes that the open requests name.
+func classesOf(now state.Snapshot) (classes []string) {
+	for _, r := range now.Requests {
+		if r.Class != "" {
+			classes = append(classes, r.Class)
+		}
+	}
+	return classes
 }
 
 // describeAll names the requests of one action.
@@ -79,6 +94,8 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 			why = r.Fault.Error()
 		case r.Action == wire.ActionCancel && !concerns(now.Running(), r):
 			why = "the exploration that it is about does not run"
+		case r.Class != "" && now.Spec != nil && !now.Spec.Earlier() && now.Spec.KnowsClass(r.Class):
+			why = "the newest exploration was planned with the class, or did not find it"
 		}
 		if why != "" {
 			p.Log.Logger.Warn("request refused", zap.String("request", r.ID), zap.String("action", string(r.Action)),

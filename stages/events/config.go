@@ -15,7 +15,8 @@ type Config struct {
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
-	Classes          []string       `key:"classes" doc:"class names; empty = those seen in calibration"`
+	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
+	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: of a class that the newest exploration does not know, so many rows in one featurize process since that exploration was planned start another one; 0 = never"`
 	Clip             float64        `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
 	MaxCategories    int            `key:"max_categories" doc:"of a string column so many of the commonest values have a dimension each, all others share one"`
@@ -28,9 +29,19 @@ type Config struct {
 // Default is what an empty configuration says.
 func Default() Config {
 	return Config{
-		Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
+		Format: formats.Auto, Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
 		MaxCategories: encoder.DefaultMaxCategories, MissingIndicator: encoder.DefaultMissingIndicator, NaN: encoder.NaNMissing,
+		ClassMinRows: 1000,
 	}
+}
+
+// AskFrom is how many rows of a class that explorations do not know have another one asked for; 0 = never, as where the classes
+// are configured.
+func (c Config) AskFrom() int64 {
+	if len(c.Classes) > 0 {
+		return 0
+	}
+	return c.ClassMinRows
 }
 
 // Options is what the encoder is asked to learn.

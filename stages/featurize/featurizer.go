@@ -119,6 +119,7 @@ type Part struct {
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
 	DeadLetter *pipeline.Record  // of the rejected ones of these rows, or of the message; nil = none
 	Counts     meter.FeaturizeCounts
+	Unseen     []encoder.ClassRows // classes behind Counts.UnseenClass
 }
 
 // Prepare gets what reading a message needs from elsewhere; see [events.Reader.Prepare].
@@ -254,6 +255,9 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
 	if m.predictor != nil {
 		m.predictor.count(&done.Counts, int64(to-from))
+	}
+	if m.pending.UnseenClass > 0 {
+		done.Unseen = m.rows.UnseenClasses.List()
 	}
 	m.pending = encoder.Counts{}
 	if rejected := rejectedBetween(m.rows.Rejected, first, next); len(rejected) > 0 {

@@ -80,7 +80,7 @@ func (k *kit) restart() {
 		k.committed = next
 		return nil
 	}
-	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, nil, zap.NewNop())
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, nil, newClassWatch(k.runner), zap.NewNop())
 	k.part.committedAt = time.Time{}
 	if err := k.part.resume(k.t.Context()); err != nil {
 		k.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -21,11 +22,12 @@ import (
 // partition is the pipeline.Processor of one partition. It belongs to one goroutine.
 type partition struct {
 	*Runner
-	models *modelLoader // nil = no predictions
-	number int
-	logger *zap.Logger
-	commit func(context.Context, int64) error
-	at     *meter.Position
+	models  *modelLoader // nil = no predictions
+	classes *classWatch
+	number  int
+	logger  *zap.Logger
+	commit  func(context.Context, int64) error
+	at      *meter.Position
 
 	next      int64  // offset of events to read
 	nextRow   int32  // first row of it that is neither in the output nor waiting
@@ -44,7 +46,7 @@ type partition struct {
 
 	committed   int64
 	committedAt time.Time
-	unseenClass int64 // rows with one since the last warning
+	unseen      encoder.ClassTally // since the last warning
 }
 
 // outgoing is a part of the result with the record that it was made from.
@@ -54,9 +56,9 @@ type outgoing struct {
 	span   trace.Span // of the message, in its last part; else nil
 }
 
-func newPartition(r *Runner, o pipeline.Ownership, models *modelLoader, logger *zap.Logger) *partition {
+func newPartition(r *Runner, o pipeline.Ownership, models *modelLoader, classes *classWatch, logger *zap.Logger) *partition {
 	return &partition{
-		Runner: r, models: models, number: o.Partition, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock(),
+		Runner: r, models: models, classes: classes, number: o.Partition, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock(),
 	}
 }
 
@@ -241,7 +243,10 @@ func (p *partition) apply(part *outgoing, went *result) {
 	p.Meter.AddFeaturize(part.Counts)
 	p.Meter.AddTraffic(meter.StageFeaturize, part.traffic())
 	p.at.Count(part.Counts.Messages, part.Counts.Rows)
-	p.unseenClass += part.Counts.UnseenClass
+	p.classes.met(part.Unseen)
+	for _, c := range part.Unseen {
+		p.unseen.Add(c.Class, c.Rows)
+	}
 }
 
 // traffic is what was read and written for a part.
@@ -309,10 +314,9 @@ func (p *partition) Close(ctx context.Context) error {
 // commitNext commits what is out, acknowledged, for lag monitors and for an output partition that retention emptied.
 func (p *partition) commitNext(ctx context.Context) {
 	p.committedAt = p.Clock()
-	if p.unseenClass > 0 {
-		p.logger.Warn("rows of classes that calibration did not see are not trained on: name the classes in events.classes",
-			zap.Int64("rows", p.unseenClass))
-		p.unseenClass = 0
+	if !p.unseen.Empty() {
+		p.logger.Warn("rows of classes that the feature set does not know are neither scored nor trained on", zap.Any("classes", p.unseen.List()))
+		p.unseen.Clear()
 	}
 	if len(p.waiting) > 0 || p.request != nil || p.nextRow > 0 || p.next == p.committed {
 		return

@@ -30,6 +30,8 @@ type Runner struct {
 	Source events.Source // says how events are read
 	// Amplification is how many bytes of output each byte of a message may give; see [Featurizer.BoundOutput].
 	Amplification int64
+	// ClassMinRows is how many rows of a class that the newest exploration does not know have another one asked for; 0 = never.
+	ClassMinRows int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
 }
@@ -37,6 +39,8 @@ type Runner struct {
 // Run owns partitions until ctx ends. With predictions it loads the models meanwhile.
 func (r *Runner) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	classes := newClassWatch(r)
+	group.Go(func() error { return classes.run(ctx) })
 	var models *modelLoader
 	if r.Config.Predictions {
 		models = newModelLoader(r.State, r.Logger)
@@ -44,14 +48,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
-			return r.own(ctx, o, models)
+			return r.own(ctx, o, models, classes)
 		})
 	})
 	return group.Wait()
 }
 
 // own maps a partition from where its output ends until ctx ends.
-func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoader) error {
+func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch) error {
 	logger := r.Logger.With(zap.Int("partition", o.Partition))
 	if err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Features, r.Topics.DeadLetters); err != nil {
 		return pipeline.EndOf(ctx, err)
@@ -62,7 +66,7 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoa
 	if models.wait(ctx); ctx.Err() != nil {
 		return nil
 	}
-	p := newPartition(r, o, models, logger)
+	p := newPartition(r, o, models, classes, logger)
 	if err := p.resume(ctx); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}

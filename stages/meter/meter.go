@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/histogram"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
@@ -63,6 +64,10 @@ type Activity struct {
 	Handling map[string]histogram.Snapshot
 	// Delay are the times from those that events carry to the acknowledgement of their features.
 	Delay histogram.Snapshot
+	// UnseenClasses are the classes with the most rows that the feature set does not know, of those that the process featurized.
+	UnseenClasses []encoder.ClassRows
+	// ClassRequests counts the explorations that the process has asked for since a class had many of these rows.
+	ClassRequests int64
 	// MissingRows is how many rows the running exploration has yet to score, as far as the checkpoints show; -1 where the
 	// process does not select, or where there is no quota.
 	MissingRows int64
@@ -91,6 +96,7 @@ type Meter struct {
 	mu        sync.Mutex
 	totals    Totals
 	activity  Activity // without the histograms and budgets
+	unseen    encoder.ClassTally
 	budgets   map[string]Budget
 	positions map[place]*Position
 	ending    <-chan struct{} // closed when the process is told to stop; nil before it runs
@@ -133,6 +139,7 @@ func (m *Meter) Activity() Activity {
 	now.Undecodable, now.Aside = maps.Clone(now.Undecodable), maps.Clone(now.Aside)
 	now.Challenges.Verdicts = maps.Clone(now.Challenges.Verdicts)
 	now.Budgets = slices.SortedFunc(maps.Values(m.budgets), func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) })
+	now.UnseenClasses = m.unseen.List()
 	now.Delay, now.Handling = m.delay.Snapshot(), map[string]histogram.Snapshot{}
 	for stage, times := range m.handling {
 		now.Handling[stage] = times.Snapshot()
@@ -179,6 +186,22 @@ func (m *Meter) AddDeadLetter(cause Cause) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.activity.DeadLetters[cause]++
+}
+
+// AddUnseenClasses counts featurized rows of classes that the feature set does not know.
+func (m *Meter) AddUnseenClasses(classes []encoder.ClassRows) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range classes {
+		m.unseen.Add(c.Class, c.Rows)
+	}
+}
+
+// AskedForClass counts an exploration that was asked for because of a class.
+func (m *Meter) AskedForClass() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.activity.ClassRequests++
 }
 
 // Worked adds the time since start to a stage; for use with defer.

@@ -108,6 +108,11 @@ func (s Snapshot) Status() string {
 	return StatusReplaced
 }
 
+// HasRequest reports whether a request is open.
+func (s Snapshot) HasRequest(id string) bool {
+	return slices.ContainsFunc(s.Requests, func(r Request) bool { return r.ID == id })
+}
+
 // CurrentSet returns the feature set in use, or nil.
 func (s Snapshot) CurrentSet() *Set {
 	if s.Current == nil {

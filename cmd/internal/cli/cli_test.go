@@ -172,30 +172,6 @@ func TestLIBSVMFilesHaveALabel(t *testing.T) {
 	}
 }
 
-func TestHintAtNumbersThatLookLikeClasses(t *testing.T) {
-	var few, many strings.Builder
-	few.WriteString("x,y\n")
-	many.WriteString("x,y\n")
-	for i := range 300 {
-		fmt.Fprintf(&few, "%d,%d\n", i, i%3)
-		fmt.Fprintf(&many, "%d,%d\n", i, i%50)
-	}
-	for text, wanted := range map[string]bool{few.String(): true, many.String(): false} {
-		file, err := new(FileFlags).Open(writeFile(t, "rows.csv", text), 0, &Progress{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		hint, err := file.Hint(events.Config{Task: "auto", Label: []string{"y"}})
-		if err != nil || strings.Contains(hint, "--task classification") != wanted {
-			t.Errorf("%q, %v", hint, err)
-		}
-		if hint, err := file.Hint(events.Config{Task: "regression", Label: []string{"y"}}); hint != "" || err != nil {
-			t.Errorf("%q, %v", hint, err)
-		}
-	}
-}
-
 func TestFaultyFileFlagsAreWrongUsage(t *testing.T) {
 	path := writeFile(t, "rows", "a\n1\n")
 	for name, flags := range map[string]FileFlags{

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/stages/events"
 )
@@ -148,51 +146,6 @@ func (r *RowFile) Check(events *events.Config) error {
 		return nil
 	}
 	return Usagef("%s has no column %s; its columns are %s", r.path, strings.Join(faults, ", "), r.columns())
-}
-
-// A number label with so few distinct values, in so many rows or more, is likely to be a class.
-const classesAtMost, classesFromRows = 20, 200
-
-// Hint returns what the user should know about the assumed task, usually "": a label of few distinct
-// numbers is a regression unless somebody says otherwise. It reads the first rows of the file.
-func (r *RowFile) Hint(events events.Config) (string, error) {
-	if events.Task != encoder.TaskAuto || len(events.Label) != 1 || !isPlain(r.path) {
-		return "", nil
-	}
-	reader, err := files.Open(r.path, r.options)
-	if err != nil {
-		return "", err
-	}
-	defer reader.Close() //nolint:errcheck // read only
-	batch, err := reader.Next()
-	if errors.Is(err, io.EOF) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer batch.Release()
-	label := batch.Column(batch.Schema().FieldIndices(events.Label[0])[0])
-	if !arrow.IsInteger(label.DataType().ID()) && !arrow.IsFloating(label.DataType().ID()) {
-		return "", nil
-	}
-	values := map[string]bool{}
-	for i := 0; i < label.Len() && len(values) <= classesAtMost; i++ {
-		if label.IsValid(i) {
-			values[label.ValueStr(i)] = true
-		}
-	}
-	if label.Len() < classesFromRows || len(values) > classesAtMost {
-		return "", nil
-	}
-	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct values in the first %d rows: "+
-		"add --task classification if they are classes", events.Label[0], len(values), label.Len()), nil
-}
-
-// isPlain reports whether a file can be read again.
-func isPlain(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // mostColumns bounds how many columns an error lists.

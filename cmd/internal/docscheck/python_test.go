@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
 var update = flag.Bool("update", false, "write examples/python/eerf_wire.py anew")
@@ -113,5 +115,47 @@ func tryPython(t *testing.T, rows int, source ...string) {
 	}
 	if info, err := os.Stat(table); err != nil || info.Size() == 0 {
 		t.Errorf("%v", err)
+	}
+}
+
+// The producer of docs/wire-formats.md makes messages of events that the stages read.
+func TestPythonProducerMakesEvents(t *testing.T) {
+	if !hasPython("numpy", "pyarrow") {
+		t.Skip("python3 with numpy and pyarrow is not here, so the producer of docs/wire-formats.md is not run")
+	}
+	const program = `
+import datetime, sys
+import pyarrow as pa
+from eerf_wire import event
+sys.stdout.buffer.write(event({
+    "age": [41, 17, None], "city": ["Rome", None, "Oslo"], "churned": [True, False, None],
+    "seen": [datetime.datetime(2026, 11, 3, 12)] * 3, "pixels": pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.float32(), 2)),
+}))`
+	python := exec.CommandContext(t.Context(), "python3", "-c", program)
+	python.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+filepath.Dir(wireModule))
+	message, err := python.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches, err := events.NewReader(events.DefaultLimits().Decoder(), nil).Read(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Release(batches)
+	if n := events.CountRows(batches); n != 3 {
+		t.Fatalf("%d rows, want 3", n)
+	}
+	learn := encoder.NewCalibrator(encoder.Options{Label: []string{"churned"}, Features: []string{"age", "city", "pixels"}, Clip: encoder.DefaultClip})
+	for _, batch := range batches {
+		if err := learn.Add(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	enc, report, err := learn.Encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if enc.Dim != 5 || report.Labelled != 2 || enc.Label.Classes[1] != "true" {
+		t.Errorf("%d dimensions, %d labelled rows, label %+v", enc.Dim, report.Labelled, enc.Label)
 	}
 }

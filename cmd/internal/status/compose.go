@@ -165,7 +165,7 @@ func closingOf(now state.Snapshot, partition int) *wire.LineagePartition {
 
 // exploration describes the newest one, and what is missing for the next.
 func exploration(s stages.Snapshot, c *cluster) Exploration {
-	out := Exploration{Status: s.State.Status(), Requests: []Request{}, MissingRows: s.Activity.Planning.MissingRows, Fault: s.Activity.Planning.Fault}
+	out := Exploration{Status: s.State.Status(), Requests: []Request{}, MissingRows: s.Activity.Planning.MissingRows, Fault: s.Activity.Planning.Fault, UnseenClasses: s.Activity.UnseenClasses}
 	for _, r := range s.State.Requests {
 		out.Requests = append(out.Requests, Request{string(r.Action), r.Reason, r.Time})
 	}
@@ -174,6 +174,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		return out
 	}
 	out.ID, out.Sequence, out.PlannedAt, out.Reason = spec.Exploration, spec.Sequence, spec.PlannedAt, spec.Reason
+	out.DeclinedClasses = spec.DeclinedClasses
 	if spec.Encoder == nil { // of an earlier version
 		return out
 	}

@@ -139,7 +139,11 @@ type Exploration struct {
 	MissingRows int64     `json:"missing_rows,omitempty"`
 	Fault       string    `json:"fault,omitempty"`
 	Requests    []Request `json:"requests"` // not answered yet
-	Spectrum    *Spectrum `json:"spectrum"`
+	// UnseenClasses are those with the most rows among the ones that this process featurized and that the feature set does not know.
+	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
+	// DeclinedClasses are those that featurizers asked for and that the rows that the exploration reads do not have.
+	DeclinedClasses []string  `json:"declined_classes,omitempty"`
+	Spectrum        *Spectrum `json:"spectrum"`
 	// Learning is how features are being learned, or how those of the set in use were; nil under other criteria.
 	Learning *Learning `json:"learning,omitempty"`
 	// Columns is what became of the columns of the events in the set in use; nil where there is none.

@@ -17,6 +17,7 @@ export function drawExploration({ exploration: e, process }) {
   nodes.empty.hidden = e.status === 'running';
   say(nodes.empty, idle(e, process));
   drawMissing(e);
+  drawClasses(e);
   const described = Boolean(e.criterion);
   nodes.what.hidden = nodes.ranges.hidden = !described;
   say(nodes.id, e.id ?? '');
@@ -52,6 +53,18 @@ function drawMissing(e) {
     : e.fault ? `No exploration could be planned: ${e.fault}` : '');
 }
 
+// So many classes are named.
+const named = 8;
+
+/** drawClasses names the classes that the feature set does not know, of the rows that this process featurized since it started. */
+function drawClasses(e) {
+  const unseen = e.unseen_classes ?? [];
+  nodes.classes.hidden = unseen.length === 0;
+  const more = unseen.length > named ? `, and ${plural(unseen.length - named, 'other')}` : '';
+  say(nodes.classes, unseen.length === 0 ? '' : 'Classes that a feature set did not know, neither scored nor trained on: ' +
+    unseen.slice(0, named).map((c) => `${c.class} (${plural(c.rows, 'row')}${e.declined_classes?.includes(c.class) ? ', not among those that the exploration read' : ''})`).join(', ') + more + '.');
+}
+
 function drawProgress(e, process) {
   const running = e.status === 'running';
   nodes.progress.hidden = !running;
@@ -70,13 +83,14 @@ function drawProgress(e, process) {
 function build() {
   const n = {
     empty: el('p', { class: 'idle', id: 'exploration-idle' }), missing: el('p', { class: 'note', id: 'exploration-missing' }),
+    classes: el('p', { class: 'note', id: 'exploration-classes' }),
     id: el('p', { class: 'mono id', id: 'exploration-id' }), reason: el('p', { class: 'note', id: 'exploration-reason' }),
     what: el('p', { class: 'muted' }), ranges: el('p', { class: 'muted', id: 'exploration-ranges' }),
     bar: el('div', { class: 'bar' }), rows: el('span', { id: 'exploration-rows' }), since: el('span', { class: 'muted' }),
     round: el('p', { class: 'note', id: 'exploration-round' }),
   };
   n.progress = el('div', { class: 'progress' }, n.bar, el('p', { class: 'ends' }, n.rows, n.since), n.round);
-  byId('exploration').append(n.empty, n.missing, n.id, n.reason, n.what, n.ranges, n.progress);
+  byId('exploration').append(n.empty, n.missing, n.classes, n.id, n.reason, n.what, n.ranges, n.progress);
   return n;
 }
 

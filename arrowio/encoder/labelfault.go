@@ -1,0 +1,171 @@
+package encoder
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// LabelError says why a label cannot be learned, and which key of the configuration to change. Waiting for more rows of the same
+// kind would not help.
+type LabelError struct {
+	Columns []string
+	Why     string
+}
+
+func (e *LabelError) Error() string {
+	quoted := make([]string, len(e.Columns))
+	for i, name := range e.Columns {
+		quoted[i] = strconv.Quote(name)
+	}
+	return fmt.Sprintf("label %s %s", listed(quoted, ", "), e.Why)
+}
+
+// otherLabel is what to do about a column that is no label.
+const otherLabel = "set events.label to the column to predict"
+
+// labelTypeFault says why a column of the type cannot be predicted, "" if it can.
+func labelTypeFault(t arrow.DataType) string {
+	seen, readable := typeOf(t)
+	switch t.ID() {
+	case arrow.TIMESTAMP, arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64:
+		return fmt.Sprintf("is %s, a date or a time: %s", t, otherLabel)
+	}
+	switch {
+	case readable && seen.kind != Vector:
+		return ""
+	case seen.kind == Vector:
+		return fmt.Sprintf("is %s, a vector: want numbers, booleans or strings; %s, several columns of numbers for several outputs", t, otherLabel)
+	}
+	return fmt.Sprintf("is %s: want numbers, booleans or strings; %s", t, otherLabel)
+}
+
+// classFault says what is wrong with classes that were not configured, nil if nothing is.
+func (l *learnedLabel) classFault() error {
+	names, beyond := l.seenClasses()
+	many := beyond || l.texts.long
+	switch {
+	case l.tooLarge:
+		return l.faulty("has numbers of 2^53 and beyond, which cannot be told apart as classes: send them as strings")
+	case l.texts.long:
+		return l.faulty("has a text of more than %d bytes, too long for the name of a class: %s", MaxCategoryBytes, otherLabel)
+	case len(names) == 1:
+		return l.faulty("has one value (%s) in all %d labelled rows: %s, or events.classes to all classes that there are", names[0], l.rows, otherLabel)
+	case l.first.allDates() && (many || len(names) > 1):
+		return l.faulty("holds dates or times as text, such as %q: %s", l.first.example, otherLabel)
+	case l.nearUnique(len(names), beyond):
+		return l.faulty("looks like an identifier: nearly all of its first %d values differ, such as %q: %s%s",
+			cmp.Or(l.beyondRows, l.rows), l.example(names), otherLabel, l.orRegression())
+	case beyond:
+		return l.faulty("has more than %d different values in %d labelled rows, such as %q, too many for classes: %s%s",
+			MaxClasses, l.rows, l.example(names), otherLabel, l.orRegression())
+	case len(names) == 0: // all of them are no valid UTF-8
+		return l.faulty("has no class that can be learned%s", l.unseenNote())
+	}
+	return nil
+}
+
+// orRegression is a further way out for numbers.
+func (l *learnedLabel) orRegression() string {
+	if l.kind != Numeric {
+		return ""
+	}
+	return ", or events.task to regression"
+}
+
+// example is a value of the label.
+func (l *learnedLabel) example(names []string) string {
+	if l.kind == Category {
+		return l.first.example
+	}
+	return names[0]
+}
+
+// nearUnique applies the near-unique rule to classes: so many were seen or, beyond that, MaxClasses in the rows until then.
+func (l *learnedLabel) nearUnique(classes int, beyond bool) bool {
+	rows := l.rows
+	if beyond {
+		classes, rows = MaxClasses, l.beyondRows
+	}
+	return rows >= nearUniqueRows && int64(classes)*100 > nearUniquePercent*rows
+}
+
+// numberFault says what is wrong with the label of a regression, nil if nothing is.
+func (l *learnedLabel) numberFault() error {
+	for i := range l.moments {
+		if m := &l.moments[i]; m.n > 0 && m.constant() {
+			return &LabelError{l.options.Label[i : i+1], fmt.Sprintf("has one value (%s) in all %d labelled rows: %s", classNumber(m.lo), l.rows, otherLabel)}
+		}
+	}
+	if l.options.Task == TaskAuto && len(l.moments) == 1 && l.values.counts(l.rows, l.moments[0]) {
+		return l.faulty("looks like an identifier: its whole numbers from %s to %s nearly all differ and count the rows: %s, or events.task to regression if these numbers are to be predicted",
+			classNumber(l.moments[0].lo), classNumber(l.moments[0].hi), otherLabel)
+	}
+	return nil
+}
+
+func (l *learnedLabel) faulty(format string, args ...any) error {
+	return &LabelError{l.options.Label, fmt.Sprintf(format, args...)}
+}
+
+// Of fewer labelled rows nothing is said about a label of few distinct numbers, and so many are few.
+const classesFromRows, classesAtMost = 200, 20
+
+// hint says that a label that is taken for a regression's may be a class, "" if it does not look like one.
+func (l *learnedLabel) hint() string {
+	if !l.regresses() || l.options.Task != TaskAuto || len(l.moments) != 1 || l.rows < classesFromRows || !l.values.few() {
+		return ""
+	}
+	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct values in %d labelled rows: "+
+		"set events.task (--task) to classification if they are classes, or to regression to be rid of this note", l.options.Label[0], len(l.values.seen), l.rows)
+}
+
+// firstTexts looks at the first texts of a label: are they dates?
+type firstTexts struct {
+	example       string // the first of them
+	looked, dates int
+}
+
+// datesJudged is how many texts are looked at.
+const datesJudged = 100
+
+func (d *firstTexts) add(v string) {
+	if d.looked == 0 {
+		d.example = strings.Clone(v)
+	}
+	if d.looked < datesJudged {
+		d.looked++
+		d.dates += int(count(isDate(v)))
+	}
+}
+
+func (d *firstTexts) merge(other firstTexts) {
+	if d.looked == 0 {
+		d.example = other.example
+	}
+	d.looked, d.dates = d.looked+other.looked, d.dates+other.dates
+}
+
+func (d *firstTexts) allDates() bool { return d.looked > 0 && d.dates == d.looked }
+
+// dateLayouts are those in which dates and times are written, with or without a fraction of a second.
+var dateLayouts = []string{
+	time.DateOnly, time.RFC3339, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006/01/02", "02.01.2006", "01/02/2006", "02/01/2006", time.TimeOnly,
+}
+
+// isDate reports whether a text is a date, a time or both.
+func isDate(v string) bool {
+	if len(v) < len(time.TimeOnly) || len(v) > len(time.RFC3339Nano) || v[0] < '0' || v[0] > '9' {
+		return false
+	}
+	for _, layout := range dateLayouts {
+		if _, err := time.Parse(layout, v); err == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// checkRows refuses rows that the pipeline would make dead letters of, or leave unlabelled, before the first is sent: those
+// without a label or feature column that is configured, or that the feature set in use, or the exploration that makes the
+// first one, reads.
+func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema *arrow.Schema) error {
+	if f.force {
+		return nil
+	}
+	enc, of, err := f.readers(ctx, r)
+	if err != nil {
+		return err
+	}
+	faults := missingColumns(schema, r.Settings.Events)
+	if enc != nil {
+		faults = slices.Concat(faults, unfit(schema, enc))
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	slices.Sort(faults)
+	text := fmt.Sprintf("%s does not fit %s: %s", f.data, of, strings.Join(slices.Compact(faults), "; "))
+	if extra := extraColumns(schema, enc, r.Settings.Events); len(extra) > 0 {
+		text += "; columns that nobody reads: " + strings.Join(extra, ", ")
+	}
+	return errors.New(text + "; nothing was sent, --force sends the rows as they are")
+}
+
+// readers returns the encoder that reads events now, nil where there is none yet, and whose it is. Where the topics that say so
+// are missing or may not be read, the configuration alone decides.
+func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *encoder.Encoder, of string, err error) {
+	of = "the configuration of pipeline " + r.Settings.Pipeline.Name
+	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
+		if err := cli.LookUp(ctx, r, r.Settings.Topics.Explorations, r.Settings.Topics.FeatureSets); err != nil {
+			return err
+		}
+		return r.State.During(ctx, func(_ context.Context, now state.Snapshot) error {
+			switch set, running := now.CurrentSet(), now.Running(); {
+			case set != nil:
+				enc, of = set.Set.Encoder, fmt.Sprintf("feature set %s of pipeline %s", set.ID, r.Settings.Pipeline.Name)
+			case running != nil:
+				enc, of = running.Encoder, "exploration "+running.Exploration
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, pipeline.ErrUnknownTopic) || errors.Is(err, pipeline.ErrDenied) {
+		r.Logger.Info("the columns of the rows are compared with the configuration alone", zap.Error(err))
+		return nil, of, nil
+	}
+	return enc, of, err
+}
+
+// missingColumns names the label and feature columns of the configuration that a file lacks.
+func missingColumns(schema *arrow.Schema, e events.Config) (faults []string) {
+	for _, name := range e.Label {
+		if !schema.HasField(name) {
+			faults = append(faults, missingLabel(name))
+		}
+	}
+	for _, name := range e.Features {
+		if !schema.HasField(name) {
+			faults = append(faults, fmt.Sprintf("column %q is missing", name))
+		}
+	}
+	return faults
+}
+
+func missingLabel(name string) string { return fmt.Sprintf("label column %q is missing", name) }
+
+// unfit says why rows of the schema cannot be encoded, or have no label.
+func unfit(schema *arrow.Schema, enc *encoder.Encoder) (faults []string) {
+	faults = enc.Faults(schema)
+	if enc.Label == nil {
+		return faults
+	}
+	for _, name := range enc.Label.Columns {
+		if !schema.HasField(name) {
+			faults = append(faults, missingLabel(name))
+		}
+	}
+	return faults
+}
+
+// extraColumns lists the columns of a file that neither the encoder nor the configuration names; none where it is not known yet what
+// is read.
+func extraColumns(schema *arrow.Schema, enc *encoder.Encoder, e events.Config) (extra []string) {
+	read := slices.Concat(e.Label, e.Features, e.Passthrough, e.Exclude)
+	switch {
+	case enc != nil:
+		for i := range enc.Columns {
+			read = append(read, enc.Columns[i].Name)
+		}
+		read = append(read, enc.Passthrough...)
+		if enc.Label != nil {
+			read = append(read, enc.Label.Columns...)
+		}
+	case len(e.Features) == 0:
+		return nil
+	}
+	for _, field := range schema.Fields() {
+		if !slices.Contains(read, field.Name) {
+			extra = append(extra, fmt.Sprintf("%q", field.Name))
+		}
+	}
+	return extra
+}

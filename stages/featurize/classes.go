@@ -1,0 +1,128 @@
+package featurize
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// classWatch counts the rows of classes that the set in use does not know, over all partitions of the process since the newest
+// exploration was planned, and asks for another one where a class has enough. Featurizers ask under one
+// key, and only for what that exploration neither has nor declined: the topic says who has asked already, also after a restart.
+// Safe for use from several goroutines.
+type classWatch struct {
+	state  *state.Follower
+	meter  *meter.Meter
+	logger *zap.Logger
+	clock  func() time.Time
+	enough int64         // rows of a class; 0 = never ask
+	wake   chan struct{} // holds one token when a class may have enough
+
+	mu       sync.Mutex
+	sequence int64 // of the exploration since which rows are counted
+	classes  encoder.ClassTally
+	failed   bool // to ask, since then
+}
+
+func newClassWatch(r *Runner) *classWatch {
+	return &classWatch{
+		state: r.State, meter: r.Meter, logger: r.Logger, clock: r.Clock, enough: r.ClassMinRows, wake: make(chan struct{}, 1),
+	}
+}
+
+// met counts rows that are out.
+func (w *classWatch) met(classes []encoder.ClassRows) {
+	if len(classes) == 0 {
+		return
+	}
+	w.meter.AddUnseenClasses(classes)
+	if w.enough == 0 {
+		return
+	}
+	sequence := w.state.Snapshot().Sequence()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if sequence != w.sequence {
+		w.classes.Clear()
+		w.sequence, w.failed = sequence, false
+	}
+	reached := false
+	for _, c := range classes {
+		w.classes.Add(c.Class, c.Rows)
+		reached = reached || w.classes.Rows(c.Class) >= w.enough
+	}
+	if reached && !w.failed {
+		select {
+		case w.wake <- struct{}{}:
+		default: // it is awake
+		}
+	}
+}
+
+// run asks for explorations until ctx ends.
+func (w *classWatch) run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.wake:
+		}
+		for _, request := range w.wanted() {
+			if err := w.ask(ctx, request); err != nil {
+				return nil // ctx has ended
+			}
+		}
+	}
+}
+
+// wanted are the requests that are to be sent.
+func (w *classWatch) wanted() (requests []wire.Request) {
+	now := w.state.Snapshot()
+	if now.Spec == nil || now.Spec.Earlier() { // the planner is about to plan
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed || w.sequence != now.Sequence() {
+		return nil
+	}
+	for _, c := range w.classes.List() {
+		id := wire.ClassRequestID(now.Spec.Sequence, c.Class)
+		if c.Rows < w.enough || now.Spec.KnowsClass(c.Class) || now.HasRequest(id) {
+			continue
+		}
+		requests = append(requests, wire.Request{
+			Action: wire.ActionStart, ID: id, Class: c.Class,
+			Reason: fmt.Sprintf("class %q has had %d rows since the last plan, which does not know it", c.Class, c.Rows),
+		})
+	}
+	return requests
+}
+
+// ask sends a request. A topic that refuses it is no reason to end: features are made as before. The error is that of ctx.
+func (w *classWatch) ask(ctx context.Context, request wire.Request) error {
+	request.Time = w.clock()
+	err := w.state.SendRequest(ctx, request)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		w.logger.Error("no exploration could be asked for: has this process the right to write to explorations?",
+			zap.String("class", request.Class), zap.Error(err))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.failed = true
+	default:
+		w.logger.Warn("asked for an exploration", zap.String("class", request.Class), zap.String("reason", request.Reason))
+		w.meter.AskedForClass()
+	}
+	return nil
+}
