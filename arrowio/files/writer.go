@@ -33,7 +33,8 @@ func WriteFormats() []string { return []string{FormatArrow, FormatCSV, FormatPar
 //     long as in arrow.
 //   - csv: a header and one line a row; compressed when path ends in .gz; tabs
 //     when it ends in .tsv. A fixed-size list becomes one column an element, named
-//     name_0, name_1, ...; null is an empty field, and so is an empty string.
+//     name_0, name_1, ... or as ElementNames says; null is an empty field, and so
+//     is an empty string.
 //
 // An existing file is replaced by Close. What is not a plain file (a pipe,
 // /dev/stdout) is written directly.

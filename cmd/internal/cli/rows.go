@@ -34,6 +34,33 @@ func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, e
 	return openRows(path, o, bar)
 }
 
+// OpenFor is Open for rows to encode: a column of strings, such as the numbers of houses, is not taken for numbers because this file
+// has no others.
+func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*RowFile, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	var texts []arrow.Field
+	add := func(name string, kind encoder.Kind) {
+		if kind == encoder.Category {
+			texts = append(texts, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+		}
+	}
+	for i := range enc.Columns {
+		add(enc.Columns[i].Name, enc.Columns[i].Kind)
+	}
+	if label := enc.Label; label != nil {
+		for _, name := range label.Columns {
+			add(name, label.Kind)
+		}
+	}
+	if len(texts) > 0 {
+		o.Schema = arrow.NewSchema(texts, nil)
+	}
+	return openRows(path, o, bar)
+}
+
 func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	o.Scan = func(done, total int64) { bar.Show("looking through "+path, done, total) }
 	reader, err := files.Open(path, o)
