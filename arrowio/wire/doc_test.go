@@ -125,8 +125,9 @@ type textPair struct{ Key, Value string }
 
 // docFound is what it found.
 type docFound struct {
-	FeatureSet docSet `json:"feature_set"`
-	LinearSet  docSet `json:"linear_set"`
+	ModelFile  []string `json:"model_file"` // ids of the model and its set
+	FeatureSet docSet   `json:"feature_set"`
+	LinearSet  docSet   `json:"linear_set"`
 	Model      struct {
 		ID      string      `json:"id"`
 		F       [][]float64 `json:"f"`
@@ -178,6 +179,7 @@ func TestDocumentedPythonAgrees(t *testing.T) {
 	checkSet(t, "cosine set", exampleFeatureSet(), found.FeatureSet, request.Rows)
 	checkSet(t, "linear set", linearFeatureSet(), found.LinearSet, request.Rows)
 	checkModel(t, found)
+	diff(t, []string{ModelID(exampleModel()), exampleFeatureSet().ID()}, found.ModelFile)
 	checkPredicted(t, found)
 	checkScores(t, found.Scores)
 	diff(t, request.expected.sampled, found.Sampled)

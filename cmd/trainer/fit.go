@@ -41,7 +41,7 @@ exploration and of the form of the file go with --data alone.`,
 		Args:    cobra.NoArgs,
 	}
 	flags.Add(c)
-	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set")
+	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set; with --data only if it is given")
 	cli.JSONFlag(c, &asJSON)
 	settings.AddTrain(c)
 	file.add(c)
@@ -56,7 +56,10 @@ exploration and of the form of the file go with --data alone.`,
 			return err
 		}
 		if file.data != "" {
-			return file.run(c, loaded, asJSON)
+			if !c.Flags().Changed("timeout") {
+				timeout = 0 // its default is one for waiting
+			}
+			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON) })
 		}
 		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -72,7 +73,7 @@ func changedFlags(c *cobra.Command, names []string) (given []string) {
 }
 
 // run fits a model to the rows of a file.
-func (f *fitFileFlags) run(c *cobra.Command, loaded *config.Config, asJSON bool) error {
+func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, asJSON bool) error {
 	if f.out != "" {
 		if err := files.CheckTarget(f.out); err != nil {
 			return err
@@ -80,7 +81,7 @@ func (f *fitFileFlags) run(c *cobra.Command, loaded *config.Config, asJSON bool)
 	}
 	bar := cli.NewProgress(c, asJSON)
 	defer bar.Done()
-	fitted, err := f.fit(c, loaded, bar)
+	fitted, err := f.fit(ctx, loaded, bar)
 	bar.Done()
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (f *fitFileFlags) run(c *cobra.Command, loaded *config.Config, asJSON bool)
 }
 
 // fit explores the file where no feature set is given, and fits a model of the set.
-func (f *fitFileFlags) fit(c *cobra.Command, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
+func (f *fitFileFlags) fit(ctx context.Context, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
 	fitted := &fileModel{seconds: map[string]float64{}}
 	file, err := f.open(fitted, bar)
 	if err != nil {
@@ -106,12 +107,12 @@ func (f *fitFileFlags) fit(c *cobra.Command, loaded *config.Config, bar *cli.Pro
 	}
 	defer file.Close()
 	if fitted.set == nil {
-		if err := fitted.explore(c, loaded, file); err != nil {
+		if err := fitted.explore(ctx, loaded, file); err != nil {
 			return nil, err
 		}
 	}
 	began := time.Now()
-	fitted.model, fitted.rows, err = offline.Fit(c.Context(), fitted.set, loaded.Stages.Train, f.data, file.Rows("fitting to "+f.data))
+	fitted.model, fitted.rows, err = offline.Fit(ctx, fitted.set, loaded.Stages.Train, f.data, file.Rows("fitting to "+f.data))
 	if err != nil {
 		return nil, fmt.Errorf("fit to %s: %w", f.data, err)
 	}
@@ -144,8 +145,8 @@ type fileModel struct {
 	seconds  map[string]float64 // by stage
 }
 
-func (m *fileModel) explore(c *cobra.Command, loaded *config.Config, file *cli.RowFile) error {
-	found, hint, err := file.Explore(c.Context(), loaded)
+func (m *fileModel) explore(ctx context.Context, loaded *config.Config, file *cli.RowFile) error {
+	found, hint, err := file.Explore(ctx, loaded)
 	if err != nil {
 		return err
 	}
