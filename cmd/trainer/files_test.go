@@ -221,6 +221,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"fit --data " + data + " --label income --loss logistic":                             {cli.ExitFailure, []string{"train.loss is logistic"}},
 		"fit --label churned --out " + absent:                                                {cli.ExitUsage, []string{"--label, --out: only with --data"}},
 		"fit --data " + data + " --feature-set " + text:                                      {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
+		"fit --data " + data + " --label churned --timeout 1ns":                              {cli.ExitFailure, []string{"gave up after 1ns"}},
 		"predict --model " + model:                                                           {cli.ExitUsage, []string{"--model, --data and --out are needed"}},
 		"predict --model " + cut + " --out x.csv --data " + data:                             {cli.ExitFailure, []string{"cut.arrow", "truncated"}},
 		"predict --model " + half + " --out x.csv --data " + data:                            {cli.ExitFailure, []string{"half.arrow", "truncated"}},

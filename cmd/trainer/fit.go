@@ -38,7 +38,7 @@ exploration and of the form of the file go with --data alone.`,
 		Example: `  trainer fit -c eerf.yaml --json
   trainer fit --data rows.csv --label churned --features 200 --out model.arrow
   trainer fit --data rows.csv --feature-set set.arrow --out model.arrow`,
-		Args:    cobra.NoArgs,
+		Args: cobra.NoArgs,
 	}
 	flags.Add(c)
 	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set; with --data only if it is given")

@@ -76,7 +76,9 @@ func learnedFile(t *testing.T, share float64) (*wire.FeatureSet, arrow.Record) {
 	rows := stagestest.Events(t, stagestest.Binary, 3000, 62, stagestest.Faults{NoLabel: 0.05})
 	c := explored.Exploration()
 	c.Criterion, c.RefineSteps = scoring.Adaptive, 8
-	c.SampleRate.UnmarshalText([]byte(fmt.Sprint(share))) //nolint:errcheck // a number
+	if err := c.SampleRate.UnmarshalText([]byte(fmt.Sprint(share))); err != nil {
+		t.Fatal(err)
+	}
 	set := explored.FeatureSet(t, explored.Events(stagestest.Binary), c, rows)
 	if !set.Lineage.Learned() {
 		t.Fatal("nothing was learned")
