@@ -37,6 +37,7 @@ type frame struct {
 type frames struct {
 	rest     []byte
 	first    bool // nothing has been read yet
+	several  bool // other bytes may follow the stream
 	doubtful bool // the message at hand opens the stream, without the mark of one
 }
 
@@ -101,13 +102,26 @@ func (w *frames) metadata() (m []byte, ok bool, err error) {
 	return m, true, nil
 }
 
+// StreamLength returns how many bytes the IPC stream at the start of value takes, its end mark included: what follows is not looked
+// at. Of the stream itself only the framing is.
+func StreamLength(value []byte) (int, error) {
+	w := frames{rest: value, first: true, several: true}
+	for {
+		if _, ok, err := w.next(); err != nil {
+			return 0, err
+		} else if !ok {
+			return len(value) - len(w.rest), nil
+		}
+	}
+}
+
 // end is called behind the end mark. Rows that follow it would be lost without
 // a word, so anything but padding is a fault.
 func (w *frames) end(first bool) error {
 	if first {
 		return notArrow("no schema before the end mark")
 	}
-	if len(bytes.Trim(w.rest, "\x00")) != 0 {
+	if !w.several && len(bytes.Trim(w.rest, "\x00")) != 0 {
 		return corrupt("%d bytes follow the end of the stream", len(w.rest))
 	}
 	return nil

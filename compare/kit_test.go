@@ -89,6 +89,6 @@ func (m made) label(d *datasets.Data, v float64) {
 func quick() Options {
 	o := DefaultOptions()
 	o.Methods = []string{Plain, "energy", "correlation", "linear", "plain-tuned"}
-	o.Features, o.Candidates, o.Sample, o.Repeats = []int{8, 24}, 300, 0.5, 3
+	o.Features, o.Candidates, o.Sample, o.SampleRows, o.Repeats = []int{8, 24}, 300, 0.5, 0, 3
 	return o
 }

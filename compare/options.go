@@ -85,10 +85,13 @@ type Options struct {
 	Clip        float64 `json:"clip"`
 }
 
+// sampleRows is what an exploration scores unless it is told otherwise (exploration.sample_rows).
+const sampleRows = 10_000
+
 // DefaultOptions are the options of a user's own file.
 func DefaultOptions() Options {
 	return Options{
-		Methods: MethodNames(), Features: []int{20, 50, 100}, Candidates: 1000, Nu: 1.5, Sample: 0.1, Repeats: 10, Seed: 1,
+		Methods: MethodNames(), Features: []int{20, 50, 100}, Candidates: 1000, Nu: 1.5, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
 		TestFraction: 0.33, HeldOut: 0.2, Loss: LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
 	}
 }

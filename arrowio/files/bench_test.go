@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
@@ -112,6 +115,48 @@ func BenchmarkWrite(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.SetBytes(info.Size())
+			}
+		})
+	}
+}
+
+// featureRecord is rows as transform writes them: a label, the row's number and a vector of features.
+func featureRecord(t testing.TB, rows, features int) arrow.Record {
+	t.Helper()
+	values := make([]float32, rows*features)
+	for i := range values {
+		values[i] = float32(math.Cos(float64(i)*1.618) / math.Sqrt(float64(features)))
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "label", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "row", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "features", Type: arrow.FixedSizeListOfNonNullable(int32(features), arrow.PrimitiveTypes.Float32)},
+	}, nil)
+	labels, numbers := array.NewStringBuilder(memory.DefaultAllocator), array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range rows {
+		labels.Append([]string{"no", "yes"}[i%2])
+		numbers.Append(int64(i))
+	}
+	elements := array.NewData(arrow.PrimitiveTypes.Float32, len(values),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float32Traits.CastToBytes(values))}, nil, 0, 0)
+	vectors := array.NewData(schema.Field(2).Type, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0)
+	return array.NewRecord(schema, []arrow.Array{labels.NewArray(), numbers.NewArray(), array.NewFixedSizeListData(vectors)}, int64(rows))
+}
+
+// BenchmarkWriteFeatures reports MB/s of features, which are most of what transform writes.
+func BenchmarkWriteFeatures(b *testing.B) {
+	const rows, features = 20_000, 200
+	rec := featureRecord(b, rows, features)
+	defer rec.Release()
+	var batches []arrow.Record
+	for at := int64(0); at < rows; at += DefaultBatchRows {
+		batches = append(batches, rec.NewSlice(at, min(rows, at+DefaultBatchRows)))
+	}
+	for _, name := range []string{"a.arrow", "a.parquet"} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(4 * rows * features)
+			for b.Loop() {
+				written(b, name, batches...)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,14 +37,40 @@ func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
 		if !hasText(list.Elem()) {
 			return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", ErrUnsupported, list)}
 		}
-		for k := range int(list.Len()) {
-			columns = append(columns, csvColumn{name: field.Name + "_" + strconv.Itoa(k), index: i, element: k})
+		for k, name := range elementNames(field, int(list.Len())) {
+			columns = append(columns, csvColumn{name: field.Name + "_" + name, index: i, element: k})
 		}
 	}
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("%w: a CSV file without columns", ErrUnsupported)
 	}
 	return columns, nil
+}
+
+// metadataElements is the metadata key of a column of fixed-size lists under which a JSON array names the elements.
+const metadataElements = "eerf.elements"
+
+// ElementNames is metadata for a column of fixed-size lists that names their elements: a CSV file then has a column name_X for
+// element X.
+func ElementNames(names []string) arrow.Metadata {
+	text, err := json.Marshal(names)
+	if err != nil {
+		panic(fmt.Sprintf("files: names do not marshal: %v", err))
+	}
+	return arrow.NewMetadata([]string{metadataElements}, []string{string(text)})
+}
+
+// elementNames are the names of the elements of a column's lists: their numbers unless the metadata name them.
+func elementNames(field arrow.Field, elements int) []string {
+	var names []string
+	if text, ok := field.Metadata.GetValue(metadataElements); ok && json.Unmarshal([]byte(text), &names) == nil && len(names) == elements {
+		return names
+	}
+	names = make([]string, elements)
+	for k := range names {
+		names[k] = strconv.Itoa(k)
+	}
+	return names
 }
 
 // hasText reports whether values of t have a form in text.

@@ -2,9 +2,12 @@ package files
 
 import (
 	"errors"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 func TestFilesOfAnotherProgramAreRead(t *testing.T) {
@@ -32,5 +35,34 @@ func TestParquetThatTheLibraryLacksIsNamed(t *testing.T) {
 		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: error %v, want %q", name, err, say)
 		}
+	}
+}
+
+// What is written as Parquet, pyarrow reads, lists in several row groups and nulls among them.
+func TestParquetIsReadByAnotherProgram(t *testing.T) {
+	if err := exec.Command("python3", "-c", "import pyarrow.parquet").Run(); err != nil {
+		t.Skip("python3 with pyarrow is not here")
+	}
+	const rows, features = 90_000, 200 // 72 MB: two row groups
+	rec := featureRecord(t, rows, features)
+	defer rec.Release()
+	sample := sampleRecord(t, memory.DefaultAllocator, 1000)
+	defer sample.Release()
+	script := `
+import sys, pyarrow.parquet as pq
+features, sample = pq.ParquetFile(sys.argv[1]), pq.read_table(sys.argv[2])
+assert features.metadata.num_row_groups == 2, features.metadata
+table = features.read()
+z = table["features"].combine_chunks()
+assert table.num_rows == 90000 and z.type.list_size == 200 and z.null_count == 0, table.schema
+for i in (0, 1, 45678, 89999):
+    assert table["row"][i].as_py() == i and table["label"][i].as_py() == ("no", "yes")[i % 2]
+    assert abs(z[i].as_py()[3] - __import__("math").cos((200 * i + 3) * 1.618) / 200 ** 0.5) < 1e-6, i
+assert z.values.null_count == 0 and len(z.values) == 200 * 90000
+assert sample["x"].null_count == 200 and sample["z"][999].as_py() == [999, 999.125, 999.25], sample
+`
+	out, err := exec.Command("python3", "-c", script, written(t, "features.parquet", rec), written(t, "sample.parquet", sample)).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

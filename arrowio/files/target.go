@@ -72,3 +72,35 @@ func (t *target) discard() error {
 	}
 	return err
 }
+
+// WriteWhole writes a file that appears under its name only when all of it is there; an existing one is replaced. What is not a
+// plain file is written directly.
+func WriteWhole(path string, value []byte) error {
+	out, err := createTarget(path)
+	if err != nil {
+		return &Error{Path: path, Err: err}
+	}
+	if _, err := out.Write(value); err != nil {
+		return &Error{Path: path, Err: errors.Join(bare(err), out.discard())}
+	}
+	if err := out.commit(); err != nil {
+		return &Error{Path: path, Err: err}
+	}
+	return nil
+}
+
+// CheckTarget reports that a file could not be created at path: for programs that work for long before they do. What is not a plain
+// file is not tried.
+func CheckTarget(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	out, err := createTarget(path)
+	if err == nil {
+		err = out.discard()
+	}
+	if err != nil {
+		return &Error{Path: path, Err: err}
+	}
+	return nil
+}

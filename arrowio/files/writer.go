@@ -29,11 +29,12 @@ func WriteFormats() []string { return []string{FormatArrow, FormatCSV, FormatPar
 // Create makes a writer of the format, "" taking it from path's extension:
 //
 //   - arrow: an Arrow IPC file; an IPC stream when the extension is .arrows.
-//   - parquet: snappy-compressed pages. Fixed-size lists are written slowly
-//     (a few MB/s), a property of the library: prefer arrow for feature vectors.
+//   - parquet: snappy-compressed pages. Feature vectors take several times as
+//     long as in arrow.
 //   - csv: a header and one line a row; compressed when path ends in .gz; tabs
 //     when it ends in .tsv. A fixed-size list becomes one column an element, named
-//     name_0, name_1, ...; null is an empty field, and so is an empty string.
+//     name_0, name_1, ... or as ElementNames says; null is an empty field, and so
+//     is an empty string.
 //
 // An existing file is replaced by Close. What is not a plain file (a pipe,
 // /dev/stdout) is written directly.

@@ -89,6 +89,28 @@ func TestCSVIsWrittenWithListsInColumns(t *testing.T) {
 	}
 }
 
+func TestCSVNamesElementsAsTheMetadataSay(t *testing.T) {
+	for name, c := range map[string]struct {
+		names []string
+		want  string
+	}{
+		"named":           {[]string{"no", "yes, \"é\"", "3"}, "z_no float64, z_yes, \"é\" float64, z_3 float64"},
+		"not all":         {[]string{"no"}, "z_0 float64, z_1 float64, z_2 float64"},
+		"none of a list ": {nil, "z_0 float64, z_1 float64, z_2 float64"},
+	} {
+		plain := sampleRecord(t, memory.DefaultAllocator, 5)
+		fields := plain.Schema().Fields()[4:]
+		fields[0].Metadata = ElementNames(c.names)
+		rec := array.NewRecord(arrow.NewSchema(fields, nil), plain.Columns()[4:], 5)
+		types := arrow.NewSchema(nil, nil)
+		if schema, _ := mustDrain(t, written(t, "a.csv", rec), Options{Schema: types}); strings.ReplaceAll(columnsText(schema), "int64", "float64") != c.want {
+			t.Errorf("%s: columns %q, want %q", name, columnsText(schema), c.want)
+		}
+		rec.Release()
+		plain.Release()
+	}
+}
+
 func TestCSVOfOneColumnKeepsItsNulls(t *testing.T) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}, nil))
 	defer b.Release()
@@ -168,6 +190,34 @@ func wantContent(t *testing.T, path, want string) {
 	t.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+	}
+}
+
+func TestWholeFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "model.arrow")
+	if err := errors.Join(CheckTarget(path), WriteWhole(path, []byte("old")), CheckTarget(path)); err != nil {
+		t.Fatal(err)
+	}
+	wantContent(t, path, "old")
+	if err := WriteWhole(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	wantContent(t, path, "new")
+	for _, bad := range []string{dir, filepath.Join(dir, "absent", "model.arrow"), filepath.Join(path, "model.arrow")} {
+		var e *Error
+		if err := CheckTarget(bad); !errors.As(err, &e) || e.Path != bad {
+			t.Errorf("%s: %v", bad, err)
+		}
+		if err := WriteWhole(bad, nil); !errors.As(err, &e) || e.Path != bad {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if err := errors.Join(CheckTarget(os.DevNull), WriteWhole(os.DevNull, []byte("x"))); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("files left: %v", left)
 	}
 }
 

@@ -126,8 +126,9 @@ type textPair struct{ Key, Value string }
 
 // docFound is what it found.
 type docFound struct {
-	FeatureSet docSet `json:"feature_set"`
-	LinearSet  docSet `json:"linear_set"`
+	ModelFile  []string `json:"model_file"` // ids of the model and its set
+	FeatureSet docSet   `json:"feature_set"`
+	LinearSet  docSet   `json:"linear_set"`
 	Model      struct {
 		ID      string      `json:"id"`
 		F       [][]float64 `json:"f"`
@@ -181,6 +182,7 @@ func TestDocumentedPythonAgrees(t *testing.T) {
 	checkSet(t, "linear set", linearFeatureSet(), found.LinearSet, request.Rows)
 	checkEncoders(t, request.Encoders, found.Encoded)
 	checkModel(t, found)
+	diff(t, []string{ModelID(exampleModel()), exampleFeatureSet().ID()}, found.ModelFile)
 	checkPredicted(t, found)
 	checkScores(t, found.Scores)
 	diff(t, request.expected.sampled, found.Sampled)

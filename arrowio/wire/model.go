@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -45,11 +46,16 @@ type Span struct {
 	Partition   int32 `json:"partition"`
 	StartOffset int64 `json:"start_offset"`
 	NextOffset  int64 `json:"next_offset"`
+	// SampleRate, where it is not 0, says that of these only those count that an exploration sampled: of a file, whose offsets are
+	// the numbers of its rows, it is known which ones.
+	SampleRate float64 `json:"sample_rate,omitempty"`
+	SampleSeed uint64  `json:"sample_seed,omitempty"`
 }
 
 // Has reports whether an event is in the span.
 func (s Span) Has(partition int32, offset int64) bool {
-	return partition == s.Partition && s.StartOffset <= offset && offset < s.NextOffset
+	return partition == s.Partition && s.StartOffset <= offset && offset < s.NextOffset &&
+		(s.SampleRate == 0 || scoring.Sampled(scoring.Hash(s.SampleSeed, partition, offset), s.SampleRate))
 }
 
 // HeldOut reports whether the model was judged, and its λ chosen, by rows such as this one, and not fitted on them before that.
@@ -134,7 +140,7 @@ func (m *Model) Validate() error {
 		fault("held-out fraction %v is not within [0, 1)", m.HeldOutFraction)
 	}
 	for _, s := range m.NotHeldOut {
-		if s.Partition < 0 || s.StartOffset < 0 || s.NextOffset < s.StartOffset {
+		if s.Partition < 0 || s.StartOffset < 0 || s.NextOffset < s.StartOffset || !(s.SampleRate >= 0 && s.SampleRate <= 1) {
 			fault("rows of %+v are not held out: no such events", s)
 		}
 	}

@@ -123,6 +123,34 @@ func (c *Classes) numbered(raw []byte, n int, there bool) arrow.Array {
 	return array.NewDictionaryArray(t, numbers, c.names)
 }
 
+// Fields are the columns of predictions where every row has one: those of a file.
+func (p *Predictions) Fields() []arrow.Field {
+	_, arrays := p.Reserve(0)
+	names := []string{ColumnPrediction, ColumnProbabilities}
+	fields := make([]arrow.Field, len(arrays))
+	for i, a := range arrays {
+		fields[i] = arrow.Field{Name: names[i], Type: a.DataType()}
+		a.Release()
+	}
+	return fields
+}
+
+// Reserve returns the columns of so many rows, in the order of [Predictions.Fields], with the places that are to be filled before
+// anybody reads them. The caller releases the columns.
+func (p *Predictions) Reserve(rows int) (places FeaturesBody, arrays []arrow.Array) {
+	p.check()
+	gaps, _ := p.carve(make([]byte, rows*int(p.RowBytes())), rows)
+	places.place(p, gaps.prediction, gaps.probabilities)
+	for _, c := range p.columns(gaps, rows) {
+		if c.name == ColumnProbabilities && !p.Probabilities {
+			c.arr.Release()
+			continue
+		}
+		arrays = append(arrays, c.arr)
+	}
+	return places, arrays
+}
+
 // check refuses what no message can hold.
 func (p *Predictions) check() {
 	if p != nil && (p.Classes == nil) == (p.Outputs < 1) {

@@ -109,7 +109,7 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		m.Ranges = nil
 		for i := range 256 {
 			m.Ranges = append(m.Ranges, Range{int32(i), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
-			m.NotHeldOut = append(m.NotHeldOut, Span{int32(i), 1 << 60, 1 << 60})
+			m.NotHeldOut = append(m.NotHeldOut, Span{Partition: int32(i), StartOffset: 1 << 60, NextOffset: 1 << 60})
 		}
 		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
 		m.Judgement.NotCompared = strings.Repeat("€", 200)

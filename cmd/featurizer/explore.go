@@ -3,14 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/stages/offline"
-	"github.com/eerf-stream/eerf/stages/selection"
 )
 
 // exploreFlags are the flags of `featurizer explore`.
@@ -52,6 +50,11 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.out != "" {
+		if err := files.CheckTarget(f.out); err != nil {
+			return err
+		}
+	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()
 	file, err := f.files.Open(f.data, 0, bar)
@@ -59,22 +62,12 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer file.Close()
-	if err := file.Complete(&loaded.Stages.Events); err != nil {
+	found, err := file.Explore(c.Context(), loaded)
+	if err != nil {
 		return err
 	}
-	loaded.Stages.Topics.Events = f.data // stands for the topic in the lineage
-	found, err := offline.Explore(c.Context(), loaded.Stages.Plan(), file.Rows("exploring "+f.data), selection.Options{
-		Progress: func(p selection.Progress) {
-			bar.Show(cli.Choosing(p.Round, p.Rounds, p.Last()), 0, 0)
-		},
-	})
-	bar.Done()
-	if err != nil {
-		return fmt.Errorf("explore %s: %w", f.data, err)
-	}
-	found.Set.Lineage.Columns = file.Columns(found.Set.Lineage.Columns)
 	if f.out != "" {
-		if err := writeSet(f.out, found.Set); err != nil {
+		if err := cli.WriteFeatureSet(f.out, found.Set); err != nil {
 			return err
 		}
 	}
@@ -103,15 +96,4 @@ func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSumma
 	} else {
 		fmt.Fprintln(w, "not written: add --out set.arrow to keep it")
 	}
-}
-
-func writeSet(path string, set *wire.FeatureSet) error {
-	value, err := wire.EncodeFeatureSet(set)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, value, 0o644); err != nil { //nolint:gosec // a feature set is no secret
-		return fmt.Errorf("write feature set: %w", err)
-	}
-	return nil
 }

@@ -157,6 +157,27 @@ func TestTransformRefusesOtherColumns(t *testing.T) {
 	fz(t, "transform", "--set", set, "--data", data, "--out", "features").Want(t, cli.ExitUsage, "--out-format")
 }
 
+// A column of texts is one also in a file that has nothing but numbers in it.
+func TestTransformKnowsTextsFromNumbers(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("street,size,y\n")
+	for i := range 400 {
+		fmt.Fprintf(&rows, "%s,%d,%d\n", []string{"7", "7b", "12"}[i%3], i%17, i%3*10+i%17)
+	}
+	set, out := filepath.Join(t.TempDir(), "set.arrow"), filepath.Join(t.TempDir(), "features.csv")
+	fz(t, "explore", "--data", clitest.File(t, "rows.csv", rows.String()), "--label", "y", "--features", "8", "--out", set).Want(t, cli.ExitOK)
+	done := fz(t, "transform", "--set", set, "--data", clitest.File(t, "new.csv", "size,street\n3,7\n4,12\n"), "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
+	if done.Number(t, "rows.featurized") != 2 || done.Number(t, "rows.unseen_category") != 0 {
+		t.Errorf("%v", done)
+	}
+}
+
+// A folder that cannot be written to is found out before the work.
+func TestExploreLooksAtItsOutputFirst(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "absent", "set.arrow")
+	fz(t, "explore", "--data", "absent.csv", "--label", "y", "--out", out).Want(t, cli.ExitFailure, out, "no such file")
+}
+
 func TestTransformWritesEveryFormat(t *testing.T) {
 	data, set, _ := explored(t, 300)
 	for _, name := range []string{"features.arrow", "features.arrows", "features.parquet", "features.csv.gz"} {

@@ -65,7 +65,7 @@ func newInspect() *cobra.Command {
 
 func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 	if f.file != "" {
-		return readSet(f.file)
+		return cli.ReadFeatureSet(f.file)
 	}
 	var set *wire.FeatureSet
 	err := f.topics.withState(c, func(_ context.Context, now state.Snapshot, r *stages.Process) error {

@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
@@ -47,13 +45,13 @@ func (f *transformFlags) run(c *cobra.Command) error {
 	if f.set == "" || f.data == "" || f.out == "" {
 		return cli.Usagef("--set, --data and --out are needed")
 	}
-	set, err := readSet(f.set)
+	set, err := cli.ReadFeatureSet(f.set)
 	if err != nil {
 		return err
 	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()
-	file, err := f.files.Open(f.data, 0, bar)
+	file, err := f.files.OpenFor(f.data, set.Encoder, bar)
 	if err != nil {
 		return err
 	}
@@ -98,20 +96,4 @@ func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli
 		return counts, errors.Join(fmt.Errorf("transform %s: %w", f.data, err), out.Discard())
 	}
 	return counts, out.Close()
-}
-
-// readSet reads a feature set from a file.
-func readSet(path string) (*wire.FeatureSet, error) {
-	value, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read feature set: %w", err)
-	}
-	limits := arrowio.DefaultLimits()
-	limits.MaxMessageBytes = max(limits.MaxMessageBytes, int64(len(value)))
-	limits.BudgetBytes = max(limits.BudgetBytes, 4*limits.MaxMessageBytes)
-	set, err := wire.DecodeFeatureSet(arrowio.NewDecoder(limits), value)
-	if err != nil {
-		return nil, fmt.Errorf("read feature set %s: %w", path, err)
-	}
-	return set, nil
 }

@@ -75,7 +75,7 @@ func (f *compareFlags) add(c *cobra.Command) {
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, rising, with commas")
 	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = ten times the largest of --features")
 	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on")
-	flags.IntVar(&o.SampleRows, "sample-rows", 0, "the most rows that candidates are scored on, whatever the share; 0 = no bound")
+	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows, "the most rows that candidates are scored on, whatever the share; 0, or a --sample without it on your own file = no bound")
 	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "how often everything is done, each time with another seed; of a set with published splits, the split of that number")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
 	flags.StringVar(&o.Loss, "loss", o.Loss, "what models are trained with: "+strings.Join(compare.Losses(), ", "))
@@ -106,6 +106,11 @@ func (f *compareFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer table.Release()
+	if f.out != "" { // not to find out after all is done
+		if err := report.Prepare(f.out); err != nil {
+			return err
+		}
+	}
 	result, err := compare.Run(c.Context(), table.Name(), table, f.options, bar.Show)
 	bar.Done()
 	if result == nil {
@@ -179,6 +184,9 @@ func (f *compareFlags) complete(flags *pflag.FlagSet) (err error) {
 	}
 	if o.Candidates == 0 && len(o.Features) > 0 {
 		o.Candidates = candidatesPerFeature * o.Features[len(o.Features)-1]
+	}
+	if f.rows.dataset == "" && flags.Changed("sample") && !flags.Changed("sample-rows") {
+		o.SampleRows = 0
 	}
 	o.TestFraction = f.rows.testFraction
 	if o.Methods = f.methods; !flags.Changed("methods") {

@@ -142,7 +142,7 @@ func TestCompareAwkwardFiles(t *testing.T) {
 	}
 	few := clitest.File(t, "few.csv", b.String())
 	for _, task := range []string{"classification", "regression"} {
-		o := tr(t, "compare", "--data", few, "--label", "y", "--task", task, "--features", "30", "--candidates", "60", "--repeats", "2", "--json").
+		o := tr(t, "compare", "--data", few, "--label", "y", "--task", task, "--features", "30", "--candidates", "60", "--sample", "0.1", "--repeats", "2", "--json").
 			Want(t, cli.ExitOK).Object(t)
 		notes := fmt.Sprint(o.At(t, "notes"))
 		if !strings.Contains(notes, "fewer training rows (27) than features (30)") || !strings.Contains(notes, "too few to score on: 27 were taken") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,24 +22,44 @@ func newFit() *cobra.Command {
 	var timeout time.Duration
 	var asJSON bool
 	var settings cli.SettingFlags
+	var file fitFileFlags
 	c := &cobra.Command{
 		Use:   "fit",
-		Short: "Read the features topic to its present end, make one model, and put it in use if it is better",
+		Short: "Make one model: of the features topic, and put it in use if it is better, or of a file",
 		Long: `fit is one retraining run, for a CronJob: it reads the features of the current feature set from the start of
 the topic to its present end, fits a model, writes it to the models topic and ends. The model takes the place of
 the one in use if it beats that on the same held-out rows (train.promote); if not, fit says so, and succeeds all
-the same.`,
-		Example: `  trainer fit -c eerf.yaml --json`,
-		Args:    cobra.NoArgs,
+the same.
+
+With --data it needs no broker: it explores the rows of a file for a feature set, or takes the one of --feature-set,
+fits the same model to the rows that a topic of them would give, and writes it to --out, for trainer predict. Rows that
+the feature set was not learned from are held out first to choose lambda and to measure errors on. The flags of the
+exploration and of the form of the file go with --data alone.`,
+		Example: `  trainer fit -c eerf.yaml --json
+  trainer fit --data rows.csv --label churned --features 200 --out model.arrow
+  trainer fit --data rows.csv --feature-set set.arrow --out model.arrow`,
+		Args: cobra.NoArgs,
 	}
 	flags.Add(c)
-	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set")
+	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set; with --data only if it is given")
 	cli.JSONFlag(c, &asJSON)
 	settings.AddTrain(c)
+	file.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		loaded, err := flags.Load(nil, settings.Overrides())
+		if err := file.check(c); err != nil {
+			return err
+		}
+		overrides := settings.Overrides()
+		maps.Copy(overrides, file.exploration.Overrides())
+		loaded, err := flags.Load(nil, overrides)
 		if err != nil {
 			return err
+		}
+		if file.data != "" {
+			if !c.Flags().Changed("timeout") {
+				timeout = 0 // its default is one for waiting
+			}
+			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON) })
 		}
 		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
 		if err != nil {
@@ -85,16 +106,7 @@ func fitOnce(ctx context.Context, r *stages.Process) (*train.Fitted, error) {
 
 // modelSummary describes a model for machines.
 type modelSummary struct {
-	Model struct {
-		ID         string       `json:"id"`
-		FeatureSet string       `json:"feature_set"`
-		Loss       string       `json:"loss"`
-		Lambda     float64      `json:"lambda"`
-		Metrics    wire.Metrics `json:"metrics"`
-		TrainRows  int64        `json:"train_rows"`
-		HeldOut    int64        `json:"held_out_rows"`
-		Ranges     []wire.Range `json:"ranges"`
-	} `json:"model"`
+	Model     modelFacts         `json:"model"`
 	Judgement *wire.Judgement    `json:"judgement,omitempty"`
 	Current   bool               `json:"current"`   // the model is in use
 	Unchanged bool               `json:"unchanged"` // it was before
@@ -102,14 +114,29 @@ type modelSummary struct {
 	Seconds   map[string]float64 `json:"seconds"`
 }
 
+// modelFacts are what is known of the model alone.
+type modelFacts struct {
+	ID         string       `json:"id"`
+	FeatureSet string       `json:"feature_set"`
+	Loss       string       `json:"loss"`
+	Lambda     float64      `json:"lambda"`
+	Metrics    wire.Metrics `json:"metrics"`
+	TrainRows  int64        `json:"train_rows"`
+	HeldOut    int64        `json:"held_out_rows"`
+	Ranges     []wire.Range `json:"ranges"`
+}
+
+func factsOf(m *wire.Model) modelFacts {
+	return modelFacts{
+		ID: m.ID, FeatureSet: m.FeatureSetID, Loss: m.Model.Loss, Lambda: m.Model.Lambda,
+		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows, Ranges: m.Ranges,
+	}
+}
+
 func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
-	var s modelSummary
-	m := f.Model
-	s.Judgement, s.Current, s.Unchanged = m.Judgement, f.Current, f.Unchanged
-	s.Model.ID, s.Model.FeatureSet, s.Model.Loss, s.Model.Lambda = m.ID, m.FeatureSetID, m.Model.Loss, m.Model.Lambda
-	s.Model.Metrics, s.Model.TrainRows, s.Model.HeldOut, s.Model.Ranges = m.Metrics, m.TrainRows, m.HeldOutRows, m.Ranges
-	s.Rows, s.Seconds = totals.Train, totals.Seconds
-	return s
+	return modelSummary{
+		Model: factsOf(f.Model), Judgement: f.Judgement, Current: f.Current, Unchanged: f.Unchanged, Rows: totals.Train, Seconds: totals.Seconds,
+	}
 }
 
 func printModel(w io.Writer, m *wire.Model) {

@@ -1,4 +1,4 @@
-// Command trainer makes models from the features topic.
+// Command trainer makes models from the features topic, or from files.
 package main
 
 import (
@@ -14,8 +14,10 @@ func newRoot() *cobra.Command {
 		Use:   "trainer",
 		Short: "Linear models on the features that featurizer writes",
 		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses
-lambda on held-out rows, and puts a model in use that stands up to the one before. It keeps no state of its own.`,
+lambda on held-out rows, and puts a model in use that stands up to the one before. It keeps no state of its own. Files
+need no broker: fit --data makes a model of one, predict applies it to another.`,
 		Example: `  trainer fit -c eerf.yaml
+  trainer fit --data rows.csv --label churned --out model.arrow
   trainer run -c eerf.yaml
   trainer models list -c eerf.yaml
   trainer compare --data rows.csv --label churned`,
@@ -23,6 +25,6 @@ lambda on held-out rows, and puts a model in use that stands up to the one befor
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newFit(), newRun(), newModels(), newCompare(), newFetch())
+	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newCompare(), newFetch())
 	return root
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,6 +70,35 @@ admin: {listen: ""}
 	counts := trainer.Stop(t).Want(t, cli.ExitOK, model.Text(t, "model.id")).Object(t)
 	if n := counts.Number(t, "train.rows"); n != rows {
 		t.Errorf("%v rows trained", n)
+	}
+	predictsElsewhere(t, program, config, data, model)
+}
+
+// predictsElsewhere predicts, without the broker, with the model and the feature set of the topics.
+func predictsElsewhere(t *testing.T, program func(string, ...string) *exec.Cmd, config, data string, model clitest.Object) {
+	t.Helper()
+	exported := func(topic, id string) string {
+		dir := filepath.Join(t.TempDir(), topic)
+		list := clitest.Finish(t, program("featurizer", "topics", "export", "-c", config, "--topic", topic, "--limit", "0", "--out", dir, "--json")).
+			Want(t, cli.ExitOK).Object(t)
+		for _, entry := range list.At(t, "messages").([]any) {
+			if message := clitest.Object(entry.(map[string]any)); strings.HasSuffix(message.Text(t, "key"), "/"+id) {
+				return filepath.Join(dir, message.Text(t, "file"))
+			}
+		}
+		t.Fatalf("%s is not on topic %s: %v", id, topic, list)
+		return ""
+	}
+	file, set := exported("default.models", model.Text(t, "model.id")), exported("default.feature-sets", model.Text(t, "model.feature_set"))
+	out := filepath.Join(t.TempDir(), "predictions.csv")
+	predict := []string{"predict", "--model", file, "--data", data, "--out", out, "--json"}
+	clitest.Finish(t, program("trainer", predict...)).Want(t, cli.ExitUsage, "holds a model without its feature set")
+	done := clitest.Finish(t, program("trainer", append(predict, "--feature-set", set)...)).Want(t, cli.ExitOK).Object(t)
+	if done.Text(t, "model") != model.Text(t, "model.id") || done.Number(t, "rows.predicted") != model.Number(t, "model.train_rows") {
+		t.Errorf("%v", done)
+	}
+	if content, err := os.ReadFile(out); err != nil || !strings.HasPrefix(string(content), "city,churned,row,prediction") {
+		t.Errorf("predictions %.60s, %v", content, err)
 	}
 }
 

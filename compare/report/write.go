@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/compare"
 )
 
@@ -19,10 +20,18 @@ const (
 	ResultsJSON = "results.json"
 )
 
-// Write writes the report into a folder, which is made if it is not there. Files of the same names are replaced.
-func Write(dir string, r *compare.Result) error {
+// Prepare makes the folder of a report, if it is not there, and reports that no files can be written to it.
+func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a report is no secret
 		return fmt.Errorf("make report folder: %w", err)
+	}
+	return files.CheckTarget(filepath.Join(dir, Page))
+}
+
+// Write writes the report into a folder, which is made if it is not there. Files of the same names are replaced.
+func Write(dir string, r *compare.Result) error {
+	if err := Prepare(dir); err != nil {
+		return err
 	}
 	figures, err := Figures(r)
 	if err != nil {
@@ -36,11 +45,11 @@ func Write(dir string, r *compare.Result) error {
 	if err != nil {
 		return fmt.Errorf("result as JSON: %w", err)
 	}
-	files := map[string][]byte{Page: page, ResultsJSON: append(text, '\n')}
+	written := map[string][]byte{Page: page, ResultsJSON: append(text, '\n')}
 	for _, f := range figures {
-		files[f.Name+".svg"] = f.SVG
+		written[f.Name+".svg"] = f.SVG
 	}
-	for name, content := range files {
+	for name, content := range written {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil { //nolint:gosec // as above
 			return fmt.Errorf("write report: %w", err)
 		}

@@ -139,6 +139,13 @@ def seconds(kind, value):
     return (value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)).timestamp()
 
 
+def read_model_file(value):
+    """Returns the model and the feature set of the bytes of a model file."""
+    with pa.BufferReader(value) as file:
+        pa.ipc.open_stream(file).read_all()
+        return read_model(value), read_feature_set(value[file.tell():])
+
+
 def encode(encoder, row):
     """Returns x [d] for an event given as a dict; None is null, as is a missing column."""
     def missing(value):

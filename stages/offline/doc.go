@@ -1,4 +1,4 @@
-// Package offline explores the rows of a file: the functions of the stages calibrate, subsample and selection on rows in
+// Package offline explores the rows of a file, and trains a model on them: the functions of the stages on rows in
 // memory, without a broker. The rows of the file stand for those of partition 0 of events from its first offset on, so that the
 // feature set has the id that the stream would give.
 //

@@ -5,6 +5,7 @@
 //   - a [Trainer] has what the features messages of one feature set give to a fit, without a broker: for each partition
 //     ([Partition]) sums for the squared loss or rows for the logistic one, and a sample of the held-out rows. Each row counts
 //     once, whatever owners that lost a partition have written again;
+//   - a [FileTrainer] is a Trainer that is given the rows of a file instead;
 //   - held-out rows, named by a hash, are those that lambda is chosen by and errors are measured on. Of a set whose frequencies were
 //     learned they come from other events than it was learned from, if enough of those are there; else the metrics of the model
 //     say that the exploration has seen them;

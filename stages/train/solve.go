@@ -78,7 +78,11 @@ func (t *Trainer) seenRows(seen, heldOut int64) *wire.SeenRows {
 	if seen == 0 {
 		return nil
 	}
-	return &wire.SeenRows{InRanges: seen, Share: float64(seen) / float64(heldOut) * t.set.Lineage.SampleRate}
+	share := float64(seen) / float64(heldOut)
+	if t.learnedFrom[0].SampleRate == 0 { // which rows of the ranges were sampled is not known
+		share *= t.set.Lineage.SampleRate
+	}
+	return &wire.SeenRows{InRanges: seen, Share: share}
 }
 
 // metrics measures, on held-out rows, the model that was fitted without them.

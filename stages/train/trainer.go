@@ -249,6 +249,11 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 				training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at]})
 		}
 	}
+	return p.take()
+}
+
+// take adds the rows of the buffers to the data.
+func (p *Partition) take() error {
 	rows := p.buffers.len()
 	if err := p.reserve(rows); err != nil {
 		return err

@@ -25,6 +25,8 @@ for name in ("feature_set", "linear_set"):
 found["encoded"] = [[reader.encode(e["encoder"], row).tolist() for row in e["rows"]] for e in request["encoders"]]
 
 model = reader.read_model(messages["model"])
+both = reader.read_model_file(messages["model"] + messages["feature_set"])
+found["model_file"] = [reader.model_id(both[0]), reader.feature_set_id(both[1])]
 document, rows, z, table = reader.read_features(messages["features"])
 f = reader.predict(model, z)
 found["model"] = {"id": reader.model_id(model), "f": f.tolist(), "classes": reader.classes(model, f)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/stages/events"
 )
@@ -30,6 +31,33 @@ func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, e
 		return nil, err
 	}
 	o.BatchRows = batchRows
+	return openRows(path, o, bar)
+}
+
+// OpenFor is Open for rows to encode: a column of strings, such as the numbers of houses, is not taken for numbers because this file
+// has no others.
+func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*RowFile, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	var texts []arrow.Field
+	add := func(name string, kind encoder.Kind) {
+		if kind == encoder.Category {
+			texts = append(texts, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+		}
+	}
+	for i := range enc.Columns {
+		add(enc.Columns[i].Name, enc.Columns[i].Kind)
+	}
+	if label := enc.Label; label != nil {
+		for _, name := range label.Columns {
+			add(name, label.Kind)
+		}
+	}
+	if len(texts) > 0 {
+		o.Schema = arrow.NewSchema(texts, nil)
+	}
 	return openRows(path, o, bar)
 }
 

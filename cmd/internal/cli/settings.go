@@ -75,6 +75,15 @@ func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag) {
 	}
 }
 
+// Names are those of the flags.
+func (s *SettingFlags) Names() []string {
+	names := make([]string, len(s.sets))
+	for i, one := range s.sets {
+		names[i] = one.name
+	}
+	return names
+}
+
 // Overrides returns what was set on the command line, by configuration key.
 func (s *SettingFlags) Overrides() map[string]any {
 	set := map[string]any{}

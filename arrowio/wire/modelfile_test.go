@@ -1,0 +1,148 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// exampleModelFile is a file of the example model and the example set, with where the second message begins.
+func exampleModelFile(t *testing.T) (value []byte, second int) {
+	t.Helper()
+	model, set := exampleModel(), exampleFeatureSet()
+	value = must(EncodeModelFile(model, set))
+	messages := slices.Concat(must(EncodeModel(model)), must(EncodeFeatureSet(set)))
+	if !slices.Equal(value, messages) {
+		t.Fatal("a model file is not the two messages, one after the other")
+	}
+	return value, len(must(EncodeModel(model)))
+}
+
+func TestModelFileHoldsTheMessagesOfTheTopics(t *testing.T) {
+	value, second := exampleModelFile(t)
+	model, set, err := DecodeModelFile(newDecoder(), value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if model.ID != ModelID(exampleModel()) || set.ID() != exampleFeatureSet().ID() {
+		t.Errorf("model %s, set %s", model.ID, set.ID())
+	}
+	if model, set, err := DecodeModelFile(newDecoder(), value[:second]); err != nil || model == nil || set != nil {
+		t.Errorf("of the model's message alone: model %v, set %v, %v", model, set, err)
+	}
+	for name, file := range map[string][]byte{"a model file": value, "a message": value[second:]} {
+		if set, err := DecodeFeatureSetFile(newDecoder(), file); err != nil || set.ID() != exampleFeatureSet().ID() {
+			t.Errorf("set of %s: %v", name, err)
+		}
+	}
+}
+
+func TestModelFileThatIsNotOneIsRefused(t *testing.T) {
+	value, second := exampleModelFile(t)
+	cases := map[string][]byte{
+		"the set alone": value[second:], "two models": slices.Concat(value[:second], value[:second]),
+		"turned around": slices.Concat(value[second:], value[:second]), "nothing": nil,
+		"another set": slices.Concat(value[:second], must(EncodeFeatureSet(linearFeatureSet()))),
+	}
+	for _, n := range []int{1, 100, second / 2, second - 9, second + 1, second + 100, len(value) - 9} {
+		cases[fmt.Sprintf("cut at %d", n)] = value[:n]
+	}
+	for name, file := range cases {
+		if model, set, err := DecodeModelFile(newDecoder(), file); err == nil || model != nil || set != nil {
+			t.Errorf("%s: model %v, set %v, %v", name, model, set, err)
+		}
+	}
+	if _, err := DecodeFeatureSetFile(newDecoder(), value[:second]); err == nil {
+		t.Error("a model passes for a feature set")
+	}
+	if _, err := EncodeModelFile(exampleModel(), linearFeatureSet()); !errors.Is(err, ErrOtherSet) {
+		t.Errorf("model and another set: %v", err)
+	}
+	if _, err := EncodeModelFile(nil, exampleFeatureSet()); !errors.Is(err, errMissing) {
+		t.Errorf("no model: %v", err)
+	}
+}
+
+// The bytes of a model file come from anywhere.
+func FuzzModelFile(f *testing.F) {
+	model, set := must(EncodeModel(exampleModel())), must(EncodeFeatureSet(exampleFeatureSet()))
+	f.Add(slices.Concat(model, set))
+	f.Add(model)
+	f.Add(slices.Concat(set, model))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		limits := arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 4 << 20}
+		model, set, err := DecodeModelFile(arrowio.NewDecoder(limits), value)
+		if (err == nil) != (model != nil) || set != nil && model.CheckSet(set) != nil {
+			t.Errorf("model %v, set %v, %v", model, set, err)
+		}
+	})
+}
+
+// A span of a file has the rows that were sampled, one of a topic all.
+func TestSpanHasTheSampledRows(t *testing.T) {
+	all := Span{Partition: 1, StartOffset: 10, NextOffset: 500}
+	some := all
+	some.SampleRate, some.SampleSeed = 0.5, 7
+	n := 0
+	for offset := range int64(600) {
+		within := offset >= 10 && offset < 500
+		if all.Has(1, offset) != within || all.Has(0, offset) {
+			t.Fatalf("offset %d", offset)
+		}
+		if sampled := scoring.Sampled(scoring.Hash(7, 1, offset), 0.5); some.Has(1, offset) != (within && sampled) {
+			t.Fatalf("offset %d, sampled %v", offset, sampled)
+		} else if within && sampled {
+			n++
+		}
+	}
+	if n < 200 || n > 290 {
+		t.Errorf("%d of 490 rows", n)
+	}
+	model := exampleModel()
+	some.SampleRate = 1.5
+	if model.NotHeldOut = []Span{some}; model.Validate() == nil {
+		t.Error("a sample rate of 1.5 passes")
+	}
+}
+
+// Columns of predictions outside of messages have the types of those in them, and no nulls.
+func TestPredictionsByThemselves(t *testing.T) {
+	for _, p := range []*Predictions{
+		{Model: "m", Outputs: 1}, {Model: "m", Outputs: 3},
+		{Model: "m", Classes: NewClasses([]string{"a", "b", "c"})}, {Model: "m", Classes: NewClasses([]string{"a", "b", "c"}), Probabilities: true},
+	} {
+		places, columns := p.Reserve(4)
+		fields := p.Fields()
+		if len(fields) != len(columns) || (len(columns) == 2) != p.Probabilities {
+			t.Fatalf("%+v: %d fields, %d columns", p, len(fields), len(columns))
+		}
+		for i := range places.Prediction {
+			places.Prediction[i] = float32(i)
+		}
+		for i := range places.Class {
+			places.Class[i] = int32(i % 3)
+		}
+		for i := range places.Probabilities {
+			places.Probabilities[i] = float32(i)
+		}
+		rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, 4)
+		last := rec.Column(0).ValueStr(3)
+		if want := map[bool]string{true: "3", false: "[9,10,11]"}[p.Outputs == 1]; p.Classes == nil && last != want || p.Classes != nil && last != "a" {
+			t.Errorf("%+v: the last prediction is %s", p, last)
+		}
+		for i, c := range columns {
+			if c.NullN() > 0 || c.Len() != 4 {
+				t.Errorf("%+v: column %s has %d nulls of %d", p, fields[i].Name, c.NullN(), c.Len())
+			}
+			c.Release()
+		}
+		rec.Release()
+	}
+}

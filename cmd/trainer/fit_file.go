@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/offline"
+	"github.com/eerf-stream/eerf/stages/train"
+)
+
+// fitFileFlags are the flags of `trainer fit` that make a model of a file.
+type fitFileFlags struct {
+	data, out, set string
+	files          cli.FileFlags
+	exploration    cli.SettingFlags
+	names          []string // of these flags
+}
+
+func (f *fitFileFlags) add(c *cobra.Command) {
+	flags, before := c.Flags(), flagNames(c)
+	flags.StringVar(&f.data, "data", "", "file of labelled rows, to fit a model without a broker")
+	flags.StringVar(&f.out, "out", "", "file to write the model to, with its feature set; empty = only describe it")
+	flags.StringVar(&f.set, "feature-set", "", "file of the feature set to use; empty = explore the rows for one")
+	f.files.Add(c)
+	f.exploration.AddExploration(c)
+	for _, name := range flagNames(c) {
+		if !slices.Contains(before, name) {
+			f.names = append(f.names, name)
+		}
+	}
+}
+
+// check reports flags that do not go together.
+func (f *fitFileFlags) check(c *cobra.Command) error {
+	switch given := changedFlags(c, f.names); {
+	case f.data == "" && len(given) > 0:
+		return cli.Usagef("%s: only with --data, a file of rows", strings.Join(given, ", "))
+	case f.data == "" || f.set == "":
+		return nil
+	}
+	if given := changedFlags(c, f.exploration.Names()); len(given) > 0 {
+		return cli.Usagef("%s: the feature set of --feature-set was explored already", strings.Join(given, ", "))
+	}
+	return nil
+}
+
+// flagNames are the flags that a command has so far.
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	return names
+}
+
+// changedFlags are those of some flags that were given.
+func changedFlags(c *cobra.Command, names []string) (given []string) {
+	for _, name := range names {
+		if c.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
+}
+
+// run fits a model to the rows of a file.
+func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, asJSON bool) error {
+	if f.out != "" {
+		if err := files.CheckTarget(f.out); err != nil {
+			return err
+		}
+	}
+	bar := cli.NewProgress(c, asJSON)
+	defer bar.Done()
+	fitted, err := f.fit(ctx, loaded, bar)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := cli.WriteModel(f.out, fitted.model, fitted.set); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return cli.WriteJSON(c.OutOrStdout(), fitted.summary(f.out))
+	}
+	fitted.print(c.OutOrStdout(), f.out)
+	return nil
+}
+
+// fit explores the file where no feature set is given, and fits a model of the set.
+func (f *fitFileFlags) fit(ctx context.Context, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
+	fitted := &fileModel{seconds: map[string]float64{}}
+	file, err := f.open(fitted, bar)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if fitted.set == nil {
+		if err := fitted.explore(ctx, loaded, file); err != nil {
+			return nil, err
+		}
+	}
+	began := time.Now()
+	fitted.model, fitted.rows, err = offline.Fit(ctx, fitted.set, loaded.Stages.Train, f.data, file.Rows("fitting to "+f.data))
+	if err != nil {
+		return nil, fmt.Errorf("fit to %s: %w", f.data, err)
+	}
+	fitted.seconds[meter.StageTrain] = time.Since(began).Seconds()
+	fitted.advise(f.data)
+	return fitted, nil
+}
+
+// open opens the file of rows, as the columns of the feature set are where one is given.
+func (f *fitFileFlags) open(fitted *fileModel, bar *cli.Progress) (file *cli.RowFile, err error) {
+	if f.set == "" {
+		return f.files.Open(f.data, 0, bar)
+	}
+	if fitted.set, err = cli.ReadFeatureSet(f.set); err != nil {
+		return nil, err
+	}
+	if fitted.set.Encoder.Label == nil {
+		return nil, fmt.Errorf("feature set %s has no label to train on", f.set)
+	}
+	return f.files.OpenFor(f.data, fitted.set.Encoder, bar)
+}
+
+// fileModel is a model that was fitted to a file.
+type fileModel struct {
+	set      *wire.FeatureSet
+	model    *wire.Model
+	rows     train.RowCounts
+	columns  []encoder.ColumnUse // of an exploration
+	warnings []string
+	seconds  map[string]float64 // by stage
+}
+
+func (m *fileModel) explore(ctx context.Context, loaded *config.Config, file *cli.RowFile) error {
+	found, err := file.Explore(ctx, loaded)
+	if err != nil {
+		return err
+	}
+	m.set, m.seconds, m.columns = found.Set, found.Seconds, found.Set.Lineage.Columns
+	m.warnings = append(m.warnings, found.Report.Warnings...)
+	if found.Warning != "" {
+		m.warnings = append(m.warnings, found.Warning)
+	}
+	return nil
+}
+
+// seenMuch is the share of held-out rows that the exploration has seen from which on it is worth to explore fewer.
+const seenMuch = 0.5
+
+// advise warns of errors that may be too low.
+func (m *fileModel) advise(data string) {
+	l := m.set.Lineage
+	switch seen := m.model.Metrics.Seen; {
+	case seen != nil && seen.Share > seenMuch:
+		m.warnings = append(m.warnings, "the errors are those of rows that the feature set was learned from: explore with --sample 0.8 to have others")
+	case seen == nil && l.Learned() && l.EventsTopic != data:
+		m.warnings = append(m.warnings, fmt.Sprintf("the feature set was learned from %s: if these rows were there too, the errors may be too low", l.EventsTopic))
+	}
+}
+
+// fileModelSummary describes the model of a file for machines.
+type fileModelSummary struct {
+	Model      modelFacts          `json:"model"`
+	File       string              `json:"file,omitempty"`
+	FeatureSet fileSetSummary      `json:"feature_set"`
+	Rows       train.RowCounts     `json:"rows"`
+	Columns    []encoder.ColumnUse `json:"columns,omitempty"`
+	Warnings   []string            `json:"warnings,omitempty"`
+	Seconds    map[string]float64  `json:"seconds"`
+}
+
+// fileSetSummary describes the feature set behind it; `featurizer inspect` knows the rest.
+type fileSetSummary struct {
+	ID        string `json:"id"`
+	Task      string `json:"task"`
+	Columns   int    `json:"columns"`
+	Dim       int    `json:"dim"`
+	Features  int    `json:"features"`
+	Criterion string `json:"criterion"`
+	Source    string `json:"source"` // the file or topic explored
+}
+
+func (m *fileModel) summary(out string) fileModelSummary {
+	l := m.set.Lineage
+	return fileModelSummary{
+		Model: factsOf(m.model), File: out, Rows: m.rows, Columns: m.columns, Warnings: m.warnings, Seconds: m.seconds,
+		FeatureSet: fileSetSummary{
+			ID: m.set.ID(), Task: m.set.Task.String(), Columns: len(m.set.Encoder.Columns), Dim: m.set.Encoder.Dim,
+			Features: m.set.Set.Features.Len(), Criterion: l.Criterion.String(), Source: l.EventsTopic,
+		},
+	}
+}
+
+func (m *fileModel) print(w io.Writer, out string) {
+	cli.WriteColumns(w, m.columns, "add --out model.arrow, then featurizer inspect --file model.arrow")
+	l, enc := m.set.Lineage, m.set.Encoder
+	fmt.Fprintf(w, "%d features of %d columns for %s %v, chosen by %v on %d rows of %s\n",
+		m.set.Set.Features.Len(), len(enc.Columns), m.set.Task, enc.Label.Columns, l.Criterion, l.Rows, l.EventsTopic)
+	fmt.Fprintf(w, "%d rows: %d to train on, %d unlabelled, %d rejected\n", m.rows.Rows, m.rows.Trained, m.rows.Unlabelled, m.rows.Rejected)
+	printModel(w, m.model)
+	for _, warning := range m.warnings {
+		fmt.Fprintln(w, "note:", warning)
+	}
+	if out == "" {
+		fmt.Fprintln(w, "not written: add --out model.arrow to keep it")
+		return
+	}
+	fmt.Fprintf(w, "written to %s; use it with: trainer predict --model %s --data FILE --out predictions.csv\n", out, out)
+}

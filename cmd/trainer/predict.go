@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// predictFlags are the flags of `trainer predict`.
+type predictFlags struct {
+	files                            cli.FileFlags
+	model, set, data, out, outFormat string
+	passthrough                      []string
+	json                             bool
+}
+
+func newPredict() *cobra.Command {
+	var f predictFlags
+	c := &cobra.Command{
+		Use:   "predict",
+		Short: "Predict from the rows of a file, without a broker",
+		Long: `predict applies a model, as trainer fit --data writes it, to the rows of a file with the same columns; the label may be
+missing. The output has the passthrough and label columns that the rows have, the row's number in the file, the
+prediction (a number in the units of the label, or the name of a class) and, of a model with the logistic loss, the
+probabilities of the classes. Rows with infinite values are left out and counted.
+
+A model from a topic does as well, as featurizer topics export writes it: its feature set is then given with
+--feature-set.`,
+		Example: `  trainer predict --model model.arrow --data new.csv --out predictions.csv
+  trainer predict --model model.arrow --data new.parquet --passthrough customer --out predictions.parquet --json
+  trainer predict --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --data new.csv --out predictions.arrow`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.model, "model", "", "file of the model (required)")
+	flags.StringVar(&f.set, "feature-set", "", "file of its feature set, where that is not in the file of the model")
+	flags.StringVar(&f.data, "data", "", "file of rows (required)")
+	flags.StringVar(&f.out, "out", "", "file to write (required)")
+	flags.StringVar(&f.outFormat, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
+	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "columns, with commas, that are copied beside those of the feature set")
+	f.files.Add(c)
+	cli.JSONFlag(c, &f.json)
+	return c
+}
+
+func (f *predictFlags) run(c *cobra.Command) error {
+	if f.model == "" || f.data == "" || f.out == "" {
+		return cli.Usagef("--model, --data and --out are needed")
+	}
+	model, set, err := f.read()
+	if err != nil {
+		return err
+	}
+	predictor, err := featurize.NewFilePredictor(set, model, f.passthrough)
+	if err != nil {
+		return err
+	}
+	bar := cli.NewProgress(c, f.json)
+	defer bar.Done()
+	file, err := f.files.OpenFor(f.data, set.Encoder, bar)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := f.check(predictor, file); err != nil {
+		return err
+	}
+	counts, err := f.write(c, predictor, file)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return cli.WriteJSON(c.OutOrStdout(), struct {
+			Model      string                `json:"model"`
+			FeatureSet string                `json:"feature_set"`
+			Out        string                `json:"out"`
+			Rows       meter.FeaturizeCounts `json:"rows"`
+		}{model.ID, model.FeatureSetID, f.out, counts})
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d predictions by model %s written to %s (%d rows rejected)\n", counts.Predicted, model.ID, f.out, counts.Rejected)
+	return nil
+}
+
+// read reads the model and its feature set.
+func (f *predictFlags) read() (*wire.Model, *wire.FeatureSet, error) {
+	model, set, err := cli.ReadModel(f.model)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case f.set != "":
+		if set, err = cli.ReadFeatureSet(f.set); err != nil {
+			return nil, nil, err
+		}
+		if err := model.CheckSet(set); err != nil {
+			return nil, nil, fmt.Errorf("%s does not go with %s: %w", f.model, f.set, err)
+		}
+	case set == nil:
+		return nil, nil, cli.Usagef("%s holds a model without its feature set %s: give that with --feature-set", f.model, model.FeatureSetID)
+	}
+	return model, set, nil
+}
+
+// check reports what the file lacks.
+func (f *predictFlags) check(predictor *featurize.FilePredictor, file *cli.RowFile) error {
+	if err := predictor.Check(file.Schema()); err != nil {
+		return fmt.Errorf("%s does not go with the model: %w", f.data, err)
+	}
+	for _, name := range f.passthrough {
+		if !file.Schema().HasField(name) {
+			return cli.Usagef("--passthrough: %s has no column %q", f.data, name)
+		}
+	}
+	return nil
+}
+
+// write writes the predictions, which appear only whole.
+func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FilePredictor, file *cli.RowFile) (meter.FeaturizeCounts, error) {
+	schema := predictor.Schema(file.Schema())
+	out, err := files.Create(f.out, schema, f.outFormat)
+	if errors.Is(err, files.ErrNoFormat) {
+		err = cli.Usagef("%w with --out-format", err)
+	}
+	if err != nil {
+		return meter.FeaturizeCounts{}, err
+	}
+	counts, err := predictor.Predict(c.Context(), file.Rows("predicting from "+f.data), schema, out)
+	if err != nil {
+		return counts, errors.Join(fmt.Errorf("predict from %s: %w", f.data, err), out.Discard())
+	}
+	return counts, out.Close()
+}

@@ -1,0 +1,28 @@
+package offline
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/train"
+)
+
+// Fit trains a model of a feature set on the rows of a file: the one that the stage makes of a topic of these rows. name is what the
+// lineage calls the file.
+func Fit(
+	ctx context.Context, set *wire.FeatureSet, config train.Config, name string, open func() (events.RowReader, error),
+) (*wire.Model, train.RowCounts, error) {
+	trainer, err := train.NewFile(set, config, name)
+	if err != nil {
+		return nil, train.RowCounts{}, err
+	}
+	if err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error { return trainer.Add(batch) }); err != nil {
+		return nil, trainer.Counts(), err
+	}
+	model, err := trainer.Solve(ctx, set.Lineage.Pipeline, time.Now())
+	return model, trainer.Counts(), err
+}

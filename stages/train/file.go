@@ -1,0 +1,102 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// FileTrainer fits a model to the rows of a file: those of partition 0, each an event of its own whose offset is the row's number.
+// So the same rows are held out whatever the file's format, and the weights are those that a topic of these events gives.
+type FileTrainer struct {
+	*Partition
+	transform *scoring.Transformer
+	encoder   events.RowEncoder
+	z         []float32 // reused
+	file      RowCounts
+}
+
+// RowCounts says what became of the rows of a file: Rows = Trained + Unlabelled + Rejected.
+type RowCounts struct {
+	Rows        int64 `json:"rows"`
+	Trained     int64 `json:"trained"`      // held-out ones included
+	Unlabelled  int64 `json:"unlabelled"`   // without a usable label
+	Rejected    int64 `json:"rejected"`     // with values that are not finite
+	UnseenClass int64 `json:"unseen_class"` // of those unlabelled: of a class that the feature set does not know
+}
+
+// NewFile returns a trainer without rows for the file of that name. Where the feature set learned its frequencies from the same file,
+// rows that its exploration sampled are not held out as far as others are there.
+func NewFile(set *wire.FeatureSet, config Config, name string) (*FileTrainer, error) {
+	config.MinRows = 0 // there will be no more
+	t, err := New(set, config, arrowio.DefaultLimits(), 1)
+	if err != nil {
+		return nil, err
+	}
+	t.learnedFrom = sampledRows(set, name)
+	f := &FileTrainer{Partition: t.Partition(0)}
+	f.Reset()
+	f.transform, f.encoder = events.NewTransformer(set)
+	return f, nil
+}
+
+// sampledRows names the rows of a file that the frequencies of a set were learned from; none where they were drawn, or learned from
+// something else.
+func sampledRows(set *wire.FeatureSet, name string) []wire.Span {
+	l := set.Lineage
+	if !l.Learned() || l.EventsTopic != name || len(l.Partitions) != 1 {
+		return nil
+	}
+	return []wire.Span{{NextOffset: l.Partitions[0].ClosingOrdinal, SampleRate: l.SampleRate, SampleSeed: l.SampleSeed}}
+}
+
+// Counts says what became of the rows so far.
+func (f *FileTrainer) Counts() RowCounts { return f.file }
+
+// Add adds the next rows of the file. [ErrRowMemory] says that no more rows fit.
+func (f *FileTrainer) Add(batch arrow.Record) error {
+	if err := f.check(batch.Schema()); err != nil {
+		return err
+	}
+	return events.EachChunk(batch, f.set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return f.addChunk(chunk) })
+}
+
+// check reports columns that are missing or of another kind. In a stream rows without a label column are unlabelled; in a file that
+// is a mistake.
+func (f *FileTrainer) check(schema *arrow.Schema) error {
+	for _, name := range f.set.Encoder.Label.Columns {
+		if !schema.HasField(name) {
+			return fmt.Errorf("the label, column %q, is missing", name)
+		}
+	}
+	return f.set.Encoder.Check(schema)
+}
+
+func (f *FileTrainer) addChunk(chunk arrow.Record) error {
+	if err := f.encoder.Encode(&f.rows, chunk, nil); err != nil {
+		return err
+	}
+	m, n := f.transform.Len(), f.rows.N
+	f.z = append(f.z[:0], make([]float32, n*m)...)
+	f.transform.Transform(f.z, f.rows.X[:n*f.rows.Dim], n)
+	f.buffers.reset()
+	for i := range n {
+		if !f.rows.Labelled[i] {
+			f.file.Unlabelled++
+			continue
+		}
+		f.addRow(i, f.z[i*m:(i+1)*m], training.RowID{Offset: f.file.Rows + int64(f.rows.Row[i])})
+	}
+	f.file.Rows += chunk.NumRows()
+	f.file.Trained += f.buffers.len()
+	f.file.Rejected += int64(len(f.rows.Rejected))
+	f.file.UnseenClass += f.rows.Counts.UnseenClass
+	f.any, f.read.NextOffset = true, f.file.Rows
+	return f.take()
+}
