@@ -7,24 +7,25 @@ import (
 
 // Config says what the columns of an event are used for.
 type Config struct {
-	Features      []string `key:"features" doc:"feature columns; empty = every numeric, boolean and string column but label and passthrough"`
-	Exclude       []string `key:"exclude" doc:"columns that are never features"`
-	Passthrough   []string `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
-	Label         []string `key:"label" doc:"label column; several for a regression with several outputs"`
-	Task          string   `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
-	Classes       []string `key:"classes" doc:"class names; empty = those seen in calibration"`
-	Clip          float64  `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
-	Standardize   string   `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
-	MaxCategories int      `key:"max_categories" doc:"a string column with more distinct values is left out of the default features"`
-	LabelMin      *float64 `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
-	LabelMax      *float64 `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
+	Features       []string `key:"features" doc:"feature columns; empty = every numeric, boolean and string column but label and passthrough"`
+	Exclude        []string `key:"exclude" doc:"columns that are never features"`
+	Passthrough    []string `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
+	Label          []string `key:"label" doc:"label column; several for a regression with several outputs"`
+	Task           string   `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
+	Classes        []string `key:"classes" doc:"class names; empty = those seen in calibration"`
+	Clip           float64  `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
+	Standardize    string   `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
+	MaxCategories  int      `key:"max_categories" doc:"a string column with more distinct values is left out of the default features"`
+	LabelMin       *float64 `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
+	LabelMax       *float64 `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
+	LabelTransform string   `key:"label_transform" json:",omitempty" doc:"what is learned of a regression label: none = itself; log or log1p, its logarithm or that of 1 + it, for prices, counts, durations. Rows that have none are rejected (label beyond bounds). Predictions and errors are in the units of the label; what is predicted is then a median, not a mean"`
 }
 
 // Default is what an empty configuration says.
 func Default() Config {
 	return Config{
 		Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
-		MaxCategories: encoder.DefaultMaxCategories,
+		MaxCategories: encoder.DefaultMaxCategories, LabelTransform: encoder.TransformNone,
 	}
 }
 
@@ -33,7 +34,7 @@ func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
 		Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
-		LabelMin: c.LabelMin, LabelMax: c.LabelMax,
+		LabelMin: c.LabelMin, LabelMax: c.LabelMax, LabelTransform: c.LabelTransform,
 	}
 }
 
