@@ -9,9 +9,8 @@ import (
 // Classification accumulates what decisions between classes are worth. Use NewClassification. Its figures depend on the order of
 // the rows in the last bits of the log loss alone.
 type Classification struct {
-	Rows          int64 // rows added
-	Wrong         int64 // rows whose decided class was not theirs
-	ConstantWrong int64 // rows that the constant predictor gets wrong
+	Rows  int64 // rows added
+	Wrong int64 // rows whose decided class was not theirs
 	// Logits says that predictions are outputs of the logistic loss, so that log loss and calibration are measured. It is set
 	// before rows are added.
 	Logits bool
@@ -36,9 +35,12 @@ type bin struct {
 	predicted  float64
 }
 
+// CommonestOfRows is the class of a constant predictor that knows the rows measured.
+const CommonestOfRows = -1
+
 // NewClassification returns the metric of no rows of that many outputs (1 for two classes, else the
-// number of classes). majority is the commonest class of the training rows (Sums.MajorityClass), the
-// class of the constant predictor.
+// number of classes). majority is the class of the constant predictor: the commonest class of the training rows
+// (Sums.MajorityClass), or [CommonestOfRows].
 func NewClassification(outputs int, majority int32) *Classification {
 	if outputs <= 0 {
 		panic(fmt.Sprintf("training: classification metric of %d outputs", outputs))
@@ -76,9 +78,6 @@ func (c *Classification) add(pred []float32, want int32) {
 		c.classes[want].Right++
 	} else {
 		c.Wrong++
-	}
-	if c.majority != want {
-		c.ConstantWrong++
 	}
 	if len(c.classes) == 2 && c.outputs == 1 {
 		c.ranking.add(pred[0], want)
@@ -129,9 +128,17 @@ func (c *Classification) Misclassification() float64 {
 	return percent(float64(c.Wrong), float64(c.Rows))
 }
 
-// ConstantError returns the Misclassification of always predicting the majority class of training.
+// ConstantError returns the Misclassification of the constant predictor.
 func (c *Classification) ConstantError() float64 {
-	return percent(float64(c.ConstantWrong), float64(c.Rows))
+	var right int64
+	if c.majority != CommonestOfRows {
+		right = c.classes[c.majority].Rows
+	} else {
+		for _, class := range c.classes {
+			right = max(right, class.Rows)
+		}
+	}
+	return percent(float64(c.Rows-right), float64(c.Rows))
 }
 
 // Measures returns every figure. Classes are named by their numbers, see [Measures.NameClasses].
