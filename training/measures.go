@@ -82,6 +82,17 @@ func (m *Measures) NoBetterThanConstant() bool {
 	return value != nil && constant != nil && *value >= *constant
 }
 
+// CalibrationError is by how much probabilities are off: the mean of |predicted − observed| over the bins, by their rows. nil where
+// there are none.
+func (m *Measures) CalibrationError() *float64 {
+	var rows, sum float64
+	for _, b := range m.Calibration {
+		rows += float64(b.Rows)
+		sum += float64(float64(b.Rows) * math.Abs(b.Predicted-b.Observed))
+	}
+	return measured(sum / rows)
+}
+
 // NothingBeatsConstant is what to say where it is so.
 const NothingBeatsConstant = "nothing here beats the constant"
 

@@ -19,7 +19,7 @@ import (
 func newFit() *cobra.Command {
 	var flags cli.ConfigFlags
 	var timeout time.Duration
-	var asJSON bool
+	var asJSON, paper bool
 	var settings cli.SettingFlags
 	c := &cobra.Command{
 		Use:   "fit",
@@ -34,6 +34,7 @@ the same.`,
 	flags.Add(c)
 	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set")
 	cli.JSONFlag(c, &asJSON)
+	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		loaded, err := flags.Load(nil, settings.Overrides())
@@ -60,7 +61,7 @@ the same.`,
 		if asJSON {
 			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Meter.Totals()))
 		}
-		printModel(c.OutOrStdout(), model.Model)
+		printModel(c.OutOrStdout(), model.Model, paper)
 		if model.Unchanged {
 			fmt.Fprintln(c.OutOrStdout(), "the model in use is the same: no other rows came")
 		}
@@ -112,11 +113,18 @@ func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
 	return s
 }
 
-func printModel(w io.Writer, m *wire.Model) {
+func printModel(w io.Writer, m *wire.Model, paper bool) {
 	t := cli.NewFacts(w)
 	t.Add("model", "%s", m.ID)
 	t.Add("feature set", "%s", m.FeatureSetID)
 	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
+	if share := m.Metrics.RowShare; share > 0 {
+		t.Add("  chosen by hash", "%.3g %% of all: as many as fit into train.row_memory", 100*share)
+	}
+	if m.Label != nil && m.Label.Transform != "" {
+		t.Add("label", "its %s is learned; predictions are medians in its units", m.Label.Transform)
+	}
+	t.Add("loss", "%s", m.Model.Loss)
 	switch seen := m.Metrics.Seen; {
 	case seen != nil:
 		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it frequencies: errors may be too low", 100*seen.Share)
@@ -124,18 +132,7 @@ func printModel(w io.Writer, m *wire.Model) {
 		t.Add("  held-out rows", "from events that the feature set was not learned from")
 	}
 	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
-	percent := func(name string, v *float64) {
-		if v != nil {
-			t.Add(name, "%.2f %%", *v)
-		}
-	}
-	percent("misclassification", m.Metrics.Misclassification)
-	percent("unexplained variance", m.Metrics.UnexplainedVariance)
-	percent("relative squared error", m.Metrics.RelativeSquaredError)
-	percent("constant predictor", m.Metrics.ConstantError)
-	if v := m.Metrics.LogLoss; v != nil {
-		t.Add("log loss", "%.4f", *v)
-	}
+	cli.AddMeasures(t, &m.Metrics.Measures, paper)
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
 		t.Add("not converged", "after %d iterations the gradient was %.2g of that of the constant model", d.Iterations, d.RelativeGradient)
 	}

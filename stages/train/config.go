@@ -74,7 +74,7 @@ func (m *Margin) UnmarshalText(text []byte) error {
 func Default() Config {
 	return Config{
 		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
-		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossAuto, RowMemory: 1 << 30,
+		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossAuto, RowMemory: 256 << 20,
 		Promote: Promote{Rule: PromoteBetter, Margin: MarginAuto},
 	}
 }
