@@ -82,6 +82,43 @@ func (m *Measures) NoBetterThanConstant() bool {
 	return value != nil && constant != nil && *value >= *constant
 }
 
+// Figure is a measure by its name in JSON.
+type Figure struct {
+	Name  string
+	Value float64
+}
+
+// Figures are the measures that are one number, or one for each output ("rmse[1]" of the second of several).
+func (m *Measures) Figures() []Figure {
+	var all []Figure
+	for _, one := range []struct {
+		name  string
+		value *float64
+	}{
+		{MeasureMisclassification, m.Misclassification}, {MeasureRelativeSquaredError, m.RelativeSquaredError},
+		{MeasureUnexplainedVariance, m.UnexplainedVariance}, {"constant_error", m.ConstantError}, {"log_loss", m.LogLoss},
+		{"constant_log_loss", m.ConstantLogLoss}, {"r2", m.R2}, {"auc", m.AUC}, {"average_precision", m.AveragePrecision},
+		{"calibration_error", m.CalibrationError()},
+	} {
+		if one.value != nil {
+			all = append(all, Figure{one.name, *one.value})
+		}
+	}
+	for _, list := range []struct {
+		name   string
+		values []float64
+	}{{"rmse", m.RMSE}, {"mae", m.MAE}, {"constant_rmse", m.ConstantRMSE}} {
+		for k, v := range list.values {
+			name := list.name
+			if len(list.values) > 1 {
+				name += "[" + strconv.Itoa(k) + "]"
+			}
+			all = append(all, Figure{name, v})
+		}
+	}
+	return all
+}
+
 // CalibrationError is by how much probabilities are off: the mean of |predicted − observed| over the bins, by their rows. nil where
 // there are none.
 func (m *Measures) CalibrationError() *float64 {

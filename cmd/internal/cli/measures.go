@@ -12,7 +12,7 @@ import (
 
 // PaperFlag adds the flag --paper.
 func PaperFlag(c *cobra.Command, paper *bool) {
-	c.Flags().BoolVar(paper, "paper", false, "of a regression also the relative squared error, the paper's measure: it depends on where the zero of the label is")
+	c.Flags().BoolVar(paper, "paper", false, "the paper's measure of a regression, the relative squared error: it depends on where the zero of the label is")
 }
 
 // recallsShown bounds how many classes are listed.
