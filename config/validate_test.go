@@ -61,6 +61,10 @@ func TestRules(t *testing.T) {
 		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} }, "events.classes", "1 names"},
 		{"class twice", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a", "a"} }, "events.classes", "twice"},
 		{"label among the features", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Features = []string{"y"}, []string{"y"} }, "events.label", "both in label and features"},
+		{"logarithm of a class", func(c *Config) {
+			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.LabelTransform = []string{"y"}, "classification", "log"
+		}, "events.label_transform", "for regression"},
+		{"unknown transform", func(c *Config) { c.Stages.Events.LabelTransform = "root" }, "events.label_transform", "not one of"},
 		{"classes with two labels", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Task = []string{"y", "z"}, "classification" }, "events.label", "takes one"},
 		{"classes of a regression", func(c *Config) {
 			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.Classes = []string{"y"}, "regression", []string{"a", "b"}

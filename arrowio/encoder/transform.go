@@ -90,8 +90,6 @@ func (o Options) transformFaults() []error {
 		return nil
 	case !slices.Contains(LabelTransforms(), o.LabelTransform):
 		return []error{fmt.Errorf("label_transform %q is not one of %s", o.LabelTransform, strings.Join(LabelTransforms(), ", "))}
-	case len(o.Label) == 0:
-		return []error{fmt.Errorf("label_transform needs a label")}
 	case o.Task == TaskClassification || len(o.Classes) > 0:
 		return []error{fmt.Errorf("label_transform is for regression, the label is a class")}
 	}

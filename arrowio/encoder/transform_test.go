@@ -68,7 +68,6 @@ func TestLabelsWithoutATransformAreRejected(t *testing.T) {
 func TestTransformIsForRegressions(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		`label_transform "root" is not one of none, log, log1p`: func(o *Options) { o.LabelTransform = "root" },
-		"label_transform needs a label":                         func(o *Options) { o.Label = nil },
 		"label_transform is for regression":                     func(o *Options) { o.Task = TaskClassification },
 	} {
 		o := options("y")
