@@ -140,7 +140,10 @@ func TestCompareSaysThatNothingBeatsTheConstant(t *testing.T) {
 	}
 	data := clitest.File(t, "noise.csv", b.String())
 	args := append([]string{"compare", "--data", data, "--label", "y", "--methods", "plain,correlation"}, small...)
-	tr(t, append(args, "--lambda-grid", "0")...).Want(t, cli.ExitOK, "nothing here beats the constant")
+	out := tr(t, append(args, "--lambda-grid", "0")...).Want(t, cli.ExitOK).Out
+	if !strings.Contains(out, "nothing here beats the constant; ") {
+		t.Error(out)
+	}
 }
 
 func TestCompareWrongUsage(t *testing.T) {
