@@ -152,6 +152,9 @@ func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(3000))
 	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "40", "--sample", "1").Want(t, cli.ExitOK).Object(t)
 	reconciles(t, o)
+	if o.Text(t, "model.loss") != "logistic" || !(o.Number(t, "model.test.log_loss") < o.Number(t, "model.test.constant_log_loss")) {
+		t.Errorf("by default classes are trained with %s loss: %v", o.Text(t, "model.loss"), o.At(t, "model.test"))
+	}
 	if o.Text(t, "model.metric") != "misclassification" || o.Number(t, "model.error") >= o.Number(t, "model.constant_error") {
 		t.Errorf("%v", o.At(t, "model"))
 	}

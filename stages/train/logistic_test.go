@@ -90,7 +90,7 @@ func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
 		}
 		for _, records := range order {
 			for _, r := range records {
-				if err := trainer.Partition(int(r.Partition)).Add(r); err != nil {
+				if err := trainer.Partition(r.Partition).Add(r); err != nil {
 					t.Fatal(err)
 				}
 				if bytes := trainer.keptBytes(); bytes > config.RowMemory {
