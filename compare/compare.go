@@ -183,7 +183,10 @@ func (c *comparison) note(r *repeat, split *datasets.Split) {
 	}
 	c.result.Metric = "misclassification"
 	if r.train.task == scoring.Regression {
-		c.result.Metric = "relative squared error"
+		c.result.Metric = "unexplained variance"
+		if c.options.Paper {
+			c.result.Metric = "relative squared error"
+		}
 	}
 	if c.source.Fixed() && r.test.outputs == 1 || r.train.task != scoring.Regression {
 		c.weight = r.rowWeights()

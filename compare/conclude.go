@@ -2,8 +2,11 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/eerf-stream/eerf/training"
 )
 
 // conclusion says in a sentence what to take from a table: the smallest error beside those of plain features, at the greatest M
@@ -14,7 +17,11 @@ func (r *Result) conclusion(number int) string {
 	if least == nil {
 		return ""
 	}
-	parts := []string{named(least, "features")}
+	var parts []string
+	if !slices.ContainsFunc(table.Lines, func(l Line) bool { return l.beatsConstant(table.Constant) }) {
+		parts = append(parts, training.NothingBeatsConstant)
+	}
+	parts = append(parts, named(least, "features"))
 	if least.method().AnySize {
 		if random := table.least(func(m *Method) bool { return !m.AnySize }); random != nil && random.Method != Plain {
 			parts = append(parts, named(random, "features"))

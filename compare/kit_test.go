@@ -48,7 +48,8 @@ func (m made) Split(o datasets.SplitOptions) (*datasets.Split, error) {
 		part.N++
 		m.label(part, wave(x)+noise)
 	}
-	return &datasets.Split{Train: parts[0], Test: parts[1], Encoder: &encoder.Encoder{}}, nil
+	label := &encoder.Label{Task: m.task, Mean: []float64{0}}
+	return &datasets.Split{Train: parts[0], Test: parts[1], Encoder: &encoder.Encoder{Label: label}}, nil
 }
 
 func wave(x []float32) float64 {

@@ -3,8 +3,10 @@ package compare
 import (
 	"math"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // labelCoding maps each label y_k of a regression to gain_k·y_k + offset_k, which is in [-1, 1] over the training rows.
@@ -29,6 +31,13 @@ func codingOf(d *datasets.Data) labelCoding {
 		}
 	}
 	return c
+}
+
+// units turns coded labels into the units of the label that they come from.
+func (c labelCoding) units(label *encoder.Label) training.Units {
+	return func(k int, coded float64) float64 {
+		return label.Transform.Invert((coded-c.offset[k])/c.gain[k] + label.Mean[k])
+	}
 }
 
 // apply codes row-major labels.

@@ -8,12 +8,11 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// measured are the errors of a model on the test rows.
+// measured is what a model is worth on the test rows.
 type measured struct {
-	// percent is the error that methods are compared by: misclassification, or the relative squared error.
+	training.Measures
+	// percent is the error that methods are compared by: misclassification, the unexplained variance, or the relative squared error.
 	percent float64
-	// unexplained is the unexplained variance, of a regression.
-	unexplained float64
 	// rowLoss is the loss of each test row: 1 where its class is wrong, or its squared error.
 	rowLoss []float64
 }
@@ -24,7 +23,7 @@ func (r *repeat) measure(ctx context.Context, f *fitted) (*measured, error) {
 	if err := r.predict(ctx, f, predicted); err != nil {
 		return nil, err
 	}
-	return r.judge(predicted), nil
+	return r.judge(predicted, f.model.Loss), nil
 }
 
 // predict featurizes the test rows, and predicts them.
@@ -54,23 +53,28 @@ func (r *repeat) rowMicroseconds(ctx context.Context, f *fitted, first float64) 
 	return 1e6 * least / float64(r.test.rows), nil
 }
 
-// judge measures predictions of the test rows.
-func (r *repeat) judge(predicted []float32) *measured {
+// judge measures predictions of the test rows by a model of a loss.
+func (r *repeat) judge(predicted []float32, loss string) *measured {
 	test := r.test
 	m := &measured{rowLoss: make([]float64, test.rows)}
 	if test.task == scoring.Regression {
-		metric := training.NewRegression(r.trainMean)
+		metric := training.NewRegression(r.trainMean).InUnits(r.units)
 		metric.Add(predicted, test.y, test.rows)
-		m.percent, m.unexplained = metric.RelativeSquaredError(), metric.UnexplainedVariance()
+		m.Measures, m.percent = metric.Measures(), metric.UnexplainedVariance()
+		if r.options.Paper {
+			m.percent = metric.RelativeSquaredError()
+		}
 		for i, f := range predicted {
-			d := float64(f) - float64(test.y[i])
+			d := r.counted(i, f) - r.counted(i, test.y[i])
 			m.rowLoss[i/test.outputs] += d * d
 		}
 		return m
 	}
 	metric := training.NewClassification(test.outputs, r.majority)
+	metric.Logits = loss == training.LossLogistic
 	metric.Add(predicted, test.class)
-	m.percent = metric.Misclassification()
+	m.Measures, m.percent = metric.Measures(), metric.Misclassification()
+	m.NameClasses(r.classNames)
 	for i, class := range test.class {
 		if training.DecideClass(predicted[i*test.outputs:(i+1)*test.outputs], test.outputs) != class {
 			m.rowLoss[i] = 1
@@ -79,10 +83,21 @@ func (r *repeat) judge(predicted []float32) *measured {
 	return m
 }
 
+// counted is a value of place i of the test labels as the error counts it: in the units of the label, or coded as in the paper.
+func (r *repeat) counted(i int, coded float32) float64 {
+	if r.options.Paper {
+		return float64(coded)
+	}
+	return r.units(i%r.test.outputs, float64(coded))
+}
+
 // constantError is the error of the predictor that looks at no feature: the commonest training class, or the mean
-// training label.
+// label.
 func (r *repeat) constantError() float64 {
 	if r.test.task == scoring.Regression {
+		if !r.options.Paper {
+			return 100
+		}
 		metric := training.NewRegression(r.trainMean)
 		metric.Add(make([]float32, len(r.test.y)), r.test.y, r.test.rows)
 		return metric.ConstantError()
@@ -92,17 +107,26 @@ func (r *repeat) constantError() float64 {
 	return metric.ConstantError()
 }
 
-// rowWeights are what the losses of test rows are divided by the sum of: 1 for a class, Σ_k y_k² for a regression.
+// rowWeights are what the losses of test rows are divided by the sum of: 1 for a class, Σ_k (y_k − ȳ_k)² for a regression, and
+// Σ_k y_k² for the relative squared error.
 func (r *repeat) rowWeights() []float64 {
-	weights := make([]float64, r.test.rows)
-	for i := range weights {
-		if r.test.task != scoring.Regression {
+	test := r.test
+	weights := make([]float64, test.rows)
+	if test.task != scoring.Regression {
+		for i := range weights {
 			weights[i] = 1
-			continue
 		}
-		for _, y := range r.test.y[i*r.test.outputs : (i+1)*r.test.outputs] {
-			weights[i] += float64(y) * float64(y)
+		return weights
+	}
+	mean := make([]float64, test.outputs)
+	if !r.options.Paper {
+		for i, y := range test.y {
+			mean[i%test.outputs] += r.counted(i, y) / float64(test.rows)
 		}
+	}
+	for i, y := range test.y {
+		d := r.counted(i, y) - mean[i%test.outputs]
+		weights[i/test.outputs] += d * d
 	}
 	return weights
 }

@@ -25,7 +25,7 @@ func optionsFault(format string, args ...any) error {
 // Losses that models are trained with.
 const (
 	// LossAuto is logistic for classes and squared for a regression.
-	LossAuto = "auto"
+	LossAuto = training.LossAuto
 	// LossSquared is ridge regression, for classes on ±1 labels, one against the rest.
 	LossSquared = training.LossSquared
 	// LossLogistic is logistic regression, softmax for more than two classes.
@@ -33,19 +33,15 @@ const (
 )
 
 // Losses returns the names of the losses.
-func Losses() []string { return []string{LossAuto, LossSquared, LossLogistic} }
+func Losses() []string { return training.Losses() }
 
 // lossFor returns the loss for labels of a task.
 func (o Options) lossFor(task scoring.Task) (string, error) {
-	switch {
-	case o.Loss == LossLogistic && task == scoring.Regression:
-		return "", optionsFault("--loss logistic is for classes, and the label is a regression's")
-	case o.Loss != LossAuto:
-		return o.Loss, nil
-	case task == scoring.Regression:
-		return LossSquared, nil
+	loss, err := training.LossFor(o.Loss, task != scoring.Regression)
+	if err != nil {
+		return "", optionsFault("--%w", err)
 	}
-	return LossLogistic, nil
+	return loss, nil
 }
 
 // Options say what is compared.
@@ -80,6 +76,9 @@ type Options struct {
 	Loss      string        `json:"loss"`
 	Intercept bool          `json:"intercept"`
 	Grid      training.Grid `json:"lambda_grid"`
+	// Paper has regressions compared by the relative squared error, which depends on where the zero of the label is, instead of by
+	// the unexplained variance.
+	Paper bool `json:"paper,omitempty"`
 	// Standardize and Clip are the encoder's settings.
 	Standardize string  `json:"standardize"`
 	Clip        float64 `json:"clip"`

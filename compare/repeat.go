@@ -8,6 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // repeat is the rows of one repeat and what its trials share.
@@ -21,9 +22,11 @@ type repeat struct {
 	shares      map[string]*share               // by name
 	fits        map[*scoring.FeatureSet]*fitted // models that a method tuned itself by
 	// trainMean and majority are what the constant predictor answers.
-	trainMean []float64
-	majority  int32
-	warning   string
+	trainMean  []float64
+	majority   int32
+	units      training.Units // of a regression label
+	classNames []string
+	warning    string
 }
 
 // newRepeat prepares the rows and the pool of a repeat.
@@ -43,6 +46,7 @@ func newRepeat(o Options, number int, split *datasets.Split, from origin) (*repe
 	}
 	r.heldOut = heldOutRows(r.seed, r.train.rows, o.HeldOut)
 	r.trainMean, r.majority = r.train.means(), r.train.majority()
+	r.units, r.classNames = coding.units(split.Encoder.Label), split.Encoder.Label.Classes
 	sigma, warning := r.bandwidth()
 	r.warning = warning
 	candidates, err := o.candidates(r.train.dim, sigma, r.seed)
@@ -128,9 +132,7 @@ func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, 
 	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
 	run.Lambda, run.AtEdge, run.Iterations = model.model.Lambda, model.atEdge, model.iterations
 	run.Error = errors.percent
-	if r.test.task == scoring.Regression {
-		run.Unexplained = &errors.unexplained
-	}
+	run.Unexplained, run.Measures = errors.UnexplainedVariance, errors.Measures
 	return errors, nil
 }
 

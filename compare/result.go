@@ -3,6 +3,7 @@ package compare
 import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Result is what a comparison found.
@@ -13,7 +14,7 @@ type Result struct {
 	Options Options `json:"options"`
 	// Complete is false when the comparison was interrupted; what is here is what was done by then.
 	Complete bool `json:"complete"`
-	// Metric says what Error is: misclassification, or relative squared error, in percent.
+	// Metric says what Error is: misclassification, unexplained variance or, on request, relative squared error, in percent.
 	Metric string `json:"metric"`
 	// Tables have one entry for each M, with a line for each method.
 	Tables []Table `json:"tables"`
@@ -79,7 +80,9 @@ type Measurement struct {
 	// Error is in percent; Unexplained is the unexplained variance of a regression.
 	Error       float64  `json:"error"`
 	Unexplained *float64 `json:"unexplained_variance,omitempty"`
-	Preprocess  float64  `json:"preprocess_seconds"`
+	// Measures is everything that was measured on the test rows.
+	Measures   training.Measures `json:"measures"`
+	Preprocess float64           `json:"preprocess_seconds"`
 	// Refine is what moving features that were chosen took, of Preprocess.
 	Refine float64 `json:"refine_seconds,omitempty"`
 	Train  float64 `json:"train_seconds"`

@@ -33,6 +33,8 @@ type Line struct {
 	DifferenceTestError *float64 `json:"difference_test_standard_error,omitempty"`
 	// Unexplained is the unexplained variance of a regression.
 	Unexplained *Mean `json:"unexplained_variance,omitempty"`
+	// Measures are the means of what was measured on the test rows, by name: see [training.Measures.Figures].
+	Measures map[string]Mean `json:"measures,omitempty"`
 	// Seconds are means over the repeats.
 	Preprocess float64 `json:"preprocess_seconds"`
 	// Refine is what moving features that were chosen took, of Preprocess.
@@ -113,9 +115,38 @@ func (c *cell) line(references map[string]*cell, weight []float64) Line {
 		mean := meanOf(unexplained)
 		l.Unexplained = &mean
 	}
+	l.Measures = c.measures()
 	l.compare(c, references)
 	l.judgeTestRows(c, references[Plain], weight)
 	return l
+}
+
+// measures are the means of the figures that every run has which did not fail.
+func (c *cell) measures() map[string]Mean {
+	values, runs := map[string][]float64{}, 0
+	for _, run := range c.runs {
+		if run.Failure != "" {
+			continue
+		}
+		runs++
+		for _, figure := range run.Measures.Figures() {
+			values[figure.Name] = append(values[figure.Name], figure.Value)
+		}
+	}
+	means := make(map[string]Mean, len(values))
+	for name, list := range values {
+		if len(list) == runs {
+			means[name] = meanOf(list)
+		}
+	}
+	return means
+}
+
+// beatsConstant reports whether the predictions are worth more than a constant: by the error, or by the log loss, which tells rare
+// classes apart that decisions do not.
+func (l *Line) beatsConstant(constant float64) bool {
+	ours, theirs := l.Measures["log_loss"], l.Measures["constant_log_loss"]
+	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
 }
 
 // countNoise widens the range of features above the noise.

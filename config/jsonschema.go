@@ -166,10 +166,11 @@ func (key *Key) schemaDefault() any {
 
 // wordsOfOthers are accepted by rules that the owners of a section keep to themselves; a test holds them to these rules.
 var wordsOfOthers = map[string][]string{
-	"events.task":          {"auto", "regression", "classification"},
-	"events.standardize":   {"numeric", "all", "none"},
-	"events.nan":           {"missing", "reject"},
-	"kafka.sasl.mechanism": {"", "plain", "scram-sha-256", "scram-sha-512"},
+	"events.task":            {"auto", "regression", "classification"},
+	"events.standardize":     {"numeric", "all", "none"},
+	"events.nan":             {"missing", "reject"},
+	"events.label_transform": {"none", "log", "log1p"},
+	"kafka.sasl.mechanism":   {"", "plain", "scram-sha-256", "scram-sha-512"},
 }
 
 // acceptedWords are what the values of keys may be that are one of a few words: those of types that are read from text, and

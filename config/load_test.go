@@ -89,7 +89,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	// These stand at their defaults because nothing else is valid beside the rest, or is known.
-	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "exploration.bandwidth_mix": true, "train.loss": true,
+	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "exploration.bandwidth_mix": true, "events.label_transform": true,
 		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true}
 	for _, key := range Keys() {
 		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)

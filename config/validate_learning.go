@@ -74,11 +74,11 @@ func (k *checker) train() {
 	if _, err := training.ParseGrid(c.LambdaGrid); err != nil {
 		k.rule(false, "train.lambda_grid", "want relative, paper, or finite numbers >= 0 separated by commas")
 	}
-	k.oneOf(c.Loss, "train.loss", training.LossSquared, training.LossLogistic)
+	k.oneOf(c.Loss, "train.loss", training.Losses()...)
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
 	k.oneOf(c.Promote.Rule, "train.promote.rule", train.PromoteRules()...)
-	k.rule(-1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",
-		"want at least -1 and below 1: it is a share of the error of the model in use")
+	k.rule(c.Promote.Margin == train.MarginAuto || -1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",
+		"want auto, or at least -1 and below 1: it is a share of the error of the model in use")
 }
 
 // predictions checks that the columns of predictions can stand beside those of the events.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // validityOf validates a configuration that must be refused.
@@ -62,6 +63,10 @@ func TestRules(t *testing.T) {
 		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} }, "events.classes", "1 names"},
 		{"class twice", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a", "a"} }, "events.classes", "twice"},
 		{"label among the features", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Features = []string{"y"}, []string{"y"} }, "events.label", "both in label and features"},
+		{"logarithm of a class", func(c *Config) {
+			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.LabelTransform = []string{"y"}, "classification", "log"
+		}, "events.label_transform", "for regression"},
+		{"unknown transform", func(c *Config) { c.Stages.Events.LabelTransform = "root" }, "events.label_transform", "not one of"},
 		{"classes with two labels", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Task = []string{"y", "z"}, "classification" }, "events.label", "takes one"},
 		{"classes of a regression", func(c *Config) {
 			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.Classes = []string{"y"}, "regression", []string{"a", "b"}
@@ -147,7 +152,7 @@ func TestRules(t *testing.T) {
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
 		{"unknown rule of promotion", func(c *Config) { c.Stages.Train.Promote.Rule = "never" }, "train.promote.rule", "better, better_across_sets, always"},
 		{"margin of all of the error", func(c *Config) { c.Stages.Train.Promote.Margin = 1 }, "train.promote.margin", "below 1"},
-		{"margin that is no number", func(c *Config) { c.Stages.Train.Promote.Margin = math.NaN() }, "train.promote.margin", "at least -1"},
+		{"margin that is no number", func(c *Config) { c.Stages.Train.Promote.Margin = train.Margin(math.NaN()) }, "train.promote.margin", "at least -1"},
 
 		{"messages of nothing", func(c *Config) { c.Stages.Limits.MaxMessageBytes = 0 }, "limits.max_message_bytes", "1KiB"},
 		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes", "limits.max_message_bytes"},

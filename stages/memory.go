@@ -148,10 +148,15 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 		{"train: held-out rows", (samples*all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},
 		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + load.FetchBytes + s.messageBytes(), inputKeys},
 	}
-	if s.Train.Loss == training.LossLogistic {
-		return append(needs, MemoryNeed{"train: rows", s.Train.RowMemory, []string{"train.row_memory"}})
-	}
 	solving := sums + 2 // merger, decomposition with its vectors, work space
 	gram := 8 * (m + 1) * (m + 1 + int64(load.Outputs))
-	return append(needs, MemoryNeed{"train: sums", (sums*all + solving) * gram, []string{"exploration.features", "topics.partitions"}})
+	ofSums := MemoryNeed{"train: sums", (sums*all + solving) * gram, []string{"exploration.features", "topics.partitions"}}
+	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram, []string{"train.row_memory"}} // moments of the features, and their factor
+	switch {
+	case s.Train.Loss == training.LossSquared:
+		return append(needs, ofSums)
+	case s.Train.Loss == training.LossLogistic, ofRows.Bytes > ofSums.Bytes:
+		return append(needs, ofRows)
+	}
+	return append(needs, ofSums) // which of them it is depends on the label
 }

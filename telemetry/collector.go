@@ -170,6 +170,14 @@ func truth(b bool) float64 {
 // timestamp is a time in seconds since 1970; the zero time is unknown.
 func timestamp(t time.Time) float64 { return where(!t.IsZero(), float64(t.UnixMilli())/1000) }
 
+// figure is a number; nil is unknown.
+func figure(v *float64) float64 {
+	if v == nil {
+		return unknown
+	}
+	return *v
+}
+
 // ratio is a share of percent; nil is unknown.
 func ratio(percent *float64) float64 {
 	if percent == nil {

@@ -215,7 +215,7 @@ func TestTrainingIsBehindUntilTheNextFit(t *testing.T) {
 		t.Errorf("lag %v s behind a fit of all that there was (found: %v)", lag, found)
 	}
 	rows, _ := sum(m, "eerf_rows_total", "stage=train")
-	if used, _ := sum(m, "eerf_memory_budget_used_bytes", "setting=train.row_memory"); used != rows*4*(8+1) || rows == 0 {
+	if used, _ := sum(m, "eerf_memory_budget_used_bytes", "setting=train.row_memory"); used != rows*(4*(8+1)+1) || rows == 0 {
 		t.Errorf("%v rows of 8 features take %v bytes", rows, used)
 	}
 	if limit, _ := sum(m, "eerf_memory_budget_bytes", "setting=train.row_memory"); limit != float64(b.settings.Train.RowMemory) {

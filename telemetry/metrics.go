@@ -270,7 +270,7 @@ var metrics = []metric{
 	{"model_training_rows", gauge, "", "", "Rows that the model in use was fitted on.",
 		of(model, func(m *wire.Model) float64 { return float64(m.TrainRows) })},
 	{"model_error_ratio", gauge, "ratio", "measure",
-		"Held-out error of the model in use when it was trained, 1 being 100 %: `misclassification`; or `relative_squared_error` and `unexplained_variance`.",
+		"Held-out error of the model in use when it was trained, 1 being 100 %: `misclassification`; or `unexplained_variance` and the paper's `relative_squared_error`.",
 		func(r *reading, out output) {
 			if m := r.Activity.Model; m != nil {
 				out.value(ratio(m.Metrics.Misclassification), "misclassification")
@@ -279,8 +279,57 @@ var metrics = []metric{
 			}
 		}},
 	{"model_constant_error_ratio", gauge, "ratio", "",
-		"Held-out error of the best constant prediction, in the main measure of the model in use.",
-		of(model, func(m *wire.Model) float64 { return ratio(m.Metrics.ConstantError) })},
+		"Held-out error of a constant prediction, in the main measure of the model in use: the misclassification of the commonest class, or the unexplained variance of the mean, which is 1.",
+		of(model, func(m *wire.Model) float64 {
+			_, _, constant := m.Metrics.Main()
+			return ratio(constant)
+		})},
+	{"model_log_loss", gauge, "", "predictor",
+		"Mean of -log p of the class on the held-out rows, in nats, of the `model` in use when it was trained and of a `constant`; with the logistic loss.",
+		func(r *reading, out output) {
+			if m := r.Activity.Model; m != nil {
+				out.value(figure(m.Metrics.LogLoss), "model")
+				out.value(figure(m.Metrics.ConstantLogLoss), "constant")
+			}
+		}},
+	{"model_auc_ratio", gauge, "ratio", "",
+		"Of two classes, how often the model in use gave a held-out row of the second the larger output than one of the first, a tie counting half.",
+		of(model, func(m *wire.Model) float64 { return figure(m.Metrics.AUC) })},
+	{"model_average_precision_ratio", gauge, "ratio", "class",
+		"Average precision of the model in use on held-out rows, for the one of two classes that has less than a tenth of them.",
+		func(r *reading, out output) {
+			if m := r.Activity.Model; m != nil {
+				out.value(figure(m.Metrics.AveragePrecision), m.Metrics.RareClass)
+			}
+		}},
+	{"model_recall_ratio", gauge, "ratio", "class",
+		"Share of the held-out rows of a class that the model in use gave it when it was trained; of the first 50 classes.",
+		func(r *reading, out output) {
+			if m := r.Activity.Model; m != nil {
+				for _, class := range m.Metrics.Recall[:min(len(m.Metrics.Recall), recallClasses)] {
+					if class.Rows > 0 {
+						out.value(class.Share(), class.Class)
+					}
+				}
+			}
+		}},
+	{"model_calibration_error_ratio", gauge, "ratio", "",
+		"How far the probabilities of the model in use were from what was seen on held-out rows: the mean over ten bins, by their rows.",
+		of(model, func(m *wire.Model) float64 { return figure(m.Metrics.CalibrationError()) })},
+	{"model_rmse", gauge, "", "output",
+		"Root mean squared error of the model in use on held-out rows when it was trained, in units of the label, by number of the output.",
+		byOutput(func(m *wire.Model) []float64 { return m.Metrics.RMSE })},
+	{"model_mae", gauge, "", "output",
+		"Mean absolute error of the model in use on held-out rows when it was trained, in units of the label, by number of the output.",
+		byOutput(func(m *wire.Model) []float64 { return m.Metrics.MAE })},
+	{"model_row_share_ratio", gauge, "ratio", "",
+		"Share of the training rows, by their hash, that the model in use was made from: below 1 where those of the logistic loss did not fit into `train.row_memory`.",
+		of(model, func(m *wire.Model) float64 {
+			if m.Metrics.RowShare == 0 {
+				return 1
+			}
+			return m.Metrics.RowShare
+		})},
 	{"model_held_out_seen_ratio", gauge, "ratio", "",
 		"Share of the held-out rows of the model in use, about, that frequencies of its feature set were learned from: its error may be too low by it. 0 where held-out rows come from other events, or nothing was learned.",
 		of(model, func(m *wire.Model) float64 {
@@ -320,7 +369,7 @@ var metrics = []metric{
 			return where(r.process.MemoryWorstCase > 0, float64(r.process.MemoryWorstCase))
 		})},
 	{"memory_budget_bytes", gauge, "bytes", "setting",
-		"Memory that a setting of the stages that the process runs allows: `exploration.candidate_memory` (the candidates that are kept), `exploration.sample_memory`, and with the logistic loss `train.row_memory`.",
+		"Memory that a setting of the stages that the process runs allows: `exploration.candidate_memory` (the candidates that are kept), `exploration.sample_memory`, and where classes may be trained on `train.row_memory`.",
 		ofBudgets(func(b meter.Budget) int64 { return b.Limit })},
 	{"memory_budget_used_bytes", gauge, "bytes", "setting", "Memory in use of what a setting allows.",
 		ofBudgets(func(b meter.Budget) int64 { return b.Used })},
@@ -349,6 +398,20 @@ func of[T any](part func(r *reading) *T, value func(t *T) float64) source {
 func newest(r *reading) *wire.Spec { return r.State.Spec }
 
 func model(r *reading) *wire.Model { return r.Activity.Model }
+
+// recallClasses bounds the classes whose recall is a series.
+const recallClasses = 50
+
+// byOutput is a figure of the model in use for each output of its label.
+func byOutput(figures func(m *wire.Model) []float64) source {
+	return func(r *reading, out output) {
+		if m := r.Activity.Model; m != nil {
+			for k, v := range figures(m) {
+				out.value(v, strconv.Itoa(k))
+			}
+		}
+	}
+}
 
 // current is the reading where a feature set is in use.
 func current(r *reading) *reading {

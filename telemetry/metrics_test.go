@@ -10,16 +10,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // everything runs processes until one shows every metric that there is, but for those of drawn features: with an exploration that is
-// under way and two sets behind it, a model, and dead letters. What the process showed whose set has drawn features comes beside.
-func everything(t *testing.T) (p *process, drawn families) {
+// under way and two sets behind it, a model, and dead letters. What the process showed whose set has drawn features comes beside, and
+// what it shows of a model of classes.
+func everything(t *testing.T) (p *process, drawn, classes families) {
 	t.Helper()
 	b := newBench(t)
 	b.fill(20)
@@ -31,7 +34,7 @@ func everything(t *testing.T) (p *process, drawn families) {
 		// Of the first set: all rows may be mapped by it before the second one is there.
 		p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 		if criterion == scoring.Residual {
-			drawn = p.scrape()
+			drawn, classes = p.scrape(), p.ofClasses()
 		}
 		p.stop()
 	}
@@ -47,11 +50,11 @@ func everything(t *testing.T) (p *process, drawn families) {
 	p.until("rows that are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 })
 	// As the selection would, which waits for the checkpoints that are held up.
 	p.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
-	return p, drawn
+	return p, drawn, classes
 }
 
 func TestEveryMetric(t *testing.T) {
-	p, drawn := everything(t)
+	p, drawn, classes := everything(t)
 	t.Run("keeps the conventions of Prometheus", func(t *testing.T) {
 		body := p.get()
 		defer body.Close()
@@ -69,7 +72,7 @@ func TestEveryMetric(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, have := slices.Sorted(strings.Lines(string(table))), append(describe(m, string(table)), describe(drawn, string(table))...)
+		want, have := slices.Sorted(strings.Lines(string(table))), slices.Concat(describe(m, string(table)), describe(drawn, string(table)), describe(classes, string(table)))
 		for _, line := range want {
 			if !slices.Contains(have, line) {
 				t.Errorf("not served: %s", line)
@@ -134,6 +137,30 @@ func TestEveryMetric(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// ofClasses are the metrics as a model of two classes is in use, one of them rare.
+func (p *process) ofClasses() families {
+	figure := 0.25
+	model := &wire.Model{ID: "m-1", Model: &training.Model{Loss: training.LossLogistic}}
+	model.Metrics.Measures = training.Measures{
+		Misclassification: &figure, LogLoss: &figure, ConstantLogLoss: &figure, AUC: &figure, AveragePrecision: &figure, RareClass: "yes",
+		Recall: []training.ClassRecall{{Class: "no"}, {Class: "yes", Rows: 4, Right: 1}}, Calibration: []training.CalibrationBin{{Rows: 4, Predicted: .5, Observed: .25}},
+	}
+	return p.until("its measures", func(m families) bool { // where a fit comes between they are those of its model
+		auc, found := sum(m, "eerf_model_auc_ratio")
+		if !found {
+			p.Meter.SetModel(model)
+			return false
+		}
+		for name, want := range map[string]float64{"eerf_model_log_loss": 2 * figure, "eerf_model_average_precision_ratio": figure,
+			"eerf_model_recall_ratio": figure, "eerf_model_calibration_error_ratio": figure, "eerf_model_row_share_ratio": 1} {
+			if have, _ := sum(m, name); have != want {
+				p.t.Errorf("%s: %v, want %v", name, have, want)
+			}
+		}
+		return auc == figure
 	})
 }
 

@@ -1,25 +1,51 @@
 package training
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
 
-// Classification accumulates the errors of decided classes. Use NewClassification.
+// Classification accumulates what decisions between classes are worth. Use NewClassification. Its figures depend on the order of
+// the rows in the last bits of the log loss alone.
 type Classification struct {
-	Rows          int64 // rows added
-	Wrong         int64 // rows whose decided class was not theirs
-	ConstantWrong int64 // rows that the constant predictor gets wrong
+	Rows  int64 // rows added
+	Wrong int64 // rows whose decided class was not theirs
+	// Logits says that predictions are outputs of the logistic loss, so that log loss and calibration are measured. It is set
+	// before rows are added.
+	Logits bool
 
 	outputs  int
 	majority int32
+	classes  []ClassRecall
+	ranking  ranking // of two classes
+	logLoss  float64
+	bins     [calibrationBins]bin
 }
 
+// calibrationBins is the number of bins of the probabilities.
+const calibrationBins = 10
+
+// rareShare is the share of rows below which one of two classes is rare.
+const rareShare = 0.1
+
+// bin sums the probabilities of a bin.
+type bin struct {
+	rows, hits int64
+	predicted  float64
+}
+
+// CommonestOfRows is the class of a constant predictor that knows the rows measured.
+const CommonestOfRows = -1
+
 // NewClassification returns the metric of no rows of that many outputs (1 for two classes, else the
-// number of classes). majority is the commonest class of the training rows (Sums.MajorityClass), the
-// class of the constant predictor.
+// number of classes). majority is the class of the constant predictor: the commonest class of the training rows
+// (Sums.MajorityClass), or [CommonestOfRows].
 func NewClassification(outputs int, majority int32) *Classification {
 	if outputs <= 0 {
 		panic(fmt.Sprintf("training: classification metric of %d outputs", outputs))
 	}
-	return &Classification{outputs: outputs, majority: majority}
+	return &Classification{outputs: outputs, majority: majority, classes: make([]ClassRecall, max(2, outputs))}
 }
 
 // Add adds rows of predictions (len(class)×K, row-major) with their true classes.
@@ -46,12 +72,55 @@ func (c *Classification) AddCoded(pred, y []float32, rows int) {
 
 func (c *Classification) add(pred []float32, want int32) {
 	c.Rows++
-	if DecideClass(pred, c.outputs) != want {
+	decided := DecideClass(pred, c.outputs)
+	c.classes[want].Rows++
+	if decided == want {
+		c.classes[want].Right++
+	} else {
 		c.Wrong++
 	}
-	if c.majority != want {
-		c.ConstantWrong++
+	if len(c.classes) == 2 && c.outputs == 1 {
+		c.ranking.add(pred[0], want)
 	}
+	if c.Logits {
+		c.addProbability(pred, decided, want)
+	}
+}
+
+// addProbability takes the probabilities of a row.
+func (c *Classification) addProbability(pred []float32, decided, want int32) {
+	c.logLoss += negativeLog(pred, want)
+	watched := decided
+	if c.outputs == 1 {
+		watched = 1
+	}
+	p := math.Exp(-negativeLog(pred, watched))
+	b := &c.bins[min(int(p*calibrationBins), calibrationBins-1)]
+	b.rows++
+	b.predicted += p
+	if want == watched {
+		b.hits++
+	}
+}
+
+// negativeLog returns −log p of a class under the logistic loss, from one row's outputs.
+func negativeLog(pred []float32, class int32) float64 {
+	if len(pred) == 1 {
+		f := float64(pred[0])
+		if class == 1 {
+			f = -f
+		}
+		return max(f, 0) + math.Log1p(math.Exp(-math.Abs(f)))
+	}
+	largest := pred[0]
+	for _, v := range pred[1:] {
+		largest = max(largest, v)
+	}
+	var sum float64
+	for _, v := range pred {
+		sum += math.Exp(float64(v) - float64(largest))
+	}
+	return math.Log(sum) - (float64(pred[class]) - float64(largest))
 }
 
 // Misclassification returns the share of wrong decisions in percent, 0 when there are no rows.
@@ -59,7 +128,71 @@ func (c *Classification) Misclassification() float64 {
 	return percent(float64(c.Wrong), float64(c.Rows))
 }
 
-// ConstantError returns the Misclassification of always predicting the majority class of training.
+// ConstantError returns the Misclassification of the constant predictor.
 func (c *Classification) ConstantError() float64 {
-	return percent(float64(c.ConstantWrong), float64(c.Rows))
+	var right int64
+	if c.majority != CommonestOfRows {
+		right = c.classes[c.majority].Rows
+	} else {
+		for _, class := range c.classes {
+			right = max(right, class.Rows)
+		}
+	}
+	return percent(float64(c.Rows-right), float64(c.Rows))
+}
+
+// Measures returns every figure. Classes are named by their numbers, see [Measures.NameClasses].
+func (c *Classification) Measures() Measures {
+	if c.Rows == 0 {
+		return Measures{}
+	}
+	m := Measures{Misclassification: measured(c.Misclassification()), ConstantError: measured(c.ConstantError())}
+	for k, class := range c.classes {
+		class.Class = strconv.Itoa(k)
+		m.Recall = append(m.Recall, class)
+	}
+	if c.outputs == 1 {
+		c.rank(&m)
+	}
+	if c.Logits {
+		m.LogLoss = measured(c.logLoss / float64(c.Rows))
+		m.ConstantLogLoss = measured(c.entropy())
+		m.Calibration = c.calibration()
+	}
+	return m
+}
+
+// rank fills in how well two classes are told apart.
+func (c *Classification) rank(m *Measures) {
+	m.AUC = measured(c.ranking.auc())
+	rare := 1
+	if c.classes[0].Rows < c.classes[1].Rows {
+		rare = 0
+	}
+	if n := c.classes[rare].Rows; n > 0 && float64(n) < rareShare*float64(c.Rows) {
+		m.AveragePrecision, m.RareClass = measured(c.ranking.averagePrecision(rare)), strconv.Itoa(rare)
+	}
+}
+
+// entropy is that of the shares of the classes.
+func (c *Classification) entropy() float64 {
+	var sum float64
+	for _, class := range c.classes {
+		if class.Rows > 0 {
+			p := float64(class.Rows) / float64(c.Rows)
+			sum -= float64(p * math.Log(p))
+		}
+	}
+	return sum
+}
+
+func (c *Classification) calibration() []CalibrationBin {
+	bins := make([]CalibrationBin, calibrationBins)
+	for i, b := range c.bins {
+		bins[i].Rows = b.rows
+		if b.rows > 0 {
+			bins[i].Predicted, bins[i].Observed = b.predicted/float64(b.rows), float64(b.hits)/float64(b.rows)
+		}
+	}
+	return bins
 }

@@ -16,7 +16,7 @@
 //
 //	rows ─HeldOut─▶ Sums (fit)      ─┐
 //	     └────────▶ Sums (held out) ─┴─ Train ─▶ Fit ─▶ Model
-//	     └────────▶ EvaluationSample ─ Regression / Classification metrics of Fit.OnFit
+//	     └────────▶ EvaluationSample ─ Regression / Classification ─▶ Measures of Fit.OnFit
 //
 // The moments after a sequence of rows depend on the order of the rows alone, to the last bit: not on
 // how they were cut into calls and not on GOMAXPROCS. Processors with AVX-512 and with AVX2 and FMA give

@@ -86,6 +86,30 @@ func (r *Rows) Append(other *Rows) {
 	r.shared = len(r.blocks) > 0
 }
 
+// Keep drops the rows, by number, that keep does not want, and frees the memory of most of them. Rows that were appended to others
+// are not to be used there any more.
+func (r *Rows) Keep(keep func(row int) bool) {
+	number, kept := 0, 0
+	for _, b := range r.blocks {
+		for i, class := range b.class {
+			if keep(number) {
+				to := &r.blocks[kept/rowBlock]
+				copy(to.z[kept%rowBlock*r.features:], b.z[i*r.features:(i+1)*r.features])
+				to.class[kept%rowBlock] = class
+				kept++
+			}
+			number++
+		}
+	}
+	blocks := (kept + rowBlock - 1) / rowBlock
+	clear(r.blocks[blocks:])
+	r.blocks, r.rows = r.blocks[:blocks], kept
+	if last := kept % rowBlock; last > 0 {
+		b := &r.blocks[blocks-1]
+		b.z, b.class = b.z[:last*r.features], b.class[:last]
+	}
+}
+
 // plus returns the rows of r and then those of other, without copying their values.
 func (r *Rows) plus(other *Rows) *Rows {
 	both := NewRows(r.features, r.classes)

@@ -1,6 +1,9 @@
 package training
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Regression accumulates the errors of predictions of K outputs. The zero value is not usable: see
 // NewRegression. Percentages of several outputs are averaged over the outputs, so that the unit of an
@@ -8,15 +11,24 @@ import "fmt"
 type Regression struct {
 	Rows    int64
 	outputs []outputError
+	units   Units // nil = labels are given in theirs
 }
 
-// outputError holds the sums of one output; the second moment is kept about the running mean, so that
-// labels far from zero lose no digits.
+// Units turns a prediction or label of output k, as it is given to a metric, into the units of the label.
+type Units func(k int, coded float64) float64
+
+// outputError holds the sums of one output, of labels as they are given and in their units.
 type outputError struct {
-	trainMean float64 // what the constant predictor answers
-	squared   float64 // Σ(f−y)²
-	mean      float64 // ȳ
-	centred   float64 // Σ(y−ȳ)²
+	trainMean    float64 // what the constant predictor answers
+	coded, units errorSums
+}
+
+// errorSums are sums over rows; the second moment is kept about the running mean, so that labels far from zero lose no digits.
+type errorSums struct {
+	squared  float64 // Σ(f−y)²
+	absolute float64 // Σ|f−y|
+	mean     float64 // ȳ
+	centred  float64 // Σ(y−ȳ)²
 }
 
 // NewRegression returns the metric of no rows. trainMean holds the mean of each output over the training
@@ -32,6 +44,13 @@ func NewRegression(trainMean []float64) *Regression {
 	return r
 }
 
+// InUnits has the unexplained variance, the RMSE and the MAE measured in the units of the label. The others are those of what is
+// given.
+func (r *Regression) InUnits(units Units) *Regression {
+	r.units = units
+	return r
+}
+
 // Add adds rows of predictions and true outputs, both rows×K and row-major. It panics when the lengths
 // do not agree.
 func (r *Regression) Add(pred, y []float32, rows int) {
@@ -43,41 +62,73 @@ func (r *Regression) Add(pred, y []float32, rows int) {
 	for n := range rows {
 		r.Rows++
 		for k := range r.outputs {
-			r.outputs[k].add(float64(pred[n*outputs+k]), float64(y[n*outputs+k]), r.Rows)
+			o, f, y := &r.outputs[k], float64(pred[n*outputs+k]), float64(y[n*outputs+k])
+			o.coded.add(f, y, r.Rows)
+			if r.units != nil {
+				o.units.add(r.units(k, f), r.units(k, y), r.Rows)
+			} else {
+				o.units = o.coded
+			}
 		}
 	}
 }
 
 // add takes the n-th row: Welford, Technometrics 4 (1962), for the mean and centred second moment.
-func (o *outputError) add(f, y float64, n int64) {
-	o.squared += float64((f - y) * (f - y))
-	delta := y - o.mean
-	o.mean += delta / float64(n)
-	o.centred += float64(delta * (y - o.mean))
+func (s *errorSums) add(f, y float64, n int64) {
+	s.squared += float64((f - y) * (f - y))
+	s.absolute += math.Abs(f - y)
+	delta := y - s.mean
+	s.mean += delta / float64(n)
+	s.centred += float64(delta * (y - s.mean))
 }
 
 // RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. Labels that are
 // all zero give 0 when they are met exactly and else 100; no rows give 0.
 func (r *Regression) RelativeSquaredError() float64 {
-	return r.average(func(o outputError) float64 { return percent(o.squared, o.about(0, r.Rows)) })
+	return r.average(func(o outputError) float64 { return percent(o.coded.squared, o.coded.about(0, r.Rows)) })
 }
 
 // UnexplainedVariance returns 100·Σ(f−y)²/Σ(y−ȳ)², ȳ the mean over the rows added, in percent. Labels that
 // are all equal give 0 when they are met exactly and else 100; no rows give 0.
 func (r *Regression) UnexplainedVariance() float64 {
-	return r.average(func(o outputError) float64 { return percent(o.squared, o.centred) })
+	return r.average(func(o outputError) float64 { return percent(o.units.squared, o.units.centred) })
 }
 
 // ConstantError returns the RelativeSquaredError of the constant predictor that answers the training
 // mean: a model is worth something only below it.
 func (r *Regression) ConstantError() float64 {
-	return r.average(func(o outputError) float64 { return percent(o.about(o.trainMean, r.Rows), o.about(0, r.Rows)) })
+	return r.average(func(o outputError) float64 {
+		return percent(o.coded.about(o.trainMean, r.Rows), o.coded.about(0, r.Rows))
+	})
 }
 
 // about returns Σ(y−value)² over the n rows.
-func (o outputError) about(value float64, n int64) float64 {
-	bias := value - o.mean
-	return o.centred + float64(float64(n)*bias*bias)
+func (s errorSums) about(value float64, n int64) float64 {
+	bias := value - s.mean
+	return s.centred + float64(float64(n)*bias*bias)
+}
+
+// Measures returns every figure.
+func (r *Regression) Measures() Measures {
+	if r.Rows == 0 {
+		return Measures{}
+	}
+	n := float64(r.Rows)
+	each := func(figure func(errorSums) float64) []float64 {
+		values := make([]float64, len(r.outputs))
+		for k, o := range r.outputs {
+			values[k] = figure(o.units)
+		}
+		return measuredAll(values)
+	}
+	unexplained := r.UnexplainedVariance()
+	return Measures{
+		RelativeSquaredError: measured(r.RelativeSquaredError()), ConstantError: measured(r.ConstantError()),
+		UnexplainedVariance: measured(unexplained), R2: measured(1 - unexplained/100),
+		RMSE:         each(func(s errorSums) float64 { return math.Sqrt(s.squared / n) }),
+		MAE:          each(func(s errorSums) float64 { return s.absolute / n }),
+		ConstantRMSE: each(func(s errorSums) float64 { return math.Sqrt(s.centred / n) }),
+	}
 }
 
 func (r *Regression) average(metric func(outputError) float64) float64 {

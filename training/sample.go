@@ -144,9 +144,9 @@ func (e *EvaluationSample) slotY(slot int) []float32 {
 	return e.y[slot*e.outputs : (slot+1)*e.outputs]
 }
 
-// Regression returns the errors of m on the rows kept; trainMean is that of NewRegression.
-func (e *EvaluationSample) Regression(m *Model, trainMean []float64) *Regression {
-	r := NewRegression(trainMean)
+// Regression returns the errors of m on the rows kept; trainMean is that of NewRegression, units of [Regression.InUnits].
+func (e *EvaluationSample) Regression(m *Model, trainMean []float64, units Units) *Regression {
+	r := NewRegression(trainMean).InUnits(units)
 	pred, y, rows := e.predict(m)
 	r.Add(pred, y, rows)
 	return r
@@ -156,6 +156,7 @@ func (e *EvaluationSample) Regression(m *Model, trainMean []float64) *Regression
 // majority is that of NewClassification.
 func (e *EvaluationSample) Classification(m *Model, majority int32) *Classification {
 	c := NewClassification(e.outputs, majority)
+	c.Logits = m.Loss == LossLogistic
 	pred, y, rows := e.predict(m)
 	c.AddCoded(pred, y, rows)
 	return c

@@ -2,6 +2,7 @@ package training
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -103,7 +104,7 @@ func TestSampleMeasuresModels(t *testing.T) {
 	all := make([]float32, 400)
 	m.Predict(all, d.z, 400)
 	want.Add(all, d.y, 400)
-	got := e.Regression(m, []float64{3})
+	got := e.Regression(m, []float64{3}, nil)
 	requireClose(t, "unexplained variance", []float64{got.UnexplainedVariance()}, []float64{want.UnexplainedVariance()}, 1e-12)
 
 	binary := d
@@ -122,7 +123,7 @@ func TestSampleMeasuresModels(t *testing.T) {
 	fit.Predict(pred, d.z, 400)
 	by := NewClassification(1, 0)
 	by.Add(pred, class)
-	if c := coded.Classification(fit, 0); *c != *by {
+	if c := coded.Classification(fit, 0).Measures(); !reflect.DeepEqual(c, by.Measures()) {
 		t.Fatalf("classification %+v, want %+v", c, by)
 	}
 }
@@ -145,6 +146,6 @@ func TestSamplePanicsOnWrongShapes(t *testing.T) {
 	requirePanic(t, "bounds", func() { e.Merge(NewEvaluationSample(2, 1, 4)) })
 	requirePanic(t, "model", func() {
 		e.Add(RowID{}, 0, []float32{1, 2}, []float32{1})
-		e.Regression(&Model{Features: 3, Outputs: 1}, []float64{0})
+		e.Regression(&Model{Features: 3, Outputs: 1}, []float64{0}, nil)
 	})
 }

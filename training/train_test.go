@@ -98,7 +98,7 @@ func variances(t *testing.T, d table) []float64 {
 	r.Add(make([]float32, len(d.y)), d.y, d.rows)
 	v := make([]float64, d.outputs)
 	for k := range v {
-		v[k] = r.outputs[k].centred / float64(d.rows)
+		v[k] = r.outputs[k].coded.centred / float64(d.rows)
 	}
 	return v
 }

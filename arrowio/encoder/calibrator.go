@@ -291,7 +291,7 @@ func (c *Calibrator) warn(e *Encoder, report *Report) {
 	}
 	for i, mean := range e.Label.Mean {
 		if c.label.moments[i].constant() {
-			add("label %q is %v in every calibration row", e.Label.Columns[i], mean)
+			add("label %q is %v in every calibration row", e.Label.Columns[i], e.Label.Transform.Invert(mean))
 		}
 	}
 }

@@ -91,6 +91,8 @@ type Label struct {
 	// means no bound.
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
+	// Transform is applied to a regression label before its mean is subtracted; the bounds are of the label as it comes.
+	Transform Transform `json:"transform,omitempty"`
 }
 
 // Encoder is what turns an event's columns into x in R^Dim. It is immutable once made and safe to

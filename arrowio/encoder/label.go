@@ -81,11 +81,11 @@ func (r *Rows) encodeOutput(l *Label, k int) {
 		if !r.Labelled[i] {
 			continue
 		}
-		y := float32(v - l.Mean[k])
+		y := float32(l.Transform.apply(v) - l.Mean[k])
 		fault := numberFault(v)
 		switch {
 		case fault != noFault:
-		case v < lo || v > hi:
+		case v < lo || v > hi || !l.Transform.has(v):
 			fault = outOfBounds
 		case math.IsInf(float64(y), 0):
 			fault = infLabel

@@ -180,14 +180,15 @@ func (l *learnedLabel) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scratch) {
 	k := len(columns)
 	lo, hi := (&Label{Min: l.options.LabelMin, Max: l.options.LabelMax}).bounds()
+	transform := transformOf(l.options.LabelTransform)
 	l.outputs = resize(l.outputs, rows.len()*k)
 	l.missing = resize(l.missing, rows.len())
 	clear(l.missing)
 	for j, a := range columns {
 		values, null := s.numbers(a, rows, 1)
 		for i, v := range values {
-			l.outputs[i*k+j] = v
-			unusable := null != nil && null[i] || !learnableNumber(v) || v < lo || v > hi
+			l.outputs[i*k+j] = transform.apply(v)
+			unusable := null != nil && null[i] || !learnableNumber(v) || v < lo || v > hi || !transform.has(v)
 			l.missing[i] = l.missing[i] || unusable
 		}
 	}
@@ -218,10 +219,14 @@ func (l *learnedLabel) label() (*Label, error) {
 			label.Mean = append(label.Mean, l.moments[i].mean)
 		}
 		label.Min, label.Max = clonePointer(o.LabelMin), clonePointer(o.LabelMax)
+		label.Transform = transformOf(o.LabelTransform)
 		return label, nil
 	}
 	if o.LabelMin != nil || o.LabelMax != nil {
 		return nil, l.faulty("is a class, events.label_min and events.label_max are for regression")
+	}
+	if transformOf(o.LabelTransform) != "" {
+		return nil, fmt.Errorf("label %q: label_transform is for regression, the label is a class", o.Label[0])
 	}
 	classes, err := l.classNames()
 	if err != nil {

@@ -57,6 +57,8 @@ type Options struct {
 	// LabelMin and LabelMax bound a regression label, inclusive; nil means no bound.
 	LabelMin *float64 `json:"label_min,omitempty"`
 	LabelMax *float64 `json:"label_max,omitempty"`
+	// LabelTransform is what is taken of a regression label: "none" (the default), "log" or "log1p".
+	LabelTransform string `json:"label_transform,omitempty"`
 }
 
 // Validate returns every fault of the options, joined, each with its key and value.
@@ -117,7 +119,7 @@ func (o Options) nameFaults() []error {
 	if both := shared(o.Label, o.Passthrough); both != "" {
 		add("columns both in label and passthrough: %s (the label is always carried along)", both)
 	}
-	return append(faults, o.labelFaults()...)
+	return slices.Concat(faults, o.labelFaults(), o.transformFaults())
 }
 
 // labelFaults checks that what is said about the label goes together.

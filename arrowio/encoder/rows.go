@@ -16,7 +16,7 @@ const (
 	NaNLabel = "nan_label"
 	// InfLabel is a label that is infinite, or beyond float32 once its mean is subtracted.
 	InfLabel = "inf_label"
-	// LabelOutOfBounds is a label outside the configured bounds.
+	// LabelOutOfBounds is a label outside the configured bounds, or one that has no transformed one.
 	LabelOutOfBounds = "label_out_of_bounds"
 )
 

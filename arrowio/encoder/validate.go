@@ -236,6 +236,9 @@ func (l *Label) regressionFaults() []error {
 			add("mean %v of output %d is not finite", mean, k)
 		}
 	}
+	if l.Transform == TransformNone || l.Transform != "" && !slices.Contains(LabelTransforms(), string(l.Transform)) {
+		add("transform %q is not one of log, log1p", l.Transform)
+	}
 	return append(faults, boundFaults("label: min", l.Min, "max", l.Max)...)
 }
 
@@ -260,8 +263,8 @@ func (l *Label) classFaults() []error {
 			add("%w", err)
 		}
 	}
-	if len(l.Mean) > 0 || l.Min != nil || l.Max != nil {
-		add("mean or bounds of a classification")
+	if len(l.Mean) > 0 || l.Min != nil || l.Max != nil || l.Transform != "" {
+		add("mean, bounds or transform of a classification")
 	}
 	return faults
 }

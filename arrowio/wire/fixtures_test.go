@@ -149,7 +149,9 @@ func exampleModel() *Model {
 	return &Model{
 		Pipeline: "income", FeatureSetID: exampleFeatureSet().ID(), Sequence: 7, Model: w, Label: exampleEncoder().Label,
 		Metrics: Metrics{
-			Misclassification: Measured(16.1), ConstantError: Measured(24.5), UnexplainedVariance: Measured(math.NaN()),
+			Measures: training.Measures{
+				Misclassification: Measured(16.1), ConstantError: Measured(24.5), UnexplainedVariance: Measured(math.NaN()),
+			},
 			LambdaPath: []LambdaPoint{{Lambda: 1e-8, HeldOutLoss: Measured(0.5)}, {Lambda: 1e-7 / 3, HeldOutLoss: Measured(0.25)}},
 			LambdaRule: "held_out",
 		},
@@ -173,9 +175,13 @@ func exampleChallenger() *Model {
 	}
 	judged.Intercept = []float64{0.2, -1. / 3, 3}
 	m.Judged, m.ConfigHash = &judged, "c0ffee"
+	m.Metrics.RowShare = 0.25
+	m.Metrics.Recall = []training.ClassRecall{{Class: "high", Rows: 40, Right: 30}, {Class: "low", Rows: 50, Right: 49}, {Class: "mid", Rows: 10}}
+	m.Metrics.LogLoss, m.Metrics.ConstantLogLoss = Measured(0.4), Measured(0.9)
+	m.Metrics.Calibration = []training.CalibrationBin{{Rows: 0}, {Rows: 100, Predicted: 0.75, Observed: 0.8125}}
 	m.Judgement = &Judgement{
 		Verdict: VerdictWorse, Incumbent: "m-0123456789abcdef0123456789abcdef", Rule: "better", Margin: 0.01,
-		Measure: "misclassification", Rows: 100, ChallengerError: Measured(16.1), IncumbentError: Measured(15.9),
+		Measure: "misclassification", Rows: 100, ChallengerError: Measured(16.1), IncumbentError: Measured(15.9), StandardError: Measured(0.25),
 	}
 	return m
 }

@@ -27,19 +27,27 @@ func Verdicts() []Verdict {
 // Promoted says that the challenger was to become current.
 func (v Verdict) Promoted() bool { return v != VerdictWorse && v != VerdictPinned }
 
+// MarginAuto is the margin rule of a margin that follows from the noise of the comparison.
+const MarginAuto = "auto"
+
 // Judgement is how a challenger stood against the incumbent, the model that was current when it was trained. Both errors are
 // in percent, on the same rows, which neither of the weights compared were fitted on.
 type Judgement struct {
-	Verdict         Verdict  `json:"verdict"`
-	Incumbent       string   `json:"incumbent,omitempty"`             // id
-	IncumbentSet    string   `json:"incumbent_feature_set,omitempty"` // where it is not that of the challenger
-	Rule            string   `json:"rule"`
+	Verdict      Verdict `json:"verdict"`
+	Incumbent    string  `json:"incumbent,omitempty"`             // id
+	IncumbentSet string  `json:"incumbent_feature_set,omitempty"` // where it is not that of the challenger
+	Rule         string  `json:"rule"`
+	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under MarginRule auto it is the
+	// standard error as that share, 0 where there is none.
 	Margin          float64  `json:"margin"`
-	Measure         string   `json:"measure,omitempty"` // misclassification or unexplained_variance
+	MarginRule      string   `json:"margin_rule,omitempty"` // auto, or absent: as configured
+	Measure         string   `json:"measure,omitempty"`     // misclassification or unexplained_variance
 	Rows            int64    `json:"rows"`
 	ChallengerError *float64 `json:"challenger_error,omitempty"`
 	IncumbentError  *float64 `json:"incumbent_error,omitempty"`
-	NotCompared     string   `json:"not_compared,omitempty"` // why there are no errors, for people
+	// StandardError is that of the difference of the errors, in percent, from the differences row by row; nil for a single row.
+	StandardError *float64 `json:"standard_error,omitempty"`
+	NotCompared   string   `json:"not_compared,omitempty"` // why there are no errors, for people
 }
 
 // Compared says that there are errors of both.

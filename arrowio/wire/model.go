@@ -64,17 +64,17 @@ func (m *Model) HeldOut(id training.RowID) bool {
 		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id.Partition, id.Offset) })
 }
 
-// Metrics are the errors on held-out rows, in percent. A nil figure was not measured or is not a number
-// (no held-out rows, a constant label); [Measured] makes one.
+// Metrics are what the model is worth on held-out rows, and how it was found. A figure that was not measured or is not a number
+// (no held-out rows, a constant label) is missing; [Measured] makes one.
 type Metrics struct {
-	Misclassification    *float64      `json:"misclassification,omitempty"`      // classification
-	RelativeSquaredError *float64      `json:"relative_squared_error,omitempty"` // regression: 100·Σ(f−y)²/Σy² of coded labels
-	UnexplainedVariance  *float64      `json:"unexplained_variance,omitempty"`   // regression: 100·Σ(f−y)²/Σ(y−ȳ)²
-	ConstantError        *float64      `json:"constant_error,omitempty"`         // the first of the above for the constant predictor
-	LogLoss              *float64      `json:"log_loss,omitempty"`               // logistic loss: mean −log p of the class, in nats, no percent
-	Descent              *Descent      `json:"descent,omitempty"`                // logistic loss: how the weights were found
-	LambdaPath           []LambdaPoint `json:"lambda_path,omitempty"`
-	LambdaRule           string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
+	training.Measures
+	// RowShare is the share of the training rows, by a hash, that are behind the weights and the choice of λ, where the rows of the
+	// logistic loss did not all fit into memory; 0 = all.
+	RowShare float64 `json:"row_share,omitempty"`
+
+	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
+	LambdaPath []LambdaPoint `json:"lambda_path,omitempty"`
+	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
 	// Seen says that held-out rows were seen by the exploration that learned the frequencies; nil where none were.
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
 }

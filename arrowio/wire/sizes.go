@@ -9,6 +9,7 @@ const (
 	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
 	lineageBytes         = 256 * 208 // of the partitions or ranges in the metadata
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
+	recallBytes          = 128       // a class in the metrics of a model
 	spanBytes            = 256 * 96  // of the events whose rows a model does not hold out
 	learningBytes        = 260 * 140 // points in the metadata: one for four of at most 1,000 steps, and those of rounds
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
@@ -43,7 +44,7 @@ func ColumnsBytes(columns []encoder.ColumnUse) (size int64) {
 
 // ModelBytes bounds the size of a model on m features with k outputs, with the weights that it is judged by.
 func ModelBytes(m, k int) int64 {
-	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + lineageBytes + spanBytes + messageOverheadBytes
+	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + int64(max(2, k))*recallBytes + lineageBytes + spanBytes + messageOverheadBytes
 }
 
 // FeatureRowBytes bounds what one row of m features, with a number as label, adds to a features message.

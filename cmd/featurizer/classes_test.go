@@ -27,7 +27,7 @@ func TestAFileSortedByClassHasAllClasses(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "set.arrow")
 	small := []string{"--data", data, "--label", "grade", "--criterion", "correlation", "--features", "8", "--json"}
 	fz(t, append([]string{"explore", "--out", out}, small...)...).Want(t, cli.ExitOK)
-	set, err := readSet(out)
+	set, err := cli.ReadFeatureSet(out)
 	if err != nil {
 		t.Fatal(err)
 	}

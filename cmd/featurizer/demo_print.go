@@ -8,6 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // printDemo writes what a demo found for people; generated says that the rows were.
@@ -73,25 +74,40 @@ func addExploration(t cli.Facts, r *demo.Result) {
 	t.Add("feature set", "%s", r.FeatureSet.ID)
 }
 
+// addErrors adds what the models on selected and on plain features are worth on test rows, beside a constant.
 func addErrors(t cli.Facts, r *demo.Result) {
 	m := r.Model
-	t.Add("test "+m.Metric, "%.2f %% with selected features, λ = %.3g", m.Error, m.Lambda)
+	t.Add("test "+m.Metric, "%.2f %% with selected features, λ = %.3g, %s loss", m.Error, m.Lambda, m.Loss)
 	t.Add("", "%.2f %% with %d plain random features", m.BaselineError, r.Exploration.Features)
 	switch {
 	case m.Test.Misclassification != nil && m.ConstantError != nil:
 		t.Add("", "%.2f %% by always answering the commonest class", *m.ConstantError)
 	case m.Test.UnexplainedVariance != nil:
 		t.Add("", "100 %% by always answering the mean")
-		relativeSquaredError(t, m)
+	}
+	ours, plain := m.Test.Measures, m.BaselineTest.Measures
+	threeWays(t, "log loss", ours.LogLoss, plain.LogLoss, ours.ConstantLogLoss)
+	threeWays(t, "AUC", ours.AUC, plain.AUC, nil)
+	threeWays(t, "average precision of "+ours.RareClass, ours.AveragePrecision, plain.AveragePrecision, nil)
+	cli.AddByClass(t, &ours)
+	if len(ours.RMSE) > 0 && len(plain.RMSE) > 0 {
+		t.Add("RMSE", "%s selected, %s plain, %s the mean", cli.InUnits(ours.RMSE), cli.InUnits(plain.RMSE), cli.InUnits(ours.ConstantRMSE))
+		t.Add("MAE", "%s selected, %s plain", cli.InUnits(ours.MAE), cli.InUnits(plain.MAE))
 	}
 	t.Add("test rows", "%d", r.Rows.Test)
+	if ours.NoBetterThanConstant() && plain.NoBetterThanConstant() {
+		t.Add("", training.NothingBeatsConstant)
+	}
 }
 
-// relativeSquaredError shows 100·Σ(f−y)²/Σy² beside the unexplained variance, with what the mean gets: for a target far
-// from zero all of them are small.
-func relativeSquaredError(t cli.Facts, m demo.Model) {
-	if a, b, c := m.Test.RelativeSquaredError, m.BaselineTest.RelativeSquaredError, m.ConstantError; a != nil && b != nil && c != nil {
-		t.Add("relative squared error", "%.3g %% selected, %.3g %% plain, %.3g %% the mean", *a, *b, *c)
+// threeWays adds a figure of the models on selected and on plain features, and of a constant where it has one.
+func threeWays(t cli.Facts, name string, ours, plain, constant *float64) {
+	switch {
+	case ours == nil || plain == nil:
+	case constant == nil:
+		t.Add(name, "%.4f selected, %.4f plain", *ours, *plain)
+	default:
+		t.Add(name, "%.4f selected, %.4f plain, %.4f a constant", *ours, *plain, *constant)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/train"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // emptyTemp gives the test a directory for temporary files, which must be empty at its end.
@@ -56,7 +57,7 @@ func TestDemo(t *testing.T) {
 	for _, part := range append(meter.Stages(), "produce") {
 		o.Number(t, "seconds."+part)
 	}
-	if c := o.Number(t, "model.constant_error"); c < 50 || c > 100 { // the target's mean is not far from zero
+	if c := o.Number(t, "model.constant_error"); c != 100 { // what the mean leaves unexplained
 		t.Errorf("constant error %v", c)
 	}
 	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.in"), o.Number(t, "rows.test"); rejected != 0 || in+test != 20000 {
@@ -151,6 +152,9 @@ func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(3000))
 	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "40", "--sample", "1").Want(t, cli.ExitOK).Object(t)
 	reconciles(t, o)
+	if o.Text(t, "model.loss") != "logistic" || !(o.Number(t, "model.test.log_loss") < o.Number(t, "model.test.constant_log_loss")) {
+		t.Errorf("by default classes are trained with %s loss: %v", o.Text(t, "model.loss"), o.At(t, "model.test"))
+	}
 	if o.Text(t, "model.metric") != "misclassification" || o.Number(t, "model.error") >= o.Number(t, "model.constant_error") {
 		t.Errorf("%v", o.At(t, "model"))
 	}
@@ -191,9 +195,11 @@ func TestDemoTable(t *testing.T) {
 		FeatureSet: demo.FeatureSet{ID: "fs-0123456789abcdef0123456789abcdef"},
 		Model: demo.Model{
 			Loss: "squared", Lambda: 3.9e-6, Metric: "unexplained variance", Error: 17.87, BaselineError: 47.84,
-			Test:          train.TestErrors{Rows: 15000, UnexplainedVariance: percent(17.87), RelativeSquaredError: percent(16.5)},
-			ConstantError: percent(92.4),
-			BaselineTest:  train.TestErrors{Rows: 15000, UnexplainedVariance: percent(47.84), RelativeSquaredError: percent(44.2)},
+			ConstantError: percent(100),
+			Test: train.TestErrors{Rows: 15000, Measures: training.Measures{UnexplainedVariance: percent(17.87), RelativeSquaredError: percent(16.5),
+				RMSE: []float64{0.423}, MAE: []float64{0.31}, ConstantRMSE: []float64{1}}},
+			BaselineTest: train.TestErrors{Rows: 15000, Measures: training.Measures{UnexplainedVariance: percent(47.84), RelativeSquaredError: percent(44.2),
+				RMSE: []float64{0.6917}, MAE: []float64{0.5}, ConstantRMSE: []float64{1}}},
 		},
 		Spectrum:      []demo.Recovered{{Amplitude: 1, NearestKept: 0.7, NearestPlain: 1.18, KeptWithinOne: 9}},
 		Seconds:       map[string]float64{"produce": 0.07, "calibrate": 0.17, "subsample": 0.2, "select": 0.001, "featurize": 0.38, "train": 0.3},
@@ -207,7 +213,10 @@ func TestDemoTable(t *testing.T) {
 	result.Spectrum, result.Kept = nil, "/data/kept"
 	result.Exploration.Criterion = "energy"
 	result.Model.Metric, result.Model.ConstantError = "misclassification", percent(23.6)
-	result.Model.Test = train.TestErrors{Rows: 15000, Misclassification: percent(17.87)}
+	result.Model.Loss = "logistic"
+	result.Model.Test = train.TestErrors{Rows: 15000, Measures: training.Measures{Misclassification: percent(17.87), ConstantError: percent(5),
+		LogLoss: percent(0.41), ConstantLogLoss: percent(0.4), AUC: percent(0.9123), AveragePrecision: percent(0.5), RareClass: "yes"}}
+	result.Model.BaselineTest = result.Model.Test
 	out.Reset()
 	printDemo(&out, result, false)
 	golden(t, "demo_classes.txt", out.String())

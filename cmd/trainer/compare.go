@@ -84,6 +84,7 @@ func (f *compareFlags) add(c *cobra.Command) {
 	flags.Float64Var(&o.HeldOut, "held-out", o.HeldOut, "share of the training rows on which lambda is chosen")
 	flags.StringVar(&o.Standardize, "standardize", o.Standardize, "numeric, all (the paper) or none")
 	flags.Float64Var(&o.Clip, "clip", o.Clip, "bound on standardized values; 0 = off (the paper)")
+	cli.PaperFlag(c, &o.Paper)
 	flags.StringVar(&f.out, "out", "", "directory for report.html, its plots as SVG, results.csv and results.json")
 	cli.JSONFlag(c, &f.json)
 }

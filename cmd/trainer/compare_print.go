@@ -35,7 +35,7 @@ func printTable(w io.Writer, r *compare.Result, table compare.Table) {
 	if table.Conclusion != "" {
 		fmt.Fprintln(w, table.Conclusion)
 	}
-	header, rows := report.Cells(r, table)
+	header, rows := report.Cells(r, table, report.Narrow)
 	head := make([]any, len(header))
 	for i, text := range header {
 		head[i] = text

@@ -21,6 +21,7 @@ type rowFlags struct {
 	label        []string
 	exclude      []string
 	task         string
+	transform    string
 	dataset      string
 	dir          string
 	// file is the file of rows once it has been read, nil for a public data set.
@@ -35,6 +36,7 @@ func (f *rowFlags) add(c *cobra.Command) {
 	flags.StringSliceVar(&f.label, "label", nil, "label column (several, with commas, for a regression with several outputs)")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "columns, with commas, that are not features")
 	flags.StringVar(&f.task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
+	flags.StringVar(&f.transform, "label-transform", encoder.TransformNone, "what is learned of a regression label: "+strings.Join(encoder.LabelTransforms(), ", ")+"; errors are in units of the label")
 	flags.StringVar(&f.dataset, "dataset", "", "public data set instead of --data: "+strings.Join(datasets.Names(), ", "))
 	flags.StringVar(&f.dir, "data-dir", "", "directory of the public data sets; empty = $EERF_DATA")
 	f.files.Add(c)
@@ -47,6 +49,8 @@ func (f *rowFlags) check() (*datasets.Set, error) {
 		return nil, cli.Usagef("--data is needed: the file of rows to compare on; or --dataset, a public one")
 	case f.dataset != "" && (f.data != "" || f.test != "" || len(f.label) > 0):
 		return nil, cli.Usagef("--dataset has its own rows and label: it does not go with --data, --test-file or --label")
+	case f.dataset != "" && f.transform != encoder.TransformNone:
+		return nil, cli.Usagef("--dataset has its own label as it is: it does not go with --label-transform")
 	case f.dataset == "" && f.dir != "":
 		return nil, cli.Usagef("--data-dir goes with --dataset")
 	case f.dataset == "":
@@ -78,7 +82,7 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 		return nil, nil, err
 	}
 	defer file.Close()
-	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task}
+	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform}
 	if err := file.Complete(&events); err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,13 +28,13 @@ func compared(t *testing.T, args ...string) clitest.Result {
 }
 
 // seconds are the last numbers of a line of the table, which no test can know.
-var seconds = regexp.MustCompile(`│ [0-9.]+ *│ [0-9.]+ *│ [0-9.]+ *│( [^│]*│)\n`)
+var seconds = regexp.MustCompile(`│ [0-9.]+ *│ [0-9.]+ *│( [^│]*│)\n`)
 
 func TestCompareTable(t *testing.T) {
 	out := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
 	masked := seconds.ReplaceAllString(out, "│ (seconds) │$1\n")
 	for _, text := range []string{
-		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain",
+		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain", "│ AUC ",
 		"binary, 402 training and 198 test rows chosen by the seed", "N0 = 201", "seeds 1 to 2",
 	} {
 		if !strings.Contains(masked, text) {
@@ -89,7 +90,7 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 	train, test := clitest.File(t, "train.csv", clitest.Mixed(500)), clitest.File(t, "test.csv", clitest.Mixed(300))
 	o := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--intercept=false"}, small...)...).
 		Want(t, cli.ExitOK).Object(t)
-	if o.Text(t, "metric") != "relative squared error" || o.At(t, "data.fixed_split") != true || o.Number(t, "data.test_rows") != 300 {
+	if o.Text(t, "metric") != "unexplained variance" || o.At(t, "data.fixed_split") != true || o.Number(t, "data.test_rows") != 300 {
 		t.Errorf("%v", o)
 	}
 	for _, table := range o.At(t, "tables").([]any) {
@@ -98,7 +99,50 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 			if e := l.Number(t, "error.mean"); !(e > 0) || math.IsInf(e, 0) || !(l.Number(t, "test_standard_error") > 0) || !(l.Number(t, "unexplained_variance.mean") > 0) {
 				t.Errorf("line %v", l)
 			}
+			if r2 := l.Number(t, "measures.r2.mean"); math.Abs(r2-(1-l.Number(t, "error.mean")/100)) > 1e-9 || !(l.Number(t, "measures.rmse.mean") > l.Number(t, "measures.mae.mean")) {
+				t.Errorf("measures of line %v", l)
+			}
 		}
+	}
+	paper := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--paper"}, small...)...).
+		Want(t, cli.ExitOK).Object(t)
+	if paper.Text(t, "metric") != "relative squared error" {
+		t.Errorf("--paper: by %s", paper.Text(t, "metric"))
+	}
+}
+
+// Prices spread over several powers of ten: a model of their logarithms is the better one, measured in prices.
+func TestCompareOfLogarithms(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,z,price\n")
+	for i := range 600 {
+		x, z := math.Mod(float64(i)*0.618, 1), math.Mod(float64(i)*0.414, 1)
+		fmt.Fprintf(&b, "%.6f,%.6f,%.6f\n", x, z, math.Exp(6*x-3*z*z))
+	}
+	data := clitest.File(t, "prices.csv", b.String())
+	mae := func(args ...string) float64 {
+		o := tr(t, append(append([]string{"compare", "--data", data, "--label", "price", "--methods", "plain", "--json"}, small...), args...)...).
+			Want(t, cli.ExitOK).Object(t)
+		line := o.At(t, "tables").([]any)[1].(map[string]any)["lines"].([]any)[0].(map[string]any)
+		return clitest.Object(line).Number(t, "measures.mae.mean")
+	}
+	if plain, log := mae(), mae("--label-transform", "log"); !(log < plain) || log > 10 {
+		t.Errorf("prices are %v off on average, by logarithms %v", plain, log)
+	}
+}
+
+func TestCompareSaysThatNothingBeatsTheConstant(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		fmt.Fprintf(&b, "%.4f,%.4f\n", random.NormFloat64(), random.NormFloat64())
+	}
+	data := clitest.File(t, "noise.csv", b.String())
+	args := append([]string{"compare", "--data", data, "--label", "y", "--methods", "plain,correlation"}, small...)
+	out := tr(t, append(args, "--lambda-grid", "0")...).Want(t, cli.ExitOK).Out
+	if !strings.Contains(out, "nothing here beats the constant; ") {
+		t.Error(out)
 	}
 }
 
@@ -123,9 +167,10 @@ func TestCompareWrongUsage(t *testing.T) {
 		"--data " + data + " --label churned --map linear --features 50":          "the rows have",
 		"--data " + data + " --label churned --map arccos1 --methods plain-tuned": "plain-tuned: the arccos1 map",
 		"--data " + data + " --label churned --distribution levy":                 `unknown distribution "levy"`,
-		"--dataset rows":                   `unknown data set "rows"`,
-		"--dataset letter --data " + data:  "--dataset has its own rows",
-		"--data " + data + " --data-dir x": "--data-dir goes with --dataset",
+		"--dataset rows":                       `unknown data set "rows"`,
+		"--dataset letter --data " + data:      "--dataset has its own rows",
+		"--dataset news --label-transform log": "does not go with --label-transform",
+		"--data " + data + " --data-dir x":     "--data-dir goes with --dataset",
 	} {
 		tr(t, append([]string{"compare"}, strings.Fields(args)...)...).Want(t, cli.ExitUsage, says)
 	}

@@ -20,7 +20,7 @@ import (
 func newFit() *cobra.Command {
 	var flags cli.ConfigFlags
 	var timeout time.Duration
-	var asJSON bool
+	var asJSON, paper bool
 	var settings cli.SettingFlags
 	var file fitFileFlags
 	c := &cobra.Command{
@@ -43,6 +43,7 @@ exploration and of the form of the file go with --data alone.`,
 	flags.Add(c)
 	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set; with --data only if it is given")
 	cli.JSONFlag(c, &asJSON)
+	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
 	file.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -59,7 +60,7 @@ exploration and of the form of the file go with --data alone.`,
 			if !c.Flags().Changed("timeout") {
 				timeout = 0 // its default is one for waiting
 			}
-			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON) })
+			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON, paper) })
 		}
 		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
 		if err != nil {
@@ -81,7 +82,7 @@ exploration and of the form of the file go with --data alone.`,
 		if asJSON {
 			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Meter.Totals()))
 		}
-		printModel(c.OutOrStdout(), model.Model)
+		printModel(c.OutOrStdout(), model.Model, paper)
 		if model.Unchanged {
 			fmt.Fprintln(c.OutOrStdout(), "the model in use is the same: no other rows came")
 		}
@@ -139,11 +140,18 @@ func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
 	}
 }
 
-func printModel(w io.Writer, m *wire.Model) {
+func printModel(w io.Writer, m *wire.Model, paper bool) {
 	t := cli.NewFacts(w)
 	t.Add("model", "%s", m.ID)
 	t.Add("feature set", "%s", m.FeatureSetID)
 	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
+	if share := m.Metrics.RowShare; share > 0 {
+		t.Add("  chosen by hash", "%.3g %% of all: as many as fit into train.row_memory", 100*share)
+	}
+	if m.Label != nil && m.Label.Transform != "" {
+		t.Add("label", "its %s is learned; predictions are medians in its units", m.Label.Transform)
+	}
+	t.Add("loss", "%s", m.Model.Loss)
 	switch seen := m.Metrics.Seen; {
 	case seen != nil:
 		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it frequencies: errors may be too low", 100*seen.Share)
@@ -151,18 +159,7 @@ func printModel(w io.Writer, m *wire.Model) {
 		t.Add("  held-out rows", "from events that the feature set was not learned from")
 	}
 	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
-	percent := func(name string, v *float64) {
-		if v != nil {
-			t.Add(name, "%.2f %%", *v)
-		}
-	}
-	percent("misclassification", m.Metrics.Misclassification)
-	percent("unexplained variance", m.Metrics.UnexplainedVariance)
-	percent("relative squared error", m.Metrics.RelativeSquaredError)
-	percent("constant predictor", m.Metrics.ConstantError)
-	if v := m.Metrics.LogLoss; v != nil {
-		t.Add("log loss", "%.4f", *v)
-	}
+	cli.AddMeasures(t, &m.Metrics.Measures, paper)
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
 		t.Add("not converged", "after %d iterations the gradient was %.2g of that of the constant model", d.Iterations, d.RelativeGradient)
 	}

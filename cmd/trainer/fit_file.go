@@ -74,7 +74,7 @@ func changedFlags(c *cobra.Command, names []string) (given []string) {
 }
 
 // run fits a model to the rows of a file.
-func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, asJSON bool) error {
+func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, asJSON, paper bool) error {
 	if f.out != "" {
 		if err := files.CheckTarget(f.out); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 	if asJSON {
 		return cli.WriteJSON(c.OutOrStdout(), fitted.summary(f.out))
 	}
-	fitted.print(c.OutOrStdout(), f.out)
+	fitted.print(c.OutOrStdout(), f.out, paper)
 	return nil
 }
 
@@ -206,13 +206,13 @@ func (m *fileModel) summary(out string) fileModelSummary {
 	}
 }
 
-func (m *fileModel) print(w io.Writer, out string) {
+func (m *fileModel) print(w io.Writer, out string, paper bool) {
 	cli.WriteColumns(w, m.columns, "add --out model.arrow, then featurizer inspect --file model.arrow")
 	l, enc := m.set.Lineage, m.set.Encoder
 	fmt.Fprintf(w, "%d features of %d columns for %s %v, chosen by %v on %d rows of %s\n",
 		m.set.Set.Features.Len(), len(enc.Columns), m.set.Task, enc.Label.Columns, l.Criterion, l.Rows, l.EventsTopic)
 	fmt.Fprintf(w, "%d rows: %d to train on, %d unlabelled, %d rejected\n", m.rows.Rows, m.rows.Trained, m.rows.Unlabelled, m.rows.Rejected)
-	printModel(w, m.model)
+	printModel(w, m.model, paper)
 	for _, warning := range m.warnings {
 		fmt.Fprintln(w, "note:", warning)
 	}

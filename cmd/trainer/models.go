@@ -143,6 +143,7 @@ type modelDetails struct {
 
 func newModelsShow() *cobra.Command {
 	var f modelFlags
+	var paper bool
 	c := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Show a model: its errors, how it was judged, and what it was made from",
@@ -161,13 +162,14 @@ use then, and its lineage. Without an id it shows the model in use. An id may be
 				if f.json {
 					return cli.WriteJSON(c.OutOrStdout(), details)
 				}
-				printModel(c.OutOrStdout(), model)
+				printModel(c.OutOrStdout(), model, paper)
 				printLineage(c.OutOrStdout(), details)
 				return nil
 			})
 		},
 	}
 	f.add(c)
+	cli.PaperFlag(c, &paper)
 	return c
 }
 

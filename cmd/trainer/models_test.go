@@ -71,7 +71,7 @@ func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) stri
 	m := &wire.Model{
 		Pipeline: "default", FeatureSetID: set, Sequence: 1, TrainRows: 1000, HeldOutRows: 200, TrainedAt: p.at, ConfigHash: "c0ffee0123456789",
 		Model:     &training.Model{Features: 2, Outputs: 1, Theta: []float64{weight, 1}, Intercept: []float64{0}, Loss: training.LossSquared},
-		Metrics:   wire.Metrics{Misclassification: wire.Measured(10 + weight)},
+		Metrics:   wire.Metrics{Measures: training.Measures{Misclassification: wire.Measured(10 + weight)}},
 		Judgement: &j, Ranges: []wire.Range{{Partition: 2, FirstOffset: 5, NextOffset: 99, Rows: 1000}},
 	}
 	value, err := wire.EncodeModel(m)

@@ -40,14 +40,23 @@ func Describe(r *compare.Result) string {
 	return b.String()
 }
 
+// Width says how many columns a table may have.
+type Width int
+
+// The widths of tables.
+const (
+	Narrow Width = iota // for a terminal: one measure beside the error
+	Wide                // for a page: all that methods have in common, and the seconds of the test rows
+)
+
 // Cells returns the table at one M as text: a header, and a row for each method. A difference that is more than two of its
 // standard errors has a star; the best line has an arrow, lines that noise does not let tell apart from the smallest error a ≈.
-func Cells(r *compare.Result, table compare.Table) (header []string, rows [][]string) {
-	unexplained, test := false, false
+func Cells(r *compare.Result, table compare.Table, width Width) (header []string, rows [][]string) {
+	test := false
 	for _, l := range table.Lines {
-		unexplained = unexplained || l.Unexplained != nil
 		test = test || l.TestError != nil
 	}
+	besides := besidesOf(r, table, width)
 	references := referencesOf(r)
 	header = append(header, "method", "error")
 	for _, name := range references {
@@ -56,20 +65,24 @@ func Cells(r *compare.Result, table compare.Table) (header []string, rows [][]st
 	if test {
 		header = append(header, "test set", "test set, − plain")
 	}
-	if unexplained {
-		header = append(header, "unexplained")
+	for _, b := range besides {
+		header = append(header, b.title)
 	}
-	header = append(header, "preprocess s", "train s", "test s", "")
-	p, q := percentsOf(table), unexplainedOf(table)
+	header = append(header, "preprocess s", "train s")
+	if width == Wide {
+		header = append(header, "test s")
+	}
+	header = append(header, "")
+	p := percentsOf(table)
 	for _, l := range table.Lines {
 		cells := p.line(l, references)
 		if test {
 			cells = append(cells, p.uncertainty(l.TestError), p.uncertainty(l.DifferenceTestError))
 		}
-		if unexplained {
-			cells = append(cells, q.optional(l.Unexplained))
+		for _, b := range besides {
+			cells = append(cells, b.cell(l))
 		}
-		cells = append(cells, timeCells(l)...)
+		cells = append(cells, timeCells(l, width)...)
 		rows = append(rows, append(cells, remark(r, l)))
 	}
 	return header, rows
@@ -108,19 +121,15 @@ func (p percents) line(l compare.Line, references []string) []string {
 	return row
 }
 
-func timeCells(l compare.Line) []string {
-	if l.Repeats == 0 {
-		return []string{none, none, none}
+func timeCells(l compare.Line, width Width) []string {
+	cells := []string{none, none, none}
+	if l.Repeats > 0 {
+		cells = []string{Seconds(l.Preprocess), Seconds(l.Train), Seconds(l.Test)}
 	}
-	return []string{Seconds(l.Preprocess), Seconds(l.Train), Seconds(l.Test)}
-}
-
-// optional writes a mean that may be missing.
-func (p percents) optional(m *compare.Mean) string {
-	if m == nil {
-		return none
+	if width == Narrow {
+		cells = cells[:2]
 	}
-	return p.mean(*m)
+	return cells
 }
 
 // remark is what a reader should know of a line.
@@ -157,16 +166,6 @@ type percents int
 // percentsOf takes two decimals, or as many as the smallest error of the table needs to have two digits.
 func percentsOf(table compare.Table) percents {
 	return decimals(table, func(l compare.Line) float64 { return l.Error.Mean })
-}
-
-// unexplainedOf is percentsOf for the unexplained variance.
-func unexplainedOf(table compare.Table) percents {
-	return decimals(table, func(l compare.Line) float64 {
-		if l.Unexplained == nil {
-			return 0
-		}
-		return l.Unexplained.Mean
-	})
 }
 
 func decimals(table compare.Table, value func(l compare.Line) float64) percents {

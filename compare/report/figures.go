@@ -33,7 +33,7 @@ func Figures(r *compare.Result) ([]Figure, error) {
 		return nil
 	}
 	err := add("error", "Error against the number of features", errorCaption, errorChart(r, false))
-	if err == nil {
+	if err == nil && r.Options.Paper {
 		err = add("unexplained", "Unexplained variance against the number of features", unexplainedCaption, errorChart(r, true))
 	}
 	if err == nil {

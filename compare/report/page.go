@@ -71,7 +71,7 @@ func HTML(r *compare.Result, figures []Figure) ([]byte, error) {
 }
 
 func tableOf(r *compare.Result, table compare.Table) pageTable {
-	header, rows := Cells(r, table)
+	header, rows := Cells(r, table, Wide)
 	last := len(header) - 1 // remarks, which the page has below the names
 	t := pageTable{M: table.M, Constant: Constant(table), Header: header[:last]}
 	for i, cells := range rows {

@@ -6,9 +6,11 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,11 +22,21 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func number64(v float64) *float64 { return &v }
 
+// measures are means by name.
+func measures(pairs ...any) map[string]compare.Mean {
+	all := map[string]compare.Mean{}
+	for i := 0; i < len(pairs); i += 2 {
+		v, _ := strconv.ParseFloat(fmt.Sprint(pairs[i+1]), 64)
+		all[pairs[i].(string)] = compare.Mean{Mean: v}
+	}
+	return all
+}
+
 // regression is a result with all that a table can hold.
 func regression() *compare.Result {
 	o := compare.DefaultOptions()
 	o.Methods, o.Features, o.Candidates, o.Repeats = []string{"plain", "energy", "linear", "correlation"}, []int{20, 100}, 1000, 5
-	o.Loss = compare.LossSquared
+	o.Loss, o.Paper = compare.LossSquared, true
 	r := &compare.Result{
 		Made: compare.Made{Command: "trainer compare --data rows.csv", Go: "go1.26", Arithmetic: "go1", System: "linux/amd64", Processors: 2},
 		Data: compare.Facts{Name: "rows.csv <i>", Task: "regression", Outputs: 1, TrainRows: 1000, TestRows: 500, FixedSplit: true,
@@ -35,13 +47,13 @@ func regression() *compare.Result {
 		shift := float64(10 * i)
 		r.Tables = append(r.Tables, compare.Table{M: m, Constant: 12.345, Conclusion: "what to take from it", Lines: []compare.Line{
 			{Method: "plain", Features: m, Repeats: 5, Error: compare.Mean{Mean: 34.1 - shift, Error: number64(0.5)}, TestError: number64(1.2), Tied: true,
-				Unexplained: &compare.Mean{Mean: 80, Error: number64(1)}, Preprocess: 0.001, Train: 0.25, Test: 0.05},
+				Unexplained: &compare.Mean{Mean: 80, Error: number64(1)}, Measures: measures("unexplained_variance", 80, "rmse", 0.123456, "mae", 1234.5), Preprocess: 0.001, Train: 0.25, Test: 0.05},
 			{Method: "energy", Features: m, Repeats: 5, Error: compare.Mean{Mean: 24.3 - shift, Error: number64(0.4)}, Best: true,
 				Differences: map[string]compare.Mean{"plain": {Mean: -9.8, Error: number64(0.3)}, "linear": {Mean: 24.3}}, TestError: number64(1.1), DifferenceTestError: number64(0.9),
-				Unexplained: &compare.Mean{Mean: 60, Error: number64(2)}, Preprocess: 12.3, Refine: 4.56, Train: 0.25, Test: 0.05, Note: "a remark"},
+				Unexplained: &compare.Mean{Mean: 60, Error: number64(2)}, Measures: measures("unexplained_variance", 60, "rmse", 0.123456, "mae", 1234.5), Preprocess: 12.3, Refine: 4.56, Train: 0.25, Test: 0.05, Note: "a remark"},
 			{Method: "linear", Features: 12, Repeats: 5, Error: compare.Mean{Mean: 0.0123, Error: number64(0.00042)},
 				Differences: map[string]compare.Mean{"plain": {Mean: 0.5, Error: number64(0.3)}}, TestError: number64(0.001), DifferenceTestError: number64(0.9),
-				Unexplained: &compare.Mean{Mean: 90, Error: number64(1)}, Preprocess: 0, Train: 123.4, Test: 1.5},
+				Unexplained: &compare.Mean{Mean: 90, Error: number64(1)}, Measures: measures("unexplained_variance", 90, "rmse", 0.123456, "mae", 1234.5), Preprocess: 0, Train: 123.4, Test: 1.5},
 			{Method: "correlation", Failure: "labels are constant"},
 		}})
 		for _, method := range o.Methods {
@@ -61,7 +73,7 @@ func classification() *compare.Result {
 		Data:    compare.Facts{Name: "letters", Task: scoring.MultiClass.String(), Classes: 26, TrainRows: 15000, TestRows: 5000, Dim: 16, SampleRows: 750, Candidates: 500, Sigma: 2},
 		Options: o, Metric: "misclassification",
 		Tables: []compare.Table{{M: 50, Constant: 95.7, Lines: []compare.Line{
-			{Method: "plain", Features: 50, Repeats: 1, Error: compare.Mean{Mean: 27.1}, Train: 1, Best: true},
+			{Method: "plain", Features: 50, Repeats: 1, Error: compare.Mean{Mean: 27.1}, Measures: measures("log_loss", 0.98765), Train: 1, Best: true},
 			{Method: "energy", Features: 50, Repeats: 1, Error: compare.Mean{Mean: 28}, Differences: map[string]compare.Mean{"plain": {Mean: 0.9}}, Train: 1},
 		}}},
 	}
@@ -72,13 +84,15 @@ func TestCellsAreAsBefore(t *testing.T) {
 	for _, r := range []*compare.Result{regression(), classification()} {
 		b.WriteString(Describe(r) + "\n")
 		for _, table := range r.Tables {
-			header, rows := Cells(r, table)
-			b.WriteString(strings.Join(header, " | ") + "\n")
-			for _, row := range rows {
-				if len(row) != len(header) {
-					t.Errorf("row %q has %d cells for %d columns", row, len(row), len(header))
+			for _, width := range []Width{Narrow, Wide} {
+				header, rows := Cells(r, table, width)
+				b.WriteString(strings.Join(header, " | ") + "\n")
+				for _, row := range rows {
+					if len(row) != len(header) {
+						t.Errorf("row %q has %d cells for %d columns", row, len(row), len(header))
+					}
+					b.WriteString(strings.Join(row, " | ") + "\n")
 				}
-				b.WriteString(strings.Join(row, " | ") + "\n")
 			}
 		}
 		b.WriteString(strings.Join(verdicts(r), "\n") + "\n\n")
@@ -159,7 +173,7 @@ func TestNumbersForMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(string(read(t, dir, ResultsCSV)))).ReadAll()
-	if err != nil || len(rows) != 1+len(r.Runs) || rows[1][0] != "plain" || rows[1][15] != "n, with a comma" {
+	if err != nil || len(rows) != 1+len(r.Runs) || rows[1][0] != "plain" || rows[1][19] != "n, with a comma" {
 		t.Errorf("%s: %v, %v", ResultsCSV, rows, err)
 	}
 	rows, err = csv.NewReader(strings.NewReader(string(read(t, dir, SpectrumCSV)))).ReadAll()

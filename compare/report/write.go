@@ -74,7 +74,7 @@ func writeCSV(path string, rows [][]string) error {
 
 // measurementRows are the lines of results.csv.
 func measurementRows(r *compare.Result) [][]string {
-	rows := [][]string{{"method", "m", "features", "repeat", "seed", "error_percent", "unexplained_variance_percent",
+	rows := [][]string{{"method", "m", "features", "repeat", "seed", "error_percent", "unexplained_variance_percent", "log_loss", "auc", "rmse", "mae",
 		"preprocess_seconds", "refine_seconds", "train_seconds", "test_seconds", "row_microseconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
 	for _, run := range r.Runs {
 		unexplained := ""
@@ -87,12 +87,22 @@ func measurementRows(r *compare.Result) [][]string {
 		}
 		rows = append(rows, []string{
 			run.Method, strconv.Itoa(run.M), strconv.Itoa(run.Features), strconv.Itoa(run.Repeat),
-			strconv.FormatUint(run.Seed, 10), failed, unexplained, number(run.Preprocess), number(run.Refine), number(run.Train),
+			strconv.FormatUint(run.Seed, 10), failed, unexplained, figureOf(run, "log_loss"), figureOf(run, "auc"), figureOf(run, "rmse"), figureOf(run, "mae"), number(run.Preprocess), number(run.Refine), number(run.Train),
 			number(run.Test), number(run.RowMicroseconds), number(run.Lambda), strconv.FormatBool(run.AtEdge),
 			strconv.Itoa(run.Iterations), run.Note, run.Failure,
 		})
 	}
 	return rows
+}
+
+// figureOf writes a measure that is one number, nothing where there is none.
+func figureOf(run compare.Measurement, name string) string {
+	for _, figure := range run.Measures.Figures() {
+		if figure.Name == name {
+			return number(figure.Value)
+		}
+	}
+	return ""
 }
 
 // spectrumRows are the lines of spectrum.csv.

@@ -106,6 +106,11 @@ def predict(model, features):
     return np.asarray(features, dtype=np.float64) @ model["theta"] + np.array(model["intercept"])
 
 
+def in_units(model, f):
+    """Returns what outputs [n, K] of a regression predict, in the units of the label."""
+    return {"log": np.exp, "log1p": np.expm1}.get(model["label"].get("transform"), lambda v: v)(f)
+
+
 def probabilities(f):
     """Returns the probabilities of the classes under the logistic loss for outputs [n, K]."""
     if f.shape[1] == 1:

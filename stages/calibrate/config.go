@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
@@ -160,6 +161,9 @@ func Hash(c Config, e events.Config, topic string) string {
 		e.Format = ""
 	}
 	e.ClassMinRows = 0
+	if e.LabelTransform == encoder.TransformNone {
+		e.LabelTransform = ""
+	}
 	document, err := json.Marshal(struct {
 		Events      events.Config
 		Exploration Config

@@ -24,6 +24,7 @@ type Config struct {
 	NaN              string         `key:"nan" doc:"a feature that is NaN: missing (it is a missing value) or reject (its row is a dead letter)"`
 	LabelMin         *float64       `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
 	LabelMax         *float64       `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
+	LabelTransform   string         `key:"label_transform" json:",omitempty" doc:"what is learned of a regression label: none = itself; log or log1p, its logarithm or that of 1 + it, for prices, counts, durations. Rows that have none are rejected (label beyond bounds). Predictions and errors are in the units of the label; what is predicted is then a median, not a mean"`
 }
 
 // Default is what an empty configuration says.
@@ -31,7 +32,7 @@ func Default() Config {
 	return Config{
 		Format: formats.Auto, Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
 		MaxCategories: encoder.DefaultMaxCategories, MissingIndicator: encoder.DefaultMissingIndicator, NaN: encoder.NaNMissing,
-		ClassMinRows: 1000,
+		ClassMinRows: 1000, LabelTransform: encoder.TransformNone,
 	}
 }
 
@@ -49,7 +50,7 @@ func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
 		Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
-		MissingIndicator: c.MissingIndicator, NaN: c.NaN, LabelMin: c.LabelMin, LabelMax: c.LabelMax,
+		MissingIndicator: c.MissingIndicator, NaN: c.NaN, LabelMin: c.LabelMin, LabelMax: c.LabelMax, LabelTransform: c.LabelTransform,
 	}
 }
 

@@ -3,6 +3,7 @@ package featurize
 import (
 	"fmt"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -25,6 +26,7 @@ type predictor struct {
 	columns wire.Predictions // of a message made now
 	outputs int
 	names   []string
+	invert  encoder.Transform // of a regression label
 	m       int
 	model   *training.Model
 	f       []float32 // reused: outputs of a block of rows
@@ -41,7 +43,7 @@ func newPredictor(set *wire.FeatureSet) (*predictor, error) {
 	if err := wire.CheckPredictionColumns(events.OutputColumns(set.Encoder)); err != nil {
 		return nil, pipeline.Permanent(fmt.Errorf("featurize.predictions: passthrough and label columns of feature set %s: %w", set.ID(), err))
 	}
-	p := &predictor{set: set.ID(), task: set.Task, outputs: set.Encoder.Outputs(), names: label.Classes, m: set.Set.Features.Len()}
+	p := &predictor{set: set.ID(), task: set.Task, outputs: set.Encoder.Outputs(), names: label.Classes, invert: label.Transform, m: set.Set.Features.Len()}
 	if set.Task == scoring.Regression {
 		p.columns.Outputs = p.outputs
 	} else {
@@ -82,7 +84,9 @@ func (p *predictor) predict(body *wire.FeaturesBody, first, next int) {
 	}
 	z, n := body.Features[first*p.m:next*p.m], next-first
 	if p.task == scoring.Regression {
-		p.model.Predict(body.Prediction[first*p.outputs:next*p.outputs], z, n)
+		predicted := body.Prediction[first*p.outputs : next*p.outputs]
+		p.model.Predict(predicted, z, n)
+		p.invert.InvertAll(predicted)
 		return
 	}
 	f := p.f[:n*p.outputs]

@@ -9,10 +9,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -213,6 +215,39 @@ func TestPredictionsThatCannotBe(t *testing.T) {
 		err := New(set, testLimits, 1<<20).AttachPredictions(set)
 		if err == nil || !pipeline.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a model of logarithms predicts stands there in the units of the label.
+func TestPredictionsOfLogarithmsAreInUnitsOfTheLabel(t *testing.T) {
+	events := explored.Events(stagestest.Regression)
+	events.LabelTransform = encoder.TransformLog1p
+	rows := stagestest.Events(t, stagestest.Regression, 700, 91, stagestest.Faults{NoLabel: 0.1})
+	set := explored.FeatureSet(t, events, explored.Exploration(), rows)
+	model := drawnModel(set, training.LossSquared)
+	f := New(set, testLimits, 1<<20)
+	if err := f.AttachPredictions(set); err != nil {
+		t.Fatal(err)
+	}
+	f.UseModel(model, "")
+	done := process(t, f, event(t, 3, rows), 0)
+	if done.Counts.Predicted != 700 {
+		t.Errorf("counts %+v", done.Counts)
+	}
+	for _, out := range done.Outputs {
+		rec := stagestest.Decode(t, out.Value)[0]
+		_, z, err := wire.DecodeFeatures(rec, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float32, rec.NumRows())
+		model.Model.Predict(want, z, len(want))
+		for i, v := range want {
+			want[i] = float32(math.Expm1(float64(v)))
+		}
+		if values, _, _ := predictionsOf(t, rec); !slices.Equal(values, want) {
+			t.Errorf("predictions %v, want %v", values[:3], want[:3])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"slices"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -39,7 +40,7 @@ func codePredictions(predicted []float32, coding scoring.Coding, mean []float64)
 	return coded
 }
 
-// decode turns a regression model of coded labels into one that predicts in the units of the label.
+// decode turns a regression model of coded labels into one that predicts in the units of the label, of its transform where it has one.
 func (t *Trainer) decode(model *training.Model) {
 	if t.set.Task != scoring.Regression {
 		return
@@ -70,4 +71,11 @@ func recode(model *training.Model, task scoring.Task, coding scoring.Coding, mea
 		coded.Intercept[k] = gain*(model.Intercept[k]-mean[k]) + coding.Offset[k]
 	}
 	return &coded
+}
+
+// labelUnits turns outputs as training codes them into the units of the label.
+func labelUnits(coding scoring.Coding, label *encoder.Label) training.Units {
+	return func(k int, coded float64) float64 {
+		return label.Transform.Invert((coded-coding.Offset[k])/coding.Gain[k] + label.Mean[k])
+	}
 }

@@ -6,12 +6,6 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Names of the errors that models are compared by.
-const (
-	measureMisclassification   = "misclassification"
-	measureUnexplainedVariance = "unexplained_variance"
-)
-
 // heldOutRows are rows that were held out from the fit, with labels as they are coded for selection.
 type heldOutRows struct {
 	ids  []training.RowID
@@ -59,7 +53,8 @@ func (t *Trainer) predictCoded(coded *training.Model, rows heldOutRows) []float3
 	return pred
 }
 
-// compare measures a challenger and the incumbent on the same rows, at most so many (0 = all), and records the result in j.
+// compare measures a challenger and the incumbent on the same rows, at most so many (0 = all), and records the result in j. Labels
+// of a regression are compared as they are learned from: of logarithms, if those are.
 func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model, against baseline, most int) error {
 	switch {
 	case challenger.Judged == nil:
@@ -78,26 +73,16 @@ func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model, 
 		return nil
 	}
 	ours := t.predictCoded(t.recoded(challenger.Judged), rows)
-	j.Rows, j.Measure = int64(len(rows.ids)), measureMisclassification
+	j.Rows, j.Measure = int64(len(rows.ids)), training.MeasureMisclassification
+	compared := training.PairedMisclassification
 	if t.set.Task == scoring.Regression {
-		j.Measure = measureUnexplainedVariance
+		j.Measure, compared = training.MeasureUnexplainedVariance, training.PairedUnexplainedVariance
 	}
-	j.ChallengerError, j.IncumbentError = wire.Measured(t.errorOf(ours, rows.y)), wire.Measured(t.errorOf(theirs, rows.y))
+	errors := compared(ours, theirs, rows.y, t.outputs)
+	j.ChallengerError, j.IncumbentError = wire.Measured(errors.First), wire.Measured(errors.Second)
+	j.StandardError = wire.Measured(errors.StandardError)
 	if !j.Compared() {
 		j.NotCompared = "an error is not a number"
 	}
 	return nil
-}
-
-// errorOf is the figure that models are compared by, in percent.
-func (t *Trainer) errorOf(pred, y []float32) float64 {
-	rows := len(y) / t.outputs
-	if t.set.Task == scoring.Regression {
-		errs := training.NewRegression(t.coding.Offset)
-		errs.Add(pred, y, rows)
-		return errs.UnexplainedVariance()
-	}
-	errs := training.NewClassification(t.outputs, 0)
-	errs.AddCoded(pred, y, rows)
-	return errs.Misclassification()
 }

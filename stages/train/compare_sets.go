@@ -49,7 +49,7 @@ func newOtherSet(log pipeline.Log, logger *zap.Logger, topic string, t *Trainer,
 	source events.Source) (*otherSet, error) {
 	ours, theirs := t.set.Encoder.Label, set.Encoder.Label
 	switch {
-	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns):
+	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns) || ours.Transform != theirs.Transform:
 		return nil, fmt.Errorf("%w: the labels of their feature sets differ", errNotComparable)
 	case model.Model.Features != set.Set.Features.Len() || model.Model.Outputs != set.Encoder.Outputs():
 		return nil, fmt.Errorf("%w: the model in use does not fit its feature set", errNotComparable)

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/eerf-stream/eerf/training"
@@ -19,8 +21,8 @@ type Config struct {
 	EvaluationRows  int           `key:"evaluation_rows" unit:"rows per partition" doc:"held-out rows kept in memory to measure the error: so many of each partition of features, and as many in the sample merged from them"`
 	Intercept       bool          `key:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
-	Loss            string        `key:"loss" doc:"squared, from sums of one pass over the rows, or logistic, for classes, from rows kept in memory"`
-	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: the features that may be kept, 4 bytes for each of a row; where they do not fit no model is made"`
+	Loss            string        `key:"loss" doc:"auto = logistic for classes, squared for a regression; squared, from sums of one pass over the rows; or logistic, from rows kept in memory"`
+	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: the features that may be kept, 4 bytes for each of a row; where they do not fit, as many rows as do, chosen by their hash"`
 	Promote         Promote       `key:"promote"`
 }
 
@@ -36,16 +38,44 @@ func PromoteRules() []string { return []string{PromoteBetter, PromoteBetterAcros
 
 // Promote says when a model that was just trained, the challenger, takes the place of the one in use, the incumbent.
 type Promote struct {
-	Rule   string  `key:"rule" doc:"when a newly trained model takes the place of the one in use: better = when it beats that on the same held-out rows, or when that is of a feature set which is no longer in use; better_across_sets = then too only when it beats it, on the events behind the rows; always"`
-	Margin float64 `key:"margin" doc:"share of the error of the model in use by which the error of the new one has to be lower; 0 = as low is enough; below 0, down to -1, it may be higher by that share"`
+	Rule   string `key:"rule" doc:"when a newly trained model takes the place of the one in use: better = when it beats that on the same held-out rows, or when that is of a feature set which is no longer in use; better_across_sets = then too only when it beats it, on the events behind the rows; always"`
+	Margin Margin `key:"margin" doc:"by how much the error of the new model has to be lower: auto = the standard error of the difference, from both models' errors row by row; or a share of the error of the model in use; 0 = as low is enough; below 0, down to -1, it may be higher by that share"`
+}
+
+// Margin is a share of the error of the model in use, or [MarginAuto].
+type Margin float64
+
+// MarginAuto says that the margin is the standard error of the difference.
+const MarginAuto Margin = math.MaxFloat64
+
+// MarshalText writes the share, or auto.
+func (m Margin) MarshalText() ([]byte, error) {
+	if m == MarginAuto {
+		return []byte("auto"), nil
+	}
+	return strconv.AppendFloat(nil, float64(m), 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (m *Margin) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*m = MarginAuto
+		return nil
+	}
+	share, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsNaN(share) || math.Abs(share) > 1 {
+		return fmt.Errorf("%q is neither auto nor a number from -1 to 1", text)
+	}
+	*m = Margin(share)
+	return nil
 }
 
 // Default is what an empty configuration says.
 func Default() Config {
 	return Config{
 		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
-		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossSquared, RowMemory: 1 << 30,
-		Promote: Promote{Rule: PromoteBetter},
+		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossAuto, RowMemory: 256 << 20,
+		Promote: Promote{Rule: PromoteBetter, Margin: MarginAuto},
 	}
 }
 

@@ -10,20 +10,21 @@ import (
 // bucket is what a loss needs of some rows: sums for the squared loss, the rows themselves for the logistic one.
 type bucket struct {
 	sums *training.Sums
-	rows *training.Rows
+	rows *keptRows
 }
 
 func (t *Trainer) newBucket() bucket {
 	m := t.set.Set.Features.Len()
-	if t.config.Loss == training.LossLogistic {
-		return bucket{rows: training.NewRows(m, max(2, t.outputs))}
+	if t.share != nil {
+		return bucket{rows: &keptRows{Rows: training.NewRows(m, max(2, t.outputs))}}
 	}
 	return bucket{sums: training.NewSums(m, t.outputs)}
 }
 
-func (b bucket) add(rows *rowBuffer) {
+// add takes rows; of those that are kept, the ones from a level of the [rowShare] on.
+func (b bucket) add(rows *rowBuffer, level uint8) {
 	if b.rows != nil {
-		b.rows.Add(rows.z, rows.class)
+		b.rows.add(rows, level)
 		return
 	}
 	b.sums.Add(rows.z, rows.rows, rows.y)
@@ -31,7 +32,7 @@ func (b bucket) add(rows *rowBuffer) {
 
 func (b bucket) merge(other bucket) {
 	if b.rows != nil {
-		b.rows.Append(other.rows)
+		b.rows.Append(other.rows.Rows)
 		return
 	}
 	b.sums.Merge(other.sums)
@@ -60,12 +61,24 @@ func (t *Trainer) newDataset() dataset {
 	return d
 }
 
-func (d dataset) add(b *rowBuffers) {
-	d.fit.add(&b.fit)
-	d.heldOut.add(&b.heldOut)
+func (d dataset) add(b *rowBuffers, level uint8) {
+	d.fit.add(&b.fit, level)
+	d.heldOut.add(&b.heldOut, level)
 	if d.seen != nil {
-		d.seen.add(&b.seen)
+		d.seen.add(&b.seen, level)
 	}
+}
+
+// kept are the rows that are in memory.
+func (d dataset) kept() []*keptRows {
+	if d.fit.rows == nil {
+		return nil
+	}
+	all := []*keptRows{d.fit.rows, d.heldOut.rows}
+	if d.seen != nil {
+		all = append(all, d.seen.rows)
+	}
+	return all
 }
 
 func (d dataset) merge(other dataset) {
@@ -105,7 +118,6 @@ func (d dataset) majority() int32 {
 // solution is what a fit found, with what only the logistic loss has.
 type solution struct {
 	*training.Fit
-	logLoss  *float64
 	descents []training.Convergence // of every λ
 	last     *wire.Descent
 }
@@ -115,19 +127,11 @@ func (d dataset) solve(ctx context.Context, o training.Options) (*solution, erro
 		found, err := training.Train(d.fit.sums, d.heldOut.sums, o)
 		return &solution{Fit: found}, err
 	}
-	found, err := training.TrainLogistic(ctx, d.fit.rows, d.heldOut.rows, o)
+	found, err := training.TrainLogistic(ctx, d.fit.rows.Rows, d.heldOut.rows.Rows, o)
 	if err != nil {
 		return nil, err
 	}
-	result := &solution{Fit: &found.Fit, descents: found.Path, last: describeDescent(found.Last)}
-	if found.Rule == training.RuleHeldOut {
-		for i, level := range found.Levels {
-			if level == found.Level {
-				result.logLoss = wire.Measured(found.HeldOutLoss[i])
-			}
-		}
-	}
-	return result, nil
+	return &solution{Fit: &found.Fit, descents: found.Path, last: describeDescent(found.Last)}, nil
 }
 
 func describeDescent(c training.Convergence) *wire.Descent {

@@ -18,9 +18,11 @@
 // partition whose log was truncated or recreated, from its first offset. [Evaluate] measures a model on events.
 //
 // Memory: for each partition and for their merger the sums, 8·M·(M+K) bytes for M features and K outputs, twice that with
-// held-out rows and three times where frequencies were learned, or with the logistic loss the rows, bounded by train.row_memory; and train.evaluation_rows held-out rows.
+// held-out rows and three times where frequencies were learned, or with the logistic loss the rows, bounded by train.row_memory (of
+// more rows a share by their hash, [rowShare]); and train.evaluation_rows held-out rows.
 //
 // Concurrency: a Runner belongs to one goroutine. While it reads, each partition has a goroutine that owns its sums, its
 // offset and its position; all of them have ended before a model is made. A Partition belongs to one goroutine, and no other
-// method of a Trainer may run while one of its partitions adds.
+// method of a Trainer may run while one of its partitions adds; the rows that it keeps are under a lock, as another partition drops
+// some of them when memory runs short.
 package train

@@ -12,22 +12,18 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// TestErrors are the errors of a model on rows that it was not trained on, in percent. The relative squared error is that
+// TestErrors are the measures of a model on rows that it was not trained on. The relative squared error is that
 // of regression labels as they are coded for selection, in [-1, 1]: the paper's figure, which depends on where zero is.
+// The constant predictor is that of these rows.
 type TestErrors struct {
-	Rows                 int64    `json:"rows"`
-	Misclassification    *float64 `json:"misclassification,omitempty"`
-	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`
-	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"`
+	Rows int64 `json:"rows"`
+	training.Measures
 }
 
 // Error is the figure that models are compared by: misclassification, or unexplained variance.
 func (e TestErrors) Error() float64 {
-	if e.Misclassification != nil {
-		return *e.Misclassification
-	}
-	if e.UnexplainedVariance != nil {
-		return *e.UnexplainedVariance
+	if _, v, _ := e.Main(); v != nil {
+		return *v
 	}
 	return 0
 }
@@ -59,11 +55,14 @@ type evaluation struct {
 func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 	coding := LabelCoding(set)
 	transform, rows := events.NewTransformer(set)
-	return &evaluation{
-		set: set, model: model.Model, transform: transform, encoder: rows, coding: coding,
-		regression: training.NewRegression(coding.Offset), // the calibration mean, coded
-		classes:    training.NewClassification(set.Encoder.Outputs(), 0),
+	e := &evaluation{set: set, model: model.Model, transform: transform, encoder: rows, coding: coding}
+	if label := set.Encoder.Label; set.Task == scoring.Regression {
+		e.regression = training.NewRegression(coding.Offset).InUnits(labelUnits(coding, label)) // the calibration mean, coded
+	} else {
+		e.classes = training.NewClassification(label.Outputs(), training.CommonestOfRows)
+		e.classes.Logits = model.Model.Loss == training.LossLogistic
 	}
+	return e
 }
 
 func (e *evaluation) add(batch arrow.Record) error {
@@ -99,11 +98,10 @@ func (e *evaluation) addRow(predicted []float32, i int) {
 }
 
 func (e *evaluation) errors() TestErrors {
-	if e.set.Task != scoring.Regression {
-		return TestErrors{Rows: e.classes.Rows, Misclassification: wire.Measured(e.classes.Misclassification())}
+	if e.set.Task == scoring.Regression {
+		return TestErrors{Rows: e.regression.Rows, Measures: e.regression.Measures()}
 	}
-	return TestErrors{
-		Rows: e.regression.Rows, UnexplainedVariance: wire.Measured(e.regression.UnexplainedVariance()),
-		RelativeSquaredError: wire.Measured(e.regression.RelativeSquaredError()),
-	}
+	measures := e.classes.Measures()
+	measures.NameClasses(e.set.Encoder.Label.Classes)
+	return TestErrors{Rows: e.classes.Rows, Measures: measures}
 }

@@ -1,11 +1,15 @@
 package train
 
 import (
+	"math"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
 func TestEvaluate(t *testing.T) {
@@ -57,5 +61,54 @@ func TestEvaluateOnNothing(t *testing.T) {
 	got, err := Evaluate(set, model, nil)
 	if err != nil || got.Rows != 0 || got.Error() != 0 {
 		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+// A model of logarithms is fitted to them and measured in the units of the label, on test rows and on held-out ones.
+func TestModelsOfLogarithmsAreMeasuredInUnitsOfTheLabel(t *testing.T) {
+	all := stagestest.Events(t, stagestest.Regression, 900, 61, stagestest.Faults{NoLabel: 0.1})
+	batches := stagestest.Cut(t, all, stagestest.Every(300))
+	events := explored.Events(stagestest.Regression)
+	events.LabelTransform = encoder.TransformLog1p
+	set := explored.FeatureSet(t, events, explored.Exploration(), batches...)
+	config := trainConfig()
+	messages := featureMessages(t, set, batches, whole)
+	model := solve(t, train(t, set, config, messages[:2]))
+	if model.Label.Transform != encoder.TransformLog1p {
+		t.Fatalf("label %+v", model.Label)
+	}
+	got, err := Evaluate(set, model, batches[2:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var squares, absolute, mean, n float64
+	var labels []float64
+	out := readOutput(t, messages[2], model.Model.Features)
+	column := out.body.Column(out.body.Schema().FieldIndices("y")[0]).(*array.Float64)
+	for i := range out.rows {
+		if column.IsNull(i) {
+			continue
+		}
+		z := make([]float64, model.Model.Features)
+		for j := range z {
+			z[j] = float64(out.z[i*len(z)+j])
+		}
+		y := column.Value(i)
+		d := math.Expm1(predict(model.Model.Theta, model.Model.Intercept[0], z)) - y
+		squares, absolute, mean, n = squares+d*d, absolute+math.Abs(d), mean+y, n+1
+		labels = append(labels, y)
+	}
+	centred := 0.0
+	for _, y := range labels {
+		centred += (y - mean/n) * (y - mean/n)
+	}
+	if got.Rows != int64(n) || n < 50 {
+		t.Fatalf("%d rows measured, want %v", got.Rows, n)
+	}
+	near(t, "RMSE", got.RMSE[0], math.Sqrt(squares/n), 1e-4)
+	near(t, "MAE", got.MAE[0], absolute/n, 1e-4)
+	near(t, "unexplained variance", *got.UnexplainedVariance, 100*squares/centred, 0.01)
+	if m := model.Metrics; m.R2 == nil || len(m.RMSE) != 1 || math.Abs(m.RMSE[0]/got.RMSE[0]-1) > 1 {
+		t.Errorf("held-out measures %+v, on test rows RMSE %v", m.Measures, got.RMSE)
 	}
 }

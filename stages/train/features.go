@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -88,12 +87,12 @@ func (r *Runner) leave() {
 
 // reportRowMemory reports the bytes of the rows that the logistic loss keeps.
 func (r *Runner) reportRowMemory() {
-	if r.Config.Loss != training.LossLogistic {
+	if r.Config.Loss == training.LossSquared {
 		return
 	}
 	budget := meter.Budget{Setting: meter.BudgetTrainRows, Limit: r.Config.RowMemory}
 	if r.trainer != nil {
-		budget.Used = r.trainer.rowBytes.Load()
+		budget.Used = r.trainer.keptBytes()
 	}
 	r.Meter.SetBudget(budget)
 }
@@ -162,9 +161,6 @@ func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 	waiting := 0 // bytes
 	for _, rec := range records {
 		cause := f.addMessage(rec)
-		if errors.Is(cause, ErrRowMemory) {
-			return cause
-		}
 		if cause != nil {
 			deadLetter := deadletter.Refused(meter.StageTrain, rec, cause, f.Clock())
 			deadLetters = append(deadLetters, deadLetter)
@@ -193,7 +189,7 @@ func (f *features) addMessage(rec pipeline.Record) error {
 	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.Duplicate)
 	f.reportRowMemory()
 	switch {
-	case err != nil && !errors.Is(err, ErrRowMemory):
+	case err != nil:
 		meter.FailSpan(span, deadletter.Reason(err), err)
 		f.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UndecodableBytes: size})
 	case grown.OtherSet > 0:

@@ -81,13 +81,13 @@ func TestResetGivesBackRowMemory(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Binary, 100, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 400, 51, stagestest.Faults{}))
 	config := logisticConfig()
-	config.RowMemory = 100 * 4 * int64(set.Set.Features.Len()+1)
+	config.RowMemory = 100 * (4*int64(set.Set.Features.Len()+1) + 1)
 	messages := featureMessages(t, set, []arrow.Record{rows}, whole)
 	trainer := train(t, set, config, messages)
 	want := solve(t, trainer)
 	trainer.Partition(2).Reset()
-	if trainer.Rows() != 0 || trainer.rowBytes.Load() != 0 {
-		t.Errorf("%d rows in %d bytes", trainer.Rows(), trainer.rowBytes.Load())
+	if trainer.Rows() != 0 || trainer.keptBytes() != 0 {
+		t.Errorf("%d rows in %d bytes", trainer.Rows(), trainer.keptBytes())
 	}
 	if err := trainer.Partition(2).Add(messages[0]); err != nil {
 		t.Fatal(err)

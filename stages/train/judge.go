@@ -15,7 +15,7 @@ const reasonRunes = 200
 // judge compares a challenger with the model in use and decides whether to promote it.
 func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judgement, error) {
 	promote := r.Config.Promote
-	j := &wire.Judgement{Rule: promote.Rule, Margin: promote.Margin}
+	j := &wire.Judgement{Rule: promote.Rule}
 	var pin wire.Pin
 	if current := r.models.Current; current != nil {
 		j.Incumbent, pin = current.ID, current.Pin
@@ -23,8 +23,23 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 			return nil, err
 		}
 	}
+	settleMargin(promote.Margin, j)
 	j.Verdict = verdictOf(promote, pin, j)
 	return j, nil
+}
+
+// settleMargin writes down what the challenger has to be better by. Under auto that is one standard error of the difference: of two
+// models that are equally good, one beats the other by that in one of six comparisons, and so models do not take turns with the
+// noise of the held-out rows.
+func settleMargin(margin Margin, j *wire.Judgement) {
+	if margin != MarginAuto {
+		j.Margin = float64(margin)
+		return
+	}
+	j.MarginRule = wire.MarginAuto
+	if j.Compared() && j.StandardError != nil && *j.IncumbentError > 0 {
+		j.Margin = *j.StandardError / *j.IncumbentError
+	}
 }
 
 // compare measures a challenger and the incumbent, where both can be measured.
@@ -99,7 +114,7 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 		return wire.VerdictFirst
 	case pin == wire.PinHold:
 		return wire.VerdictPinned
-	case pin == wire.PinBeaten && !(beats(promote, j) && *j.ChallengerError < *j.IncumbentError):
+	case pin == wire.PinBeaten && !(beats(j) && *j.ChallengerError < *j.IncumbentError):
 		return wire.VerdictPinned
 	case pin == wire.PinBeaten:
 		return wire.VerdictBetter
@@ -109,14 +124,20 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 		return wire.VerdictNewSet
 	case !j.Compared():
 		return wire.VerdictUnopposed
-	case beats(promote, j):
+	case beats(j):
 		return wire.VerdictBetter
 	}
 	return wire.VerdictWorse
 }
 
-// beats says that the error of the challenger is lower than that of the incumbent by the margin. Without a margin a tie is enough:
-// the challenger has seen more rows.
-func beats(promote Promote, j *wire.Judgement) bool {
-	return j.Compared() && *j.ChallengerError <= *j.IncumbentError*(1-promote.Margin)
+// beats says that the error of the challenger is lower than that of the incumbent by the margin. Without a margin, and between
+// models that predict alike, a tie is enough: the challenger has seen more rows.
+func beats(j *wire.Judgement) bool {
+	if !j.Compared() {
+		return false
+	}
+	if j.MarginRule == wire.MarginAuto {
+		return j.StandardError != nil && *j.ChallengerError <= *j.IncumbentError-*j.StandardError
+	}
+	return *j.ChallengerError <= *j.IncumbentError*(1-j.Margin)
 }

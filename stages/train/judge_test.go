@@ -1,6 +1,7 @@
 package train
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -21,7 +22,12 @@ func TestVerdictOf(t *testing.T) {
 	}
 	unknown := wire.Judgement{Incumbent: "m-1", NotCompared: "gone"}
 	better := Promote{Rule: PromoteBetter}
-	margin := func(m float64) Promote { return Promote{PromoteBetter, m} }
+	margin := func(m Margin) Promote { return Promote{PromoteBetter, m} }
+	noisy := func(ours, theirs, standardError float64) wire.Judgement {
+		j := compared(ours, theirs)
+		j.StandardError = &standardError
+		return j
+	}
 	always, sets := Promote{Rule: PromoteAlways}, Promote{Rule: PromoteBetterAcrossSets}
 	for name, c := range map[string]struct {
 		promote Promote
@@ -39,6 +45,13 @@ func TestVerdictOf(t *testing.T) {
 		"both without error, with a margin":       {margin(0.05), "", compared(0, 0), wire.VerdictBetter},
 		"higher within what is allowed":           {margin(-0.1), "", compared(10.9, 10), wire.VerdictBetter},
 		"higher than what is allowed":             {margin(-0.1), "", compared(11.1, 10), wire.VerdictWorse},
+		"lower, but not by the standard error":    {margin(MarginAuto), "", noisy(9.6, 10, .5), wire.VerdictWorse},
+		"lower by the standard error":             {margin(MarginAuto), "", noisy(9.5, 10, .5), wire.VerdictBetter},
+		"as low, with noise":                      {margin(MarginAuto), "", noisy(10, 10, .5), wire.VerdictWorse},
+		"all predictions alike":                   {margin(MarginAuto), "", noisy(10, 10, 0), wire.VerdictBetter},
+		"both without error":                      {margin(MarginAuto), "", noisy(0, 0, 0), wire.VerdictBetter},
+		"lower, on a single row":                  {margin(MarginAuto), "", compared(0, 100), wire.VerdictWorse},
+		"as low by noise, pinned until beaten":    {margin(MarginAuto), wire.PinBeaten, noisy(9.9, 10, .5), wire.VerdictPinned},
 		"not comparable":                          {better, "", unknown, wire.VerdictUnopposed},
 		"higher, always":                          {always, "", compared(99, 10), wire.VerdictAlways},
 		"higher, the other set is not in use":     {better, "", across(compared(99, 10)), wire.VerdictNewSet},
@@ -56,6 +69,7 @@ func TestVerdictOf(t *testing.T) {
 		"other set, pinned until beaten":          {better, wire.PinBeaten, across(compared(11, 10)), wire.VerdictPinned},
 		"unknown, pinned until beaten":            {better, wire.PinBeaten, unknown, wire.VerdictPinned},
 	} {
+		settleMargin(c.promote.Margin, &c.j)
 		if got := verdictOf(c.promote, c.pin, &c.j); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -122,7 +136,7 @@ func TestCompareOnTheSameRows(t *testing.T) {
 				t.Errorf("%s: %d rows, want %d", task, j.Rows, n)
 			}
 		}
-		if j.Measure != map[bool]string{true: measureUnexplainedVariance, false: measureMisclassification}[task == stagestest.Regression] {
+		if j.Measure != map[bool]string{true: training.MeasureUnexplainedVariance, false: training.MeasureMisclassification}[task == stagestest.Regression] {
 			t.Errorf("%s by %s", task, j.Measure)
 		}
 	}
@@ -207,5 +221,40 @@ func TestSolveKeepsWhatAModelIsJudgedBy(t *testing.T) {
 	config.HeldOutFraction = 1e-12
 	if m := solve(t, train(t, set, config, append(none, messages...))); m.Judged != nil {
 		t.Error("nothing is held out, and there are weights without it")
+	}
+}
+
+// Models that are equally good, each measured on the rows that there are by then: without a margin half of the comparisons change
+// the model in use, with the standard error a sixth. One that is better by more than noise is put in use all the same.
+func TestNoiseChangesTheModelSeldom(t *testing.T) {
+	const rows, challengers = 500, 400
+	random := rand.New(rand.NewPCG(5, 6))
+	promoted := func(margin Margin, noise float64) (share float64) {
+		for range challengers {
+			y, ours, theirs := make([]float32, rows), make([]float32, rows), make([]float32, rows)
+			for i := range y {
+				v := random.NormFloat64()
+				y[i], ours[i], theirs[i] = float32(v), float32(v+noise*random.NormFloat64()), float32(v+.5*random.NormFloat64())
+			}
+			errors := training.PairedUnexplainedVariance(ours, theirs, y, 1)
+			j := wire.Judgement{Incumbent: "m-1", ChallengerError: &errors.First, IncumbentError: &errors.Second, StandardError: &errors.StandardError}
+			settleMargin(margin, &j)
+			if verdictOf(Promote{Rule: PromoteBetter, Margin: margin}, "", &j).Promoted() {
+				share += 1. / challengers
+			}
+		}
+		return share
+	}
+	for name, c := range map[string]struct {
+		margin    Margin
+		noise     float64
+		low, high float64
+	}{
+		"no margin, equally good": {0, .5, .4, .6}, "auto, equally good": {MarginAuto, .5, .1, .22}, "auto, better": {MarginAuto, .4, .99, 1.001},
+		"auto, worse": {MarginAuto, .6, -.001, .01},
+	} {
+		if share := promoted(c.margin, c.noise); share < c.low || share > c.high {
+			t.Errorf("%s: %.3f of the challengers are put in use, want %v to %v", name, share, c.low, c.high)
+		}
 	}
 }

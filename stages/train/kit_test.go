@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/training"
 )
 
 var errFault = pipeline.Permanent(errors.New("no way"))
@@ -27,7 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // trainConfig is the default with a small minimum of rows.
 func trainConfig() Config {
 	c := Default()
-	c.MinRows = 50
+	c.MinRows, c.Promote.Margin = 50, 0
+	c.Loss = training.LossSquared // what the references of this package minimise
 	return c
 }
 

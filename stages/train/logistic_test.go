@@ -1,11 +1,13 @@
 package train
 
 import (
-	"errors"
 	"math"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/training"
@@ -70,25 +72,116 @@ func logLoss(rows []trainingRow, m *training.Model) float64 {
 	return total / float64(len(rows))
 }
 
-func TestTrainerRefusesRowsBeyondTheirMemory(t *testing.T) {
-	events := stagestest.Events(t, stagestest.Binary, 300, 50, stagestest.Faults{})
+// Of rows that do not fit, those of a share stay that depends on the rows alone: not on how they are cut, nor on which partition is
+// read first.
+func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
+	events := stagestest.Events(t, stagestest.Binary, 900, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, events)
 	config := logisticConfig()
-	config.RowMemory = 100 * 4 * int64(set.Set.Features.Len()+1)
-	trainer, err := New(set, config, arrowio.DefaultLimits(), 3)
-	if err != nil {
-		t.Fatal(err)
+	row := 4*int64(set.Set.Features.Len()+1) + 1
+	config.RowMemory = 300 * row
+	cut := stagestest.Cut(t, events, stagestest.Every(40))
+	half := len(cut) / 2
+	ones, others := featuresOf(t, set, 0, 0, cut[:half], whole), featuresOf(t, set, 1, 0, cut[half:], whole)
+	kept := func(order ...[]pipeline.Record) (*Trainer, *wire.Model) {
+		trainer, err := New(set, config, arrowio.DefaultLimits(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, records := range order {
+			for _, r := range records {
+				if err := trainer.Partition(r.Partition).Add(r); err != nil {
+					t.Fatal(err)
+				}
+				if bytes := trainer.keptBytes(); bytes > config.RowMemory {
+					t.Fatalf("%d bytes of %d are kept", bytes, config.RowMemory)
+				}
+			}
+		}
+		return trainer, solve(t, trainer)
 	}
-	for _, r := range featureMessages(t, set, stagestest.Cut(t, events, stagestest.Every(80)), whole) {
-		if err = trainer.Partition(2).Add(r); err != nil {
-			break
+	first, model := kept(ones, others)
+	second, again := kept(others, ones)
+	if model.ID != again.ID || first.share.level.Load() != second.share.level.Load() {
+		t.Errorf("another order of the partitions gives model %s, share %v; %s and %v before", again.ID, second.RowShare(), model.ID, first.RowShare())
+	}
+	if share := model.Metrics.RowShare; share < .25 || share > .34 || share != first.RowShare() {
+		t.Errorf("%v of 900 rows are kept in the memory of 300", share)
+	}
+	if rows := first.Rows(); rows != 900 || model.TrainRows > 300 || model.TrainRows < 220 || model.TrainRows*row != first.keptBytes() {
+		t.Errorf("%d of %d rows trained on, %d bytes", model.TrainRows, rows, first.keptBytes())
+	}
+	if *model.Metrics.Misclassification >= *model.Metrics.ConstantError {
+		t.Errorf("%v %% wrong", *model.Metrics.Misclassification)
+	}
+
+	config.RowMemory = 900 * row
+	if _, whole := kept(ones, others); whole.Metrics.RowShare != 0 || whole.TrainRows != 900 {
+		t.Errorf("share %v of rows that fit", whole.Metrics.RowShare)
+	}
+}
+
+// Partitions that are read side by side drop the rows of each other.
+func TestPartitionsShareTheRowMemory(t *testing.T) {
+	events := stagestest.Events(t, stagestest.Binary, 600, 50, stagestest.Faults{})
+	set := featureSet(t, stagestest.Binary, events)
+	config := logisticConfig()
+	config.RowMemory = 100 * (4*int64(set.Set.Features.Len()+1) + 1)
+	cut := stagestest.Cut(t, events, stagestest.Every(20))
+	var messages [3][]pipeline.Record
+	for number := range messages {
+		messages[number] = featuresOf(t, set, number, 0, cut, whole)
+	}
+	var want string
+	for range 5 {
+		trainer, err := New(set, config, arrowio.DefaultLimits(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var group errgroup.Group
+		for number, records := range messages {
+			group.Go(func() error {
+				for _, r := range records {
+					if err := trainer.Partition(number).Add(r); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		model := solve(t, trainer)
+		if want == "" {
+			want = model.ID
+		}
+		if model.ID != want || model.TrainRows > 100 {
+			t.Fatalf("model %s of %d rows, %s before", model.ID, model.TrainRows, want)
 		}
 	}
-	if !errors.Is(err, ErrRowMemory) || !pipeline.IsPermanent(err) {
-		t.Errorf("300 rows in the memory of 100: %v", err)
-	}
-	if n := trainer.Counts().Undecodable; n != 0 {
-		t.Errorf("%d messages counted as undecodable", n)
+}
+
+func TestAutoIsTheLossOfTheTask(t *testing.T) {
+	for task, want := range map[string]string{
+		stagestest.Binary: training.LossLogistic, stagestest.Classes: training.LossLogistic, stagestest.Regression: training.LossSquared,
+	} {
+		events := stagestest.Events(t, task, 600, 50, stagestest.Faults{})
+		set := featureSet(t, task, events)
+		config := trainConfig()
+		config.Loss = Default().Loss
+		model := solve(t, train(t, set, config, featureMessages(t, set, stagestest.Cut(t, events, stagestest.Every(80)), whole)))
+		m := model.Metrics
+		if model.Model.Loss != want || m.NoBetterThanConstant() {
+			t.Errorf("%s: %s loss, metrics %+v", task, model.Model.Loss, m)
+		}
+		if classes := task != stagestest.Regression; classes != (m.LogLoss != nil && len(m.Calibration) == 10 && len(m.Recall) > 1) ||
+			classes == (m.R2 != nil && len(m.RMSE) > 0 && len(m.MAE) > 0) || (task == stagestest.Binary) != (m.AUC != nil) {
+			t.Errorf("%s: measures %+v", task, m.Measures)
+		}
+		if task == stagestest.Binary && m.Recall[0].Class != set.Encoder.Label.Classes[0] {
+			t.Errorf("recall of %q", m.Recall[0].Class)
+		}
 	}
 }
 

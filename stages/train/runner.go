@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Runner is the stage: it keeps sums of the features of the current set, makes models and promotes those that hold up against the
@@ -86,6 +87,12 @@ func (r *Runner) logFitted(f *Fitted) {
 	}
 	if seen := f.Metrics.Seen; seen != nil {
 		fields = append(fields, zap.Any("held_out_rows_seen_by_exploration", seen))
+	}
+	if share := f.Metrics.RowShare; share > 0 { // the others did not fit into train.row_memory
+		fields = append(fields, zap.Float64("row_share", share))
+	}
+	if f.Metrics.NoBetterThanConstant() {
+		fields = append(fields, zap.String("note", training.NothingBeatsConstant))
 	}
 	switch {
 	case f.Unchanged:

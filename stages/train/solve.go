@@ -25,6 +25,9 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	}
 	metrics := t.metrics(result, all, evaluation)
 	metrics.Seen = t.seenRows(seen, result.HeldOutRows)
+	if share := t.RowShare(); share < 1 {
+		metrics.RowShare = share
+	}
 	judged := result.OnFit
 	if judged == result.Model { // no rows were held out, or all were
 		judged = nil
@@ -92,10 +95,8 @@ func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.Ev
 		return metrics
 	}
 	if t.set.Task != scoring.Regression {
-		errs := evaluation.Classification(result.OnFit, all.majority())
-		metrics.LogLoss = result.logLoss
-		metrics.Misclassification = wire.Measured(errs.Misclassification())
-		metrics.ConstantError = wire.Measured(errs.ConstantError())
+		metrics.Measures = evaluation.Classification(result.OnFit, all.majority()).Measures()
+		metrics.NameClasses(t.set.Encoder.Label.Classes)
 		return metrics
 	}
 	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
@@ -105,9 +106,6 @@ func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.Ev
 		trainMean[k] += offset - t.fitOffset[k]
 		coded.Intercept[k] += offset - t.fitOffset[k]
 	}
-	errs := evaluation.Regression(&coded, trainMean)
-	metrics.RelativeSquaredError = wire.Measured(errs.RelativeSquaredError())
-	metrics.UnexplainedVariance = wire.Measured(errs.UnexplainedVariance())
-	metrics.ConstantError = wire.Measured(errs.ConstantError())
+	metrics.Measures = evaluation.Regression(&coded, trainMean, labelUnits(t.coding, t.set.Encoder.Label)).Measures()
 	return metrics
 }

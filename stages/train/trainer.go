@@ -3,7 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -20,8 +20,6 @@ import (
 var (
 	// ErrTooFewRows says that there are too few rows for a model.
 	ErrTooFewRows = errors.New("too few training rows")
-	// ErrRowMemory says that the rows of the logistic loss do not fit the memory that they may take.
-	ErrRowMemory = errors.New("the rows do not fit train.row_memory")
 	// errOtherSet marks a features message of another feature set.
 	errOtherSet = errors.New("message of another feature set")
 )
@@ -46,20 +44,20 @@ type Trainer struct {
 	// learnedFrom are the events that the frequencies of the set were learned from, by partition; empty where they were drawn.
 	learnedFrom []wire.Span
 	parts       []*Partition // by partition number
-	rowBytes    atomic.Int64 // of the rows that all partitions keep
+	share       *rowShare    // of the rows of the logistic loss; nil where sums do
 }
 
 // Partition holds what one partition gives to a fit and how far its rows have come. It belongs to one goroutine.
 type Partition struct {
 	*Trainer
 	decoder    *arrowio.Decoder
+	mu         sync.Mutex // guards data, of which another partition may drop rows as memory runs short
 	data       dataset
 	evaluation *training.EvaluationSample
 	// seenEvaluation samples the rows that the hash holds out and the exploration may have seen; nil where nothing was learned.
 	seenEvaluation *training.EvaluationSample
 	read           wire.Range
-	any            bool  // read has a first row
-	rowBytes       int64 // of the rows that data keeps
+	any            bool // read has a first row
 	counts         meter.TrainCounts
 
 	rows    encoder.Rows // reused, as are the buffers
@@ -82,18 +80,22 @@ func (b *rowBuffers) len() int64 { return int64(b.fit.rows + b.heldOut.rows + b.
 type rowBuffer struct {
 	z, y  []float32
 	class []int32 // of the logistic loss
+	level []uint8 // of the logistic loss: that of the rowShare
 	rows  int
 }
 
-func (b *rowBuffer) reset() { b.z, b.y, b.class, b.rows = b.z[:0], b.y[:0], b.class[:0], 0 }
+func (b *rowBuffer) reset() {
+	b.z, b.y, b.class, b.level, b.rows = b.z[:0], b.y[:0], b.class[:0], b.level[:0], 0
+}
 
 // New returns a trainer without rows, for so many partitions.
 func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions int) (*Trainer, error) {
 	if set.Encoder.Label == nil {
 		return nil, pipeline.Permanent(fmt.Errorf("feature set %s has no label to train on", set.ID()))
 	}
-	if config.Loss == training.LossLogistic && set.Task == scoring.Regression {
-		return nil, pipeline.Permanent(fmt.Errorf("train.loss is logistic, and the label of feature set %s is a regression's", set.ID()))
+	loss, err := training.LossFor(config.Loss, set.Task != scoring.Regression)
+	if err != nil {
+		return nil, pipeline.Permanent(fmt.Errorf("train.loss for feature set %s: %w", set.ID(), err))
 	}
 	grid, err := training.ParseGrid(config.LambdaGrid)
 	if err != nil {
@@ -103,6 +105,9 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
 		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
 		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set),
+	}
+	if loss == training.LossLogistic {
+		t.share = newRowShare(config.HeldOutSeed, config.RowMemory/t.rowBytes())
 	}
 	t.fitOffset = t.coding.Offset
 	if config.Intercept {
@@ -114,6 +119,25 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 		t.parts = append(t.parts, p)
 	}
 	return t, nil
+}
+
+// rowBytes is what a row of the logistic loss takes.
+func (t *Trainer) rowBytes() int64 { return 4*int64(t.set.Set.Features.Len()+1) + 1 }
+
+// RowShare is the share of the rows that are kept for the logistic loss; 1 = all, also where sums do.
+func (t *Trainer) RowShare() float64 {
+	if t.share == nil {
+		return 1
+	}
+	return t.share.share()
+}
+
+// keptBytes is the memory of the rows that are kept.
+func (t *Trainer) keptBytes() int64 {
+	if t.share == nil {
+		return 0
+	}
+	return t.share.Kept() * t.rowBytes()
 }
 
 // FeatureSetID is the id of the set trained on.
@@ -132,9 +156,13 @@ func (t *Trainer) Rows() (rows int64) {
 
 // Reset drops the rows of the partition; its counts stay.
 func (p *Partition) Reset() {
-	p.Trainer.rowBytes.Add(-p.rowBytes)
-	p.rowBytes, p.any = 0, false
-	p.data, p.evaluation, p.read = p.newDataset(), p.newEvaluation(), wire.Range{Partition: p.read.Partition}
+	p.mu.Lock()
+	for _, rows := range p.data.kept() {
+		p.share.leave(rows.levels)
+	}
+	p.data = p.newDataset()
+	p.mu.Unlock()
+	p.any, p.evaluation, p.read = false, p.newEvaluation(), wire.Range{Partition: p.read.Partition}
 	if p.data.seen != nil {
 		p.seenEvaluation = p.newEvaluation()
 	}
@@ -154,7 +182,7 @@ func (t *Trainer) Counts() meter.TrainCounts {
 }
 
 // Add adds a message of the features topic. Rows that were there before are dropped. An error says that the message
-// cannot be used; it has been counted. [ErrRowMemory] says that no more rows fit.
+// cannot be used; it has been counted.
 func (p *Partition) Add(rec pipeline.Record) error {
 	p.counts.Messages++
 	err := p.add(rec)
@@ -162,8 +190,6 @@ func (p *Partition) Add(rec pipeline.Record) error {
 	case errors.Is(err, errOtherSet):
 		p.counts.OtherSet++
 		return nil
-	case errors.Is(err, ErrRowMemory):
-		return err
 	case err != nil:
 		p.counts.Undecodable++
 		return fmt.Errorf("features message at %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
@@ -249,33 +275,46 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 				training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at]})
 		}
 	}
-	return p.take()
+	p.take()
+	return nil
 }
 
 // take adds the rows of the buffers to the data.
-func (p *Partition) take() error {
+func (p *Partition) take() {
+	p.keep()
 	rows := p.buffers.len()
-	if err := p.reserve(rows); err != nil {
-		return err
-	}
-	p.data.add(&p.buffers)
 	p.read.Rows += rows
 	p.counts.Rows += rows
-	return nil
 }
 
-// reserve reserves memory for so many more rows.
-func (p *Partition) reserve(rows int64) error {
-	if p.config.Loss != training.LossLogistic {
-		return nil
+// keep adds the rows of a message. Where those of the logistic loss do not all fit, every partition drops what is above the lower
+// threshold.
+func (p *Partition) keep() {
+	if p.share != nil && p.share.take(p.buffers.fit.level, p.buffers.heldOut.level, p.buffers.seen.level) {
+		for _, other := range p.parts {
+			other.thin()
+		}
 	}
-	row := 4 * int64(p.set.Set.Features.Len()+1)
-	p.rowBytes += rows * row
-	if p.Trainer.rowBytes.Add(rows*row) > p.config.RowMemory {
-		return pipeline.Permanent(fmt.Errorf("%w: more than %d rows of %d features take more than %d bytes; raise it, or use train.loss %s, which keeps none",
-			ErrRowMemory, p.config.RowMemory/row, p.set.Set.Features.Len(), p.config.RowMemory, training.LossSquared))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.data.add(&p.buffers, p.level())
+}
+
+// thin drops rows that are not kept any more.
+func (p *Partition) thin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, rows := range p.data.kept() {
+		rows.thin(p.level())
 	}
-	return nil
+}
+
+// level is that from which on rows are kept.
+func (t *Trainer) level() uint8 {
+	if t.share == nil {
+		return 0
+	}
+	return uint8(t.share.level.Load())
 }
 
 // addRow puts row i of the decoded labels, with its features, into the part that its hash names.
@@ -292,8 +331,9 @@ func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 	}
 	buffer.z = append(buffer.z, z...)
 	buffer.y = p.appendOutputs(buffer.y, i, p.fitOffset)
-	if p.config.Loss == training.LossLogistic {
+	if p.share != nil {
 		buffer.class = append(buffer.class, training.DecideClass(buffer.y[buffer.rows*p.outputs:], p.outputs))
+		buffer.level = append(buffer.level, p.share.levelOf(id))
 	}
 	buffer.rows++
 }

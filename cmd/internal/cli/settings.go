@@ -18,6 +18,7 @@ type settingFlag struct{ name, key, help string }
 var explorationFlags = []settingFlag{
 	{"label", "events.label", "label column (several, with commas, for a regression with several outputs)"},
 	{"task", "events.task", "auto, regression or classification"},
+	{"label-transform", "events.label_transform", "what is learned of a regression label: none, log or log1p"},
 	{"exclude", "events.exclude", "columns, with commas, that are not features"},
 	{"passthrough", "events.passthrough", "columns, with commas, that are copied beside the features"},
 	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
@@ -42,7 +43,7 @@ var trainFlags = []settingFlag{
 	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
 	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas"},
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
-	{"loss", "train.loss", "squared, or logistic for classes, which keeps the rows in memory (train.row_memory)"},
+	{"loss", "train.loss", "auto (logistic for classes, squared for a regression), squared or logistic, which keeps rows in memory (train.row_memory)"},
 }
 
 // AddExploration defines the settings of an exploration that people change most.

@@ -128,8 +128,8 @@ type Model struct {
 	BaselineError float64          `json:"baseline_error"`
 	Test          train.TestErrors `json:"test"`
 	BaselineTest  train.TestErrors `json:"baseline_test"`
-	// ConstantError is the test error without features: the misclassification of the commonest class, or the relative
-	// squared error of the mean (its unexplained variance is 100 %).
+	// ConstantError is the test error without features: the misclassification of the commonest class, or the unexplained variance
+	// of the mean, which is 100 %.
 	ConstantError *float64 `json:"constant_error,omitempty"`
 }
 

@@ -65,11 +65,7 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 	}
 	r.result.Rows.Test = errs.Rows
 	r.result.Model.Test, r.result.Model.Error = errs, errs.Error()
-	constant, err := r.measureConstant(set)
-	if err != nil {
-		return err
-	}
-	r.result.Model.ConstantError = constant.percent()
+	_, _, r.result.Model.ConstantError = errs.Main()
 	return nil
 }
 

@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -54,6 +55,9 @@ func listModels(models state.Models, through reach) []Model {
 		if shown.Current = models.Current != nil && models.Current.ID == entry.ID; shown.Current && through.model == entry.ID {
 			shown.through = through.next
 		}
+		if !shown.Current {
+			shown.Measures.Recall, shown.Measures.Calibration = nil, nil
+		}
 		if list = append(list, shown); len(list) == modelsShown {
 			break
 		}
@@ -74,12 +78,9 @@ func describeModel(m *wire.Model) Model {
 	if m.Judgement != nil {
 		shown.Verdict = string(m.Judgement.Verdict)
 	}
-	if m.Metrics.Misclassification != nil {
-		shown.Measure, shown.Error, shown.Constant = "misclassification", m.Metrics.Misclassification, m.Metrics.ConstantError
-		return shown
-	}
-	hundred := 100.0 // a constant leaves all of the variance unexplained
-	shown.Measure, shown.Error, shown.Constant = "unexplained variance", m.Metrics.UnexplainedVariance, &hundred
+	shown.Measures, shown.Useless, shown.RowShare = m.Metrics.Measures, m.Metrics.NoBetterThanConstant(), m.Metrics.RowShare
+	shown.Measure, shown.Error, shown.Constant = m.Metrics.Main()
+	shown.Measure = strings.ReplaceAll(shown.Measure, "_", " ")
 	return shown
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Snapshot is what the page shows, in the sections that are sent as they change. Times are those of the server; rates are
@@ -250,6 +251,12 @@ type Model struct {
 	Measure  string   `json:"measure"`
 	Error    *float64 `json:"error"`
 	Constant *float64 `json:"constant"`
+	// Measures are all on held-out rows; recall and calibration, which may be long, of the one in use alone.
+	Measures training.Measures `json:"measures"`
+	// Useless says that no measure tells the model from a constant.
+	Useless bool `json:"useless,omitempty"`
+	// RowShare is the share of the training rows that it was made from, where they did not fit into memory.
+	RowShare float64 `json:"row_share,omitempty"`
 
 	through map[int]int64 // by partition of events, the offset that it was fitted up to
 }

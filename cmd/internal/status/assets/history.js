@@ -79,7 +79,24 @@ function drawModels(history) {
   chart.key = key;
   const used = models.find((m) => m.current) ?? models.at(-1);
   say(byId('models-note'), used ? `${used.measure}, on held-out rows. The model in use was fitted on ${plural(used.rows, 'row')} and measured on ${full(used.held_out_rows)}.` +
-    (used.seen_share ? ` About ${percent(100 * used.seen_share)} of these were seen by the exploration: the error may be too low.` : '') : '');
+    (used.seen_share ? ` About ${percent(100 * used.seen_share)} of these were seen by the exploration: the error may be too low.` : '') +
+    (used.row_share ? ` Of the rows ${percent(100 * used.row_share)} fit into memory, chosen by hash.` : '') + worth(used) : '');
+}
+
+/** worth says what the other measures of a model are. */
+function worth(model) {
+  const m = model.measures;
+  const few = (n) => n.toPrecision(3);
+  const beside = (name, v, constant) => (v === undefined ? [] : [`${name} ${few(v)}` + (constant === undefined ? '' : ` (a constant ${few(constant)})`)]);
+  const units = (name, list, constant) => (list ? [`${name} ${list.map(few).join(', ')}` + (constant ? ` (a constant ${constant.map(few).join(', ')})` : '')] : []);
+  const parts = [
+    ...beside('log loss', m.log_loss, m.constant_log_loss), ...beside('AUC', m.auc), ...beside(`average precision of ${m.rare_class}`, m.average_precision),
+    ...beside('R²', m.r2), ...units('RMSE', m.rmse, m.constant_rmse), ...units('MAE', m.mae),
+  ];
+  const recall = (m.recall ?? []).filter((c) => c.rows > 0).slice(0, 5).map((c) => `${c.class} ${share(c.right / c.rows)} of ${full(c.rows)}`);
+  const bins = (m.calibration ?? []).filter((b) => b.rows > 0).map((b) => `${share(b.predicted)} → ${share(b.observed)}`);
+  return (parts.length ? ` ${parts.join(', ')}.` : '') + (recall.length ? ` Recall: ${recall.join(', ')}${m.recall.length > 5 ? ', …' : ''}.` : '') +
+    (bins.length ? ` Probabilities, predicted → seen: ${bins.join(', ')}.` : '') + (model.useless ? ' Nothing here beats the constant.' : '');
 }
 
 function options() {

@@ -1,0 +1,97 @@
+package encoder
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// The settings of Options.LabelTransform.
+const (
+	TransformNone  = "none"
+	TransformLog   = "log"
+	TransformLog1p = "log1p"
+)
+
+// Transform is what is taken of a regression label before it is learned from; the empty one takes it as it is.
+type Transform string
+
+// LabelTransforms lists the settings.
+func LabelTransforms() []string { return []string{TransformNone, TransformLog, TransformLog1p} }
+
+// transformOf is the transform of a setting.
+func transformOf(setting string) Transform {
+	if setting == TransformNone {
+		return ""
+	}
+	return Transform(setting)
+}
+
+// apply returns the transformed label, NaN for one that has none. The bits are the same on every processor.
+func (t Transform) apply(v float64) float64 {
+	switch {
+	case t == "":
+		return v
+	case !t.has(v):
+		return math.NaN()
+	case t == TransformLog:
+		return scoring.Log(v)
+	}
+	// log(1 + v) = log(u)·v/(u − 1), u the rounded 1 + v: its rounding is in both (Kahan; Goldberg, ACM Computing Surveys 23
+	// (1991), theorem 4).
+	u := 1 + v
+	if u == 1 {
+		return v
+	}
+	return scoring.Log(u) * (v / (u - 1))
+}
+
+// has reports whether a label has a transformed one: a finite number, above 0 for log, above -1 for log1p.
+func (t Transform) has(v float64) bool {
+	switch t {
+	case TransformLog:
+		return v >= 0x1p-1022 && finite(v) // what Log takes
+	case TransformLog1p:
+		return v > -1 && finite(v)
+	}
+	return true
+}
+
+// Invert returns the label of a transformed one: a model of the mean of transformed labels then predicts, where these are
+// spread evenly about it, the median of the label. A label beyond the largest float32 is that.
+func (t Transform) Invert(v float64) float64 {
+	switch t {
+	case TransformLog:
+		return min(math.Exp(v), math.MaxFloat32)
+	case TransformLog1p:
+		return min(math.Expm1(v), math.MaxFloat32)
+	}
+	return v
+}
+
+// InvertAll inverts values in place.
+func (t Transform) InvertAll(values []float32) {
+	if t == "" {
+		return
+	}
+	for i, v := range values {
+		values[i] = float32(t.Invert(float64(v)))
+	}
+}
+
+// transformFaults checks the setting against the others.
+func (o Options) transformFaults() []error {
+	t := transformOf(o.LabelTransform)
+	switch {
+	case t == "":
+		return nil
+	case !slices.Contains(LabelTransforms(), o.LabelTransform):
+		return []error{fmt.Errorf("label_transform %q is not one of %s", o.LabelTransform, strings.Join(LabelTransforms(), ", "))}
+	case o.Task == TaskClassification || len(o.Classes) > 0:
+		return []error{fmt.Errorf("label_transform is for regression, the label is a class")}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/training"
+)
+
+// PaperFlag adds the flag --paper.
+func PaperFlag(c *cobra.Command, paper *bool) {
+	c.Flags().BoolVar(paper, "paper", false, "the paper's measure of a regression, the relative squared error: it depends on where the zero of the label is")
+}
+
+// recallsShown bounds how many classes are listed.
+const recallsShown = 10
+
+// AddMeasures adds what a model is worth on rows that it was not fitted on. The relative squared error, which is the paper's and
+// depends on where the zero of the label is, is added where it is asked for.
+func AddMeasures(t Facts, m *training.Measures, paper bool) {
+	beside(t, "misclassification", "%.2f %%", m.Misclassification, m.ConstantError)
+	beside(t, "log loss", "%.4f", m.LogLoss, m.ConstantLogLoss)
+	beside(t, "AUC", "%.4f", m.AUC, nil)
+	if m.AveragePrecision != nil {
+		t.Add("average precision", "%.4f of class %s, which is rare", *m.AveragePrecision, m.RareClass)
+	}
+	AddByClass(t, m)
+	if m.UnexplainedVariance != nil {
+		t.Add("unexplained variance", "%.2f %%, R² %.4f", *m.UnexplainedVariance, 1-*m.UnexplainedVariance/100)
+	}
+	if len(m.RMSE) > 0 {
+		t.Add("RMSE", "%s, a constant %s", InUnits(m.RMSE), InUnits(m.ConstantRMSE))
+		t.Add("MAE", "%s", InUnits(m.MAE))
+	}
+	if paper && m.Misclassification == nil {
+		beside(t, "relative squared error", "%.2f %%", m.RelativeSquaredError, m.ConstantError)
+	}
+	if m.NoBetterThanConstant() {
+		t.Add("", training.NothingBeatsConstant)
+	}
+}
+
+// AddByClass adds the recall of the classes and how far probabilities are from what was seen.
+func AddByClass(t Facts, m *training.Measures) {
+	if len(m.Recall) > 0 {
+		t.Add("recall by class", "%s", recallText(m.Recall))
+	}
+	if len(m.Calibration) > 0 {
+		t.Add("probabilities", "%s", calibrationText(m))
+	}
+}
+
+// beside adds a figure with that of a constant.
+func beside(t Facts, name, format string, value, constant *float64) {
+	switch {
+	case value == nil:
+	case constant == nil:
+		t.Add(name, format, *value)
+	default:
+		t.Add(name, format+", a constant "+format, *value, *constant)
+	}
+}
+
+// InUnits writes a figure in the units of the label, one for each output.
+func InUnits(values []float64) string {
+	texts := make([]string, len(values))
+	for k, v := range values {
+		texts[k] = fmt.Sprintf("%.4g", v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func recallText(classes []training.ClassRecall) string {
+	var parts []string
+	for _, c := range classes[:min(len(classes), recallsShown)] {
+		parts = append(parts, fmt.Sprintf("%s %.1f %% of %d", c.Class, 100*c.Share(), c.Rows))
+	}
+	if more := len(classes) - recallsShown; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// calibrationText says how far probabilities are from what was seen, and where most: the bin that weighs most in the mean.
+func calibrationText(m *training.Measures) string {
+	off := m.CalibrationError()
+	if off == nil {
+		return "none"
+	}
+	weight := func(b training.CalibrationBin) float64 { return float64(b.Rows) * math.Abs(b.Predicted-b.Observed) }
+	most := m.Calibration[0]
+	for _, b := range m.Calibration[1:] {
+		if weight(b) > weight(most) {
+			most = b
+		}
+	}
+	return fmt.Sprintf("off by %.1f points on average; most where %.0f %% were predicted and %.0f %% seen, of %d rows",
+		100**off, 100*most.Predicted, 100*most.Observed, most.Rows)
+}

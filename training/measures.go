@@ -1,0 +1,166 @@
+package training
+
+import (
+	"math"
+	"strconv"
+)
+
+// Measures say what predictions of rows that a model was not fitted on are worth. A figure that is nil or missing was not
+// measured or is not a number: no rows, a label that is constant. Misclassification, the relative squared error and the
+// unexplained variance are in percent.
+type Measures struct {
+	Misclassification    *float64 `json:"misclassification,omitempty"`
+	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"` // 100·Σ(f−y)²/Σy² of coded labels, the paper's figure
+	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`   // 100·Σ(f−y)²/Σ(y−ȳ)², that of a constant is 100
+	// ConstantError is the misclassification of the commonest class of training, or the relative squared error of its mean.
+	ConstantError *float64 `json:"constant_error,omitempty"`
+	LogLoss       *float64 `json:"log_loss,omitempty"` // of the logistic loss: mean −log p of the class, in nats
+	// ConstantLogLoss is the least log loss that the same probabilities for every row can have.
+	ConstantLogLoss *float64 `json:"constant_log_loss,omitempty"`
+
+	R2           *float64  `json:"r2,omitempty"`            // 1 − unexplained variance/100
+	RMSE         []float64 `json:"rmse,omitempty"`          // by output, in units of the label
+	MAE          []float64 `json:"mae,omitempty"`           // by output, in units of the label: mean |f−y|
+	ConstantRMSE []float64 `json:"constant_rmse,omitempty"` // the least that a constant can have: the standard deviation
+
+	AUC              *float64         `json:"auc,omitempty"`               // of two classes; a tie counts half
+	AveragePrecision *float64         `json:"average_precision,omitempty"` // of RareClass
+	RareClass        string           `json:"rare_class,omitempty"`        // that of two which has less than a tenth of the rows
+	Recall           []ClassRecall    `json:"recall,omitempty"`            // by number of the class
+	Calibration      []CalibrationBin `json:"calibration,omitempty"`       // of the logistic loss: ten bins of equal width from 0 to 1
+}
+
+// ClassRecall is what became of the rows of a class.
+type ClassRecall struct {
+	Class string `json:"class"` // its name, or its number
+	Rows  int64  `json:"rows"`
+	Right int64  `json:"right"` // rows that were given their class
+}
+
+// Share is the recall, 0 for a class without rows.
+func (r ClassRecall) Share() float64 {
+	if r.Rows == 0 {
+		return 0
+	}
+	return float64(r.Right) / float64(r.Rows)
+}
+
+// CalibrationBin compares the probabilities in a bin with what happened: of two classes that of the second, of more that of the
+// class decided for.
+type CalibrationBin struct {
+	Rows      int64   `json:"rows"`
+	Predicted float64 `json:"predicted"` // mean probability
+	Observed  float64 `json:"observed"`  // share of the rows that are of the class
+}
+
+// Names of the measures that models are compared by.
+const (
+	MeasureMisclassification    = "misclassification"
+	MeasureUnexplainedVariance  = "unexplained_variance"
+	MeasureRelativeSquaredError = "relative_squared_error"
+)
+
+// Main is the measure that models are compared by, with what the constant predictor has: misclassification, or the unexplained
+// variance. Either is nil where it was not measured.
+func (m *Measures) Main() (measure string, value, constant *float64) {
+	if m.Misclassification != nil {
+		return MeasureMisclassification, m.Misclassification, m.ConstantError
+	}
+	if m.UnexplainedVariance != nil {
+		constant = measured(100)
+	}
+	return MeasureUnexplainedVariance, m.UnexplainedVariance, constant
+}
+
+// NoBetterThanConstant reports that the predictions were measured, and no measure that there is for a constant says that they
+// are worth more than one. Where a class is rare, decisions may be those of the constant and probabilities better.
+func (m *Measures) NoBetterThanConstant() bool {
+	if m.LogLoss != nil && m.ConstantLogLoss != nil && *m.LogLoss < *m.ConstantLogLoss {
+		return false
+	}
+	_, value, constant := m.Main()
+	return value != nil && constant != nil && *value >= *constant
+}
+
+// Figure is a measure by its name in JSON.
+type Figure struct {
+	Name  string
+	Value float64
+}
+
+// Figures are the measures that are one number, or one for each output ("rmse[1]" of the second of several).
+func (m *Measures) Figures() []Figure {
+	var all []Figure
+	for _, one := range []struct {
+		name  string
+		value *float64
+	}{
+		{MeasureMisclassification, m.Misclassification}, {MeasureRelativeSquaredError, m.RelativeSquaredError},
+		{MeasureUnexplainedVariance, m.UnexplainedVariance}, {"constant_error", m.ConstantError}, {"log_loss", m.LogLoss},
+		{"constant_log_loss", m.ConstantLogLoss}, {"r2", m.R2}, {"auc", m.AUC}, {"average_precision", m.AveragePrecision},
+		{"calibration_error", m.CalibrationError()},
+	} {
+		if one.value != nil {
+			all = append(all, Figure{one.name, *one.value})
+		}
+	}
+	for _, list := range []struct {
+		name   string
+		values []float64
+	}{{"rmse", m.RMSE}, {"mae", m.MAE}, {"constant_rmse", m.ConstantRMSE}} {
+		for k, v := range list.values {
+			name := list.name
+			if len(list.values) > 1 {
+				name += "[" + strconv.Itoa(k) + "]"
+			}
+			all = append(all, Figure{name, v})
+		}
+	}
+	return all
+}
+
+// CalibrationError is by how much probabilities are off: the mean of |predicted − observed| over the bins, by their rows. nil where
+// there are none.
+func (m *Measures) CalibrationError() *float64 {
+	var rows, sum float64
+	for _, b := range m.Calibration {
+		rows += float64(b.Rows)
+		sum += float64(float64(b.Rows) * math.Abs(b.Predicted-b.Observed))
+	}
+	return measured(sum / rows)
+}
+
+// NothingBeatsConstant is what to say where it is so.
+const NothingBeatsConstant = "nothing here beats the constant"
+
+// NameClasses puts the names of the classes in the place of their numbers.
+func (m *Measures) NameClasses(names []string) {
+	name := func(number string) string {
+		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < len(names) {
+			return names[k]
+		}
+		return number
+	}
+	for i := range m.Recall {
+		m.Recall[i].Class = name(m.Recall[i].Class)
+	}
+	if m.RareClass != "" {
+		m.RareClass = name(m.RareClass)
+	}
+}
+
+// measured returns v as a figure, nil when it is NaN or infinite.
+func measured(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// measuredAll returns values as figures, nil when one of them is NaN or infinite.
+func measuredAll(values []float64) []float64 {
+	if !finite(values) {
+		return nil
+	}
+	return values
+}

@@ -1,0 +1,85 @@
+package training
+
+import (
+	"fmt"
+	"math"
+)
+
+// Paired are the errors, in percent, of two predictors on the same rows.
+type Paired struct {
+	First, Second float64
+	// StandardError is that of First − Second, from the differences row by row: what another sample of rows of the size would
+	// change. It is infinite for a single row.
+	StandardError float64
+}
+
+// PairedMisclassification compares decisions on rows whose outputs y are coded by CodeClasses; all are rows×outputs.
+func PairedMisclassification(first, second, y []float32, outputs int) Paired {
+	rows := pairedRows(first, second, y, outputs)
+	var p Paired
+	differences := make([]float64, rows)
+	for n := range rows {
+		row := func(v []float32) int32 { return DecideClass(v[n*outputs:(n+1)*outputs], outputs) }
+		want := row(y)
+		if row(first) != want {
+			p.First++
+			differences[n]++
+		}
+		if row(second) != want {
+			p.Second++
+			differences[n]--
+		}
+	}
+	p.First, p.Second = percent(p.First, float64(rows)), percent(p.Second, float64(rows))
+	p.StandardError = 100 * meanError(differences)
+	return p
+}
+
+// PairedUnexplainedVariance compares predictions by the unexplained variance, the mean of that of the outputs. The standard error
+// is that of a ratio (linearised: Cochran, Sampling Techniques, 1977, chapter 6).
+func PairedUnexplainedVariance(first, second, y []float32, outputs int) Paired {
+	rows := pairedRows(first, second, y, outputs)
+	a, b := NewRegression(make([]float64, outputs)), NewRegression(make([]float64, outputs))
+	a.Add(first, y, rows)
+	b.Add(second, y, rows)
+	p := Paired{First: a.UnexplainedVariance(), Second: b.UnexplainedVariance()}
+	differences := make([]float64, rows) // what each row adds to the difference of the ratios, to first order
+	for k := range outputs {
+		o := a.outputs[k].coded
+		if o.centred <= 0 {
+			continue
+		}
+		for n := range rows {
+			want := float64(y[n*outputs+k])
+			f, g, w := float64(first[n*outputs+k])-want, float64(second[n*outputs+k])-want, want-o.mean
+			scale := float64(rows) / float64(o.centred*float64(outputs))
+			ratio := (o.squared - b.outputs[k].coded.squared) / o.centred
+			differences[n] += float64(scale * (float64(f*f) - float64(g*g) - float64(ratio*float64(w*w))))
+		}
+	}
+	p.StandardError = 100 * meanError(differences)
+	return p
+}
+
+func pairedRows(first, second, y []float32, outputs int) int {
+	if outputs <= 0 || len(y)%outputs != 0 || len(first) != len(y) || len(second) != len(y) {
+		panic(fmt.Sprintf("training: %d and %d predictions for %d labels of %d outputs", len(first), len(second), len(y), outputs))
+	}
+	return len(y) / outputs
+}
+
+// meanError returns the standard error of the mean of values.
+func meanError(values []float64) float64 {
+	n := float64(len(values))
+	if n < 2 {
+		return math.Inf(1)
+	}
+	var mean, squares float64
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += float64((v - mean) * (v - mean))
+	}
+	return math.Sqrt(squares / (n - 1) / n)
+}

@@ -1,0 +1,115 @@
+package training
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// exactScores is the number of rows up to which a ranking keeps every score: 4 MiB.
+	exactScores = 1 << 20
+	// coarseBits are the leading bits of a score that a ranking of more rows goes by: sign, exponent and 7 digits, so that
+	// scores are told apart that differ by 1/128 of their size. Those that are not count as tied.
+	coarseBits = 16
+)
+
+// ranking says how well a score tells the rows of two classes apart. Its figures depend on the rows alone, not on their
+// order. It takes 4 bytes a row up to [exactScores], beyond them 1 MiB.
+type ranking struct {
+	exact  [2][]uint32 // by class: the scores, as numbers of the same order
+	coarse []tie       // instead, by the leading bits; nil up to exactScores rows
+	rows   [2]int64
+}
+
+// tie is the number of rows of each class with one score.
+type tie [2]int64
+
+// add takes a row with its score for class 1.
+func (r *ranking) add(score float32, class int32) {
+	r.rows[class]++
+	key := ordered(score)
+	if r.coarse == nil {
+		r.exact[class] = append(r.exact[class], key)
+		if r.rows[0]+r.rows[1] > exactScores {
+			r.coarsen()
+		}
+		return
+	}
+	r.coarse[key>>(32-coarseBits)][class]++
+}
+
+func (r *ranking) coarsen() {
+	r.coarse = make([]tie, 1<<coarseBits)
+	for class, keys := range r.exact {
+		for _, key := range keys {
+			r.coarse[key>>(32-coarseBits)][class]++
+		}
+	}
+	r.exact = [2][]uint32{}
+}
+
+// ordered maps a float32 to a number of the same order; both zeros are one.
+func ordered(v float32) uint32 {
+	bits := math.Float32bits(v + 0)
+	if bits>>31 == 1 {
+		return ^bits
+	}
+	return bits | 1<<31
+}
+
+// ties returns the rows by score, rising.
+func (r *ranking) ties() []tie {
+	if r.coarse != nil {
+		return r.coarse
+	}
+	slices.Sort(r.exact[0])
+	slices.Sort(r.exact[1])
+	var ties []tie
+	for a, b := r.exact[0], r.exact[1]; len(a)+len(b) > 0; {
+		var t tie
+		least := uint32(math.MaxUint32)
+		for _, keys := range [][]uint32{a, b} {
+			if len(keys) > 0 {
+				least = min(least, keys[0])
+			}
+		}
+		for ; len(a) > 0 && a[0] == least; a = a[1:] {
+			t[0]++
+		}
+		for ; len(b) > 0 && b[0] == least; b = b[1:] {
+			t[1]++
+		}
+		ties = append(ties, t)
+	}
+	return ties
+}
+
+// auc is the share of pairs of a row of each class in which that of class 1 has the larger score, a tie counting half; NaN
+// unless both classes have rows.
+func (r *ranking) auc() float64 {
+	var below, pairs float64
+	for _, t := range r.ties() {
+		pairs += float64(float64(t[1]) * (below + float64(t[0])/2))
+		below += float64(t[0])
+	}
+	return pairs / float64(r.rows[0]) / float64(r.rows[1])
+}
+
+// averagePrecision is that of a class: over the thresholds from the most certain row on, Σ (recall − recall before)·precision;
+// NaN unless the class has rows.
+func (r *ranking) averagePrecision(class int) float64 {
+	ties := r.ties()
+	if class == 1 {
+		ties = slices.Clone(ties)
+		slices.Reverse(ties)
+	}
+	var found, taken, sum float64
+	for _, t := range ties {
+		found += float64(t[class])
+		taken += float64(t[0] + t[1])
+		if t[class] > 0 {
+			sum += float64(float64(t[class]) * found / taken)
+		}
+	}
+	return sum / float64(r.rows[class])
+}
