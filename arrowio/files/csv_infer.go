@@ -68,8 +68,14 @@ func classOfDigits(s string) fieldClass {
 
 // classOfNumber is classOf for a field that can only be a number.
 func classOfNumber(s string) fieldClass {
-	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return classInt
+	unsigned := s
+	if s[0] == '-' || s[0] == '+' {
+		unsigned = s[1:]
+	}
+	if _, whole := digits(unsigned); whole { // else ParseInt would make an error for every fraction
+		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return classInt
+		}
 	}
 	if _, ok := parseFloat(s, 64); ok {
 		return classFloat
