@@ -48,12 +48,22 @@ func (c Cycle) facts() *cycleFacts {
 
 // phase returns how far into its period a time in seconds is, from 0 to 1.
 func (f *cycleFacts) phase(seconds float64) float64 {
-	into := math.Mod(seconds-f.start, f.seconds)
-	if into < 0 {
+	t := seconds - f.start
+	var into float64
+	if math.Abs(t) < exactSeconds {
+		// The product is exact, so that fusing it with the difference changes nothing.
+		into = t - math.Floor(t/f.seconds)*f.seconds
+	} else {
+		into = math.Mod(t, f.seconds)
+	}
+	if into < 0 { // where the quotient was rounded up to a whole number, too
 		into += f.seconds
 	}
 	return into / f.seconds
 }
+
+// exactSeconds bounds the times whose whole periods together have a number of seconds that float64 holds.
+const exactSeconds = 1 << 50
 
 // place returns the two dimensions of a time in seconds.
 func (f *cycleFacts) place(seconds float64) (sin, cos float64) { return sinCosTurn(f.phase(seconds)) }
@@ -64,10 +74,10 @@ func sinCosTurn(phase float64) (sin, cos float64) {
 	quarter := math.Floor(4*phase + 0.5)
 	r := (phase - quarter/4) * (2 * math.Pi) // within ±π/4
 	r2 := float64(r * r)
-	s, c := 1.0, 1.0
-	for k := 12.0; k >= 2; k -= 2 {
-		s = 1 - float64(r2*s)/(k*(k+1))
-		c = 1 - float64(r2*c)/(k*(k-1))
+	s, c := sinSeries[0], cosSeries[0]
+	for k := 1; k < len(sinSeries); k++ {
+		s = float64(s*r2) + sinSeries[k]
+		c = float64(c*r2) + cosSeries[k]
 	}
 	s *= r
 	switch int(quarter) % 4 {
@@ -81,3 +91,9 @@ func sinCosTurn(phase float64) (sin, cos float64) {
 		return -c, s
 	}
 }
+
+// The Taylor series of sin(r)/r and cos(r) in r², from the last term to the first.
+var (
+	sinSeries = [...]float64{1. / 6227020800, -1. / 39916800, 1. / 362880, -1. / 5040, 1. / 120, -1. / 6, 1}
+	cosSeries = [...]float64{1. / 479001600, -1. / 3628800, 1. / 40320, -1. / 720, 1. / 24, -1. / 2, 1}
+)

@@ -116,5 +116,9 @@ func digits(text string) (n int, ok bool) {
 
 // daysOf returns the days of a month.
 func daysOf(year, month int) int {
-	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	leap := year%4 == 0 && (year%100 != 0 || year%400 == 0)
+	if month == 2 && leap {
+		return 29
+	}
+	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
 }
