@@ -40,6 +40,9 @@ the same.`,
 		if err != nil {
 			return err
 		}
+		if err := loaded.Stages.CheckStages([]string{meter.StageTrain}); err != nil {
+			return cli.Usagef("%w", err)
+		}
 		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
 		if err != nil {
 			return err
