@@ -35,6 +35,9 @@ func newDecoder(limits Limits, mem memory.Allocator) *Decoder {
 // MaxMessageBytes is the limit that messages are held to.
 func (d *Decoder) MaxMessageBytes() int64 { return d.limits.MaxMessageBytes }
 
+// Limits are those that messages are held to, none of them zero.
+func (d *Decoder) Limits() Limits { return d.limits }
+
 // Schema returns the schema of the message last given to Decode, or nil when
 // that message was refused. It is the way to the schema, and to its metadata,
 // of a message without record batches.

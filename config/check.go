@@ -38,9 +38,11 @@ func (k *checker) add(fault Fault) {
 func (k *checker) all() {
 	first := len(k.faults)
 	k.kafka()
+	k.adopt("registry", k.config.Registry.Validate())
 	k.pipeline()
 	k.topics()
 	k.adopt("events", k.config.Stages.Events.Options().Validate())
+	k.formats()
 	k.exploration()
 	k.subsample()
 	k.featurize()

@@ -4,12 +4,14 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/registry"
 	"github.com/eerf-stream/eerf/stages"
 )
 
 // Config is everything that can be configured.
 type Config struct {
 	Kafka    kafka.Config    `key:"kafka"`
+	Registry registry.Config `key:"registry"`
 	Stages   stages.Settings `key:",squash"`
 	Log      LogConfig       `key:"log"`
 	Shutdown ShutdownConfig  `key:"shutdown"`
@@ -64,6 +66,7 @@ func Default() *Config {
 	brokers.Brokers = []string{"localhost:9092"} // where a first broker on one's own machine listens
 	return &Config{
 		Kafka:    brokers,
+		Registry: registry.Default(),
 		Stages:   stages.Default(),
 		Log:      LogConfig{Level: "info", Format: "json"},
 		Shutdown: ShutdownConfig{DrainTimeout: 25 * time.Second},

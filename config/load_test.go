@@ -90,7 +90,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	}
 	// These stand at their defaults because nothing else is valid beside the rest, or is known.
 	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "exploration.bandwidth_mix": true, "train.loss": true,
-		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true,
+		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true,
 		"featurize.sets_from": true}
 	for _, key := range Keys() {
 		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)

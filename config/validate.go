@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
@@ -35,6 +36,18 @@ func (k *checker) kafka() {
 	}
 	budget(k.config.Stages.Topics.MaxMessageBytes, "topics.max_message_bytes")
 	budget(k.config.Stages.Limits.MaxMessageBytes, "limits.max_message_bytes")
+}
+
+// formats checks how messages of events are written.
+func (k *checker) formats() {
+	c := k.config.Stages.Events
+	names := make([]string, len(formats.All()))
+	for i, f := range formats.All() {
+		names[i] = string(f)
+	}
+	k.oneOf(string(c.Format), "events.format", names...)
+	k.rule(c.Schema == "" || c.Format == formats.Avro || c.Format == formats.Protobuf, "events.schema",
+		"only messages of events.format avro or protobuf have a schema", "events.format")
 }
 
 func (k *checker) pipeline() {

@@ -17,6 +17,7 @@ const (
 	ConditionBroker     = "broker"
 	ConditionTopics     = "topics"
 	ConditionFeatureSet = "feature_set"
+	ConditionRegistry   = "registry"
 )
 
 // Condition is one thing that has to hold for a process to do its work.
@@ -26,12 +27,15 @@ type Condition struct {
 	Detail string // why not, or what there is
 }
 
-// Conditions reports whether the broker answers, the topics are there, the groups of the stages are joined,
+// Conditions reports whether the broker and the schema registry answer, the topics are there, the groups of the stages are joined,
 // whether or not they give the process a partition, and the feature set is there that the stage featurize needs. A group that
 // was joined may be without this process for as long as joining it again takes, at most for rejoin: another process that
 // comes or goes is no fault of this one. A stage that stands aside, as the process cannot compute the exploration, says so. How far the stages have come is not among the conditions.
 func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
 	conditions := p.brokerConditions(ctx)
+	if p.Registry != nil {
+		conditions = append(conditions, registryCondition(p.Registry.Away()))
+	}
 	for _, stage := range stages {
 		conditions = append(conditions, p.groupCondition(stage, rejoin))
 	}
@@ -61,6 +65,14 @@ func topicsCondition(err error) Condition {
 	}
 	works := errors.Is(err, topics.ErrNotCoPartitioned) && !errors.Is(err, topics.ErrCompactedEvents) && !errors.Is(err, pipeline.ErrUnknownTopic)
 	return Condition{ConditionTopics, works, err.Error() + " (`featurizer topics check` says it all, `topics create` makes what is missing)"}
+}
+
+// registryCondition judges the last answer of the schema registry. A message of a schema that is not known waits for it.
+func registryCondition(away error) Condition {
+	if away == nil {
+		return Condition{ConditionRegistry, true, ""}
+	}
+	return Condition{ConditionRegistry, false, "the schema registry does not answer: " + away.Error()}
 }
 
 // groupCondition looks at the group of a stage.

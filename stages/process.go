@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/selection"
@@ -31,6 +32,9 @@ type Process struct {
 	State    *state.Follower
 	Meter    *meter.Meter
 	Logger   *zap.Logger
+	// Schema is the text of the schema that events.schema names; Registry has those that messages name, nil = there is none.
+	Schema   string
+	Registry *events.Schemas
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
 	// Tracer starts the spans of messages; nil = none, and traces pass from events to features as any header does.
@@ -130,13 +134,25 @@ func (p *Process) logger(stage string) *zap.Logger { return p.Logger.With(zap.St
 
 // Log is the events as plans read them.
 func (p *Process) Log() *calibrate.Log {
-	return &calibrate.Log{Broker: p.Broker, Logger: p.logger(meter.StageCalibrate), Topics: p.Settings.Topics}
+	return &calibrate.Log{Broker: p.Broker, Logger: p.logger(meter.StageCalibrate), Topics: p.Settings.Topics, Registry: p.Registry}
+}
+
+// Source says how events are read.
+func (p *Process) Source() events.Source {
+	return events.Source{Limits: p.Settings.Limits.Decoder(), Format: p.Settings.Events.Format, Schema: p.Schema, Registry: p.Registry}
+}
+
+// Plan is what a plan of an exploration follows from.
+func (p *Process) Plan() calibrate.Settings {
+	settings := p.Settings.Plan()
+	settings.Schema = p.Schema
+	return settings
 }
 
 // Planner is the stage calibrate.
 func (p *Process) Planner() *calibrate.Planner {
 	return &calibrate.Planner{
-		Log: p.Log(), State: p.State, Meter: p.Meter, Settings: p.Settings.Plan(),
+		Log: p.Log(), State: p.State, Meter: p.Meter, Settings: p.Plan(),
 		Group: p.Settings.Group(meter.StageCalibrate), Clock: p.Clock, FailFast: p.OneShot,
 	}
 }
@@ -144,7 +160,7 @@ func (p *Process) Planner() *calibrate.Planner {
 func (p *Process) subsample() *subsample.Runner {
 	return &subsample.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSubsample), Clock: p.Clock, Tracer: p.Tracer,
-		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageSubsample), Topics: p.Settings.Topics,
+		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageSubsample), Topics: p.Settings.Topics, Registry: p.Registry,
 		Config: p.Settings.Subsample, CandidateMemory: p.Settings.Exploration.CandidateMemory, DrainTimeout: p.DrainTimeout,
 	}
 }
@@ -165,7 +181,7 @@ func (p *Process) featurize() *featurize.Runner {
 	return &featurize.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
-		Limits: p.Settings.Limits, DrainTimeout: p.DrainTimeout,
+		Source: p.Source(), DrainTimeout: p.DrainTimeout,
 	}
 }
 
@@ -174,14 +190,14 @@ func (p *Process) Trainer() *train.Runner {
 	return &train.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageTrain), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageTrain), Topics: p.Settings.Topics,
-		Config: p.Settings.Train, Limits: p.Settings.Limits,
+		Config: p.Settings.Train, Source: p.Source(),
 	}
 }
 
 // Replayer replays dead letters.
 func (p *Process) Replayer() deadletter.Replayer {
 	return deadletter.Replayer{
-		Broker: p.Broker, Topics: p.Settings.Topics, Group: p.Settings.Group("replay"), Limits: p.Settings.Limits,
+		Broker: p.Broker, Topics: p.Settings.Topics, Group: p.Settings.Group("replay"), Source: p.Source(),
 		DrainTimeout: p.DrainTimeout, Clock: p.Clock, Logger: p.Logger,
 	}
 }

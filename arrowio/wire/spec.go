@@ -54,6 +54,12 @@ type Partition struct {
 	CalibrationRows int64 `json:"calibration_rows"`
 }
 
+// Messages says how the messages of events are read, beside the limits.
+type Messages struct {
+	Format string `json:"format,omitempty"` // empty = as the first bytes of each say
+	Schema string `json:"schema,omitempty"` // text of the schema of messages that name none
+}
+
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
 // under the pipeline's name in the explorations topic.
 type Spec struct {
@@ -86,6 +92,7 @@ type Spec struct {
 
 	Arithmetic  string         `json:"kernel"` // numeric kernel the planner runs, see [scoring.Arithmetic]
 	Limits      arrowio.Limits `json:"limits"` // decode limits: they decide which messages count
+	Messages    Messages       `json:"messages,omitzero"` // how they are read, which decides it, too
 	EventsTopic string         `json:"events_topic"`
 	Partitions  []Partition    `json:"partitions,omitempty"` // ascending; columns on the wire
 }

@@ -167,7 +167,7 @@ func (f *topicFlags) missing(ctx context.Context, now state.Snapshot, r *stages.
 	if cli.LookUp(ctx, r, topics.Events, topics.Scores, topics.Samples) != nil {
 		return nil
 	}
-	_, err := calibrate.Plan(ctx, r.Log(), r.Settings.Plan(), request)
+	_, err := calibrate.Plan(ctx, r.Log(), r.Plan(), request)
 	var few *calibrate.TooFewRowsError
 	if !errors.As(err, &few) {
 		return nil
@@ -314,7 +314,7 @@ func (f *requestFlags) plan(c *cobra.Command) error {
 		}
 		request := calibrate.Next(now, r.Clock())
 		request.From = wire.From(f.from)
-		planned, err := calibrate.Plan(ctx, r.Log(), r.Settings.Plan(), request)
+		planned, err := calibrate.Plan(ctx, r.Log(), r.Plan(), request)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func newEncryption(settings TLS, log *zap.Logger) (*encryption, error) {
 	if !settings.Enabled {
 		return nil, nil
 	}
-	config, err := newRenewed(log, settings.config)
+	config, err := newRenewed(log, settings.Load)
 	if err != nil {
 		return nil, err
 	}

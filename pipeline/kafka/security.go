@@ -38,8 +38,8 @@ func (t TLS) faults() []error {
 	return faults
 }
 
-// config reads the files.
-func (t TLS) config() (*tls.Config, error) {
+// Load makes the configuration of connections of the files.
+func (t TLS) Load() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CAFile != "" {
 		pem, err := os.ReadFile(t.CAFile)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
@@ -155,6 +156,9 @@ func Hash(c Config, e events.Config, topic string) string {
 	c.Candidates, c.Rounds, c.RefineSteps = c.CandidateCount(), c.ActiveRounds(), c.ActiveRefineSteps()
 	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
 	c.Every, c.EveryOffsets, c.Kernel = 0, 0, ""
+	if e.Format == formats.Auto {
+		e.Format = ""
+	}
 	document, err := json.Marshal(struct {
 		Events      events.Config
 		Exploration Config

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -26,12 +27,22 @@ type Settings struct {
 	Events          events.Config
 	Exploration     Config
 	Limits          events.Limits
+	Schema          string // text of the schema that events.schema names
 	EventsTopic     string
 	MaxMessageBytes int64 // that the topics take
 }
 
 // hash is the configuration hash.
 func (s Settings) hash() string { return Hash(s.Exploration, s.Events, s.EventsTopic) }
+
+// messages is how messages are to be read.
+func (s Settings) messages() wire.Messages {
+	m := wire.Messages{Format: string(s.Events.Format), Schema: s.Schema}
+	if s.Events.Format == formats.Auto {
+		m.Format = ""
+	}
+	return m
+}
 
 // Request is what is asked of a plan.
 type Request struct {
@@ -241,7 +252,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(),
 		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
 		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
-		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), EventsTopic: s.EventsTopic,
+		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), EventsTopic: s.EventsTopic,
 		Partitions: partitions,
 	}
 	switch {

@@ -21,6 +21,13 @@ type Log struct {
 	Broker pipeline.Broker
 	Logger *zap.Logger
 	Topics topics.Config
+	// Registry has the schemas that messages name; nil = there is none.
+	Registry *events.Schemas
+}
+
+// source says how events are read.
+func (l *Log) source(s Settings) events.Source {
+	return events.Source{Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.Registry}
 }
 
 // probeOffsets is how many offsets at the end of a partition the size of its messages is estimated from.
@@ -40,7 +47,7 @@ func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request)
 	}
 	share := 1.0
 	if from == wire.FromRecent {
-		if err := l.probe(ctx, s.Limits, partitions); err != nil {
+		if err := l.probe(ctx, s, partitions); err != nil {
 			return nil, err
 		}
 		share = windowShare(partitions, s.Exploration.Window, s.Exploration.WindowBytes)
@@ -111,7 +118,7 @@ func (l *Log) extents(ctx context.Context) ([]extent, error) {
 }
 
 // probe reads the last messages of each partition that holds any, and measures them.
-func (l *Log) probe(ctx context.Context, limits events.Limits, partitions []extent) error {
+func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
 	for i := range partitions {
@@ -121,13 +128,16 @@ func (l *Log) probe(ctx context.Context, limits events.Limits, partitions []exte
 		}
 		group.Go(func() error {
 			from := max(p.first, p.end-probeOffsets)
-			reader := events.NewReader(limits.Decoder(), nil)
+			reader := l.source(s).Learner()
 			log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, i, pipeline.ReadOptions{From: from, Until: p.end})
 			for record, err := range log.Records(ctx) {
 				if err != nil {
 					return fmt.Errorf("look at %s/%d: %w", l.Topics.Events, i, err)
 				}
 				p.bytes += float64(record.Size())
+				if err := reader.Prepare(ctx, record.Value); err != nil {
+					return err
+				}
 				if batches, err := reader.Read(record.Value); err == nil {
 					p.rows += float64(events.CountRows(batches))
 					events.Release(batches)
@@ -145,7 +155,7 @@ func (l *Log) probe(ctx context.Context, limits events.Limits, partitions []exte
 // ranges. One that was cancelled or abandoned has not.
 func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
 	return last != nil && !last.Earlier() && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
-		last.Limits == s.Limits.Decoder() && last.Arithmetic == scoring.Arithmetic() &&
+		last.Limits == s.Limits.Decoder() && last.Messages == s.messages() && last.Arithmetic == scoring.Arithmetic() &&
 		slices.EqualFunc(ranges, last.Partitions, func(a, b wire.Partition) bool {
 			return a.Partition == b.Partition && a.StartOffset == b.StartOffset && a.EndOffset == b.EndOffset
 		})

@@ -72,15 +72,15 @@ func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) error {
 	group.SetLimit(Scanners)
 	for _, one := range scans {
 		if !one.part.Empty() {
-			group.Go(func() error { return l.scan(ctx, s.Limits, one) })
+			group.Go(func() error { return l.scan(ctx, l.source(s), one) })
 		}
 	}
 	return group.Wait()
 }
 
 // scan reads one range. Messages that do not decode have no rows: subsample makes dead letters of them.
-func (l *Log) scan(ctx context.Context, limits events.Limits, s *scan) error {
-	reader := events.NewReader(limits.Decoder(), nil)
+func (l *Log) scan(ctx context.Context, source events.Source, s *scan) error {
+	reader := source.Learner()
 	log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, int(s.part.Partition), pipeline.ReadOptions{
 		From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
 			if g.Kind == pipeline.GapUnreadable {
@@ -94,6 +94,9 @@ func (l *Log) scan(ctx context.Context, limits events.Limits, s *scan) error {
 			return fmt.Errorf("calibrate on %s/%d: %w", l.Topics.Events, s.part.Partition, err)
 		}
 		s.counts.Messages++
+		if err := reader.Prepare(ctx, record.Value); err != nil {
+			return fmt.Errorf("calibrate on %s/%d offset %d: %w", l.Topics.Events, s.part.Partition, record.Offset, err)
+		}
 		batches, err := reader.Read(record.Value)
 		if err != nil {
 			s.counts.Undecodable++

@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -44,7 +44,7 @@ func Reason(err error) string {
 	case errors.Is(err, wire.ErrMalformed):
 		return reasonMalformed
 	}
-	if reason := arrowio.Reason(err); reason != "" {
+	if reason := formats.Reason(err); reason != "" {
 		return reason
 	}
 	return ReasonUnusable
@@ -52,7 +52,7 @@ func Reason(err error) string {
 
 // Reasons are those of the dead letters that a stage sends, none where it sends no dead letters.
 func Reasons(stage string) []string {
-	ofMessages := append(arrowio.Reasons(), ReasonUnusable)
+	ofMessages := append(formats.Reasons(), ReasonUnusable)
 	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema}, encoder.RejectionReasons())
 	switch stage {
 	case meter.StageSubsample:

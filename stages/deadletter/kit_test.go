@@ -126,7 +126,7 @@ func (k *replayKit) reject(stage string, offset int64, rows ...int32) Place {
 
 func (k *replayKit) replayer() Replayer {
 	return Replayer{
-		Broker: k, Topics: k.topics, Group: "replay", Limits: events.DefaultLimits(), DrainTimeout: time.Second,
+		Broker: k, Topics: k.topics, Group: "replay", Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: time.Second,
 		Clock: func() time.Time { return stagestest.Noon }, Logger: zap.NewNop(),
 	}
 }

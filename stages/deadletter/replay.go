@@ -64,7 +64,7 @@ type Replayer struct {
 	Broker       pipeline.Broker
 	Topics       topics.Config
 	Group        string        // whose member replays
-	Limits       events.Limits // of the messages that are written again
+	Source       events.Source // says how the messages are read that are written again
 	DrainTimeout time.Duration // bounds the work that is finished after ctx has ended
 	Clock        func() time.Time
 	Logger       *zap.Logger
@@ -77,7 +77,7 @@ type Replayer struct {
 func (r Replayer) Replay(ctx context.Context, options ReplayOptions) (ReplayReport, error) {
 	p := &replay{
 		Replayer: r, options: options, handled: map[Place]bool{}, ledger: NewLedger(),
-		reader: events.NewReader(r.Limits.Decoder(), nil),
+		reader: r.Source.Reader(nil), rows: events.NewReader(r.Source.Limits, nil),
 	}
 	if options.DryRun {
 		err := p.run(ctx)
@@ -113,7 +113,8 @@ type replay struct {
 	options ReplayOptions
 	report  ReplayReport
 	handled map[Place]bool // by this call
-	reader  *events.Reader
+	reader  *events.Reader // of whole messages
+	rows    *events.Reader // of dead letters of rows, which are always Arrow
 
 	ledger   *Ledger
 	ownNotes []wire.ReplayNote // by this call, where it has to replay what was replayed before

@@ -88,7 +88,7 @@ func (p *replay) prepareRows(done *ReplayedLetter, rec pipeline.Record, value []
 			return nil, nil
 		}
 	}
-	batches, err := p.reader.Read(value)
+	batches, err := p.rows.Read(value)
 	if err != nil {
 		done.Outcome, done.Detail = ReplayRefusedAgain, err.Error()
 		return nil, nil
@@ -208,7 +208,7 @@ func (p *replay) checkRepair(original, repaired []byte) error {
 
 // rowNumbers lists the numbers of rejected rows in all batches of a dead letter.
 func (p *replay) rowNumbers(value []byte) ([]int32, error) {
-	batches, err := p.reader.Read(value)
+	batches, err := p.rows.Read(value)
 	if err != nil {
 		return nil, err
 	}

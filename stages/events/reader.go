@@ -1,30 +1,79 @@
 package events
 
 import (
+	"context"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 )
+
+// Source says how the messages of a topic are read. The zero value tells formats by their first bytes, within default
+// limits, and knows no schema.
+type Source struct {
+	Limits   arrowio.Limits
+	Format   formats.Format
+	Schema   string   // of messages that name none
+	Registry *Schemas // nil = messages that name a schema cannot be read
+}
+
+// SourceOf is what an exploration reads its messages by.
+func SourceOf(spec *wire.Spec, registry *Schemas) Source {
+	return Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Registry: registry}
+}
+
+// Reader returns a reader that, with an encoder, refuses messages whose columns this cannot encode.
+func (s Source) Reader(enc *encoder.Encoder) *Reader { return s.reader(enc, false) }
+
+// Learner returns a reader for learning an encoder from the messages of one partition, in their order: columns of JSON keep
+// their types from message to message.
+func (s Source) Learner() *Reader { return s.reader(nil, true) }
+
+func (s Source) reader(enc *encoder.Encoder, learning bool) *Reader {
+	options := formats.Options{Limits: s.Limits, Format: s.Format, Schema: s.Schema, Encoder: enc, Learning: learning}
+	if s.Registry != nil {
+		options.Registry = s.Registry
+	}
+	return &Reader{decoder: formats.NewDecoder(options), registry: s.Registry, encoder: enc}
+}
 
 // Reader decodes the messages of one partition of events. One goroutine.
 type Reader struct {
-	decoder *arrowio.Decoder
-	encoder *encoder.Encoder // nil while it is being learned
-	aligned []byte           // reused: the current message, where it was not aligned
+	decoder  *formats.Decoder
+	registry *Schemas
+	encoder  *encoder.Encoder // nil while it is being learned
+	checked  *arrow.Schema    // that the encoder can encode
+	aligned  []byte           // reused: the current message, where it was not aligned
 }
 
-// NewReader returns a reader that, with an encoder, refuses messages whose columns this cannot encode.
+// NewReader is [Source.Reader] without schemas.
 func NewReader(limits arrowio.Limits, enc *encoder.Encoder) *Reader {
-	return &Reader{decoder: arrowio.NewDecoder(limits), encoder: enc}
+	return Source{Limits: limits}.Reader(enc)
 }
 
-// Read returns the record batches of a message, in order; the caller releases them, before it reads the next message.
-// An error means that the message is refused whole.
+// Prepare gets what reading a message needs from elsewhere: the schema that it names. It waits for a registry that is away
+// until ctx ends, which is its only error; any other message is ready at once.
+func (r *Reader) Prepare(ctx context.Context, value []byte) error {
+	if r.registry == nil {
+		return nil
+	}
+	if id, ok := r.decoder.FrameID(value); ok {
+		return r.registry.Prepare(ctx, id)
+	}
+	return nil
+}
+
+// Read returns the record batches of a message, in order, which has been prepared; the caller releases them, before it reads
+// the next message. An error means that the message is refused whole.
 func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
-	batches, err := r.decoder.Decode(r.align(value))
+	if r.decoder.IsArrow(value) {
+		value = r.align(value)
+	}
+	batches, err := r.decoder.Decode(value)
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +81,14 @@ func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 		return batches, nil
 	}
 	for _, batch := range batches {
+		if batch.Schema() == r.checked {
+			continue
+		}
 		if err := r.encoder.Check(batch.Schema()); err != nil {
 			Release(batches)
 			return nil, err
 		}
+		r.checked = batch.Schema()
 	}
 	return batches, nil
 }

@@ -137,7 +137,7 @@ func roundFeaturize(k *bench.Kit, topic string, records int64) (took time.Durati
 	s.Events = topic
 	r := &Runner{
 		Broker: s, State: k.Follower, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Group: "featurize",
-		Topics: k.Topics, Config: Default(), Limits: events.DefaultLimits(), DrainTimeout: time.Second,
+		Topics: k.Topics, Config: Default(), Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: time.Second,
 	}
 	r.Topics.Events, r.Topics.Features = topic, output
 	took = k.Run(s, r.Run)

@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -49,9 +50,14 @@ const (
 // New prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so
 // that a replay cuts the same way.
 func New(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Featurizer {
+	return NewFrom(set, events.Source{Limits: limits}, maxOutputBytes)
+}
+
+// NewFrom is New for messages that are read in a way of their own.
+func NewFrom(set *wire.FeatureSet, source events.Source, maxOutputBytes int64) *Featurizer {
 	transform, rows := events.NewTransformer(set)
 	f := &Featurizer{
-		id: set.ID(), transform: transform, encoder: rows, reader: events.NewReader(limits, set.Encoder),
+		id: set.ID(), transform: transform, encoder: rows, reader: source.Reader(set.Encoder),
 		columns: events.OutputColumns(set.Encoder), maxBytes: maxOutputBytes,
 	}
 	if set.Encoder.Label != nil {
@@ -109,6 +115,11 @@ type Part struct {
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
 	DeadLetter *pipeline.Record  // of the rejected ones of these rows, or of the message; nil = none
 	Counts     meter.FeaturizeCounts
+}
+
+// Prepare gets what reading a message needs from elsewhere; see [events.Reader.Prepare].
+func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
+	return f.reader.Prepare(ctx, value)
 }
 
 // Process maps a message from the given row on: 0, or where an earlier process stopped in the middle of it. It emits

@@ -50,7 +50,7 @@ func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) 
 	id := k.set.ID()
 	k.runner = &Runner{
 		Broker: k, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Group: "featurize", Topics: topics.Default(),
-		Config: Default(), Limits: events.DefaultLimits(), DrainTimeout: time.Second,
+		Config: Default(), Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: time.Second,
 		State: state.Still(state.Config{Pipeline: "test"}, state.Snapshot{
 			Current: &wire.Current{ID: id}, Sets: map[string]state.Set{id: {ID: id, Set: k.set}},
 		}),

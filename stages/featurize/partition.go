@@ -99,6 +99,9 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 
 // mapMessage maps a message, or what is left of the one that is partly out.
 func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
+	if err := p.core.Prepare(ctx, rec.Value); err != nil {
+		return err
+	}
 	defer p.Meter.Handled(meter.StageFeaturize, time.Now())
 	span := meter.StartSpan(p.Tracer, p.Group, meter.StageFeaturize, rec)
 	rec.Headers = meter.WithSpan(rec.Headers, span)
@@ -144,7 +147,7 @@ func (p *partition) chooseSet() error {
 			id, p.number, p.next, p.Topics.FeatureSets))
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
-	p.core, p.model = New(set.Set, p.Limits.Decoder(), p.Config.MaxOutputBytes), nil
+	p.core, p.model = NewFrom(set.Set, p.Source, p.Config.MaxOutputBytes), nil
 	if p.models == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ type Runner struct {
 	Group  string           // consumer group
 	Topics topics.Config
 	Config Config
-	Limits events.Limits
+	Source events.Source // says how events are read
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
 }

@@ -135,7 +135,7 @@ func (s *stream) start(prepare func(*worker)) *worker {
 	})
 	w := &worker{t: s.t, log: log, done: make(chan error, 1), runner: &Runner{
 		Broker: log, State: follower, Meter: meter.New(), Logger: logger, Clock: time.Now, Group: "featurize",
-		Topics: s.topics, Config: s.config, Limits: events.DefaultLimits(), DrainTimeout: 5 * time.Second,
+		Topics: s.topics, Config: s.config, Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: 5 * time.Second,
 	}}
 	if prepare != nil {
 		prepare(w)

@@ -57,7 +57,7 @@ type partition struct {
 // restore starts the core from the newest checkpoint, or from the start of the range: of the first attempt that is not refused,
 // and not of an earlier one than the one given. A checkpoint that an older one hides from compaction is written again.
 func (p *partition) restore(ctx context.Context, attempt int) error {
-	p.reader = events.NewReader(p.spec.Limits, p.spec.Encoder)
+	p.reader = events.SourceOf(p.spec, p.Registry).Reader(p.spec.Encoder)
 	failpoint.Hit(failpoint.RestoreBefore)
 	if err := p.readScores(ctx); err != nil {
 		return err
@@ -170,6 +170,9 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 	defer p.Meter.Handled(meter.StageSubsample, time.Now())
 	span := meter.StartSpan(p.Tracer, p.Group, meter.StageSubsample, rec)
 	defer span.End()
+	if err := p.reader.Prepare(ctx, rec.Value); err != nil {
+		return err
+	}
 	batches, err := p.reader.Read(rec.Value)
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)

@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
@@ -32,6 +33,8 @@ type Runner struct {
 	Group    string // consumer group
 	Topics   topics.Config
 	Config   Config
+	// Registry has the schemas that messages name; nil = there is none.
+	Registry *events.Schemas
 	// CandidateMemory bounds what the candidates take, in bytes.
 	CandidateMemory int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.

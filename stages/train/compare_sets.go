@@ -10,7 +10,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -47,7 +46,7 @@ type otherSet struct {
 
 // newOtherSet prepares the comparison with a model of the given set.
 func newOtherSet(log pipeline.Log, logger *zap.Logger, topic string, t *Trainer, model *wire.Model, set *wire.FeatureSet,
-	limits arrowio.Limits) (*otherSet, error) {
+	source events.Source) (*otherSet, error) {
 	ours, theirs := t.set.Encoder.Label, set.Encoder.Label
 	switch {
 	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns):
@@ -58,7 +57,7 @@ func newOtherSet(log pipeline.Log, logger *zap.Logger, topic string, t *Trainer,
 		return nil, fmt.Errorf("%w: the model in use comes without the weights that it is to be judged by", errNotComparable)
 	}
 	o := &otherSet{
-		log: log, logger: logger, topic: topic, trainer: t, model: model, reader: events.NewReader(limits, set.Encoder),
+		log: log, logger: logger, topic: topic, trainer: t, model: model, reader: source.Reader(set.Encoder),
 		weights: recode(model.Judged, t.set.Task, t.coding, ours.Mean), known: map[training.RowID][]float32{},
 	}
 	for _, name := range theirs.Classes {
@@ -150,7 +149,7 @@ func (o *otherSet) readPartition(ctx context.Context, ids []training.RowID) erro
 			for last < len(ids) && ids[last].Offset == rec.Offset {
 				last++
 			}
-			if err := o.predict(rec.Value, ids[first:last]); err != nil {
+			if err := o.predict(ctx, rec.Value, ids[first:last]); err != nil {
 				return err
 			}
 		}
@@ -176,9 +175,12 @@ func (o *otherSet) unknown(id training.RowID) {
 }
 
 // predict maps some rows of an event through the model's own feature set. A message that its encoder refuses is left out.
-func (o *otherSet) predict(value []byte, ids []training.RowID) error {
+func (o *otherSet) predict(ctx context.Context, value []byte, ids []training.RowID) error {
 	if len(ids) == 0 {
 		return nil
+	}
+	if err := o.reader.Prepare(ctx, value); err != nil {
+		return err
 	}
 	batches, err := o.reader.Read(value)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -53,7 +52,7 @@ func newAcrossKit(t *testing.T, task string, f stagestest.Faults) *acrossKit {
 
 func (k *acrossKit) compare(t *testing.T, most int) (*otherSet, wire.Judgement) {
 	t.Helper()
-	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, arrowio.DefaultLimits())
+	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, events.Source{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,19 +140,19 @@ func TestCompareAcrossSetsWithoutEvents(t *testing.T) {
 func TestModelsOfOtherLabelsAreNotComparable(t *testing.T) {
 	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
 	classes := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 400, 85, stagestest.Faults{}))
-	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, classes, arrowio.DefaultLimits()); err == nil {
+	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, classes, events.Source{}); err == nil {
 		t.Error("a regression is compared with a classification")
 	}
 	early := *k.incumbent
 	early.Judged = nil
-	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, &early, k.before, arrowio.DefaultLimits()); err == nil {
+	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, &early, k.before, events.Source{}); err == nil {
 		t.Error("weights that saw the rows are compared")
 	}
 }
 
 func TestCompareAcrossSetsEndsWithItsContext(t *testing.T) {
 	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
-	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, arrowio.DefaultLimits())
+	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, events.Source{})
 	if err != nil {
 		t.Fatal(err)
 	}

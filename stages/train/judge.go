@@ -78,7 +78,7 @@ func (r *Runner) compareAcross(ctx context.Context, j *wire.Judgement, challenge
 			return fmt.Errorf("%w: feature set %s is not on its topic any more", errNotComparable, incumbent.FeatureSetID)
 		}
 		var err error
-		if r.other, err = newOtherSet(r.Broker, r.Logger, r.Topics.Events, r.trainer, incumbent, set.Set, r.Limits.Decoder()); err != nil {
+		if r.other, err = newOtherSet(r.Broker, r.Logger, r.Topics.Events, r.trainer, incumbent, set.Set, r.Source); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ type Runner struct {
 	Group    string // consumer group
 	Topics   topics.Config
 	Config   Config
-	Limits   events.Limits // of events, for comparing models of two feature sets
+	Source   events.Source // says how events are read, for comparing models of two feature sets
 
 	trainer  *Trainer     // nil before the first read
 	features []*features  // by partition

@@ -124,7 +124,7 @@ func (k *flow) runner(broker pipeline.Broker) *Runner {
 	k.meter = meter.New()
 	return &Runner{
 		Broker: broker, State: k.follower, Meter: k.meter, Logger: k.logger, Clock: func() time.Time { return stagestest.Noon },
-		Pipeline: "test", Group: "test-train", Topics: k.topics, Config: k.config, Limits: events.DefaultLimits(),
+		Pipeline: "test", Group: "test-train", Topics: k.topics, Config: k.config, Source: events.Source{Limits: events.DefaultLimits().Decoder()},
 	}
 }
 

@@ -93,6 +93,9 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), 
 	}
 	runtime := stages.NewProcess(pipeline.Observe(client), loaded.Stages, logger)
 	runtime.DrainTimeout = loaded.Shutdown.DrainTimeout
+	if err := useSchemas(loaded, runtime); err != nil {
+		return nil, nil, errors.Join(err, client.Close())
+	}
 	endTraces, err := trace(c.Context(), loaded, runtime, BuildOf(c.Root().Name()))
 	if err != nil {
 		return nil, nil, errors.Join(err, client.Close())

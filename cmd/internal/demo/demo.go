@@ -196,7 +196,7 @@ func (r *run) all(ctx context.Context) error {
 // preview plans what the stages are going to plan: what is wrong with the rows is said before they run, and what became of the
 // columns can be reported.
 func (r *run) preview(ctx context.Context) error {
-	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.Settings.Plan(), calibrate.Request{Sequence: 1, Now: r.runtime.Clock()})
+	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.runtime.Plan(), calibrate.Request{Sequence: 1, Now: r.runtime.Clock()})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,448 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/twmb/avro"
+)
+
+// avroKind is how a value is written.
+type avroKind uint8
+
+const (
+	avroNull avroKind = iota
+	avroBool
+	avroInt
+	avroLong
+	avroFloat
+	avroDouble
+	avroBytes // strings too
+	avroFixed
+	avroEnum
+	avroArray
+	avroMap
+	avroUnion
+	avroRecord
+)
+
+var avroKinds = map[string]avroKind{
+	"null": avroNull, "boolean": avroBool, "int": avroInt, "long": avroLong, "float": avroFloat, "double": avroDouble,
+	"bytes": avroBytes, "string": avroBytes, "fixed": avroFixed, "enum": avroEnum, "array": avroArray, "map": avroMap,
+	"union": avroUnion, "record": avroRecord, "error": avroRecord,
+}
+
+// noColumn is the column of what is passed over.
+const noColumn = -1
+
+// avroNode is a step of the walk over a message.
+type avroNode struct {
+	kind    avroKind
+	column  int // of a value, a list or an enum; noColumn = passed over
+	utf8    bool
+	decimal bool
+	numbers bool     // of an array: its items are numbers, and a column takes them
+	size    int      // of fixed
+	symbols []string // of an enum
+	parts   []*avroNode
+}
+
+// avroColumn is a leaf of a schema.
+type avroColumn struct {
+	paths    []string // its name, and those that it has by aliases
+	typ      arrow.DataType
+	fallback *cell // of a reader's schema: the value where a writer has none
+	text     string
+}
+
+// avroPlan is what is made of a schema.
+type avroPlan struct {
+	root    *avroNode // a record, or an array of them
+	leaves  []avroColumn
+	columns []planned
+	// constants are columns that the message lacks and the reader's schema has a default for.
+	constants []constant
+}
+
+// constant is a column with one value in all rows.
+type constant struct {
+	column int
+	value  cell
+	text   string
+}
+
+// maxSchemaBytes bounds the text of a schema; parsing it takes a multiple.
+const maxSchemaBytes = 256 << 10
+
+// maxPaths bounds the names that a column may have by aliases.
+const maxPaths = 16
+
+// compileAvro makes the plan of a schema.
+func compileAvro(schema *Schema) (*avroPlan, error) {
+	if len(schema.Text) > maxSchemaBytes {
+		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", len(schema.Text), maxSchemaBytes)
+	}
+	c := &avroCompiler{named: make(map[string]*avro.SchemaNode), passing: make(map[string]*avroNode)}
+	var cache avro.SchemaCache
+	for _, ref := range schema.References {
+		parsed, err := cache.Parse(ref.Text)
+		if err != nil {
+			return nil, wrap(ErrBadSchema, "%s, which it refers to: %v", quote(ref.Name), err)
+		}
+		c.name(parsed.Root())
+	}
+	parsed, err := cache.Parse(schema.Text)
+	if err != nil {
+		return nil, wrap(ErrBadSchema, "%v", err)
+	}
+	root := parsed.Root()
+	c.name(root)
+	node := c.resolve(root)
+	if node.Type == "array" && node.Items != nil {
+		node = c.resolve(node.Items)
+	}
+	if avroKinds[node.Type] != avroRecord {
+		return nil, wrap(ErrBadSchema, "a message is to be a record or an array of records, not %s", quote(node.Type))
+	}
+	record, err := c.record(node, []string{""}, 1)
+	if err != nil {
+		return nil, err
+	}
+	plan := &avroPlan{root: record, leaves: c.leaves}
+	if top := c.resolve(root); top != node {
+		plan.root = &avroNode{kind: avroArray, column: noColumn, parts: []*avroNode{record}}
+	}
+	for _, leaf := range c.leaves {
+		plan.columns = append(plan.columns, planned{leaf.paths[0], leaf.typ})
+	}
+	return plan, nil
+}
+
+// avroCompiler makes one plan.
+type avroCompiler struct {
+	named   map[string]*avro.SchemaNode
+	passing map[string]*avroNode // nodes of named types that are passed over
+	open    []string             // the records that are being flattened
+	leaves  []avroColumn
+}
+
+// name notes the types that a schema defines.
+func (c *avroCompiler) name(n *avro.SchemaNode) {
+	if n == nil {
+		return
+	}
+	if n.Name != "" {
+		full := fullName(n)
+		if c.named[full] != nil {
+			return
+		}
+		c.named[full] = n
+	}
+	for i := range n.Fields {
+		c.name(&n.Fields[i].Type)
+	}
+	for i := range n.Branches {
+		c.name(&n.Branches[i])
+	}
+	c.name(n.Items)
+	c.name(n.Values)
+}
+
+func fullName(n *avro.SchemaNode) string {
+	if n.Namespace == "" || strings.Contains(n.Name, ".") {
+		return n.Name
+	}
+	return n.Namespace + "." + n.Name
+}
+
+// resolve returns the definition of a type that is named.
+func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
+	if _, ok := avroKinds[n.Type]; ok {
+		return n
+	}
+	if found := c.named[n.Type]; found != nil {
+		return found
+	}
+	return n
+}
+
+// record flattens a record whose fields stand behind some prefixes.
+func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) (*avroNode, error) {
+	if depth > MaxDepth {
+		return nil, wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
+	}
+	c.open = append(c.open, fullName(n))
+	defer func() { c.open = c.open[:len(c.open)-1] }()
+	node := &avroNode{kind: avroRecord, column: noColumn}
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		part, err := c.field(&f.Type, withNames(prefixes, f), depth)
+		if err != nil {
+			return nil, err
+		}
+		node.parts = append(node.parts, part)
+		if last := len(c.leaves) - 1; f.HasDefault && last >= 0 && part.column == last {
+			c.leaves[last].setDefault(f.Default)
+		}
+	}
+	return node, nil
+}
+
+// withNames are the paths of a field: each prefix with its name, and with its aliases.
+func withNames(prefixes []string, f *avro.SchemaField) []string {
+	var paths []string
+	for _, name := range append([]string{f.Name}, f.Aliases...) {
+		for _, prefix := range prefixes {
+			if len(paths) < maxPaths {
+				paths = append(paths, prefix+name)
+			}
+		}
+	}
+	return paths
+}
+
+// setDefault keeps the default of a field, where a column can hold it.
+func (l *avroColumn) setDefault(v any) {
+	switch v := v.(type) {
+	case bool:
+		l.fallback = &cell{kind: cellBool}
+		if v {
+			l.fallback.bits = 1
+		}
+	case int32:
+		l.fallback = wholeCell(int64(v))
+	case int64:
+		l.fallback = wholeCell(v)
+	case float32:
+		l.fallback = floatCell(float64(v))
+	case float64:
+		l.fallback = floatCell(v)
+	case string:
+		l.fallback, l.text = &cell{kind: cellText}, v
+	}
+}
+
+// field makes the node of a value that is a column, or several.
+func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
+	n = c.resolve(n)
+	switch kind := avroKinds[n.Type]; {
+	case kind == avroRecord && !slices.Contains(c.open, fullName(n)):
+		prefixes := make([]string, len(paths))
+		for i, path := range paths {
+			prefixes[i] = path + "."
+		}
+		return c.record(n, prefixes, depth+1)
+	case kind == avroUnion:
+		return c.union(n, paths, depth)
+	}
+	node, err := c.passed(n)
+	if err != nil {
+		return nil, err
+	}
+	own := *node
+	own.column = len(c.leaves)
+	leaf := avroColumn{paths: paths, typ: leafType(c, n, &own)}
+	if leaf.typ == arrow.Null {
+		own.column = noColumn
+	}
+	if len(c.leaves) >= maxSchemaColumns {
+		return nil, wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+	}
+	c.leaves = append(c.leaves, leaf)
+	return &own, nil
+}
+
+// maxSchemaColumns bounds what a schema may unfold to, before the limits of messages are asked.
+const maxSchemaColumns = 1 << 16
+
+// union makes a column of a type that may be null, and of the others one of nulls.
+func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
+	var some []int
+	for i := range n.Branches {
+		if c.resolve(&n.Branches[i]).Type != "null" {
+			some = append(some, i)
+		}
+	}
+	node := &avroNode{kind: avroUnion, column: noColumn, parts: make([]*avroNode, len(n.Branches))}
+	for i := range n.Branches {
+		var err error
+		if len(some) == 1 && i == some[0] {
+			node.parts[i], err = c.field(&n.Branches[i], paths, depth)
+			node.column = node.parts[i].column
+		} else {
+			node.parts[i], err = c.passed(&n.Branches[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(some) != 1 {
+		c.leaves = append(c.leaves, avroColumn{paths: paths, typ: arrow.Null})
+	}
+	return node, nil
+}
+
+// passed makes the node of a value that is passed over.
+func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
+	n = c.resolve(n)
+	kind, ok := avroKinds[n.Type]
+	if !ok {
+		return nil, wrap(ErrBadSchema, "there is no type %s", quote(n.Type))
+	}
+	node := &avroNode{kind: kind, column: noColumn, utf8: n.Type == "string", size: n.Size, symbols: n.Symbols}
+	if n.Name != "" {
+		if known := c.passing[fullName(n)]; known != nil {
+			return known, nil
+		}
+		c.passing[fullName(n)] = node // before its parts, which may name it
+	}
+	var parts []*avro.SchemaNode
+	switch kind {
+	case avroRecord:
+		for i := range n.Fields {
+			parts = append(parts, &n.Fields[i].Type)
+		}
+	case avroUnion:
+		for i := range n.Branches {
+			parts = append(parts, &n.Branches[i])
+		}
+	case avroArray:
+		parts = append(parts, n.Items)
+	case avroMap:
+		parts = append(parts, n.Values)
+	}
+	for _, part := range parts {
+		made, err := c.passed(part)
+		if err != nil {
+			return nil, err
+		}
+		node.parts = append(node.parts, made)
+	}
+	return node, nil
+}
+
+var (
+	avroPrimitives = map[avroKind]arrow.DataType{
+		avroBool: arrow.FixedWidthTypes.Boolean, avroInt: arrow.PrimitiveTypes.Int32, avroLong: arrow.PrimitiveTypes.Int64,
+		avroFloat: arrow.PrimitiveTypes.Float32, avroDouble: arrow.PrimitiveTypes.Float64, avroEnum: arrow.BinaryTypes.String,
+		avroFixed: arrow.BinaryTypes.Binary,
+	}
+	avroLogical = map[string]arrow.DataType{
+		"int date":                    arrow.FixedWidthTypes.Date32,
+		"int time-millis":             arrow.FixedWidthTypes.Time32ms,
+		"long time-micros":            arrow.FixedWidthTypes.Time64us,
+		"long timestamp-millis":       arrow.FixedWidthTypes.Timestamp_ms,
+		"long timestamp-micros":       arrow.FixedWidthTypes.Timestamp_us,
+		"long timestamp-nanos":        arrow.FixedWidthTypes.Timestamp_ns,
+		"long local-timestamp-millis": &arrow.TimestampType{Unit: arrow.Millisecond},
+		"long local-timestamp-micros": &arrow.TimestampType{Unit: arrow.Microsecond},
+		"long local-timestamp-nanos":  &arrow.TimestampType{Unit: arrow.Nanosecond},
+	}
+)
+
+// maxPrecision is that of decimals of 128 bits.
+const maxPrecision = 38
+
+// leafType is the type of the column of a value; nil for lists, whose length the values say, and null for what no column
+// can hold.
+func leafType(c *avroCompiler, n *avro.SchemaNode, node *avroNode) arrow.DataType {
+	if typ := avroLogical[n.Type+" "+n.LogicalType]; typ != nil {
+		return typ
+	}
+	switch node.kind {
+	case avroBytes, avroFixed:
+		if n.LogicalType == "decimal" {
+			if n.Precision > maxPrecision || n.Scale > n.Precision {
+				return arrow.Null
+			}
+			node.decimal = true
+			return &arrow.Decimal128Type{Precision: int32(n.Precision), Scale: int32(n.Scale)}
+		}
+		if node.utf8 {
+			return arrow.BinaryTypes.String
+		}
+		return arrow.BinaryTypes.Binary
+	case avroArray:
+		if node.numbers = c.isNumber(n.Items); node.numbers {
+			return nil
+		}
+		return arrow.Null
+	}
+	if typ := avroPrimitives[node.kind]; typ != nil {
+		return typ
+	}
+	return arrow.Null
+}
+
+// isNumber reports whether items are numbers, or numbers and nulls.
+func (c *avroCompiler) isNumber(n *avro.SchemaNode) bool {
+	n = c.resolve(n)
+	if avroKinds[n.Type] == avroUnion {
+		others := 0
+		for i := range n.Branches {
+			if branch := c.resolve(&n.Branches[i]); branch.Type != "null" && !c.isNumber(branch) {
+				others++
+			}
+		}
+		return others == 0
+	}
+	switch avroKinds[n.Type] {
+	case avroInt, avroLong, avroFloat, avroDouble:
+		return true
+	}
+	return false
+}
+
+// forReader fits a plan to what a reader has: the columns of its own schema, by name or by its aliases, with their defaults,
+// and those that an encoder wants, by the aliases of the message's schema. The plan is used by nobody else yet.
+func (p *avroPlan) forReader(reader *avroPlan, w *wanted) *avroPlan {
+	if reader != nil {
+		for _, leaf := range reader.leaves {
+			p.takeOver(leaf)
+		}
+	}
+	if w == nil {
+		return p
+	}
+	for name := range w.kinds {
+		if p.find(name) >= 0 {
+			continue
+		}
+		for i, leaf := range p.leaves {
+			if slices.Contains(leaf.paths[1:], name) && w.kind(p.columns[i].name) == (wantedKind{}) {
+				p.columns[i].name = name
+				break
+			}
+		}
+	}
+	some := slices.ContainsFunc(w.features, func(name string) bool { return p.find(name) >= 0 })
+	for _, name := range w.features {
+		if some && p.find(name) < 0 {
+			p.columns = append(p.columns, planned{name, arrow.Null})
+		}
+	}
+	return p
+}
+
+// takeOver gives a column of a reader's schema its name, or its default.
+func (p *avroPlan) takeOver(leaf avroColumn) {
+	name := leaf.paths[0]
+	if p.find(name) >= 0 {
+		return
+	}
+	for _, alias := range leaf.paths[1:] {
+		if at := p.find(alias); at >= 0 {
+			p.columns[at].name = name
+			return
+		}
+	}
+	if leaf.fallback != nil {
+		p.constants = append(p.constants, constant{len(p.columns), *leaf.fallback, leaf.text})
+		p.columns = append(p.columns, planned{name, leaf.typ})
+	}
+}
+
+func (p *avroPlan) find(name string) int {
+	return slices.IndexFunc(p.columns, func(c planned) bool { return c.name == name })
+}

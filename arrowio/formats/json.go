@@ -1,0 +1,281 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep objects, records and messages may be nested.
+const MaxDepth = 16
+
+// Bounds on names and numbers: longer ones are no column that somebody means, and take time to read.
+const (
+	maxName   = 1024
+	maxDigits = 1024
+)
+
+// jsonReader reads a message of JSON into a table.
+type jsonReader struct {
+	table   *table
+	input   bytes.Buffer
+	decoder *jsontext.Decoder
+	path    []byte // of the column at hand
+}
+
+// read fills the table with the rows of a message: objects, arrays of objects, one after another.
+func (r *jsonReader) read(t *table, value []byte) error {
+	r.table, r.path = t, r.path[:0]
+	r.input = *bytes.NewBuffer(value)
+	if r.decoder == nil {
+		r.decoder = jsontext.NewDecoder(&r.input)
+	} else {
+		r.decoder.Reset(&r.input)
+	}
+	defer func() { r.table, r.input = nil, bytes.Buffer{} }()
+	for {
+		switch kind := r.decoder.PeekKind(); kind {
+		case '{':
+			if err := r.row(); err != nil {
+				return err
+			}
+		case '[':
+			if err := r.rows(); err != nil {
+				return err
+			}
+		default:
+			_, err := r.decoder.ReadToken()
+			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+			if err != nil {
+				return badJSON(err)
+			}
+			return wrap(ErrJSON, "%v stands where an object is expected", kind)
+		}
+	}
+}
+
+// badJSON is an error of the library's, which names the place and shows at most a little of the message.
+func badJSON(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return wrap(ErrJSON, "it ends too early")
+	}
+	text := err.Error()
+	const shown = 200
+	return wrap(ErrJSON, "%s", text[:min(len(text), shown)])
+}
+
+// skipToken reads a token that has been looked at.
+func (r *jsonReader) skipToken() error {
+	if _, err := r.decoder.ReadToken(); err != nil {
+		return badJSON(err)
+	}
+	return nil
+}
+
+// rows reads an array of objects.
+func (r *jsonReader) rows() error {
+	if err := r.skipToken(); err != nil {
+		return err
+	}
+	for {
+		switch kind := r.decoder.PeekKind(); kind {
+		case '{':
+			if err := r.row(); err != nil {
+				return err
+			}
+		case ']':
+			return r.skipToken()
+		default:
+			if err := r.skipToken(); err != nil {
+				return err
+			}
+			return wrap(ErrJSON, "an array of rows holds %v", kind)
+		}
+	}
+}
+
+// row reads an object.
+func (r *jsonReader) row() error {
+	if err := r.object(1); err != nil {
+		return err
+	}
+	return r.table.endRow()
+}
+
+// object reads an object at some depth, whose names stand behind the path.
+func (r *jsonReader) object(depth int) error {
+	if depth > MaxDepth {
+		return tooLarge("objects in objects, more than %d deep", MaxDepth)
+	}
+	if err := r.skipToken(); err != nil {
+		return err
+	}
+	prefix := len(r.path)
+	for r.decoder.PeekKind() == '"' {
+		name, err := r.decoder.ReadValue()
+		if err != nil {
+			return badJSON(err)
+		}
+		if prefix+len(name) > maxName {
+			return tooLarge("a column name of %d bytes, at most %d", prefix+len(name), maxName)
+		}
+		if r.path, err = jsontext.AppendUnquote(r.path, name); err != nil {
+			return badJSON(err)
+		}
+		if err := r.value(depth); err != nil {
+			return err
+		}
+		r.path = r.path[:prefix]
+	}
+	return r.skipToken() // the closing brace, or what is wrong
+}
+
+// value reads the value of the column that the path names.
+func (r *jsonReader) value(depth int) error {
+	kind := r.decoder.PeekKind()
+	if kind == '{' {
+		r.path = append(r.path, '.')
+		return r.object(depth + 1)
+	}
+	at, err := r.table.column(r.path)
+	if err != nil {
+		return err
+	}
+	var found cell
+	if kind == '[' {
+		found, err = r.list(depth)
+	} else {
+		found, err = r.scalar(kind)
+	}
+	if err != nil {
+		return err
+	}
+	first, err := r.table.put(at, found.kind, found.bits)
+	if err == nil && !first {
+		return wrap(ErrJSON, "column %s is there twice in a row", quote(r.path))
+	}
+	return err
+}
+
+// scalar reads a value that has no parts.
+func (r *jsonReader) scalar(kind jsontext.Kind) (cell, error) {
+	raw, err := r.decoder.ReadValue()
+	if err != nil {
+		return cell{}, badJSON(err)
+	}
+	switch kind {
+	case 't':
+		return cell{cellBool, 1}, nil
+	case 'f':
+		return cell{cellBool, 0}, nil
+	case '0':
+		return jsonNumber(raw)
+	case '"':
+		return r.text(raw)
+	}
+	return cell{}, nil
+}
+
+func (r *jsonReader) text(raw []byte) (cell, error) {
+	if err := r.table.room(len(raw)); err != nil {
+		return cell{}, err
+	}
+	at := len(r.table.text)
+	text, err := jsontext.AppendUnquote(r.table.text, raw)
+	if err != nil {
+		return cell{}, badJSON(err)
+	}
+	r.table.text = text
+	return cell{cellText, span(at, len(text)-at)}, nil
+}
+
+// jsonNumber reads a number: a whole one where it is written without point and exponent and fits an int64.
+func jsonNumber(raw []byte) (cell, error) {
+	if len(raw) > maxDigits {
+		return cell{}, tooLarge("a number of %d digits, at most %d", len(raw), maxDigits)
+	}
+	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // for as long as it is parsed
+	if !bytes.ContainsAny(raw, ".eE") {
+		if whole, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return cell{cellWhole, uint64(whole)}, nil
+		}
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return cell{}, wrap(ErrJSON, "number %s is too large", quote(raw))
+	}
+	return cell{cellFloat, math.Float64bits(v)}, nil
+}
+
+// list reads an array: of numbers and nulls, or something that is passed over.
+func (r *jsonReader) list(depth int) (cell, error) {
+	if err := r.skipToken(); err != nil {
+		return cell{}, err
+	}
+	at, numbers := len(r.table.numbers), true
+	for {
+		kind := r.decoder.PeekKind()
+		switch {
+		case kind == ']':
+			if err := r.skipToken(); err != nil || !numbers {
+				return cell{kind: cellOther}, err
+			}
+			return cell{cellList, span(at, len(r.table.numbers)-at)}, nil
+		case kind == '{' || kind == '[':
+			numbers = false
+			if err := r.pass(depth); err != nil {
+				return cell{}, err
+			}
+		default:
+			one, err := r.element(kind)
+			if err != nil {
+				return cell{}, err
+			}
+			numbers = numbers && (isNumber(one) || one.kind == cellNull)
+			if !numbers {
+				continue
+			}
+			v := math.Float64frombits(nullNumber)
+			if isNumber(one) {
+				v = one.float()
+			}
+			if err := r.table.addNumber(v); err != nil {
+				return cell{}, err
+			}
+		}
+	}
+}
+
+// element reads an element of an array that has no parts. Strings are not kept.
+func (r *jsonReader) element(kind jsontext.Kind) (cell, error) {
+	if kind != '"' {
+		return r.scalar(kind)
+	}
+	if _, err := r.decoder.ReadValue(); err != nil {
+		return cell{}, badJSON(err)
+	}
+	return cell{kind: cellOther}, nil
+}
+
+// pass passes over an object or array that no column can hold.
+func (r *jsonReader) pass(depth int) error {
+	base := r.decoder.StackDepth()
+	for {
+		if _, err := r.decoder.ReadToken(); err != nil {
+			return badJSON(err)
+		}
+		switch nested := r.decoder.StackDepth() - base; {
+		case nested == 0:
+			return nil
+		case depth+nested > MaxDepth:
+			return tooLarge("arrays and objects, more than %d deep", MaxDepth)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package formats
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+func TestJSONRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		text         string
+		names, types []string
+		cells        [][]string
+	}{
+		"object": {`{"a": 1, "b": 2.5, "c": "x", "d": true, "e": null}`, []string{"a", "b", "c", "d", "e"},
+			[]string{"int64", "float64", "utf8", "bool", "null"}, [][]string{{"1", "2.5", "x", "true", "(null)"}}},
+		"array":     {` [{"a": 1}, {"b": 2, "a": 3}, {}] `, []string{"a", "b"}, []string{"int64", "int64"}, [][]string{{"1", "(null)"}, {"3", "2"}, {"(null)", "(null)"}}},
+		"lines":     {"{\"a\": 1}\n{\"a\": 2.5}\n", []string{"a"}, []string{"float64"}, [][]string{{"1"}, {"2.5"}}},
+		"nested":    {`{"a": {"b": {"c": 1}, "d": "é"}}`, []string{"a.b.c", "a.d"}, []string{"int64", "utf8"}, [][]string{{"1", "é"}}},
+		"lists":     {`[{"v": [1, 2.5]}, {"v": [3, null]}]`, []string{"v"}, []string{"fixed_size_list<item: float64, nullable>[2]"}, [][]string{{"[1,2.5]"}, {"[3,null]"}}},
+		"ragged":    {`[{"v": [1, 2]}, {"v": [3]}]`, []string{"v"}, []string{"null"}, [][]string{{"(null)"}, {"(null)"}}},
+		"other":     {`{"v": ["x"], "w": [{"a": [1]}], "x": 1}`, []string{"v", "w", "x"}, []string{"null", "null", "int64"}, [][]string{{"(null)", "(null)", "1"}}},
+		"one bad":   {`[{"a": 1}, {"a": "n/a"}, {"a": 2.5}]`, []string{"a"}, []string{"float64"}, [][]string{{"1"}, {"(null)"}, {"2.5"}}},
+		"mostly":    {`[{"a": "x"}, {"a": 7}, {"a": true}, {"a": "y"}]`, []string{"a"}, []string{"utf8"}, [][]string{{"x"}, {"7"}, {"true"}, {"y"}}},
+		"large":     {`{"a": 9223372036854775807, "b": 9223372036854775808, "c": 1.0}`, []string{"a", "b", "c"}, []string{"int64", "float64", "float64"}, [][]string{{"9223372036854775807", "9.223372036854776e+18", "1"}}},
+		"no rows":   {`[]`, nil, nil, nil},
+		"no fields": {`[{},{}]`, nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			names, types, cells, err := rows(t, NewDecoder(Options{}), []byte(c.text))
+			if err != nil || !reflect.DeepEqual(names, c.names) || !reflect.DeepEqual(types, c.types) || !reflect.DeepEqual(cells, c.cells) {
+				t.Errorf("%q %q %q %v, want %q %q %q", names, types, cells, err, c.names, c.types, c.cells)
+			}
+		})
+	}
+}
+
+func TestJSONIsRefused(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, MaxDepth+1) + "1" + strings.Repeat("}", MaxDepth+1)
+	lists := `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}"
+	for name, c := range map[string]struct{ text, reason string }{
+		"cut":            {`{"a": 1`, "bad_json"},
+		"half":           {`{"a": 1}{"a"`, "bad_json"},
+		"twice":          {`{"a": 1, "a": 2}`, "bad_json"},
+		"twice by dots":  {`{"a.b": 1, "a": {"b": 2}}`, "bad_json"},
+		"number":         {`[1]`, "bad_json"},
+		"behind":         {`{"a": 1} 7`, "bad_json"},
+		"too large":      {`{"a": 1e999}`, "bad_json"},
+		"long number":    {`{"a": ` + strings.Repeat("9", 2000) + `}`, "too_large"},
+		"not UTF-8":      {"{\"a\": \"\xff\"}", "bad_json"},
+		"lone surrogate": {`{"a": "\ud800"}`, "bad_json"},
+		"deep":           {deep, "too_large"},
+		"deep lists":     {lists, "too_large"},
+		"long name":      {`{"` + strings.Repeat("n", 2000) + `": 1}`, "too_large"},
+		"rows":           {"[" + strings.Repeat(`{},`, 1000) + `{}]`, "too_large"},
+		"columns":        {"{" + columnsOf(101) + "}", "too_large"},
+		"columns x rows": {"[{" + columnsOf(100) + "}," + strings.Repeat(`{},`, 900) + "{" + columnsOf(100) + "}]", "over_budget"},
+		"trailing comma": {`{"a": 1,}`, "bad_json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, _, err := rows(t, NewDecoder(Options{Limits: small}), []byte(c.text))
+			if Reason(err) != c.reason {
+				t.Errorf("reason %q: %v", Reason(err), err)
+			}
+		})
+	}
+}
+
+func columnsOf(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(`"c` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i/26) + `": 1`)
+	}
+	return b.String()
+}
+
+// testEncoder wants a number, a category, a boolean and a pair of numbers, and has a label.
+func testEncoder() *encoder.Encoder {
+	return &encoder.Encoder{
+		Columns: []encoder.Column{
+			{Name: "n", Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}},
+			{Name: "c", Kind: encoder.Category, Width: 1, Categories: []string{"7"}},
+			{Name: "b", Kind: encoder.Bool, Width: 1, Mean: []float64{0.5}},
+			{Name: "v", Kind: encoder.Vector, Width: 2, Mean: []float64{0, 0}, Scale: []float64{1, 1}},
+		},
+		Dim: 5, Label: &encoder.Label{Columns: []string{"y"}, Kind: encoder.Numeric, Task: scoring.Regression},
+	}
+}
+
+// TestJSONIsReadAsTheEncoderReadsIt: a cell that does not fit is null, and a column that is not there is one of nulls.
+func TestJSONIsReadAsTheEncoderReadsIt(t *testing.T) {
+	d := NewDecoder(Options{Encoder: testEncoder()})
+	for name, c := range map[string]struct {
+		text  string
+		names []string
+		cells [][]string
+	}{
+		"fits":       {`{"n": 1, "c": "x", "b": true, "v": [1, 2], "y": 3}`, []string{"n", "c", "b", "v", "y"}, [][]string{{"1", "x", "true", "[1,2]", "3"}}},
+		"does not":   {`{"n": "n/a", "c": 7, "b": 1, "v": [1], "y": "?"}`, []string{"n", "c", "b", "v", "y"}, [][]string{{"(null)", "7", "(null)", "(null)", "(null)"}}},
+		"is missing": {`{"n": 1}`, []string{"n", "c", "b", "v"}, [][]string{{"1", "(null)", "(null)", "(null)"}}},
+		"all are":    {`{"other": 1}`, []string{"other"}, [][]string{{"1"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			names, _, cells, err := rows(t, d, []byte(c.text))
+			if err != nil || !reflect.DeepEqual(names, c.names) || !reflect.DeepEqual(cells, c.cells) {
+				t.Errorf("%q %q %v", names, cells, err)
+			}
+		})
+	}
+}
+
+// TestLearningKeepsOneShape: without learning each message speaks for itself.
+func TestLearningKeepsOneShape(t *testing.T) {
+	messages := []string{`{"a": 1, "b": 2.5}`, `{"b": 3}`, `{"b": null, "a": 4, "c": "x"}`, `{"a": 5}`}
+	d := NewDecoder(Options{Learning: true})
+	var types [][]string
+	for _, m := range messages {
+		_, got, _, err := rows(t, d, []byte(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, got)
+		if _, _, _, err := rows(t, d, []byte(`{"a": 1, "new": {"x": 1}, "a": 2}`)); Reason(err) != "bad_json" {
+			t.Fatal(err)
+		}
+	}
+	want := [][]string{{"int64", "float64"}, {"int64", "float64"}, {"int64", "float64", "utf8"}, {"int64", "float64", "utf8"}}
+	if !reflect.DeepEqual(types, want) {
+		t.Errorf("%q", types)
+	}
+	plain := NewDecoder(Options{})
+	if _, got, _, _ := rows(t, plain, []byte(messages[1])); !reflect.DeepEqual(got, []string{"int64"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,419 @@
+package formats
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// protoReader reads messages of Protobuf into a table. A message is a row.
+type protoReader struct {
+	table *table
+	row   []cell // of the message at hand
+	begun []bool // messages of the plan that the message at hand has
+
+	given  string // the schema of messages that name none
+	wanted *wanted
+
+	plans map[string]*protoPlan // by the bytes that name schema and type
+	files plans[protoreflect.FileDescriptor]
+	plain *protoPlan
+}
+
+// readFramed reads a message whose schema is in the registry.
+func (r *protoReader) readFramed(t *table, body []byte, id uint32, schema *Schema) error {
+	indexes, rest, err := messageIndexes(body)
+	if err != nil {
+		return err
+	}
+	var key [64]byte
+	name := append(binary.BigEndian.AppendUint32(key[:0], id), body[:len(body)-len(rest)]...)
+	plan, ok := r.plans[string(name)]
+	if !ok {
+		file, err := r.files.get(id, schema, compileProto)
+		if err != nil {
+			return err
+		}
+		message, err := messageAt(file, indexes)
+		if err != nil {
+			return err
+		}
+		if plan, err = planProto(message, r.wanted); err != nil {
+			return err
+		}
+		if r.plans == nil || len(r.plans) >= planCacheSize {
+			r.plans = make(map[string]*protoPlan)
+		}
+		r.plans[string(name)] = plan
+	}
+	return r.read(t, rest, plan)
+}
+
+// readPlain reads a message of the given schema's first type.
+func (r *protoReader) readPlain(t *table, value []byte) error {
+	if r.given == "" {
+		return wrap(ErrUnknownSchema, "the message names none that is known: set registry.url, or events.schema for messages that name none")
+	}
+	if r.plain == nil {
+		file, err := compileProto(&Schema{Format: Protobuf, Text: r.given})
+		if err != nil {
+			return err
+		}
+		message, err := messageAt(file, []int{0})
+		if err != nil {
+			return err
+		}
+		if r.plain, err = planProto(message, r.wanted); err != nil {
+			return err
+		}
+	}
+	return r.read(t, value, r.plain)
+}
+
+// messageIndexes reads which type of a schema a message is of.
+func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
+	count, n := binary.Varint(body)
+	if n <= 0 || count < 0 || count > MaxDepth {
+		return nil, nil, wrap(ErrProtobuf, "no message type is named")
+	}
+	rest = body[n:]
+	if count == 0 {
+		return []int{0}, rest, nil
+	}
+	for range count {
+		i, n := binary.Varint(rest)
+		if n <= 0 || i < 0 || i > math.MaxInt32 {
+			return nil, nil, wrap(ErrProtobuf, "no message type is named")
+		}
+		indexes, rest = append(indexes, int(i)), rest[n:]
+	}
+	return indexes, rest, nil
+}
+
+// read reads a message, which is a row.
+func (r *protoReader) read(t *table, body []byte, plan *protoPlan) error {
+	if err := t.bind(plan, plan.columns); err != nil {
+		return err
+	}
+	r.table = t
+	defer func() { r.table = nil }()
+	r.row = append(r.row[:0], make([]cell, len(plan.columns))...)
+	r.begun = append(r.begun[:0], make([]bool, plan.messages)...)
+	if err := r.message(plan.root, body); err != nil {
+		return err
+	}
+	for at, one := range r.row {
+		if one.kind == cellNull {
+			continue
+		}
+		if _, err := t.put(at, one.kind, one.bits); err != nil {
+			return err
+		}
+	}
+	return t.endRow()
+}
+
+// message reads the fields of a message, or of another piece of it.
+func (r *protoReader) message(m *protoMessage, body []byte) error {
+	if !r.begun[m.number] {
+		r.begun[m.number] = true
+		for _, f := range m.unset {
+			one := *f.unset
+			if one.kind == cellText {
+				bits, err := r.table.addText([]byte(f.text))
+				if err != nil {
+					return err
+				}
+				one.bits = bits
+			}
+			r.row[f.column] = one
+		}
+	}
+	for len(body) > 0 {
+		number, typ, n := protowire.ConsumeTag(body)
+		if n < 0 {
+			return badProto(n)
+		}
+		body = body[n:]
+		if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
+			return badProto(n)
+		}
+		if f := m.fields[number]; f != nil {
+			if err := r.field(f, typ, body[:n]); err != nil {
+				return err
+			}
+		}
+		body = body[n:]
+	}
+	return nil
+}
+
+func badProto(n int) error { return wrap(ErrProtobuf, "%v", protowire.ParseError(n)) }
+
+// field reads a field of a message. One of another wire type than its kind has is unknown, as Protobuf's own readers have it.
+func (r *protoReader) field(f *protoField, typ protowire.Type, raw []byte) error {
+	if typ == protowire.BytesType {
+		body, n := protowire.ConsumeBytes(raw)
+		if n < 0 {
+			return badProto(n)
+		}
+		switch {
+		case f.message != nil:
+			return r.message(f.message, body)
+		case f.column == noColumn:
+			return nil
+		case f.list:
+			return r.packed(f, body)
+		case f.special != plainMessage:
+			return r.specialValue(f, body)
+		}
+		raw = body
+	}
+	if f.column == noColumn || f.message != nil || f.special != plainMessage || typ != wireType(f.kind) {
+		return nil
+	}
+	if f.list {
+		return r.element(f, raw)
+	}
+	one, err := r.scalar(f, raw)
+	if err == nil {
+		r.row[f.column] = one
+	}
+	return err
+}
+
+// wireType is how values of a kind are written.
+func wireType(k protoreflect.Kind) protowire.Type {
+	switch k {
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind:
+		return protowire.BytesType
+	case protoreflect.GroupKind:
+		return protowire.StartGroupType
+	case protoreflect.FloatKind, protoreflect.Fixed32Kind, protoreflect.Sfixed32Kind:
+		return protowire.Fixed32Type
+	case protoreflect.DoubleKind, protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind:
+		return protowire.Fixed64Type
+	}
+	return protowire.VarintType
+}
+
+// numberKinds are those of numbers.
+var numberKinds = map[protoreflect.Kind]struct{}{
+	protoreflect.Int32Kind: {}, protoreflect.Sint32Kind: {}, protoreflect.Sfixed32Kind: {}, protoreflect.Uint32Kind: {},
+	protoreflect.Fixed32Kind: {}, protoreflect.Int64Kind: {}, protoreflect.Sint64Kind: {}, protoreflect.Sfixed64Kind: {},
+	protoreflect.Uint64Kind: {}, protoreflect.Fixed64Kind: {}, protoreflect.FloatKind: {}, protoreflect.DoubleKind: {},
+}
+
+// scalar makes a cell of a value: of strings and bytes without their length.
+func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
+	switch f.kind {
+	case protoreflect.StringKind, protoreflect.BytesKind:
+		if f.kind == protoreflect.StringKind && !utf8.Valid(raw) {
+			return cell{}, wrap(ErrProtobuf, "a string that is not UTF-8")
+		}
+		bits, err := r.table.addText(raw)
+		return cell{cellText, bits}, err
+	case protoreflect.EnumKind:
+		v, n := protowire.ConsumeVarint(raw)
+		if n < 0 {
+			return cell{}, badProto(n)
+		}
+		return r.enum(f, int32(v))
+	}
+	one, n := number(f.kind, raw)
+	if n < 0 {
+		return cell{}, badProto(n)
+	}
+	return one, nil
+}
+
+// enum is the name of a value, or its number where it has none.
+func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
+	text := ""
+	if known := f.enum.ByNumber(protoreflect.EnumNumber(v)); known != nil {
+		text = string(known.Name())
+	} else {
+		text = strconv.Itoa(int(v))
+	}
+	bits, err := r.table.addText([]byte(text))
+	return cell{cellText, bits}, err
+}
+
+// number reads a number or a boolean; n < 0 where there is none.
+func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
+	switch wireType(kind) {
+	case protowire.Fixed32Type:
+		v, n := protowire.ConsumeFixed32(raw)
+		switch kind {
+		case protoreflect.FloatKind:
+			return cell{cellFloat, math.Float64bits(float64(math.Float32frombits(v)))}, n
+		case protoreflect.Sfixed32Kind:
+			return cell{cellWhole, uint64(int64(int32(v)))}, n
+		}
+		return cell{cellWhole, uint64(v)}, n
+	case protowire.Fixed64Type:
+		v, n := protowire.ConsumeFixed64(raw)
+		if kind == protoreflect.DoubleKind {
+			return cell{cellFloat, v}, n
+		}
+		return cell{cellWhole, v}, n
+	}
+	v, n := protowire.ConsumeVarint(raw)
+	switch kind {
+	case protoreflect.BoolKind:
+		one = cell{kind: cellBool}
+		if v != 0 {
+			one.bits = 1
+		}
+		return one, n
+	case protoreflect.Int32Kind:
+		v = uint64(int64(int32(v)))
+	case protoreflect.Uint32Kind:
+		v = uint64(uint32(v))
+	case protoreflect.Sint32Kind:
+		v = uint64(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
+	case protoreflect.Sint64Kind:
+		v = uint64(protowire.DecodeZigZag(v))
+	}
+	return cell{cellWhole, v}, n
+}
+
+// packed adds the elements of a list that are written together.
+func (r *protoReader) packed(f *protoField, body []byte) error {
+	for len(body) > 0 {
+		one, n := number(f.kind, body)
+		if n < 0 {
+			return badProto(n)
+		}
+		if err := r.append(f, one); err != nil {
+			return err
+		}
+		body = body[n:]
+	}
+	return nil
+}
+
+// element adds an element of a list that is written by itself.
+func (r *protoReader) element(f *protoField, raw []byte) error {
+	one, n := number(f.kind, raw)
+	if n < 0 {
+		return badProto(n)
+	}
+	return r.append(f, one)
+}
+
+// append adds a number to a list. The numbers of a list stand together: one that goes on behind others is moved.
+func (r *protoReader) append(f *protoField, one cell) error {
+	t := r.table
+	at, n := r.row[f.column].span()
+	if r.row[f.column].kind == cellNull {
+		at = len(t.numbers)
+	}
+	if at+n != len(t.numbers) {
+		moved, err := grow(&t.budget, t.numbers, n, 8)
+		if err != nil {
+			return err
+		}
+		t.numbers = append(moved, moved[at:at+n]...)
+		at = len(t.numbers) - n
+	}
+	v := one.float()
+	if unsigned(f.kind) {
+		v = float64(one.bits)
+	}
+	if err := t.addNumber(v); err != nil {
+		return err
+	}
+	r.row[f.column] = cell{cellList, span(at, n+1)}
+	return nil
+}
+
+func unsigned(k protoreflect.Kind) bool {
+	return k == protoreflect.Uint64Kind || k == protoreflect.Fixed64Kind
+}
+
+// specialValue reads a message that stands for a value.
+func (r *protoReader) specialValue(f *protoField, body []byte) error {
+	if f.special == wrapperMessage {
+		return r.wrapped(f, body)
+	}
+	const seconds, nanos = 1, 2
+	var whole, rest int64
+	for len(body) > 0 {
+		number, typ, n := protowire.ConsumeTag(body)
+		if n < 0 {
+			return badProto(n)
+		}
+		body = body[n:]
+		if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
+			return badProto(n)
+		}
+		if typ == protowire.VarintType {
+			v, _ := protowire.ConsumeVarint(body)
+			switch number {
+			case seconds:
+				whole = int64(v)
+			case nanos:
+				rest = int64(int32(v))
+			}
+		}
+		body = body[n:]
+	}
+	const most = 315576000000 // seconds, of ten thousand years: the bound of Protobuf's own
+	if whole < -most || whole > most || rest <= -1e9 || rest >= 1e9 {
+		return wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, rest)
+	}
+	if f.special == durationMessage {
+		r.row[f.column] = cell{cellFloat, math.Float64bits(float64(whole) + float64(rest)/1e9)}
+	} else {
+		r.row[f.column] = cell{cellWhole, uint64(whole*1e6 + rest/1e3)}
+	}
+	return nil
+}
+
+// wrapped reads the value in a wrapper; a wrapper without one has the default of its kind.
+func (r *protoReader) wrapped(f *protoField, body []byte) error {
+	found, err := r.scalarDefault(f)
+	if err != nil {
+		return err
+	}
+	for len(body) > 0 {
+		number, typ, n := protowire.ConsumeTag(body)
+		if n < 0 {
+			return badProto(n)
+		}
+		body = body[n:]
+		if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
+			return badProto(n)
+		}
+		if number == 1 && typ == wireType(f.kind) {
+			raw := body[:n]
+			if typ == protowire.BytesType {
+				raw, _ = protowire.ConsumeBytes(raw)
+			}
+			if found, err = r.scalar(f, raw); err != nil {
+				return err
+			}
+		}
+		body = body[n:]
+	}
+	r.row[f.column] = found
+	return nil
+}
+
+// scalarDefault is the default of a kind.
+func (r *protoReader) scalarDefault(f *protoField) (cell, error) {
+	switch f.kind {
+	case protoreflect.StringKind, protoreflect.BytesKind:
+		return cell{cellText, span(len(r.table.text), 0)}, nil
+	case protoreflect.BoolKind:
+		return cell{kind: cellBool}, nil
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return cell{kind: cellFloat}, nil
+	}
+	return cell{kind: cellWhole}, nil
+}

@@ -1,0 +1,267 @@
+package formats
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// protoField is a step of the walk over a message.
+type protoField struct {
+	kind    protoreflect.Kind
+	special special
+	column  int // noColumn = passed over
+	list    bool
+	unset   *cell  // the value of a message without the field; nil = null
+	text    string // of unset
+	enum    protoreflect.EnumValueDescriptors
+	message *protoMessage // of a message that is flattened
+}
+
+// special says that a message stands for a value.
+type special uint8
+
+const (
+	plainMessage special = iota
+	timestampMessage
+	durationMessage
+	wrapperMessage
+)
+
+// protoMessage is a message that is flattened.
+type protoMessage struct {
+	number int // among the messages of the plan
+	fields map[protoreflect.FieldNumber]*protoField
+	unset  []*protoField // those whose value without the field is not null
+}
+
+// protoPlan is what is made of a message type.
+type protoPlan struct {
+	root     *protoMessage
+	messages int
+	columns  []planned
+}
+
+// schemaFile names the file of the schema itself.
+const schemaFile = "schema.proto"
+
+// compileProto parses a schema.
+func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
+	files := map[string]string{schemaFile: schema.Text}
+	size := len(schema.Text)
+	for _, ref := range schema.References {
+		files[ref.Name] = ref.Text
+		size += len(ref.Text)
+	}
+	if size > maxSchemaBytes {
+		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
+	}
+	compiler := protocompile.Compiler{
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{Accessor: protocompile.SourceAccessorFromMap(files)}),
+		MaxParallelism: 1,
+	}
+	found, err := compiler.Compile(context.Background(), schemaFile)
+	if err != nil {
+		return nil, wrap(ErrBadSchema, "%v", err)
+	}
+	return found[0], nil
+}
+
+// messageAt returns the type that the indexes of a message name: the first of them among those of the file, the next one
+// among those within it, and so on.
+func messageAt(file protoreflect.FileDescriptor, indexes []int) (protoreflect.MessageDescriptor, error) {
+	messages := file.Messages()
+	var found protoreflect.MessageDescriptor
+	for _, i := range indexes {
+		if i < 0 || i >= messages.Len() {
+			return nil, wrap(ErrBadSchema, "there is no message %d among %d", i, messages.Len())
+		}
+		found = messages.Get(i)
+		messages = found.Messages()
+	}
+	if found == nil {
+		return nil, wrap(ErrBadSchema, "it has no message")
+	}
+	return found, nil
+}
+
+// planProto makes the plan of a message type.
+func planProto(message protoreflect.MessageDescriptor, w *wanted) (*protoPlan, error) {
+	c := protoCompiler{plan: &protoPlan{}}
+	root, err := c.message(message, "", 1)
+	if err != nil {
+		return nil, err
+	}
+	c.plan.root = root
+	c.plan.want(w)
+	return c.plan, nil
+}
+
+// want adds the columns that an encoder wants and the message lacks, as long as it has one of them.
+func (p *protoPlan) want(w *wanted) {
+	if w == nil {
+		return
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(p.columns, func(c planned) bool { return c.name == name })
+	}
+	if !slices.ContainsFunc(w.features, has) {
+		return
+	}
+	for _, name := range w.features {
+		if !has(name) {
+			p.columns = append(p.columns, planned{name, arrow.Null})
+		}
+	}
+}
+
+type protoCompiler struct {
+	plan *protoPlan
+	open []protoreflect.FullName // the messages that are being flattened
+}
+
+// message flattens a message type whose fields stand behind a prefix.
+func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string, depth int) (*protoMessage, error) {
+	if depth > MaxDepth {
+		return nil, wrap(ErrBadSchema, "messages in messages, more than %d deep", MaxDepth)
+	}
+	c.open = append(c.open, d.FullName())
+	defer func() { c.open = c.open[:len(c.open)-1] }()
+	m := &protoMessage{number: c.plan.messages, fields: make(map[protoreflect.FieldNumber]*protoField)}
+	c.plan.messages++
+	for i := range d.Fields().Len() {
+		f := d.Fields().Get(i)
+		made, err := c.field(f, prefix+string(f.Name()), depth)
+		if err != nil {
+			return nil, err
+		}
+		m.fields[f.Number()] = made
+		if made.unset != nil {
+			m.unset = append(m.unset, made)
+		}
+	}
+	return m, nil
+}
+
+func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth int) (*protoField, error) {
+	made := &protoField{kind: f.Kind(), column: noColumn, list: f.IsList()}
+	if f.Message() != nil && !f.IsList() && !f.IsMap() {
+		made.special = specialOf(f.Message().FullName())
+		flat := made.special == plainMessage && f.Kind() == protoreflect.MessageKind && !isOpaque(f.Message().FullName())
+		if flat && !slices.Contains(c.open, f.Message().FullName()) {
+			var err error
+			made.message, err = c.message(f.Message(), name+".", depth+1)
+			return made, err
+		}
+	}
+	if len(c.plan.columns) >= maxSchemaColumns {
+		return nil, wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+	}
+	typ, ok := protoType(f, made)
+	if ok {
+		made.column = len(c.plan.columns)
+		made.setDefault(f)
+	} else {
+		typ = arrow.Null
+	}
+	c.plan.columns = append(c.plan.columns, planned{name, typ})
+	return made, nil
+}
+
+// specialOf tells the messages that stand for a value.
+func specialOf(name protoreflect.FullName) special {
+	rest, ok := strings.CutPrefix(string(name), "google.protobuf.")
+	switch {
+	case !ok:
+		return plainMessage
+	case rest == "Timestamp":
+		return timestampMessage
+	case rest == "Duration":
+		return durationMessage
+	case strings.HasSuffix(rest, "Value") && rest != "Value" && rest != "ListValue" && rest != "NullValue" && rest != "EnumValue":
+		return wrapperMessage
+	}
+	return plainMessage
+}
+
+// isOpaque names messages that hold anything, which no column can.
+func isOpaque(name protoreflect.FullName) bool {
+	switch name {
+	case "google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue":
+		return true
+	}
+	return false
+}
+
+// protoType is the type of the column of a field; nil for lists, whose length the messages say. A wrapper takes the kind of
+// what it wraps.
+func protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType, bool) {
+	if f.IsMap() {
+		return nil, false
+	}
+	switch made.special {
+	case timestampMessage:
+		return arrow.FixedWidthTypes.Timestamp_us, true
+	case durationMessage:
+		return arrow.PrimitiveTypes.Float64, true
+	case wrapperMessage:
+		f = f.Message().Fields().ByNumber(1)
+		made.kind = f.Kind()
+	}
+	typ := protoTypes[made.kind]
+	switch {
+	case made.kind == protoreflect.EnumKind:
+		made.enum = f.Enum().Values()
+	case typ == nil:
+		return nil, false
+	}
+	if made.list {
+		_, number := numberKinds[made.kind]
+		return nil, number
+	}
+	return typ, true
+}
+
+var protoTypes = map[protoreflect.Kind]arrow.DataType{
+	protoreflect.BoolKind: arrow.FixedWidthTypes.Boolean, protoreflect.EnumKind: arrow.BinaryTypes.String,
+	protoreflect.Int32Kind: arrow.PrimitiveTypes.Int32, protoreflect.Sint32Kind: arrow.PrimitiveTypes.Int32,
+	protoreflect.Sfixed32Kind: arrow.PrimitiveTypes.Int32, protoreflect.Uint32Kind: arrow.PrimitiveTypes.Uint32,
+	protoreflect.Fixed32Kind: arrow.PrimitiveTypes.Uint32, protoreflect.Int64Kind: arrow.PrimitiveTypes.Int64,
+	protoreflect.Sint64Kind: arrow.PrimitiveTypes.Int64, protoreflect.Sfixed64Kind: arrow.PrimitiveTypes.Int64,
+	protoreflect.Uint64Kind: arrow.PrimitiveTypes.Uint64, protoreflect.Fixed64Kind: arrow.PrimitiveTypes.Uint64,
+	protoreflect.FloatKind: arrow.PrimitiveTypes.Float32, protoreflect.DoubleKind: arrow.PrimitiveTypes.Float64,
+	protoreflect.StringKind: arrow.BinaryTypes.String, protoreflect.BytesKind: arrow.BinaryTypes.Binary,
+}
+
+// setDefault says what a message without the field means: the default of its kind where the field has no presence, the one
+// that it is given, else null.
+func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
+	if p.list || p.special != plainMessage || f.HasPresence() && !f.HasDefault() {
+		return
+	}
+	v := f.Default()
+	switch p.kind {
+	case protoreflect.BoolKind:
+		p.unset = &cell{kind: cellBool}
+		if v.Bool() {
+			p.unset.bits = 1
+		}
+	case protoreflect.StringKind:
+		p.unset, p.text = &cell{kind: cellText}, v.String()
+	case protoreflect.BytesKind:
+		p.unset, p.text = &cell{kind: cellText}, string(v.Bytes())
+	case protoreflect.EnumKind:
+		p.unset, p.text = &cell{kind: cellText}, string(f.DefaultEnumValue().Name())
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		p.unset = &cell{cellFloat, math.Float64bits(v.Float())}
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		p.unset = &cell{cellWhole, v.Uint()}
+	default:
+		p.unset = &cell{cellWhole, uint64(v.Int())}
+	}
+}

@@ -1,0 +1,482 @@
+package formats
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+)
+
+// record makes the table's record. wanted are the columns of an encoder, by name; those that the message lacks are added as
+// nulls, as long as it has one of the features.
+func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
+	if err := t.budget.take(recordCost); err != nil {
+		return nil, err
+	}
+	if t.bound == nil {
+		if err := t.complete(w); err != nil {
+			return nil, err
+		}
+	}
+	m := maker{table: t}
+	columns := make([]arrow.Array, 0, len(t.columns))
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	for i := range t.columns {
+		c := &t.columns[i]
+		made, err := m.array(c, c.dataType(t, w.kind(c.name)))
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, made)
+	}
+	return array.NewRecord(schemas.schema(t.columns, columns), columns, int64(t.rows)), nil
+}
+
+// complete adds the wanted columns that are missing.
+func (t *table) complete(w *wanted) error {
+	if w == nil || !w.any(t) {
+		return nil
+	}
+	for _, name := range w.features {
+		if _, ok := t.index[name]; !ok {
+			if _, err := t.add(name, arrow.Null); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wanted is what an encoder reads of a message.
+type wanted struct {
+	features []string
+	kinds    map[string]wantedKind
+}
+
+// wantedKind is how an encoder reads a column; the zero value says nothing.
+type wantedKind struct {
+	kind  encoder.Kind
+	width int
+}
+
+// newWanted returns what an encoder wants, nil for none.
+func newWanted(e *encoder.Encoder) *wanted {
+	if e == nil {
+		return nil
+	}
+	w := &wanted{kinds: make(map[string]wantedKind)}
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		w.features = append(w.features, c.Name)
+		w.kinds[c.Name] = wantedKind{c.Kind, c.Width}
+	}
+	if e.Label != nil {
+		for _, name := range e.Label.Columns {
+			w.kinds[name] = wantedKind{e.Label.Kind, 1}
+		}
+	}
+	return w
+}
+
+func (w *wanted) kind(name string) wantedKind {
+	if w == nil {
+		return wantedKind{}
+	}
+	return w.kinds[name]
+}
+
+// any reports whether the table has one of the wanted features.
+func (w *wanted) any(t *table) bool {
+	for _, name := range w.features {
+		if _, ok := t.index[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// dataType is the type of the array that a column becomes.
+func (c *column) dataType(t *table, want wantedKind) arrow.DataType {
+	if c.typ != nil {
+		return c.typ
+	}
+	found := c.wantedType(want)
+	if found == nil {
+		found = c.commonType(t)
+	}
+	whole := found == arrow.PrimitiveTypes.Int64
+	if c.learnt != nil && (found == arrow.Null || whole && c.learnt == arrow.PrimitiveTypes.Float64) {
+		return c.learnt
+	}
+	if t.bound == nil {
+		c.learnt = found
+	}
+	return found
+}
+
+// wantedType is the type that an encoder asks for; nil = it follows from the cells. A column without values is one of nulls.
+func (c *column) wantedType(want wantedKind) arrow.DataType {
+	if len(c.cells) == c.counts[cellNull] {
+		return arrow.Null
+	}
+	switch want.kind {
+	case encoder.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case encoder.Numeric:
+		return c.numberType()
+	case encoder.Category:
+		return arrow.BinaryTypes.String
+	case encoder.Vector:
+		return listOf(want.width)
+	}
+	return nil
+}
+
+// numberType is int64 where all numbers are whole.
+func (c *column) numberType() arrow.DataType {
+	if c.counts[cellWhole] > 0 && c.counts[cellFloat] == 0 {
+		return arrow.PrimitiveTypes.Int64
+	}
+	return arrow.PrimitiveTypes.Float64
+}
+
+// commonType is the type of most cells that have a value, of strings where as many are something else.
+func (c *column) commonType(t *table) arrow.DataType {
+	numbers := c.counts[cellWhole] + c.counts[cellFloat]
+	most := max(c.counts[cellText], numbers, c.counts[cellBool], c.counts[cellList])
+	switch most {
+	case 0:
+		return arrow.Null
+	case c.counts[cellText]:
+		return arrow.BinaryTypes.String
+	case numbers:
+		return c.numberType()
+	case c.counts[cellBool]:
+		return arrow.FixedWidthTypes.Boolean
+	}
+	return c.listType()
+}
+
+// listType is that of lists of one length, and of nulls where lengths differ.
+func (c *column) listType() arrow.DataType {
+	width := -1
+	for _, one := range c.cells {
+		if one.kind != cellList {
+			continue
+		}
+		_, n := one.span()
+		if n == 0 || width >= 0 && n != width {
+			return arrow.Null
+		}
+		width = n
+	}
+	return listOf(width)
+}
+
+func listOf(width int) arrow.DataType {
+	return arrow.FixedSizeListOf(int32(width), arrow.PrimitiveTypes.Float64)
+}
+
+// schemaCache gives records of the same columns the same schema, which readers compare by pointer.
+type schemaCache struct{ last *arrow.Schema }
+
+func (s *schemaCache) schema(columns []column, arrays []arrow.Array) *arrow.Schema {
+	if s.last != nil && s.last.NumFields() == len(columns) {
+		same := true
+		for i := range columns {
+			field := s.last.Field(i)
+			same = same && field.Name == columns[i].name && sameType(field.Type, arrays[i].DataType())
+		}
+		if same {
+			return s.last
+		}
+	}
+	fields := make([]arrow.Field, len(columns))
+	for i := range columns {
+		fields[i] = arrow.Field{Name: columns[i].name, Type: arrays[i].DataType(), Nullable: true}
+	}
+	s.last = arrow.NewSchema(fields, nil)
+	return s.last
+}
+
+func sameType(a, b arrow.DataType) bool {
+	return a == b || a.ID() == b.ID() && arrow.TypeEqual(a, b)
+}
+
+// maker makes the arrays of a table.
+type maker struct{ *table }
+
+// array makes the array of a column, which the caller releases.
+func (m *maker) array(c *column, typ arrow.DataType) (arrow.Array, error) {
+	if err := m.budget.take(arrayCost); err != nil {
+		return nil, err
+	}
+	switch t := typ.(type) {
+	case *arrow.NullType:
+		return array.NewNull(m.rows), nil
+	case *arrow.BooleanType:
+		return m.bools(c)
+	case *arrow.StringType, *arrow.BinaryType:
+		return m.texts(c, typ)
+	case *arrow.FixedSizeListType:
+		return m.lists(c, t)
+	case *arrow.Decimal128Type:
+		return m.decimals(c, t)
+	case arrow.FixedWidthDataType:
+		return m.numbersOf(c, t)
+	}
+	panic("formats: no array of " + typ.String())
+}
+
+// validity is the bitmap of the rows for which use says so; nil where that is all of them.
+func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls int, err error) {
+	valid := 0
+	for _, one := range c.cells {
+		if use(one) {
+			valid++
+		}
+	}
+	if nulls = m.rows - valid; nulls == 0 {
+		return nil, 0, nil
+	}
+	if bitmap, err = take[byte](m, int(bitutil.BytesForBits(int64(m.rows)))); err != nil {
+		return nil, 0, err
+	}
+	for i, one := range c.cells {
+		if use(one) {
+			bitutil.SetBit(bitmap, i)
+		}
+	}
+	return bitmap, nulls, nil
+}
+
+// take returns n zeros that the budget has room for.
+func take[T any](m *maker, n int) ([]T, error) {
+	var one T
+	if err := m.budget.take(int64(n) * int64(unsafe.Sizeof(one))); err != nil {
+		return nil, err
+	}
+	return make([]T, n), nil
+}
+
+func build(typ arrow.DataType, rows, nulls int, children []arrow.ArrayData, buffers ...[]byte) arrow.Array {
+	wrapped := make([]*memory.Buffer, len(buffers))
+	for i, b := range buffers {
+		if b != nil {
+			wrapped[i] = memory.NewBufferBytes(b)
+		}
+	}
+	data := array.NewData(typ, rows, wrapped, children, nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+func (m *maker) bools(c *column) (arrow.Array, error) {
+	bitmap, nulls, err := m.validity(c, func(one cell) bool { return one.kind == cellBool })
+	if err != nil {
+		return nil, err
+	}
+	bits, err := take[byte](m, int(bitutil.BytesForBits(int64(m.rows))))
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range c.cells {
+		if one.kind == cellBool && one.bits != 0 {
+			bitutil.SetBit(bits, i)
+		}
+	}
+	return build(arrow.FixedWidthTypes.Boolean, m.rows, nulls, nil, bitmap, bits), nil
+}
+
+func isNumber(one cell) bool { return one.kind == cellWhole || one.kind == cellFloat }
+
+// numbersOf makes numbers, dates and times: all that has a width and comes of a number.
+func (m *maker) numbersOf(c *column, typ arrow.FixedWidthDataType) (arrow.Array, error) {
+	bitmap, nulls, err := m.validity(c, isNumber)
+	if err != nil {
+		return nil, err
+	}
+	var values []byte
+	switch {
+	case typ.ID() == arrow.FLOAT64:
+		values, err = convert(m, c, cell.float)
+	case typ.ID() == arrow.FLOAT32:
+		values, err = convert(m, c, func(one cell) float32 { return float32(one.float()) })
+	case typ.BitWidth() == 64:
+		values, err = convert(m, c, func(one cell) uint64 { return one.bits })
+	case typ.BitWidth() == 32:
+		values, err = convert(m, c, func(one cell) uint32 { return uint32(one.bits) })
+	default:
+		panic("formats: no numbers of " + typ.String())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return build(typ, m.rows, nulls, nil, bitmap, values), nil
+}
+
+// convert makes the values of the numbers of a column.
+func convert[T any](m *maker, c *column, of func(cell) T) ([]byte, error) {
+	values, err := take[T](m, m.rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range c.cells {
+		if isNumber(one) {
+			values[i] = of(one)
+		}
+	}
+	return bytesOf(values), nil
+}
+
+func bytesOf[T any](values []T) []byte {
+	if len(values) == 0 {
+		return []byte{}
+	}
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(one)))
+}
+
+func (c cell) float() float64 {
+	if c.kind == cellWhole {
+		return float64(int64(c.bits))
+	}
+	return math.Float64frombits(c.bits)
+}
+
+// texts makes strings; numbers and booleans among them read as Go writes them.
+func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
+	isText := func(one cell) bool { return one.kind == cellText || one.kind == cellBool || isNumber(one) }
+	bitmap, nulls, err := m.validity(c, isText)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := take[int32](m, m.rows+1)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(0)
+	const numberBytes = 32
+	for _, one := range c.cells {
+		if _, n := one.span(); one.kind == cellText {
+			size += int64(n)
+		} else if isText(one) {
+			size += numberBytes
+		}
+	}
+	if size > math.MaxInt32 {
+		return nil, tooLarge("column %s has %d bytes of text", quote(c.name), size)
+	}
+	if err := m.budget.take(size); err != nil {
+		return nil, err
+	}
+	data := make([]byte, 0, size)
+	for i := range m.rows {
+		if i < len(c.cells) {
+			data = m.appendText(data, c.cells[i])
+		}
+		offsets[i+1] = int32(len(data))
+	}
+	return build(typ, m.rows, nulls, nil, bitmap, bytesOf(offsets), data), nil
+}
+
+func (m *maker) appendText(dst []byte, one cell) []byte {
+	switch one.kind {
+	case cellText:
+		at, n := one.span()
+		return append(dst, m.text[at:at+n]...)
+	case cellWhole:
+		return strconv.AppendInt(dst, int64(one.bits), 10)
+	case cellFloat:
+		return strconv.AppendFloat(dst, math.Float64frombits(one.bits), 'g', -1, 64)
+	case cellBool:
+		return strconv.AppendBool(dst, one.bits != 0)
+	}
+	return dst
+}
+
+// lists makes lists of one length; others are null.
+func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, error) {
+	width := int(typ.Len())
+	fits := func(one cell) bool {
+		_, n := one.span()
+		return one.kind == cellList && n == width
+	}
+	bitmap, nulls, err := m.validity(c, fits)
+	if err != nil {
+		return nil, err
+	}
+	if width > 0 && m.rows > math.MaxInt32/width {
+		return nil, tooLarge("column %s has %d lists of %d numbers", quote(c.name), m.rows, width)
+	}
+	values, err := take[float64](m, m.rows*width)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range c.cells {
+		if fits(one) {
+			at, n := one.span()
+			copy(values[i*width:], m.numbers[at:at+n])
+		}
+	}
+	inner, missing, err := m.missing(values)
+	if err != nil {
+		return nil, err
+	}
+	child := build(arrow.PrimitiveTypes.Float64, len(values), missing, nil, inner, bytesOf(values))
+	defer child.Release()
+	return build(typ, m.rows, nulls, []arrow.ArrayData{child.Data()}, bitmap), nil
+}
+
+// nullNumber stands for null among the numbers of lists: a NaN that nobody writes.
+const nullNumber = 0x7ff86e756c6c2121
+
+// missing is the bitmap of the numbers that are not null; nil where that is all of them.
+func (m *maker) missing(values []float64) (bitmap []byte, nulls int, err error) {
+	isNull := func(v float64) bool { return math.Float64bits(v) == nullNumber }
+	if !slices.ContainsFunc(values, isNull) {
+		return nil, 0, nil
+	}
+	if bitmap, err = take[byte](m, int(bitutil.BytesForBits(int64(len(values))))); err != nil {
+		return nil, 0, err
+	}
+	for i, v := range values {
+		if isNull(v) {
+			nulls++
+		} else {
+			bitutil.SetBit(bitmap, i)
+		}
+	}
+	return bitmap, nulls, nil
+}
+
+// decimals makes decimals of the 16 bytes that their cells name.
+func (m *maker) decimals(c *column, typ *arrow.Decimal128Type) (arrow.Array, error) {
+	isText := func(one cell) bool { return one.kind == cellText }
+	bitmap, nulls, err := m.validity(c, isText)
+	if err != nil {
+		return nil, err
+	}
+	values, err := take[byte](m, m.rows*arrow.Decimal128SizeBytes)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range c.cells {
+		if isText(one) {
+			at, n := one.span()
+			copy(values[i*arrow.Decimal128SizeBytes:], m.text[at:at+n])
+		}
+	}
+	return build(typ, m.rows, nulls, nil, bitmap, values), nil
+}

@@ -1,0 +1,69 @@
+package formats
+
+import "fmt"
+
+// Registry has the schemas that messages name.
+type Registry interface {
+	// Schema returns a schema that was fetched before, or an error that wraps [ErrUnknownSchema]. The schema of an id never
+	// changes.
+	Schema(id uint32) (*Schema, error)
+}
+
+// Schema is one schema of a registry, as text.
+type Schema struct {
+	Format Format
+	Text   string
+	// References are the schemas that this one needs, each behind those that it needs itself.
+	References []Reference
+}
+
+// Reference is a schema by the name under which others refer to it: the full name of a type of Avro, the path of an import.
+type Reference struct{ Name, Text string }
+
+// FrameID returns the id of the schema that a message names; false for a message that is read without a registry.
+func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
+	if f, framed := d.format(value); !framed || f == JSON {
+		return 0, false
+	}
+	id, _, ok = frame(value)
+	return id, ok
+}
+
+// CheckSchema reports why a schema cannot be used for messages of a format.
+func CheckSchema(f Format, text string) error {
+	var err error
+	switch f {
+	case Avro:
+		_, err = compileAvro(&Schema{Format: Avro, Text: text})
+	case Protobuf:
+		_, err = compileProto(&Schema{Format: Protobuf, Text: text})
+	default:
+		return fmt.Errorf("messages of format %s need no schema", f)
+	}
+	return err
+}
+
+// planCacheSize bounds the plans that a Decoder keeps.
+const planCacheSize = 64
+
+// plans remembers what was made of schemas.
+type plans[P any] struct{ known map[uint32]P }
+
+// get returns the plan of a schema, which make makes the first time.
+func (c *plans[P]) get(id uint32, schema *Schema, compile func(*Schema) (P, error)) (P, error) {
+	if p, ok := c.known[id]; ok {
+		return p, nil
+	}
+	p, err := compile(schema)
+	if err != nil {
+		return p, err
+	}
+	if len(c.known) >= planCacheSize {
+		clear(c.known)
+	}
+	if c.known == nil {
+		c.known = make(map[uint32]P)
+	}
+	c.known[id] = p
+	return p, nil
+}

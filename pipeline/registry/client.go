@@ -1,0 +1,176 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/twmb/franz-go/pkg/sr"
+)
+
+// ErrNoSchema says that the registry does not have the schema, or will not take it.
+var ErrNoSchema = errors.New("the registry has no such schema")
+
+// Types of schemas.
+const (
+	TypeAvro     = "AVRO"
+	TypeProtobuf = "PROTOBUF"
+	TypeJSON     = "JSON"
+)
+
+// Schema is a schema with all that it refers to, each behind what it needs itself.
+type Schema struct {
+	Type       string
+	Text       string
+	References []Reference
+}
+
+// Reference is a schema by the name under which others refer to it.
+type Reference struct{ Name, Text string }
+
+// Bounds on what a registry is believed.
+const (
+	maxResponse   = 4 << 20 // bytes
+	maxReferences = 64
+)
+
+// Client is a connection to a registry.
+type Client struct{ sr *sr.Client }
+
+// New reads the files that the configuration names. It does not connect.
+func New(c Config) (*Client, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if len(c.URL) == 0 {
+		return nil, errors.New("url: empty")
+	}
+	encryption, err := c.encryption()
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = encryption
+	timeout := c.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	for _, file := range []string{c.PasswordFile, c.TokenFile} {
+		if file != "" {
+			if _, err := secret(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	client, err := sr.NewClient(
+		sr.URLs(c.URL...), sr.UserAgent("eerf"), sr.PreReq(c.authenticate),
+		sr.HTTPClient(&http.Client{Transport: bounded{transport}, Timeout: timeout}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{client}, nil
+}
+
+// authenticate adds who asks to a request.
+func (c Config) authenticate(request *http.Request) error {
+	switch {
+	case c.User != "":
+		password, err := secret(c.PasswordFile)
+		if err != nil {
+			return fmt.Errorf("password_file: %w", err)
+		}
+		request.SetBasicAuth(c.User, password)
+	case c.TokenFile != "":
+		token, err := secret(c.TokenFile)
+		if err != nil {
+			return fmt.Errorf("token_file: %w", err)
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return nil
+}
+
+// bounded limits how much of a response is read.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(request)
+	if err == nil {
+		response.Body = limited{io.LimitReader(response.Body, maxResponse), response.Body}
+	}
+	return response, err
+}
+
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+// CloseIdleConnections closes the connections that no request uses.
+func (b bounded) CloseIdleConnections() {
+	if closer, ok := b.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		closer.CloseIdleConnections()
+	}
+}
+
+// Fetch returns the schema of an id.
+func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
+	found, err := c.sr.SchemaByID(ctx, int(id))
+	if err != nil {
+		return Schema{}, fmt.Errorf("schema %d: %w", id, refusal(err))
+	}
+	schema := Schema{Type: found.Type.String(), Text: found.Schema}
+	err = c.references(ctx, &schema, found.References, map[string]bool{})
+	if err != nil {
+		return Schema{}, fmt.Errorf("schema %d: %w", id, err)
+	}
+	return schema, nil
+}
+
+// references adds what a schema refers to.
+func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.SchemaReference, seen map[string]bool) error {
+	for _, ref := range refs {
+		if seen[ref.Name] {
+			continue
+		}
+		seen[ref.Name] = true
+		if len(seen) > maxReferences {
+			return fmt.Errorf("%w: it refers to more than %d others", ErrNoSchema, maxReferences)
+		}
+		found, err := c.sr.SchemaByVersion(ctx, ref.Subject, ref.Version)
+		if err != nil {
+			return fmt.Errorf("%s, version %d, which it refers to: %w", ref.Subject, ref.Version, refusal(err))
+		}
+		if err := c.references(ctx, schema, found.References, seen); err != nil {
+			return err
+		}
+		schema.References = append(schema.References, Reference{ref.Name, found.Schema.Schema})
+	}
+	return nil
+}
+
+// refusal tells what the registry says no to from what may be gone at the next try.
+func refusal(err error) error {
+	var response *sr.ResponseError
+	if errors.As(err, &response) {
+		switch response.StatusCode {
+		case http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
+			return fmt.Errorf("%w: %w", ErrNoSchema, err)
+		}
+	}
+	return err
+}
+
+// Register returns the id of a schema under a subject, which it adds unless it is there.
+func (c *Client) Register(ctx context.Context, subject string, schema Schema) (id int, err error) {
+	types := map[string]sr.SchemaType{TypeAvro: sr.TypeAvro, TypeProtobuf: sr.TypeProtobuf, TypeJSON: sr.TypeJSON}
+	made, err := c.sr.CreateSchema(ctx, subject, sr.Schema{Schema: schema.Text, Type: types[schema.Type]})
+	if err != nil {
+		return 0, fmt.Errorf("register a schema under %s: %w", subject, refusal(err))
+	}
+	return made.ID, nil
+}

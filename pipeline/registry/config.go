@@ -1,0 +1,76 @@
+package registry
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline/kafka"
+)
+
+// Config says where the registry is and how to talk to it.
+type Config struct {
+	URL          []string      `key:"url" doc:"addresses of a Schema Registry, as http://localhost:8081 or, for Apicurio, http://localhost:8080/apis/ccompat/v7; several are tried in turn; empty = none, and messages that name a schema cannot be read"`
+	User         string        `key:"user" doc:"name to authenticate as, by HTTP basic authentication"`
+	PasswordFile string        `key:"password_file" doc:"file with the password of registry.user; one newline at its end is not part of it; read again for each request"`
+	TokenFile    string        `key:"token_file" doc:"file with a bearer token, instead of user and password; read again for each request"`
+	TLS          TLS           `key:"tls"`
+	Timeout      time.Duration `key:"timeout" unit:"duration" doc:"how long one request may take; 0 = 10s"`
+}
+
+// TLS is what connections to https addresses need besides the authorities of the system.
+type TLS struct {
+	CAFile     string `key:"ca_file" doc:"PEM file of the authorities that sign the registry's certificate; empty = those of the system"`
+	CertFile   string `key:"cert_file" doc:"PEM file of the client's own certificate; empty = none"`
+	KeyFile    string `key:"key_file" doc:"PEM file of its key"`
+	ServerName string `key:"server_name" doc:"name that the registry's certificate must carry; empty = the host of the address"`
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	maxTimeout     = time.Hour
+)
+
+// Default is every default, without an address.
+func Default() Config { return Config{Timeout: defaultTimeout} }
+
+// Validate reports every fault at once, each behind its key. It reads no files.
+func (c Config) Validate() error {
+	var faults []error
+	for i, address := range c.URL {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+			faults = append(faults, fmt.Errorf("url[%d]: want http:// or https:// with a host and without a user", i))
+		}
+	}
+	if (c.User == "") != (c.PasswordFile == "") {
+		faults = append(faults, errors.New("user: user and password_file go together"))
+	}
+	if c.User != "" && c.TokenFile != "" {
+		faults = append(faults, errors.New("token_file: either a token or a user"))
+	}
+	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
+		faults = append(faults, errors.New("tls.cert_file: cert_file and key_file go together"))
+	}
+	if c.Timeout < 0 || c.Timeout > maxTimeout {
+		faults = append(faults, fmt.Errorf("timeout: %v is outside 0 to %v", c.Timeout, maxTimeout))
+	}
+	return errors.Join(faults...)
+}
+
+// encryption reads the files of TLS.
+func (c Config) encryption() (*tls.Config, error) {
+	return kafka.TLS{
+		Enabled: true, CAFile: c.TLS.CAFile, CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, ServerName: c.TLS.ServerName,
+	}.Load()
+}
+
+// secret is what a file holds, without the newline at its end.
+func secret(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err
+}

@@ -1,0 +1,136 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/registry"
+)
+
+// Fetcher gets schemas from a registry. [registry.Client] is one.
+type Fetcher interface {
+	Fetch(ctx context.Context, id uint32) (registry.Schema, error)
+}
+
+// Schemas are those of a registry that this process has met. Safe for several goroutines.
+type Schemas struct {
+	from   Fetcher
+	logger *zap.Logger
+
+	mu      sync.Mutex // guards what follows
+	known   map[uint32]*formats.Schema
+	refused map[uint32]refusedSchema
+	away    error // of the last request; nil where it was answered
+}
+
+// refusedSchema is an id that the registry said no to.
+type refusedSchema struct {
+	err error
+	at  time.Time
+}
+
+const (
+	maxSchemas = 1024
+	// refusedFor is how long the registry's no is taken for an answer.
+	refusedFor = 30 * time.Second
+)
+
+// NewSchemas returns the schemas of a registry, of which none has been met.
+func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
+	return &Schemas{from: from, logger: logger, known: map[uint32]*formats.Schema{}, refused: map[uint32]refusedSchema{}}
+}
+
+// Schema implements [formats.Registry] for ids that were prepared.
+func (s *Schemas) Schema(id uint32) (*formats.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found := s.known[id]; found != nil {
+		return found, nil
+	}
+	if no, ok := s.refused[id]; ok {
+		return nil, no.err
+	}
+	return nil, fmt.Errorf("%w: %d", formats.ErrUnknownSchema, id)
+}
+
+// Prepare fetches the schema of an id unless it is known. It tries again while the registry is away, until ctx ends, which is
+// its only error: a schema that the registry refuses is an answer, too.
+func (s *Schemas) Prepare(ctx context.Context, id uint32) error {
+	if s.answered(id) {
+		return nil
+	}
+	found, err := pipeline.Retry(ctx, s.logger, fmt.Sprintf("fetch schema %d from the registry", id), func() (registry.Schema, error) {
+		found, err := s.from.Fetch(ctx, id)
+		no := errors.Is(err, registry.ErrNoSchema)
+		s.note(err, no)
+		if no {
+			err = pipeline.Permanent(err)
+		}
+		return found, err
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case errors.Is(err, registry.ErrNoSchema):
+		if len(s.refused) >= maxSchemas {
+			clear(s.refused)
+		}
+		s.refused[id] = refusedSchema{fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err), time.Now()}
+	case err != nil:
+		return fmt.Errorf("schema registry: %w", err)
+	default:
+		if len(s.known) >= maxSchemas {
+			clear(s.known)
+		}
+		s.known[id] = asFormat(found)
+	}
+	return nil
+}
+
+// answered reports whether the registry need not be asked.
+func (s *Schemas) answered(id uint32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[id] != nil {
+		return true
+	}
+	no, ok := s.refused[id]
+	return ok && time.Since(no.at) < refusedFor
+}
+
+// note remembers whether the registry answered.
+func (s *Schemas) note(err error, answered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if answered {
+		err = nil
+	}
+	s.away = err
+}
+
+// Away is why the registry did not answer the last request; nil where it did.
+func (s *Schemas) Away() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.away
+}
+
+// asFormat is a schema as a decoder takes it.
+func asFormat(s registry.Schema) *formats.Schema {
+	types := map[string]formats.Format{registry.TypeAvro: formats.Avro, registry.TypeProtobuf: formats.Protobuf, registry.TypeJSON: formats.JSON}
+	made := &formats.Schema{Format: types[s.Type], Text: s.Text}
+	if made.Format == "" {
+		made.Format = formats.Format(s.Type)
+	}
+	for _, r := range s.References {
+		made.References = append(made.References, formats.Reference(r))
+	}
+	return made
+}
