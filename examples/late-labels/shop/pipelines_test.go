@@ -38,7 +38,7 @@ func process(t *testing.T, file string, brokers *stagestest.Broker) *stages.Proc
 // The example without Flink: the join made in memory is what the pipelines go by.
 func TestOrdersArePredictedByWhatTheirLabelsTaught(t *testing.T) {
 	broker := stagestest.NewBroker(t)
-	o := options{brokers: broker.Addr(), rows: 4000, seed: 5, timeout: stagestest.Patience, events: topicEvents, features: "orders.features"}
+	o := options{brokers: broker.Addr(), rows: 2600, seed: 5, timeout: stagestest.Patience, events: topicEvents, features: "orders.features"}
 	if err := run(t.Context(), o, []string{"make"}); err != nil {
 		t.Fatal(err)
 	}
