@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Labels that come later: orders and labels on two topics of Apache Kafka, joined by Flink, learned from and predicted.
 #
-#   examples/late-labels/run.sh            all of it, on an Apache Kafka of its own that is removed at the end (2 minutes)
+#   examples/late-labels/run.sh            all of it, on an Apache Kafka of its own that is removed at the end (two minutes)
 #   examples/late-labels/run.sh fetch      downloads Kafka and Flink (180 MB, once) and does nothing else
 #   examples/late-labels/run.sh missing    prints what this machine lacks: nothing where all is there
 #
@@ -110,6 +110,7 @@ stop_services() {
 # clean_up runs at every end.
 clean_up() {
   local ended=$?
+  trap '' INT TERM
   stop_services || true
   if ((ended != 0)) && compgen -G "$scratch/service-*.log" >/dev/null; then
     tail -n 20 "$scratch"/service-*.log >&2
