@@ -21,7 +21,7 @@ RESULTS       ?= bin/results
 METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptive,adaptive-refined
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
+.PHONY: build test race integration late-labels apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
 .PHONY: messy mutants soak soak-matrix soak-speed
 .PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
 .PHONY: results-regression results-classes results-small results-speed results-trees results-doc
@@ -40,6 +40,9 @@ race: ## all tests under the race detector (needs a C compiler)
 
 integration: ## the tests on Apache Kafka: one node, three, a secured one (needs Java 17, Maven, openssl)
 	scripts/integration.sh
+
+late-labels: ## events and labels joined by Flink, learned from and predicted, on a real Kafka (needs Java 17, Maven, openssl)
+	examples/late-labels/run.sh
 
 apiserver: ## the manifests and the documented commands against a real API server of Kubernetes (builds it once, in minutes)
 	scripts/apiserver.sh run bash -c 'cd internal/checks && $(GO) test -count=1 -v -run APIServer ./k8s'

@@ -99,9 +99,16 @@ func unnamed() *Config {
 
 // nameTopics names the topics that nobody named.
 func (c *Config) nameTopics() {
-	name := c.Stages.Pipeline.Name
-	if !pipelineName.MatchString(name) { // is a fault of its own, and need not be eight more
-		name = Default().Stages.Pipeline.Name
+	valid := func(name string) string {
+		if !pipelineName.MatchString(name) { // is a fault of its own, and need not be eight more
+			return Default().Stages.Pipeline.Name
+		}
+		return name
+	}
+	name, setsFrom := valid(c.Stages.Pipeline.Name), c.Stages.Featurize.SetsFrom
+	if setsFrom != "" {
+		c.Stages.Topics = c.Stages.Topics.Reading(name, valid(setsFrom))
+		return
 	}
 	c.Stages.Topics = c.Stages.Topics.Named(name)
 }

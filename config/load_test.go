@@ -90,7 +90,8 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	}
 	// These stand at their defaults because nothing else is valid beside the rest, or is known.
 	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "exploration.bandwidth_mix": true, "events.label_transform": true,
-		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true}
+		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true,
+		"featurize.sets_from": true}
 	for _, key := range Keys() {
 		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
 		if render(field).String() == key.Default && !atDefault[key.Name] {
@@ -259,5 +260,42 @@ func TestANameThatNoPipelineHasIsOneFault(t *testing.T) {
 	var faults Faults
 	if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Key != "pipeline.name" {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestTopicsOfAPipelineThatFollowsAreTheOthers(t *testing.T) {
+	const text = "pipeline: {name: live}\nfeaturize: {sets_from: shop}\ntopics: {events: payments}\n"
+	c, err := load([]byte(text), "live.yaml", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Stages.Topics
+	for _, name := range [][2]string{
+		{got.Events, "payments"}, {got.Features, "live.features"}, {got.DeadLetters, "live.dead-letters"},
+		{got.Explorations, "shop.explorations"}, {got.FeatureSets, "shop.feature-sets"}, {got.Models, "shop.models"},
+		{got.Scores, ""}, {got.Samples, ""},
+	} {
+		if name[0] != name[1] {
+			t.Errorf("topic %q, want %q", name[0], name[1])
+		}
+	}
+	if sizes := c.Sizes(); len(sizes) != 1 || sizes[0].Topic != "live.features" || !strings.Contains(sizes[0].Assumes, "pipeline shop") {
+		t.Errorf("sizes %+v", sizes)
+	}
+	var printed strings.Builder
+	if err := c.Print(&printed, true); err != nil {
+		t.Fatal(err)
+	}
+	again, err := load([]byte(printed.String()), "again.yaml", nil, nil)
+	if err != nil || again.Stages.Topics != got {
+		t.Errorf("read back: %+v, %v", again, err)
+	}
+	for _, text := range []string{
+		"featurize: {sets_from: Shop}", "featurize: {sets_from: default}", "featurize: {sets_from: shop}\ntopics: {scores: mine}",
+		"featurize: {sets_from: shop}\npipeline: {name: Live}",
+	} {
+		if faults := faultsOf(t, text); len(faults) != 1 {
+			t.Errorf("%s: %d faults, want 1: %v", text, len(faults), faults)
+		}
 	}
 }

@@ -44,6 +44,13 @@ func (c *Config) Sizes() []Size {
 		return size
 	}
 	const candidates, features = "exploration.candidates", "exploration.features"
+	row := Size{What: "row of features", Topic: s.Topics.Features, Bytes: s.FeatureRowBytes(k),
+		Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
+		Assumes: passthroughAssumption(s.Events.Passthrough), key: features}
+	if s.Featurize.SetsFrom != "" { // all else is the other pipeline's
+		row.Assumes = join(row.Assumes, fmt.Sprintf("exploration.features as here (%d); it is pipeline %s that sets it", m, s.SetsOf()))
+		return []Size{row}
+	}
 	columns := []string{"events.label", "events.classes", "events.features"}
 	sizes := []Size{
 		limit(Size{What: "checkpoint of a partition", Topic: s.Topics.Scores, Bytes: wire.CheckpointBytes(m0, k),
@@ -52,9 +59,7 @@ func (c *Config) Sizes() []Size {
 			Assumes: join(assumedK, assumedWidth), key: features, factors: append(columns, "exploration.map")}),
 		limit(Size{What: "model", Topic: s.Topics.Models, Bytes: wire.ModelBytes(m, k),
 			Assumes: assumedK, key: features, factors: columns}),
-		{What: "row of features", Topic: s.Topics.Features, Bytes: s.FeatureRowBytes(k),
-			Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
-			Assumes: passthroughAssumption(s.Events.Passthrough), key: features},
+		row,
 		{What: "read of a scores partition at a restart, about", Topic: s.Topics.Scores,
 			Bytes:   c.restoreBytes(wire.CheckpointBytes(m0, k) + recordOverheadBytes),
 			Assumes: join(assumedK, "a cleaner that keeps up, no other pipeline in the scores topic")},

@@ -58,12 +58,18 @@ func (k *checker) pipeline() {
 
 func (k *checker) topics() {
 	c := k.config.Stages.Topics
-	k.topicNames([]namedTopic{
-		{"topics.events", c.Events}, {"topics.explorations", c.Explorations}, {"topics.scores", c.Scores},
-		{"topics.samples", c.Samples},
+	named := []namedTopic{
+		{"topics.events", c.Events}, {"topics.explorations", c.Explorations},
 		{"topics.feature_sets", c.FeatureSets}, {"topics.features", c.Features}, {"topics.models", c.Models},
 		{"topics.dead_letters", c.DeadLetters},
-	})
+	}
+	explored := []namedTopic{{"topics.scores", c.Scores}, {"topics.samples", c.Samples}}
+	if k.config.Stages.Featurize.SetsFrom == "" {
+		named = append(named, explored...)
+	} else {
+		k.unnamed(explored)
+	}
+	k.topicNames(named)
 	k.rule(1 <= c.Partitions && c.Partitions <= maxInt32, "topics.partitions", "want 1 or more")
 	k.rule(0 <= c.Replication && c.Replication <= math.MaxInt16, "topics.replication", "want 0 (the broker's default) to 32767")
 	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "topics.max_message_bytes",
@@ -75,6 +81,13 @@ func (k *checker) topics() {
 }
 
 type namedTopic struct{ key, name string }
+
+// unnamed checks that topics of explorations are not named where none is made.
+func (k *checker) unnamed(topics []namedTopic) {
+	for _, topic := range topics {
+		k.rule(topic.name == "", topic.key, "a pipeline with featurize.sets_from explores nothing: leave it empty", "featurize.sets_from")
+	}
+}
 
 // topicNames checks that Kafka accepts each name and that no two topics are one.
 func (k *checker) topicNames(topics []namedTopic) {
@@ -98,6 +111,7 @@ func (k *checker) subsample() {
 
 func (k *checker) featurize() {
 	c := k.config.Stages.Featurize
+	k.setsFrom()
 	k.oneOf(c.Start, "featurize.start", featurize.StartEarliest, featurize.StartLatest)
 	limit := k.config.Stages.Topics.MaxMessageBytes
 	k.rule(c.MaxOutputBytes >= 1, "featurize.max_output_bytes", "want 1 or more")
@@ -105,6 +119,17 @@ func (k *checker) featurize() {
 		fmt.Sprintf("want at most topics.max_message_bytes (%d): the broker refuses more", limit), "topics.max_message_bytes")
 	k.positive(c.CommitInterval, "featurize.commit_interval")
 	k.predictions()
+}
+
+// setsFrom checks that the pipeline whose sets are used is another one.
+func (k *checker) setsFrom() {
+	from := k.config.Stages.Featurize.SetsFrom
+	if from == "" {
+		return
+	}
+	k.rule(pipelineName.MatchString(from), "featurize.sets_from", "want the name of a pipeline: 1 to 64 of a-z, 0-9 and -")
+	k.rule(from != k.config.Stages.Pipeline.Name, "featurize.sets_from",
+		"is this pipeline itself (pipeline.name); want another one, or nothing", "pipeline.name")
 }
 
 func (k *checker) limits() {

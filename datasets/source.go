@@ -64,7 +64,8 @@ func (m *mapped) Progress() (readBytes, totalBytes int64) {
 	return 0, 0
 }
 
-// delimited opens a text file of a folder with every record changed; change may be nil.
+// delimited opens a text file of a folder with every record changed; change may be nil. What is published is known: a field
+// that is not of its column's type is damage.
 func (f folder) delimited(path string, o files.Options, change func(arrow.Record) (arrow.Record, error)) func() (RowReader, error) {
 	return func() (RowReader, error) {
 		found, err := f.find(path)
@@ -74,6 +75,7 @@ func (f folder) delimited(path string, o files.Options, change func(arrow.Record
 		if o.Format == "" {
 			o.Format = files.FormatCSV
 		}
+		o.Strict = true
 		reader, err := files.Open(found, o)
 		if err != nil || change == nil {
 			return reader, err

@@ -1,9 +1,15 @@
 package stages
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/subsample"
 	"github.com/eerf-stream/eerf/stages/topics"
@@ -46,11 +52,36 @@ func (s Settings) Plan() calibrate.Settings {
 	}
 }
 
+// SetsOf is the pipeline whose feature sets and models are used: this one, or the one that featurize.sets_from names.
+func (s Settings) SetsOf() string { return cmp.Or(s.Featurize.SetsFrom, s.Pipeline.Name) }
+
+// Runs lists the stages that the pipeline has: all, or featurize alone where it goes by the sets of another one.
+func (s Settings) Runs() []string {
+	if s.Featurize.SetsFrom != "" {
+		return []string{meter.StageFeaturize}
+	}
+	return meter.Stages()
+}
+
+// CheckStages reports names that are not stages, and stages that the pipeline does not have.
+func (s Settings) CheckStages(names []string) error {
+	if err := CheckNames(names); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(s.Runs(), name) {
+			return fmt.Errorf("pipeline %s goes by the feature sets and models of pipeline %s (featurize.sets_from): stage %s is that one's, here there is %s",
+				s.Pipeline.Name, s.SetsOf(), name, strings.Join(s.Runs(), ", "))
+		}
+	}
+	return nil
+}
+
 // State says whose control topics are followed.
 func (s Settings) State() state.Config {
 	t := s.Topics
 	return state.Config{
-		Pipeline: s.Pipeline.Name, Explorations: t.Explorations, FeatureSets: t.FeatureSets, Models: t.Models, Scores: t.Scores,
+		Pipeline: s.SetsOf(), ReadOnly: s.Featurize.SetsFrom != "", Explorations: t.Explorations, FeatureSets: t.FeatureSets, Models: t.Models, Scores: t.Scores,
 		MaxMessageBytes: t.MaxMessageBytes, KeepFeatureSets: t.KeepFeatureSets, KeepModels: t.KeepModels, Retention: t.FeaturesRetention,
 	}
 }

@@ -104,7 +104,9 @@ func (p *Process) setCondition() Condition {
 		condition.OK, condition.Detail = true, set.ID
 	} else {
 		condition.Detail = "there is none yet: the first exploration has not ended, or has not begun"
-		if planning := p.Meter.Activity().Planning; planning.MissingRows > 0 {
+		if from := p.Settings.Featurize.SetsFrom; from != "" {
+			condition.Detail = fmt.Sprintf("pipeline %s (featurize.sets_from) has none yet", from)
+		} else if planning := p.Meter.Activity().Planning; planning.MissingRows > 0 {
 			condition.Detail = fmt.Sprintf("there is none yet: %d labelled rows are missing for the first exploration", planning.MissingRows)
 		} else if planning.Fault != "" {
 			condition.Detail = "there is none yet: " + planning.Fault

@@ -78,7 +78,7 @@ func CheckNames(names []string) error {
 // not grown yet, and refuses to start on a compacted events topic. When ctx has ended, a [meter.ErrUnfinished] says what could
 // not be finished.
 func (p *Process) Run(ctx context.Context, names ...string) error {
-	if err := CheckNames(names); err != nil {
+	if err := p.Settings.CheckStages(names); err != nil {
 		return err
 	}
 	err := pipeline.Try(ctx, p.Logger, "check topics", func() error {

@@ -259,8 +259,8 @@ func TestReportNamesEveryColumn(t *testing.T) {
 	}
 }
 
-// The strings of a text format stand for numbers and booleans; what does not parse is missing. Without the mark they are
-// another kind.
+// Values of a text format stand for those of another kind; what does not parse is missing. Without the mark they are
+// of another kind.
 func TestStringsOfATextFormat(t *testing.T) {
 	e, _ := calibrated(t, Options{Label: []string{"y"}}, record(t, col(t, "n", f64, 1, nil, 3), col(t, "i", i64, 1, 2, 3), col(t, "b", flags, true, false, nil), col(t, "y", f64, 1, 2, 3)))
 	values := []column{
@@ -277,6 +277,21 @@ func TestStringsOfATextFormat(t *testing.T) {
 		col(t, "b", flags, true, false, nil, nil, true, false), col(t, "y", f64, 2, nil, 3, 1, 1, nil)))
 	if diff := sameRows(rows, same); diff != "" {
 		t.Errorf("differ:\n%s", diff)
+	}
+	words, _ := calibrated(t, options(), record(t, col(t, "c", text, "7", "2.5", "true", "7", "2.5", "true")))
+	for _, numbers := range []column{col(t, "c", f32, 7, 2.5, nil), col(t, "c", i64, 7, 8, 9), col(t, "c", flags, true, false, nil)} {
+		if err := words.Check(record(t, numbers).Schema()); err == nil {
+			t.Errorf("%v stand for strings", numbers.values)
+		}
+		rows := encoded(t, words, withTextFields(record(t, numbers)))
+		want := map[arrow.Type][]float32{arrow.FLOAT32: {0, 1, 0, 1, 0, 0, 0, 0, 0}, arrow.INT64: {0, 1, 0, 0, 0, 0, 0, 0, 0}, arrow.BOOL: {0, 0, 1, 0, 0, 0, 0, 0, 0}}
+		if !slices.Equal(rows.X, want[numbers.values.DataType().ID()]) {
+			t.Errorf("%v is %v", numbers.values, rows.X)
+		}
+	}
+	swapped := withTextFields(record(t, col(t, "n", flags, true), col(t, "i", text, "x"), col(t, "b", f64, 1), col(t, "y", flags, true)))
+	if rows := encoded(t, e, swapped); rows.N != 1 || rows.Counts.Imputed != 3 || rows.Counts.Unlabelled != 1 {
+		t.Errorf("rejected %v, counts %+v", rows.Rejected, rows.Counts)
 	}
 	c := NewCalibrator(Options{})
 	for _, rec := range []arrow.Record{record(t, col(t, "n", f64, 1, 2)), withTextFields(record(t, col(t, "n", text, "3", "x")))} {

@@ -19,8 +19,8 @@
 //	clock     time of day, strings of ISO 8601           1, and two for the cycle of the day
 //
 // A column but a vector may have one more, for missing values. Widths within a kind are free (int32 today, float64
-// tomorrow), and a column of Arrow's null type stands for nulls of any kind. Strings may stand for numbers and booleans
-// where their field is marked as one of a text format ([TextField]). Anything else is [ErrSchema].
+// tomorrow), and a column of Arrow's null type stands for nulls of any kind. Numbers, booleans and strings may
+// stand for each other where their field is marked as one of a text format ([TextField]). Anything else is [ErrSchema].
 //
 // # Values
 //

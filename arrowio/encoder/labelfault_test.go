@@ -25,9 +25,9 @@ func countedParts(t *testing.T, o Options, parts ...column) *LabelCounter {
 }
 
 // sequenceOf is n columns made from their numbers.
-func sequenceOf(n int, make func(i int) column) (columns []column) {
+func sequenceOf(n int, of func(i int) column) (columns []column) {
 	for i := range n {
-		columns = append(columns, make(i))
+		columns = append(columns, of(i))
 	}
 	return columns
 }

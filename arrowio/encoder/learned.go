@@ -83,7 +83,7 @@ func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 
 // learnWhole adds numbers to the count of distinct ones.
 func (l *learned) learnWhole(a arrow.Array, rows picked, null []bool, s *scratch) {
-	if a.DataType().ID() == arrow.NULL {
+	if a.DataType().ID() == arrow.NULL || isText(a) {
 		return
 	}
 	s.whole = resize(s.whole, rows.len())

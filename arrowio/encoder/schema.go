@@ -67,21 +67,18 @@ func TypeName(t arrow.DataType) string {
 	}
 }
 
-// TextField is the metadata of a field whose strings were written in a text format, where numbers, booleans and strings are
-// easily taken for each other. Such a field may hold a column of numbers or booleans: what does not parse is missing.
+// TextField is the metadata of a field that was read from a text format, where numbers, booleans and strings are easily taken
+// for each other. Such a field may stand for a column of any kind but a vector: its values are read as the text that they
+// were, and what is none of the column's kind is missing.
 const TextField = "eerf.text"
 
-// fromText reports whether a column of the kind may be read from the strings of a field: times from all of them, numbers and
-// booleans from those of a text format.
-func fromText(kind Kind, field arrow.Field) bool {
-	switch kind {
-	case Time, Clock:
-		return true
-	case Numeric, Bool:
-		return field.Metadata.FindKey(TextField) >= 0
-	default:
+// standsFor reports whether a field read as got may stand for a column of another kind: strings for times, and in a text
+// format everything but vectors for everything else.
+func standsFor(want, got Kind, field arrow.Field) bool {
+	if want == Vector || got == Vector || isTime(got) {
 		return false
 	}
+	return isTime(want) && got == Category || field.Metadata.FindKey(TextField) >= 0
 }
 
 // isNumber reports whether a type is an integer or floating type.
@@ -120,7 +117,7 @@ func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 	}
 	field := schema.Field(at[0])
 	got, ok := typeOf(field.Type)
-	if !ok || !want.fits(got) && !(got.kind == Category && fromText(want.kind, field)) {
+	if !ok || !want.fits(got) && !standsFor(want.kind, got.kind, field) {
 		return -1, fmt.Sprintf("column %q is %s, want %s", name, field.Type, want)
 	}
 	return at[0], ""

@@ -17,11 +17,13 @@ type texts struct {
 	small *array.String
 	large *array.LargeString
 	dict  *array.Dictionary
+	// format writes the value of a row of another type.
+	format func(row int) string
 	// valid is the column itself, nil when everything is null.
 	valid arrow.Array
 }
 
-// textsOf returns the reader of a category column. The array must be of one of the kind's types.
+// textsOf returns the reader of a column of strings, or of what a text format has in the place of strings.
 func textsOf(a arrow.Array) texts {
 	t := texts{valid: a}
 	if dict, ok := a.(*array.Dictionary); ok {
@@ -33,10 +35,24 @@ func textsOf(a arrow.Array) texts {
 		t.small = a
 	case *array.LargeString:
 		t.large = a
-	default:
+	case *array.Null:
 		return texts{}
+	default:
+		t.format = formatterOf(a)
 	}
 	return t
+}
+
+// formatterOf returns what writes numbers and booleans as text, whole numbers without a fraction.
+func formatterOf(a arrow.Array) func(row int) string {
+	if arrow.IsFloating(a.DataType().ID()) {
+		return func(row int) string {
+			var v [1]float64
+			loadNumbers(v[:], a, picked{first: row, n: 1})
+			return classNumber(classValue(v[0], isShort(a.DataType())))
+		}
+	}
+	return a.ValueStr
 }
 
 // at returns the string of a row, a view of the column's memory, and false for a null.
@@ -46,6 +62,9 @@ func (t *texts) at(row int) (string, bool) {
 	}
 	if t.dict != nil {
 		return t.entry(t.dict.GetValueIndex(row))
+	}
+	if t.format != nil {
+		return t.format(row), true
 	}
 	return t.plain(row), true
 }
@@ -107,7 +126,7 @@ func loadCodes(dst []int32, a arrow.Array, rows picked, table map[string]int32, 
 
 // loadBools fills dst with no or yes for the given rows of a boolean column, or nullCode.
 func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
-	if isText(a) {
+	if !isBool(a) {
 		loadTextBools(dst, a, rows, no, yes)
 		return
 	}
@@ -125,10 +144,20 @@ func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	}
 }
 
-// isText reports whether an array holds strings.
+// isText reports whether the numbers of a column have to be read from text: it holds strings or booleans.
 func isText(a arrow.Array) bool {
 	switch a.(type) {
-	case *array.String, *array.LargeString, *array.Dictionary:
+	case *array.String, *array.LargeString, *array.Dictionary, *array.Boolean:
+		return true
+	default:
+		return false
+	}
+}
+
+// isBool reports whether an array holds booleans, or nothing but nulls.
+func isBool(a arrow.Array) bool {
+	switch a.(type) {
+	case *array.Boolean, *array.Null:
 		return true
 	default:
 		return false

@@ -91,6 +91,16 @@ func TestCSVFieldsThatAreNotOfAForcedTypeAreNullAndCounted(t *testing.T) {
 	}
 }
 
+func TestCSVStrictLetsNothingPass(t *testing.T) {
+	path := writeFile(t, "a.csv", fieldsOf(500, "1.5", map[int]string{77: "n.v."}))
+	schema, rows := mustDrain(t, path, Options{Strict: true})
+	if columnsText(schema) != "x utf8" || rows[75] != "n.v." {
+		t.Errorf("columns %s, row %q", columnsText(schema), rows[75])
+	}
+	_, _, _, err := drain(path, Options{Strict: true, Schema: arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)})
+	wantError(t, err, path, 77, `column "x"`, `"n.v." is not a number (float64)`)
+}
+
 func TestCSVDatesAndTimes(t *testing.T) {
 	day := time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{

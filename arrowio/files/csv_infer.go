@@ -68,8 +68,14 @@ func classOfDigits(s string) fieldClass {
 
 // classOfNumber is classOf for a field that can only be a number.
 func classOfNumber(s string) fieldClass {
-	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return classInt
+	unsigned := s
+	if s[0] == '-' || s[0] == '+' {
+		unsigned = s[1:]
+	}
+	if _, whole := digits(unsigned); whole { // else ParseInt would make an error for every fraction
+		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return classInt
+		}
 	}
 	if _, ok := parseFloat(s, 64); ok {
 		return classFloat
@@ -111,12 +117,13 @@ var guesses = []struct {
 	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
 }
 
-// dataType returns the type that the fields have, and the fields that are not of it. A column of nulls is text, as is
-// one of fields of several classes.
-func (g *columnGuess) dataType() (arrow.DataType, BadFields) {
+// dataType returns the type that the fields have, and the fields that are not of it, none if strict. A column of nulls is
+// text, as is one of fields of several classes.
+func (g *columnGuess) dataType(strict bool) (arrow.DataType, BadFields) {
 	for i := range guesses {
-		if t := &guesses[i]; g.fits(t.classes) {
-			return t.dataType, g.bad(t.classes)
+		t := &guesses[i]
+		if bad := g.bad(t.classes); g.fits(t.classes) && !(strict && bad.Bad > 0) {
+			return t.dataType, bad
 		}
 	}
 	return arrow.BinaryTypes.String, BadFields{}
@@ -166,7 +173,8 @@ const scanRows = 8192
 
 // inferTypes reads the rows that are left and returns the type of each column with the fields that are not of it;
 // columns with a known type keep it, and nothing is said of their fields.
-func inferTypes(lines *csvLines, known []arrow.DataType, nulls nullSet, tick func()) ([]arrow.DataType, []BadFields, error) {
+func inferTypes(lines *csvLines, known []arrow.DataType, o Options, tick func()) ([]arrow.DataType, []BadFields, error) {
+	nulls := newNullSet(o.NullValues)
 	columns := make([]columnGuess, len(known))
 	for row := 1; ; row++ {
 		fields, err := lines.next()
@@ -188,7 +196,7 @@ func inferTypes(lines *csvLines, known []arrow.DataType, nulls nullSet, tick fun
 	types, bad := make([]arrow.DataType, len(known)), make([]BadFields, len(known))
 	for i, t := range known {
 		if types[i] = t; t == nil {
-			types[i], bad[i] = columns[i].dataType()
+			types[i], bad[i] = columns[i].dataType(o.Strict)
 		}
 	}
 	return types, bad, nil

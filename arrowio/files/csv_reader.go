@@ -18,6 +18,7 @@ type csvReader struct {
 	columns []csvField
 	first   []string // a row that opening has already taken from lines
 	rows    int      // the most rows of a record
+	strict  bool     // a field that is not of its column's type is an error
 }
 
 // csvField is a column being read.
@@ -109,7 +110,7 @@ func scanCSV(src *source, o Options, known []arrow.DataType, columns []csvField)
 			return nil, err
 		}
 	}
-	types, bad, err := inferTypes(lines, known, newNullSet(o.NullValues), src.ticker(o.Scan))
+	types, bad, err := inferTypes(lines, known, o, src.ticker(o.Scan))
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +162,7 @@ func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, colum
 		columns: columns,
 		first:   first,
 		rows:    o.rowsPerRecord(8 * len(names)),
+		strict:  o.Strict,
 	}
 	r.builder = array.NewRecordBuilder(o.Allocator, r.types)
 	for i, b := range r.builder.Fields() {
@@ -220,8 +222,8 @@ func (r *csvReader) add(column int, s string) error {
 	}
 	c := &r.columns[column]
 	err := c.append(s)
-	if err != nil && isText(c.bad.Type) {
-		return &Error{Line: r.lines.line, Column: c.bad.Column, Err: err}
+	if err != nil && (r.strict || isText(c.bad.Type)) {
+		return &Error{Line: r.lines.line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s)", err, c.bad.Type)}
 	}
 	if err != nil {
 		r.builder.Field(column).AppendNull()

@@ -80,6 +80,10 @@ type Options struct {
 	// not of the type is an error. LIBSVM: the label's type and the dimension.
 	// Parquet and Arrow files state their own types and ignore it.
 	Schema *arrow.Schema
+	// Strict lets no field of a CSV column pass that is not of its type: a column
+	// has a type only if all fields are of it, and one that is not of a type that
+	// Schema forces is an error. For files that are known.
+	Strict bool
 	// Scan, when set, is called now and then while Open reads a file to find its
 	// types, with the bytes read so far and the file's size.
 	Scan func(readBytes, totalBytes int64)

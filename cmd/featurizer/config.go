@@ -85,6 +85,12 @@ at once. More than memory.limit is a fault; more than a limit that is not config
 			loaded, err := flags.Load(nil, nil)
 			var memory config.MemoryPlan
 			if err == nil {
+				if !c.Flags().Changed("stages") {
+					names = loaded.Stages.Runs()
+				}
+				if err := loaded.Stages.CheckStages(names); err != nil {
+					return cli.Usagef("--stages: %w", err)
+				}
 				memory, err = loaded.CheckMemory(names)
 			}
 			var faults config.Faults
@@ -97,7 +103,10 @@ at once. More than memory.limit is a fault; more than a limit that is not config
 				return err
 			}
 			var notes []string
-			if len(loaded.Stages.Events.Label) == 0 {
+			switch from := loaded.Stages.Featurize.SetsFrom; {
+			case from != "":
+				notes = append(notes, fmt.Sprintf("the feature sets and models are those of pipeline %s (featurize.sets_from), which alone explores and trains: what is set of exploration, subsample, train and of the columns of events has no effect here", from))
+			case len(loaded.Stages.Events.Label) == 0:
 				notes = append(notes, "events.label is not set: the stage calibrate needs the column to score against")
 			}
 			if over := memory.Over(); over != "" {

@@ -112,3 +112,17 @@ func TestConfigSchemaIsTheFileInTheRepository(t *testing.T) {
 		t.Error("what is printed is not config/eerf.schema.json")
 	}
 }
+
+func TestAPipelineThatFollowsIsCheckedForFeaturizingAlone(t *testing.T) {
+	live := clitest.File(t, "live.yaml", "pipeline: {name: live}\nfeaturize: {sets_from: shop}\n")
+	o := fz(t, "config", "check", "-c", live, "--json").Want(t, cli.ExitOK).Object(t)
+	if names := o.At(t, "memory.stages").([]any); len(names) != 1 || names[0] != "featurize" {
+		t.Errorf("memory of stages %v", names)
+	}
+	if notes := o.At(t, "notes").([]any); !strings.Contains(notes[0].(string), "those of pipeline shop") {
+		t.Errorf("notes %v", notes)
+	}
+	refusal := []string{"pipeline live", "pipeline shop", "featurize.sets_from", "stage train"}
+	fz(t, "config", "check", "-c", live, "--stages", "featurize,train").Want(t, cli.ExitUsage, refusal...)
+	fz(t, "run", "-c", live, "--stages", "train").Want(t, cli.ExitUsage, refusal...)
+}

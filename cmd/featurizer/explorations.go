@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -96,7 +97,7 @@ runs, it plans one as the planner would, without starting it, to say how many la
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
-				list := listExplorations(r.Settings.Pipeline.Name, now)
+				list := listExplorations(r.Settings.SetsOf(), now)
 				list.Missing = f.missing(ctx, now, r)
 				if f.json {
 					return cli.WriteJSON(c.OutOrStdout(), list)
@@ -154,7 +155,7 @@ func (f *topicFlags) missing(ctx context.Context, now state.Snapshot, r *stages.
 			request.From, asked = open.From, true
 		}
 	}
-	if now.Running() != nil || now.Current != nil && !asked {
+	if now.Running() != nil || now.Current != nil && !asked || r.Settings.CheckStages([]string{meter.StageCalibrate}) != nil {
 		return nil
 	}
 	if f.timeout > 0 {
@@ -275,6 +276,9 @@ func (f *requestFlags) run(c *cobra.Command) error {
 // send writes a request and reports whether an exploration was running.
 func (f *requestFlags) send(c *cobra.Command, request wire.Request) (running bool, err error) {
 	err = f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
+			return err
+		}
 		running = now.Running() != nil
 		return r.State.SendRequest(ctx, request)
 	})
@@ -305,6 +309,9 @@ type dryPartition struct {
 // plan prints what the exploration would read.
 func (f *requestFlags) plan(c *cobra.Command) error {
 	return f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
+			return err
+		}
 		request := calibrate.Next(now, r.Clock())
 		request.From = wire.From(f.from)
 		planned, err := calibrate.Plan(ctx, r.Log(), r.Plan(), request)

@@ -30,7 +30,7 @@ func TestExploreInspectTransform(t *testing.T) {
 	if in := summary.Number(t, "rows.rows"); in != rows || reconciled != in {
 		t.Errorf("rows: %v", summary.At(t, "rows"))
 	}
-	if summary.Text(t, "feature_set.task") != "binary" || summary.Number(t, "feature_set.dim") != 6 || summary.Text(t, "feature_set.file") != set {
+	if summary.Text(t, "feature_set.task") != "binary" || summary.Number(t, "feature_set.dim") != 8 || summary.Text(t, "feature_set.file") != set {
 		t.Errorf("%v", summary.At(t, "feature_set"))
 	}
 	q := func(name string) float64 { return summary.Number(t, "exploration.spectrum."+name) }

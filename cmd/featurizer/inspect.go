@@ -72,7 +72,7 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 		id := f.id
 		if id == "" {
 			if now.Current == nil {
-				return fmt.Errorf("pipeline %s has no feature set yet", r.Settings.Pipeline.Name)
+				return fmt.Errorf("pipeline %s has no feature set yet", r.Settings.SetsOf())
 			}
 			id = now.Current.ID
 		}

@@ -24,7 +24,7 @@ and for topics that are missing, and resumes where the last run stopped. The fir
 finishes what is in hand and saves it, a second one ends at once.
 
 Stages: ` + strings.Join(meter.Stages(), ", ") + `. Any number of processes may run the same stages; partitions are
-shared out among them. With --json the counters of the process are printed when it stops.`,
+shared out among them. A pipeline that goes by the sets of another one (featurize.sets_from) has the stage featurize alone. With --json the counters of the process are printed when it stops.`,
 		Example: `  featurizer run -c eerf.yaml
   featurizer run -c eerf.yaml --stages subsample,featurize`,
 		Args: cobra.NoArgs,
@@ -36,6 +36,9 @@ shared out among them. With --json the counters of the process are printed when 
 			if err != nil {
 				return err
 			}
+			if !c.Flags().Changed("stages") {
+				names = loaded.Stages.Runs()
+			}
 			if slices.Contains(names, meter.StageCalibrate) && len(loaded.Stages.Events.Label) == 0 {
 				return cli.Usagef("events.label is not set: the stage %s needs the column to score against", meter.StageCalibrate)
 			}
@@ -43,7 +46,7 @@ shared out among them. With --json the counters of the process are printed when 
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages to run")
+	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages to run, of those that the pipeline has")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }

@@ -199,6 +199,24 @@ func TestCompareAwkwardFiles(t *testing.T) {
 	}
 }
 
+// What became of the columns stands above the tables, that of a test file among the notes.
+func TestCompareSaysWhatBecameOfColumns(t *testing.T) {
+	rows := strings.Split(clitest.Mixed(300), "\n")
+	rows[9] = "n.v." + rows[9][strings.Index(rows[9], ","):]
+	data := clitest.File(t, "rows.csv", strings.Join(rows, "\n"))
+	args := append([]string{"compare", "--data", data, "--test-file", data, "--label", "churned", "--methods", "plain"}, small...)
+	out := tr(t, args...).Want(t, cli.ExitOK).Out
+	for _, text := range []string{"columns: 3 of 4 are features (1 number, 1 boolean, 1 category; ", "left out: income: ", "  age: 1 of ", "note: of " + data + ": age: 1 of "} {
+		if !strings.Contains(out, text) {
+			t.Errorf("no %q in\n%s", text, out)
+		}
+	}
+	uses := tr(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t).At(t, "data.columns").([]any)
+	if len(uses) != 5 || !strings.Contains(fmt.Sprint(uses[0]), "in line 10") {
+		t.Errorf("columns %v", uses)
+	}
+}
+
 func TestCompareInterrupted(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(600))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -62,6 +62,9 @@ exploration and of the form of the file go with --data alone.`,
 			}
 			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON, paper) })
 		}
+		if err := loaded.Stages.CheckStages([]string{meter.StageTrain}); err != nil {
+			return cli.Usagef("%w", err)
+		}
 		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func newModelsList() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.with(c, func(_ context.Context, r *stages.Process, models state.Models) error {
-				list := listModels(r.Settings.Pipeline.Name, models, promoted)
+				list := listModels(r.Settings.SetsOf(), models, promoted)
 				if f.json {
 					return cli.WriteJSON(c.OutOrStdout(), list)
 				}
@@ -180,7 +180,7 @@ func findModel(ctx context.Context, r *stages.Process, models state.Models, args
 	case len(args) > 0:
 		id = args[0]
 	case models.Current == nil:
-		return nil, fmt.Errorf("pipeline %s has no model yet", r.Settings.Pipeline.Name)
+		return nil, fmt.Errorf("pipeline %s has no model yet", r.Settings.SetsOf())
 	default:
 		id = models.Current.ID
 	}

@@ -58,7 +58,7 @@ unless --force says that its readers know.`,
 
 func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models state.Models) (*wire.Current, error) {
 	if models.Current == nil {
-		return nil, fmt.Errorf("pipeline %s has no model yet, there is nothing to roll back", r.Settings.Pipeline.Name)
+		return nil, fmt.Errorf("pipeline %s has no model yet, there is nothing to roll back", r.Settings.SetsOf())
 	}
 	target, err := models.RollbackTarget(f.to)
 	if err != nil {

@@ -114,6 +114,25 @@ func TestModelsOfAPipelineWithoutAny(t *testing.T) {
 	tr(t, "models", "list", "--set", "kafka.brokers="+clitest.Broker(t)).Want(t, cli.ExitFailure, "unknown topic")
 }
 
+// The models of another pipeline are shown, and stay as they are.
+func TestModelsOfAnotherPipeline(t *testing.T) {
+	p := newModelPipeline(t)
+	ids := p.history()
+	follow := []string{"--set", "pipeline.name=live", "--set", "featurize.sets_from=default"}
+	if list := p.run(append([]string{"list", "--json"}, follow...)...).Want(t, cli.ExitOK).Object(t); list.Text(t, "pipeline") != "default" || list.Text(t, "current.id") != ids[2] {
+		t.Error(list)
+	}
+	for _, args := range [][]string{{"rollback", "--force"}, {"unpin"}} {
+		if args[0] == "unpin" {
+			p.run("rollback", "--force").Want(t, cli.ExitOK)
+		}
+		p.run(append(args, follow...)...).Want(t, cli.ExitFailure, "featurize.sets_from", "pipeline default")
+	}
+	for _, command := range []string{"fit", "run"} {
+		tr(t, append([]string{command}, follow...)...).Want(t, cli.ExitUsage, "pipeline live", "pipeline default (featurize.sets_from)", "stage train")
+	}
+}
+
 func TestModelsWrongUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"models guess":             `unknown command "guess"`,

@@ -8,8 +8,9 @@ const (
 	StartLatest   = "latest"   // with those to come
 )
 
-// Config says where featurizing starts and how its output is cut.
+// Config says whose sets featurizing goes by, where it starts and how its output is cut.
 type Config struct {
+	SetsFrom       string        `key:"sets_from" doc:"another pipeline, with whose feature sets and models the events are featurized; then this pipeline featurizes and does nothing else, and topics.explorations, topics.feature_sets and topics.models are those of the other one, also where they are not named; empty = sets of its own"`
 	Start          string        `key:"start" doc:"where a partition without output and without committed offset starts: earliest or latest"`
 	MaxOutputBytes int64         `key:"max_output_bytes" unit:"bytes" doc:"size of one output message; a larger input message becomes several output messages"`
 	CommitInterval time.Duration `key:"commit_interval" unit:"duration" doc:"time between two commits of the consumer group's offset"`

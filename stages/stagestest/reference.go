@@ -142,7 +142,11 @@ func number(column arrow.Array, i, j int) float64 {
 	panic("no reference for " + column.DataType().String())
 }
 
+// label reads the label, which a record without its columns does not have.
 func (r *Row) label(l *encoder.Label, rec arrow.Record, i int) {
+	if !rec.Schema().HasField(l.Columns[0]) {
+		return
+	}
 	if l.Task == scoring.Regression {
 		r.outputs(l, rec, i)
 		return

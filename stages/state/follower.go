@@ -32,6 +32,8 @@ func (t Topic) String() string {
 // Config says whose state is followed, and where.
 type Config struct {
 	Pipeline string
+	// ReadOnly refuses to write: the pipeline is followed by another one.
+	ReadOnly bool
 	// Names of topics.
 	Explorations, FeatureSets, Models, Scores string
 	// MaxMessageBytes is the largest message that the topics take.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +14,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
+// ErrReadOnly says that the state is another pipeline's, which alone writes it.
+var ErrReadOnly = errors.New("feature sets and models are another pipeline's (featurize.sets_from), which has to be asked for it")
+
 // write appends records to a topic and waits until the follower has read the last of them. It returns the offset of the first.
 func (f *Follower) write(ctx context.Context, t Topic, what string, records ...pipeline.Record) (first int64, err error) {
+	if f.config.ReadOnly {
+		return 0, pipeline.Permanent(fmt.Errorf("%s: %w: pipeline %s", what, ErrReadOnly, f.config.Pipeline))
+	}
 	first, err = pipeline.Retry(ctx, f.logger, what, func() (int64, error) {
 		return f.log.Produce(ctx, f.config.Name(t), 0, records)
 	})

@@ -29,13 +29,20 @@ type Config struct {
 	KeepModels        int           `key:"keep_models" doc:"newest models that were in use that are kept, and as many of those that were not; older ones are tombstoned once features_retention has passed. How far back a rollback can go"`
 }
 
+// Explores says that explorations are made here. A pipeline that goes by the sets of another one has no scores and no samples,
+// and its explorations, feature sets and models are that one's: it reads them.
+func (t Config) Explores() bool { return t.Scores != "" || t.Samples != "" }
+
 // coPartitioned lists the topics that have a partition for each of events.
 func (t Config) coPartitioned() []string {
+	if !t.Explores() {
+		return []string{t.Features, t.DeadLetters}
+	}
 	return []string{t.Scores, t.Samples, t.Features, t.DeadLetters}
 }
 
 // Specs returns the topics to be created, for so many partitions of events. Events itself is in the list with the
-// broker's own retention: it is the user's topic and is only created where it is missing.
+// broker's own retention: it is the user's topic and is only created where it is missing. Those of another pipeline are not in it.
 func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	plain := t.common(nil)
 	features := t.common(map[string]string{"cleanup.policy": "delete",
@@ -52,6 +59,13 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	})
 	spec := func(name string, n int, configs map[string]string) pipeline.TopicSpec {
 		return pipeline.TopicSpec{Name: name, Partitions: n, Replication: t.Replication, Configs: configs}
+	}
+	if !t.Explores() {
+		return []pipeline.TopicSpec{
+			spec(t.Events, partitions, plain),
+			spec(t.Features, partitions, features),
+			spec(t.DeadLetters, partitions, deadLetters),
+		}
 	}
 	return []pipeline.TopicSpec{
 		spec(t.Events, partitions, plain),
@@ -90,6 +104,17 @@ func (t Config) Named(pipeline string) Config {
 			*name = pipeline + "." + *plainNames[i]
 		}
 	}
+	return t
+}
+
+// Reading is [Config.Named] for a pipeline that goes by the sets of another one: explorations, feature sets and models are
+// called after that one, scores and samples have no name.
+func (t Config) Reading(pipeline, setsFrom string) Config {
+	scores, samples := t.Scores, t.Samples
+	theirs := Config{Explorations: t.Explorations, FeatureSets: t.FeatureSets, Models: t.Models}.Named(setsFrom)
+	t.Explorations, t.FeatureSets, t.Models = theirs.Explorations, theirs.FeatureSets, theirs.Models
+	t = t.Named(pipeline)
+	t.Scores, t.Samples = scores, samples
 	return t
 }
 

@@ -47,6 +47,33 @@ func TestCreateTopics(t *testing.T) {
 	}
 }
 
+// A pipeline that goes by the sets of another one has three topics of its own, and needs three of the other's.
+func TestTopicsOfAPipelineThatFollows(t *testing.T) {
+	own := topics.Default().Unnamed()
+	own.Models = "shared.models"
+	live := own.Reading("live", "shop")
+	want := topics.Config{Events: "live.events", Features: "live.features", DeadLetters: "live.dead-letters",
+		Explorations: "shop.explorations", FeatureSets: "shop.feature-sets", Models: "shared.models"}
+	if got := live.Unnamed(); got != own.Unnamed() {
+		t.Errorf("settings %+v", got)
+	}
+	broker := pipelinetest.NewBroker()
+	done, err := topics.Create(t.Context(), broker, live)
+	if names := []string{"created " + want.Events, "created " + want.Features, "created " + want.DeadLetters}; err != nil || !slices.Equal(done, names) {
+		t.Errorf("did %v, %v", done, err)
+	}
+	err = topics.Check(t.Context(), broker, live)
+	for _, topic := range []string{want.Explorations, want.FeatureSets, want.Models} {
+		if err == nil || !strings.Contains(err.Error(), topic) {
+			t.Errorf("%v does not say that %s is missing", err, topic)
+		}
+		broker.AddTopic(topic, 1)
+	}
+	if err := topics.Check(t.Context(), broker, live); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSegmentsFitKafkasNumbers(t *testing.T) {
 	names := topics.Default()
 	for size, want := range map[int64]string{1 << 20: "67108864", 64 << 20: "268435456", math.MaxInt32: "2147483647"} {

@@ -21,6 +21,9 @@ import (
 // RunStages runs the stages that are named on the brokers of a configuration until the command is told to stop, and serves
 // their health and metrics meanwhile, and what is mounted beside them. Then it logs the counters of the process, and prints them if asJSON is set.
 func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool, mounts ...Mount) error {
+	if err := loaded.Stages.CheckStages(names); err != nil {
+		return Usagef("%w", err)
+	}
 	plan, err := loaded.CheckMemory(names)
 	if err != nil {
 		return err

@@ -38,12 +38,19 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 		} else {
 			topic.Error = c.contents[topic.Role]
 		}
+		if topic.Name == "" {
+			topic.Error = "there is none: pipeline " + p.service.Process.Settings.SetsOf() + " explores (featurize.sets_from)"
+		}
 	}
 	for _, name := range meter.Stages() {
 		f.Stages = append(f.Stages, p.stage(name, s))
 	}
 	for partition := range c.positions.spans[roleEvents] {
-		f.Partitions = append(f.Partitions, partitionOf(partition, s, c))
+		part := partitionOf(partition, s, c)
+		if p.service.Process.Settings.Featurize.SetsFrom != "" { // explorations and models are of other events
+			part.Subsample, part.Train = nil, nil
+		}
+		f.Partitions = append(f.Partitions, part)
 	}
 	if f.Partitions == nil {
 		f.Partitions = []Partition{}

@@ -54,6 +54,9 @@ const askedAtOnce = 8
 func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {
+		if topic.Name == "" { // the sets are another pipeline's
+			continue
+		}
 		spans, err := spansOf(ctx, r.Broker, topic.Name)
 		switch {
 		case err == nil:

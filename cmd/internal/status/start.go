@@ -34,6 +34,8 @@ type failure struct {
 // canStart says whether an exploration can be asked for now.
 func (p *page) canStart(now state.Snapshot) Action {
 	switch {
+	case p.service.Config.Stages.Featurize.SetsFrom != "":
+		return Action{Why: "explorations are those of pipeline " + p.service.Config.Stages.SetsOf() + ", whose feature sets are used here (featurize.sets_from)"}
 	case p.service.Config.Status.Token == "":
 		return Action{Why: "no token is configured (status.token): explorations are started by the command `featurizer explorations start`"}
 	case now.Running() != nil:
