@@ -6,7 +6,8 @@
 Reads the output of Go benchmarks. For every line of BenchmarkLearn it prints two of the same name, with by=... at the end, in
 the same format. Both make the steps of scoring/adaptive, with as many rounds, measurements and steps of refinement, though with
 other draws, in float32, with no loop over rows or features but that of the greedy choice. by=numpy is written as the
-formulas are; by=numpy-chunks maps 512 rows at a time into a buffer that it keeps, and works in place where it can.
+formulas are; by=numpy-chunks maps 512 rows at a time, keeps the features of a pool that is scored again, and works in place where
+it can.
 Times are of the processor, as those of BenchmarkLearn: both programs have one thread.
 """
 
@@ -228,7 +229,7 @@ class Learner:
             p, value, gradient = moved, next_value, next_gradient
             if step % GUARDED_STEPS == 0:
                 loss = min(loss, self.judge(self.pool_at(p)))
-        return loss
+        return loss, self.pool_at(p)
 
     @staticmethod
     def direction(gradient, pairs):
@@ -252,15 +253,22 @@ class Learner:
         plain = self.first_pool((0,))
         kept = self.choose(plain, self.score(plain, self.y))
         losses = [self.judge((plain[0][:, kept], plain[1][kept]))]
-        pool = self.streamed
-        for number in range(LAST_ROUND + 1):
-            if number:
-                pool = self.next_pool(winners, self.gradients(winners))
-                sums = self.score(pool, self.y)
-            kept = self.choose(pool, sums)
-            winners = pool[0][:, kept], pool[1][kept]
-            losses.append(self.judge(winners))
-        return losses + [self.refine(winners)]
+        winners = self.winners(self.streamed, sums, losses)
+        for _ in range(LAST_ROUND):
+            winners = self.round(winners, losses)
+        loss, winners = self.refine(winners)
+        winners = self.round(winners, losses)
+        return losses + [loss, self.refine(winners)[0]]
+
+    def round(self, winners, losses):
+        pool = self.next_pool(winners, self.gradients(winners))
+        return self.winners(pool, self.score(pool, self.y), losses)
+
+    def winners(self, pool, sums, losses):
+        kept = self.choose(pool, sums)
+        chosen = pool[0][:, kept], pool[1][kept]
+        losses.append(self.judge(chosen))
+        return chosen
 
     def parts(self):
         """The parts of the benchmark by name."""
@@ -287,20 +295,23 @@ class Chunks(Learner):
 
     def __init__(self, *shape):
         super().__init__(*shape)
-        self.buffer = np.empty((CHUNK, self.candidates), np.float32)
+        self.features_of, self.kept = None, np.empty((len(self.x), self.candidates), np.float32)
 
     def score(self, pool, y):
+        if pool is self.features_of:
+            return np.stack([self.sums[0], self.sums[1], y @ self.kept])
         omega, phase = pool
         sums = np.zeros((3, omega.shape[1]))
         for first in range(0, len(self.x), CHUNK):
             rows = self.x[first : first + CHUNK]
-            z = self.buffer[: len(rows), : omega.shape[1]]
+            z = self.kept[first : first + CHUNK]
             np.matmul(rows, omega, out=z)
             np.add(z, phase, out=z)
             np.cos(z, out=z)
             sums[0] += z.sum(0)
             sums[1] += np.einsum("ij,ij->j", z, z)
             sums[2] += y[first : first + CHUNK] @ z
+        self.features_of, self.sums = pool, sums
         return sums
 
     def map(self, pool, x):
