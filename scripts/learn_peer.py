@@ -32,13 +32,14 @@ SCALES = np.array([0.5, 1, 2, 4], np.float32)
 RIDGE = 1e-4
 LEVELS = 10.0 ** np.arange(-8, 3)
 ROUNDS, LAST_ROUND, STEPS, GUARDED_STEPS, MEMORY = 3, 3, 40, 4, 10
+DIRECTIONS = 24
 
 
 def draw_rows(rng, rows, dim):
     """Rows whose output waves along a few directions; every fifth is held out."""
     x = rng.standard_normal((rows, dim), dtype=np.float32)
-    along = rng.standard_normal((dim, 6), dtype=np.float32) * np.float32(1.5 / math.sqrt(dim))
-    y = np.sin(x @ along + np.arange(6, dtype=np.float32)).sum(1)
+    along = rng.standard_normal((dim, DIRECTIONS), dtype=np.float32) * np.float32(1.5 / math.sqrt(dim))
+    y = np.sin(x @ along + np.arange(DIRECTIONS, dtype=np.float32)).sum(1)
     held = np.arange(rows) % 5 == 0
     return x[~held], y[~held], x[held], y[held]
 
@@ -49,6 +50,7 @@ class Learner:
         self.x, self.y, self.held_x, self.held_y = draw_rows(self.rng, rows, dim)
         self.dim, self.candidates, self.features = dim, candidates, features
         self.sigma = np.float32(math.sqrt(dim))
+        self.width = None
 
     # Candidates: omega is [dim, count], phase [count].
 
@@ -146,12 +148,19 @@ class Learner:
         matrices, spread = bends
         x = self.x[np.arange(1000) * len(self.x) // 1000].astype(np.float32) if len(self.x) > 1000 else self.x
         found = []
-        for turned in (x @ matrices[0].astype(np.float32), x @ matrices[1].astype(np.float32), x * spread.astype(np.float32), x):
-            squares = np.einsum("ij,ij->i", turned, turned)
-            distances = squares + squares[:, None] - 2 * (turned @ turned.T)
-            near = np.partition(distances, min(50, len(x) - 1), axis=1)[:, min(50, len(x) - 1)]
-            found.append(np.sqrt(np.maximum(near, 0)).mean())
-        return found
+        for turned in (x @ matrices[0].astype(np.float32), x @ matrices[1].astype(np.float32), x * spread.astype(np.float32)):
+            found.append(self.bandwidth(turned))
+        if self.width is None:  # the same in every round
+            self.width = self.bandwidth(x)
+        return found + [self.width]
+
+    @staticmethod
+    def bandwidth(x):
+        squares = np.einsum("ij,ij->i", x, x)
+        distances = squares + squares[:, None] - 2 * (x @ x.T)
+        k = min(50, len(x) - 1)
+        near = np.partition(distances, k, axis=1)[:, k]
+        return np.sqrt(np.maximum(near, 0)).mean()
 
     def next_pool(self, winners, bends):
         matrices, spread = bends
@@ -248,8 +257,9 @@ class Learner:
 
     # Everything.
 
-    def learn(self, sums):
-        """All of it; sums are those of the first round, which the stream has made."""
+    def learn(self, sums, again=True):
+        """All of it, refined once or again after a round; sums are those of the first round, which the stream has made."""
+        self.width = None
         plain = self.first_pool((0,))
         kept = self.choose(plain, self.score(plain, self.y))
         losses = [self.judge((plain[0][:, kept], plain[1][kept]))]
@@ -257,6 +267,8 @@ class Learner:
         for _ in range(LAST_ROUND):
             winners = self.round(winners, losses)
         loss, winners = self.refine(winners)
+        if not again:
+            return losses + [loss]
         winners = self.round(winners, losses)
         return losses + [loss, self.refine(winners)[0]]
 
@@ -280,7 +292,8 @@ class Learner:
         parameters = np.concatenate([winners[0].ravel(), winners[1]]).astype(np.float64)
         return {
             "all": lambda: self.learn(sums),
-            "score": lambda: self.score(self.streamed, self.y),
+            "once": lambda: self.learn(sums, again=False),
+            "score": lambda: self.score((*self.streamed,), self.y),  # of a pool that is new to it
             "choose": lambda: self.choose(self.streamed, sums),
             "gradients": lambda: self.gradients(winners),
             "pool": lambda: self.next_pool(winners, bends),

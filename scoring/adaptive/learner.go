@@ -21,10 +21,12 @@ type learner struct {
 	heldOut *rows // what points are judged by
 	coding  scoring.Coding
 
-	store  *scoring.FeatureStore // of the candidates that are chosen from
-	last   summed                // what was evaluated last
-	points []*point              // as they were measured
-	winner int
+	store     *scoring.FeatureStore // of the candidates that are chosen from
+	evaluated *evaluation           // nil until features are evaluated
+	last      summed                // what was evaluated last
+	width     float64               // bandwidth of the rows as they are, 0 until it is known
+	points    []*point              // as they were measured
+	winner    int
 }
 
 // point is features that the guard has measured, and where they come from.
