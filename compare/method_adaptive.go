@@ -22,8 +22,8 @@ var adaptiveMethod = &Method{
 var refinedMethod = &Method{
 	Name: "adaptive-refined", Title: "learned frequencies",
 	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024, and Golub and Pereyra, 1973",
-	Summary: "As adaptive, and then the chosen frequencies are moved to lessen the loss of the best weights on the sample; the step " +
-		"that is best on a fifth of it.",
+	Summary: "As adaptive, and then the chosen frequencies are moved to lessen the loss of the best weights on the sample, once more " +
+		"after another round; the step that is best on a fifth of it.",
 	Learns:  true,
 	Refuses: refusesToLearn,
 	Select:  byLearning(adaptive.DefaultRefineSteps),
@@ -44,7 +44,9 @@ func refusesToLearn(o Options) string {
 func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
 		l := t.lesson()
-		learned, err := adaptive.Learn(l.candidates, l.sums, l.sample, t.Task, adaptive.Options{Features: t.M, RefineSteps: steps})
+		learned, err := adaptive.Learn(l.candidates, l.sums, l.sample, t.Task, adaptive.Options{
+			Features: t.M, RefineSteps: steps, RefineRounds: adaptive.DefaultRefineRounds,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func (a *Accumulator) Add(x []float32, rows int, t Targets) {
 	limit := a.bank.plan.Rows
 	for first := 0; first < rows; {
 		if a.waiting.rows == 0 && rows-first >= limit {
-			a.bank.score(a.sums, x[first*dim:], rows-first, t.Slice(first, rows), a.workers)
+			a.bank.score(a.sums, x[first*dim:], rows-first, t.Slice(first, rows), a.workers, nil)
 			return
 		}
 		next := min(rows, first+limit-a.waiting.rows)
@@ -64,7 +64,7 @@ func (a *Accumulator) Add(x []float32, rows int, t Targets) {
 // flush scores the rows that wait.
 func (a *Accumulator) flush() {
 	if w := &a.waiting; w.rows > 0 {
-		a.bank.score(a.sums, w.x, w.rows, w.targets(a.sums.Outputs()), a.workers)
+		a.bank.score(a.sums, w.x, w.rows, w.targets(a.sums.Outputs()), a.workers, nil)
 		w.clear()
 	}
 }

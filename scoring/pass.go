@@ -18,11 +18,13 @@ type pass struct {
 	drawn           int // shards that are drawn
 	chunk, perShard int // panels of a unit and units of a kept shard
 	workers         int // goroutines at most, 0 means GOMAXPROCS
+	store           *FeatureStore
+	row             int // of the store that x begins with
 }
 
 // score adds rows to the sums of all candidates, on up to so many goroutines, 0 meaning GOMAXPROCS. Each sum is added to by
-// one of them, in row order.
-func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int) {
+// one of them, in row order. The store of these rows is nil where there is none.
+func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, store *FeatureStore) {
 	if b.structured != nil {
 		b.structured.score(sums, x, rows, t, workers)
 		return
@@ -35,7 +37,7 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int) 
 	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
 		next := min(first+step, rows)
 		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.Slice(first, next), workers)
-		p.rows = b.kept[0].Rows(p.x)
+		p.rows, p.store, p.row = b.kept[0].Rows(p.x), store, first
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
 			p.rows.List(0, p.rows.Groups())
 			p.run(0, p.units())
@@ -87,8 +89,17 @@ func (p *pass) run(first, next int) {
 		case p.drawn > 0:
 			kernel.Score(p.bank.sumsOf(p.sums, shard), panels, at, end, p.x, p.targets)
 		default:
-			p.rows.Score(p.bank.sumsOf(p.sums, shard), panels, at, end, p.targets)
+			p.score(shard, at, end)
 		}
+	}
+}
+
+// score scores panels at..end-1 of a shard, by their features in the store as far as these are there.
+func (p *pass) score(shard, at, end int) {
+	panels, sums := p.bank.kept[shard], p.bank.sumsOf(p.sums, shard)
+	stored := p.store.score(p, panels, sums, shard*p.bank.plan.shardPanels, at, end)
+	if stored < end {
+		p.rows.Score(sums, panels, stored, end, p.targets)
 	}
 }
 

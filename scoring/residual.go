@@ -90,10 +90,7 @@ func (r *residual) score() *Sums {
 			}
 		})
 	})
-	a := NewAccumulator(r.bank, NewSums(r.bank.Len(), outputs))
-	a.SetWorkers(r.o.Workers)
-	a.Add(r.sample.X, r.sample.Rows, Targets{Outputs: outputs, Values: left})
-	return a.Sums()
+	return r.o.Store.Score(r.bank, r.sample.X, r.sample.Rows, Targets{Outputs: outputs, Values: left}, r.o.Workers)
 }
 
 // residualOf sets dst to what the model on the features phi leaves of the outputs of a row.

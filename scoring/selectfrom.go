@@ -20,6 +20,8 @@ type SelectOptions struct {
 	Rounds int
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
+	// Store keeps features from one round to the next, and from call to call of the same sample; nil for none. It changes no bit.
+	Store *FeatureStore
 	// Progress is called before each round with its number, from 1 on; nil for nobody.
 	Progress func(round int)
 }

@@ -6,7 +6,8 @@
 Reads the output of Go benchmarks. For every line of BenchmarkLearn it prints two of the same name, with by=... at the end, in
 the same format. Both make the steps of scoring/adaptive, with as many rounds, measurements and steps of refinement, though with
 other draws, in float32, with no loop over rows or features but that of the greedy choice. by=numpy is written as the
-formulas are; by=numpy-chunks maps 512 rows at a time into a buffer that it keeps, and works in place where it can.
+formulas are; by=numpy-chunks maps 512 rows at a time, keeps the features of a pool that is scored again, and works in place where
+it can.
 Times are of the processor, as those of BenchmarkLearn: both programs have one thread.
 """
 
@@ -31,13 +32,14 @@ SCALES = np.array([0.5, 1, 2, 4], np.float32)
 RIDGE = 1e-4
 LEVELS = 10.0 ** np.arange(-8, 3)
 ROUNDS, LAST_ROUND, STEPS, GUARDED_STEPS, MEMORY = 3, 3, 40, 4, 10
+DIRECTIONS = 24
 
 
 def draw_rows(rng, rows, dim):
     """Rows whose output waves along a few directions; every fifth is held out."""
     x = rng.standard_normal((rows, dim), dtype=np.float32)
-    along = rng.standard_normal((dim, 6), dtype=np.float32) * np.float32(1.5 / math.sqrt(dim))
-    y = np.sin(x @ along + np.arange(6, dtype=np.float32)).sum(1)
+    along = rng.standard_normal((dim, DIRECTIONS), dtype=np.float32) * np.float32(1.5 / math.sqrt(dim))
+    y = np.sin(x @ along + np.arange(DIRECTIONS, dtype=np.float32)).sum(1)
     held = np.arange(rows) % 5 == 0
     return x[~held], y[~held], x[held], y[held]
 
@@ -48,6 +50,7 @@ class Learner:
         self.x, self.y, self.held_x, self.held_y = draw_rows(self.rng, rows, dim)
         self.dim, self.candidates, self.features = dim, candidates, features
         self.sigma = np.float32(math.sqrt(dim))
+        self.width = None
 
     # Candidates: omega is [dim, count], phase [count].
 
@@ -145,12 +148,19 @@ class Learner:
         matrices, spread = bends
         x = self.x[np.arange(1000) * len(self.x) // 1000].astype(np.float32) if len(self.x) > 1000 else self.x
         found = []
-        for turned in (x @ matrices[0].astype(np.float32), x @ matrices[1].astype(np.float32), x * spread.astype(np.float32), x):
-            squares = np.einsum("ij,ij->i", turned, turned)
-            distances = squares + squares[:, None] - 2 * (turned @ turned.T)
-            near = np.partition(distances, min(50, len(x) - 1), axis=1)[:, min(50, len(x) - 1)]
-            found.append(np.sqrt(np.maximum(near, 0)).mean())
-        return found
+        for turned in (x @ matrices[0].astype(np.float32), x @ matrices[1].astype(np.float32), x * spread.astype(np.float32)):
+            found.append(self.bandwidth(turned))
+        if self.width is None:  # the same in every round
+            self.width = self.bandwidth(x)
+        return found + [self.width]
+
+    @staticmethod
+    def bandwidth(x):
+        squares = np.einsum("ij,ij->i", x, x)
+        distances = squares + squares[:, None] - 2 * (x @ x.T)
+        k = min(50, len(x) - 1)
+        near = np.partition(distances, k, axis=1)[:, k]
+        return np.sqrt(np.maximum(near, 0)).mean()
 
     def next_pool(self, winners, bends):
         matrices, spread = bends
@@ -228,7 +238,7 @@ class Learner:
             p, value, gradient = moved, next_value, next_gradient
             if step % GUARDED_STEPS == 0:
                 loss = min(loss, self.judge(self.pool_at(p)))
-        return loss
+        return loss, self.pool_at(p)
 
     @staticmethod
     def direction(gradient, pairs):
@@ -247,20 +257,30 @@ class Learner:
 
     # Everything.
 
-    def learn(self, sums):
-        """All of it; sums are those of the first round, which the stream has made."""
+    def learn(self, sums, again=True):
+        """All of it, refined once or again after a round; sums are those of the first round, which the stream has made."""
+        self.width = None
         plain = self.first_pool((0,))
         kept = self.choose(plain, self.score(plain, self.y))
         losses = [self.judge((plain[0][:, kept], plain[1][kept]))]
-        pool = self.streamed
-        for number in range(LAST_ROUND + 1):
-            if number:
-                pool = self.next_pool(winners, self.gradients(winners))
-                sums = self.score(pool, self.y)
-            kept = self.choose(pool, sums)
-            winners = pool[0][:, kept], pool[1][kept]
-            losses.append(self.judge(winners))
-        return losses + [self.refine(winners)]
+        winners = self.winners(self.streamed, sums, losses)
+        for _ in range(LAST_ROUND):
+            winners = self.round(winners, losses)
+        loss, winners = self.refine(winners)
+        if not again:
+            return losses + [loss]
+        winners = self.round(winners, losses)
+        return losses + [loss, self.refine(winners)[0]]
+
+    def round(self, winners, losses):
+        pool = self.next_pool(winners, self.gradients(winners))
+        return self.winners(pool, self.score(pool, self.y), losses)
+
+    def winners(self, pool, sums, losses):
+        kept = self.choose(pool, sums)
+        chosen = pool[0][:, kept], pool[1][kept]
+        losses.append(self.judge(chosen))
+        return chosen
 
     def parts(self):
         """The parts of the benchmark by name."""
@@ -272,7 +292,8 @@ class Learner:
         parameters = np.concatenate([winners[0].ravel(), winners[1]]).astype(np.float64)
         return {
             "all": lambda: self.learn(sums),
-            "score": lambda: self.score(self.streamed, self.y),
+            "once": lambda: self.learn(sums, again=False),
+            "score": lambda: self.score((*self.streamed,), self.y),  # of a pool that is new to it
             "choose": lambda: self.choose(self.streamed, sums),
             "gradients": lambda: self.gradients(winners),
             "pool": lambda: self.next_pool(winners, bends),
@@ -287,20 +308,23 @@ class Chunks(Learner):
 
     def __init__(self, *shape):
         super().__init__(*shape)
-        self.buffer = np.empty((CHUNK, self.candidates), np.float32)
+        self.features_of, self.kept = None, np.empty((len(self.x), self.candidates), np.float32)
 
     def score(self, pool, y):
+        if pool is self.features_of:
+            return np.stack([self.sums[0], self.sums[1], y @ self.kept])
         omega, phase = pool
         sums = np.zeros((3, omega.shape[1]))
         for first in range(0, len(self.x), CHUNK):
             rows = self.x[first : first + CHUNK]
-            z = self.buffer[: len(rows), : omega.shape[1]]
+            z = self.kept[first : first + CHUNK]
             np.matmul(rows, omega, out=z)
             np.add(z, phase, out=z)
             np.cos(z, out=z)
             sums[0] += z.sum(0)
             sums[1] += np.einsum("ij,ij->j", z, z)
             sums[2] += y[first : first + CHUNK] @ z
+        self.features_of, self.sums = pool, sums
         return sums
 
     def map(self, pool, x):

@@ -12,7 +12,7 @@ import (
 // adaptiveSpec asks for learned features.
 func adaptiveSpec() *Spec {
 	s := exampleSpec()
-	s.Criterion, s.Rounds, s.RefineSteps = scoring.Adaptive, 3, 40
+	s.Criterion, s.Rounds, s.RefineSteps, s.RefineRounds = scoring.Adaptive, 3, 40, 1
 	s.Candidates = adaptive.FirstRound(s.Candidates)
 	return s
 }
@@ -39,7 +39,7 @@ func learnedFeatureSet() *FeatureSet {
 	f.Set.Candidates, f.Candidates = nil, adaptiveSpec().Candidates
 	f.Set.Index, f.Set.Round = []int32{3, 15, 3, 8}, []int32{2, 2, 1, 2}
 	l := &f.Lineage
-	l.Criterion, l.Rounds, l.RefineSteps = scoring.Adaptive, 3, 40
+	l.Criterion, l.Rounds, l.RefineSteps, l.RefineRounds = scoring.Adaptive, 3, 40, 1
 	l.Counts.HeldOut, l.Radius, l.AboveNoise = 80, 0, 0
 	l.Learning = &adaptive.Report{
 		Points: learnedPoints(), Winner: 3, Rows: 320, HeldOutRows: 80, Importance: []float64{0.25, 0, 0.125, 0.25, 0.0625, 0.3125, 0},
@@ -49,7 +49,7 @@ func learnedFeatureSet() *FeatureSet {
 
 func learnedProgress() *Progress {
 	p := exampleProgress()
-	p.Rounds, p.Points = adaptive.Rounds, learnedPoints()[:3]
+	p.Rounds, p.Points = adaptive.Options{}.AllRounds(), learnedPoints()[:3]
 	return p
 }
 
@@ -92,9 +92,10 @@ func TestLearnedMessagesRoundTrip(t *testing.T) {
 func TestSpecOfAnotherRefinementIsAnother(t *testing.T) {
 	base := adaptiveSpec().Hash()
 	for name, change := range map[string]func(*Spec){
-		"steps":  func(s *Spec) { s.RefineSteps = 0 },
-		"orders": func(s *Spec) { s.Candidates.Orders = nil },
-		"rounds": func(s *Spec) { s.Rounds = 4 },
+		"steps":                    func(s *Spec) { s.RefineSteps = 0 },
+		"rounds of the refinement": func(s *Spec) { s.RefineRounds = 0 },
+		"orders":                   func(s *Spec) { s.Candidates.Orders = nil },
+		"rounds":                   func(s *Spec) { s.Rounds = 4 },
 	} {
 		s := adaptiveSpec()
 		if change(s); s.Hash() == base {
@@ -108,6 +109,8 @@ func TestCriteriaHaveWhatBelongsToThem(t *testing.T) {
 		"adaptive without rounds": func(s *Spec) { s.Rounds = 0 },
 		"steps below zero":        func(s *Spec) { s.RefineSteps = -1 },
 		"steps of residual":       func(s *Spec) { s.Criterion = scoring.Residual },
+		"rounds below zero":       func(s *Spec) { s.RefineRounds = -1 },
+		"rounds of no refinement": func(s *Spec) { s.RefineSteps = 0 },
 		"another map":             func(s *Spec) { s.Candidates.Map = scoring.MapArcCosine1 },
 		"another sampler":         func(s *Spec) { s.Candidates.Orders, s.Candidates.Sampler = nil, scoring.Orthogonal },
 	} {

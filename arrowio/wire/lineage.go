@@ -49,8 +49,10 @@ type Lineage struct {
 	ByResidual int `json:"by_residual,omitempty"`
 	// RefineSteps and Learning are, under the adaptive criterion, how many steps the refinement could take, and how the features
 	// were learned.
-	RefineSteps int              `json:"refine_steps,omitempty"`
-	Learning    *adaptive.Report `json:"learning,omitempty"`
+	RefineSteps int `json:"refine_steps,omitempty"`
+	// RefineRounds is how many rounds the refinement could have.
+	RefineRounds int              `json:"refine_rounds,omitempty"`
+	Learning     *adaptive.Report `json:"learning,omitempty"`
 }
 
 // LineagePartition is the part of one partition that a feature set was computed from: the rows with

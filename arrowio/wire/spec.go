@@ -85,6 +85,8 @@ type Spec struct {
 	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria by sums alone
 	// RefineSteps is how many steps the refinement takes at most, under the adaptive criterion; 0 = none.
 	RefineSteps int `json:"refine_steps,omitempty"`
+	// RefineRounds is how many rounds are drawn by what the refinement has found, which then goes on as many steps; 0 = none.
+	RefineRounds int `json:"refine_rounds,omitempty"`
 
 	From            From    `json:"from"`        // what the ranges were asked to be
 	SampleRate      float64 `json:"sample_rate"` // (0, 1]
@@ -219,6 +221,9 @@ func (s *Spec) validateCriterion() error {
 	}
 	if s.RefineSteps < 0 || s.RefineSteps > 0 && s.Criterion != scoring.Adaptive {
 		faults = append(faults, fmt.Errorf("%d steps of refinement for criterion %v", s.RefineSteps, s.Criterion))
+	}
+	if s.RefineRounds < 0 || s.RefineRounds > 0 && s.RefineSteps == 0 {
+		faults = append(faults, fmt.Errorf("%d rounds in a refinement of %d steps", s.RefineRounds, s.RefineSteps))
 	}
 	if s.Criterion == scoring.Adaptive {
 		faults = append(faults, adaptive.Check(s.Candidates))

@@ -26,7 +26,7 @@ func pointName(p adaptive.Point) string {
 	case adaptive.ByRound:
 		return fmt.Sprintf("round %d", p.Round)
 	case adaptive.ByStep:
-		return fmt.Sprintf("step %d", p.Step)
+		return fmt.Sprintf("step %d from round %d", p.Step, p.Round)
 	}
 	return string(p.Kind) // a set in hand has none other
 }

@@ -13,7 +13,7 @@ import (
 
 // benchRows draws rows whose output waves along a few directions, which refinement goes on finding. Every fifth is held out.
 func benchRows(rows, dim int) *scoring.Sample {
-	const directions = 6
+	const directions = 24
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := &scoring.Sample{X: make([]float32, rows*dim), Rows: rows, Dim: dim, HeldOut: make([]bool, rows)}
 	s.Targets = scoring.Targets{Outputs: 1, Values: make([]float32, rows)}
@@ -47,7 +47,7 @@ type benchProblem struct {
 }
 
 func newBenchProblem(rows, dim, m0, m int) *benchProblem {
-	p := &benchProblem{sample: benchRows(rows, dim), options: Options{Features: m, RefineSteps: DefaultRefineSteps}}
+	p := &benchProblem{sample: benchRows(rows, dim), options: Options{Features: m, RefineSteps: DefaultRefineSteps, RefineRounds: DefaultRefineRounds}}
 	p.candidates = FirstRound(scoring.Candidates{Sigma: math.Sqrt(float64(dim)), Seed: 1, Dim: dim, Count: m0})
 	fit, _ := split(p.sample)
 	p.sums = accumulate(scoring.NewBank(p.candidates, scoring.BankOptions{}), fit.x, fit.n, fit.targets, 0)
@@ -69,7 +69,8 @@ func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 	return l, bank.Draw(chosen.Index)
 }
 
-// BenchmarkLearn is a whole call at the size of a usual exploration on one core (part=all), and the parts of it: the scores of a pool,
+// BenchmarkLearn is a whole call at the size of a usual exploration on one core (part=all), one that refines once, without a round
+// in the refinement (part=once), and the parts of them: the scores of a pool,
 // the choice from it by residual, G, the next pool with its bandwidths, the bandwidths alone, one evaluation of the objective and
 // one measurement by the guard. Times are of the processor, so that other programs on the machine matter less.
 // scripts/learn_peer.py does the same with numpy.
@@ -89,9 +90,11 @@ func BenchmarkLearn(b *testing.B) {
 			}
 		})
 	}
-	run("all", func(b *testing.B) { p.benchmarkAll(b) })
+	run("all", func(b *testing.B) { p.benchmarkAll(b, DefaultRefineRounds) })
+	run("once", func(b *testing.B) { p.benchmarkAll(b, 0) })
 	l, f := p.learner(b)
 	bank := scoring.NewBank(p.candidates, scoring.BankOptions{})
+	other := scoring.NewBank(p.candidates, scoring.BankOptions{}) // whose turn it is has to be computed
 	bends, err := l.gradients(f)
 	if err != nil {
 		b.Fatal(err)
@@ -102,7 +105,7 @@ func BenchmarkLearn(b *testing.B) {
 		name string
 		call func() error
 	}{
-		{"score", func() error { l.fitSums(bank); return nil }},
+		{"score", func() error { bank, other = other, bank; l.fitSums(bank); return nil }},
 		{"choose", func() error { _, err := l.choose(bank, p.sums); return err }},
 		{"gradients", func() error { _, err := l.gradients(f); return err }},
 		{"pool", func() error { l.pool(1, f, bends); return nil }},
@@ -120,17 +123,24 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// benchmarkAll measures Learn and says how far refinement went.
-func (p *benchProblem) benchmarkAll(b *testing.B) {
+// benchmarkAll measures Learn with so many rounds in the refinement, and says how far that went.
+func (p *benchProblem) benchmarkAll(b *testing.B, rounds int) {
 	var last *Learned
+	options := p.options
+	options.RefineRounds = rounds
 	for b.Loop() {
-		learned, err := Learn(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
+		learned, err := Learn(p.candidates, p.sums, p.sample, scoring.Regression, options)
 		if err != nil {
 			b.Fatal(err)
 		}
 		last = learned
 	}
-	points := last.Report.Points
-	b.ReportMetric(float64(points[len(points)-1].Step), "steps")
+	steps := 0
+	for _, p := range last.Report.Points {
+		if p.Kind == ByStep {
+			steps += guardedSteps
+		}
+	}
+	b.ReportMetric(float64(steps), "steps")
 	b.ReportMetric(last.Report.Best().Loss, "loss")
 }

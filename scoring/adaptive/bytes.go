@@ -18,7 +18,7 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	if o.RefineSteps > 0 {
 		work = max(work, s.refining()+s.measuring())
 	}
-	bytes += s.kept(o.RefineSteps) + work
+	bytes += s.kept(o) + work + scoring.FeatureStoreBytes(c.Count, rows, storeBytes)
 	return bytes + bytes/8 // the allocator rounds up by no more
 }
 
@@ -26,8 +26,8 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 type size struct{ n, d, k, m0, m int64 }
 
 // kept is what there is until the end: the rows in two parts, which grow by append, and the features of the points.
-func (s size) kept(steps int) int64 {
-	points := int64(lastRound + 2 + steps/guardedSteps + 1)
+func (s size) kept(o Options) int64 {
+	points := int64(1 + o.AllRounds() + (1+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
 	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+4))
 }
 

@@ -8,12 +8,13 @@
 // Beaglehole, Pandit and Belkin, "Mechanism for feature learning in neural networks and backpropagation-free machine learning
 // models", Science 2024). The next round draws most of its pool by G. The refinement then moves frequencies and phases, with the
 // weights solved out (Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
-// variables separate", SIAM Journal on Numerical Analysis, 1973), by L-BFGS over full sums.
+// variables separate", SIAM Journal on Numerical Analysis, 1973), by L-BFGS over full sums. By the features that were moved another
+// round is drawn, and what that chooses is moved as well.
 //
 // Every fifth row of the sample, by [scoring.HeldOut], is held out of all this. The guard fits a ridge path on the other rows and
 // measures its loss on the held-out ones, for a [Point] after each round and every few steps of the refinement; one point is
 // what criterion residual would choose. The point with the least loss wins, so that a small sample does not do harm. That loss
-// is the least of some fifteen and not an estimate of the error on new rows.
+// is the least of some thirty and not an estimate of the error on new rows.
 //
 // # What it holds for
 //

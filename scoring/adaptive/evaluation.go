@@ -22,12 +22,15 @@ type evaluation struct {
 // Panels of both packages are alike: slopes are written to the ones and multiplied from the others.
 var _ = [1]struct{}{}[kernel.Width-training.PanelColumns]
 
-// newEvaluation returns the memory for features like f.
-func (l *learner) newEvaluation(f *scoring.Features) *evaluation {
-	return &evaluation{
-		last: &l.last, rows: l.fit, workers: l.o.Workers, panels: kernel.Pack(kernel.Cosine, f.Dim, f.Omega, f.Phase, nil),
-		z: make([]float32, l.fit.n*f.Len()), s: training.NewTall(l.fit.n, f.Len()),
+// evaluation returns the memory for features like f, which are M: one after the other use it.
+func (l *learner) evaluation(f *scoring.Features) *evaluation {
+	if l.evaluated == nil {
+		l.evaluated = &evaluation{
+			last: &l.last, rows: l.fit, workers: l.o.Workers, panels: kernel.Pack(kernel.Cosine, f.Dim, f.Omega, f.Phase, nil),
+			z: make([]float32, l.fit.n*f.Len()), s: training.NewTall(l.fit.n, f.Len()),
+		}
 	}
+	return l.evaluated
 }
 
 // share shares the rows out.

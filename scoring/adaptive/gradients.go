@@ -60,7 +60,7 @@ func addScaled(dst []float64, w float64, x []float32) {
 
 // weightedSlopes returns W, [M·M].
 func (l *learner) weightedSlopes(f *scoring.Features) ([]float64, error) {
-	e := l.newEvaluation(f)
+	e := l.evaluation(f)
 	fitted, _, err := e.fill(f).Ridge(ridgeLevel, 0)
 	if err != nil {
 		return nil, err

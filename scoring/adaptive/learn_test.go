@@ -80,7 +80,7 @@ func TestLearnedFeaturesBeatChosenOnes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v of %d outputs, %d columns", b.task, b.outputs, b.dim), func(t *testing.T) {
 			var seen []Point
-			l := learn(t, b.candidates(600), b.sample(), b.task, Options{Features: 40, RefineSteps: 20, Progress: func(p Point) { seen = append(seen, p) }})
+			l := learn(t, b.candidates(600), b.sample(), b.task, Options{Features: 40, RefineSteps: 20, RefineRounds: 1, Progress: func(p Point) { seen = append(seen, p) }})
 			points := l.Report.Points
 			if !slices.Equal(seen, points) || points[0].Kind != ByResidual || points[1].Kind != ByRound || points[lastRound+1].Round != lastRound {
 				t.Fatalf("reported %v, in the result %v", seen, points)
@@ -110,7 +110,7 @@ func TestLearnedFeaturesBeatChosenOnes(t *testing.T) {
 			places := map[[2]int32]bool{}
 			for i, index := range l.Selection.Index {
 				places[[2]int32{l.Selection.Round[i], index}] = true
-				if index < 0 || index >= 600 || l.Selection.Round[i] > lastRound+1 {
+				if index < 0 || index >= 600 || l.Selection.Round[i] > lastRound+2 {
 					t.Errorf("feature %d comes from candidate %d of round %d", i, index, l.Selection.Round[i])
 				}
 			}
@@ -174,6 +174,30 @@ func TestFallsBackToResidual(t *testing.T) {
 	}
 }
 
+// A round in the refinement begins from the least loss so far, and is moved whatever its own is.
+func TestRefinementGoesOnAfterItsRounds(t *testing.T) {
+	b := bent{scoring.Regression, 800, 8, 0.1, 1}
+	o := Options{Features: 20, RefineSteps: 8, RefineRounds: 2}
+	points := learn(t, b.candidates(300), b.sample(), b.task, o).Report.Points
+	o.RefineRounds = 0
+	before := learn(t, b.candidates(300), b.sample(), b.task, o).Report.Points
+	if !slices.Equal(points[:len(before)], before) {
+		t.Fatalf("points %v, without rounds in the refinement %v", points, before)
+	}
+	var rounds []int
+	for i, p := range points[len(before):] {
+		if p.Kind == ByRound {
+			rounds = append(rounds, p.Round)
+		}
+		if last := points[len(before)+i-1]; p.Kind == ByStep && (p.Round != last.Round || p.Step != last.Step+guardedSteps) {
+			t.Errorf("%+v after %+v", p, last)
+		}
+	}
+	if !slices.Equal(rounds, []int{lastRound + 1, lastRound + 2}) {
+		t.Errorf("rounds %v in the refinement", rounds)
+	}
+}
+
 func TestRoundsOnly(t *testing.T) {
 	b := bent{scoring.Regression, 800, 8, 0.1, 1}
 	l := learn(t, b.candidates(300), b.sample(), b.task, Options{Features: 20})
@@ -186,7 +210,7 @@ func TestRoundsOnly(t *testing.T) {
 func TestSmallest(t *testing.T) {
 	for _, b := range []bent{{scoring.Regression, 40, 1, 0, 1}, {scoring.Binary, 40, 3, 0, 1}, {scoring.MultiClass, 60, 2, 0, 3}} {
 		for _, m := range []int{1, 2, 30} {
-			l := learn(t, b.candidates(m), b.sample(), b.task, Options{Features: m, RefineSteps: 5})
+			l := learn(t, b.candidates(m), b.sample(), b.task, Options{Features: m, RefineSteps: 5, RefineRounds: 2})
 			if l.Features.Len() != m {
 				t.Errorf("%+v: %d features of %d", b, l.Features.Len(), m)
 			}
@@ -239,7 +263,7 @@ func TestExtremeRows(t *testing.T) {
 		s := b.sample()
 		spoil(s)
 		c := b.candidates(80)
-		l, err := Learn(c, fitSums(c, s), s, b.task, Options{Features: 12, RefineSteps: 8})
+		l, err := Learn(c, fitSums(c, s), s, b.task, Options{Features: 12, RefineSteps: 8, RefineRounds: 1})
 		if err == nil {
 			err = l.FeatureSet().Validate()
 		} else {
@@ -275,7 +299,7 @@ func TestBytesBoundTheMemory(t *testing.T) {
 	} {
 		s, c := test.b.sample(), test.b.candidates(test.m0)
 		sums := fitSums(c, s)
-		o := Options{Features: test.features, RefineSteps: 12}
+		o := Options{Features: test.features, RefineSteps: 12, RefineRounds: 1}
 		runtime.GC()
 		var before, now runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -11,11 +11,21 @@ import (
 const (
 	// DefaultRefineSteps is how many steps the refinement takes where nothing else is said.
 	DefaultRefineSteps = 40
+	// DefaultRefineRounds is how many rounds there are in the refinement where nothing else is said.
+	DefaultRefineRounds = 1
 	// CandidatesPerFeature is M0/M where nothing else is said.
 	CandidatesPerFeature = 20
-	// lastRound is the number of the last round; the first is 0.
+	// lastRound is the number of the last round before the refinement; the first is 0.
 	lastRound = 3
 )
+
+// AllRounds returns how many rounds [Learn] makes at most, those in the refinement among them.
+func (o Options) AllRounds() int {
+	if o.RefineSteps == 0 {
+		return lastRound + 1
+	}
+	return lastRound + 1 + o.RefineRounds
+}
 
 // Scales returns the scales of the bandwidth that candidates have, in equal parts.
 func Scales() []float64 { return []float64{0.5, 1, 2, 4} }
@@ -55,8 +65,10 @@ type Options struct {
 	Features int
 	// Rounds is R of each choice by residual; 0 means [scoring.DefaultRounds].
 	Rounds int
-	// RefineSteps is how many steps the refinement takes at most; 0 leaves it out.
+	// RefineSteps is how many steps the refinement takes at most, at first and after each of RefineRounds; 0 leaves it out.
 	RefineSteps int
+	// RefineRounds is how many rounds are drawn by what the refinement has found.
+	RefineRounds int
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
 	// Progress is called with every point as it is measured; nil for nobody.
@@ -81,7 +93,7 @@ type Point struct {
 	Kind Kind `json:"kind"`
 	// Round is the round that chose the features, from 0 on; of a step, that of the features that are moved.
 	Round int `json:"round"`
-	// Step is how many steps the refinement has taken.
+	// Step is how many steps the refinement has taken from the features of the round.
 	Step int `json:"step,omitempty"`
 	// Loss is the squared loss on the held-out rows at the best λ, as a share of the variance of the outputs, averaged over them.
 	Loss float64 `json:"held_out_loss"`

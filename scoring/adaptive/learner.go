@@ -21,9 +21,12 @@ type learner struct {
 	heldOut *rows // what points are judged by
 	coding  scoring.Coding
 
-	last   summed   // what was evaluated last
-	points []*point // as they were measured
-	winner int
+	store     *scoring.FeatureStore // of the candidates that are chosen from
+	evaluated *evaluation           // nil until features are evaluated
+	last      summed                // what was evaluated last
+	width     float64               // bandwidth of the rows as they are, 0 until it is known
+	points    []*point              // as they were measured
+	winner    int
 }
 
 // point is features that the guard has measured, and where they come from.
@@ -35,13 +38,14 @@ type point struct {
 
 // newLearner checks the inputs and parts the sample.
 func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*learner, error) {
-	if o.Rounds < 0 || o.RefineSteps < 0 || o.Workers < 0 {
-		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps, %d workers", o.Rounds, o.RefineSteps, o.Workers))
+	if o.Rounds < 0 || o.RefineSteps < 0 || o.RefineRounds < 0 || o.Workers < 0 {
+		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers",
+			o.Rounds, o.RefineSteps, o.RefineRounds, o.Workers))
 	}
 	if err := errors.Join(Check(candidates), candidates.Validate()); err != nil {
 		return nil, err
 	}
-	l := &learner{candidates: candidates, streamed: sums, sample: sample, task: task, o: o, coding: sums.Coding(task)}
+	l := &learner{candidates: candidates, streamed: sums, sample: sample, task: task, o: o, coding: sums.Coding(task), store: scoring.NewFeatureStore(storeBytes)}
 	l.fit, l.heldOut = split(sample)
 	if l.fit.n == 0 || l.heldOut.n == 0 {
 		return nil, fmt.Errorf("%d rows to learn from and %d held out: %w", l.fit.n, l.heldOut.n, scoring.ErrNoRows)

@@ -34,7 +34,7 @@ type objective struct {
 func newObjective(l *learner, f *scoring.Features) *objective {
 	n, d, m := l.fit.n, f.Dim, f.Len()
 	o := &objective{
-		evaluation: l.newEvaluation(f), gain: l.coding.Gain, features: copyOf(f),
+		evaluation: l.evaluation(f), gain: l.coding.Gain, features: copyOf(f),
 		e: make([]float32, n*l.fit.outputs), theta: make([]float64, m*l.fit.outputs),
 		x: training.NewTall(n, d+1), crosser: training.Crosser{Workers: l.o.Workers}, totals: make([]float64, m*(d+1)),
 	}

@@ -157,9 +157,13 @@ func (d *poolDraw) coordinate(share float64) int {
 func (l *learner) bandwidths(turns [sparse]func(dst, x []float32)) (sigma [sparse]float64) {
 	x, n := l.fit.some(bandwidthRows)
 	turned, rule := make([]float32, len(x)), scoring.QuickBandwidth{Workers: l.o.Workers}
-	for part, turn := range turns {
+	for part, turn := range turns[:dense] {
 		turn(turned, x)
 		sigma[part] = rule.Of(turned, n, l.fit.dim)
 	}
+	if l.width == 0 {
+		l.width = rule.Of(x, n, l.fit.dim)
+	}
+	sigma[dense] = l.width
 	return sigma
 }

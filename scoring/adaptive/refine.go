@@ -16,12 +16,32 @@ const (
 	evaluationsPerStep = 1.5
 )
 
-// refine moves the features of the best point so far.
+// refine moves the features of the best point so far. By what it finds another round is drawn, and what that chose is moved in turn:
+// features that went where others are give their places to candidates along what the moved ones have found.
 func (l *learner) refine() error {
 	if l.o.RefineSteps == 0 {
 		return nil
 	}
-	start := l.best()
+	if err := l.move(l.best()); err != nil {
+		return err
+	}
+	for round := range l.o.RefineRounds {
+		found := l.best()
+		if found.Kind == ByResidual { // nothing that was learned is worth drawing by
+			return nil
+		}
+		if err := l.round(lastRound+1+round, found); err != nil {
+			return err
+		}
+		if err := l.move(l.points[len(l.points)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move takes steps from a point on.
+func (l *learner) move(start *point) error {
 	f := start.features
 	p := make([]float64, len(f.Omega)+f.Len())
 	for i, v := range f.Omega {

@@ -4,6 +4,10 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
+// storeBytes bounds the memory of features that are scored again against what a model leaves: enough for 4,000 candidates over the
+// rows that are learned from in a sample of 10,000.
+const storeBytes = 128 << 20
+
 // rounds measures what residual would choose, then the choice of each round.
 func (l *learner) rounds() error {
 	if err := l.plainRound(); err != nil {
@@ -64,10 +68,12 @@ func (l *learner) round(round int, last *point) error {
 // choose takes M candidates by residual, from the rows that are learned from.
 func (l *learner) choose(bank *scoring.Bank, sums *scoring.Sums) (scoring.Selection, error) {
 	sample := &scoring.Sample{X: l.fit.x, Rows: l.fit.n, Dim: l.fit.dim, Targets: l.fit.targets}
-	return scoring.SelectFrom(bank, sums, sample, l.task, l.residual())
+	o := l.residual()
+	o.Store = l.store
+	return scoring.SelectFrom(bank, sums, sample, l.task, o)
 }
 
 // fitSums are those of the candidates of a bank over the rows that are learned from.
 func (l *learner) fitSums(bank *scoring.Bank) *scoring.Sums {
-	return accumulate(bank, l.fit.x, l.fit.n, l.fit.targets, l.o.Workers)
+	return l.store.Score(bank, l.fit.x, l.fit.n, l.fit.targets, l.o.Workers)
 }

@@ -30,7 +30,7 @@ type Config struct {
 	Features     int                  `key:"features" doc:"M, number of features kept"`
 	Criterion    scoring.Criterion    `key:"criterion" doc:"what features are chosen by: correlation, energy (the paper), residual (in rounds, each against what the ones before leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; map cosine, distribution gaussian, sampler iid, no bandwidth_mix). Where nobody names one and adaptive does not go with these, it is residual. The last two work on the sampled rows in memory"`
 	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of each choice by residual, under the criteria residual and adaptive; the others do not read it"`
-	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"steps by which criterion adaptive moves the chosen frequencies, at most; 0 = rounds alone"`
+	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"steps by which criterion adaptive moves the chosen frequencies, at most, before and after a last round; 0 = rounds alone"`
 
 	SampleMemory    int64 `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and for what the selection computes from them, under criteria that need rows; an exploration that would take more is refused"`
 	CandidateMemory int64 `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
@@ -116,6 +116,14 @@ func (c Config) ActiveRefineSteps() int {
 		return 0
 	}
 	return c.RefineSteps
+}
+
+// refineRounds is how many rounds a refinement has.
+func (c Config) refineRounds() int {
+	if c.ActiveRefineSteps() == 0 {
+		return 0
+	}
+	return adaptive.DefaultRefineRounds
 }
 
 // candidatesPerFeature is M0/M where nothing else is said, but under the adaptive criterion.

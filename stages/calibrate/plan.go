@@ -286,7 +286,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 			Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: found.sigma, Mix: e.BandwidthMix, Seed: e.Seed,
 			Dim: found.encoder.Dim, Count: e.CandidateCount(),
 		},
-		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(),
+		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(), RefineRounds: e.refineRounds(),
 		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
 		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
 		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic,
@@ -343,7 +343,7 @@ func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64
 	}
 	read := 2 * rows * wire.SampleRowBytes(c.Dim, outputs)
 	if o.Criterion == scoring.Adaptive {
-		return read + adaptive.Bytes(c, int(rows), outputs, adaptive.Options{Features: o.Features, Rounds: o.Rounds, RefineSteps: o.RefineSteps})
+		return read + adaptive.Bytes(c, int(rows), outputs, adaptive.Options{Features: o.Features, Rounds: o.Rounds, RefineSteps: o.RefineSteps, RefineRounds: adaptive.DefaultRefineRounds})
 	}
 	return read + scoring.SelectBytes(c, scoring.BankOptions{Partitions: 1}, int(rows), outputs, scoring.SelectOptions{
 		Criterion: o.Criterion, Features: o.Features, Rounds: o.Rounds,

@@ -115,11 +115,11 @@ func TestTheLineageSaysHowFeaturesWereLearned(t *testing.T) {
 	if l.Rows != sums.Rows || l.HeldOutRows != lineage.Counts.HeldOut || len(l.Importance) != spec.Encoder.Dim || !set.Lineage.Learned() {
 		t.Errorf("report %+v of counts %+v", l, lineage.Counts)
 	}
-	if set.Lineage.Radius != 0 || set.Lineage.AboveNoise != 0 || set.Lineage.RefineSteps != 8 || set.Set.Candidates != nil {
+	if set.Lineage.Radius != 0 || set.Lineage.AboveNoise != 0 || set.Lineage.RefineSteps != 8 || set.Lineage.RefineRounds != 1 || set.Set.Candidates != nil {
 		t.Errorf("lineage %+v, candidates %v", set.Lineage, set.Set.Candidates)
 	}
-	last := reports[len(reports)-1]
-	if len(reports) != len(l.Points)+1 || !slices.Equal(last.Points, l.Points) || last.Round != adaptive.Rounds || reports[0].Round != 1 || reports[0].Last() != nil {
+	last, rounds := reports[len(reports)-1], adaptive.Options{RefineSteps: 8, RefineRounds: 1}.AllRounds()
+	if len(reports) != len(l.Points)+1 || !slices.Equal(last.Points, l.Points) || last.Round != rounds || reports[0].Round != 1 || reports[0].Last() != nil {
 		t.Errorf("%d reports, the last %+v; points %+v", len(reports), last, l.Points)
 	}
 	decoded := decodeSet(t, stagestest.Must(wire.EncodeFeatureSet(set)))
@@ -141,7 +141,8 @@ func TestProgressOfStepsIsThrottled(t *testing.T) {
 		}
 	}, meter.Stages()[:3]...)
 	set := w.Set()
-	if rounds := adaptive.Rounds + 2; published < rounds || published > rounds+30 {
+	rounds := adaptive.Options{RefineSteps: 400, RefineRounds: 1}.AllRounds() + 2
+	if published < rounds || published > rounds+30 {
 		t.Errorf("%d reports of %d points", published, len(set.Set.Lineage.Learning.Points))
 	}
 }

@@ -21,7 +21,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
 		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
 		Columns:   spec.Columns,
-		Criterion: spec.Criterion, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, Candidates: spec.Candidates.Count,
+		Criterion: spec.Criterion, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Candidates: spec.Candidates.Count,
 	}
 	for _, part := range spec.Partitions {
 		line := wire.LineagePartition{
@@ -114,13 +114,15 @@ func choose(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Optio
 // learn makes features of what the sample teaches. Where the candidates of criterion residual won, they are what the set says
 // that it chose from.
 func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
-	options := adaptive.Options{Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, Workers: o.Workers}
+	options := adaptive.Options{
+		Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Workers: o.Workers,
+	}
 	if o.Progress != nil {
-		now := Progress{Round: 1, Rounds: adaptive.Rounds}
+		now := Progress{Round: 1, Rounds: options.AllRounds()}
 		o.Progress(now)
 		options.Progress = func(p adaptive.Point) {
 			if now.Points = append(now.Points, p); p.Kind == adaptive.ByRound {
-				now.Round = min(p.Round+2, adaptive.Rounds)
+				now.Round = min(p.Round+2, now.Rounds)
 			}
 			o.Progress(now)
 		}

@@ -31,7 +31,7 @@ var explorationFlags = []settingFlag{
 	{"bandwidth-mix", "exploration.bandwidth_mix", "scales of the bandwidth, such as 1,2,4: each candidate has one (cosine map)"},
 	{"criterion", "exploration.criterion", "correlation, energy (the paper), residual (in rounds), or adaptive (learns where to draw, and moves what it chose); the last two work on the sampled rows in memory"},
 	{"rounds", "exploration.rounds", "R, rounds of each choice by residual"},
-	{"refine-steps", "exploration.refine_steps", "steps by which criterion adaptive moves the chosen frequencies, at most; 0 = rounds alone"},
+	{"refine-steps", "exploration.refine_steps", "steps by which criterion adaptive moves the chosen frequencies, at most, before and after a last round; 0 = rounds alone"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
 	{"features", "exploration.features", "M, features kept"},
 	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again and again"},

@@ -72,10 +72,12 @@ func (r *Rows) Release() {
 // all is the rows as a block that is not listed.
 func (r *Rows) all() block { return block{x: r.x, rows: r.count(), largest: r.largest} }
 
-// group is the rows of group g, which are listed.
-func (r *Rows) group(g int) block {
+// group is the rows of group g, with their lists where they are listed and p can take them.
+func (r *Rows) group(g int, p *Panels) block {
 	b := r.all().part(g*chunkRows, min(chunkRows, r.count()-g*chunkRows), r.dim)
-	b.lists, b.first = &r.lists.groups[g], 0
+	if r.lists != nil && p.finite {
+		b.lists, b.first = &r.lists.groups[g], 0
+	}
 	return b
 }
 

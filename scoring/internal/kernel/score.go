@@ -81,12 +81,7 @@ func Score(dst Sums, p *Panels, first, next int, x []float32, t Targets) {
 
 // Score is [Score] of rows, no more than BlockRows of them.
 func (r *Rows) Score(dst Sums, p *Panels, first, next int, t Targets) {
-	if len(dst.Phi) != p.Len {
-		panic(fmt.Sprintf("kernel: sums of %d features for %d", len(dst.Phi), p.Len))
-	}
-	if t.Values == nil {
-		t.check()
-	}
+	checkSums(dst, p, t)
 	var s scorer
 	for panel := first; panel < next; panel++ {
 		part := dst.widen(panel*Width, t.Outputs)
@@ -96,6 +91,16 @@ func (r *Rows) Score(dst Sums, p *Panels, first, next int, t Targets) {
 			s.add(part, p, panel, r.all(), t)
 		}
 		dst.take(part, panel*Width, t.Outputs)
+	}
+}
+
+// checkSums panics when sums are not those of p or a class is none of the outputs.
+func checkSums(dst Sums, p *Panels, t Targets) {
+	if len(dst.Phi) != p.Len {
+		panic(fmt.Sprintf("kernel: sums of %d features for %d", len(dst.Phi), p.Len))
+	}
+	if t.Values == nil {
+		t.check()
 	}
 }
 
@@ -133,7 +138,7 @@ func (s *scorer) add(dst Sums, p *Panels, panel int, b block, t Targets) {
 // addListed is add for rows that are listed.
 func (s *scorer) addListed(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
 	for g := range r.Groups() {
-		b := r.group(g)
+		b := r.group(g, p)
 		s.addPart(dst, p, panel, b, t.slice(g*chunkRows, g*chunkRows+b.rows))
 	}
 }

@@ -38,7 +38,7 @@ function summary(l) {
     ` The least of ${full(l.points.length)} losses is a minimum, and not an estimate of the error on new rows.`;
 }
 
-const long = (p) => (p.kind === 'residual' ? 'criterion residual' : p.kind === 'step' ? `step ${p.step ?? 0}` : `round ${p.round}`);
+const long = (p) => (p.kind === 'residual' ? 'criterion residual' : p.kind === 'step' ? `step ${p.step ?? 0} from round ${p.round}` : `round ${p.round}`);
 const short = (p) => (p.kind === 'residual' ? 'residual' : p.kind === 'step' ? `s ${p.step ?? 0}` : `r ${p.round}`);
 
 function drawColumns(l) {

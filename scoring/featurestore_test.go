@@ -1,0 +1,75 @@
+package scoring
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestStoresChangeNoBit scores rows with stores that have room for all candidates, for some, and for none.
+func TestStoresChangeNoBit(t *testing.T) {
+	wide := candidatesOf(MapCosine, 700, 2000) // in several shards
+	structured := candidatesOf(MapCosine, 20, 500)
+	structured.Sampler = Structured
+	drawn := candidatesOf(MapCosine, 300, 3000)
+	for name, bank := range map[string]*Bank{
+		"cosine":     NewBank(candidatesOf(MapCosine, 13, 500), BankOptions{}),
+		"ramp":       NewBank(candidatesOf(MapArcCosine1, 5, 100), BankOptions{}),
+		"linear":     NewBank(candidatesOf(MapLinear, 60, 60), BankOptions{}),
+		"shards":     NewBank(wide, BankOptions{}),
+		"given":      NewBankOf(wide.DrawAll()),
+		"structured": NewBank(structured, BankOptions{}),
+		"drawn":      NewBank(drawn, BankOptions{Memory: 1 << 20}),
+	} {
+		const rows = 333
+		x := normalRows(1, rows, bank.Dim())
+		lists := []Targets{{Outputs: 1, Values: normalRows(2, rows, 1)}, classTargets(rows, 3), {Outputs: 2, Values: normalRows(3, rows, 2)}}
+		var want []*Sums
+		for _, targets := range lists {
+			a := NewAccumulator(bank, NewSums(bank.Len(), targets.Outputs))
+			a.Add(x, rows, targets)
+			want = append(want, a.Sums())
+		}
+		half := FeatureStoreBytes(bank.Len(), rows, 1<<40) / 2
+		for _, bytes := range []int64{0, half, 1 << 40} {
+			store := NewFeatureStore(bytes)
+			for i, targets := range lists {
+				if got := store.Score(bank, x, rows, targets, i); !reflect.DeepEqual(got, want[i]) {
+					t.Errorf("%s, %d bytes: sums %d differ", name, bytes, i)
+				}
+			}
+		}
+		var none *FeatureStore
+		if got := none.Score(bank, x, rows, lists[0], 0); !reflect.DeepEqual(got, want[0]) {
+			t.Errorf("%s, without a store: sums differ", name)
+		}
+	}
+}
+
+func TestStoresAreOfTheLastBankAndRows(t *testing.T) {
+	store := NewFeatureStore(1 << 20)
+	targets := Targets{Outputs: 1, Values: normalRows(9, 120, 1)}
+	rows := [][]float32{normalRows(1, 120, 7), normalRows(2, 120, 7)}
+	banks := []*Bank{NewBank(candidatesOf(MapCosine, 7, 100), BankOptions{}), NewBank(candidatesOf(MapCosine, 7, 260), BankOptions{})}
+	for _, turn := range []struct{ bank, x, rows int }{{0, 0, 120}, {1, 0, 120}, {1, 0, 120}, {1, 1, 120}, {1, 1, 60}, {0, 1, 60}, {0, 1, 0}} {
+		bank, x := banks[turn.bank], rows[turn.x][:turn.rows*7]
+		a := NewAccumulator(bank, NewSums(bank.Len(), 1))
+		a.Add(x, turn.rows, targets.Slice(0, turn.rows))
+		if got := store.Score(bank, x, turn.rows, targets.Slice(0, turn.rows), 0); !reflect.DeepEqual(got, a.Sums()) {
+			t.Errorf("%+v: sums differ", turn)
+		}
+	}
+}
+
+func TestStoresTakeTheirBytesAtMost(t *testing.T) {
+	const panel = 4 * 48 * 1000 // a thousand rows
+	for _, test := range []struct{ candidates, rows, bytes, want int64 }{
+		{100, 1000, 1 << 30, 3 * panel},
+		{100, 1000, 2*panel + 1, 2 * panel},
+		{100, 1000, panel - 1, 0},
+		{48, 0, 1 << 30, 0},
+	} {
+		if got := FeatureStoreBytes(int(test.candidates), int(test.rows), test.bytes); got != test.want {
+			t.Errorf("%+v: %d bytes", test, got)
+		}
+	}
+}

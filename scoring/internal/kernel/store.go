@@ -1,0 +1,65 @@
+package kernel
+
+// Store is memory for the features of rows, which [Rows.Fill] writes and [Store.Score] adds to sums again: [panel][row][Width]. What
+// is read from memory costs a fraction of the products that it came from, unless these are few.
+type Store struct {
+	panels, rows int
+	data         []float32 // on a cache line's boundary
+}
+
+// NewStore returns memory for so many panels of so many rows.
+func NewStore(panels, rows int) *Store {
+	s := &Store{data: alignedFloats(panels * rows * Width)}
+	s.Reshape(panels, rows)
+	return s
+}
+
+// Reshape makes the memory of s that of other panels and rows. It reports whether it is enough.
+func (s *Store) Reshape(panels, rows int) bool {
+	if panels*rows*Width > len(s.data) {
+		return false
+	}
+	s.panels, s.rows = panels, rows
+	return true
+}
+
+// Panels returns how many panels there is memory for.
+func (s *Store) Panels() int { return s.panels }
+
+// at returns the features of n rows from row first on.
+func (s *Store) at(panel, first, n int) []float32 {
+	return s.data[(panel*s.rows+first)*Width:][:n*Width]
+}
+
+// Fill is [Rows.Score] that also writes the features of panels first..next-1 to s, as those of panels at and following and of rows from
+// row on. Calls for disjoint panels or rows may run at once.
+func (r *Rows) Fill(s *Store, at, row int, dst Sums, p *Panels, first, next int, t Targets) {
+	checkSums(dst, p, t)
+	var work scratch
+	for panel := first; panel < next; panel++ {
+		part := dst.widen(panel*Width, t.Outputs)
+		sums := total{sum: part.Phi, square: part.PhiSq, product: part.YPhi, stride: part.Stride}
+		for g := range r.Groups() {
+			b := r.group(g, p)
+			phi := s.at(at+panel-first, row+g*chunkRows, b.rows)
+			p.features(phi, Width, panel, b, nil, &work)
+			sums.add(p.level, phi, b.rows, t.slice(g*chunkRows, g*chunkRows+b.rows))
+		}
+		dst.take(part, panel*Width, t.Outputs)
+	}
+}
+
+// Score adds n rows from row on to the sums of the features of panels first..next-1 of p, which were written as those of panels at and
+// following.
+func (s *Store) Score(at, row, n int, dst Sums, p *Panels, first, next int, t Targets) {
+	checkSums(dst, p, t)
+	for panel := first; panel < next; panel++ {
+		part := dst.widen(panel*Width, t.Outputs)
+		sums := total{sum: part.Phi, square: part.PhiSq, product: part.YPhi, stride: part.Stride}
+		for i := 0; i < n; i += chunkRows {
+			rows := min(chunkRows, n-i)
+			sums.add(p.level, s.at(at+panel-first, row+i, rows), rows, t.slice(i, i+rows))
+		}
+		dst.take(part, panel*Width, t.Outputs)
+	}
+}
