@@ -26,6 +26,8 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		"user alone":          {Config{User: "u"}, "password_file"},
 		"token and user":      {Config{User: "u", PasswordFile: "p", TokenFile: "t"}, "token_file"},
 		"certificate alone":   {Config{TLS: TLS{CertFile: "c"}}, "tls.cert_file"},
+		"readable":            {Config{URL: []string{"http://a"}, TokenFile: "t"}, "allow_plaintext"},
+		"meant to be":         {Config{URL: []string{"http://a"}, TokenFile: "t", AllowPlaintext: true}, ""},
 		"timeout":             {Config{Timeout: -time.Second}, "timeout"},
 	} {
 		if err := c.config.Validate(); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -90,8 +92,8 @@ func TestRequests(t *testing.T) {
 
 func TestFilesAreLookedAtFirst(t *testing.T) {
 	for name, c := range map[string]Config{
-		"no address": {}, "no password": {URL: []string{"http://a"}, User: "u", PasswordFile: "/nowhere"},
-		"no token": {URL: []string{"http://a"}, TokenFile: "/nowhere"}, "no authority": {URL: []string{"https://a"}, TLS: TLS{CAFile: "/nowhere"}},
+		"no address": {}, "no password": {URL: []string{"https://a"}, User: "u", PasswordFile: "/nowhere"},
+		"no token": {URL: []string{"https://a"}, TokenFile: "/nowhere"}, "no authority": {URL: []string{"https://a"}, TLS: TLS{CAFile: "/nowhere"}},
 	} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%s: no error", name)
