@@ -34,6 +34,10 @@ func TestRules(t *testing.T) {
 		{"no brokers", func(c *Config) { c.Kafka.Brokers = nil }, "kafka.brokers", "at least one"},
 		{"broker without a port", func(c *Config) { c.Kafka.Brokers = []string{"kafka"} }, "kafka.brokers", "host:port"},
 		{"heartbeat too slow", func(c *Config) { c.Kafka.HeartbeatInterval = 9 * time.Second }, "kafka.heartbeat_interval", "a third of session_timeout"},
+		{"no such format", func(c *Config) { c.Stages.Events.Format = "xml" }, "events.format", "want one of auto"},
+		{"schema of JSON", func(c *Config) { c.Stages.Events.Format, c.Stages.Events.Schema = "json", "a.avsc" }, "events.schema", "avro or protobuf"},
+		{"address of no registry", func(c *Config) { c.Registry.URL = []string{"registry:8081"} }, "registry.url", "http://"},
+		{"token in the open", func(c *Config) { c.Registry.URL, c.Registry.TokenFile = []string{"http://registry"}, "t" }, "registry.url", "allow_plaintext"},
 		{"TLS keys without TLS", func(c *Config) { c.Kafka.TLS.CAFile = "ca.pem" }, "kafka.tls.enabled", "false"},
 		{"password without mechanism", func(c *Config) { c.Kafka.SASL.User, c.Kafka.SASL.Password = "u", "p" }, "kafka.sasl.mechanism", "not one of"},
 		{"budget below the largest message", func(c *Config) {

@@ -136,14 +136,7 @@ func (r *avroReader) value(n *avroNode, depth int) error {
 	case avroNull:
 		return nil
 	case avroBool:
-		b, err := r.take(1)
-		if err != nil {
-			return err
-		}
-		if b[0] > 1 {
-			return wrap(ErrAvro, "a boolean of %d", b[0])
-		}
-		return r.put(n.column, cellBool, uint64(b[0]))
+		return r.boolean(n)
 	case avroInt, avroLong, avroFloat, avroDouble:
 		one, err := r.number(n.kind)
 		if err != nil {
@@ -180,6 +173,17 @@ func (r *avroReader) value(n *avroNode, depth int) error {
 			return r.value(n.parts[0], depth+1)
 		})
 	}
+}
+
+func (r *avroReader) boolean(n *avroNode) error {
+	b, err := r.take(1)
+	if err != nil {
+		return err
+	}
+	if b[0] > 1 {
+		return wrap(ErrAvro, "a boolean of %d", b[0])
+	}
+	return r.put(n.column, cellBool, uint64(b[0]))
 }
 
 // take returns the next n bytes.

@@ -65,22 +65,6 @@ func avroType(t arrow.DataType) (any, columnWriter) {
 		return "float", avroFloat32
 	case *arrow.Float64Type:
 		return "double", avroFloat64
-	case *arrow.Date32Type:
-		return logical("int", "date"), avroWhole
-	case *arrow.Time32Type:
-		if t.Unit == arrow.Millisecond {
-			return logical("int", "time-millis"), avroWhole
-		}
-	case *arrow.Time64Type:
-		if t.Unit == arrow.Microsecond {
-			return logical("long", "time-micros"), avroWhole
-		}
-	case *arrow.TimestampType:
-		unit := map[arrow.TimeUnit]string{arrow.Millisecond: "millis", arrow.Microsecond: "micros", arrow.Nanosecond: "nanos"}[t.Unit]
-		local := map[bool]string{true: "local-", false: ""}[t.TimeZone == ""]
-		if unit != "" {
-			return logical("long", local+"timestamp-"+unit), avroWhole
-		}
 	case *arrow.Decimal128Type:
 		return map[string]any{"type": "bytes", "logicalType": "decimal", "precision": t.Precision, "scale": t.Scale}, avroDecimal
 	case *arrow.FixedSizeListType:
@@ -93,6 +77,9 @@ func avroType(t arrow.DataType) (any, columnWriter) {
 		}
 		return map[string]any{"type": "array", "items": []any{"null", item}}, avroListOf(write)
 	}
+	if typ := avroTime(t); typ != nil {
+		return typ, avroWhole
+	}
 	if isText(t) {
 		return "string", func(dst []byte, a arrow.Array, row int) ([]byte, error) {
 			text, _ := textAt(a, row)
@@ -100,6 +87,30 @@ func avroType(t arrow.DataType) (any, columnWriter) {
 		}
 	}
 	return nil, nil
+}
+
+// avroTime is the type for dates and times; nil for others, and for units that Avro does not have.
+func avroTime(t arrow.DataType) any {
+	units := map[arrow.TimeUnit]string{arrow.Millisecond: "millis", arrow.Microsecond: "micros", arrow.Nanosecond: "nanos"}
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return logical("int", "date")
+	case *arrow.Time32Type:
+		if t.Unit == arrow.Millisecond {
+			return logical("int", "time-millis")
+		}
+	case *arrow.Time64Type:
+		if t.Unit == arrow.Microsecond {
+			return logical("long", "time-micros")
+		}
+	case *arrow.TimestampType:
+		if unit := units[t.Unit]; unit != "" && t.TimeZone == "" {
+			return logical("long", "local-timestamp-"+unit)
+		} else if unit != "" {
+			return logical("long", "timestamp-"+unit)
+		}
+	}
+	return nil
 }
 
 func avroWhole(dst []byte, a arrow.Array, row int) ([]byte, error) {

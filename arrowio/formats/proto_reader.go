@@ -197,8 +197,9 @@ func wireType(k protoreflect.Kind) protowire.Type {
 		return protowire.Fixed32Type
 	case protoreflect.DoubleKind, protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind:
 		return protowire.Fixed64Type
+	default:
+		return protowire.VarintType
 	}
-	return protowire.VarintType
 }
 
 // numberKinds are those of numbers.
@@ -223,12 +224,13 @@ func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 			return cell{}, badProto(n)
 		}
 		return r.enum(f, int32(v))
+	default:
+		one, n := number(f.kind, raw)
+		if n < 0 {
+			return cell{}, badProto(n)
+		}
+		return one, nil
 	}
-	one, n := number(f.kind, raw)
-	if n < 0 {
-		return cell{}, badProto(n)
-	}
-	return one, nil
 }
 
 // enum is the name of a value, or its number where it has none.
@@ -248,10 +250,10 @@ func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 	switch wireType(kind) {
 	case protowire.Fixed32Type:
 		v, n := protowire.ConsumeFixed32(raw)
-		switch kind {
-		case protoreflect.FloatKind:
+		if kind == protoreflect.FloatKind {
 			return cell{cellFloat, math.Float64bits(float64(math.Float32frombits(v)))}, n
-		case protoreflect.Sfixed32Kind:
+		}
+		if kind == protoreflect.Sfixed32Kind {
 			return cell{cellWhole, uint64(int64(int32(v)))}, n
 		}
 		return cell{cellWhole, uint64(v)}, n
@@ -261,15 +263,17 @@ func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 			return cell{cellFloat, v}, n
 		}
 		return cell{cellWhole, v}, n
+	default:
+		v, n := protowire.ConsumeVarint(raw)
+		return varint(kind, v), n
 	}
-	v, n := protowire.ConsumeVarint(raw)
+}
+
+// varint makes a cell of a number of variable length.
+func varint(kind protoreflect.Kind, v uint64) cell {
 	switch kind {
 	case protoreflect.BoolKind:
-		one = cell{kind: cellBool}
-		if v != 0 {
-			one.bits = 1
-		}
-		return one, n
+		return cell{cellBool, min(v, 1)}
 	case protoreflect.Int32Kind:
 		v = uint64(int64(int32(v)))
 	case protoreflect.Uint32Kind:
@@ -278,8 +282,9 @@ func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 		v = uint64(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
 	case protoreflect.Sint64Kind:
 		v = uint64(protowire.DecodeZigZag(v))
+	default: // 64 bits as they are
 	}
-	return cell{cellWhole, v}, n
+	return cell{cellWhole, v}
 }
 
 // packed adds the elements of a list that are written together.
@@ -354,10 +359,9 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 		}
 		if typ == protowire.VarintType {
 			v, _ := protowire.ConsumeVarint(body)
-			switch number {
-			case seconds:
+			if number == seconds {
 				whole = int64(v)
-			case nanos:
+			} else if number == nanos {
 				rest = int64(int32(v))
 			}
 		}

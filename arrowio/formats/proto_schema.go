@@ -317,6 +317,7 @@ func zeroKind(k protoreflect.Kind) cellKind {
 		return cellText
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		return cellFloat
+	default:
+		return cellWhole
 	}
-	return cellWhole
 }

@@ -59,8 +59,8 @@ type table struct {
 	keep  int // columns that stand from before the message, where there is no plan
 }
 
-// keptScratch is what is kept of scratch from one message to the next.
-const keptScratch = 1 << 20
+// keptScratch is what is kept of a slice, and of all cells together, from one message to the next, in bytes.
+const keptScratch = 4 << 20
 
 // reset empties the table for a message. Its columns stay, without cells, until [table.own] or [table.bind].
 func (t *table) reset(limits arrowio.Limits) {
@@ -68,9 +68,14 @@ func (t *table) reset(limits arrowio.Limits) {
 	t.budget = budget{limits.BudgetBytes, limits.BudgetBytes}
 	t.rows, t.next = 0, 0
 	t.text, t.numbers = emptied(t.text), emptied(t.numbers)
-	for i := range t.columns {
-		c := &t.columns[i]
-		c.cells, c.counts = emptied(c.cells), [cellKinds]int{}
+	kept := int64(0)
+	all := t.columns[:cap(t.columns)] // also those that were forgotten, whose cells are used again
+	for i := range all {
+		c := &all[i]
+		if kept += int64(cap(c.cells)) * cellBytes; kept > keptScratch {
+			c.cells = nil
+		}
+		c.cells, c.counts = c.cells[:0], [cellKinds]int{}
 	}
 	if t.index == nil {
 		t.index = make(map[string]int)
@@ -120,7 +125,7 @@ func emptied[T any](s []T) []T {
 func (t *table) truncate(n int) {
 	for i := n; i < len(t.columns); i++ {
 		delete(t.index, t.columns[i].name)
-		t.columns[i] = column{cells: emptied(t.columns[i].cells)}
+		t.columns[i] = column{cells: t.columns[i].cells[:0]}
 	}
 	t.columns = t.columns[:n]
 }

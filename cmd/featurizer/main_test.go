@@ -106,6 +106,8 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"transform --data " + rows, "--set, --data and --out are needed"},
 		{"produce", "--data is needed"},
 		{"produce --rows-per-message 0 --data " + rows, "--rows-per-message 0"},
+		{"produce --format xml --data " + rows, "--format \"xml\""},
+		{"produce --format protobuf --data " + rows, "--registry"},
 		{"run --stages subsample,guess", `stage "guess" is not one of`},
 		{"inspect --file a --id b", "give one of them"},
 		{"explorations start --until end", "--until is of an earlier version"},

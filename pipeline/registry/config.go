@@ -14,12 +14,14 @@ import (
 
 // Config says where the registry is and how to talk to it.
 type Config struct {
-	URL          []string      `key:"url" doc:"addresses of a Schema Registry, as http://localhost:8081 or, for Apicurio, http://localhost:8080/apis/ccompat/v7; several are tried in turn; empty = none, and messages that name a schema cannot be read"`
-	User         string        `key:"user" doc:"name to authenticate as, by HTTP basic authentication"`
-	PasswordFile string        `key:"password_file" doc:"file with the password of registry.user; one newline at its end is not part of it; read again for each request"`
-	TokenFile    string        `key:"token_file" doc:"file with a bearer token, instead of user and password; read again for each request"`
-	TLS          TLS           `key:"tls"`
-	Timeout      time.Duration `key:"timeout" unit:"duration" doc:"how long one request may take; 0 = 10s"`
+	URL          []string `key:"url" doc:"addresses of a Schema Registry, as http://localhost:8081 or, for Apicurio, http://localhost:8080/apis/ccompat/v7; several are tried in turn; empty = none, and messages that name a schema cannot be read"`
+	User         string   `key:"user" doc:"name to authenticate as, by HTTP basic authentication"`
+	PasswordFile string   `key:"password_file" doc:"file with the password of registry.user; one newline at its end is not part of it; read again for each request"`
+	TokenFile    string   `key:"token_file" doc:"file with a bearer token, instead of user and password; read again for each request"`
+	// AllowPlaintext is as of the connection to the brokers.
+	AllowPlaintext bool          `key:"allow_plaintext" doc:"send password or token to an http address, where whoever is on the way can read it"`
+	TLS            TLS           `key:"tls"`
+	Timeout        time.Duration `key:"timeout" unit:"duration" doc:"how long one request may take; 0 = 10s"`
 }
 
 // TLS is what connections to https addresses need besides the authorities of the system.
@@ -45,6 +47,8 @@ func (c Config) Validate() error {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 			faults = append(faults, fmt.Errorf("url[%d]: want http:// or https:// with a host and without a user", i))
+		} else if u.Scheme == "http" && c.User+c.TokenFile != "" && !c.AllowPlaintext {
+			faults = append(faults, fmt.Errorf("url[%d]: password or token would be readable on the way; use https, or set allow_plaintext if that is meant", i))
 		}
 	}
 	if (c.User == "") != (c.PasswordFile == "") {

@@ -67,6 +67,15 @@ func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	return nil
 }
 
+// Ready reports whether Prepare would return without asking anybody.
+func (r *Reader) Ready(value []byte) bool {
+	if r.registry == nil {
+		return true
+	}
+	id, ok := r.decoder.FrameID(value)
+	return !ok || r.registry.answered(id)
+}
+
 // Read returns the record batches of a message, in order, which has been prepared; the caller releases them, before it reads
 // the next message. An error means that the message is refused whole.
 func (r *Reader) Read(value []byte) ([]arrow.Record, error) {

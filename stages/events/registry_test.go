@@ -163,7 +163,7 @@ func TestSchemasOfAServer(t *testing.T) {
 	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client, err := registry.New(registry.Config{URL: []string{server.URL}, User: "eerf", PasswordFile: password})
+	client, err := registry.New(registry.Config{URL: []string{server.URL}, User: "eerf", PasswordFile: password, AllowPlaintext: true})
 	if err != nil {
 		t.Fatal(err)
 	}

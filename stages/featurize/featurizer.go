@@ -122,6 +122,9 @@ type Part struct {
 	Unseen     []encoder.ClassRows // classes behind Counts.UnseenClass
 }
 
+// Ready reports whether a message can be read without asking for a schema.
+func (f *Featurizer) Ready(value []byte) bool { return f.reader.Ready(value) }
+
 // Prepare gets what reading a message needs from elsewhere; see [events.Reader.Prepare].
 func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
 	return f.reader.Prepare(ctx, value)

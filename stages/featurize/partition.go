@@ -101,8 +101,13 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 
 // mapMessage maps a message, or what is left of the one that is partly out.
 func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
-	if err := p.core.Prepare(ctx, rec.Value); err != nil {
-		return err
+	if !p.core.Ready(rec.Value) {
+		if err := p.send(ctx); err != nil { // what is done does not wait for a registry
+			return err
+		}
+		if err := p.core.Prepare(ctx, rec.Value); err != nil {
+			return err
+		}
 	}
 	defer p.Meter.Handled(meter.StageFeaturize, time.Now())
 	span := meter.StartSpan(p.Tracer, p.Group, meter.StageFeaturize, rec)

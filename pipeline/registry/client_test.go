@@ -1,0 +1,106 @@
+package registry
+
+import (
+	"encoding/pem"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestValidateNamesEveryFault(t *testing.T) {
+	for name, c := range map[string]struct {
+		config Config
+		says   string
+	}{
+		"nothing":             {Config{}, ""},
+		"default":             {Default(), ""},
+		"two addresses":       {Config{URL: []string{"http://a:8081", "https://b/apis/ccompat/v7"}}, ""},
+		"no scheme":           {Config{URL: []string{"http://a", "b:8081"}}, "url[1]"},
+		"user in the address": {Config{URL: []string{"http://u:p@a"}}, "url[0]"},
+		"user alone":          {Config{User: "u"}, "password_file"},
+		"token and user":      {Config{User: "u", PasswordFile: "p", TokenFile: "t"}, "token_file"},
+		"certificate alone":   {Config{TLS: TLS{CertFile: "c"}}, "tls.cert_file"},
+		"readable":            {Config{URL: []string{"http://a"}, TokenFile: "t"}, "allow_plaintext"},
+		"meant to be":         {Config{URL: []string{"http://a"}, TokenFile: "t", AllowPlaintext: true}, ""},
+		"timeout":             {Config{Timeout: -time.Second}, "timeout"},
+	} {
+		if err := c.config.Validate(); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestRequests says who asks, registers, and tells no from not now.
+func TestRequests(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer abc" {
+			t.Errorf("authorization %q", r.Header.Get("Authorization"))
+		}
+		w.WriteHeader(status)
+		switch {
+		case status != http.StatusOK:
+			_, _ = io.WriteString(w, `{"error_code": 1, "message": "no"}`)
+		case r.Method == http.MethodPost:
+			body, _ := io.ReadAll(r.Body)
+			if r.URL.Path != "/subjects/events-value/versions" || !strings.Contains(string(body), "PROTOBUF") {
+				t.Errorf("%s %s", r.URL, body)
+			}
+			_, _ = io.WriteString(w, `{"id": 12}`)
+		case strings.HasPrefix(r.URL.Path, "/subjects/"):
+			_, _ = io.WriteString(w, `{"id": 12, "subject": "events-value", "version": 1, "schemaType": "PROTOBUF", "schema": "x"}`)
+		case strings.HasSuffix(r.URL.Path, "/versions"):
+			_, _ = io.WriteString(w, `[{"subject": "events-value", "version": 1}]`)
+		case strings.HasSuffix(r.URL.Path, "/666"):
+			_, _ = io.WriteString(w, `{"schema": "`+strings.Repeat("x", maxResponse)+`"}`)
+		default:
+			_, _ = io.WriteString(w, `{"schemaType": "PROTOBUF", "schema": "x"}`)
+		}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	token, ca := filepath.Join(dir, "token"), filepath.Join(dir, "ca.pem")
+	if err := errors.Join(os.WriteFile(token, []byte("abc\n"), 0o600), os.WriteFile(ca, certificate(server), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	client, err := New(Config{URL: []string{server.URL}, TokenFile: token, TLS: TLS{CAFile: ca}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := client.Register(t.Context(), "events-value", Schema{Type: TypeProtobuf, Text: "x"}); err != nil || id != 12 {
+		t.Errorf("id %d, %v", id, err)
+	}
+	if schema, err := client.Fetch(t.Context(), 12); err != nil || schema.Type != TypeProtobuf || schema.Text != "x" {
+		t.Errorf("%+v, %v", schema, err)
+	}
+	if _, err := client.Fetch(t.Context(), 666); err == nil || errors.Is(err, ErrNoSchema) {
+		t.Errorf("an endless answer: %v", err)
+	}
+	for code, no := range map[int]bool{404: true, 409: true, 422: true, 401: false, 403: false, 429: false, 500: false, 503: false} {
+		status = code
+		if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) != no {
+			t.Errorf("status %d: %v", code, err)
+		}
+	}
+}
+
+func TestFilesAreLookedAtFirst(t *testing.T) {
+	for name, c := range map[string]Config{
+		"no address": {}, "no password": {URL: []string{"https://a"}, User: "u", PasswordFile: "/nowhere"},
+		"no token": {URL: []string{"https://a"}, TokenFile: "/nowhere"}, "no authority": {URL: []string{"https://a"}, TLS: TLS{CAFile: "/nowhere"}},
+	} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func certificate(server *httptest.Server) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
