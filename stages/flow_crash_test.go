@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -226,7 +227,17 @@ func TestFlowAPlanThatFailsIsMadeLater(t *testing.T) {
 func TestFlowAnExplorationThatGivesNoSet(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 100 })
-	constant := rows(0, 600, func(_ int64, r *row) { r.y = 3.0 })
+	// Of 600 labelled rows one differs, and that one is not among the hundred or so that are sampled.
+	const labelled, rate = 600, 100.0 / 600
+	odd := int64(0)
+	for scoring.Sampled(scoring.Hash(f.settings.Exploration.Seed, 0, odd), rate) {
+		odd++
+	}
+	constant := rows(0, labelled, func(n int64, r *row) {
+		if r.y = 3.0; n == odd {
+			r.y = 4.0
+		}
+	})
 	defer constant.Release()
 	f.send(0, constant, 20)
 	var shift atomic.Int64

@@ -181,9 +181,18 @@ func (p *Process) featurize() *featurize.Runner {
 	return &featurize.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
-		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.Settings.Events.AskFrom(),
+		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.classMinRows(),
 		DrainTimeout: p.DrainTimeout,
 	}
+}
+
+// classMinRows is how many rows of an unknown class have an exploration asked for; 0 = never, as where the sets are another
+// pipeline's, whose explorations are its own.
+func (p *Process) classMinRows() int64 {
+	if p.Settings.Featurize.SetsFrom != "" {
+		return 0
+	}
+	return p.Settings.Events.AskFrom()
 }
 
 // Trainer is the stage train.

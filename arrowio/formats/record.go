@@ -40,7 +40,7 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 		}
 		columns = append(columns, made)
 	}
-	return array.NewRecord(schemas.schema(t.columns, columns), columns, int64(t.rows)), nil
+	return array.NewRecord(schemas.schema(t.columns, columns, t.bound == nil), columns, int64(t.rows)), nil
 }
 
 // complete adds the wanted columns that are missing.
@@ -189,10 +189,17 @@ func listOf(width int) arrow.DataType {
 }
 
 // schemaCache gives records of the same columns the same schema, which readers compare by pointer.
-type schemaCache struct{ last *arrow.Schema }
+type schemaCache struct {
+	last *arrow.Schema
+	text bool
+}
 
-func (s *schemaCache) schema(columns []column, arrays []arrow.Array) *arrow.Schema {
-	if s.last != nil && s.last.NumFields() == len(columns) {
+// textField marks columns of messages without types.
+var textField = arrow.NewMetadata([]string{encoder.TextField}, []string{"json"})
+
+// schema returns the schema of the columns; text says that the message has no types of its own.
+func (s *schemaCache) schema(columns []column, arrays []arrow.Array, text bool) *arrow.Schema {
+	if s.last != nil && s.text == text && s.last.NumFields() == len(columns) {
 		same := true
 		for i := range columns {
 			field := s.last.Field(i)
@@ -205,7 +212,11 @@ func (s *schemaCache) schema(columns []column, arrays []arrow.Array) *arrow.Sche
 	fields := make([]arrow.Field, len(columns))
 	for i := range columns {
 		fields[i] = arrow.Field{Name: columns[i].name, Type: arrays[i].DataType(), Nullable: true}
+		if text {
+			fields[i].Metadata = textField
+		}
 	}
+	s.text = text
 	s.last = arrow.NewSchema(fields, nil)
 	return s.last
 }

@@ -29,9 +29,12 @@ func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema 
 	if err != nil {
 		return err
 	}
-	faults := missingColumns(schema, r.Settings.Events)
+	faults := missingColumns(schema, r.Settings.Events.Features)
 	if enc != nil {
-		faults = slices.Concat(faults, unfit(schema, enc))
+		faults = slices.Concat(faults, enc.Faults(schema))
+	}
+	if r.Settings.Featurize.SetsFrom == "" { // rows to be predicted from have no label
+		faults = slices.Concat(faults, missingLabels(schema, enc, r.Settings.Events.Label))
 	}
 	if len(faults) == 0 {
 		return nil
@@ -69,14 +72,9 @@ func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *enc
 	return enc, of, err
 }
 
-// missingColumns names the label and feature columns of the configuration that a file lacks.
-func missingColumns(schema *arrow.Schema, e events.Config) (faults []string) {
-	for _, name := range e.Label {
-		if !schema.HasField(name) {
-			faults = append(faults, missingLabel(name))
-		}
-	}
-	for _, name := range e.Features {
+// missingColumns names the feature columns of the configuration that a file lacks.
+func missingColumns(schema *arrow.Schema, features []string) (faults []string) {
+	for _, name := range features {
 		if !schema.HasField(name) {
 			faults = append(faults, fmt.Sprintf("column %q is missing", name))
 		}
@@ -84,17 +82,15 @@ func missingColumns(schema *arrow.Schema, e events.Config) (faults []string) {
 	return faults
 }
 
-func missingLabel(name string) string { return fmt.Sprintf("label column %q is missing", name) }
-
-// unfit says why rows of the schema cannot be encoded, or have no label.
-func unfit(schema *arrow.Schema, enc *encoder.Encoder) (faults []string) {
-	faults = enc.Faults(schema)
-	if enc.Label == nil {
-		return faults
+// missingLabels names the label columns, of the configuration and of the encoder, that a file lacks.
+func missingLabels(schema *arrow.Schema, enc *encoder.Encoder, configured []string) (faults []string) {
+	names := slices.Clone(configured)
+	if enc != nil && enc.Label != nil {
+		names = append(names, enc.Label.Columns...)
 	}
-	for _, name := range enc.Label.Columns {
+	for _, name := range names {
 		if !schema.HasField(name) {
-			faults = append(faults, missingLabel(name))
+			faults = append(faults, fmt.Sprintf("label column %q is missing", name))
 		}
 	}
 	return faults

@@ -218,7 +218,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"fit --data " + data + " --label nothing":                                            {cli.ExitUsage, []string{`no column "nothing"`}},
 		"fit --data " + data + " --label churned --out " + absent:                            {cli.ExitFailure, []string{absent, "no such file"}},
 		"fit --data absent.csv --label churned":                                              {cli.ExitFailure, []string{"absent.csv"}},
-		"fit --data " + data + " --label income --loss logistic":                             {cli.ExitFailure, []string{"train.loss is logistic"}},
+		"fit --data " + data + " --label income --loss logistic":                             {cli.ExitFailure, []string{"loss logistic is for classes"}},
 		"fit --label churned --out " + absent:                                                {cli.ExitUsage, []string{"--label, --out: only with --data"}},
 		"fit --data " + data + " --feature-set " + text:                                      {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
 		"fit --data " + data + " --label churned --timeout 1ns":                              {cli.ExitFailure, []string{"gave up after 1ns"}},

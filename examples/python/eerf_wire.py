@@ -125,6 +125,13 @@ def classes(model, f):
     return [model["label"]["classes"][i] for i in number]
 
 
+def read_model_file(value):
+    """Returns the model and the feature set of the bytes of a model file."""
+    with pa.BufferReader(value) as file:
+        pa.ipc.open_stream(file).read_all()
+        return read_model(value), read_feature_set(value[file.tell():])
+
+
 CYCLES = {"day": (0, 86400), "week": (4 * 86400, 7 * 86400), "year": (0, 365.2425 * 86400)}  # start and length in seconds
 
 
@@ -142,13 +149,6 @@ def seconds(kind, value):
     if not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
     return (value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)).timestamp()
-
-
-def read_model_file(value):
-    """Returns the model and the feature set of the bytes of a model file."""
-    with pa.BufferReader(value) as file:
-        pa.ipc.open_stream(file).read_all()
-        return read_model(value), read_feature_set(value[file.tell():])
 
 
 def encode(encoder, row):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/segmentio/kafka-go/protocol"
@@ -121,7 +122,7 @@ func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
 	be.PutUint32(whole, 1<<31-1)
 	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: one stands there, then replica and record set
 	before := allocatedBytes()
-	if _, err := exchange(11, whole); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := exchange(11, whole); err == nil || !strings.Contains(err.Error(), "aborted transactions") {
 		t.Errorf("error %v", err)
 	}
 	if spent := allocatedBytes() - before; spent > 1<<20 {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
@@ -34,12 +35,22 @@ func twoOutputs(rows int, seed uint64, event func(x float64) float64) arrow.Reco
 
 // An output that never varied among the scored rows has no range to be coded by, and may vary later.
 func TestAnOutputThatWasConstantInTheSampleIsTrainedOn(t *testing.T) {
-	never := twoOutputs(400, 1, func(float64) float64 { return 3 })
+	labels, exploration := explored.Events(stagestest.Regression), explored.Exploration()
+	labels.Label, labels.Passthrough, exploration.SampleRate = []string{"y", "event"}, nil, 0.9
+	odd := int64(0) // a row that is not sampled
+	for scoring.Sampled(scoring.Hash(exploration.Seed, 0, odd), 0.9) {
+		odd++
+	}
+	row := int64(-1)
+	never := twoOutputs(400, 1, func(float64) float64 {
+		if row++; row == odd {
+			return 4
+		}
+		return 3
+	})
 	defer never.Release()
 	sometimes := twoOutputs(1200, 2, func(x float64) float64 { return 3 + 7*math.Cos(x) })
 	defer sometimes.Release()
-	labels, exploration := explored.Events(stagestest.Regression), explored.Exploration()
-	labels.Label, labels.Passthrough, exploration.SampleRate = []string{"y", "event"}, nil, 1
 	set := explored.FeatureSet(t, labels, exploration, never)
 	if set.Coding.Gain[1] != 0 {
 		t.Fatalf("gain %v: the output is not constant in the sample", set.Coding.Gain)

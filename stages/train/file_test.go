@@ -137,8 +137,6 @@ func TestFileTrainerSaysWhatIsWrong(t *testing.T) {
 		}
 		return trainer.Add(batch)
 	}
-	small := logisticConfig()
-	small.RowMemory = 1000
 	feature := set.Encoder.Columns[0].Name
 	for name, c := range map[string]struct {
 		config Config
@@ -147,7 +145,6 @@ func TestFileTrainerSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no label":   {trainConfig(), events.WithoutColumns(rows, "y"), `the label, column "y", is missing`},
 		"no feature": {trainConfig(), events.WithoutColumns(rows, feature), fmt.Sprintf("column %q is missing", feature)},
-		"memory":     {small, rows, "train.row_memory"},
 	} {
 		if err := add(c.config, c.batch); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)

@@ -155,7 +155,8 @@ sys.stdout.buffer.write(event({
 	if err != nil {
 		t.Fatal(err)
 	}
-	if enc.Dim != 5 || report.Labelled != 2 || enc.Label.Classes[1] != "true" {
+	if enc.Dim != 7 || // with a dimension for the missing ones of age and city
+		report.Labelled != 2 || enc.Label.Classes[1] != "true" {
 		t.Errorf("%d dimensions, %d labelled rows, label %+v", enc.Dim, report.Labelled, enc.Label)
 	}
 }

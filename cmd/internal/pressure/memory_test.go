@@ -132,7 +132,7 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows:
 	featurizer.Stop(t).Want(t, cli.ExitOK, "trying again")
 	s.wantDeadLetters("subsample", "featurize")
 
-	trainer := s.stages("train", served(trainLimit)...)
+	trainer := s.stages("train", append(served(trainLimit), "train.loss=squared")...)
 	s.await("a model", func() bool { return s.next("pressure.models", 0) >= 2 }, trainer)
 	s.within("training", trainer, trainLimit)
 	trainer.Stop(t).Want(t, cli.ExitOK)
