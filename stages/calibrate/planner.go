@@ -52,11 +52,16 @@ type attempts struct {
 	notGrown  int64     // offsets that it had when its labelled rows turned out not to have grown by the factor; 0 = never
 }
 
+// refusal is what was refused, and at which sum of the end offsets of events: rows that have not grown enough for one trigger
+// may do for another.
 type refusal struct {
-	from  wire.From
-	asked bool
-	end   int64 // sum of the end offsets of events
+	from    wire.From
+	asked   bool
+	atLeast int64
+	end     int64
 }
+
+func (t trigger) refusedAt(end int64) refusal { return refusal{t.from, t.asked, t.atLeast, end} }
 
 // Run plans until ctx ends.
 func (p *Planner) Run(ctx context.Context) error {
@@ -126,7 +131,7 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 // start plans and publishes an exploration, and reports whether anything was published.
 func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (bool, error) {
 	end, err := p.end(ctx) // before the plan: what comes while it is made is new to the next one
-	if err != nil || p.refused != nil && *p.refused == (refusal{why.from, why.asked, end}) {
+	if err != nil || p.refused != nil && *p.refused == why.refusedAt(end) {
 		return false, err
 	}
 	began := time.Now()
@@ -202,7 +207,8 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, e
 		p.notGrown = p.offsets
 	}
 	// A window full of rows without labels is not read again and again.
-	p.refused, p.retryAt = &refusal{why.from, why.asked, end}, time.Now().Add(max(planTick, 4*took))
+	refused := why.refusedAt(end)
+	p.refused, p.retryAt = &refused, time.Now().Add(max(planTick, 4*took))
 	return false, nil
 }
 
