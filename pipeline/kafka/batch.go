@@ -72,14 +72,25 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 		return b, false, nil
 	}
 	b.body = set[batchHeaderBytes:b.bytes]
-	if crc32.Checksum(set[batchCheckedBytes:b.bytes], castagnoli) != binary.BigEndian.Uint32(set[17:]) {
-		return b, true, &unreadableError{b.base, b.last + 1, errChecksum}
+	if !sound(set[:b.bytes]) {
+		next := b.last + 1 // as far as a damaged header can be believed; the batch behind it knows better
+		if behind := set[b.bytes:]; len(behind) >= batchHeaderBytes {
+			if after := parseHeader(behind); after.base > b.base && after.bytes >= batchHeaderBytes && after.bytes <= len(behind) && sound(behind[:after.bytes]) {
+				next = after.base
+			}
+		}
+		return b, true, &unreadableError{b.base, next, errChecksum}
 	}
 	if b.base < 0 || b.last < b.base || b.last == math.MaxInt64 {
 		return b, true, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: base offset %d, last offset %d",
 			ErrCorruptBatch, b.base, b.last)}
 	}
 	return b, true, nil
+}
+
+// sound reports whether the checksum of a whole batch is right.
+func sound(batch []byte) bool {
+	return crc32.Checksum(batch[batchCheckedBytes:], castagnoli) == binary.BigEndian.Uint32(batch[17:])
 }
 
 // parseHeader reads the fields of a header that is there completely.

@@ -40,6 +40,7 @@ type fetchResponse struct {
 type oversizedSetError struct {
 	bytes  int
 	header []byte
+	end    int64 // of the partition
 }
 
 func (o *oversizedSetError) Error() string {
@@ -127,7 +128,7 @@ func (e *fetchExchange) read(r *responseReader) *fetchResponse {
 	if e.version >= 11 {
 		r.int32() // preferred read replica
 	}
-	response.set = e.readSet(r)
+	response.set = e.readSet(r, response.end)
 	return response
 }
 
@@ -148,7 +149,7 @@ func (e *fetchExchange) readAborted(r *responseReader) []abortedTransaction {
 	return aborted
 }
 
-func (e *fetchExchange) readSet(r *responseReader) []byte {
+func (e *fetchExchange) readSet(r *responseReader, end int64) []byte {
 	size := int(r.int32())
 	switch {
 	case size <= 0 || r.err != nil:
@@ -159,7 +160,7 @@ func (e *fetchExchange) readSet(r *responseReader) []byte {
 	case size > e.maxSet:
 		header := r.bytes(min(size, batchHeaderBytes))
 		if r.err == nil {
-			r.err = &oversizedSetError{bytes: size, header: header}
+			r.err = &oversizedSetError{bytes: size, header: header, end: end}
 		}
 		return nil
 	}

@@ -93,7 +93,7 @@ func (c *Client) fetchExchange(reader *setReader, at place, offset int64) *fetch
 					CurrentLeaderEpoch: -1,
 					FetchOffset:        offset,
 					LogStartOffset:     -1,
-					PartitionMaxBytes:  int32(c.config.FetchMaxBytes),
+					PartitionMaxBytes:  int32(min(c.config.FetchMaxBytes, reader.budget)), // several batches beyond it are not one
 				}},
 			}},
 		},
@@ -102,6 +102,9 @@ func (c *Client) fetchExchange(reader *setReader, at place, offset int64) *fetch
 
 func decodeFetch(reader *setReader, at place, offset int64, response *fetchResponse) (pipeline.Fetched, error) {
 	records, next, err := reader.read(response.set, offset, response.aborted)
+	if bad := (*unreadableError)(nil); errors.As(err, &bad) {
+		bad.next = min(bad.next, max(response.end, offset+1)) // a damaged header may name any offset
+	}
 	if err != nil {
 		return pipeline.Fetched{}, err
 	}
@@ -125,7 +128,7 @@ func (c *Client) oversized(at place, offset int64, large *oversizedSetError) err
 		Offset: offset, NextOffset: offset + 1, Err: large}
 	if len(large.header) == batchHeaderBytes && oldFormat(large.header) == nil {
 		b := parseHeader(large.header)
-		e.Offset, e.NextOffset = max(b.base, offset), max(b.last+1, offset+1)
+		e.Offset, e.NextOffset = max(b.base, offset), max(min(b.last+1, large.end), offset+1)
 	}
 	return e
 }

@@ -246,6 +246,22 @@ func TestAFetchStopsAtItsBudget(t *testing.T) {
 	}
 }
 
+// TestADamagedHeaderDoesNotSayWhereReadingGoesOn: the batch behind it does.
+func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
+	damaged := testBatch{base: 10, records: some(0, 1)}.encode()
+	damaged[23] ^= 0x3f // of the last offset's delta
+	behind := testBatch{base: 12, records: some(0, 1)}.encode()
+	_, _, err := newReader(t).read(append(damaged, behind...), 10, nil)
+	var bad *unreadableError
+	if !errors.As(err, &bad) || !errors.Is(err, errChecksum) || bad.next != 12 {
+		t.Fatalf("%+v", err)
+	}
+	response := &fetchResponse{end: 40, set: damaged}
+	if _, err = decodeFetch(newReader(t), place{}, 10, response); !errors.As(err, &bad) || bad.next != 40 {
+		t.Errorf("with nothing behind it: %+v", err)
+	}
+}
+
 // TestHeadersAreChargedBeforeTheyAreMade reads a record of nothing but headers: an empty one is two
 // bytes on the wire and forty in memory.
 func TestHeadersAreChargedBeforeTheyAreMade(t *testing.T) {

@@ -1,0 +1,44 @@
+package kafka_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/embedded"
+)
+
+// TestASmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one through a client that asks for many at a time.
+func TestASmallerBudgetReadsTheSameBatches(t *testing.T) {
+	broker := startBroker(t, embedded.Options{})
+	c := config(broker.Addrs())
+	c.FetchMaxBytes, c.BatchBudgetBytes = 4<<20, 8<<20
+	client := dial(t, c)
+	if _, err := client.CreateTopics(t.Context(), []pipeline.TopicSpec{{Name: "events", Partitions: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	const batches = 12
+	for i := range batches {
+		record := pipeline.Record{Value: bytes.Repeat([]byte{byte(i)}, 100_000)}
+		if _, err := client.Produce(t.Context(), "events", 0, []pipeline.Record{record}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, budget := range []int64{256 << 10, 8 << 20} {
+		within := pipeline.Within(client, budget)
+		read := 0
+		for next := int64(0); next < batches; {
+			fetched, err := within.Fetch(t.Context(), "events", 0, next)
+			if err != nil {
+				t.Fatalf("within %d bytes: %v", budget, err)
+			}
+			read, next = read+len(fetched.Records), fetched.NextOffset
+		}
+		if read != batches || within.BatchBudget() != budget {
+			t.Errorf("within %d of %d bytes: %d of %d batches", within.BatchBudget(), budget, read, batches)
+		}
+	}
+	if _, err := pipeline.Within(client, 50_000).Fetch(t.Context(), "events", 0, 0); !pipeline.IsPermanent(err) {
+		t.Errorf("a batch of twice the budget: %v", err)
+	}
+}
