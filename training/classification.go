@@ -95,6 +95,9 @@ func (c *Classification) addProbability(pred []float32, decided, want int32) {
 		watched = 1
 	}
 	p := math.Exp(-negativeLog(pred, watched))
+	if math.IsNaN(p) { // outputs beyond float32: the log loss is no number either
+		return
+	}
 	b := &c.bins[min(int(p*calibrationBins), calibrationBins-1)]
 	b.rows++
 	b.predicted += p

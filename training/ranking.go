@@ -8,13 +8,13 @@ import (
 const (
 	// exactScores is the number of rows up to which a ranking keeps every score: 4 MiB.
 	exactScores = 1 << 20
-	// coarseBits are the leading bits of a score that a ranking of more rows goes by: sign, exponent and 7 digits, so that
-	// scores are told apart that differ by 1/128 of their size. Those that are not count as tied.
-	coarseBits = 16
+	// coarseBits are the leading bits of a score that a ranking of more rows goes by: sign, exponent and 11 digits, so that
+	// scores are told apart that differ by 1/2048 of their size. Those that are not count as tied.
+	coarseBits = 20
 )
 
 // ranking says how well a score tells the rows of two classes apart. Its figures depend on the rows alone, not on their
-// order. It takes 4 bytes a row up to [exactScores], beyond them 1 MiB.
+// order. It takes 4 bytes a row up to [exactScores], beyond them 16 MiB.
 type ranking struct {
 	exact  [2][]uint32 // by class: the scores, as numbers of the same order
 	coarse []tie       // instead, by the leading bits; nil up to exactScores rows

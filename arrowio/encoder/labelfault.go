@@ -98,7 +98,7 @@ func (l *learnedLabel) nearUnique(classes int, beyond bool) bool {
 func (l *learnedLabel) numberFault() error {
 	for i := range l.moments {
 		if m := &l.moments[i]; m.n > 0 && m.constant() {
-			return &LabelError{l.options.Label[i : i+1], fmt.Sprintf("has one value (%s) in all %d labelled rows: %s", classNumber(m.lo), l.rows, otherLabel)}
+			return &LabelError{l.options.Label[i : i+1], fmt.Sprintf("has one value (%.6g) in all %d labelled rows: %s", transformOf(l.options.LabelTransform).Invert(m.lo), l.rows, otherLabel)}
 		}
 	}
 	if l.options.Task == TaskAuto && len(l.moments) == 1 && l.values.counts(l.rows, l.moments[0]) {

@@ -84,11 +84,11 @@ func (l *learnedTexts) unusable(explicit bool) string {
 	switch {
 	case s.n == 0:
 		return noValue
-	case len(s.counts) == 0 && s.long < s.n:
+	case s.outside == s.n && s.long < s.n:
 		return "none of its values in the calibration rows is valid UTF-8"
-	case len(s.counts) == 0 || !explicit && 2*s.long > s.n:
+	case s.outside == s.n || !explicit && 2*s.long > s.n:
 		return fmt.Sprintf("it holds text: %.0f %% of its values have more than %d bytes", 100*float64(s.long)/float64(s.n), MaxCategoryBytes)
-	case explicit || !s.nearUnique():
+	case len(s.counts) > 0 && (explicit || !s.nearUnique()):
 		return ""
 	}
 	distinct, n := s.judged()

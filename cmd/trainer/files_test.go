@@ -188,6 +188,18 @@ func TestFitUsesAFeatureSet(t *testing.T) {
 		Want(t, cli.ExitFailure, "the model is of another feature set")
 }
 
+// Two rows to predict from say little about types: a column without a value, or with a slip, is still what the model knows.
+func TestPredictReadsColumnsAsTheModelKnowsThem(t *testing.T) {
+	model, _ := fitted(t, clitest.File(t, "rows.csv", prices(600)), "--label", "price", "--features", "8", "--refine-steps", "0")
+	few := clitest.File(t, "few.csv", "house,age,size,street\nh1,,50,Lane\nh2,,-,Lane\nh3,,70,Road\n")
+	done := tr(t, "predict", "--model", model, "--data", few, "--out", filepath.Join(t.TempDir(), "p.csv")).Want(t, cli.ExitOK)
+	for _, want := range []string{"3 predictions", "size: 1 of 3 fields"} {
+		if !strings.Contains(done.Out, want) {
+			t.Errorf("predict does not say %q: %s", want, done.Out)
+		}
+	}
+}
+
 func TestFitOfAFileTellsWhatItLearned(t *testing.T) {
 	data := clitest.File(t, "rows.csv", prices(1200))
 	done := tr(t, "fit", "--data", data, "--label", "price", "--features", "12", "--refine-steps", "4").Want(t, cli.ExitOK)

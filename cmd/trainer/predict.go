@@ -86,6 +86,9 @@ func (f *predictFlags) run(c *cobra.Command) error {
 			Rows       meter.FeaturizeCounts `json:"rows"`
 		}{model.ID, model.FeatureSetID, f.out, counts})
 	}
+	for _, note := range file.Notes() {
+		fmt.Fprintln(c.OutOrStdout(), "note:", note)
+	}
 	fmt.Fprintf(c.OutOrStdout(), "%d predictions by model %s written to %s (%d rows rejected)\n", counts.Predicted, model.ID, f.out, counts.Rejected)
 	return nil
 }

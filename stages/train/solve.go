@@ -14,7 +14,7 @@ import (
 // Solve fits a model to the rows so far. More rows can be added afterwards.
 func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time) (*wire.Model, error) {
 	if t.Rows() < max(1, t.config.MinRows) {
-		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), t.config.MinRows)
+		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), max(1, t.config.MinRows))
 	}
 	all, ranges := t.merge()
 	seen := all.settle()

@@ -41,11 +41,36 @@ func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*
 	if err != nil {
 		return nil, err
 	}
-	var texts []arrow.Field
+	texts := typesFor(enc, nil)
+	if texts.NumFields() > 0 {
+		o.Schema = texts
+	}
+	file, err := openRows(path, o, bar)
+	if err != nil {
+		return nil, err
+	}
+	known := typesFor(enc, file.schema)
+	if known.NumFields() == texts.NumFields() {
+		return file, nil
+	}
+	file.Close()
+	o.Schema = known
+	return openRows(path, o, bar)
+}
+
+// typesFor are the types that columns of an encoder have to have: categories are texts and, where they are among the texts of a file
+// because it has no value of them or a slip among few, numbers and booleans are what they were.
+func typesFor(enc *encoder.Encoder, found *arrow.Schema) *arrow.Schema {
+	var fields []arrow.Field
 	add := func(name string, kind encoder.Kind) {
-		if kind == encoder.Category {
-			texts = append(texts, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+		to := map[encoder.Kind]arrow.DataType{encoder.Numeric: arrow.PrimitiveTypes.Float64, encoder.Bool: arrow.FixedWidthTypes.Boolean}[kind]
+		switch {
+		case kind == encoder.Category:
+			to = arrow.BinaryTypes.String
+		case to == nil || found == nil || !isText(found, name):
+			return
 		}
+		fields = append(fields, arrow.Field{Name: name, Type: to, Nullable: true})
 	}
 	for i := range enc.Columns {
 		add(enc.Columns[i].Name, enc.Columns[i].Kind)
@@ -55,10 +80,13 @@ func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*
 			add(name, label.Kind)
 		}
 	}
-	if len(texts) > 0 {
-		o.Schema = arrow.NewSchema(texts, nil)
-	}
-	return openRows(path, o, bar)
+	return arrow.NewSchema(fields, nil)
+}
+
+// isText reports whether a schema has one column of that name, of strings.
+func isText(schema *arrow.Schema, name string) bool {
+	at := schema.FieldIndices(name)
+	return len(at) == 1 && schema.Field(at[0]).Type.ID() == arrow.STRING
 }
 
 func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
