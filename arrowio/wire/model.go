@@ -22,7 +22,7 @@ type Model struct {
 	Label         *encoder.Label // task, classes and the mean that was taken out of regression labels
 	Metrics       Metrics
 	TrainRows     int64 // rows behind the weights
-	HeldOutRows   int64 // rows behind the metrics and the choice of λ
+	HeldOutRows   int64 // rows behind the choice of λ; those behind the metrics are as many, at most train.evaluation_rows
 	HeldOutSeed   uint64
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64
