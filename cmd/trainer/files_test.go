@@ -182,7 +182,7 @@ func TestFitUsesAFeatureSet(t *testing.T) {
 	tr(t, "fit", "--data", numbers, "--feature-set", model).Want(t, cli.ExitFailure, "prices.csv", `the label, column "churned", is missing`)
 	tr(t, "predict", "--model", model, "--data", numbers, "--out", "x.csv").Want(t, cli.ExitFailure, "prices.csv does not go with the model", `column "city" is missing`)
 	kinds := clitest.File(t, "kinds.csv", "age,city,member,income,churned\nold,Rome,true,900,true\nyoung,Oslo,false,1000,false\n")
-	tr(t, "predict", "--model", model, "--data", kinds, "--out", "x.csv").Want(t, cli.ExitFailure, "kinds.csv", `"age"`, "numeric")
+	tr(t, "predict", "--model", model, "--data", kinds, "--out", "x.csv").Want(t, cli.ExitFailure, "kinds.csv", `"age"`, "is not a number")
 	regression, _ := fitted(t, numbers, slices.Concat(fewer, []string{"--label", "price"})...)
 	tr(t, "predict", "--model", model, "--feature-set", regression, "--data", data, "--out", "x.csv").
 		Want(t, cli.ExitFailure, "the model is of another feature set")
