@@ -47,8 +47,12 @@ func (r *avroReader) readContainer(t *table, value []byte) error {
 			return err
 		}
 	}
-	if r.container.plan == nil || r.container.text != string(text) {
-		plan, err := r.compile(&Schema{Format: Avro, Text: string(text)})
+	if r.container.plan != nil && r.container.text == string(text) {
+		if err := t.budget.take(r.container.plan.cost); err != nil { // whether or not an earlier message has paid
+			return err
+		}
+	} else {
+		plan, err := r.compile(&t.budget, &Schema{Format: Avro, Text: string(text)})
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,9 @@ const extraSteps = 1 << 20
 
 // readFramed reads a message whose schema is in the registry.
 func (r *avroReader) readFramed(t *table, body []byte, id uint32, schema *Schema) error {
-	plan, err := r.plans.get(id, schema, r.compile)
+	plan, err := r.plans.get(id, schema, func(s *Schema) (*avroPlan, error) {
+		return r.compile(&budget{math.MaxInt64, math.MaxInt64}, s)
+	})
 	if err != nil {
 		return err
 	}
@@ -38,15 +40,15 @@ func (r *avroReader) readFramed(t *table, body []byte, id uint32, schema *Schema
 }
 
 // compile makes the plan of a writer's schema.
-func (r *avroReader) compile(schema *Schema) (*avroPlan, error) {
+func (r *avroReader) compile(room *budget, schema *Schema) (*avroPlan, error) {
 	if r.reader == nil && r.given != "" {
-		reader, err := compileAvro(&Schema{Format: Avro, Text: r.given})
+		reader, err := compileReader(r.given)
 		if err != nil {
 			return nil, err
 		}
 		r.reader = reader
 	}
-	made, err := compileAvro(schema)
+	made, err := compileAvroWithin(room, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (r *avroReader) readPlain(t *table, value []byte) error {
 		return wrap(ErrUnknownSchema, "the message names none that is known: set events.schema, or registry.url for messages that name one")
 	}
 	if r.plain == nil {
-		made, err := compileAvro(&Schema{Format: Avro, Text: r.given})
+		made, err := compileReader(r.given)
 		if err != nil {
 			return err
 		}
@@ -132,9 +134,10 @@ func (r *avroReader) value(n *avroNode, depth int) error {
 	if depth > 4*MaxDepth { // unions and records each take one
 		return tooLarge("values in values, more than %d deep", 4*MaxDepth)
 	}
-	switch n.kind {
-	case avroNull:
+	if n.empty {
 		return nil
+	}
+	switch n.kind {
 	case avroBool:
 		return r.boolean(n)
 	case avroInt, avroLong, avroFloat, avroDouble:

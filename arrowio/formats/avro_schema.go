@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -42,6 +43,7 @@ type avroNode struct {
 	column  int // of a value, a list or an enum; noColumn = passed over
 	utf8    bool
 	decimal bool
+	empty   bool     // no value of it has a byte, or a column
 	numbers bool     // of an array: its items are numbers, and a column takes them
 	size    int      // of fixed
 	symbols []string // of an enum
@@ -54,6 +56,7 @@ type avroColumn struct {
 	typ      arrow.DataType
 	fallback *cell // of a reader's schema: the value where a writer has none
 	text     string
+	unfit    bool // it has a default that its type cannot hold
 }
 
 // avroPlan is what is made of a schema.
@@ -61,6 +64,7 @@ type avroPlan struct {
 	root    *avroNode // a record, or an array of them
 	leaves  []avroColumn
 	columns []planned
+	cost    int64 // what making the plan takes, roughly
 	// constants are columns that the message lacks and the reader's schema has a default for.
 	constants []constant
 }
@@ -78,14 +82,29 @@ const maxSchemaBytes = 256 << 10
 // maxPaths bounds the names that a column may have by aliases.
 const maxPaths = 16
 
+// Bounds on what a schema may unfold to: a record that is named again is unfolded again.
+const (
+	maxSchemaColumns = 1 << 16
+	maxSchemaNodes   = 1 << 16
+	maxPathBytes     = 4 << 20 // of the names of all columns, with those by aliases
+)
+
+// nodeCost is what a node of a plan takes with its column.
+const nodeCost = 512
+
 // compileAvro makes the plan of a schema.
 func compileAvro(schema *Schema) (*avroPlan, error) {
-	if len(schema.Text) > maxSchemaBytes {
-		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", len(schema.Text), maxSchemaBytes)
+	return compileAvroWithin(&budget{math.MaxInt64, math.MaxInt64}, schema)
+}
+
+// compileAvroWithin is compileAvro for a schema of a message, to whose budget the plan is charged.
+func compileAvroWithin(room *budget, schema *Schema) (*avroPlan, error) {
+	if size := schema.size(); size > maxSchemaBytes {
+		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
 	}
 	c := &avroCompiler{
 		named: make(map[string]*avro.SchemaNode), short: make(map[string]*avro.SchemaNode), ambiguous: make(map[string]bool),
-		passing: make(map[string]*avroNode),
+		full: make(map[*avro.SchemaNode]string), passing: make(map[*avro.SchemaNode]*avroNode), room: room,
 	}
 	var cache avro.SchemaCache
 	for _, ref := range schema.References {
@@ -93,14 +112,18 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 		if err != nil {
 			return nil, wrap(ErrBadSchema, "%s, which it refers to: %v", quote(ref.Name), err)
 		}
-		c.name(parsed.Root())
+		if err := c.name(parsed.Root()); err != nil {
+			return nil, err
+		}
 	}
 	parsed, err := cache.Parse(schema.Text)
 	if err != nil {
 		return nil, wrap(ErrBadSchema, "%v", err)
 	}
 	root := parsed.Root()
-	c.name(root)
+	if err := c.name(root); err != nil {
+		return nil, err
+	}
 	node := c.resolve(root)
 	if node.Type == "array" && node.Items != nil {
 		node = c.resolve(node.Items)
@@ -108,16 +131,30 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 	if avroKinds[node.Type] != avroRecord {
 		return nil, wrap(ErrBadSchema, "a message is to be a record or an array of records, not %s", quote(node.Type))
 	}
-	record, err := c.record(node, []string{""}, 1)
+	record, err := c.record(node, []string{""}, 1, nil)
 	if err != nil {
 		return nil, err
 	}
-	plan := &avroPlan{root: record, leaves: c.leaves}
+	plan := &avroPlan{root: record, leaves: c.leaves, cost: c.cost}
 	if top := c.resolve(root); top != node {
 		plan.root = &avroNode{kind: avroArray, column: noColumn, parts: []*avroNode{record}}
 	}
 	for _, leaf := range c.leaves {
 		plan.columns = append(plan.columns, planned{leaf.paths[0], leaf.typ})
+	}
+	return plan, nil
+}
+
+// compileReader makes the plan of a schema whose defaults count.
+func compileReader(text string) (*avroPlan, error) {
+	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
+	if err != nil {
+		return nil, err
+	}
+	for _, leaf := range plan.leaves {
+		if leaf.unfit {
+			return nil, wrap(ErrBadSchema, "the default of %s does not fit its type", quote(leaf.paths[0]))
+		}
 	}
 	return plan, nil
 }
@@ -128,20 +165,43 @@ type avroCompiler struct {
 	short map[string]*avro.SchemaNode // by the name without namespace, as references within one have it
 	// ambiguous are the short names that more than one definition has.
 	ambiguous map[string]bool
-	passing   map[string]*avroNode // nodes of named types that are passed over
-	open      []string             // the records that are being flattened
+	full      map[*avro.SchemaNode]string    // full names of definitions
+	passing   map[*avro.SchemaNode]*avroNode // nodes of named types that are passed over
+	open      []string                       // the records that are being flattened
 	leaves    []avroColumn
+
+	room      *budget
+	cost      int64 // charged to it
+	nodes     int   // of the plan
+	pathBytes int   // of its columns
+}
+
+// charge takes what the plan grows by from the budget.
+func (c *avroCompiler) charge(n int64) error {
+	c.cost += n
+	return c.room.take(n)
+}
+
+// visit counts a node before it is made.
+func (c *avroCompiler) visit() error {
+	if c.nodes++; c.nodes > maxSchemaNodes {
+		return wrap(ErrBadSchema, "it unfolds to more than %d values", maxSchemaNodes)
+	}
+	return c.charge(nodeCost)
 }
 
 // name notes the types that a schema defines.
-func (c *avroCompiler) name(n *avro.SchemaNode) {
+func (c *avroCompiler) name(n *avro.SchemaNode) error {
 	if n == nil {
-		return
+		return nil
 	}
 	if n.Name != "" {
-		full := fullName(n)
+		full := c.fullOf(n)
+		if len(full) > maxName {
+			return wrap(ErrBadSchema, "type %s has a name of %d bytes, at most %d", quote(full), len(full), maxName)
+		}
 		if c.named[full] != nil {
-			return
+			return nil
 		}
 		c.named[full] = n
 		short := full[strings.LastIndexByte(full, '.')+1:]
@@ -151,13 +211,29 @@ func (c *avroCompiler) name(n *avro.SchemaNode) {
 		c.short[short] = n
 	}
 	for i := range n.Fields {
-		c.name(&n.Fields[i].Type)
+		if err := c.name(&n.Fields[i].Type); err != nil {
+			return err
+		}
 	}
 	for i := range n.Branches {
-		c.name(&n.Branches[i])
+		if err := c.name(&n.Branches[i]); err != nil {
+			return err
+		}
 	}
-	c.name(n.Items)
-	c.name(n.Values)
+	if err := c.name(n.Items); err != nil {
+		return err
+	}
+	return c.name(n.Values)
+}
+
+// fullOf is fullName, made once: long names of records that are named often add up.
+func (c *avroCompiler) fullOf(n *avro.SchemaNode) string {
+	full, ok := c.full[n]
+	if !ok {
+		full = fullName(n)
+		c.full[n] = full
+	}
+	return full
 }
 
 func fullName(n *avro.SchemaNode) string {
@@ -181,39 +257,82 @@ func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 	return n
 }
 
-// record flattens a record whose fields stand behind some prefixes.
-func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) (*avroNode, error) {
+// record flattens a record whose fields stand behind some prefixes; fallback is its own default,
+// which goes before those of its fields.
+func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, fallback any) (*avroNode, error) {
 	if depth > MaxDepth {
 		return nil, wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
 	}
-	c.open = append(c.open, fullName(n))
+	if err := c.visit(); err != nil {
+		return nil, err
+	}
+	c.open = append(c.open, c.fullOf(n))
 	defer func() { c.open = c.open[:len(c.open)-1] }()
 	node := &avroNode{kind: avroRecord, column: noColumn}
 	for i := range n.Fields {
 		f := &n.Fields[i]
-		part, err := c.field(&f.Type, withNames(prefixes, f), depth)
+		paths, err := c.withNames(prefixes, f)
 		if err != nil {
 			return nil, err
 		}
-		node.parts = append(node.parts, part)
-		if last := len(c.leaves) - 1; f.HasDefault && last >= 0 && part.column == last {
-			c.leaves[last].setDefault(f.Default)
+		part, err := c.field(&f.Type, paths, depth, defaultOf(f, fallback))
+		if err != nil {
+			return nil, err
+		}
+		if !part.empty {
+			node.parts = append(node.parts, part)
 		}
 	}
+	node.empty = len(node.parts) == 0
 	return node, nil
 }
 
-// withNames are the paths of a field: each prefix with its name, and with its aliases.
-func withNames(prefixes []string, f *avro.SchemaField) []string {
-	var paths []string
-	for _, name := range append([]string{f.Name}, f.Aliases...) {
-		for _, prefix := range prefixes {
-			if len(paths) < maxPaths {
-				paths = append(paths, prefix+name)
-			}
+// nullDefault is a default of null; nil is none.
+type nullDefault struct{}
+
+// defaultOf is the default of a field of a record that may have one itself.
+func defaultOf(f *avro.SchemaField, record any) any {
+	v, ok := f.Default, f.HasDefault
+	switch record := record.(type) {
+	case nullDefault:
+		return record
+	case map[string]any:
+		if given, has := record[f.Name]; has {
+			v, ok = given, true
 		}
 	}
-	return paths
+	if ok && v == nil {
+		return nullDefault{}
+	}
+	return v
+}
+
+// withNames are the paths of a field: each prefix with its name, and with its aliases.
+func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]string, error) {
+	var paths []string
+	for i := -1; i < len(f.Aliases) && len(paths) < maxPaths; i++ {
+		name := f.Name
+		if i >= 0 {
+			name = f.Aliases[i]
+		}
+		for _, prefix := range prefixes {
+			if len(paths) == maxPaths {
+				break
+			}
+			size := len(prefix) + len(name)
+			if size > maxName {
+				return nil, wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", quote(name), size, maxName)
+			}
+			if c.pathBytes += size; c.pathBytes > maxPathBytes {
+				return nil, wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
+			}
+			if err := c.charge(int64(size)); err != nil {
+				return nil, err
+			}
+			paths = append(paths, prefix+name)
+		}
+	}
+	return paths, nil
 }
 
 // setDefault keeps the default of a field, where a column can hold it.
@@ -234,21 +353,38 @@ func (l *avroColumn) setDefault(v any) {
 		l.fallback = floatCell(v)
 	case string:
 		l.fallback, l.text = &cell{kind: cellText}, v
+	case []byte:
+		l.setBytes(v)
 	}
 }
 
-// field makes the node of a value that is a column, or several.
-func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
+// setBytes keeps a default of bytes, or the decimal that they are.
+func (l *avroColumn) setBytes(v []byte) {
+	if _, ok := l.typ.(*arrow.Decimal128Type); ok {
+		var wide [16]byte
+		if l.unfit = !widen(&wide, v); l.unfit {
+			return
+		}
+		v = wide[:]
+	}
+	l.fallback, l.text = &cell{kind: cellText}, string(v)
+}
+
+// field makes the node of a value that is a column, or several; fallback is its default, nil for none.
+func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fallback any) (*avroNode, error) {
 	n = c.resolve(n)
 	switch kind := avroKinds[n.Type]; {
-	case kind == avroRecord && !slices.Contains(c.open, fullName(n)):
+	case kind == avroRecord && !slices.Contains(c.open, c.fullOf(n)):
 		prefixes := make([]string, len(paths))
 		for i, path := range paths {
+			if err := c.charge(int64(len(path)) + 1); err != nil {
+				return nil, err
+			}
 			prefixes[i] = path + "."
 		}
-		return c.record(n, prefixes, depth+1)
+		return c.record(n, prefixes, depth+1, fallback)
 	case kind == avroUnion:
-		return c.union(n, paths, depth)
+		return c.union(n, paths, depth, fallback)
 	}
 	node, err := c.passed(n)
 	if err != nil {
@@ -259,19 +395,33 @@ func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int) (*av
 	leaf := avroColumn{paths: paths, typ: leafType(c, n, &own)}
 	if leaf.typ == arrow.Null {
 		own.column = noColumn
+	} else {
+		own.empty = false
+		leaf.setDefault(fallback)
 	}
-	if len(c.leaves) >= maxSchemaColumns {
-		return nil, wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+	if err := c.leaf(leaf); err != nil {
+		return nil, err
 	}
-	c.leaves = append(c.leaves, leaf)
 	return &own, nil
 }
 
-// maxSchemaColumns bounds what a schema may unfold to, before the limits of messages are asked.
-const maxSchemaColumns = 1 << 16
+// leaf adds a column.
+func (c *avroCompiler) leaf(leaf avroColumn) error {
+	if len(c.leaves) >= maxSchemaColumns {
+		return wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+	}
+	if err := c.charge(nodeCost); err != nil {
+		return err
+	}
+	c.leaves = append(c.leaves, leaf)
+	return nil
+}
 
 // union makes a column of a type that may be null, and of the others one of nulls.
-func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
+func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int, fallback any) (*avroNode, error) {
+	if err := c.visit(); err != nil {
+		return nil, err
+	}
 	var some []int
 	for i := range n.Branches {
 		if c.resolve(&n.Branches[i]).Type != "null" {
@@ -282,7 +432,7 @@ func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*av
 	for i := range n.Branches {
 		var err error
 		if len(some) == 1 && i == some[0] {
-			if node.parts[i], err = c.field(&n.Branches[i], paths, depth); err == nil {
+			if node.parts[i], err = c.field(&n.Branches[i], paths, depth, fallback); err == nil {
 				node.column = node.parts[i].column
 			}
 		} else {
@@ -293,7 +443,7 @@ func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*av
 		}
 	}
 	if len(some) != 1 {
-		c.leaves = append(c.leaves, avroColumn{paths: paths, typ: arrow.Null})
+		return node, c.leaf(avroColumn{paths: paths, typ: arrow.Null})
 	}
 	return node, nil
 }
@@ -305,12 +455,15 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 	if !ok {
 		return nil, wrap(ErrBadSchema, "there is no type %s", quote(n.Type))
 	}
+	if known := c.passing[n]; known != nil {
+		return known, nil
+	}
+	if err := c.visit(); err != nil {
+		return nil, err
+	}
 	node := &avroNode{kind: kind, column: noColumn, utf8: n.Type == "string", size: n.Size, symbols: n.Symbols}
 	if n.Name != "" {
-		if known := c.passing[fullName(n)]; known != nil {
-			return known, nil
-		}
-		c.passing[fullName(n)] = node // before its parts, which may name it
+		c.passing[n] = node // before its parts, which may name it
 	}
 	var parts []*avro.SchemaNode
 	switch kind {
@@ -332,8 +485,12 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 		if err != nil {
 			return nil, err
 		}
-		node.parts = append(node.parts, made)
+		if kind != avroRecord || !made.empty {
+			node.parts = append(node.parts, made)
+		}
 	}
+	// A record that is in itself, and in no union or array there, is not empty: it has no end.
+	node.empty = kind == avroNull || kind == avroFixed && n.Size == 0 || kind == avroRecord && len(node.parts) == 0
 	return node, nil
 }
 
@@ -420,7 +577,7 @@ func (p *avroPlan) forReader(reader *avroPlan, w *wanted) *avroPlan {
 	if w == nil {
 		return p
 	}
-	for name := range w.kinds {
+	for _, name := range w.names {
 		if p.find(name) >= 0 {
 			continue
 		}

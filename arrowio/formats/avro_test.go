@@ -62,7 +62,7 @@ func TestBadSchemas(t *testing.T) {
 	for i := range wide {
 		wide[i] = fmt.Sprintf(`{"name": "f%d", "type": "null"}`, i)
 	}
-	// Each record has the one before twice: 2^16 columns from a schema of a few lines.
+	// Each record has the one before twice: 2^15 columns from a schema of a few lines.
 	double := `"int"`
 	for i := range MaxDepth - 1 {
 		double = fmt.Sprintf(`{"type": "record", "name": "D%d", "fields": [{"name": "a", "type": %s}, {"name": "b", "type": "%s"}]}`, i, double,

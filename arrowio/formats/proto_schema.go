@@ -57,12 +57,10 @@ const schemaFile = "schema.proto"
 // compileProto parses a schema.
 func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 	files := map[string]string{schemaFile: schema.Text}
-	size := len(schema.Text)
 	for _, ref := range schema.References {
 		files[ref.Name] = ref.Text
-		size += len(ref.Text)
 	}
-	if size > maxSchemaBytes {
+	if size := schema.size(); size > maxSchemaBytes {
 		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
 	}
 	compiler := protocompile.Compiler{
@@ -156,8 +154,10 @@ func (p *protoPlan) want(w *wanted) {
 }
 
 type protoCompiler struct {
-	plan *protoPlan
-	open []protoreflect.FullName // the messages that are being flattened
+	plan      *protoPlan
+	open      []protoreflect.FullName // the messages that are being flattened
+	fields    int                     // of all messages, and one for each message
+	nameBytes int                     // of all fields
 }
 
 // message flattens a message type whose fields stand behind a prefix.
@@ -165,12 +165,18 @@ func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string,
 	if depth > MaxDepth {
 		return nil, wrap(ErrBadSchema, "messages in messages, more than %d deep", MaxDepth)
 	}
+	if err := c.visit(prefix); err != nil {
+		return nil, err
+	}
 	c.open = append(c.open, d.FullName())
 	defer func() { c.open = c.open[:len(c.open)-1] }()
 	m := &protoMessage{number: c.plan.messages, fields: make(map[protoreflect.FieldNumber]*protoField)}
 	c.plan.messages++
 	for i := range d.Fields().Len() {
 		f := d.Fields().Get(i)
+		if err := c.visit(prefix, string(f.Name())); err != nil {
+			return nil, err
+		}
 		made, err := c.field(f, prefix+string(f.Name()), depth)
 		if err != nil {
 			return nil, err
@@ -181,6 +187,25 @@ func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string,
 		}
 	}
 	return m, nil
+}
+
+// visit counts a message or a field before it is made, and its name.
+func (c *protoCompiler) visit(name ...string) error {
+	size := 0
+	for _, part := range name {
+		size += len(part)
+	}
+	c.nameBytes += size
+	c.fields++
+	switch {
+	case size > maxName:
+		return wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", quote(name[len(name)-1]), size, maxName)
+	case c.nameBytes > maxPathBytes:
+		return wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
+	case c.fields > maxSchemaNodes:
+		return wrap(ErrBadSchema, "it unfolds to more than %d fields", maxSchemaNodes)
+	}
+	return nil
 }
 
 func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth int) (*protoField, error) {

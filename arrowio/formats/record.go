@@ -61,6 +61,7 @@ func (t *table) complete(w *wanted) error {
 // wanted is what an encoder reads of a message.
 type wanted struct {
 	features []string
+	names    []string // the features, then the columns of the label
 	kinds    map[string]wantedKind
 }
 
@@ -81,10 +82,12 @@ func newWanted(e *encoder.Encoder) *wanted {
 		w.features = append(w.features, c.Name)
 		w.kinds[c.Name] = wantedKind{c.Kind, c.Width}
 	}
+	w.names = slices.Clone(w.features)
 	if e.Label != nil {
 		for _, name := range e.Label.Columns {
 			w.kinds[name] = wantedKind{e.Label.Kind, 1}
 		}
+		w.names = append(w.names, e.Label.Columns...)
 	}
 	return w
 }

@@ -20,6 +20,15 @@ type Schema struct {
 // Reference is a schema by the name under which others refer to it: the full name of a type of Avro, the path of an import.
 type Reference struct{ Name, Text string }
 
+// size is that of all its text.
+func (s *Schema) size() int {
+	size := len(s.Text)
+	for _, ref := range s.References {
+		size += len(ref.Text)
+	}
+	return size
+}
+
 // FrameID returns the id of the schema that a message names; false for a message that is read without a registry.
 func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
 	if f, framed := d.format(value); !framed || f == JSON {
@@ -34,7 +43,7 @@ func CheckSchema(f Format, text string) error {
 	var err error
 	switch f {
 	case Avro:
-		_, err = compileAvro(&Schema{Format: Avro, Text: text})
+		_, err = compileReader(text)
 	case Protobuf:
 		_, err = compileProto(&Schema{Format: Protobuf, Text: text})
 	default:

@@ -1,0 +1,235 @@
+package formats
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+)
+
+// avroContainer is a container of one block.
+func avroContainer(schema string, rows int64, body []byte) []byte {
+	sized := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
+	b := binary.AppendVarint([]byte(containerMagic), 1)
+	b = sized(sized(b, "avro.schema"), schema)
+	mark := strings.Repeat("m", syncBytes)
+	b = append(append(b, 0), mark...)
+	b = sized(binary.AppendVarint(b, rows), string(body))
+	return append(b, mark...)
+}
+
+// branching is a schema of records, each with the one below ten times, down to a type.
+func branching(levels int, name, leaf string) string {
+	s := leaf
+	for l := levels; l >= 1; l-- {
+		fields := make([]string, 10)
+		for i := range fields {
+			typ := s
+			if i > 0 && l < levels {
+				typ = fmt.Sprintf(`"R%d"`, l+1)
+			} else if i > 0 {
+				typ = name
+			}
+			fields[i] = fmt.Sprintf(`{"name": "f%d", "type": %s}`, i, typ)
+		}
+		s = fmt.Sprintf(`{"type": "record", "name": "R%d", "fields": [%s]}`, l, strings.Join(fields, ","))
+	}
+	return s
+}
+
+// branchingProto is the same of messages.
+func branchingProto(levels int) string {
+	var b strings.Builder
+	b.WriteString("syntax = \"proto3\";\n")
+	for l := range levels {
+		fmt.Fprintf(&b, "message M%d {", l)
+		for i := range 10 {
+			fmt.Fprintf(&b, "M%d f%d = %d;", l+1, i, i+1)
+		}
+		b.WriteString("}\n")
+	}
+	fmt.Fprintf(&b, "message M%d {}\n", levels)
+	return b.String()
+}
+
+// allocated is what a function allocates, in bytes.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestSchemasThatUnfold are small, and name a record again and again, or long names.
+func TestSchemasThatUnfold(t *testing.T) {
+	empty := branching(9, `"E"`, `{"type": "record", "name": "E", "fields": []}`)
+	leaves := make([]string, 1500)
+	for i := range leaves {
+		leaves[i] = fmt.Sprintf(`{"name": "x%d", "type": "int"}`, i)
+	}
+	wide := fmt.Sprintf(`{"type": "record", "name": "L", "fields": [%s]}`, strings.Join(leaves, ","))
+	long, aliases := wide, wide
+	for l := range MaxDepth - 2 {
+		long = fmt.Sprintf(`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "type": %s}]}`, l, strings.Repeat("n", 6000), long)
+		aliases = fmt.Sprintf(`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "aliases": ["q"], "type": %s}]}`, l, strings.Repeat("n", 60), aliases)
+	}
+	proto, longProto := branchingProto(9), "syntax = \"proto3\"; message M { int32 "+strings.Repeat("n", 2000)+" = 1; }"
+	huge := Reference{"E", `{"type": "enum", "name": "E", "symbols": ["A"], "doc": "` + strings.Repeat("d", maxSchemaBytes) + `"}`}
+	const most = 128 << 20 // of nodes, columns and names at their bounds, and of parsing
+	for name, c := range map[string]struct {
+		schema Schema
+		most   uint64
+	}{
+		"empty records": {Schema{Format: Avro, Text: empty}, most},
+		"nulls":         {Schema{Format: Avro, Text: branching(9, `"null"`, `"null"`)}, most},
+		"long names":    {Schema{Format: Avro, Text: long}, most},
+		"aliases":       {Schema{Format: Avro, Text: aliases}, most},
+		"type's name": {Schema{Format: Avro, Text: avroSchema(fmt.Sprintf(`{"name": "a", "type": {"type": "fixed", "size": 1, "name": "%s"}}`,
+			strings.Repeat("n", 2000)))}, most},
+		"reference":        {Schema{Format: Avro, Text: avroSchema(`{"name": "e", "type": "E"}`), References: []Reference{huge}}, 1 << 20},
+		"messages":         {Schema{Format: Protobuf, Text: proto}, most},
+		"long proto names": {Schema{Format: Protobuf, Text: longProto}, most},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(Options{Limits: arrowio.Limits{MaxColumns: 1 << 20}, Registry: schemas{1: &c.schema}})
+			var err error
+			if taken := allocated(func() { _, err = d.Decode(framed(1, make([]byte, 8))) }); taken > c.most {
+				t.Errorf("%d bytes taken, at most %d", taken, c.most)
+			}
+			if Reason(err) != "bad_schema" || strings.Contains(err.Error(), unforeseen) {
+				t.Errorf("reason %q: %v", Reason(err), err)
+			}
+		})
+	}
+}
+
+// TestContainersPayForTheirSchemas within the budget of each message, also the second time.
+func TestContainersPayForTheirSchemas(t *testing.T) {
+	for name, leaf := range map[string]string{"E": `{"type": "record", "name": "E", "fields": []}`, "int": `"int"`} {
+		d := NewDecoder(Options{Limits: arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 2 << 20, MaxRows: 1000, MaxColumns: 100000}})
+		for _, levels := range []int{4, 6} {
+			message := avroContainer(branching(levels, `"`+name+`"`, leaf), 0, nil)
+			var err error
+			if taken := allocated(func() { _, err = d.Decode(message) }); taken > 4<<20 || Reason(err) != "over_budget" {
+				t.Errorf("%d levels of %s: %d bytes taken, %v", levels, name, taken, err)
+			}
+		}
+	}
+	text := branching(2, `"int"`, `"int"`)
+	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := plan.cost + int64(schemaCost*len(text))
+	d := NewDecoder(Options{Limits: arrowio.Limits{BudgetBytes: cost + 400*columnCost}})
+	message := avroContainer(text, 0, nil)
+	if _, err := d.Decode(message); err != nil {
+		t.Fatal(err)
+	}
+	d.options.Limits.BudgetBytes = cost - 1
+	if _, err := d.Decode(message); Reason(err) != "over_budget" {
+		t.Errorf("the second time: %v", err)
+	}
+}
+
+// steps counts the nodes that a walk over a value without bytes meets, up to a bound.
+func steps(n *avroNode, most int) int {
+	if n.empty || most <= 0 {
+		return 1
+	}
+	count := 1
+	for _, part := range n.parts {
+		if count += steps(part, most-count); count > most {
+			break
+		}
+	}
+	return count
+}
+
+// TestWalkReadsBytes meets nothing that has none, however often it is named.
+func TestWalkReadsBytes(t *testing.T) {
+	for name, leaf := range map[string]string{
+		`"null"`: `"null"`, `"N"`: `{"type": "record", "name": "N", "fields": []}`, `"F"`: `{"type": "fixed", "name": "F", "size": 0}`,
+	} {
+		text := avroSchema(`{"name": "x", "type": "int"}, {"name": "a", "type": {"type": "array", "items": ` + branching(8, name, leaf) + `}}`)
+		plan, err := compileAvro(&Schema{Format: Avro, Text: text})
+		if err != nil {
+			if strings.Contains(err.Error(), "size") { // the parser has no fixed of no bytes
+				continue
+			}
+			t.Fatal(err)
+		}
+		if n := steps(plan.root, 1000); n > 4 {
+			t.Errorf("%s: a walk over %d nodes", name, n)
+		}
+		_, _, cells, err := rows(t, NewDecoder(Options{Format: Avro}), avroContainer(text, 1, []byte{2, 2, 0}))
+		if err != nil || !reflect.DeepEqual(cells, [][]string{{"1", "(null)"}}) {
+			t.Errorf("%s: %q %v", name, cells, err)
+		}
+	}
+	nulls := make([]string, 1000)
+	for i := range nulls {
+		nulls[i] = fmt.Sprintf(`{"name": "n%d", "type": "null"}`, i)
+	}
+	text := avroSchema(strings.Join(nulls, ","))
+	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
+	if err != nil || steps(plan.root, 1000) != 1 {
+		t.Fatalf("a row of nulls is %d steps: %v", steps(plan.root, 1000), err)
+	}
+	recs, err := NewDecoder(Options{Format: Avro}).Decode(avroContainer(text, 1000, nil))
+	if err != nil || recs[0].NumRows() != 1000 || recs[0].NumCols() != 1000 {
+		t.Fatal(err)
+	}
+	recs[0].Release()
+}
+
+// TestAliasesAreTakenInOrder of the encoder's features.
+func TestAliasesAreTakenInOrder(t *testing.T) {
+	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "b", Kind: encoder.Numeric, Width: 1}, {Name: "a", Kind: encoder.Numeric, Width: 1}}}
+	message := avroContainer(avroSchema(`{"name": "x", "aliases": ["a", "b"], "type": "int"}`), 1, []byte{14})
+	for range 50 {
+		names, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Encoder: enc}), message)
+		if err != nil || !slices.Equal(names, []string{"b", "a"}) || !reflect.DeepEqual(cells, [][]string{{"7", "(null)"}}) {
+			t.Fatalf("%q %q %v", names, cells, err)
+		}
+	}
+}
+
+// TestDefaults of a reader's schema fill in for what a message lacks, of every type that a column has.
+func TestDefaults(t *testing.T) {
+	reader := avroSchema(`{"name": "x", "type": "int"},
+		{"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}, "default": "\u0001\u0000"},
+		{"name": "less", "type": {"type": "fixed", "size": 2, "name": "F", "logicalType": "decimal", "precision": 4, "scale": 1}, "default": "\u00ff\u00f6"},
+		{"name": "raw", "type": "bytes", "default": "\u00ff"},
+		{"name": "in", "type": {"type": "record", "name": "In", "fields": [{"name": "z", "type": "int", "default": 1}, {"name": "y", "type": "int", "default": 2}]}, "default": {"z": 3, "y": 4}},
+		{"name": "own", "type": "In", "default": {"z": 5, "y": 2}},
+		{"name": "none", "type": ["null", "In"], "default": null}`)
+	registry := schemas{1: {Format: Avro, Text: avroSchema(`{"name": "x", "type": "int"}`)}}
+	names, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Schema: reader, Registry: registry}), framed(1, []byte{14}))
+	want := map[string]string{"x": "7", "price": "2.56", "less": "-1", "raw": "/w==", "in.z": "3", "in.y": "4", "own.z": "5", "own.y": "2", "none.z": "(null)", "none.y": "(null)"}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if cells[0][i] != want[name] {
+			t.Errorf("%s is %s, want %s", name, cells[0][i], want[name])
+		}
+		delete(want, name)
+	}
+	delete(want, "none.z")
+	delete(want, "none.y")
+	if len(want) > 0 {
+		t.Errorf("not there: %v", want)
+	}
+	wide := avroSchema(`{"name": "d", "type": {"type": "bytes", "logicalType": "decimal", "precision": 38}, "default": "` + strings.Repeat(`\u0001`, 17) + `"}`)
+	if err := CheckSchema(Avro, wide); Reason(err) != "bad_schema" || !strings.Contains(err.Error(), `"d"`) {
+		t.Errorf("a default of 17 bytes: %v", err)
+	}
+}
