@@ -178,10 +178,10 @@ func (r *avroReader) unpack(codec string, packed []byte) ([]byte, error) {
 // drain reads all of a stream within the budget.
 func (r *avroReader) drain(from io.Reader) ([]byte, error) {
 	const step = 4 << 10
-	out := r.container.out[:0]
+	out, charged := r.container.out[:0], room(0)
 	for {
 		var err error
-		if out, err = grow(&r.table.budget, out, step, 1); err != nil {
+		if out, err = grow(&r.table.budget, &charged, out, step, 1); err != nil {
 			return nil, err
 		}
 		n, err := from.Read(out[len(out) : len(out)+step])

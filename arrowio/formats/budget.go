@@ -23,32 +23,25 @@ func (b *budget) take(n int64) error {
 // leastRoom is what a growing slice begins with.
 const leastRoom = 16
 
+// room is how many elements a slice that grows has been charged for since it was empty.
+type room int
+
 // grow returns s with room for n more, doubling. What a slice that began empty would take by now is charged, whether or not
-// scratch of an earlier message is there: the outcome for a message is to depend on the message alone.
-func grow[T any](b *budget, s []T, n int, size int64) ([]T, error) {
+// scratch of an earlier message is there: the outcome for a message is to depend on the message alone. It is charged once, also
+// where what there was to be room for did not come.
+func grow[T any](b *budget, charged *room, s []T, n int, size int64) ([]T, error) {
 	need := len(s) + n
-	for room := roomOf(len(s)); room < need; {
-		room = max(leastRoom, 2*room)
-		if err := b.take(int64(room) * size); err != nil {
+	for int(*charged) < need {
+		next := max(leastRoom, 2**charged)
+		if err := b.take(int64(next) * size); err != nil {
 			return s, err
 		}
+		*charged = next
 	}
 	if need > cap(s) {
-		grown := make([]T, len(s), roomOf(need))
+		grown := make([]T, len(s), *charged)
 		copy(grown, s)
 		s = grown
 	}
 	return s, nil
-}
-
-// roomOf is the room that so many elements have been charged for.
-func roomOf(n int) int {
-	if n == 0 {
-		return 0
-	}
-	room := leastRoom
-	for room < n {
-		room *= 2
-	}
-	return room
 }

@@ -184,7 +184,7 @@ func (r *jsonReader) scalar(kind jsontext.Kind) (cell, error) {
 }
 
 func (r *jsonReader) text(raw []byte) (cell, error) {
-	if err := r.table.room(len(raw)); err != nil {
+	if err := r.table.roomFor(len(raw)); err != nil {
 		return cell{}, err
 	}
 	at := len(r.table.text)

@@ -319,7 +319,7 @@ func (r *protoReader) append(f *protoField, one cell) error {
 		at = len(t.numbers)
 	}
 	if at+n != len(t.numbers) {
-		moved, err := grow(&t.budget, t.numbers, n, 8)
+		moved, err := grow(&t.budget, &t.numberRoom, t.numbers, n, 8)
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,7 @@ type column struct {
 	name   string
 	typ    arrow.DataType // as the schema has it; nil = what the cells say
 	cells  []cell
+	room   room // of cells
 	counts [cellKinds]int
 	learnt arrow.DataType // of the last message that had values, for a Decoder that is learning
 }
@@ -54,6 +55,8 @@ type table struct {
 	next    int // the column that is likely to be asked for next
 	text    []byte
 	numbers []float64
+	// What of text and numbers is paid for.
+	textRoom, numberRoom room
 
 	bound any // the plan whose columns these are; nil = the message's own
 	keep  int // columns that stand from before the message, where there is no plan
@@ -68,6 +71,7 @@ func (t *table) reset(limits arrowio.Limits) {
 	t.budget = budget{limits.BudgetBytes, limits.BudgetBytes}
 	t.rows, t.next = 0, 0
 	t.text, t.numbers = emptied(t.text), emptied(t.numbers)
+	t.textRoom, t.numberRoom = 0, 0
 	kept := int64(0)
 	all := t.columns[:cap(t.columns)] // also those that were forgotten, whose cells are used again
 	for i := range all {
@@ -75,7 +79,7 @@ func (t *table) reset(limits arrowio.Limits) {
 		if kept += int64(cap(c.cells)) * cellBytes; kept > keptScratch {
 			c.cells = nil
 		}
-		c.cells, c.counts = c.cells[:0], [cellKinds]int{}
+		c.cells, c.room, c.counts = c.cells[:0], 0, [cellKinds]int{}
 	}
 	if t.index == nil {
 		t.index = make(map[string]int)
@@ -178,7 +182,7 @@ func (t *table) put(at int, kind cellKind, bits uint64) (bool, error) {
 	if missing < 0 {
 		return false, nil
 	}
-	cells, err := grow(&t.budget, c.cells, missing+1, cellBytes)
+	cells, err := grow(&t.budget, &c.room, c.cells, missing+1, cellBytes)
 	if err != nil {
 		return false, err
 	}
@@ -200,15 +204,15 @@ func (t *table) endRow() error {
 	return nil
 }
 
-// room makes room for bytes of text.
-func (t *table) room(n int) (err error) {
-	t.text, err = grow(&t.budget, t.text, n, 1)
+// roomFor makes room for bytes of text.
+func (t *table) roomFor(n int) (err error) {
+	t.text, err = grow(&t.budget, &t.textRoom, t.text, n, 1)
 	return err
 }
 
 // addText keeps bytes and says where.
 func (t *table) addText(s []byte) (uint64, error) {
-	if err := t.room(len(s)); err != nil {
+	if err := t.roomFor(len(s)); err != nil {
 		return 0, err
 	}
 	at := len(t.text)
@@ -218,7 +222,7 @@ func (t *table) addText(s []byte) (uint64, error) {
 
 // addNumber keeps a number of a list.
 func (t *table) addNumber(v float64) (err error) {
-	if t.numbers, err = grow(&t.budget, t.numbers, 1, 8); err == nil {
+	if t.numbers, err = grow(&t.budget, &t.numberRoom, t.numbers, 1, 8); err == nil {
 		t.numbers = append(t.numbers, v)
 	}
 	return err

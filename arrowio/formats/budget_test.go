@@ -1,0 +1,58 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// TestRoomIsPaidOnce where what it was made for is shorter in the end.
+func TestRoomIsPaidOnce(t *testing.T) {
+	for _, n := range []int{1<<20 - 100, 1 << 20} {
+		message := `{"a":"` + strings.Repeat("x", n) + `"}` + strings.Repeat(`{"a":""}`, 40)
+		recs, err := NewDecoder(Options{Format: JSON, Limits: arrowio.Limits{BudgetBytes: 12 << 20}}).Decode([]byte(message))
+		if err != nil {
+			t.Errorf("%d: %v", n, err)
+			continue
+		}
+		recs[0].Release()
+	}
+}
+
+// TestDrainPaysOnce for a stream that comes byte by byte.
+func TestDrainPaysOnce(t *testing.T) {
+	const size = 8<<10 - 1
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader} {
+		r := avroReader{table: &table{budget: budget{64 << 10, 64 << 10}}}
+		out, err := r.drain(wrap(bytes.NewReader(make([]byte, size))))
+		if err != nil || len(out) != size {
+			t.Errorf("%s: %d bytes, %v", name, len(out), err)
+		}
+	}
+}
+
+// TestOutcomeIsOfTheMessageAlone whatever a Decoder has read before.
+func TestOutcomeIsOfTheMessageAlone(t *testing.T) {
+	message := func(n int) []byte { return []byte(`{"a":"` + strings.Repeat("x", n) + `","b":[1,2,3]}`) }
+	for _, limit := range []int64{20 << 10, 100 << 10} {
+		limits := arrowio.Limits{BudgetBytes: limit}
+		used := NewDecoder(Options{Format: JSON, Limits: limits})
+		for _, n := range []int{10, 40 << 10, 10, 5000, 6000, 7000, 40 << 10} {
+			say := func(d *Decoder) string {
+				recs, err := d.Decode(message(n))
+				for _, rec := range recs {
+					rec.Release()
+				}
+				return fmt.Sprint(err)
+			}
+			if got, want := say(used), say(NewDecoder(Options{Format: JSON, Limits: limits})); got != want {
+				t.Errorf("%d bytes: %s, by a new one %s", n, got, want)
+			}
+		}
+	}
+}
