@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 
 	"github.com/twmb/franz-go/pkg/sr"
@@ -100,14 +101,36 @@ type bounded struct{ http.RoundTripper }
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(request)
 	if err == nil {
-		response.Body = limited{io.LimitReader(response.Body, maxResponse), response.Body}
+		response.Body = &limited{ReadCloser: response.Body, left: maxResponse, answer: response.StatusCode < http.StatusMultipleChoices}
 	}
 	return response, err
 }
 
+// errTooLarge ends an answer that is larger than a schema may be.
+var errTooLarge = fmt.Errorf("an answer of more than %d bytes", maxResponse)
+
+// limited is the beginning of a body. An answer that is longer is an error, what else comes with a status ends there.
 type limited struct {
-	io.Reader
-	io.Closer
+	io.ReadCloser
+	left   int
+	answer bool
+}
+
+// Read implements [io.Reader].
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left > 0 {
+		n, err := l.ReadCloser.Read(p[:min(len(p), l.left)])
+		l.left -= n
+		return n, err
+	}
+	if !l.answer {
+		return 0, io.EOF
+	}
+	n, err := l.ReadCloser.Read(p[:min(len(p), 1)])
+	if n > 0 {
+		return 0, errTooLarge
+	}
+	return 0, err
 }
 
 // CloseIdleConnections closes the connections that no request uses.
@@ -119,6 +142,9 @@ func (b bounded) CloseIdleConnections() {
 
 // Fetch returns the schema of an id.
 func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
+	if id > math.MaxInt32 { // a registry has none, and some fail on them
+		return Schema{}, fmt.Errorf("schema %d: %w: ids end at %d", id, ErrNoSchema, math.MaxInt32)
+	}
 	found, err := c.sr.SchemaByID(ctx, int(id))
 	if err != nil {
 		return Schema{}, fmt.Errorf("schema %d: %w", id, refusal(err))
@@ -156,13 +182,26 @@ func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.Schem
 // refusal tells what the registry says no to from what may be gone at the next try.
 func refusal(err error) error {
 	var response *sr.ResponseError
-	if errors.As(err, &response) {
-		switch response.StatusCode {
-		case http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
-			return fmt.Errorf("%w: %w", ErrNoSchema, err)
-		}
+	if errors.Is(err, errTooLarge) || errors.As(err, &response) && isNo(response) {
+		return fmt.Errorf("%w: %w", ErrNoSchema, err)
 	}
 	return err
+}
+
+// isNo reports whether an answer is the registry's own no, which has an error code. A 404 without one is that of a proxy whose
+// registry is away, or of a wrong path.
+func isNo(response *sr.ResponseError) bool {
+	switch response.StatusCode {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
+	default:
+		return false
+	}
+	const perStatus = 100 // codes of a status
+	switch response.ErrorCode / perStatus {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
+		return true
+	}
+	return response.ErrorCode == response.StatusCode && response.StatusCode != http.StatusNotFound
 }
 
 // Register returns the id of a schema under a subject, which it adds unless it is there.

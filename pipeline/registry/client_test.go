@@ -38,7 +38,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 
 // TestRequests says who asks, registers, and tells no from not now.
 func TestRequests(t *testing.T) {
-	status := http.StatusOK
+	status, body := http.StatusOK, ""
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer abc" {
 			t.Errorf("authorization %q", r.Header.Get("Authorization"))
@@ -46,7 +46,7 @@ func TestRequests(t *testing.T) {
 		w.WriteHeader(status)
 		switch {
 		case status != http.StatusOK:
-			_, _ = io.WriteString(w, `{"error_code": 1, "message": "no"}`)
+			_, _ = io.WriteString(w, body)
 		case r.Method == http.MethodPost:
 			body, _ := io.ReadAll(r.Body)
 			if r.URL.Path != "/subjects/events-value/versions" || !strings.Contains(string(body), "PROTOBUF") {
@@ -79,14 +79,41 @@ func TestRequests(t *testing.T) {
 	if schema, err := client.Fetch(t.Context(), 12); err != nil || schema.Type != TypeProtobuf || schema.Text != "x" {
 		t.Errorf("%+v, %v", schema, err)
 	}
-	if _, err := client.Fetch(t.Context(), 666); err == nil || errors.Is(err, ErrNoSchema) {
+	if _, err := client.Fetch(t.Context(), 666); !errors.Is(err, ErrNoSchema) || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("an endless answer: %v", err)
 	}
-	for code, no := range map[int]bool{404: true, 409: true, 422: true, 401: false, 403: false, 429: false, 500: false, 503: false} {
-		status = code
-		if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) != no {
-			t.Errorf("status %d: %v", code, err)
+	for _, c := range []struct {
+		status int
+		body   string
+		no     bool
+	}{
+		{404, `{"error_code": 40403, "message": "no"}`, true},
+		{404, `{"error_code": 40401, "message": "no"}`, true},
+		{404, `{"error_code": 404, "message": "HTTP 404 Not Found"}`, false},
+		{404, `<html>default backend - 404</html>`, false},
+		{404, strings.Repeat("x", maxResponse+1), false},
+		{404, ``, false},
+		{404, `{"message": "no"}`, false},
+		{400, `{"error_code": 400, "message": "no"}`, true},
+		{400, `{"error_code": 42201, "message": "no"}`, true},
+		{400, `bad request`, false},
+		{409, `{"error_code": 409, "message": "no"}`, true},
+		{422, `{"error_code": 42202, "message": "no"}`, true},
+		{422, `no`, false},
+		{401, `{"error_code": 40101, "message": "no"}`, false},
+		{403, `{"error_code": 40301, "message": "no"}`, false},
+		{429, `{"error_code": 429, "message": "no"}`, false},
+		{500, `{"error_code": 50001, "message": "no"}`, false},
+		{503, `{"error_code": 40403, "message": "no"}`, false},
+		{502, strings.Repeat("x", maxResponse+1), false},
+	} {
+		status, body = c.status, c.body
+		if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) != c.no {
+			t.Errorf("status %d, %.60s: %.200v", status, body, err)
 		}
+	}
+	if _, err := client.Fetch(t.Context(), 1<<31); !errors.Is(err, ErrNoSchema) {
+		t.Errorf("an id that there cannot be: %v", err)
 	}
 }
 
