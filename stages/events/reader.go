@@ -35,16 +35,19 @@ func (s Source) Learner() *Reader { return s.reader(nil, true) }
 
 func (s Source) reader(enc *encoder.Encoder, learning bool) *Reader {
 	options := formats.Options{Limits: s.Limits, Format: s.Format, Schema: s.Schema, Encoder: enc, Learning: learning}
+	r := &Reader{registry: s.Registry, encoder: enc}
 	if s.Registry != nil {
-		options.Registry = s.Registry
+		options.Registry = &r.prepared
 	}
-	return &Reader{decoder: formats.NewDecoder(options), registry: s.Registry, encoder: enc}
+	r.decoder = formats.NewDecoder(options)
+	return r
 }
 
 // Reader decodes the messages of one partition of events. One goroutine.
 type Reader struct {
 	decoder  *formats.Decoder
 	registry *Schemas
+	prepared prepared         // for the message at hand
 	encoder  *encoder.Encoder // nil while it is being learned
 	checked  *arrow.Schema    // that the encoder can encode
 	aligned  []byte           // reused: the current message, where it was not aligned
@@ -61,22 +64,34 @@ func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	if r.registry == nil {
 		return nil
 	}
-	if id, ok := r.decoder.FrameID(value); ok {
-		return r.registry.Prepare(ctx, id)
+	id, ok := r.decoder.FrameID(value)
+	if !ok {
+		return nil
 	}
-	return nil
+	found, err := r.registry.ask(ctx, id)
+	if err == nil {
+		r.prepared.answer = found
+	}
+	return err
 }
 
-// Ready reports whether Prepare would return without asking anybody.
+// Ready prepares a message for which nobody need be asked, and reports whether it is one.
 func (r *Reader) Ready(value []byte) bool {
 	if r.registry == nil {
 		return true
 	}
 	id, ok := r.decoder.FrameID(value)
-	return !ok || r.registry.answered(id)
+	if !ok {
+		return true
+	}
+	found, ok := r.registry.answered(id)
+	if ok {
+		r.prepared.answer = found
+	}
+	return ok
 }
 
-// Read returns the record batches of a message, in order, which has been prepared; the caller releases them, before it reads
+// Read returns the record batches of the message that was prepared last, in order; the caller releases them, before it reads
 // the next message. An error means that the message is refused whole.
 func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 	if r.decoder.IsArrow(value) {

@@ -47,24 +47,29 @@ func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 	return &Schemas{from: from, logger: logger, known: map[uint32]*formats.Schema{}, refused: map[uint32]refusedSchema{}}
 }
 
-// Schema implements [formats.Registry] for ids that were prepared.
-func (s *Schemas) Schema(id uint32) (*formats.Schema, error) {
+// answer is what the registry says about an id: a schema, or why there is none.
+type answer struct {
+	id     uint32
+	schema *formats.Schema
+	err    error
+}
+
+// answered returns the answer that the registry has given, false where it is to be asked.
+func (s *Schemas) answered(id uint32) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if found := s.known[id]; found != nil {
-		return found, nil
+		return answer{id, found, nil}, true
 	}
-	if no, ok := s.refused[id]; ok {
-		return nil, no.err
-	}
-	return nil, fmt.Errorf("%w: %d", formats.ErrUnknownSchema, id)
+	no, ok := s.refused[id]
+	return answer{id, nil, no.err}, ok && time.Since(no.at) < refusedFor
 }
 
-// Prepare fetches the schema of an id unless it is known. It tries again while the registry is away, until ctx ends, which is
+// ask fetches the schema of an id unless it is known. It tries again while the registry is away, until ctx ends, which is
 // its only error: a schema that the registry refuses is an answer, too.
-func (s *Schemas) Prepare(ctx context.Context, id uint32) error {
-	if s.answered(id) {
-		return nil
+func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
+	if known, ok := s.answered(id); ok {
+		return known, nil
 	}
 	found, err := pipeline.Retry(ctx, s.logger, fmt.Sprintf("fetch schema %d from the registry", id), func() (registry.Schema, error) {
 		found, err := s.from.Fetch(ctx, id)
@@ -75,34 +80,37 @@ func (s *Schemas) Prepare(ctx context.Context, id uint32) error {
 		}
 		return found, err
 	})
+	if err != nil && !errors.Is(err, registry.ErrNoSchema) {
+		return answer{}, fmt.Errorf("schema registry: %w", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case errors.Is(err, registry.ErrNoSchema):
+	if err != nil {
 		if len(s.refused) >= maxSchemas {
 			clear(s.refused)
 		}
-		s.refused[id] = refusedSchema{fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err), time.Now()}
-	case err != nil:
-		return fmt.Errorf("schema registry: %w", err)
-	default:
-		if len(s.known) >= maxSchemas {
-			clear(s.known)
-		}
-		s.known[id] = asFormat(found)
+		err = fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)
+		s.refused[id] = refusedSchema{err, time.Now()}
+		return answer{id, nil, err}, nil
 	}
-	return nil
+	if len(s.known) >= maxSchemas {
+		clear(s.known)
+	}
+	made := asFormat(found)
+	s.known[id] = made
+	return answer{id, made, nil}, nil
 }
 
-// answered reports whether the registry need not be asked.
-func (s *Schemas) answered(id uint32) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.known[id] != nil {
-		return true
+// prepared is the answer for the message that a Reader is about to read. It keeps it: other readers may drive it out of the
+// schemas of the process meanwhile.
+type prepared struct{ answer }
+
+// Schema implements [formats.Registry] for the id that was prepared.
+func (p *prepared) Schema(id uint32) (*formats.Schema, error) {
+	if p.id != id || p.schema == nil && p.err == nil {
+		return nil, fmt.Errorf("%w: %d", formats.ErrUnknownSchema, id)
 	}
-	no, ok := s.refused[id]
-	return ok && time.Since(no.at) < refusedFor
+	return p.schema, p.err
 }
 
 // note remembers whether the registry answered.
