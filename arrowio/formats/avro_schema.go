@@ -465,7 +465,22 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 	if n.Name != "" {
 		c.passing[n] = node // before its parts, which may name it
 	}
-	var parts []*avro.SchemaNode
+	for _, part := range partsOf(n, kind) {
+		made, err := c.passed(part)
+		if err != nil {
+			return nil, err
+		}
+		if kind != avroRecord || !made.empty {
+			node.parts = append(node.parts, made)
+		}
+	}
+	// A record that is in itself, and in no union or array there, is not empty: it has no end.
+	node.empty = kind == avroNull || kind == avroFixed && n.Size == 0 || kind == avroRecord && len(node.parts) == 0
+	return node, nil
+}
+
+// partsOf are the types that a type is made of.
+func partsOf(n *avro.SchemaNode, kind avroKind) (parts []*avro.SchemaNode) {
 	switch kind {
 	case avroRecord:
 		for i := range n.Fields {
@@ -480,18 +495,7 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 	case avroMap:
 		parts = append(parts, n.Values)
 	}
-	for _, part := range parts {
-		made, err := c.passed(part)
-		if err != nil {
-			return nil, err
-		}
-		if kind != avroRecord || !made.empty {
-			node.parts = append(node.parts, made)
-		}
-	}
-	// A record that is in itself, and in no union or array there, is not empty: it has no end.
-	node.empty = kind == avroNull || kind == avroFixed && n.Size == 0 || kind == avroRecord && len(node.parts) == 0
-	return node, nil
+	return parts
 }
 
 var (
