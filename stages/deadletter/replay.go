@@ -211,7 +211,7 @@ func (p *replay) add(work context.Context, deadLetter Letter, rec pipeline.Recor
 		return nil
 	}
 	done := ReplayedLetter{Letter: deadLetter}
-	made, err := p.prepare(&done, rec)
+	made, err := p.prepare(work, &done, rec)
 	if err != nil {
 		return fmt.Errorf("dead letter %v: %w", deadLetter.Place, err)
 	}

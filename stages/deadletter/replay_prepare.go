@@ -2,6 +2,7 @@ package deadletter
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,8 +16,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// prepare makes the events of a dead letter and says in done what becomes of it. An error is ours or of the files.
-func (p *replay) prepare(done *ReplayedLetter, rec pipeline.Record) ([]replayEvent, error) {
+// prepare makes the events of a dead letter and says in done what becomes of it. An error is ours, of the files or of a
+// registry that is away.
+func (p *replay) prepare(ctx context.Context, done *ReplayedLetter, rec pipeline.Record) ([]replayEvent, error) {
 	deadLetter := done.Letter
 	value := rec.Value
 	if p.options.Repaired != nil {
@@ -39,23 +41,28 @@ func (p *replay) prepare(done *ReplayedLetter, rec pipeline.Record) ([]replayEve
 	case deadLetter.Rows > 0:
 		return p.prepareRows(done, rec, value)
 	default:
-		return p.prepareMessage(done, rec, value), nil
+		return p.prepareMessage(ctx, done, rec, value)
 	}
 }
 
 // prepareMessage repeats a message that was refused whole, byte for byte.
-func (p *replay) prepareMessage(done *ReplayedLetter, rec pipeline.Record, value []byte) []replayEvent {
+func (p *replay) prepareMessage(ctx context.Context, done *ReplayedLetter, rec pipeline.Record, value []byte) ([]replayEvent, error) {
 	_, whole := p.ledger.missing(placeOfDeadLetter(done.Letter.DeadLetter), nil)
 	if !whole {
 		done.Outcome = ReplayAlready
-		return nil
+		return nil, nil
 	}
-	if err := p.check(value); err != nil && !p.options.Unchecked {
-		done.Outcome, done.Detail = ReplayRefusedAgain, err.Error()
-		return nil
+	if !p.options.Unchecked {
+		if err := p.reader.Prepare(ctx, value); err != nil {
+			return nil, err
+		}
+		if err := p.check(value); err != nil {
+			done.Outcome, done.Detail = ReplayRefusedAgain, err.Error()
+			return nil, nil
+		}
 	}
 	done.Outcome = ReplaySent
-	return []replayEvent{p.event(done.Letter, rec, nil, bytes.Clone(value))}
+	return []replayEvent{p.event(done.Letter, rec, nil, bytes.Clone(value))}, nil
 }
 
 // check reports why a stage would refuse a message.

@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,10 +9,12 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/registry"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -343,5 +346,31 @@ func TestListLettersFiltersAndCounts(t *testing.T) {
 		if list := k.list(c.filter, 0); list.Total != c.total {
 			t.Errorf("%s: %d dead letters", name, list.Total)
 		}
+	}
+}
+
+// oneSchema is a registry of one schema.
+type oneSchema struct{}
+
+func (oneSchema) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
+	if id != 5 {
+		return registry.Schema{}, registry.ErrNoSchema
+	}
+	return registry.Schema{Type: registry.TypeAvro, Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]}`}, nil
+}
+
+// TestReplayAsksTheRegistry for the schemas of messages, which nobody in its process has met.
+func TestReplayAsksTheRegistry(t *testing.T) {
+	k := newReplayKit(t)
+	k.refuse(meter.StageSubsample, 3, []byte{0, 0, 0, 0, 5, 14})
+	k.refuse(meter.StageSubsample, 4, []byte{0, 0, 0, 0, 6, 14})
+	r := k.replayer()
+	r.Source.Registry = events.NewSchemas(oneSchema{}, zap.NewNop())
+	report, err := r.Replay(t.Context(), ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []ReplayOutcome{ReplaySent, ReplayRefusedAgain}; !slices.Equal(outcomes(report), want) {
+		t.Errorf("%+v", report)
 	}
 }
