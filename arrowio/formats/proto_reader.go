@@ -134,20 +134,16 @@ func (r *protoReader) message(m *protoMessage, body []byte) error {
 		}
 	}
 	for len(body) > 0 {
-		number, typ, n := protowire.ConsumeTag(body)
-		if n < 0 {
-			return badProto(n)
-		}
-		body = body[n:]
-		if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
-			return badProto(n)
+		number, typ, value, rest, err := nextField(body)
+		if err != nil {
+			return err
 		}
 		if f := m.fields[number]; f != nil {
-			if err := r.field(f, typ, body[:n]); err != nil {
+			if err := r.field(f, typ, value); err != nil {
 				return err
 			}
 		}
-		body = body[n:]
+		body = rest
 	}
 	return nil
 }
@@ -341,40 +337,49 @@ func unsigned(k protoreflect.Kind) bool {
 	return k == protoreflect.Uint64Kind || k == protoreflect.Fixed64Kind
 }
 
+// nextField cuts the first field off a message: its number, its type on the wire and its value in that encoding.
+func nextField(body []byte) (number protowire.Number, typ protowire.Type, value, rest []byte, err error) {
+	number, typ, n := protowire.ConsumeTag(body)
+	if n < 0 {
+		return 0, 0, nil, nil, badProto(n)
+	}
+	body = body[n:]
+	if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
+		return 0, 0, nil, nil, badProto(n)
+	}
+	return number, typ, body[:n], body[n:], nil
+}
+
 // specialValue reads a message that stands for a value.
 func (r *protoReader) specialValue(f *protoField, body []byte) error {
 	if f.special == wrapperMessage {
 		return r.wrapped(f, body)
 	}
 	const seconds, nanos = 1, 2
-	var whole, rest int64
+	var whole, fraction int64
 	for len(body) > 0 {
-		number, typ, n := protowire.ConsumeTag(body)
-		if n < 0 {
-			return badProto(n)
-		}
-		body = body[n:]
-		if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
-			return badProto(n)
+		number, typ, value, rest, err := nextField(body)
+		if err != nil {
+			return err
 		}
 		if typ == protowire.VarintType {
-			v, _ := protowire.ConsumeVarint(body)
+			v, _ := protowire.ConsumeVarint(value)
 			if number == seconds {
 				whole = int64(v)
 			} else if number == nanos {
-				rest = int64(int32(v))
+				fraction = int64(int32(v))
 			}
 		}
-		body = body[n:]
+		body = rest
 	}
 	const most = 315576000000 // seconds, of ten thousand years: the bound of Protobuf's own
-	if whole < -most || whole > most || rest <= -1e9 || rest >= 1e9 {
-		return wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, rest)
+	if whole < -most || whole > most || fraction <= -1e9 || fraction >= 1e9 {
+		return wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, fraction)
 	}
 	if f.special == durationMessage {
-		r.row[f.column] = cell{cellFloat, math.Float64bits(float64(whole) + float64(rest)/1e9)}
+		r.row[f.column] = cell{cellFloat, math.Float64bits(float64(whole) + float64(fraction)/1e9)}
 	} else {
-		r.row[f.column] = cell{cellWhole, uint64(whole*1e6 + rest/1e3)}
+		r.row[f.column] = cell{cellWhole, uint64(whole*1e6 + fraction/1e3)}
 	}
 	return nil
 }
@@ -383,16 +388,11 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 func (r *protoReader) wrapped(f *protoField, body []byte) error {
 	found := cell{kind: zeroKind(f.kind)}
 	for len(body) > 0 {
-		number, typ, n := protowire.ConsumeTag(body)
-		if n < 0 {
-			return badProto(n)
-		}
-		body = body[n:]
-		if n = protowire.ConsumeFieldValue(number, typ, body); n < 0 {
-			return badProto(n)
+		number, typ, raw, rest, err := nextField(body)
+		if err != nil {
+			return err
 		}
 		if number == 1 && typ == wireType(f.kind) {
-			raw := body[:n]
 			if typ == protowire.BytesType {
 				raw, _ = protowire.ConsumeBytes(raw)
 			}
@@ -402,7 +402,7 @@ func (r *protoReader) wrapped(f *protoField, body []byte) error {
 			}
 			found = one
 		}
-		body = body[n:]
+		body = rest
 	}
 	r.row[f.column] = found
 	return nil
