@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -82,18 +81,13 @@ func (f *transformFlags) run(c *cobra.Command) error {
 }
 
 // write transforms the rows of a file into the output, which appears only whole.
-func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (meter.FeaturizeCounts, error) {
+func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
 	schema := featurize.OutputSchema(set, file.Schema())
-	out, err := files.Create(f.out, schema, f.outFormat)
-	if errors.Is(err, files.ErrNoFormat) {
-		err = cli.Usagef("%w with --out-format", err)
-	}
-	if err != nil {
-		return meter.FeaturizeCounts{}, err
-	}
-	counts, err := featurize.TransformRows(c.Context(), set, file.Rows("transforming "+f.data), schema, out)
-	if err != nil {
-		return counts, errors.Join(fmt.Errorf("transform %s: %w", f.data, err), out.Discard())
-	}
-	return counts, out.Close()
+	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
+		if counts, err = featurize.TransformRows(c.Context(), set, file.Rows("transforming "+f.data), schema, out); err != nil {
+			return fmt.Errorf("transform %s: %w", f.data, err)
+		}
+		return nil
+	})
+	return counts, err
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -127,18 +126,13 @@ func (f *predictFlags) check(predictor *featurize.FilePredictor, file *cli.RowFi
 }
 
 // write writes the predictions, which appear only whole.
-func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FilePredictor, file *cli.RowFile) (meter.FeaturizeCounts, error) {
+func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FilePredictor, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
 	schema := predictor.Schema(file.Schema())
-	out, err := files.Create(f.out, schema, f.outFormat)
-	if errors.Is(err, files.ErrNoFormat) {
-		err = cli.Usagef("%w with --out-format", err)
-	}
-	if err != nil {
-		return meter.FeaturizeCounts{}, err
-	}
-	counts, err := predictor.Predict(c.Context(), file.Rows("predicting from "+f.data), schema, out)
-	if err != nil {
-		return counts, errors.Join(fmt.Errorf("predict from %s: %w", f.data, err), out.Discard())
-	}
-	return counts, out.Close()
+	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
+		if counts, err = predictor.Predict(c.Context(), file.Rows("predicting from "+f.data), schema, out); err != nil {
+			return fmt.Errorf("predict from %s: %w", f.data, err)
+		}
+		return nil
+	})
+	return counts, err
 }
