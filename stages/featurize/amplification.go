@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -38,12 +37,12 @@ func (f *Featurizer) checkAmplification(source *pipeline.Record, batches []arrow
 // dictionaryBytes is the size of the dictionaries of output columns. Each output message has the entries that its rows name.
 func (f *Featurizer) dictionaryBytes(batches []arrow.Record) (bytes int64) {
 	for _, batch := range batches {
-		kept := wire.SelectColumns(batch, f.columns)
 		var ofBatch int64
-		for _, column := range kept.Columns() {
-			ofBatch += dictionaryBytes(column.Data())
+		for _, name := range f.columns {
+			if at := batch.Schema().FieldIndices(name); len(at) > 0 {
+				ofBatch += dictionaryBytes(batch.Column(at[0]).Data())
+			}
 		}
-		kept.Release()
 		bytes = max(bytes, ofBatch)
 	}
 	return bytes
