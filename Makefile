@@ -6,9 +6,14 @@ GOVULNCHECK   ?= $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 FUZZTIME      ?= 10s
 MUTANTS       ?= 10000000
 SCHEDULES     ?= 200
+PARTITIONS    ?= 24,200,1000
 KAFKA         ?= embedded
+NODES         ?= 1
 PARALLEL      ?= $(if $(filter real,$(KAFKA)),1,3)
+KIND          ?= crashes
 DURATION      ?= 30m
+SERVETIME     ?= 5m
+SERVEPYTHON   ?=
 PYTHON        ?= python3
 BENCH         ?= .
 BENCHPKG      ?= ./scoring/... ./training/... ./stages
@@ -18,13 +23,14 @@ BENCHTIME     ?= 0.3s
 ROUNDS        ?= 6
 PKG           ?= ./...
 RESULTS       ?= bin/results
+RELEASE       ?= bin/release
 METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptive,adaptive-refined
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration late-labels apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
-.PHONY: messy mutants soak soak-matrix soak-speed
-.PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
-.PHONY: results-regression results-classes results-small results-speed results-trees results-doc
+.PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
+.PHONY: messy mutants partitions soak soak-matrix soak-speed serve-load serve-speed
+.PHONY: before-after bench bench-peers bench-learn bench-growth bench-doc benchstat
+.PHONY: results-regression results-classes results-small results-speed results-trees results-doc results-overview
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 21
@@ -41,6 +47,16 @@ race: ## all tests under the race detector (needs a C compiler)
 integration: ## the tests on Apache Kafka: one node, three, a secured one (needs Java 17, Maven, openssl)
 	scripts/integration.sh
 
+python: ## the package in python/: wheels, linter, tests, example (needs Python 3.11; Linux on x86-64)
+	scripts/python.sh fetch
+	scripts/python.sh test
+
+wheel: ## the wheels of the package in python/, to bin/ (PYTHON with hatchling)
+	PYTHON='$(PYTHON)' scripts/wheel.sh bin
+
+release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, to RELEASE
+	PYTHON='$(PYTHON)' $(GO) run -C internal/tools ./release -to $(abspath $(RELEASE))
+
 late-labels: ## events and labels joined by Flink, learned from and predicted, on a real Kafka (needs Java 17, Maven, openssl)
 	examples/late-labels/run.sh
 
@@ -53,7 +69,7 @@ noasm: ## all tests without assembly, in the modules used as well
 avx2: ## all tests as on a processor without AVX-512
 	GODEBUG=cpu.avx512f=off $(GO) test -count=1 $(PKG)
 
-generate: ## the assembly, from the generators in internal/tools/asm
+generate: ## the assembly and the messages of ONNX, from the generators in internal/tools
 	$(GO) generate $(PKG)
 
 vet: ## go vet, also of the files for another processor
@@ -79,7 +95,7 @@ fuzz-short: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many events, Kafka batches, own messages; SEED=N repeats a run
+mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many tensors, events, Kafka batches, own messages; SEED=N repeats a run
 	@set -e; seed=$${SEED:-$$(date +%s)}; \
 	mutants() { \
 		echo "$$1: $$2 mutants of seed $$seed"; \
@@ -87,13 +103,14 @@ mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a 
 	}; \
 	mutants ./arrowio $(MUTANTS); \
 	mutants ./arrowio/formats $$(($(MUTANTS) / 2)); \
+	mutants ./arrowio/tensors $$(($(MUTANTS) / 4)); \
 	for package in ./stages ./pipeline/kafka ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
 
 # On a real broker, each schedule has it for itself.
-soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run) $(GO) run ./internal/crash/soak schedules --kafka $(KAFKA) --parallel $(PARALLEL)
+soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run --nodes $(NODES)) $(GO) run ./internal/crash/soak schedules --kafka $(KAFKA) --parallel $(PARALLEL)
 
-soak: ## SCHEDULES random schedules of crashes, PARALLEL at a time, KAFKA=embedded or real; SEED=N begins with that one
-	$(soak_on) --count $(SCHEDULES) $(if $(SEED),--seed $(SEED))
+soak: ## SCHEDULES random schedules of crashes, PARALLEL at a time, KIND=crashes, another one or all, KAFKA=embedded, or real with NODES=1; SEED=N begins with that one
+	$(soak_on) --count $(SCHEDULES) --kind $(KIND) $(if $(SEED),--seed $(SEED))
 
 soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
 	$(soak_on) --matrix
@@ -101,8 +118,20 @@ soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
 soak-speed: ## full speed for DURATION, with samples of memory, goroutines and lag
 	$(GO) run ./internal/crash/soak speed --duration $(DURATION)
 
+serve-load: ## featurizer serve asked for SERVETIME while its feature set and model change every ten seconds: no request may fail
+	$(GO) run ./cmd/internal/serveload load --duration $(SERVETIME)
+
+serve-speed: ## the time of a prediction of featurizer serve beside an empty answer, and beside scikit-learn behind FastAPI (SERVEPYTHON)
+	$(GO) run ./cmd/internal/serveload speed $(if $(SERVEPYTHON),--python $(SERVEPYTHON))
+
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
+
+before-after: ## rows per second and delay of the featurizer at the revision BEFORE and as it is, in turns
+	scripts/before-after.sh $(BEFORE)
+
+partitions: ## memory beside its bound for PARTITIONS under hostile input, and what partitions cost: the table of docs/performance.md
+	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run Partitions -count=1 -timeout 0 -v ./cmd/internal/pressure
 
 bench: ## benchmarks in rounds, as benchstat prints them
 	$(call rounds,tool benchstat) -bench '$(BENCH)' -skip '$(BENCHSKIP)' $(BENCHPKG)
@@ -171,6 +200,10 @@ results-doc: ## the tables and figures of docs/results.md, from what the five ab
 	$(tables) -only classes $(call files,a9a adult letter har mnist)
 	$(call figure,parkinsons)
 	$(call figure,airfoil)
+	$(MAKE) results-overview
+
+results-overview: ## the figure of the README, from the tables of docs/results.md
+	$(GO) run ./cmd/internal/results -overview docs/pictures/learned.svg docs/results.md
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

@@ -11,10 +11,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// small limits make a breach show.
+// small limits make a breach visible.
 var small = Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
 
-// refuse decodes under small limits and expects a reason and little memory.
+// refuse decodes under small limits and expects a refusal with this reason, and little memory.
 func refuse(t *testing.T, stream []byte, reason string) {
 	t.Helper()
 	var recs int
@@ -169,8 +169,8 @@ func repeat(f flatbuffers.UOffsetT, n int) []flatbuffers.UOffsetT {
 	return all
 }
 
-// TestHugeFieldCount sets the length of the vector of fields to every large
-// number that a 32-bit word holds: the schema that claims billions of columns.
+// TestHugeFieldCount sets the length of the vector of fields to every large number that fits a
+// 32-bit word: the schema that claims billions of columns.
 func TestHugeFieldCount(t *testing.T) {
 	stream := simpleSchema(typeFloat)
 	f := frames{rest: stream, first: true}
@@ -229,8 +229,7 @@ func lz4Bomb(blocks, size int) []byte {
 	return binary.LittleEndian.AppendUint32(out, 0)
 }
 
-// zstdWindow is a frame that asks for a window of 2^n bytes and then holds
-// nothing but an empty block.
+// zstdWindow is a frame that asks for a window of 2^n bytes but only holds an empty block.
 func zstdWindow(n byte) []byte {
 	return []byte{0x28, 0xb5, 0x2f, 0xfd, 0, (n - 10) << 3, 1, 0, 0}
 }
@@ -275,7 +274,7 @@ func TestDecompressionBombs(t *testing.T) {
 	}
 }
 
-// TestManyBombs spreads what one buffer may not claim over many.
+// TestManyBombs spreads over many buffers what one may not claim.
 func TestManyBombs(t *testing.T) {
 	frame := bomb(t, 4000)
 	body := append(binary.LittleEndian.AppendUint64(nil, 4000), frame...)

@@ -20,7 +20,7 @@ func dictionarySchema() []byte {
 	})
 }
 
-// dictionaryBatch holds n one-letter words under the given id.
+// dictionaryBatch holds n one-letter words for this dictionary ID.
 func dictionaryBatch(id int64, n int, delta bool) []byte {
 	offsets := make([]int32, n+1)
 	for i := range offsets {
@@ -121,7 +121,7 @@ func TestBatchAttacks(t *testing.T) {
 	}
 }
 
-// TestRowLimit adds the rows of all batches up.
+// TestRowLimit adds up the rows of all batches.
 func TestRowLimit(t *testing.T) {
 	batch := plainBatch(400, []int64{400, 0}, []int64{0, 0, 0, 1600}, make([]byte, 1600))
 	stream := join(simpleSchema(typeFloat), batch, batch)
@@ -135,7 +135,7 @@ func TestRowLimit(t *testing.T) {
 	refuse(t, join(simpleSchema(), none, none, none), "too_large")
 }
 
-// TestNullsTakeBudget has columns of very many values without a byte in the body.
+// TestNullsTakeBudget has columns with very many values and no bytes in the body.
 func TestNullsTakeBudget(t *testing.T) {
 	const rows, columns = 1 << 20, 16
 	limits := Limits{BudgetBytes: columns*rows/8 + 1<<16, MaxRows: rows}
@@ -160,8 +160,8 @@ func TestNullsTakeBudget(t *testing.T) {
 	}
 }
 
-// TestQuadraticDeltas extends a dictionary and uses it, again and again: every
-// batch wants a longer copy.
+// TestQuadraticDeltas extends a dictionary and uses it, again and again: every batch needs a longer
+// copy.
 func TestQuadraticDeltas(t *testing.T) {
 	stream := dictionarySchema()
 	for range 4 {
@@ -173,7 +173,7 @@ func TestQuadraticDeltas(t *testing.T) {
 	refuse(t, stream, "over_budget")
 }
 
-// TestTinyBatches has many batches of nothing: their headers cost as well.
+// TestTinyBatches has many empty batches: their headers cost as well.
 func TestTinyBatches(t *testing.T) {
 	stream := simpleSchema(typeFloat)
 	for range 3000 {
@@ -222,7 +222,7 @@ func TestViewAttacks(t *testing.T) {
 	}
 }
 
-// TestDictionaryLeftOut accepts a column of nulls whose dictionary never came.
+// TestDictionaryLeftOut accepts a column of nulls whose dictionary is never sent.
 func TestDictionaryLeftOut(t *testing.T) {
 	batch := plainBatch(2, []int64{2, 2}, []int64{0, 1, 8, 2}, append(make([]byte, 8), 9, 0xff, 0, 0, 0, 0, 0, 0))
 	recs := mustDecode(t, NewDecoder(small), join(dictionarySchema(), batch))
@@ -232,7 +232,7 @@ func TestDictionaryLeftOut(t *testing.T) {
 	touch(recs)
 }
 
-// TestTextUnderNulls accepts bytes under a null that are no text.
+// TestTextUnderNulls accepts bytes under a null that are not text.
 func TestTextUnderNulls(t *testing.T) {
 	body := append(words(0, 1, 3), 'a', 0xff, 0xfe, 0, 0, 0, 0, 0)
 	body = append(body, 1, 0, 0, 0, 0, 0, 0, 0)
@@ -265,8 +265,8 @@ func TestEveryWord(t *testing.T) {
 	}
 }
 
-// TestOffsetsMayBeginAnywhere has text and lists whose first value is not the
-// first of those that the body holds, and passes them on.
+// TestOffsetsMayBeginAnywhere has text and lists whose first value is not the first in the body,
+// and passes them on.
 func TestOffsetsMayBeginAnywhere(t *testing.T) {
 	body := append(words(1, 3, 4), "abcdefgh"...)
 	text := plainBatch(2, []int64{2, 0}, []int64{0, 0, 0, 12, 16, 8}, body)

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// benchColumns is the number of features of the streams that are measured.
+// benchColumns is the number of features in the benchmarked streams.
 const benchColumns = 77
 
 // columnsRecord has 77 columns of float32.
@@ -77,7 +77,7 @@ func benchDecode(b *testing.B, stream []byte) {
 	}
 }
 
-// BenchmarkDecodeText measures what validation costs where it has most to do.
+// BenchmarkDecodeText measures validation where it has most to do.
 func BenchmarkDecodeText(b *testing.B) {
 	build := array.NewStringBuilder(memory.DefaultAllocator)
 	defer build.Release()

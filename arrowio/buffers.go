@@ -7,9 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// loader reads one batch, node by node and buffer by buffer, in the order of
-// its schema. It owns a reference to everything it makes until release; what is
-// to stay is retained by the record or the dictionary.
+// loader reads one batch, node by node and buffer by buffer, in the order of its schema. Until release it owns
+// a reference to everything it makes; the record or the dictionary retains what it keeps.
 type loader struct {
 	s       *stream
 	b       batch
@@ -32,8 +31,8 @@ func (l *loader) release() {
 	l.owned = nil
 }
 
-// checkShape compares what the batch holds with what its columns need, so that
-// the reading that follows cannot run out of nodes or buffers.
+// checkShape compares what the batch holds with what its columns need, so that later reads cannot
+// run out of nodes or buffers.
 func (l *loader) checkShape(want shape) error {
 	if l.b.nodes.n != want.nodes {
 		return corrupt("%d nodes, the schema has %d", l.b.nodes.n, want.nodes)
@@ -59,8 +58,8 @@ func (l *loader) checkShape(want shape) error {
 	return nil
 }
 
-// nextNode returns the length and the null count of the next array. Lengths
-// beyond the row limit are left to those whose buffers must hold the values.
+// nextNode returns the length and the null count of the next array. The row
+// limit is not applied here: long arrays need buffers that hold their values.
 func (l *loader) nextNode() (n, nulls int, err error) {
 	const most = 1<<31 - 1
 	length, claimed := l.b.nodes.at(l.node, 0), l.b.nodes.at(l.node, 1)
@@ -74,9 +73,9 @@ func (l *loader) nextNode() (n, nulls int, err error) {
 	return int(length), int(claimed), nil
 }
 
-// nextRaw returns the bytes of the next buffer as they lie in the body. All
-// buffers of a batch together may not claim more than the body: otherwise many
-// columns could share one buffer, and a small message describe a huge table.
+// nextRaw returns the bytes of the next buffer as they are in the body. All buffers of a batch
+// together may not claim more than the body: otherwise many columns could share one buffer, and a
+// small message could describe a huge table.
 func (l *loader) nextRaw() ([]byte, error) {
 	offset, length := l.b.buffers.at(l.buf, 0), l.b.buffers.at(l.buf, 1)
 	l.buf++
@@ -93,9 +92,8 @@ func (l *loader) nextRaw() ([]byte, error) {
 	return l.b.body[offset : offset+length : offset+length], nil
 }
 
-// next returns the next buffer, decompressed, cut to the need bytes that its
-// array will read (all there is when need is negative) and at an address that
-// is a multiple of align.
+// next returns the next buffer, decompressed, cut to the need bytes that its array will read (all
+// there are if need is negative) and at an address that is a multiple of align.
 func (l *loader) next(need int64, align int) (*memory.Buffer, error) {
 	raw, err := l.nextRaw()
 	if err != nil {
@@ -122,8 +120,7 @@ func (l *loader) plain(raw []byte, need int64, align int) (*memory.Buffer, error
 	return b, nil
 }
 
-// decompressed expands a buffer: eight bytes say how long it is (-1: it was
-// left as it is), the rest is one frame.
+// decompressed expands a buffer: eight bytes give its length (-1: not compressed), the rest is one frame.
 func (l *loader) decompressed(raw []byte, need int64, align int) (*memory.Buffer, error) {
 	const prefix, asIs = 8, -1
 	if len(raw) < prefix {
@@ -149,8 +146,8 @@ func (l *loader) decompressed(raw []byte, need int64, align int) (*memory.Buffer
 	return own(l, memory.SliceBuffer(b, 0, int(need))), nil
 }
 
-// allocate returns a buffer of n bytes from the decoder's allocator. What is
-// not bounded by the message has been charged by the caller.
+// allocate returns a buffer of n bytes from the decoder's allocator. The caller has charged
+// whatever is not bounded by the message.
 func (l *loader) allocate(n int) *memory.Buffer {
 	return own(l, memory.NewBufferWithAllocator(l.s.d.mem.Allocate(n), l.s.d.mem))
 }

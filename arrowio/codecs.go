@@ -7,12 +7,11 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codecs decompresses into memory of a known size. What a frame claims about
-// itself decides nothing: more output than fits is an error.
+// codecs decompresses into memory of a known size. What a frame claims about itself is ignored:
+// more output than fits is an error.
 type codecs struct{ zstd *zstd.Decoder }
 
-// decompress fills dst from one frame; less or more output than dst holds is
-// corrupt.
+// decompress fills dst from one frame; less or more output than dst holds is an error.
 func (c *codecs) decompress(kind codec, dst, src []byte) error {
 	if kind == codecLZ4 {
 		return lz4Frame(dst, src)
@@ -38,7 +37,7 @@ func (c *codecs) decompress(kind codec, dst, src []byte) error {
 	return nil
 }
 
-// The parts of an LZ4 frame, as its format description names them:
+// The parts of an LZ4 frame, named as in its format description:
 // https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md
 const (
 	lz4Magic           = 0x184d2204
@@ -53,9 +52,8 @@ const (
 	lz4History         = 64 << 10
 )
 
-// lz4Frame decodes one LZ4 frame straight into dst. The library's own reader
-// would buffer blocks of up to 8 MiB on the way, by the frame's word.
-// Checksums are ignored: Kafka's own covers the message.
+// lz4Frame decodes one LZ4 frame straight into dst. The library's own reader would buffer blocks of
+// up to 8 MiB if the frame says so. Checksums are ignored: Kafka's own covers the message.
 func lz4Frame(dst, src []byte) error {
 	flags, src, err := lz4Header(src)
 	if err != nil {
@@ -110,7 +108,7 @@ func lz4Header(src []byte) (flags byte, rest []byte, err error) {
 	return flags, src[size:], nil
 }
 
-// lz4Block decodes one block behind the done bytes of dst that are there.
+// lz4Block decodes one block to dst, after the done bytes already there.
 func lz4Block(dst []byte, done int, block []byte, raw bool, flags byte) (int, error) {
 	out := dst[done:]
 	if raw {

@@ -2,7 +2,7 @@ package arrowio
 
 import "github.com/apache/arrow/go/v15/arrow"
 
-// layout says how the values of a column lie in a batch.
+// layout says how the values of a column are stored in a batch.
 type layout uint8
 
 const (
@@ -24,7 +24,7 @@ type column struct {
 	dtype      arrow.DataType // the type of the array that is built
 	layout     layout
 	width      int // see layout
-	align      int // what an address of the values must be a multiple of
+	align      int // alignment of the values' address
 	utf8       bool
 	children   []*column
 	dictionary int64 // id, for layoutDictionary
@@ -42,7 +42,7 @@ func (c *column) flat() bool {
 // shape counts what a batch holds for a column and its children.
 type shape struct {
 	nodes, buffers int
-	views          int // of the nodes, those with a number of buffers of their own
+	views          int // nodes with a buffer count of their own
 }
 
 func (s *shape) add(o shape) {

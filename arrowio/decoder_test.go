@@ -52,7 +52,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// TestErrorsNameThePlace reads the coordinates out of an error text.
+// TestErrorsNameThePlace looks for the coordinates in an error text.
 func TestErrorsNameThePlace(t *testing.T) {
 	batch := plainBatch(2, []int64{2, 0}, []int64{0, 0, 0, 4}, make([]byte, 8))
 	_, err := NewDecoder(Limits{}).Decode(join(simpleSchema(typeFloat), batch))
@@ -66,8 +66,8 @@ func TestErrorsNameThePlace(t *testing.T) {
 	}
 }
 
-// TestOutcomeIgnoresHistory decodes with decoders of all ages: whether the
-// schema is already known must not show, not even at the edge of the budget.
+// TestOutcomeIgnoresHistory decodes with decoders of all ages: it must make no difference whether
+// the schema is already known, even at the edge of the budget.
 func TestOutcomeIgnoresHistory(t *testing.T) {
 	all := streams(t)
 	old := NewDecoder(Limits{})
@@ -95,7 +95,7 @@ func TestOutcomeIgnoresHistory(t *testing.T) {
 	}
 }
 
-// cost returns the least budget that a stream decodes under.
+// cost returns the smallest budget that a stream can be decoded with.
 func cost(t *testing.T, stream []byte) int64 {
 	t.Helper()
 	low, high := int64(1), int64(1<<20)
@@ -112,8 +112,8 @@ func cost(t *testing.T, stream []byte) int64 {
 	return low
 }
 
-// TestSchemaCacheKeepsItsBytes changes a message after it has been decoded: the
-// schema that is remembered must be the one that was verified.
+// TestSchemaCacheKeepsItsBytes changes a message after it has been decoded: the cached schema must
+// be the one that was verified.
 func TestSchemaCacheKeepsItsBytes(t *testing.T) {
 	d := NewDecoder(Limits{})
 	stream := simpleSchema(typeFloat)

@@ -6,16 +6,15 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// dictionaries are the dictionaries of one stream as they stand. A replacement
-// does not touch the records that were made with the former values.
+// dictionaries are the dictionaries of one stream in their current state. A replacement does not affect records made
+// with the previous values.
 type dictionaries struct{ byID map[int64]*dictionary }
 
-// dictionary is a run of chunks: the values and the deltas to them. They are
-// joined when a batch needs them, not before, so that a stream of many deltas
-// costs one copy and not one for each.
+// dictionary is a list of chunks: the values and their deltas. They are joined only when a batch needs them, so a
+// stream of many deltas costs one copy, not one for each.
 type dictionary struct{ chunks []*array.Data }
 
-// add puts values in place of what was there, or behind it.
+// add replaces the values, or appends to them if they are a delta.
 func (d *dictionaries) add(id int64, values *array.Data, delta bool) error {
 	known := d.byID[id]
 	if delta {
@@ -51,8 +50,8 @@ func (d *dictionary) release() {
 	d.chunks = nil
 }
 
-// dictionary returns the values of a dictionary as they stand. One that never
-// came is empty: writers leave it out for a column of nulls.
+// dictionary returns the current values of a dictionary. One that was never sent is empty: writers omit it for a
+// column of nulls.
 func (s *stream) dictionary(id int64) (*array.Data, error) {
 	dict := s.dicts.byID[id]
 	if dict == nil {
@@ -104,7 +103,7 @@ func (s *stream) join(dict *dictionary) error {
 	return nil
 }
 
-// emptyValues makes an array of no values for a flat column.
+// emptyValues makes an empty array for a flat column.
 func emptyValues(c *column) *array.Data {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(nil)}
 	if c.layout == layoutBinary || c.layout == layoutView {

@@ -9,9 +9,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 )
 
-// EncodeStream returns one Arrow IPC stream: the schema, the dictionaries that
-// the records use, the records in order, and the end mark. Without records it
-// is a schema alone, which is a valid message of no rows. The body is not
+// EncodeStream returns one Arrow IPC stream: the schema, the dictionaries that the records use, the records in order,
+// and the end mark. Without records it is only a schema, which is a valid message of no rows. The body is not
 // compressed; equal input gives equal bytes.
 //
 // Every record must have the schema's columns. The records are only read.
@@ -21,18 +20,16 @@ func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
 	return out.buf, err
 }
 
-// ReserveStream is [EncodeStream] of one record with buffers whose bytes are still
-// to come: of gaps, each of which must be the whole of one buffer of rec, the
-// lengths alone count, and at says for each where in the stream those bytes are
-// to be written. What is made elsewhere can so be made in its place.
+// ReserveStream is [EncodeStream] for one record with buffers that are filled in later, so that values computed
+// elsewhere can be written in place. Each of gaps must be a whole buffer of rec, of which only the length counts; at
+// returns where in the stream the bytes of each belong.
 //
-// The stream takes the memory of into from its start on, or new memory where
-// that is too small; gaps may lie in it, at different places. It is the
-// caller's.
+// The stream uses the memory of into from its start, or new memory if that is too small. gaps may be in the same
+// memory, at other places. The stream belongs to the caller.
 func ReserveStream(into []byte, rec arrow.Record, gaps ...[]byte) (stream []byte, at []int, err error) {
 	out := &growing{buf: into[:0], gaps: gaps, at: make([]int, len(gaps))}
 	for i, gap := range gaps {
-		if len(gap) > 0 { // the writer leaves out buffers without bytes
+		if len(gap) > 0 { // the writer omits buffers without bytes
 			out.at[i] = -1
 		}
 	}
@@ -49,7 +46,7 @@ func writeStream(out *growing, schema *arrow.Schema, recs []arrow.Record) error 
 	w := ipc.NewWriter(out, ipc.WithSchema(schema))
 	for i, rec := range recs {
 		if err := w.Write(rec); err != nil {
-			_ = w.Close() // the first error is the one that says something
+			_ = w.Close() // the first error is the informative one
 			return fmt.Errorf("encode record %d of %d: %w", i, len(recs), err)
 		}
 	}
@@ -59,9 +56,8 @@ func writeStream(out *growing, schema *arrow.Schema, recs []arrow.Record) error 
 	return nil
 }
 
-// sizeHint estimates the encoded size, so that the output usually grows once.
-// A slice of a longer array counts with all of the array's buffers; the cap
-// keeps that from mattering.
+// sizeHint estimates the encoded size, so that the output usually grows once. A slice of a longer
+// array counts with all of the array's buffers; the cap limits the effect.
 func sizeHint(schema *arrow.Schema, recs []arrow.Record) int {
 	const perField, most = 256, 16 << 20
 	n := perField * (1 + schema.NumFields()) * (1 + len(recs))
@@ -77,8 +73,8 @@ func sizeHint(schema *arrow.Schema, recs []arrow.Record) int {
 	return min(n, most)
 }
 
-// growing is an append-only io.Writer. Of gaps, which it knows by their
-// addresses, it records the places and leaves the bytes as they happen to be.
+// growing is an append-only io.Writer. It recognises gaps by their addresses: it records their
+// places and does not write their bytes.
 type growing struct {
 	buf  []byte
 	gaps [][]byte

@@ -6,12 +6,11 @@ import (
 	"strconv"
 )
 
-// What can be wrong with a message. Every error of [Decoder.Decode] wraps
-// exactly one of them.
+// Faults of a message. Every error of [Decoder.Decode] wraps exactly one of them.
 var (
 	// ErrTooLarge: the message, its rows or its columns exceed [Limits].
 	ErrTooLarge = errors.New("too large")
-	// ErrNotArrow: the bytes do not begin like an Arrow IPC stream.
+	// ErrNotArrow: the bytes do not start like an Arrow IPC stream.
 	ErrNotArrow = errors.New("not an arrow stream")
 	// ErrTruncated: a length in the framing goes past the end of the message.
 	ErrTruncated = errors.New("truncated arrow stream")
@@ -19,7 +18,7 @@ var (
 	ErrCorrupt = errors.New("corrupt arrow stream")
 	// ErrBudget: decoding would take more memory than [Limits.BudgetBytes].
 	ErrBudget = errors.New("over the memory budget")
-	// ErrUnsupported: a well-formed stream of a type this package does not read.
+	// ErrUnsupported: a well-formed stream with a type that this package does not read.
 	ErrUnsupported = errors.New("unsupported arrow type")
 )
 
@@ -69,8 +68,8 @@ func wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %s", sentinel, fmt.Sprintf(format, args...))
 }
 
-// quote renders a name from the message for an error text. Names come from
-// strangers, so what is shown of them is bounded.
+// quote formats a name from the message for an error text. Names come from strangers, so their
+// length is limited.
 func quote(name string) string {
 	const shown = 64
 	if len(name) > shown {

@@ -2,17 +2,16 @@ package arrowio
 
 import "encoding/binary"
 
-// flatbuffer reads one flatbuffer without believing it. Every position is
-// checked before it is read. The first fault sticks in err; from then on every
-// reading is zero, so callers may read several fields and look at err once,
-// before they act on what they read.
+// flatbuffer reads one flatbuffer without trusting it. Every position is checked before it is read.
+// The first fault is kept in err, and everything read after it is zero, so callers may read several
+// fields and check err once, before they use what they read.
 type flatbuffer struct {
 	buf []byte
 	err error
 }
 
-// table is one table of a flatbuffer. The zero table, which stands for an
-// absent one, reads as all defaults.
+// table is one table of a flatbuffer. The zero table, which stands for an absent one, has default
+// values only.
 type table struct {
 	fb     *flatbuffer
 	pos    int // where the table's inline data begins
@@ -27,7 +26,7 @@ func (f *flatbuffer) fail(what string, pos int) {
 	}
 }
 
-// within reports whether width bytes at pos lie inside the buffer.
+// within reports whether width bytes at pos are inside the buffer.
 func (f *flatbuffer) within(pos, width int) bool {
 	return pos >= 0 && width >= 0 && pos <= len(f.buf)-width
 }
@@ -37,7 +36,7 @@ func (f *flatbuffer) uint32(pos int) int64 {
 	return int64(binary.LittleEndian.Uint32(f.buf[pos:]))
 }
 
-// root returns the table that the buffer begins with.
+// root returns the table at the start of the buffer.
 func (f *flatbuffer) root() table { return f.follow(0) }
 
 // follow returns the table that the offset at pos points to.
@@ -58,13 +57,13 @@ func (f *flatbuffer) follow(pos int) table {
 		f.fail("vtable of impossible size", vtable)
 		return table{}
 	}
-	// The table's size, which follows, is not looked at: the Go builder lets tables of different sizes share a vtable when
-	// their fields begin at the same places, so it may be another table's.
+	// The table's size, which follows, is not checked: the Go builder lets tables of different sizes share a vtable if
+	// their fields start at the same places, so it may be another table's.
 	return table{fb: f, pos: pos, vtable: vtable, slots: (vsize - 4) / 2}
 }
 
-// target returns the position that the offset at pos points to. Offsets point
-// forwards; at least four bytes are there.
+// target returns the position that the offset at pos points to. Offsets point forwards, and at
+// least four bytes are there.
 func (f *flatbuffer) target(pos int) int {
 	if f.err != nil || !f.within(pos, 4) {
 		f.fail("offset outside", pos)
@@ -78,7 +77,7 @@ func (f *flatbuffer) target(pos int) int {
 	return int(to)
 }
 
-// field returns the position of a field of width bytes, or 0 when it is absent.
+// field returns the position of a field of width bytes, or 0 if it is absent.
 func (t table) field(slot, width int) int {
 	if t.fb == nil || t.fb.err != nil || slot >= t.slots {
 		return 0
@@ -141,8 +140,8 @@ func (t table) vector(slot, width int) (elems []byte, n int) {
 	return t.bytes(start, n*width), n
 }
 
-// tables calls visit with each table of a vector of tables until the buffer
-// proves faulty or visit returns an error.
+// tables calls visit with each table of a vector of tables until there is a fault in the buffer or
+// visit returns an error.
 func (t table) tables(slot int, visit func(i int, sub table) error) error {
 	start, n := t.span(slot, 4)
 	for i := range n {
@@ -169,7 +168,7 @@ func (t table) text(slot int) []byte {
 	return t.bytes(start, n)
 }
 
-// span locates a vector: where its elements begin and how many they are.
+// span locates a vector: where its elements begin and how many there are.
 func (t table) span(slot, width int) (start, n int) {
 	p := t.field(slot, 4)
 	if p == 0 {
@@ -187,7 +186,7 @@ func (t table) span(slot, width int) (start, n int) {
 	return p + 4, int(claimed)
 }
 
-// bytes returns n bytes at start, which span has found to be there.
+// bytes returns n bytes at start, a range that span has checked.
 func (t table) bytes(start, n int) []byte {
 	if n == 0 {
 		return nil

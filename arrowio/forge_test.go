@@ -8,8 +8,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// The forge builds IPC messages field by field, so that tests can say things
-// that no writer would.
+// The forge builds IPC messages field by field, so that tests can make claims that no writer would.
 
 // forged is one message: its header's claims and the bytes that follow.
 type forged struct {
@@ -79,7 +78,7 @@ func int64sOf(b *flatbuffers.Builder, perElement int, values ...int64) flatbuffe
 	return b.EndVector(len(values) / perElement)
 }
 
-// fieldOf builds a Field of the given type, whose table build makes.
+// fieldOf builds a Field of the given type. build makes the type's table.
 func fieldOf(b *flatbuffers.Builder, name string, id typeID, build func() flatbuffers.UOffsetT, children ...flatbuffers.UOffsetT) flatbuffers.UOffsetT {
 	n, t, kids := b.CreateString(name), build(), offsetsOf(b, children...)
 	return tableOf(b, n, true, byte(id), t, nil, kids)
@@ -90,7 +89,7 @@ func typeOf(b *flatbuffers.Builder, slots ...any) func() flatbuffers.UOffsetT {
 	return func() flatbuffers.UOffsetT { return tableOf(b, slots...) }
 }
 
-// forgeSchema builds a schema message of the fields that build makes.
+// forgeSchema builds a schema message with the fields made by build.
 func forgeSchema(build func(b *flatbuffers.Builder) []flatbuffers.UOffsetT) []byte {
 	return forged{kind: headerSchema, header: func(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 		fields := offsetsOf(b, build(b)...)
@@ -113,7 +112,7 @@ func simpleSchema(ids ...typeID) []byte {
 	})
 }
 
-// forgedBatch is the claims of a record batch.
+// forgedBatch holds the claims of a record batch.
 type forgedBatch struct {
 	length  int64
 	nodes   []int64 // length, nulls, ...

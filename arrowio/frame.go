@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// continuation opens every message of an IPC stream since Arrow 0.15; before
-// that a message began with its metadata length.
+// continuation starts every message of an IPC stream since Arrow 0.15; before that a message began
+// with its metadata length.
 const continuation = 0xffffffff
 
 // headerType says what an IPC message carries; the numbers are the format's.
@@ -20,11 +20,11 @@ const (
 	headerSparse     headerType = 5
 )
 
-// metadata versions that are read: V4 (Arrow 0.8) and V5 (1.0) differ only in
-// unions, which are refused.
+// Metadata versions that are read: V4 (Arrow 0.8) and V5 (1.0) differ only in unions, which are
+// refused.
 const metadataV4, metadataV5 = 3, 4
 
-// frame is one IPC message, its framing and its outer flatbuffer checked.
+// frame is one IPC message; its framing and its outer flatbuffer have been checked.
 type frame struct {
 	metadata []byte // the flatbuffer
 	fb       *flatbuffer
@@ -38,7 +38,7 @@ type frames struct {
 	rest     []byte
 	first    bool // nothing has been read yet
 	several  bool // other bytes may follow the stream
-	doubtful bool // the message at hand opens the stream, without the mark of one
+	doubtful bool // the current message is the first of the stream, and does not start like one
 }
 
 // next returns the next message; ok is false at the end of the stream.
@@ -102,8 +102,8 @@ func (w *frames) metadata() (m []byte, ok bool, err error) {
 	return m, true, nil
 }
 
-// StreamLength returns how many bytes the IPC stream at the start of value takes, its end mark included: what follows is not looked
-// at. Of the stream itself only the framing is.
+// StreamLength returns the length in bytes of the IPC stream at the start of value, including its end mark. It reads
+// only the stream's framing, and nothing after the stream.
 func StreamLength(value []byte) (int, error) {
 	w := frames{rest: value, first: true, several: true}
 	for {
@@ -115,8 +115,8 @@ func StreamLength(value []byte) (int, error) {
 	}
 }
 
-// end is called behind the end mark. Rows that follow it would be lost without
-// a word, so anything but padding is a fault.
+// end is called after the end mark. Rows that follow it would be lost silently, so anything but
+// padding is a fault.
 func (w *frames) end(first bool) error {
 	if first {
 		return notArrow("no schema before the end mark")
@@ -127,8 +127,8 @@ func (w *frames) end(first bool) error {
 	return nil
 }
 
-// begins describes the first bytes of something that is no stream. The four
-// bytes of the prefix have been cut off, so they are given back as a number.
+// begins describes the first bytes of something that is not a stream. The four bytes of the prefix
+// have been cut off already, so they are passed as a number.
 func begins(rest []byte, prefix uint32) string {
 	head := binary.LittleEndian.AppendUint32(nil, prefix)
 	head = append(head, rest[:min(len(rest), 4)]...)

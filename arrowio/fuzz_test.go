@@ -2,8 +2,8 @@ package arrowio
 
 import "testing"
 
-// FuzzDecode is [TestMutants] on bytes of the fuzzer's choice. The streams of
-// testdata/pyarrow are its seeds, beside testdata/fuzz.
+// FuzzDecode is [TestMutants] on bytes chosen by the fuzzer. Its seeds are the streams of
+// testdata/pyarrow and testdata/fuzz.
 func FuzzDecode(f *testing.F) {
 	for _, stream := range streams(f) {
 		if len(stream) <= 6000 {

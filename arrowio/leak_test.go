@@ -7,9 +7,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// TestGivesMemoryBack decodes every stream, and damaged copies of it, at an odd
-// address, with an allocator that counts: what is released is given back, and
-// so is what a refused message had taken.
+// TestGivesMemoryBack decodes every stream, and damaged copies of it, at an odd address, with a
+// counting allocator: everything released is given back, and so is what a refused message had
+// taken.
 func TestGivesMemoryBack(t *testing.T) {
 	const copies = 200
 	all := bases(t)
@@ -34,8 +34,7 @@ func TestGivesMemoryBack(t *testing.T) {
 	}
 }
 
-// TestRecordsOutliveTheDecoder keeps records, and parts of them, while the
-// decoder works on.
+// TestRecordsOutliveTheDecoder keeps records, and parts of them, while the decoder continues.
 func TestRecordsOutliveTheDecoder(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)

@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// Limits bound what one message may claim. They are part of what an
-// exploration means, because they decide which messages count, so they travel
-// with its spec. A zero field stands for its default.
+// Limits bound what one message may claim. They decide which messages count, so they are part of
+// the meaning of an exploration and travel with its spec. Zero means the default.
 type Limits struct {
-	// MaxMessageBytes is the largest message looked at, in bytes.
+	// MaxMessageBytes is the size of the largest message that is read.
 	MaxMessageBytes int64 `json:"max_message_bytes"`
-	// BudgetBytes bounds the memory that one Decode takes beside the message
-	// itself: decompressed bodies, merged dictionaries, array headers.
+	// BudgetBytes bounds the memory that one Decode allocates in addition to the message:
+	// decompressed bodies, merged dictionaries, array headers.
 	BudgetBytes int64 `json:"budget_bytes"`
-	// MaxRows is the greatest number of rows in all batches of one message,
-	// and of entries in one dictionary.
+	// MaxRows is the maximum number of rows in all batches of one message, and of entries in one
+	// dictionary.
 	MaxRows int `json:"max_rows"`
-	// MaxColumns is the greatest number of columns in a schema; the children
-	// of nested columns count as well.
+	// MaxColumns is the maximum number of columns in a schema, including the children of nested
+	// columns.
 	MaxColumns int `json:"max_columns"`
 }
 
@@ -48,7 +47,7 @@ func (l Limits) Validate() error {
 	return errors.Join(faults...)
 }
 
-// orDefault fills every zero field.
+// orDefault replaces zeros by defaults.
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
 	if l.MaxMessageBytes == 0 {
@@ -66,17 +65,16 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// What Go objects cost, charged beside the bytes of buffers so that a message
-// of many tiny arrays cannot take many times its size in headers. Measured on
-// 64-bit Go and rounded up.
+// What Go objects cost, charged in addition to the bytes of buffers, so that a message of many tiny
+// arrays cannot take many times its size in headers. Measured on 64-bit Go and rounded up.
 const (
 	fieldCost  = 512 // one field of a schema: its type, its name's entry, its plan
 	arrayCost  = 512 // one array: data, buffers, the typed view
-	recordCost = 512 // one record batch, beside its arrays
+	recordCost = 512 // one record batch, without its arrays
 )
 
-// budget counts down the memory that one Decode may still take. Nothing is ever
-// credited back, so it bounds the bytes written as well as the bytes in use.
+// budget counts down the memory that one Decode may still take. Nothing is ever given back, so it
+// bounds the bytes written as well as the bytes in use.
 type budget struct{ total, left int64 }
 
 // take charges n bytes.

@@ -70,7 +70,7 @@ func (l *loader) load(c *column) (*array.Data, error) {
 	}
 }
 
-// loadNull makes an array that no buffer stands behind.
+// loadNull makes an array without buffers.
 func (l *loader) loadNull(n int) (*array.Data, error) {
 	if err := l.takeUnbacked("nulls", n); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func (l *loader) loadNull(n int) (*array.Data, error) {
 	return own(l, array.NewData(arrow.Null, n, []*memory.Buffer{nil}, nil, n, 0)), nil
 }
 
-// takeUnbacked bounds values that no buffer stands behind: by the row limit, and
-// by the budget, of which each takes a bit.
+// takeUnbacked bounds values without buffers: by the row limit, and by the budget, of which each
+// takes a bit.
 func (l *loader) takeUnbacked(what string, n int) error {
 	if most := l.s.d.limits.MaxRows; n > most {
 		return tooLarge("%d %s, at most %d", n, what, most)
@@ -87,8 +87,8 @@ func (l *loader) takeUnbacked(what string, n int) error {
 	return l.s.budget.take((int64(n) + 7) / 8)
 }
 
-// validity reads the bitmap of an array, nil when it has no nulls. A bitmap
-// that is there although no null is claimed is ignored, as other readers do.
+// validity reads the bitmap of an array, nil if it has no nulls. A bitmap is ignored if no nulls
+// are claimed, as in other readers.
 func (l *loader) validity(n, nulls int) (*memory.Buffer, error) {
 	if nulls == 0 {
 		_, err := l.nextRaw()
@@ -101,7 +101,7 @@ func (l *loader) validity(n, nulls int) (*memory.Buffer, error) {
 	return b, checkNulls(b.Bytes(), n, nulls)
 }
 
-// slot is an array in the making: its node and validity have been read.
+// slot is an array being built: its node and validity have been read.
 type slot struct {
 	*loader
 	column   *column
@@ -109,7 +109,7 @@ type slot struct {
 	validity *memory.Buffer
 }
 
-// data makes the array's data of the validity and the given buffers.
+// data makes the array's data from the validity and the given buffers.
 func (a slot) data(dtype arrow.DataType, children []arrow.ArrayData, buffers ...*memory.Buffer) *array.Data {
 	all := a.slab.pointers(1 + len(buffers))
 	all[0] = a.validity
@@ -117,7 +117,7 @@ func (a slot) data(dtype arrow.DataType, children []arrow.ArrayData, buffers ...
 	return own(a.loader, a.slab.data(dtype, a.n, all, children, a.nulls))
 }
 
-// valid returns the validity bitmap, nil when there are no nulls.
+// valid returns the validity bitmap, nil if there are no nulls.
 func (a slot) valid() []byte {
 	if a.validity == nil {
 		return nil

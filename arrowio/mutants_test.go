@@ -15,12 +15,12 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// codecTables is what decoding may allocate beside its budget: the tables of a codec, once, and the Go objects of an
-// error.
+// codecTables is what decoding may allocate in addition to its budget: the tables of a codec, once, and the Go
+// objects of an error.
 const codecTables = 1 << 20
 
-// bases are the streams that mutants are made of: every one that pyarrow wrote, and those of flat columns again from this
-// module's own writer, compressed in both ways.
+// bases are the streams that mutants are made from: every one written by pyarrow, and those of flat columns again from
+// this module's own writer, with both compressions.
 func bases(t testing.TB) []*hostile.Message {
 	t.Helper()
 	all := streams(t)
@@ -39,8 +39,8 @@ func bases(t testing.TB) []*hostile.Message {
 	return messages
 }
 
-// TestMutants damages valid streams of every shape. What is refused has a reason; of what is accepted every value can be
-// read, and all of it can be written and is the same when it is read again.
+// TestMutants damages valid streams of every shape. A refusal has a reason. Of an accepted stream every value can be
+// read, and all of it can be written and is the same when read again.
 func TestMutants(t *testing.T) {
 	messages := bases(t)
 	d := NewDecoder(small)
@@ -58,7 +58,8 @@ func TestMutants(t *testing.T) {
 	}, 100_000)
 }
 
-// tryMutant decodes a damaged stream, reads all that comes of it, and writes it again. It returns the reason of a refusal.
+// tryMutant decodes a damaged stream, reads all of the result, and writes it again. It returns the reason for a
+// refusal.
 func tryMutant(d *Decoder, mutant []byte) (reason string, err error) {
 	recs, err := d.Decode(mutant)
 	defer releaseAll(recs)
@@ -75,7 +76,7 @@ func tryMutant(d *Decoder, mutant []byte) (reason string, err error) {
 	return hostile.Accepted, writeAgain(d.Schema(), recs)
 }
 
-// writeAgain encodes records and decodes them, with room for what sharing has saved.
+// writeAgain encodes records and decodes them, with extra room for what sharing had saved.
 func writeAgain(schema *arrow.Schema, recs []arrow.Record) error {
 	raw, err := EncodeStream(schema, recs...)
 	if err != nil {

@@ -38,9 +38,8 @@ func (a slot) loadNested() (*array.Data, error) {
 	return a.data(a.column.dtype, []arrow.ArrayData{child}, offsets), nil
 }
 
-// entries returns some of a map's entries, none of them null. Keys and items
-// are cut themselves: [array.Map] takes them without regard to where a slice of
-// their struct begins.
+// entries returns some of a map's entries, none of them null. It slices keys and items separately,
+// because [array.Map] ignores the offset of a slice of their struct.
 func (a slot) entries(all *array.Data, first, last int64) *array.Data {
 	if first == 0 {
 		return all
@@ -61,8 +60,8 @@ func (a slot) loadChild(i int) (*array.Data, error) {
 	return data, nil
 }
 
-// loadFixedList cuts a child that is longer than its rows need, so that
-// readers of the values find exactly width of them per row.
+// loadFixedList cuts a child that is longer than its rows need, so that readers of the values find
+// exactly width values per row.
 func (a slot) loadFixedList() (*array.Data, error) {
 	child, err := a.loadChild(0)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// noOffsets are the offsets of an array without values. Writers may leave them
-// out; the array types want them.
+// noOffsets are the offsets of an array without values. Writers may omit them, but the array types
+// require them.
 var noOffsets = make([]byte, 8)
 
-// offsets reads n+1 ascending offsets, of values from first up to, not
-// including, last, and delivers them as counted from first. The format lets
-// them begin anywhere; the library's writer, when such an array is passed on,
-// cuts the values in front of first off and leaves the offsets as they were.
+// offsets reads n+1 ascending offsets, for values from first up to, not including, last, and
+// returns them relative to first. The format lets offsets begin anywhere. If such an array is
+// written again, the library's writer cuts off the values before first but leaves the offsets as
+// they were.
 func (a slot) offsets() (counted *memory.Buffer, first, last int64, err error) {
 	width := a.column.width
 	if a.n == 0 {
@@ -58,8 +58,8 @@ func (a slot) loadBinary() (*array.Data, error) {
 	return a.data(a.column.dtype, nil, offsets, values), nil
 }
 
-// checkOffsets checks n+1 offsets: none negative, none less than the one
-// before. It returns the first and the last.
+// checkOffsets checks n+1 offsets: none may be negative or less than the one before. It returns the
+// first and the last.
 func checkOffsets(raw []byte, width int) (first, last int64, err error) {
 	if width == 4 {
 		return ascending(arrow.Int32Traits.CastFromBytes(raw))
@@ -79,7 +79,7 @@ func ascending[T int32 | int64](offsets []T) (first, last int64, err error) {
 	return int64(offsets[0]), int64(prev), nil
 }
 
-// shiftOffsets writes offsets as counted from the first.
+// shiftOffsets writes offsets relative to the first.
 func shiftOffsets(to, from []byte, width int) {
 	if width == 4 {
 		subtractFirst(arrow.Int32Traits.CastFromBytes(to), arrow.Int32Traits.CastFromBytes(from))

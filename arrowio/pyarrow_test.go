@@ -39,8 +39,8 @@ func streams(t testing.TB) map[string][]byte {
 	return all
 }
 
-// TestReadsPyarrow compares what the decoder makes of another implementation's
-// streams with what that implementation meant.
+// TestReadsPyarrow compares decoded streams of another implementation with the values that it
+// wrote.
 func TestReadsPyarrow(t *testing.T) {
 	for name, stream := range streams(t) {
 		t.Run(name, func(t *testing.T) {

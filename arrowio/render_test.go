@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// render returns row i of an array in the form of testdata's expected values:
-// what encoding/json would make of them. It reads every byte of the value.
+// render returns row i of an array in the form of testdata's expected values, as encoding/json
+// would represent them. It reads every byte of the value.
 func render(a arrow.Array, i int) any {
-	if a.IsNull(i) || a.DataType().ID() == arrow.NULL { // a null array says IsNull to nothing
+	if a.IsNull(i) || a.DataType().ID() == arrow.NULL { // IsNull is false for a null array
 		return nil
 	}
 	switch a := a.(type) {
@@ -81,7 +81,7 @@ func renderNumber(a arrow.Array, i int) any {
 	panic(fmt.Sprintf("no rendering of %s", a.DataType()))
 }
 
-// number writes what JSON lacks as Python does.
+// number writes values that JSON lacks as Python does.
 func number(f float64) any {
 	switch {
 	case math.IsNaN(f):

@@ -28,8 +28,8 @@ func write(t testing.TB, schema *arrow.Schema, recs []arrow.Record, options ...i
 	return out.Bytes()
 }
 
-// TestRoundTrip encodes and decodes every type there is a stream of, as a
-// whole, in slices, several batches at once, plain and compressed.
+// TestRoundTrip encodes and decodes every type that has a stream, as a whole, in slices, several
+// batches at once, plain and compressed.
 func TestRoundTrip(t *testing.T) {
 	for name, stream := range streams(t) {
 		t.Run(name, func(t *testing.T) {
@@ -96,8 +96,8 @@ func TestEncodeStreamIsReadByOthers(t *testing.T) {
 	}
 }
 
-// TestMetadataSurvives keeps what schemas and fields say about themselves; an
-// extension type arrives as its storage with its name beside it.
+// TestMetadataSurvives checks the metadata of schemas and fields; an extension type arrives as its
+// storage type with its name in the metadata.
 func TestMetadataSurvives(t *testing.T) {
 	about := arrow.NewMetadata([]string{"eerf:test", "empty"}, []string{`{"a": 1}`, ""})
 	kind := arrow.NewMetadata([]string{"ARROW:extension:name", "unit"}, []string{"example.angle", "degree"})

@@ -3,6 +3,7 @@ package arrowio
 import (
 	"bytes"
 	"fmt"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -12,6 +13,7 @@ import (
 // schema is a verified schema and the plan for reading its batches.
 type schema struct {
 	raw          []byte // the metadata it was read from; nil when it is not cached
+	limits       Limits // under which it was verified
 	arrow        *arrow.Schema
 	columns      []*column
 	shape        shape
@@ -19,27 +21,59 @@ type schema struct {
 	cost         int64             // what it charged against the budget
 }
 
-// schemaCache holds the schemas accepted last, the newest first.
-type schemaCache struct{ entries []*schema }
+// Schemas holds the most recently accepted schemas, so that they need not be verified again. Several decoders may share
+// it, from several goroutines.
+type Schemas struct {
+	mu      sync.Mutex
+	most    int       // entries
+	entries []*schema // most recently used first; immutable once they are here
+}
 
 const (
-	cachedSchemas   = 4
-	cachedSchemaMax = 1 << 20 // bytes of metadata, or cost, of a schema worth keeping
+	cachedSchemas   = 4       // of a Decoder's own
+	sharedSchemas   = 16      // of NewSchemas
+	cachedSchemaMax = 1 << 20 // bytes of metadata, or cost, of a schema worth caching
 )
 
-// get returns the schema of a frame, verified now or before. Either way it
-// charges the budget alike, so that what becomes of a message does not depend
-// on the messages before it.
-func (c *schemaCache) get(f frame, limits Limits, b *budget) (*schema, error) {
+// SchemasBytes is the most memory that the schemas of [NewSchemas] take.
+const SchemasBytes = 2 * sharedSchemas * cachedSchemaMax
+
+// NewSchemas returns a store for decoders to share.
+func NewSchemas() *Schemas { return &Schemas{most: sharedSchemas} }
+
+// find returns a schema that was verified under these limits before, or nil.
+func (c *Schemas) find(metadata []byte, limits Limits) *schema {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, s := range c.entries {
+		if s.limits == limits && bytes.Equal(s.raw, metadata) {
+			copy(c.entries[1:i+1], c.entries[:i])
+			c.entries[0] = s
+			return s
+		}
+	}
+	return nil
+}
+
+// keep puts a schema in front, replacing the least recently used one.
+func (c *Schemas) keep(s *schema) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) < c.most {
+		c.entries = append(c.entries, nil)
+	}
+	copy(c.entries[1:], c.entries)
+	c.entries[0] = s
+}
+
+// get returns the schema of a frame, verified now or before. It charges the budget the same in both
+// cases, so that the result for a message does not depend on earlier messages.
+func (c *Schemas) get(f frame, limits Limits, b *budget) (*schema, error) {
 	if len(f.body) != 0 {
 		return nil, corrupt("a schema with a body of %d bytes", len(f.body))
 	}
-	for i, s := range c.entries {
-		if bytes.Equal(s.raw, f.metadata) {
-			copy(c.entries[1:i+1], c.entries[:i])
-			c.entries[0] = s
-			return s, b.take(s.cost)
-		}
+	if s := c.find(f.metadata, limits); s != nil {
+		return s, b.take(s.cost)
 	}
 	before := b.left
 	s, err := parseSchema(f, limits, b)
@@ -48,8 +82,8 @@ func (c *schemaCache) get(f frame, limits Limits, b *budget) (*schema, error) {
 	}
 	s.cost = before - b.left
 	if len(f.metadata) <= cachedSchemaMax && s.cost <= cachedSchemaMax {
-		s.raw = bytes.Clone(f.metadata)
-		c.entries = append([]*schema{s}, c.entries[:min(len(c.entries), cachedSchemas-1)]...)
+		s.raw, s.limits = bytes.Clone(f.metadata), limits
+		c.keep(s)
 	}
 	return s, nil
 }

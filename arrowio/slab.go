@@ -6,16 +6,16 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// slab holds the Go objects that describe the arrays of one batch, each kind in
-// one piece: one by one they would be four allocations for every column. What
-// does not fit, such as the many buffers of views, is allocated by itself.
+// slab allocates the Go objects that describe the arrays of one batch together, by kind: separately
+// they would be four allocations for every column. What does not fit, such as the many buffers of
+// views, is allocated by itself.
 type slab struct {
 	datas   []array.Data
 	buffers []memory.Buffer
 	points  []*memory.Buffer
 }
 
-// newSlab makes room for so many arrays with so many buffers together.
+// newSlab makes room for this many arrays, with this many buffers together.
 func newSlab(arrays, buffers int) slab {
 	return slab{
 		datas:   make([]array.Data, arrays),

@@ -118,7 +118,7 @@ func (s *stream) addDictionary(f frame) error {
 	return s.dicts.add(id, chunk, delta)
 }
 
-// abandon gives back what a refused message had taken.
+// abandon releases what a refused message had taken.
 func (s *stream) abandon() {
 	for _, rec := range s.records {
 		rec.Release()

@@ -2,10 +2,9 @@ package arrowio
 
 import "github.com/apache/arrow/go/v15/arrow"
 
-// temporalOrDecimalColumn covers the types whose meaning is a parameter of
-// their number: units, bit widths, scales.
+// temporalOrDecimalColumn covers the types of numbers with a parameter: units, bit widths, scales.
 func temporalOrDecimalColumn(id typeID, t table) (*column, error) {
-	const millisecond = int16(arrow.Millisecond) // the format's default unit of these
+	const millisecond = int16(arrow.Millisecond) // the format's default unit for these
 	switch id {
 	case typeDecimal:
 		return decimalColumn(t.int32(0, 0), t.int32(1, 0), t.int32(2, 128))
@@ -22,7 +21,7 @@ func temporalOrDecimalColumn(id typeID, t table) (*column, error) {
 	return timeColumn(t.int16(0, millisecond), t.int32(1, 32))
 }
 
-// oneOf picks the type of a unit.
+// oneOf picks the type for a unit.
 func oneOf(what string, unit int16, types ...arrow.DataType) (*column, error) {
 	if unit < 0 || int(unit) >= len(types) {
 		return nil, unsupported("%s of unit %d", what, unit)
@@ -40,7 +39,7 @@ func timeColumn(unit int16, bits int32) (*column, error) {
 	return nil, unsupported("time of unit %d in %d bits", unit, bits)
 }
 
-// timestampColumn keeps the time zone as it is: an unknown one reads as UTC.
+// timestampColumn keeps the time zone unchanged: an unknown one is read as UTC.
 func (p *schemaParser) timestampColumn(t table) (*column, error) {
 	unit := t.int16(0, 0)
 	if unit < 0 || unit > int16(arrow.Nanosecond) {
@@ -53,8 +52,8 @@ func (p *schemaParser) timestampColumn(t table) (*column, error) {
 	return fixed(&arrow.TimestampType{Unit: arrow.TimeUnit(unit), TimeZone: zone})
 }
 
-// decimalColumn refuses what the format does not define: rendering a decimal
-// looks its scale up in a table of that many powers of ten.
+// decimalColumn refuses what the format does not define: to print a decimal, its scale is looked up
+// in a table of that many powers of ten.
 func decimalColumn(precision, scale, bits int32) (*column, error) {
 	most := map[int32]int32{128: 38, 256: 76}[bits]
 	if precision < 1 || precision > most || scale < -most || scale > most {

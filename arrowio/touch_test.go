@@ -5,9 +5,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// touch reads every value of every record in all the ways that readers have:
-// one by one, as text, and as whole slices. It returns something that depends
-// on them, so that nothing is optimised away.
+// touch reads every value of every record in all the ways that readers do: one by one, as text, and
+// as whole slices. It returns something that depends on them, so that nothing is optimised away.
 func touch(recs []arrow.Record) (sum int) {
 	for _, rec := range recs {
 		for _, col := range rec.Columns() {
@@ -45,8 +44,7 @@ func touchArray(a arrow.Array) (sum int) {
 	return sum
 }
 
-// nested reports a type whose ValueStr marshals JSON, which fails on NaN
-// whatever the bytes.
+// nested reports a type whose ValueStr marshals JSON, which fails on NaN whatever the bytes.
 func nested(a arrow.Array) bool {
 	switch a.(type) {
 	case array.ListLike, *array.Struct:

@@ -34,8 +34,8 @@ const (
 	typeLargeListView   typeID = 26
 )
 
-// column returns the plan for a type. The caller looks at the flatbuffer's own
-// fault afterwards, so a value misread here is not acted upon.
+// column returns the plan for a type. The caller checks the flatbuffer's own fault afterwards, so a
+// value misread here is never used.
 func (p *schemaParser) column(id typeID, t table, fields []arrow.Field, children []*column) (*column, error) {
 	switch id {
 	case typeList, typeLargeList, typeFixedSizeList, typeStruct, typeMap:
@@ -134,7 +134,7 @@ func floatColumn(t table) (*column, error) {
 	}
 }
 
-// nestedColumn covers the types that have children.
+// nestedColumn covers the types with children.
 func nestedColumn(id typeID, t table, fields []arrow.Field, children []*column) (*column, error) {
 	if id == typeStruct {
 		return &column{dtype: arrow.StructOf(fields...), layout: layoutStruct, children: children}, nil
@@ -167,8 +167,7 @@ func mapColumn(t table, entry arrow.Field, children []*column) (*column, error) 
 	dtype := arrow.MapOfWithMetadata(key.Type, key.Metadata, item.Type, item.Metadata)
 	dtype.SetItemNullable(item.Nullable)
 	dtype.KeysSorted = t.bool(0)
-	// The arrays are of the map's own idea of an entry, whose fields are
-	// always named key and value.
+	// The arrays have the map's own type of entry, whose fields are always named key and value.
 	children[0].dtype = dtype.Elem()
 	return &column{dtype: dtype, layout: layoutMap, width: 4, children: children}, nil
 }

@@ -15,9 +15,9 @@ func checkNulls(bitmap []byte, n, nulls int) error {
 	return nil
 }
 
-// checkText checks that every value that is not null is UTF-8. Whole data that
-// is valid and no offset inside a character say so quickly; otherwise bytes
-// under nulls may be to blame, and the values are looked at one by one.
+// checkText checks that every value that is not null is UTF-8. The quick check is whether the data
+// as a whole is valid and no offset is inside a character. If that fails, the reason may be bytes
+// under nulls, so the values are checked one by one.
 func checkText(data, offsets []byte, width int, validity []byte) error {
 	if width == 4 {
 		return validText(data, arrow.Int32Traits.CastFromBytes(offsets), validity)
@@ -41,7 +41,7 @@ func validText[T int32 | int64](data []byte, offsets []T, validity []byte) error
 	return nil
 }
 
-// splitsNothing reports whether every offset stands where a character begins.
+// splitsNothing reports whether every offset is at the start of a character.
 func splitsNothing[T int32 | int64](data []byte, offsets []T) bool {
 	for _, o := range offsets {
 		if int(o) < len(data) && !utf8.RuneStart(data[o]) {
@@ -51,8 +51,8 @@ func splitsNothing[T int32 | int64](data []byte, offsets []T) bool {
 	return true
 }
 
-// checkIndexes checks that every index that is not null names one of the size
-// entries of a dictionary. Under nulls anything may stand, as pandas writes -1.
+// checkIndexes checks that every index that is not null is below size, the number of entries in a
+// dictionary. Under nulls anything is allowed; pandas writes -1.
 func checkIndexes(dtype arrow.Type, raw, validity []byte, size int) error {
 	switch dtype {
 	case arrow.INT8:

@@ -12,16 +12,16 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// A view is 16 bytes: the length, and either up to 12 bytes of value or a
-// prefix of it, the number of a data buffer and the offset therein.
+// A view is 16 bytes: the length, and either up to 12 bytes of value or a prefix of it, the index
+// of a data buffer and the offset in it.
 const (
 	viewBytes  = 16
 	viewInline = 12
 )
 
-// loadView reads a column of views and delivers it as plain strings or bytes:
-// other code then has one kind of text to know, and since many views may show
-// the same bytes, the budget sees what they come to.
+// loadView reads a column of views and returns it as plain strings or bytes. So other code only
+// sees one kind of text, and since many views may show the same bytes, the budget is charged for
+// their total size.
 func (a slot) loadView() (*array.Data, error) {
 	views, err := a.next(int64(a.n)*viewBytes, 1)
 	if err != nil {
@@ -61,7 +61,7 @@ func (a slot) measureViews(views []byte, buffers [][]byte) (total int64, err err
 			return 0, corrupt("value %d is not UTF-8", i)
 		}
 		total += int64(len(value))
-		// Views may show the same megabyte again and again: stop early.
+		// Views may show the same megabyte many times: stop early.
 		if total > a.s.budget.left {
 			break
 		}
@@ -69,7 +69,7 @@ func (a slot) measureViews(views []byte, buffers [][]byte) (total int64, err err
 	return total, nil
 }
 
-// copyViews lays the values out one behind the other.
+// copyViews copies the values one after another.
 func (a slot) copyViews(views []byte, buffers [][]byte, total int64) (offsets, values *memory.Buffer, err error) {
 	size := int64(a.n+1) * 4
 	if total > math.MaxInt32 {

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -10,18 +11,18 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Source gives the rows of each repeat. A [datasets.Table] is one.
+// Source provides the rows of each repeat. A [datasets.Table] is one.
 type Source interface {
-	// Fixed means that the rows come with test rows of their own, the same for every seed.
+	// Fixed means that the source has its own test rows, the same for every seed.
 	Fixed() bool
-	// Split returns the encoded rows of a repeat, whose numbers the comparison may change.
+	// Split returns the encoded rows of a repeat. The comparison may change their numbers.
 	Split(o datasets.SplitOptions) (*datasets.Split, error)
 }
 
-// Progress is called with the next step and how many steps are done.
+// Progress is called with the next step and the number of steps done.
 type Progress func(what string, done, total int64)
 
-// Run compares the methods on the rows of a source; name is what the result calls these. When ctx ends it returns what
+// Run compares the methods on the rows of a source; name is what the result calls them. When ctx ends, it returns what
 // was measured so far with the error of ctx; any other error comes without a result. A method that fails in a repeat
 // does not stop the others: see [Line.Failure] and [Result.Failures].
 func Run(ctx context.Context, name string, source Source, o Options, progress Progress) (*Result, error) {
@@ -43,7 +44,7 @@ func Run(ctx context.Context, name string, source Source, o Options, progress Pr
 	return c.result, ctx.Err()
 }
 
-// withPlain puts plain features in front where they are not asked for.
+// withPlain adds plain features in front if they were not requested.
 func withPlain(methods []string) []string {
 	if slices.Contains(methods, Plain) {
 		return methods
@@ -113,7 +114,7 @@ func (c *comparison) repeat(ctx context.Context, number int) error {
 	return nil
 }
 
-// rows returns the split of a repeat, one for all where it is fixed.
+// rows returns the split of a repeat; a fixed one is shared by all.
 func (c *comparison) rows(number int) (*datasets.Split, error) {
 	if c.split != nil && c.source.Fixed() {
 		return c.split, nil
@@ -127,7 +128,7 @@ func (c *comparison) rows(number int) (*datasets.Split, error) {
 		return nil, err
 	}
 	c.split, c.origin = split, nil
-	if c.options.Map != scoring.MapLinear { // whose features are the encoded numbers
+	if c.options.Map != scoring.MapLinear { // its features are the encoded numbers
 		c.origin = originOf(split.Train)
 		c.origin.take(split.Train.X)
 		c.origin.take(split.Test.X)
@@ -135,9 +136,9 @@ func (c *comparison) rows(number int) (*datasets.Split, error) {
 	return split, nil
 }
 
-// try runs a method at one M, or repeats what is known of a method of any size.
+// try runs a method at one M, or reuses the result of a method of any size.
 func (c *comparison) try(ctx context.Context, r *repeat, method *Method, m int) {
-	c.show(fmt.Sprintf("repeat %d of %d, M = %d: %s", r.number+1, c.options.Repeats, m, method.Name))
+	c.show(fmt.Sprintf("%s, M = %d, repeat %d of %d", method.Name, m, r.number+1, c.options.Repeats))
 	if first := c.options.Features[0]; method.AnySize && m != first {
 		c.again(method.Name, first, m, r.number)
 	} else if run, errors := r.try(ctx, method, m); ctx.Err() == nil {
@@ -147,7 +148,7 @@ func (c *comparison) try(ctx context.Context, r *repeat, method *Method, m int) 
 	c.done++
 }
 
-// again counts a run at one M as that of another.
+// again counts a run at one M as one at another.
 func (c *comparison) again(method string, from, m, number int) {
 	known := c.cell(method, from)
 	own := c.cell(method, m)
@@ -172,7 +173,7 @@ func (c *comparison) show(what string) {
 	}
 }
 
-// note takes what a repeat says about its rows.
+// note records a repeat's remarks on its rows.
 func (c *comparison) note(r *repeat, split *datasets.Split) {
 	c.constant = append(c.constant, r.constantError())
 	if r.warning != "" {
@@ -225,7 +226,7 @@ func (c *comparison) say(format string, args ...any) {
 	c.result.Notes = append(c.result.Notes, fmt.Sprintf(format, args...))
 }
 
-// finish makes the tables of what was measured.
+// finish makes the tables from the measurements.
 func (c *comparison) finish() {
 	for _, m := range c.options.Features {
 		table := Table{M: m}
@@ -244,12 +245,22 @@ func (c *comparison) finish() {
 		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] }, c.weight)
 		c.result.Tables = append(c.result.Tables, table)
 	}
-	for i := range c.result.Tables {
-		c.result.Tables[i].Conclusion = c.result.conclusion(i)
-	}
+	c.result.conclude()
 }
 
-// Failures says which methods failed, with the first reason of each, once for every M.
+// RowMicroseconds is the time per test row of a method at one M in its fastest repeat, because other load on the
+// machine only adds to it; infinite if there is none.
+func (r *Result) RowMicroseconds(method string, m int) float64 {
+	least := math.Inf(1)
+	for _, run := range r.Runs {
+		if run.Method == method && run.M == m && run.RowMicroseconds > 0 {
+			least = math.Min(least, run.RowMicroseconds)
+		}
+	}
+	return least
+}
+
+// Failures says which methods failed, each with its first reason, once for all M.
 func (r *Result) Failures() []string {
 	var all []string
 	for _, table := range r.Tables {

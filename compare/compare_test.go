@@ -27,7 +27,7 @@ func run(t *testing.T, source Source, o Options) *Result {
 	return r
 }
 
-// line is that of a method in the last table.
+// line is the line of a method in the last table.
 func line(t *testing.T, r *Result, method string) Line {
 	t.Helper()
 	table := r.Tables[len(r.Tables)-1]
@@ -98,6 +98,9 @@ func same(t *testing.T, r *Result) string {
 		r.Runs[i].RowMicroseconds = 0
 		r.Runs[i].Preprocess, r.Runs[i].Refine, r.Runs[i].Train, r.Runs[i].Test = 0, 0, 0, 0
 	}
+	for i := range r.Tables {
+		r.Tables[i].Cost = ""
+	}
 	for _, table := range r.Tables {
 		for i := range table.Lines {
 			table.Lines[i].Preprocess, table.Lines[i].Refine, table.Lines[i].Train, table.Lines[i].Test = 0, 0, 0, 0
@@ -128,7 +131,7 @@ func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
 	}
 }
 
-// errorOf is the error of plain features in a repeat of a result in JSON.
+// errorOf is the error of plain features in one repeat of a JSON result.
 func errorOf(t *testing.T, text string, repeat int) float64 {
 	t.Helper()
 	var r struct{ Runs []Measurement }
@@ -214,7 +217,7 @@ func TestBandwidthMixLeavesPlainFeaturesAlone(t *testing.T) {
 	o.Repeats = 1
 	source := made{task: scoring.Regression, rows: 600}
 	o.Mix = []float64{0.5, 1, 2}
-	o.Methods, _ = Fitting(o) // all but those with scales of their own
+	o.Methods, _ = Fitting(o) // all but those with their own scales
 	o.Mix = nil
 	before := run(t, source, o)
 	o.Mix = []float64{0.5, 1, 2}

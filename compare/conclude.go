@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,33 +10,40 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// conclusion says in a sentence what to take from a table: the smallest error beside those of plain features, at the greatest M
-// that was measured, and of the linear model; and what is within noise of it.
-func (r *Result) conclusion(number int) string {
-	table, last := &r.Tables[number], &r.Tables[len(r.Tables)-1]
-	least := table.least(func(*Method) bool { return true })
-	if least == nil {
-		return ""
+// Verdict is the conclusion with the cost: what the table shows, in a sentence.
+func (t *Table) Verdict() string {
+	if t.Conclusion == "" || t.Cost == "" {
+		return t.Conclusion
 	}
-	var parts []string
-	if !slices.ContainsFunc(table.Lines, func(l Line) bool { return l.beatsConstant(table.Constant) }) {
-		parts = append(parts, training.NothingBeatsConstant)
-	}
-	parts = append(parts, named(least, "features"))
-	if least.method().AnySize {
-		if random := table.least(func(m *Method) bool { return !m.AnySize }); random != nil && random.Method != Plain {
-			parts = append(parts, named(random, "features"))
-		}
-	}
-	for _, reference := range []*Line{last.line(Plain), table.line(linearMethod.Name)} {
-		if reference != nil && reference != least {
-			parts = append(parts, named(reference, "ones"))
-		}
-	}
-	return strings.Join(append(parts, table.noise(least)), "; ")
+	return t.Conclusion + "; " + t.Cost
 }
 
-// line returns the line of a method that was measured, nil if there is none.
+// conclude fills in what the tables show.
+func (r *Result) conclude() {
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		if least := t.least(func(*Method) bool { return true }); least != nil {
+			t.Conclusion, t.Cost = r.conclusion(i, least), r.cost(t, least)
+		}
+	}
+}
+
+// conclusion says which method has the smallest error and whether that may be chance, and by how much it differs from
+// plain features and from a linear model.
+func (r *Result) conclusion(number int, least *Line) string {
+	table, last := &r.Tables[number], len(r.Tables)-1
+	var lead string
+	if !slices.ContainsFunc(table.Lines, func(l Line) bool { return l.beatsConstant(table.Constant) }) {
+		lead = training.NothingBeatsConstant + "; "
+	}
+	text := lead + table.standing(least) + table.gains(least)
+	if plain := r.Tables[last].line(Plain); number < last && plain != nil {
+		text += fmt.Sprintf("; %d plain features: %s", plain.Features, plain.percent())
+	}
+	return text
+}
+
+// line returns the line of a measured method, or nil.
 func (t *Table) line(method string) *Line {
 	for i := range t.Lines {
 		if l := &t.Lines[i]; l.Method == method && l.Repeats > 0 {
@@ -45,52 +53,178 @@ func (t *Table) line(method string) *Line {
 	return nil
 }
 
-// named says what a line is and what error it has; plain features are called as told.
-func named(l *Line, features string) string {
-	what := fmt.Sprintf("%d features of %s", l.Features, l.Method)
-	switch {
-	case l.Method == linearMethod.Name:
-		what = "a linear model"
-	case l.Method == Plain:
-		what = fmt.Sprintf("%d plain %s", l.Features, features)
-	case l.method().Learns:
-		what = fmt.Sprintf("%d learned features (%s)", l.Features, l.Method)
-	}
-	if l.Unexplained != nil {
-		return what + ": " + brief(l.Unexplained.Mean) + " % unexplained"
-	}
-	return what + ": " + brief(l.Error.Mean) + " % wrong"
-}
-
-// noise says what the smallest error cannot be told from.
-func (t *Table) noise(least *Line) string {
-	const shown = 3
-	var names []string
+// standing says how the smallest error compares with the others.
+func (t *Table) standing(least *Line) string {
+	var tied []string
+	measured := 0
 	for i := range t.Lines {
-		if l := &t.Lines[i]; l.Tied && l != least {
-			names = append(names, l.Method)
+		l := &t.Lines[i]
+		if l.counts() {
+			measured++
+		}
+		if l.Tied && l != least {
+			tied = append(tied, l.called())
 		}
 	}
 	switch {
+	case measured == 1:
+		return "there is nothing to compare " + least.called() + " with: "
 	case least.Repeats < 2:
-		return "one repeat: the order may be chance"
-	case len(t.Lines) == 1:
-		return "nothing to compare it with"
-	case len(names) == 0:
-		return fmt.Sprintf("%s is the best of the %d methods by more than two standard errors", least.Method, len(t.Lines))
-	case len(names) > shown:
-		names = append(names[:shown], fmt.Sprintf("%d others", len(names)-shown))
+		return least.subject() + " has the smallest error, but one repeat says nothing about chance: "
+	case len(tied) > 0:
+		return least.subject() + " has the smallest error, within chance of " + enumerate(tied) + ": "
+	case least.Method == linearMethod.Name:
+		return "random features do not pay here, a linear model is best by more than chance: "
 	}
-	return least.Method + " is within noise of " + strings.Join(names, ", ")
+	return fmt.Sprintf("%s is the best of the %d methods by more than chance: ", least.subject(), measured)
 }
 
-// brief writes a percentage as people say it.
+// gains states the smallest error, and by how much it is below those of plain features and of a linear
+// model.
+func (t *Table) gains(least *Line) string {
+	text := least.percent()
+	if !least.method().AnySize {
+		text += " with " + least.features()
+	}
+	var differences []string
+	for _, other := range t.beside(least) {
+		difference := apart(other.percents()-least.percents(), len(differences) == 0) + other.called()
+		if other.Tied && least.Repeats > 1 {
+			difference += " (within chance)"
+		}
+		differences = append(differences, difference)
+	}
+	if len(differences) == 0 {
+		return text
+	}
+	return text + ", " + strings.Join(differences, " and ")
+}
+
+// apart says by how much the smallest error is below another; the first mention includes points.
+func apart(points float64, first bool) string {
+	unit := " "
+	if first {
+		unit = " points "
+	}
+	switch {
+	case points > 0:
+		return brief(points) + unit + "less than "
+	case points < 0: // by another measure than the methods were compared by
+		return brief(-points) + unit + "more than "
+	}
+	return "the same as "
+}
+
+// beside returns the lines that the smallest error is compared with: the best random features if a linear model has the
+// smallest error, plain features and the linear model.
+func (t *Table) beside(least *Line) []*Line {
+	var lines []*Line
+	if least.method().AnySize {
+		if random := t.least(func(m *Method) bool { return !m.AnySize }); random != nil {
+			lines = append(lines, random)
+		}
+	}
+	for _, name := range []string{Plain, linearMethod.Name} {
+		if l := t.line(name); l != nil && l != least && !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// cost says how long it takes to make the model and then to predict a row, compared with plain features and a linear
+// model; "" if no time was measured.
+func (r *Result) cost(t *Table, least *Line) string {
+	var lines []*Line
+	for _, l := range append([]*Line{least}, t.line(Plain), t.line(linearMethod.Name)) {
+		if l != nil && !slices.Contains(lines, l) && l.Preprocess+l.Train > 0 {
+			lines = append(lines, l)
+		}
+	}
+	if !slices.Contains(lines, least) {
+		return ""
+	}
+	cost := withOthers(lines, func(l *Line) string { return brief(l.Preprocess+l.Train) + " s" }) + " to make a model"
+	if !math.IsInf(r.RowMicroseconds(least.Method, t.M), 1) {
+		cost += ", " + withOthers(lines, func(l *Line) string { return brief(r.RowMicroseconds(l.Method, t.M)) + " µs" }) + " to predict a row"
+	}
+	return cost
+}
+
+// withOthers writes a value of the first line followed by those of the others in brackets.
+func withOthers(lines []*Line, value func(*Line) string) string {
+	var others []string
+	for _, l := range lines[1:] {
+		others = append(others, l.Method+" "+value(l))
+	}
+	if len(others) == 0 {
+		return value(lines[0])
+	}
+	return value(lines[0]) + " (" + strings.Join(others, ", ") + ")"
+}
+
+// subject is the name of a method as the subject of a sentence.
+func (l *Line) subject() string {
+	if l.Method == linearMethod.Name {
+		return "a linear model"
+	}
+	return l.Method
+}
+
+// called is the name of a method that another is compared with.
+func (l *Line) called() string {
+	if l.Method == Plain {
+		return "plain features"
+	}
+	return l.subject()
+}
+
+// features says how many features the model has.
+func (l *Line) features() string {
+	if l.method().Learns {
+		return fmt.Sprintf("%d learned features", l.Features)
+	}
+	return fmt.Sprintf("%d features", l.Features)
+}
+
+// percents is the unexplained variance for a regression, and the error for classes.
+func (l *Line) percents() float64 {
+	if l.Unexplained != nil {
+		return l.Unexplained.Mean
+	}
+	return l.Error.Mean
+}
+
+// percent writes percents with what they refer to.
+func (l *Line) percent() string {
+	if l.Unexplained != nil {
+		return brief(l.percents()) + " % unexplained"
+	}
+	return brief(l.percents()) + " % wrong"
+}
+
+// enumerate names the first of several things: "a, b and 3 others".
+func enumerate(names []string) string {
+	const shown = 3
+	if more := len(names) - shown; more > 1 {
+		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d others", more))
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// brief rounds a number as people do.
 func brief(v float64) string {
 	switch {
 	case v >= 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case v >= 1:
 		return strconv.FormatFloat(v, 'f', 1, 64)
+	case v >= 0.001:
+		return strconv.FormatFloat(v, 'g', 2, 64)
 	}
-	return strconv.FormatFloat(v, 'g', 2, 64)
+	return strconv.FormatFloat(v, 'f', 3, 64)
 }

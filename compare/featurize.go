@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// trainParts is how many parts of the training rows are featurized at the same time, and joined in their order: a
-	// constant, since sums depend on it.
+	// trainParts is how many parts of the training rows are featurized in parallel, and joined in order: a constant,
+	// because sums depend on it.
 	trainParts = 4
 	// blockBytes bounds the features that a goroutine holds.
 	blockBytes = 2 << 20
@@ -23,10 +23,11 @@ func blockRows(features int) int { return min(max(blockBytes/(4*features), 1), 4
 // transform makes features of rows.
 type transform struct {
 	*scoring.Transformer
-	encoded bool // it takes rows as they are encoded
+	encoded bool // it takes the original encoded rows
 }
 
-// newTransform packs a set for rows of which the origin was taken off. It cannot be folded into the linear map.
+// newTransform packs a set for rows from which the origin was subtracted. The origin cannot be folded into the
+// linear map.
 func newTransform(set *scoring.FeatureSet, from origin) *transform {
 	if set.Features.Map == scoring.MapLinear {
 		return &transform{scoring.NewTransformer(set, nil), true}
@@ -34,7 +35,8 @@ func newTransform(set *scoring.FeatureSet, from origin) *transform {
 	return &transform{scoring.NewTransformer(set, from.affine()), false}
 }
 
-// featurize calls do with the features of rows first..next-1, block by block; z is row-major and overwritten by the next.
+// featurize calls do with the features of rows first..next-1, block by block; z is row-major and overwritten by the
+// next block.
 func featurize(ctx context.Context, t *transform, d *rows, first, next int, do func(at int, z []float32)) error {
 	step := blockRows(t.Len())
 	z := make([]float32, min(step, next-first)*t.Len())
@@ -55,7 +57,7 @@ func featurize(ctx context.Context, t *transform, d *rows, first, next int, do f
 	return nil
 }
 
-// inParts featurizes the training rows in trainParts parts at the same time; add takes a row of a part.
+// inParts featurizes the training rows in trainParts parts in parallel; add takes a row of a part.
 func (r *repeat) inParts(ctx context.Context, t *transform, add func(part, row int, z []float32)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	m := t.Len()
@@ -72,7 +74,7 @@ func (r *repeat) inParts(ctx context.Context, t *transform, add func(part, row i
 	return group.Wait()
 }
 
-// half is 0 for a row to fit on and 1 for one that λ is chosen on.
+// half is 0 for a row to fit on and 1 for one to choose λ on.
 func half(out bool) int {
 	if out {
 		return 1
@@ -80,7 +82,8 @@ func half(out bool) int {
 	return 0
 }
 
-// sumProducts returns the sums of the training rows to fit on, and of those held out, which out marks.
+// sumProducts returns the sums of the training rows to fit on, and of the held-out ones, which out
+// marks.
 func (r *repeat) sumProducts(ctx context.Context, t *transform, out []bool) (fit, heldOut *training.Sums, err error) {
 	var sums [trainParts][2]*training.Sums
 	outputs := r.train.outputs
@@ -100,7 +103,8 @@ func (r *repeat) sumProducts(ctx context.Context, t *transform, out []bool) (fit
 	return sums[0][0], sums[0][1], nil
 }
 
-// keepRows returns the training rows to fit on, and those held out, which out marks, with their classes.
+// keepRows returns the training rows to fit on, and the held-out ones, which out marks, with their
+// classes.
 func (r *repeat) keepRows(ctx context.Context, t *transform, out []bool) (fit, heldOut *training.Rows, err error) {
 	var kept [trainParts][2]*training.Rows
 	for i := range kept {

@@ -9,11 +9,12 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// fitted is a model and how it came about.
+// fitted is a model and how it was made.
 type fitted struct {
 	model     *training.Model
 	transform *transform
-	// loss is what λ was chosen by, the least of all λ: the mean loss on held-out rows or what training took in its place.
+	// loss is the least loss of all λ, by which λ was chosen: the mean loss on held-out rows, or what training used
+	// instead.
 	loss       float64
 	atEdge     bool
 	iterations int // of the logistic loss, over all λ
@@ -21,7 +22,7 @@ type fitted struct {
 	seconds    float64
 }
 
-// fitOnce is fit with its seconds, or the model that was fitted before on the same set, be it again.
+// fitOnce is fit with its seconds, or the model fitted before on the same set; again says which.
 func (r *repeat) fitOnce(ctx context.Context, choice Choice) (f *fitted, again bool, err error) {
 	if f := r.fits[choice.Set]; f != nil {
 		return f, true, nil
@@ -35,8 +36,8 @@ func (r *repeat) fitOnce(ctx context.Context, choice Choice) (f *fitted, again b
 	return f, false, nil
 }
 
-// fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. This is the
-// one place that knows the losses.
+// fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this
+// function distinguishes losses.
 func (r *repeat) fit(ctx context.Context, choice Choice) (*fitted, error) {
 	transform, heldOut := newTransform(choice.Set, r.train.origin), choice.HeldOut
 	if heldOut == nil {

@@ -2,8 +2,9 @@ package compare
 
 import "math"
 
-// judge marks the line of the smallest error that was had without hindsight: as the best where the error of every other line is
-// greater by more than noise, else as tied with those that are within it. cellOf gives the cell of a method of the table.
+// judge marks the line with the smallest error without hindsight: as best if every other line's error is greater by
+// more than noise, otherwise as tied, together with the lines within noise of it. cellOf returns the cell for a method
+// of the table.
 func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
 	least := t.least(func(*Method) bool { return true })
 	if least == nil {
@@ -19,7 +20,7 @@ func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
 	least.Best, least.Tied = best, !best
 }
 
-// least returns the line of the smallest error among the methods that pass, nil if there is none; hindsight does not count.
+// least returns the line with the smallest error among the methods that pass, or nil; hindsight does not count.
 func (t *Table) least(pass func(*Method) bool) *Line {
 	var least *Line
 	for i := range t.Lines {
@@ -31,10 +32,10 @@ func (t *Table) least(pass func(*Method) bool) *Line {
 	return least
 }
 
-// counts reports whether the line has an error that was had without hindsight.
+// counts reports whether the line has an error without hindsight.
 func (l *Line) counts() bool { return l.Repeats > 0 && !l.method().Hindsight }
 
-// method is that of the line, which is in the registry.
+// method is the line's method, which is in the registry.
 func (l *Line) method() *Method {
 	m, err := Lookup(l.Method)
 	if err != nil {
@@ -44,8 +45,8 @@ func (l *Line) method() *Method {
 }
 
 // clearlyWorse reports whether the errors of a cell are above those of another by more than two standard errors of the
-// difference in pairs. Test rows that are the same in all repeats add what another set of the size might change. A single
-// repeat shows nothing.
+// paired difference. Test rows that are the same in all repeats add what another test set of this size might change. A
+// single repeat shows nothing.
 func clearlyWorse(a, b *cell, weight []float64) bool {
 	diffs := differences(a.errors(), b.errors())
 	if len(diffs) < 2 {

@@ -3,19 +3,23 @@ package compare
 import (
 	"strings"
 	"testing"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
-// errorsOf is a cell of a regression with the errors of its repeats.
+// errorsOf is a cell of a regression with these errors by repeat. Training takes half a second, and a row 2.5
+// microseconds.
 func errorsOf(method string, errors ...float64) *cell {
 	c := &cell{}
 	for i, v := range errors {
 		unexplained := 2 * v
-		c.runs = append(c.runs, Measurement{Method: method, M: 20, Features: 20, Repeat: i, Error: v, Unexplained: &unexplained})
+		c.runs = append(c.runs, Measurement{Method: method, M: 20, Features: 20, Repeat: i, Error: v, Unexplained: &unexplained,
+			Preprocess: 0.25, Train: 0.25, RowMicroseconds: 2.5 + float64(i)})
 	}
 	return c
 }
 
-// judged is the table of cells.
+// judged is a result with a table of these cells.
 func judged(cells ...*cell) *Result {
 	byName := map[string]*cell{}
 	table := Table{M: 20}
@@ -25,7 +29,10 @@ func judged(cells ...*cell) *Result {
 	}
 	table.judge(func(method string) *cell { return byName[method] }, nil)
 	r := &Result{Tables: []Table{table}}
-	r.Tables[0].Conclusion = r.conclusion(0)
+	for _, c := range cells {
+		r.Runs = append(r.Runs, c.runs...)
+	}
+	r.conclude()
 	return r
 }
 
@@ -39,31 +46,32 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 	}{
 		"one is clearly best": {
 			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5)}, "adaptive-refined", nil,
-			[]string{"20 learned features (adaptive-refined): 5.0 % unexplained; 20 plain ones: 22.0 % unexplained; a linear model: 101 % unexplained", "adaptive-refined is the best of the 3 methods"},
+			[]string{"adaptive-refined is the best of the 3 methods by more than chance: 5.0 % unexplained with 20 learned features, 17.0 points less than plain features and 95.7 less than a linear model; " +
+				"0.5 s (plain 0.5 s, linear 0.5 s) to make a model, 2.5 µs (plain 2.5 µs, linear 2.5 µs) to predict a row"},
 		},
 		"in pairs even a small difference is clear": {
 			[]*cell{plain, errorsOf("residual", 9.9, 11.9, 10.91)}, "residual", nil,
-			[]string{"20 features of residual: 21.8 % unexplained"},
+			[]string{"residual is the best of the 2 methods by more than chance: 21.8 % unexplained with 20 features, 0.19 points less than plain features; "},
 		},
 		"the difference may be chance": {
 			[]*cell{plain, linear, errorsOf("residual", 9, 12.5, 10), errorsOf("energy", 15, 16, 15)}, "", []string{Plain, "residual"},
-			[]string{"residual is within noise of plain"},
+			[]string{"residual has the smallest error, within chance of plain features: 21.0 % unexplained with 20 features, 1.0 points less than plain features (within chance) and 79.7 less than a linear model; "},
 		},
 		"plain features are best": {
-			[]*cell{plain, linear}, Plain, nil, []string{"20 plain features: 22.0 % unexplained; a linear model"},
+			[]*cell{plain, linear}, Plain, nil, []string{"plain is the best of the 2 methods by more than chance: 22.0 % unexplained with 20 features, 78.7 points less than a linear model; 0.5 s (linear 0.5 s) to make a model"},
 		},
 		"no random features at all are best": {
 			[]*cell{errorsOf("linear", 1, 1, 1.1), plain, errorsOf("energy", 8, 9, 8)}, "linear", nil,
-			[]string{"a linear model: 2.1 % unexplained; 20 features of energy: 16.7 % unexplained; 20 plain ones"},
+			[]string{"random features do not pay here, a linear model is best by more than chance: 2.1 % unexplained, 14.6 points less than energy and 19.9 less than plain features; 0.5 s (plain 0.5 s) to make a model"},
 		},
 		"hindsight does not count": {
 			[]*cell{plain, errorsOf("lkrf-best", 1, 1.1, 1), errorsOf("energy", 5, 5, 5.1)}, "energy", nil, nil,
 		},
 		"one repeat shows nothing": {
-			[]*cell{errorsOf(Plain, 10), errorsOf("energy", 1)}, "", []string{Plain, "energy"}, []string{"one repeat: the order may be chance"},
+			[]*cell{errorsOf(Plain, 10), errorsOf("energy", 1)}, "", []string{Plain, "energy"}, []string{"energy has the smallest error, but one repeat says nothing about chance: 2.0 % unexplained with 20 features, 18.0 points less than plain features; "},
 		},
 		"equal errors are tied": {
-			[]*cell{plain, errorsOf("plain-tuned", 10, 12, 11)}, "", []string{Plain, "plain-tuned"}, nil,
+			[]*cell{plain, errorsOf("plain-tuned", 10, 12, 11)}, "", []string{Plain, "plain-tuned"}, []string{"plain has the smallest error, within chance of plain-tuned: 22.0 % unexplained with 20 features; "},
 		},
 	} {
 		r := judged(c.cells...)
@@ -81,14 +89,14 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 			t.Errorf("%s: best %q and tied %q, want %q and %q", name, best, tied, c.best, c.tied)
 		}
 		for _, text := range c.says {
-			if !strings.Contains(r.Tables[0].Conclusion, text) {
-				t.Errorf("%s: the conclusion lacks %q:\n%s", name, text, r.Tables[0].Conclusion)
+			if !strings.Contains(r.Tables[0].Verdict(), text) {
+				t.Errorf("%s: the conclusion lacks %q:\n%s", name, text, r.Tables[0].Verdict())
 			}
 		}
 	}
 }
 
-// Errors that differ in every repeat may still come from a few of the test rows that all repeats share.
+// Errors that differ in every repeat may still be due to a few of the test rows that all repeats share.
 func TestTestRowsOfAllRepeatsAddNoise(t *testing.T) {
 	a, b := errorsOf("residual", 10, 10, 10.1), errorsOf(Plain, 12, 12, 12.1)
 	weight := []float64{1, 1, 1, 1}
@@ -99,5 +107,37 @@ func TestTestRowsOfAllRepeatsAddNoise(t *testing.T) {
 	b.rowLoss = []float64{0.06, 0.06, 0.06, 1.26}
 	if !clearlyWorse(b, a, weight) {
 		t.Error("a difference of all rows is not clear")
+	}
+}
+
+func TestVerdictOfASmallerM(t *testing.T) {
+	r := judged(errorsOf(Plain, 10, 12, 11), errorsOf("residual", 5, 6, 7))
+	more := judged(errorsOf(Plain, 1, 2, 3)).Tables[0]
+	more.Lines[0].Features = 100
+	r.Tables = append(r.Tables, more)
+	r.conclude()
+	if says := "; 100 plain features: 4.0 % unexplained; "; !strings.Contains(r.Tables[0].Verdict(), says) || strings.Contains(r.Tables[1].Verdict(), says) {
+		t.Errorf("%s\n%s", r.Tables[0].Verdict(), r.Tables[1].Verdict())
+	}
+}
+
+func TestUsualMethods(t *testing.T) {
+	learning := DefaultOptions()
+	mix, linear := learning, learning
+	mix.Mix = []float64{1, 2}
+	linear.Map, linear.Distribution = scoring.MapLinear, scoring.Uniform
+	for name, c := range map[string]struct {
+		o       Options
+		names   string
+		leftOut string
+	}{
+		"cosine": {learning, "plain plain-tuned linear residual adaptive-refined", ""},
+		"mix":    {mix, "plain plain-tuned linear residual correlation", "adaptive-refined: its candidates have scales of their own"},
+		"linear": {linear, "plain linear residual correlation energy", "plain-tuned: "},
+	} {
+		names, leftOut := Usual(c.o)
+		if have := strings.Join(names, " "); have != c.names || !strings.HasPrefix(strings.Join(leftOut, "; "), c.leftOut) {
+			t.Errorf("%s: %s without %q, want %s without %q", name, have, leftOut, c.names, c.leftOut)
+		}
 	}
 }

@@ -86,7 +86,7 @@ func (m made) label(d *datasets.Data, v float64) {
 	}
 }
 
-// quick are options for few rows.
+// quick are options for a small number of rows.
 func quick() Options {
 	o := DefaultOptions()
 	o.Methods = []string{Plain, "energy", "correlation", "linear", "plain-tuned"}

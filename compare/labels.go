@@ -10,10 +10,11 @@ import (
 )
 
 // labelCoding maps each label y_k of a regression to gain_k·y_k + offset_k, which is in [-1, 1] over the training rows.
-// The relative squared error depends on where zero is, and this is where the paper has it.
+// The relative squared error depends on where zero is, and the paper has it there.
 type labelCoding struct{ gain, offset []float64 }
 
-// codingOf returns the coding by the range of the training labels. A label that is constant is left where it is.
+// codingOf returns the coding for the range of the training labels. A constant label is left
+// unchanged.
 func codingOf(d *datasets.Data) labelCoding {
 	if d.Task != scoring.Regression {
 		return labelCoding{}
@@ -33,7 +34,7 @@ func codingOf(d *datasets.Data) labelCoding {
 	return c
 }
 
-// units turns coded labels into the units of the label that they come from.
+// units converts coded labels back to the units of the label.
 func (c labelCoding) units(label *encoder.Label) training.Units {
 	return func(k int, coded float64) float64 {
 		return label.Transform.Invert((coded-c.offset[k])/c.gain[k] + label.Mean[k])

@@ -8,12 +8,13 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// measured is what a model is worth on the test rows.
+// measured is the result of a model on the test rows.
 type measured struct {
 	training.Measures
-	// percent is the error that methods are compared by: misclassification, the unexplained variance, or the relative squared error.
+	// percent is the error by which methods are compared: misclassification, the unexplained variance, or the relative
+	// squared error.
 	percent float64
-	// rowLoss is the loss of each test row: 1 where its class is wrong, or its squared error.
+	// rowLoss is the loss of each test row: 1 if its class is wrong, or its squared error.
 	rowLoss []float64
 }
 
@@ -26,7 +27,7 @@ func (r *repeat) measure(ctx context.Context, f *fitted) (*measured, error) {
 	return r.judge(predicted, f.model.Loss), nil
 }
 
-// predict featurizes the test rows, and predicts them.
+// predict featurizes the test rows and predicts them.
 func (r *repeat) predict(ctx context.Context, f *fitted, predicted []float32) error {
 	outputs := r.test.outputs
 	return featurize(ctx, f.transform, r.test, 0, r.test.rows, func(at int, z []float32) {
@@ -35,10 +36,10 @@ func (r *repeat) predict(ctx context.Context, f *fitted, predicted []float32) er
 	})
 }
 
-// timedSeconds is how long predictions of few test rows are made again to be timed.
+// timedSeconds is how long predictions of few test rows are repeated to time them.
 const timedSeconds = 0.01
 
-// rowMicroseconds is the time of a test row in the fastest of some passes over them; first is that of the first pass.
+// rowMicroseconds is the time per test row in the fastest of several passes; first is that of the first pass.
 func (r *repeat) rowMicroseconds(ctx context.Context, f *fitted, first float64) (float64, error) {
 	predicted, least := make([]float32, r.test.rows*r.test.outputs), first
 	for spent := first; spent < timedSeconds; {
@@ -53,7 +54,7 @@ func (r *repeat) rowMicroseconds(ctx context.Context, f *fitted, first float64) 
 	return 1e6 * least / float64(r.test.rows), nil
 }
 
-// judge measures predictions of the test rows by a model of a loss.
+// judge measures predictions of the test rows by a model trained with this loss.
 func (r *repeat) judge(predicted []float32, loss string) *measured {
 	test := r.test
 	m := &measured{rowLoss: make([]float64, test.rows)}
@@ -83,7 +84,8 @@ func (r *repeat) judge(predicted []float32, loss string) *measured {
 	return m
 }
 
-// counted is a value of place i of the test labels as the error counts it: in the units of the label, or coded as in the paper.
+// counted is the value at index i of the test labels as used in the error: in the units of the label, or coded as in
+// the paper.
 func (r *repeat) counted(i int, coded float32) float64 {
 	if r.options.Paper {
 		return float64(coded)
@@ -91,8 +93,8 @@ func (r *repeat) counted(i int, coded float32) float64 {
 	return r.units(i%r.test.outputs, float64(coded))
 }
 
-// constantError is the error of the predictor that looks at no feature: the commonest training class, or the mean
-// label.
+// constantError is the error of the predictor that ignores all features: the commonest training class, or the
+// mean label.
 func (r *repeat) constantError() float64 {
 	if r.test.task == scoring.Regression {
 		if !r.options.Paper {
@@ -107,8 +109,8 @@ func (r *repeat) constantError() float64 {
 	return metric.ConstantError()
 }
 
-// rowWeights are what the losses of test rows are divided by the sum of: 1 for a class, Σ_k (y_k − ȳ_k)² for a regression, and
-// Σ_k y_k² for the relative squared error.
+// rowWeights are the weights by whose sum the losses of test rows are divided: 1 for a class, Σ_k (y_k − ȳ_k)² for a
+// regression, and Σ_k y_k² for the relative squared error.
 func (r *repeat) rowWeights() []float64 {
 	test := r.test
 	weights := make([]float64, test.rows)

@@ -10,44 +10,46 @@ import (
 
 // Method is a way to make random features.
 type Method struct {
-	// Name is what flags and tables call it.
+	// Name is its name in flags and tables.
 	Name string
-	// Title is its name in full, Source the work that proposes it, "" for a matter of course.
+	// Title is its full name, Source the work that proposes it, "" if it is common knowledge.
 	Title, Source string
 	// Summary says in a sentence what it does.
 	Summary string
 	// Pool means that it chooses among the candidates of the shared pool.
 	Pool bool
-	// Learns means that it learns frequencies, in the place of choosing among those that were drawn.
+	// Learns means that it learns frequencies instead of choosing among drawn ones.
 	Learns bool
-	// AnySize means that its number of features does not depend on M: it is run once a repeat.
+	// AnySize means that its number of features does not depend on M: it runs once per repeat.
 	AnySize bool
-	// Hindsight means that the test rows choose between its feature sets, so that its error is too small.
+	// Hindsight means that the test rows choose between its feature sets, so its error is too small.
 	Hindsight bool
-	// Refuses returns why the method cannot work with these options, "" if it can; nil for one that always can.
+	// Refuses returns why the method cannot work with these options, "" if it can; nil means that it always
+	// can.
 	Refuses func(o Options) string
-	// Select makes the features of a trial. What it returns is a function of the trial alone.
+	// Select makes the features of a trial. The result depends on the trial alone.
 	Select func(ctx context.Context, t *Trial) (*Selected, error)
 }
 
 // Selected are the features that a method has made.
 type Selected struct {
-	// Choices are what models are trained on: one mostly. Of several the one with the smallest test error is reported, which
-	// is hindsight, and all count as training.
+	// Choices are the feature sets that models are trained on, usually one. Of several, the one with the smallest test
+	// error is reported, which is hindsight, and all count as training time.
 	Choices []Choice
 	// AboveNoise is how many of the features have scores that stand out from chance (see [scoring.Selection]); nil for
 	// methods without scores.
 	AboveNoise *int
-	// RefineSeconds is what moving features that were chosen took, of the time of preprocessing.
+	// RefineSeconds is the part of preprocessing time spent on moving chosen features.
 	RefineSeconds float64
 }
 
 // Choice is a feature set.
 type Choice struct {
 	Set *scoring.FeatureSet
-	// HeldOut marks the training rows that λ is chosen on, where they are not those of the comparison; nil where they are.
+	// HeldOut marks the training rows that λ is chosen on, if they differ from those of the comparison; otherwise
+	// nil.
 	HeldOut []bool
-	// Note says what a reader of the table should know of it, mostly nothing.
+	// Note is what a reader of the table should know about it, usually nothing.
 	Note string
 }
 
@@ -57,11 +59,11 @@ func only(set *scoring.FeatureSet) *Selected { return &Selected{Choices: []Choic
 // Plain is the name of the method that all others are compared with.
 const Plain = "plain"
 
-// References are the methods that gains are stated against: plain features, the same with a better bandwidth, and no
-// random features at all.
+// References are the methods that gains are measured against: plain features, plain features with a better
+// bandwidth, and no random features at all.
 func References() []string { return []string{Plain, plainTunedMethod.Name, linearMethod.Name} }
 
-// registry has the methods in the order of the tables.
+// registry lists the methods in the order of the tables.
 var registry = []*Method{
 	plainMethod, plainTunedMethod, linearMethod, orfMethod, sorfMethod, quasiMethod, sesMethod, leverageMethod, leverageTopMethod,
 	lkrfMethod, lkrfBestMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod,
@@ -80,7 +82,7 @@ func MethodNames() []string {
 	return names
 }
 
-// Lookup finds a method by its name. The error for an unknown one lists those that there are.
+// Lookup finds a method by its name. The error for an unknown name lists the known ones.
 func Lookup(name string) (*Method, error) {
 	for _, m := range registry {
 		if m.Name == name {
@@ -90,9 +92,26 @@ func Lookup(name string) (*Method, error) {
 	return nil, fmt.Errorf("unknown method %q: want some of %s", name, strings.Join(MethodNames(), ", "))
 }
 
+// usual answers whether random features are worth it: what they have to beat, without labels and without random
+// features; the best choice among candidates; and what a pipeline learns by default.
+var usual = []*Method{plainMethod, plainTunedMethod, linearMethod, residualMethod, refinedMethod}
+
+// standIns replace usual methods that cannot work with the options, in this order.
+var standIns = []*Method{correlationMethod, energyMethod}
+
+// Usual returns the names of the methods that run by default, and why some of them cannot work with the options.
+func Usual(o Options) (names, leftOut []string) {
+	names, leftOut = fitting(usual, o)
+	more, _ := fitting(standIns, o)
+	names = append(names, more[:min(len(more), len(usual)-len(names))]...)
+	return names, leftOut
+}
+
 // Fitting returns the names of all methods that can work with the options, and why the others cannot.
-func Fitting(o Options) (names, leftOut []string) {
-	for _, m := range registry {
+func Fitting(o Options) (names, leftOut []string) { return fitting(registry, o) }
+
+func fitting(methods []*Method, o Options) (names, leftOut []string) {
+	for _, m := range methods {
 		if reason := m.refuses(o); reason != "" {
 			leftOut = append(leftOut, m.Name+": "+reason)
 			continue

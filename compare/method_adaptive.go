@@ -40,7 +40,7 @@ func refusesToLearn(o Options) string {
 	return ""
 }
 
-// byLearning learns features with so many steps of refinement.
+// byLearning learns features with this number of refinement steps.
 func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
 		l := t.lesson()
@@ -59,7 +59,7 @@ func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
 	}
 }
 
-// pointNote says which point won, so briefly that repeats can agree on it.
+// pointNote says which point won, briefly enough for repeats to agree on it.
 func pointNote(p adaptive.Point) string {
 	switch p.Kind {
 	case adaptive.ByResidual:
@@ -75,14 +75,14 @@ func pointNote(p adaptive.Point) string {
 // lesson is what frequencies are learned from, whatever M.
 type lesson struct {
 	candidates scoring.Candidates // of the first round
-	sample     *scoring.Sample    // with the rows that are held out of it
+	sample     *scoring.Sample    // including the rows held out of it
 	sums       *scoring.Sums      // over the others
-	// unseen marks the training rows to choose λ on: those that the comparison holds out, without the ones that teach
-	// frequencies, and those that are held out of the sample.
+	// unseen marks the training rows to choose λ on: those that the comparison holds out, except the ones that teach
+	// frequencies, and those held out of the sample.
 	unseen []bool
 }
 
-// lesson returns that of the repeat.
+// lesson returns the one of the repeat.
 func (t *Trial) lesson() lesson {
 	return shared(t, "lesson", func() lesson {
 		r := t.repeat

@@ -20,7 +20,7 @@ func TestLearnedFrequenciesBeatChosenOnes(t *testing.T) {
 	}
 }
 
-// What taught frequencies does not choose λ, and what the guard judges by teaches none.
+// Rows that taught frequencies do not choose λ, and rows that the guard judges by teach none.
 func TestLambdaIsChosenOnRowsThatTaughtNothing(t *testing.T) {
 	o := quick()
 	split, err := made{task: scoring.MultiClass, rows: 900, classes: 3}.Split(datasets.SplitOptions{Seed: 1})

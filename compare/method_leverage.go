@@ -26,7 +26,7 @@ var leverageTopMethod = &Method{
 	}),
 }
 
-// byLeverage selects by the scores of the pool, computed once a repeat.
+// byLeverage selects by the scores of the pool, computed once per repeat.
 func byLeverage(choose func(*Trial, []float64) methods.Weighting) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
 		l := t.leverage()
@@ -41,7 +41,7 @@ func byLeverage(choose func(*Trial, []float64) methods.Weighting) func(context.C
 	}
 }
 
-// leverage are the scores of a pool's candidates.
+// leverage holds the scores of a pool's candidates.
 type leverage struct {
 	scores []float64
 	used   int

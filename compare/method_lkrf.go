@@ -41,7 +41,7 @@ var lkrfBestMethod = &Method{
 	},
 }
 
-// learnedKernels returns the sets of all ρ, those that are equal once, under the least ρ.
+// learnedKernels returns the sets for all ρ; equal sets appear once, under the least ρ.
 func learnedKernels(t *Trial) []Choice {
 	sums := t.Sums()
 	return shared(t, fmt.Sprintf("learned kernels of %d", t.M), func() []Choice {

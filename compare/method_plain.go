@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// tunedScales are what plain-tuned multiplies the bandwidth by.
+// tunedScales are the factors of the bandwidth that plain-tuned tries.
 var tunedScales = []float64{0.5, 1, 2, 4, 8}
 
 var plainTunedMethod = &Method{

@@ -53,7 +53,7 @@ func byCriterion(criterion scoring.Criterion) func(context.Context, *Trial) (*Se
 	}
 }
 
-// firstCandidates is the set of the first m candidates, which nothing has ranked.
+// firstCandidates is the set of the first m candidates, unranked.
 func firstCandidates(c scoring.Candidates, m int) *scoring.FeatureSet {
 	selection := scoring.Selection{Index: make([]int32, m), Score: make([]float64, m)}
 	for i := range selection.Index {
@@ -62,15 +62,15 @@ func firstCandidates(c scoring.Candidates, m int) *scoring.FeatureSet {
 	return scoring.NewFeatureSet(c, selection)
 }
 
-// pool is the candidates of a repeat with what methods share of them.
+// pool is the candidates of a repeat and what methods share about them.
 type pool struct {
 	candidates scoring.Candidates
-	list       []int32 // the numbers of the training rows that are the sample, ascending
+	list       []int32 // the numbers of the training rows in the sample, ascending
 	sample     *rows
-	encoded    []float32 // the sample's rows; nil until they are asked for
+	encoded    []float32 // the sample's rows; nil until needed
 }
 
-// rows returns the sample as it is encoded.
+// rows returns the encoded sample.
 func (p *pool) rows() (x []float32, rows int, y scoring.Targets) {
 	if p.encoded == nil {
 		p.encoded = p.sample.encoded()

@@ -24,7 +24,7 @@ var quasiMethod = bySampler(scoring.Quasi, &Method{
 	Summary: "The first M points of a randomly shifted Halton sequence through the quantile function of the distribution.",
 })
 
-// bySampler completes a method that takes the first M candidates of a sampler of its own.
+// bySampler completes a method that takes the first M candidates of its own sampler.
 func bySampler(sampler scoring.Sampler, m *Method) *Method {
 	m.Refuses = func(o Options) string {
 		c := o.describe(2, 1, 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/compare/methods"
 )
 
-// steinRows is how many rows of the sample SES approximates the kernel on.
+// steinRows is the number of sample rows on which SES approximates the kernel.
 const steinRows = 1000
 
 var sesMethod = &Method{
@@ -43,7 +43,7 @@ func selectStein(_ context.Context, t *Trial) (*Selected, error) {
 	return selected, nil
 }
 
-// spread returns at most count of the rows, at even distances.
+// spread returns at most count of the rows, evenly spaced.
 func spread(x []float32, rows, dim, count int) (some []float32, kept int) {
 	if rows <= count {
 		return x, rows

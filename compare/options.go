@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// OptionsError is a fault in the options, by themselves or with the rows that they are for.
+// OptionsError is a fault in the options, alone or in combination with the rows.
 type OptionsError struct{ Err error }
 
 func (e *OptionsError) Error() string { return e.Err.Error() }
@@ -46,53 +46,58 @@ func (o Options) lossFor(task scoring.Task) (string, error) {
 
 // Options say what is compared.
 type Options struct {
-	// Methods are names of the registry, in the order of the tables. Plain features are always among them.
+	// Methods are names from the registry, in the order of the tables. Plain features are always included.
 	Methods []string `json:"methods"`
 	// Features are the values of M, ascending.
 	Features []int `json:"features"`
-	// Candidates is M0; the linear map has no more of them than there are columns.
+	// Candidates is M0; the linear map has at most as many as there are columns.
 	Candidates int `json:"candidates"`
-	// Map and Distribution are the feature map and what candidates are drawn from; Nu goes with Matérn.
+	// Map and Distribution are the feature map and the distribution of the candidates; Nu belongs to
+	// Matérn.
 	Map          scoring.Map          `json:"map"`
 	Distribution scoring.Distribution `json:"distribution"`
 	Nu           float64              `json:"nu,omitempty"`
-	// Sigma is the bandwidth, 0 for the nearest-neighbour rule on training rows.
+	// Sigma is the bandwidth; 0 means the nearest-neighbour rule on training rows.
 	Sigma float64 `json:"sigma"`
-	// Mix are scales of the bandwidth for the candidates of the pool; empty means 1 for all. Methods without a choice among
-	// candidates keep one bandwidth: plain features, their samplers and SES. The adaptive ones have scales of their own.
+	// Mix are scales of the bandwidth for the candidates of the pool; empty means 1 for all. Methods that do not choose
+	// among candidates keep one bandwidth: plain features, their samplers and SES. The adaptive ones have their own
+	// scales.
 	Mix []float64 `json:"bandwidth_mix,omitempty"`
 	// Sample is N0 as a share of the training rows, in (0, 1].
 	Sample float64 `json:"sample"`
-	// SampleRows bounds N0; 0 does not.
+	// SampleRows bounds N0; 0 means no bound.
 	SampleRows int `json:"sample_rows,omitempty"`
-	// Repeats is how often everything is done, repeat r with the seed Seed + r.
+	// Repeats is the number of repeats; repeat r has the seed Seed + r.
 	Repeats int    `json:"repeats"`
 	Seed    uint64 `json:"seed"`
-	// TestFraction is the share of rows that are test rows, where the rows do not come with their own.
+	// TestFraction is the share of rows used as test rows, if the source has none of its own.
 	TestFraction float64 `json:"test_fraction"`
 	// HeldOut is the share of the training rows that λ is chosen on.
 	HeldOut float64 `json:"held_out"`
-	// Loss, Intercept and Grid say how models are trained; of a result, Loss is what LossAuto came to.
+	// Loss, Intercept and Grid say how models are trained; in a result, Loss is what LossAuto was
+	// resolved to.
 	Loss      string        `json:"loss"`
 	Intercept bool          `json:"intercept"`
 	Grid      training.Grid `json:"lambda_grid"`
-	// Paper has regressions compared by the relative squared error, which depends on where the zero of the label is, instead of by
-	// the unexplained variance.
+	// Paper makes regressions be compared by the relative squared error, which depends on where the zero of the label
+	// is, instead of by the unexplained variance.
 	Paper bool `json:"paper,omitempty"`
 	// Standardize and Clip are the encoder's settings.
 	Standardize string  `json:"standardize"`
 	Clip        float64 `json:"clip"`
 }
 
-// sampleRows is what an exploration scores unless it is told otherwise (exploration.sample_rows).
+// sampleRows is what an exploration scores by default (exploration.sample_rows).
 const sampleRows = 10_000
 
-// DefaultOptions are the options of a user's own file.
+// DefaultOptions are the options for a user's own file.
 func DefaultOptions() Options {
-	return Options{
-		Methods: MethodNames(), Features: []int{20, 50, 100}, Candidates: 1000, Nu: 1.5, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
+	o := Options{
+		Features: []int{100}, Candidates: 1000, Nu: 1.5, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
 		TestFraction: 0.33, HeldOut: 0.2, Loss: LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
 	}
+	o.Methods, _ = Usual(o)
+	return o
 }
 
 // Validate returns every fault of the options, joined, each with the name of the flag that sets it.
@@ -195,7 +200,7 @@ func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candid
 	return c, nil
 }
 
-// describe is candidates without a look at whether they can be drawn.
+// describe is candidates without a check that they can be drawn.
 func (o Options) describe(dim int, sigma float64, seed uint64) scoring.Candidates {
 	return scoring.Candidates{
 		Map: o.Map, Distribution: o.Distribution, Nu: o.Nu, Sigma: sigma, Seed: seed, Dim: dim, Count: o.Candidates,

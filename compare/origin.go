@@ -7,19 +7,19 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// origin is what the encoded rows of a split are kept less of, [dim]: the commonest value of each column, where many rows
-// have it. A column of a category or a pixel is then zero in most rows, whatever it was standardized by, and zeros cost the
-// kernels no time. What is taken off is folded into the features again. nil where too few numbers become zero.
+// origin is subtracted from the encoded rows of a split, [dim]: the commonest value of each column, if many rows have
+// it. A column of a category or a pixel is then zero in most rows, however it was standardized, and zeros cost the
+// kernels no time. It is folded into the features again. nil if too few numbers become zero.
 type origin []float32
 
 const (
-	// originRows is how many training rows the commonest values are those of.
+	// originRows is the number of training rows used to find the commonest values.
 	originRows = 1000
-	// originLimit bounds a value that is taken off, as arrowio/encoder bounds the mean that it folds: rounding of features
-	// grows with it.
+	// originLimit bounds a value that is subtracted, as arrowio/encoder bounds the mean that it folds: rounding of
+	// features grows with it.
 	originLimit = 4
-	// originCommon is the share of rows from which on a value is common, originZeros the share of zeros from which on
-	// kernels take less time.
+	// originCommon is the share of rows at which a value is common, originZeros the share of zeros at which kernels
+	// take less time.
 	originCommon, originZeros = 0.1, 0.5
 )
 
@@ -43,7 +43,7 @@ func originOf(train *datasets.Data) origin {
 	return o
 }
 
-// commonest sorts the values and returns the one that most of them have, the least of several.
+// commonest sorts the values and returns the most frequent one, the least of several.
 func commonest(values []float32) (value float32, count int) {
 	slices.Sort(values)
 	run := 0
@@ -58,7 +58,7 @@ func commonest(values []float32) (value float32, count int) {
 	return value, count
 }
 
-// take takes the origin off encoded rows.
+// take subtracts the origin from encoded rows.
 func (o origin) take(x []float32) {
 	for ; len(x) > 0 && len(o) > 0; x = x[len(o):] {
 		for k, v := range o {
@@ -67,7 +67,7 @@ func (o origin) take(x []float32) {
 	}
 }
 
-// encoded returns rows of which the origin was taken off as they were encoded, in the memory of dst, or x where nothing was.
+// encoded returns rows with the origin added back, in the memory of dst, or x if there is no origin.
 func (o origin) encoded(dst, x []float32) []float32 {
 	if o == nil {
 		return x

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// indicators makes all columns but one indicators that were standardized, 1 in a tenth to a fifth of the rows.
+// indicators turns all columns but one into standardized indicators, 1 in a tenth to a fifth of the rows.
 func indicators(s *datasets.Split) {
 	for _, d := range []*datasets.Data{s.Train, s.Test} {
 		for i, v := range d.X {
@@ -76,7 +76,8 @@ func TestOriginIsWhereItPays(t *testing.T) {
 	}
 }
 
-// TestOriginChangesNoErrorButByRounding runs every method on rows as they are encoded, and less their origin.
+// TestOriginChangesNoErrorButByRounding runs every method on the encoded rows, with and without subtracting
+// their origin.
 func TestOriginChangesNoErrorButByRounding(t *testing.T) {
 	o := quick()
 	o.Methods, _ = Fitting(o)

@@ -20,8 +20,8 @@ type repeat struct {
 	heldOut     []bool // of the training rows
 	pool        *pool
 	shares      map[string]*share               // by name
-	fits        map[*scoring.FeatureSet]*fitted // models that a method tuned itself by
-	// trainMean and majority are what the constant predictor answers.
+	fits        map[*scoring.FeatureSet]*fitted // models by which a method tuned itself
+	// trainMean and majority are what the constant predictor predicts.
 	trainMean  []float64
 	majority   int32
 	units      training.Units // of a regression label
@@ -58,7 +58,7 @@ func newRepeat(o Options, number int, split *datasets.Split, from origin) (*repe
 	return r, nil
 }
 
-// checkRows reports rows that nothing can be learned or measured on.
+// checkRows reports rows on which nothing can be learned or measured.
 func (r *repeat) checkRows() error {
 	if r.train.rows < 2 || r.test.rows < 1 {
 		return fmt.Errorf("%d training rows and %d test rows: too few to compare anything", r.train.rows, r.test.rows)
@@ -85,7 +85,7 @@ func (r *repeat) bandwidth() (sigma float64, warning string) {
 func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *measured) {
 	run := Measurement{Method: method.Name, M: m, Repeat: r.number, Seed: r.seed}
 	trial := r.newTrial(m)
-	runtime.GC() // so that no method pays for the garbage of the one before
+	runtime.GC() // so that no method pays for the garbage of the previous one
 	began := time.Now()
 	selected, err := method.Select(ctx, trial)
 	run.Preprocess = time.Since(began).Seconds() - trial.spent + trial.charged
@@ -106,8 +106,8 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 	return run, best
 }
 
-// tryChoice trains and measures a model on a feature set; the run becomes that of this set if it is better than the best
-// so far. It returns the better of the two.
+// tryChoice trains and measures a model on a feature set; the run becomes that of this set if it is better than the
+// best so far. It returns the better of the two.
 func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice Choice, best *measured) (*measured, error) {
 	model, _, err := r.fitOnce(ctx, choice)
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, 
 	return errors, nil
 }
 
-// join puts two remarks behind each other.
+// join joins two remarks.
 func join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -6,9 +6,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// rows are encoded rows with their labels as scoring and training take them.
+// rows are encoded rows with their labels in the form for scoring and training.
 type rows struct {
-	x         []float32 // row-major [rows·dim], less origin
+	x         []float32 // row-major [rows·dim], minus origin
 	origin    origin
 	rows, dim int
 	task      scoring.Task
@@ -19,7 +19,7 @@ type rows struct {
 	outputs   int
 }
 
-// newRows returns the rows of a data set, of which the origin was taken off; labels of a regression go through the coding.
+// newRows returns the rows of a data set with the origin subtracted; labels of a regression are coded.
 func newRows(d *datasets.Data, from origin, coding labelCoding) *rows {
 	r := &rows{x: d.X, origin: from, rows: d.N, dim: d.Dim, task: d.Task, class: d.Class, classes: d.Classes}
 	if d.Task == scoring.Regression {
@@ -34,7 +34,7 @@ func newRows(d *datasets.Data, from origin, coding labelCoding) *rows {
 	return r
 }
 
-// sample returns copies of some rows, in the order of list, to be scored on.
+// sample returns copies of some rows, in the order of list, for scoring.
 func (r *rows) sample(list []int32) *rows {
 	taken := &rows{
 		origin: r.origin, rows: len(list), dim: r.dim, task: r.task, x: make([]float32, 0, len(list)*r.dim),

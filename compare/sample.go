@@ -10,15 +10,17 @@ import (
 )
 
 const (
-	// minSample is the least number of rows that are scored, where there are so many: on fewer, scores are noise.
+	// minSample is the minimum number of rows that are scored, if there are that many: with fewer, scores are
+	// noise.
 	minSample = 50
-	// bandwidthRows is how many training rows the nearest-neighbour rule looks at.
+	// bandwidthRows is how many training rows the nearest-neighbour rule uses.
 	bandwidthRows = 1000
-	// bandwidthTag sets the hash of the bandwidth's rows apart from that of the scored rows ("sigma" in ASCII).
+	// bandwidthTag separates the hash of the bandwidth's rows from that of the scored rows ("sigma" in ASCII).
 	bandwidthTag = 0x7369676d61
 )
 
-// sampleSize returns N0: the share of n rows, rounded, and at most the bound, but at least minSample where there are so many.
+// sampleSize returns N0: the share of n rows, rounded, at most the bound, but at least minSample if there are that
+// many.
 func (o Options) sampleSize(n int) int {
 	wanted := int(math.Round(o.Sample * float64(n)))
 	if o.SampleRows > 0 {

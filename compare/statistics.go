@@ -14,7 +14,7 @@ type Mean struct {
 	Error *float64 `json:"standard_error"`
 }
 
-// meanOf returns the mean of values, which are not empty.
+// meanOf returns the mean of values, which must not be empty.
 func meanOf(values []float64) Mean {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
@@ -27,7 +27,7 @@ func meanOf(values []float64) Mean {
 // Clear reports whether the mean is more than two standard errors away from zero.
 func (m Mean) Clear() bool { return m.Error != nil && math.Abs(m.Mean) > 2**m.Error }
 
-// differences subtracts b from a where both have the repeat.
+// differences subtracts b from a for the repeats that both have.
 func differences(a, b map[int]float64) []float64 {
 	var repeats []int
 	for r := range a {

@@ -14,53 +14,55 @@ type Table struct {
 	M int `json:"m"`
 	// Constant is the mean error of the constant predictor, in percent.
 	Constant float64 `json:"constant_error"`
-	// Conclusion is what to take from the table, in a sentence.
+	// Conclusion is what the errors of the table show, and Cost what its times show: see [Table.Verdict].
 	Conclusion string `json:"conclusion,omitempty"`
+	Cost       string `json:"cost,omitempty"`
 	Lines      []Line `json:"lines"`
 }
 
-// Line is a method at one M, over the repeats that were measured.
+// Line is a method at one M, over the measured repeats.
 type Line struct {
 	Method   string `json:"method"`
 	Features int    `json:"features"`
 	Repeats  int    `json:"repeats"`
-	// Error is in percent; Differences are Error minus that of each of [References], in pairs of equal seeds.
+	// Error is in percent; Differences are Error minus that of each of [References], paired by seed.
 	Error       Mean            `json:"error"`
 	Differences map[string]Mean `json:"differences,omitempty"`
-	// TestError and DifferenceTestError are the standard errors of Error and of the difference to plain features as estimates
-	// from the test rows at hand, where these are the same in all repeats: what another test set of the size might change.
+	// TestError and DifferenceTestError are the standard errors of Error and of the difference to plain features as
+	// estimated from these test rows, if they are the same in all repeats: how much another test set of this size might
+	// change.
 	TestError           *float64 `json:"test_standard_error,omitempty"`
 	DifferenceTestError *float64 `json:"difference_test_standard_error,omitempty"`
 	// Unexplained is the unexplained variance of a regression.
 	Unexplained *Mean `json:"unexplained_variance,omitempty"`
-	// Measures are the means of what was measured on the test rows, by name: see [training.Measures.Figures].
+	// Measures are the means of the measures on the test rows, by name: see [training.Measures.Figures].
 	Measures map[string]Mean `json:"measures,omitempty"`
 	// Seconds are means over the repeats.
 	Preprocess float64 `json:"preprocess_seconds"`
-	// Refine is what moving features that were chosen took, of Preprocess.
+	// Refine is the part of Preprocess spent on moving chosen features.
 	Refine float64 `json:"refine_seconds,omitempty"`
 	Train  float64 `json:"train_seconds"`
 	Test   float64 `json:"test_seconds"`
-	// AboveNoise are the least and the greatest number of features above the noise; nil for methods without scores.
+	// AboveNoise are the minimum and maximum number of features above the noise; nil for methods without scores.
 	AboveNoise []int `json:"above_noise,omitempty"`
-	// Note is that of the runs where they agree, Failure the first one.
+	// Note is the note of the runs if they agree, Failure the first failure.
 	Note    string `json:"note,omitempty"`
 	Failure string `json:"failure,omitempty"`
-	// Best means that the error is smaller than that of every other method, by more than noise. Where none is, Tied marks the
-	// smallest error and those within noise of it.
+	// Best means that the error is smaller than every other method's, by more than noise. If no line is best, Tied
+	// marks the smallest error and those within noise of it.
 	Best bool `json:"best,omitempty"`
 	Tied bool `json:"within_noise_of_best,omitempty"`
 }
 
-// cell is a method at one M while repeats come in.
+// cell collects the runs of a method at one M as repeats come in.
 type cell struct {
 	runs []Measurement
-	// rowLoss sums the losses of each test row over the repeats; nil where the test rows change.
+	// rowLoss sums the losses of each test row over the repeats; nil if the test rows change.
 	rowLoss []float64
 	last    *measured
 }
 
-// add takes a run; losses are kept where the test rows are fixed.
+// add adds a run; losses are kept if the test rows are fixed.
 func (c *cell) add(run Measurement, m *measured, fixed bool) {
 	c.runs, c.last = append(c.runs, run), m
 	if m == nil || !fixed {
@@ -85,7 +87,7 @@ func (c *cell) errors() map[int]float64 {
 	return errors
 }
 
-// line sums the runs of a cell up; references are the cells of [References] that there are, weight the weights of fixed
+// line summarises the runs of a cell; references are the existing cells of [References], weight the weights of fixed
 // test rows.
 func (c *cell) line(references map[string]*cell, weight []float64) Line {
 	l := Line{Method: c.runs[0].Method}
@@ -121,7 +123,7 @@ func (c *cell) line(references map[string]*cell, weight []float64) Line {
 	return l
 }
 
-// measures are the means of the figures that every run has which did not fail.
+// measures are the means of the figures that every successful run has.
 func (c *cell) measures() map[string]Mean {
 	values, runs := map[string][]float64{}, 0
 	for _, run := range c.runs {
@@ -142,8 +144,8 @@ func (c *cell) measures() map[string]Mean {
 	return means
 }
 
-// beatsConstant reports whether the predictions are worth more than a constant: by the error, or by the log loss, which tells rare
-// classes apart that decisions do not.
+// beatsConstant reports whether the predictions are better than a constant: by the error, or by the log loss, which can
+// separate rare classes when decisions do not.
 func (l *Line) beatsConstant(constant float64) bool {
 	ours, theirs := l.Measures["log_loss"], l.Measures["constant_log_loss"]
 	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
@@ -175,7 +177,7 @@ func (l *Line) compare(c *cell, references map[string]*cell) {
 	}
 }
 
-// judgeTestRows fills in the standard errors that come from the test rows.
+// judgeTestRows fills in the standard errors that are due to the test rows.
 func (l *Line) judgeTestRows(c, plain *cell, weight []float64) {
 	if c.rowLoss == nil || weight == nil {
 		return
@@ -200,7 +202,7 @@ func scaled(values []float64, n int) []float64 {
 	return result
 }
 
-// note is what the notes of the runs agree on; of notes that differ, the commonest.
+// note is the note that all runs have, or else the commonest.
 func (c *cell) note() string {
 	var order []string
 	counts := map[string]int{}

@@ -7,12 +7,13 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Trial is what a method may look at to make M features: the training rows and the pool of a repeat. It belongs to one
-// goroutine; what it gives is shared between trials and is only read.
+// Trial is what a method may use to make M features: the training rows and the pool of a repeat. It belongs to one
+// goroutine; what it returns is shared between trials and must only be read.
 type Trial struct {
 	// M is the number of features wanted.
 	M int
-	// Seed is that of the repeat; a method that draws anything of its own derives its stream from it.
+	// Seed is that of the repeat. A method that draws something itself derives its random stream
+	// from it.
 	Seed uint64
 	// Task says what the labels are.
 	Task scoring.Task
@@ -22,7 +23,8 @@ type Trial struct {
 	repeat *repeat
 	used   map[string]bool
 	tuned  map[*scoring.FeatureSet]bool // those that HeldOutLoss was computed for
-	// charged are seconds of shared work that this trial uses, spent those of them that fell into this trial.
+	// charged are the seconds of shared work that this trial uses, spent the part of them that was done
+	// during this trial.
 	charged, spent float64
 }
 
@@ -34,7 +36,7 @@ func (r *repeat) newTrial(m int) *Trial {
 	}
 }
 
-// OneBandwidth describes the candidates of the pool as they are without a bandwidth mix: the same draws, all at σ.
+// OneBandwidth describes the candidates of the pool without a bandwidth mix: the same draws, all at σ.
 func (t *Trial) OneBandwidth() scoring.Candidates {
 	c := t.repeat.pool.candidates
 	c.Mix = nil
@@ -44,7 +46,7 @@ func (t *Trial) OneBandwidth() scoring.Candidates {
 // Candidates describes the pool of the repeat.
 func (t *Trial) Candidates() scoring.Candidates { return t.repeat.pool.candidates }
 
-// Sample returns the N0 training rows that candidates are scored on, as they are encoded.
+// Sample returns the N0 encoded training rows on which candidates are scored.
 func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) { return t.repeat.pool.rows() }
 
 // Bank returns the drawn candidates of the pool.
@@ -59,8 +61,8 @@ func (t *Trial) Sums() *scoring.Sums {
 }
 
 // HeldOutLoss trains models on a feature set as the comparison does and returns the loss of the best λ on the held-out
-// training rows: what a method tunes itself by. A set that was trained on before in the repeat is not trained on again, but
-// counted.
+// training rows, for methods that tune themselves. A set already trained on in this repeat is not trained on again, but
+// its time is counted.
 func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float64, error) {
 	fitted, again, err := t.repeat.fitOnce(ctx, Choice{Set: set})
 	if err != nil {
@@ -73,14 +75,14 @@ func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float
 	return fitted.loss, nil
 }
 
-// share is the outcome of work that several trials of a repeat use and the first of them does.
+// share is the result of work that several trials of a repeat use and the first of them does.
 type share struct {
 	value   any
 	seconds float64
 }
 
-// shared returns the outcome of the work of that name, which is done if it has not been, and charges its time to the
-// trial, once. Work that needs other shared work asks for that before, so that whoever uses it pays for both.
+// shared returns the result of the named work, doing it if necessary, and charges its time to the trial, once. Work
+// that needs other shared work requests that first, so that every user pays for both.
 func shared[T any](t *Trial, name string, work func() T) T {
 	s := t.repeat.shares[name]
 	if s == nil {

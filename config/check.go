@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// checker gathers what is wrong with a configuration. A key that is wrong already takes part in no further
-// rule: one mistake is one fault.
+// checker collects what is wrong with a configuration. A key that is already wrong takes part in no
+// further rule: one mistake is one fault.
 type checker struct {
 	config  *Config
 	schema  *schema
 	faults  Faults
 	wrong   map[string]bool
-	sources map[string]string // where a key was given; nil where nobody knows
+	sources map[string]string // where a key was given; nil if unknown
 
 	accepted map[string][]string // if not nil, collects what oneOf accepts by key
 }
@@ -27,14 +27,14 @@ func newChecker(c *Config, faults Faults) *checker {
 	return k
 }
 
-// add takes a fault down. All that is wrong comes by here.
+// add records a fault. All faults pass through here.
 func (k *checker) add(fault Fault) {
 	fault.Value, fault.Bound = withoutUsers(fault.Value), withoutUsers(fault.Bound)
 	k.faults = append(k.faults, fault)
 	k.wrong[fault.Key] = true
 }
 
-// all applies every rule. Faults of rules follow those that are there, in the order of the keys.
+// all applies every rule. Faults of rules follow those already there, in the order of the keys.
 func (k *checker) all() {
 	first := len(k.faults)
 	k.kafka()
@@ -53,6 +53,7 @@ func (k *checker) all() {
 	k.admin()
 	k.status()
 	k.traces()
+	k.serve()
 	k.sizes()
 
 	position := map[string]int{}
@@ -62,8 +63,8 @@ func (k *checker) all() {
 	slices.SortStableFunc(k.faults[first:], func(a, b Fault) int { return position[a.Key] - position[b.Key] })
 }
 
-// rule adds a fault at key unless ok holds or key, or one of the others that the rule is about, is wrong
-// already.
+// rule adds a fault at key unless ok holds, or key or one of the other keys of the rule is already
+// wrong.
 func (k *checker) rule(ok bool, key, bound string, others ...string) {
 	if ok || k.wrong[key] || slices.ContainsFunc(others, func(other string) bool { return k.wrong[other] }) {
 		return
@@ -71,7 +72,7 @@ func (k *checker) rule(ok bool, key, bound string, others ...string) {
 	k.add(k.fault(key, bound))
 }
 
-// oneOf is the rule that a text is one of those given.
+// oneOf is the rule that a text must be one of those given.
 func (k *checker) oneOf(text, key string, accepted ...string) {
 	if k.accepted != nil {
 		k.accepted[key] = accepted
@@ -79,13 +80,13 @@ func (k *checker) oneOf(text, key string, accepted ...string) {
 	k.rule(slices.Contains(accepted, text), key, "want one of "+strings.Join(accepted, ", "))
 }
 
-// fault is a fault of a known key.
+// fault makes a fault of a known key.
 func (k *checker) fault(key, bound string) Fault {
 	known := k.schema.byName[key]
 	if known == nil {
 		return Fault{Key: key, Bound: bound}
 	}
-	text := render(reflect.ValueOf(k.config).Elem().FieldByIndex(known.index)).String()
+	text := fieldText(reflect.ValueOf(k.config).Elem().FieldByIndex(known.index), known.Type)
 	return Fault{Key: key, Value: shown(text, known.Secret), Bound: bound, Source: k.source(key)}
 }
 
@@ -99,12 +100,12 @@ func (k *checker) source(key string) string {
 	return ""
 }
 
-// keyLike finds the words of a text that may be names of keys.
+// keyLike finds the words in a text that may be names of keys.
 var keyLike = regexp.MustCompile(`[a-z][a-z0-9_.]*[a-z0-9]`)
 
-// adopt adds what the owner of a section found wrong with it, so that a rule is written once, beside the code
-// that needs it. An error is about the first key of the section that its text names; it is left out where
-// a key that it names was wrong before.
+// adopt adds the faults that the owner of a section found in it, so that a rule is written once, beside the
+// code that needs it. An error is assigned to the first key of the section that its text names; it is dropped
+// if a key that it names was already wrong.
 func (k *checker) adopt(section string, err error) {
 	before := make(map[string]bool, len(k.wrong))
 	for key := range k.wrong {
@@ -133,7 +134,7 @@ func (k *checker) adopt(section string, err error) {
 	}
 }
 
-// flatten lists the errors that were joined into one.
+// flatten lists the errors joined in one.
 func flatten(err error) []error {
 	if err == nil {
 		return nil

@@ -6,22 +6,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// EnvPrefix begins the name of every environment variable that is read.
+// EnvPrefix starts the name of every environment variable that is read.
 const EnvPrefix = "EERF_"
 
 const envSeparator = "__" // between section and key; key names have single underscores
 
-// envName is the variable of a key.
+// envName is the variable for a key.
 func envName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", envSeparator))
 }
 
-// normalEnv makes names equal that differ in the number of underscores or in case.
+// normalEnv makes names equal that differ only in case or in the number of underscores.
 func normalEnv(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(name, envSeparator, "_"))
 }
 
-// environmentLayer reads the variables that are named after keys; of one that is there twice, the last.
+// environmentLayer reads the variables named after keys; of duplicates the last one counts.
 func environmentLayer(s *schema, environ []string) (map[string]value, Faults) {
 	out := map[string]value{}
 	var faults Faults
@@ -44,8 +44,8 @@ func environmentLayer(s *schema, environ []string) (map[string]value, Faults) {
 	return out, faults
 }
 
-// textValue is a value given outside a file. A key of lists takes commas, or a YAML list where an entry has
-// a comma itself.
+// textValue is a value given outside a file. A key that takes a list accepts commas, or a YAML list if an
+// entry contains a comma.
 func textValue(key *Key, text, source string) value {
 	v := value{Kind: valueText, Text: text, Source: source}
 	trimmed := strings.TrimSpace(text)

@@ -9,14 +9,15 @@ import (
 
 // Fault is one thing that is wrong with a configuration.
 type Fault struct {
-	// Key is the dotted name, as "train.interval"; empty where the file as a whole is meant.
+	// Key is the dotted name, such as "train.interval"; empty if the file as a whole is at fault.
 	Key string `json:"key"`
-	// Value is what was given, as text, shortened where it is long and hidden where it is secret; empty
-	// where what was given is not one value.
+	// Value is the given value as text, shortened if it is long and hidden if it is secret; empty if it
+	// is not a single value.
 	Value string `json:"value"`
 	// Bound says what would be right.
 	Bound string `json:"bound"`
-	// Source says where the value was given: file and line, environment variable, command line, default.
+	// Source says where the value comes from: file and line, environment variable, command line,
+	// default.
 	Source string `json:"source,omitempty"`
 }
 
@@ -52,7 +53,7 @@ func (f Faults) Error() string {
 	return b.String()
 }
 
-// orNil returns the faults as an error, nil where there are none.
+// orNil returns the faults as an error, nil if there are none.
 func (f Faults) orNil() error {
 	if len(f) == 0 {
 		return nil
@@ -65,13 +66,14 @@ const (
 	maxShownText = 80 // runes of a value that a fault shows; enough to recognize it
 )
 
-// userInfo is where a URL has a user and, mostly, a password.
+// userInfo matches the part of a URL with a user and usually a password.
 var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
 
-// withoutUsers is a text without the users of the URLs in it: no key takes any, so none is marked as secret for them.
+// withoutUsers removes the users from URLs in a text. No key accepts users, so none is marked as secret because of
+// them.
 func withoutUsers(text string) string { return userInfo.ReplaceAllString(text, "://"+redacted+"@") }
 
-// shown is a value's text as a fault shows it.
+// shown is a value's text in the form that a fault shows.
 func shown(text string, secret bool) string {
 	switch {
 	case secret && text != "":

@@ -57,6 +57,8 @@ func TestFaultsOfForm(t *testing.T) {
 		want       []string // each fault as text
 	}{
 		{"not YAML", "a: [", "", []string{"config.yaml): not YAML"}},
+		{"a tab", "events:\n\tlabel: [y]\n", "", []string{"not YAML: line 2: found character that cannot start any token; indent with blanks, not tabs"}},
+		{"no blank behind a colon", "events:\n  label:[y]\n  task: auto\n", "", []string{"line 3: mapping values are not allowed in this context; look for a blank missing behind a colon"}},
 		{"not a mapping", "- a\n", "", []string{"(config.yaml:1): the file is not a mapping; want sections of keys"}},
 		{"two documents", "{}\n---\n{}\n", "", []string{"more than one YAML document"}},
 		{"scalar for a section", "kafka: 5", "", []string{"kafka = 5 (config.yaml:1): is a section; want keys under it"}},
@@ -83,7 +85,7 @@ func TestFaultsOfForm(t *testing.T) {
 		{"key that is a list", "[a]: 1", "", []string{"a key is a list or a mapping"}},
 		{"unknown section", "exploratoin: {candidates: 5}", "", []string{"exploratoin", "did you mean exploration?"}},
 		{"unknown, nothing near", "zzzzzzzzzz: 1", "", []string{"zzzzzzzzzz = 1 (config.yaml:1): unknown key"}},
-		{"key under another section", "train: {sample_rate: 1}", "", []string{"did you mean exploration.sample_rate?"}},
+		{"key under another section", "train: {sample_rows: 1}", "", []string{"did you mean exploration.sample_rows?"}},
 		{"key without its section", "held_out_fraction: 0.2", "", []string{"did you mean train.held_out_fraction?"}},
 		{"unknown variable", "", "EERF_TRAIN__INTERVALL=5s", []string{"train.intervall = 5s (EERF_TRAIN__INTERVALL): unknown key; did you mean train.interval?"}},
 		{"variable with one underscore", "", "EERF_TRAIN_INTERVAL=5s", []string{"did you mean EERF_TRAIN__INTERVAL?"}},
@@ -105,7 +107,7 @@ func TestFaultsOfForm(t *testing.T) {
 	}
 }
 
-// A key of an earlier version is one fault, which names the key that took its place, wherever it was given.
+// A key of an earlier version is one fault, which names its replacement, wherever it was given.
 func TestFormerKeysAreRefusedByName(t *testing.T) {
 	formerKeys["train.pause"], formerKeys["passes"] = "now train.interval", "gone: there are none"
 	t.Cleanup(func() { delete(formerKeys, "train.pause"); delete(formerKeys, "passes") })
@@ -121,7 +123,7 @@ func TestFormerKeysAreRefusedByName(t *testing.T) {
 	}
 }
 
-// A former key is none of today's, and is refused; what its text names is.
+// A former key is not a current one, and is refused; the keys that its text names exist.
 func TestFormerKeysAreGone(t *testing.T) {
 	s := readSchema()
 	for key, what := range formerKeys {
@@ -149,7 +151,7 @@ func TestAliasesUnfoldWithinBounds(t *testing.T) {
 	if c.Stages.Subsample.CheckpointInterval != c.Stages.Train.Interval {
 		t.Error("the alias was not followed")
 	}
-	// Nine lists, each of nine of the one before: 9^9 values.
+	// Nine lists, each with nine copies of the previous one: 9^9 values.
 	var bomb strings.Builder
 	bomb.WriteString("a: &a [x,x,x,x,x,x,x,x,x]\n")
 	for i := 'b'; i <= 'i'; i++ {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzEnvironment sets any variable and override: each is ignored, a fault, or a value of a configuration that is
-// valid and prints and loads back.
+// FuzzEnvironment sets any variable and override: each is ignored, is a fault, or is a value of a valid
+// configuration that prints and loads back.
 func FuzzEnvironment(f *testing.F) {
 	for _, key := range Keys() {
 		f.Add(key.Env, "1", key.Name)

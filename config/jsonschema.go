@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// JSONSchema writes a JSON Schema (draft 7, which editors know best) of configuration files: names, types, accepted words,
-// defaults and meanings of all keys. It is generated from what [Keys] describes. What it lets through may still have faults:
-// bounds and relations between keys are checked by [Load] alone. It refuses two spellings that Load takes: numbers, truth values and
-// sizes in quotes that need none, and words where the file's YAML has another type.
+// JSONSchema writes a JSON Schema (draft 7, which editors support best) for configuration files: names, types, accepted
+// words, defaults and meanings of all keys. It is generated from what [Keys] describes. A file that it accepts may
+// still have faults: only [Load] checks bounds and relations between keys. It refuses two spellings that Load accepts:
+// numbers, truth values and sizes in needless quotes, and words where the file's YAML has another type.
 func JSONSchema(w io.Writer) error {
 	root := &schemaNode{
 		Schema: "http://json-schema.org/draft-07/schema#", Title: "eerf configuration",
@@ -34,7 +34,7 @@ func JSONSchema(w io.Writer) error {
 	return nil
 }
 
-// schemaNode is one JSON Schema, with the keywords that are used here.
+// schemaNode is a JSON Schema, with the keywords used here.
 type schemaNode struct {
 	Schema      string        `json:"$schema,omitempty"`
 	Title       string        `json:"title,omitempty"`
@@ -50,7 +50,7 @@ type schemaNode struct {
 	Additional  *bool         `json:"additionalProperties,omitempty"`
 }
 
-// asSection makes a node that of a section. One whose keys are all commented out is null.
+// asSection makes a node a section. A section whose keys are all commented out is null.
 func (n *schemaNode) asSection() {
 	n.Type, n.Properties, n.Additional = []string{"object", "null"}, &schemaFields{}, new(bool)
 }
@@ -83,7 +83,7 @@ func (f *schemaFields) MarshalJSON() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// schemaSection returns the schema of a section, made under its parent where it is new.
+// schemaSection returns the schema of a section, adding it to its parent if it is new.
 func schemaSection(sections map[string]*schemaNode, name string) *schemaNode {
 	if node := sections[name]; node != nil {
 		return node
@@ -95,18 +95,19 @@ func schemaSection(sections map[string]*schemaNode, name string) *schemaNode {
 	return node
 }
 
-// Texts that are read as a duration, a size, a whole number, a number or auto.
+// Patterns for a duration, a size, a whole number, a window, a number or auto.
 const (
 	durationPattern = `^[+-]?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
 	sizePattern     = `^[0-9][0-9_]*(\.[0-9]+)? *(KiB|MiB|GiB|kB|KB|MB|GB|B)?$`
 	wholePattern    = `^-?[0-9][0-9_]*$`
+	windowPattern   = `^(all|[0-9]+|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`
 	autoPattern     = `^(auto|[0-9.]+([eE][+-]?[0-9]+)?)$`
 )
 
-// scalars are the types of a value that is taken by its text, whatever YAML makes of it: the column 010, the class true.
+// scalars are the types of a value that is read as text, whatever type YAML gives it: the column 010, the class true.
 var scalars = []string{"string", "number", "boolean"}
 
-// schemaNode describes one key; words are what a text may be, none where any may.
+// schemaNode describes one key; words are the accepted texts, none if any text is.
 func (key *Key) schemaNode(words []string) *schemaNode {
 	n := &schemaNode{Description: key.schemaText(), Enum: words, WriteOnly: key.Secret}
 	zero := 0
@@ -121,6 +122,8 @@ func (key *Key) schemaNode(words []string) *schemaNode {
 		n.Type = "number"
 	case typeNumberOrAuto:
 		n.Type, n.Pattern = []string{"number", "string"}, autoPattern
+	case typeWindow:
+		n.Type, n.Pattern = []string{"integer", "string"}, windowPattern
 	case typeOptionalNumber:
 		n.Type = []string{"number", "null"}
 	case "true or false":
@@ -138,7 +141,7 @@ func (key *Key) schemaNode(words []string) *schemaNode {
 	return n
 }
 
-// schemaText is what an editor shows of a key.
+// schemaText is what an editor shows about a key.
 func (key *Key) schemaText() string {
 	text := key.Doc
 	if key.Unit != "" && key.Type != typeSize {
@@ -157,14 +160,15 @@ func (key *Key) schemaDefault() any {
 		return append([]string{}, v.List...)
 	case v.Kind == valueList:
 		return json.RawMessage("[" + strings.Join(v.List, ", ") + "]")
-	case key.Type == typeString || key.Type == "name" || key.Type == "duration" || v.Text == "auto":
+	case key.Type == typeString || key.Type == "name" || key.Type == "duration" || key.Type == typeWindow || v.Text == "auto":
 		return v.Text
 	default:
 		return json.RawMessage(v.Text)
 	}
 }
 
-// wordsOfOthers are accepted by rules that the owners of a section keep to themselves; a test holds them to these rules.
+// wordsOfOthers are accepted by rules that are private to the owners of a section; a test compares them with these
+// rules.
 var wordsOfOthers = map[string][]string{
 	"events.task":            {"auto", "regression", "classification"},
 	"events.standardize":     {"numeric", "all", "none"},
@@ -173,8 +177,8 @@ var wordsOfOthers = map[string][]string{
 	"kafka.sasl.mechanism":   {"", "plain", "scram-sha-256", "scram-sha-512"},
 }
 
-// acceptedWords are what the values of keys may be that are one of a few words: those of types that are read from text, and
-// those that the rules of this package ask for.
+// acceptedWords are the accepted values of keys that are one of a few words: those of types that are read from text,
+// and those required by the rules of this package.
 func acceptedWords() map[string][]string {
 	words := map[string][]string{}
 	for key, list := range wordsOfOthers {

@@ -17,7 +17,8 @@ import (
 
 const schemaPath = "eerf.schema.json"
 
-// TestSchemaIsWhatTheKeysSay holds the file that editors read to the struct tags that it was made from.
+// TestSchemaIsWhatTheKeysSay compares the file that editors read with the struct tags that it is made
+// from.
 func TestSchemaIsWhatTheKeysSay(t *testing.T) {
 	want := schemaText(t)
 	if *update {
@@ -43,7 +44,7 @@ func schemaText(t *testing.T) []byte {
 	return text.Bytes()
 }
 
-// compiled is the schema, which is valid against its metaschema or does not compile.
+// compiled is the compiled schema. Compiling also validates it against its metaschema.
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaText(t)))
@@ -71,7 +72,7 @@ func validate(t *testing.T, schema *jsonschema.Schema, text []byte) error {
 	if err := yaml.Unmarshal(text, &value); err != nil {
 		t.Fatal(err)
 	}
-	// Through JSON, so that numbers are what JSON knows.
+	// Converted through JSON, so that numbers have the types of JSON.
 	again, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestSchemaRefusesFaults(t *testing.T) {
 	}
 }
 
-// Every word that the schema offers is accepted at its key, and no other.
+// Every word that the schema offers is accepted for its key, and no other.
 func TestSchemaOffersTheWordsThatAreAccepted(t *testing.T) {
 	var root map[string]any
 	if err := json.Unmarshal(schemaText(t), &root); err != nil {
@@ -201,13 +202,13 @@ func enums(key string, node map[string]any) map[string][]any {
 	return found
 }
 
-// companions are what some words need beside them.
+// companions are other values that some words need.
 var companions = map[string]map[string]any{
 	"linear": {"exploration.distribution": "uniform"},
 	"plain":  {"kafka.tls.enabled": true},
 }
 
-// faultAt reports whether Load finds fault with this value of a key.
+// faultAt reports whether Load finds a fault in this value of a key.
 func faultAt(key, word string) bool {
 	overrides := map[string]any{key: word}
 	for name, value := range companions[word] {

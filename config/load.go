@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// maxFileBytes is far beyond any configuration; a larger file is another file given by mistake.
+// maxFileBytes is far beyond any configuration; a larger file was given by mistake.
 const maxFileBytes = 1 << 20
 
-// Load reads the file at path (empty = none), the environment and the overrides, each replacing what is to
-// its left, over the defaults. Overrides are dotted keys; a value that is text is read as an environment
-// variable's is.
+// Load reads the file at path (empty = none), the environment and the overrides over the defaults, each
+// replacing the ones before. Overrides are dotted keys; text values are read like those of environment
+// variables.
 //
 // A file that cannot be read is an error of its own. Everything wrong with the contents is one error of type
 // [Faults].
@@ -22,9 +22,8 @@ func Load(path string, overrides map[string]any) (*Config, error) {
 	return LoadOver(nil, path, overrides)
 }
 
-// LoadOver is [Load] over defaults that differ, for keys of its choice, from those of an empty file: those of
-// a command to which another value suits better. What the file, the environment or an override sets goes
-// before them.
+// LoadOver is [Load] with some defaults replaced, for a command that needs other values. The file, the
+// environment and overrides still take precedence.
 func LoadOver(defaults map[string]any, path string, overrides map[string]any) (*Config, error) {
 	var data []byte
 	if path != "" {
@@ -49,12 +48,12 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// load is [Load] on bytes and a given environment.
+// load is [Load] for bytes and a given environment.
 func load(data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
 	return loadOver(nil, data, name, environ, overrides)
 }
 
-// loadOver is [LoadOver] on bytes and a given environment.
+// loadOver is [LoadOver] for bytes and a given environment.
 func loadOver(defaults map[string]any, data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
 	s := readSchema()
 	commands, commandFaults := overrideLayer(s, defaults, "default of the command")
@@ -90,17 +89,17 @@ func loadOver(defaults map[string]any, data []byte, name string, environ []strin
 	return check.config, nil
 }
 
-// unnamed is the configuration of an empty file, but for the names of topics, which follow from that of the pipeline.
+// unnamed is the configuration of an empty file, without the names of topics, which follow from the pipeline's name.
 func unnamed() *Config {
 	c := Default()
 	c.Stages.Topics = c.Stages.Topics.Unnamed()
 	return c
 }
 
-// nameTopics names the topics that nobody named.
+// nameTopics names the topics that have no name yet.
 func (c *Config) nameTopics() {
 	valid := func(name string) string {
-		if !pipelineName.MatchString(name) { // is a fault of its own, and need not be eight more
+		if !pipelineName.MatchString(name) { // is a fault already, and should not cause eight more
 			return Default().Stages.Pipeline.Name
 		}
 		return name
@@ -113,7 +112,7 @@ func (c *Config) nameTopics() {
 	c.Stages.Topics = c.Stages.Topics.Named(name)
 }
 
-// overrideLayer turns what a command sets into values; source says where faults in them lie.
+// overrideLayer turns what a command sets into values; source is used in faults.
 func overrideLayer(s *schema, overrides map[string]any, source string) (map[string]value, Faults) {
 	out := map[string]value{}
 	var faults Faults

@@ -79,7 +79,7 @@ func TestDefaultsAreValid(t *testing.T) {
 }
 
 func TestFullFileSetsEveryKey(t *testing.T) {
-	t.Setenv("EERF_LOG__LEVEL", "debug") // as in the file; other variables of the machine are not ours to guess
+	t.Setenv("EERF_LOG__LEVEL", "debug") // as in the file; other variables of the machine are unknown here
 	c, err := Load(filepath.Join("testdata", "full.yaml"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// These stand at their defaults because nothing else is valid beside the rest, or is known.
+	// These have their defaults because no other value is valid with the rest, or known.
 	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "exploration.bandwidth_mix": true, "events.label_transform": true,
 		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true,
 		"featurize.sets_from": true}
@@ -166,7 +166,7 @@ func TestEnvironment(t *testing.T) {
 		{"EERF_TOPICS__MAX_MESSAGE_BYTES=12MiB", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 12 << 20 }},
 		{"EERF_EXPLORATION__CRITERION=energy", func(c *Config) { c.Stages.Exploration.Criterion = scoring.Energy }},
 		{"EERF_KAFKA__TLS__ENABLED=true", func(c *Config) { c.Kafka.TLS.Enabled = true }},
-		{"eerf_log__level=debug", func(*Config) {}}, // names of variables have case
+		{"eerf_log__level=debug", func(*Config) {}}, // names of variables are case-sensitive
 		{"EERF_PORT_80_TCP=tcp://10.0.0.1:80", func(*Config) {}},
 		{"EERF_SERVICE_HOST=10.0.0.1", func(*Config) {}},
 	}

@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/internal/memlimit"
-	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// minMemoryLimit is less than which a process has no room for a single message of the default size.
+// minMemoryLimit is the limit below which a process has no room for a single message of the default
+// size.
 const minMemoryLimit = 128 << 20
 
-// MemoryPlan is what a process takes at the worst beside what it may take.
+// MemoryPlan compares the memory that a process takes at worst with what it may take.
 type MemoryPlan struct {
 	Stages     []string            `json:"stages"`
 	Partitions int                 `json:"partitions"`
@@ -26,13 +28,18 @@ type MemoryPlan struct {
 	Assumes    string              `json:"assumes,omitempty"`
 }
 
+// Partitions is the most partitions of events that one process should hold.
+func (c *Config) Partitions() int { return cmp.Or(c.Memory.Partitions, c.Stages.Topics.Partitions) }
+
+// Messages is how many messages a process works on at a time.
+func (c *Config) Messages() int { return cmp.Or(c.Memory.Messages, stages.DefaultMessages()) }
+
 // PlanMemory adds up what a process that runs the stages may need, and finds its limit.
 func (c *Config) PlanMemory(names []string) (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
 	outputs, assumedK := c.outputs()
 	load := stages.MemoryLoad{
-		Stages: names, Partitions: cmp.Or(c.Memory.Partitions, c.Stages.Topics.Partitions),
-		FetchBytes: c.fetchBytes(), Outputs: outputs,
+		Stages: names, Partitions: c.Partitions(), Messages: c.Messages(), FetchBytes: c.Kafka.FetchBytes(), Outputs: outputs,
 	}
 	plan := MemoryPlan{
 		Stages: names, Partitions: load.Partitions, Needs: c.Stages.MemoryNeeds(load),
@@ -44,17 +51,46 @@ func (c *Config) PlanMemory(names []string) (MemoryPlan, error) {
 	return plan, err
 }
 
-// fetchBytes is what the answer to one fetch takes: the batches as they come, of which the first is as large as the broker
-// stores it, and decompressed.
-func (c *Config) fetchBytes() int64 {
-	defaults := kafka.DefaultConfig()
-	stored := max(int64(cmp.Or(c.Kafka.FetchMaxBytes, defaults.FetchMaxBytes)), c.Stages.Topics.MaxMessageBytes)
-	budget := int64(cmp.Or(c.Kafka.BatchBudgetBytes, defaults.BatchBudgetBytes))
-	return budget + min(stored, budget)
+// PlanServing adds up what a process that serves rows may need, and finds its limit. It follows feature sets and
+// models, unless they are files, and holds no partition.
+func (c *Config) PlanServing() (MemoryPlan, error) {
+	limit, err := memlimit.Find(c.Memory.Limit)
+	plan := MemoryPlan{
+		Stages: []string{"serve"}, Needs: append(c.Stages.MemoryNeeds(stages.MemoryLoad{FetchBytes: c.Kafka.FetchBytes()}),
+			c.servingNeeds()...),
+		Limit: limit.Bytes, Soft: limit.Soft(), Source: limit.Source,
+	}
+	for _, need := range plan.Needs {
+		plan.Bytes += need.Bytes
+	}
+	return plan, err
 }
 
-// Over says that the needs are more than the limit leaves to them, and what to change; empty where they fit, or nothing
-// limits them.
+// connectionBytes is the memory of an open HTTP connection: its buffers, the headers of a request, a goroutine.
+const connectionBytes = 64 << 10
+
+// servingNeeds is what serving rows takes in addition to following the sets and models in use, if all places have
+// requests as large as the limits allow.
+func (c *Config) servingNeeds() []stages.MemoryNeed {
+	s, setBytes := c.Serve, c.Stages.Topics.MaxMessageBytes // a feature set and a model must fit a message
+	return []stages.MemoryNeed{
+		{What: "serve: bodies and answers of requests", Bytes: s.Memory, Keys: []string{"serve.memory"}},
+		// decoded, encoded, and the results for the last rows, which are kept for the next request
+		{What: "serve: places at which requests are worked on", Bytes: int64(s.Places()) * (s.BudgetBytes + events.ChunkBytes + s.MaxResponseBytes),
+			Keys: []string{"serve.concurrency", "serve.budget_bytes", "serve.max_response_bytes"}},
+		{What: "serve: connections", Bytes: int64(s.Connections) * connectionBytes, Keys: []string{"serve.connections"}},
+		// the pair being served, the next one, and the previous one as long as a request uses it
+		{What: "serve: pairs of a feature set and a model", Bytes: 3 * 2 * setBytes, Keys: []string{"topics.max_message_bytes"}},
+	}
+}
+
+// CheckServing is [Config.CheckMemory] for a process that serves rows.
+func (c *Config) CheckServing() (MemoryPlan, error) {
+	plan, err := c.PlanServing()
+	return c.checked(plan, err)
+}
+
+// Over says by how much the needs exceed the limit, and what to change; empty if they fit or there is no limit.
 func (p MemoryPlan) Over() string {
 	if p.Limit == 0 || p.Bytes <= p.Soft {
 		return ""
@@ -63,25 +99,31 @@ func (p MemoryPlan) Over() string {
 	slices.SortStableFunc(needs, func(a, b stages.MemoryNeed) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	var largest, keys []string
 	for _, need := range needs[:min(3, len(needs))] {
-		largest = append(largest, fmt.Sprintf("%s %d", need.What, need.Bytes))
+		largest = append(largest, fmt.Sprintf("%s %s", need.What, bytesize.Text(need.Bytes)))
 		for _, key := range need.Keys {
 			if !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
 	}
-	text := fmt.Sprintf("stages %s with %d partitions may need %d bytes, of %d (%s) they may use %d; the most is for %s; what would help: a smaller %s",
-		strings.Join(p.Stages, ", "), p.Partitions, p.Bytes, p.Limit, p.Source, p.Soft, strings.Join(largest, ", "), strings.Join(keys, ", "))
+	needed, usable := bytesize.Compared(p.Bytes, p.Soft)
+	text := fmt.Sprintf("stages %s with %d partitions may need %s, of %s (%s) they may use %s; most is for %s; a smaller %s would help",
+		strings.Join(p.Stages, ", "), p.Partitions, needed, bytesize.Text(p.Limit), p.Source, usable, strings.Join(largest, ", "), strings.Join(keys, ", "))
 	if p.Assumes != "" {
 		text += "; counted with " + p.Assumes
 	}
 	return text
 }
 
-// CheckMemory is the plan of a process that runs the stages, and a [Faults] if it does not fit the configured limit. A limit
-// that is not configured here refuses nothing: see [MemoryPlan.Over].
+// CheckMemory returns the plan of a process that runs the stages, and [Faults] if it does not fit the configured limit.
+// A limit that is not configured here is not enforced: see [MemoryPlan.Over].
 func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
 	plan, err := c.PlanMemory(names)
+	return c.checked(plan, err)
+}
+
+// checked returns a plan, and [Faults] if it does not fit.
+func (c *Config) checked(plan MemoryPlan, err error) (MemoryPlan, error) {
 	if err != nil {
 		return plan, err
 	}

@@ -10,21 +10,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth and maxNodes bound what one file may unfold to: aliases can make a small file endless.
+// maxDepth and maxNodes bound what one file may expand to: aliases can make a small file endless.
 const (
 	maxDepth = 16
 	maxNodes = 20_000
 )
 
-// fileLayer reads the YAML of a file; name is what faults call it. What is wrong with its form is left out of the
-// values.
+// fileLayer reads the YAML of a file; name is its name in faults. Malformed parts are left out of the values.
 func fileLayer(s *schema, data []byte, name string) (map[string]value, Faults) {
 	p := &parser{source: name, schema: s, values: map[string]value{}, seen: map[string]int{}}
 	p.document(data)
 	return p.values, p.faults
 }
 
-// parser gathers the values of a file by key.
+// parser collects the values of a file by key.
 type parser struct {
 	source string // name of the file in faults
 	schema *schema
@@ -39,7 +38,7 @@ func (p *parser) document(data []byte) {
 	var document yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		if !errors.Is(err, io.EOF) {
-			p.fault(0, "", "", "not YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
+			p.fault(0, "", "", "not YAML: "+explainYAML(err))
 		}
 		return
 	}
@@ -52,7 +51,19 @@ func (p *parser) document(data []byte) {
 	}
 }
 
-// section reads the keys of a mapping that lies under prefix ("" or "section.").
+// explainYAML adds the most likely cause to the parser's message.
+func explainYAML(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	switch {
+	case strings.Contains(text, "cannot start any token"):
+		text += "; indent with blanks, not tabs, and quote what begins with @, % or a backquote"
+	case strings.Contains(text, "mapping values are not allowed"):
+		text += "; look for a blank missing behind a colon, a line indented too far, or text with a colon that is not quoted"
+	}
+	return text
+}
+
+// section reads the keys of a mapping with a prefix ("" or "section.").
 func (p *parser) section(prefix string, node *yaml.Node, depth int) {
 	node = p.resolve(node)
 	name := strings.TrimSuffix(prefix, ".")
@@ -73,7 +84,7 @@ func (p *parser) section(prefix string, node *yaml.Node, depth int) {
 	}
 }
 
-// entry reads one key and what stands beside it.
+// entry reads one key and its value.
 func (p *parser) entry(prefix string, keyNode, node *yaml.Node, depth int) {
 	keyNode, node = p.resolve(keyNode), p.resolve(node)
 	if keyNode == nil || node == nil {
@@ -104,7 +115,7 @@ func (p *parser) entry(prefix string, keyNode, node *yaml.Node, depth int) {
 	}
 }
 
-// value reads what stands beside a known key.
+// value reads the value of a known key.
 func (p *parser) value(key *Key, node *yaml.Node) {
 	v := value{Source: p.at(node.Line)}
 	switch {
@@ -134,7 +145,7 @@ func (p *parser) value(key *Key, node *yaml.Node) {
 	p.values[key.Name] = v
 }
 
-// resolve follows an alias. It returns nil once the file has unfolded to more nodes than a configuration has.
+// resolve follows an alias. It returns nil once the file has expanded to more nodes than a configuration has.
 func (p *parser) resolve(node *yaml.Node) *yaml.Node {
 	p.nodes++
 	if p.nodes == maxNodes {
@@ -164,7 +175,8 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// nodeText is a node as a fault shows it: scalars by their text, lists of them as a list.
+// nodeText is a node in the form that faults show: the text of scalars, and lists of these as a
+// list.
 func nodeText(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.ScalarNode:

@@ -1,16 +1,35 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // Print writes every key with its value as YAML that [Load] reads back to the same configuration. With
-// redacted, secrets that are set are replaced, and what is read back does not authenticate.
+// hideSecrets, secrets that are set are replaced, and what is read back does not authenticate.
 func (c *Config) Print(w io.Writer, hideSecrets bool) error {
+	return c.print(w, hideSecrets, sizeText)
+}
+
+// Values are the values that Print writes, by section and key, for machines: sizes are numbers of bytes.
+func (c *Config) Values(hideSecrets bool) (values map[string]any, err error) {
+	var text bytes.Buffer
+	if err = c.print(&text, hideSecrets, func(size int64) string { return strconv.FormatInt(size, 10) }); err == nil {
+		err = yaml.Unmarshal(text.Bytes(), &values)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("print configuration: %w", err)
+	}
+	return values, nil
+}
+
+// print is Print with a custom format for sizes.
+func (c *Config) print(w io.Writer, hideSecrets bool, size func(bytes int64) string) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	sections := map[string]*yaml.Node{"": root}
 	for _, key := range readSchema().keys {
@@ -18,6 +37,9 @@ func (c *Config) Print(w io.Writer, hideSecrets bool) error {
 		v := render(field)
 		if key.Secret && hideSecrets && v.Kind == valueText && v.Text != "" {
 			v.Text = redacted
+		}
+		if key.Type == typeSize {
+			v.Text = size(field.Int())
 		}
 		section := sectionNode(sections, sectionOf(key.Name))
 		node, err := valueNode(v, key.Type)
@@ -34,7 +56,7 @@ func (c *Config) Print(w io.Writer, hideSecrets bool) error {
 	return encoder.Close()
 }
 
-// sectionNode returns the mapping of a section, made under its parent where it is new.
+// sectionNode returns the mapping of a section, adding it to its parent if it is new.
 func sectionNode(sections map[string]*yaml.Node, name string) *yaml.Node {
 	if node := sections[name]; node != nil {
 		return node
@@ -46,7 +68,7 @@ func sectionNode(sections map[string]*yaml.Node, name string) *yaml.Node {
 	return node
 }
 
-// valueNode is a value as YAML: text quoted where it would be read as something else, lists in one line.
+// valueNode is a value as YAML: text quoted if it would be read as something else, lists on one line.
 func valueNode(v value, typeName string) (*yaml.Node, error) {
 	switch v.Kind {
 	case valueNull:
@@ -65,7 +87,7 @@ func valueNode(v value, typeName string) (*yaml.Node, error) {
 	return textNode(v.Text, typeName != typeString)
 }
 
-// textNode is one value: as it stands, or quoted where YAML would read something else than text.
+// textNode is one value: plain, or quoted if YAML would not read it as text.
 func textNode(text string, bare bool) (*yaml.Node, error) {
 	if bare {
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: text}, nil

@@ -15,7 +15,8 @@ var update = flag.Bool("update", false, "rewrite docs/configuration.md")
 
 const referencePath = "../docs/configuration.md"
 
-// TestReferenceIsWhatTheKeysSay holds the page that people read to the struct tags that it was made from.
+// TestReferenceIsWhatTheKeysSay compares the page that people read with the struct tags that it is made
+// from.
 func TestReferenceIsWhatTheKeysSay(t *testing.T) {
 	want := reference(config.Keys())
 	if *update {
@@ -78,7 +79,7 @@ func typeOf(key config.Key) string {
 	return text
 }
 
-// code is a value as it is written; an empty text shows as "".
+// code is a value as code; an empty text is shown as "".
 func code(value string) string {
 	if value == "" {
 		value = `""`
@@ -86,5 +87,5 @@ func code(value string) string {
 	return "`" + cell(value) + "`"
 }
 
-// cell is text that may stand in a table.
+// cell escapes text for a table.
 func cell(text string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text) }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // Key describes one key of the configuration.
@@ -26,7 +28,7 @@ type Key struct {
 // Keys returns the description of every key, in the order in which [Config.Print] writes them.
 func Keys() []Key { return append([]Key(nil), readSchema().keys...) }
 
-// schema is what the struct tags say.
+// schema is the contents of the struct tags.
 type schema struct {
 	keys     []Key
 	byName   map[string]*Key
@@ -48,7 +50,7 @@ var readSchema = sync.OnceValue(func() *schema {
 	return s
 })
 
-// addStruct adds the fields of a struct that lies under prefix ("" or "section.").
+// addStruct adds the fields of a struct with a prefix ("" or "section.").
 func (s *schema) addStruct(prefix string, index []int, defaults reflect.Value) {
 	for i := range defaults.NumField() {
 		field := defaults.Type().Field(i)
@@ -80,10 +82,10 @@ func newKey(name string, index []int, field reflect.StructField, defaults reflec
 		panic(fmt.Sprintf("config: key %s has type %v, which no text is read into", name, field.Type))
 	}
 	if unit == "duration" {
-		unit = "" // the type says so
+		unit = "" // the type implies it
 	}
 	return Key{
-		Name: name, Type: typeName, Unit: unit, Default: render(defaults).String(), Doc: doc,
+		Name: name, Type: typeName, Unit: unit, Default: fieldText(defaults, typeName), Doc: doc,
 		Env: envName(name), Secret: field.Tag.Get("secret") == "true" || soundsSecret(name), index: index,
 	}
 }
@@ -97,7 +99,7 @@ func readsText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(tex
 
 func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct && !readsText(t) }
 
-// Types that decide how a text is read or shown.
+// Types that need their own parsing or formatting.
 const (
 	typeString         = "text"
 	typeSize           = "size"
@@ -105,13 +107,16 @@ const (
 	typeNumbers        = "list of numbers"
 	typeOptionalNumber = "number or null"
 	typeNumberOrAuto   = "number or auto"
+	typeWindow         = "all, number of rows or duration"
 )
 
-// typeText names a field's type for people; empty = a type that is not supported.
+// typeText names a field's type for people; empty means a type that is not supported.
 func typeText(t reflect.Type, unit string) string {
 	switch {
 	case readsText(t) && t.Kind() == reflect.Float64:
 		return typeNumberOrAuto
+	case t == reflect.TypeFor[train.Window]():
+		return typeWindow
 	case readsText(t):
 		return "name"
 	case t == durationType:
@@ -139,14 +144,14 @@ func typeText(t reflect.Type, unit string) string {
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
-// secretName finds keys that hold secrets though their field does not say so: better one value too many
-// hidden than one shown. A path of a file with a secret is not one.
+// secretName matches keys that hold secrets although their field does not say so: it is better to hide
+// one value too many than to show one. The path of a file with a secret is not a secret.
 var secretName = regexp.MustCompile(`(password|passwd|passwrod|secret|token|credential)s?$`)
 
 func soundsSecret(key string) bool { return secretName.MatchString(strings.ToLower(key)) }
 
-// untagged is the reference text of keys whose structs are documented for callers in Go and carry no doc tag:
-// package pipeline/kafka is usable without this one. A test sees that no key is left without a text.
+// untagged is the reference text of keys whose structs are documented for Go callers and have no doc tag:
+// package pipeline/kafka can be used without this one. A test checks that every key has a text.
 var untagged = map[string]string{
 	"kafka.brokers":                  "bootstrap addresses, host:port each; the others of the cluster are found through them",
 	"kafka.client_id":                "name that brokers log and apply quotas to",
@@ -165,10 +170,12 @@ var untagged = map[string]string{
 	"kafka.fetch_max_bytes":          "what one fetch asks for, as stored; a larger batch is returned alone",
 	"kafka.fetch_max_wait":           "how long a fetch waits at the broker for a first record",
 	"kafka.batch_budget_bytes":       "memory of one fetch once decompressed; a batch over it is refused and dead-lettered by its coordinates",
+	"kafka.fetch_memory":             "memory of all fetches together, as they come and decoded, until their records are handled; two of the largest must fit: four and a half batch_budget_bytes",
 	"kafka.compression":              "compression of what is produced: none, gzip, snappy, lz4 or zstd",
+	"kafka.idempotence":              "auto: brokers recognize and refuse repeated requests and late writes of an owner that was taken for dead, where their version and the rights allow it; off: they do not, and only readers drop duplicates",
 	"kafka.session_timeout":          "time without a heartbeat after which a member's partitions go to others; brokers ask for 6s or more",
 	"kafka.heartbeat_interval":       "how often a member reports, and how soon it notices a rebalance; at most a third of session_timeout",
-	"kafka.rebalance_timeout":        "how long a rebalance waits for members that still finish their work, more than shutdown.drain_timeout",
+	"kafka.rebalance_timeout":        "how long a rebalance waits for members to finish their work; more than shutdown.drain_timeout",
 	"kafka.partition_watch_interval": "how often a member looks for partitions added to its topic",
 	"kafka.leave_timeout":            "time for an orderly exit from a consumer group; after it the connections are cut",
 }

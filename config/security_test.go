@@ -22,7 +22,8 @@ func TestUsersInURLsAreNotShown(t *testing.T) {
 	}
 }
 
-// What is served shows much of a process, so it is for this machine unless somebody wants more.
+// The pages that are served show much about a process, so by default only this machine can read
+// them.
 func TestTheDefaultsServeThisMachineAlone(t *testing.T) {
 	admin := Default().Admin
 	host, _, err := net.SplitHostPort(admin.Listen)

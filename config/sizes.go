@@ -6,33 +6,35 @@ import (
 	"strings"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 )
 
-// recordOverheadBytes is what the broker adds to a value before it compares with its limit: batch and record
+// recordOverheadBytes is what the broker adds to a value before it checks its limit: batch and record
 // framing, key, headers.
 const recordOverheadBytes = 1 << 10
 
-// Size is how large a message gets with a configuration, a bound from above, or about how much a restart reads or a
-// process takes in memory.
+// Size is an upper bound on the size of a message under a configuration, or an estimate of what a restart reads or
+// of the memory that a process takes.
 type Size struct {
 	What  string `json:"what"`
 	Topic string `json:"topic,omitempty"`
 	Bytes int64  `json:"bytes"`
-	// Limit and LimitKey are the bound that the size is held to and the key that sets it; 0 and empty for a
-	// size that is only stated.
+	// Limit and LimitKey are the bound on the size and the key that sets it; 0 and empty for a size that is
+	// only informative.
 	Limit    int64  `json:"limit,omitempty"`
 	LimitKey string `json:"limit_key,omitempty"`
-	// Assumes says what is not known here and was taken to be as small as it can be: what calibration finds,
-	// and what else goes on at the brokers.
+	// Assumes says what is not known here and was assumed to be as small as possible: what calibration
+	// finds, and what else happens at the brokers.
 	Assumes string `json:"assumes,omitempty"`
 
 	key     string   // what to make smaller
-	factors []string // the other keys that the size depends on
+	factors []string // the other keys on which the size depends
 }
 
-// Sizes computes what [Config.Validate] holds against the limits, for people to see before they start.
+// Sizes computes what [Config.Validate] checks against the limits, for people to see before they
+// start.
 func (c *Config) Sizes() []Size {
 	s := c.Stages
 	m0, m := s.Exploration.CandidateCount(), s.Exploration.Features
@@ -47,7 +49,7 @@ func (c *Config) Sizes() []Size {
 	row := Size{What: "row of features", Topic: s.Topics.Features, Bytes: s.FeatureRowBytes(k),
 		Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
 		Assumes: passthroughAssumption(s.Events.Passthrough), key: features}
-	if s.Featurize.SetsFrom != "" { // all else is the other pipeline's
+	if s.Featurize.SetsFrom != "" { // everything else belongs to the other pipeline
 		row.Assumes = join(row.Assumes, fmt.Sprintf("exploration.features as here (%d); it is pipeline %s that sets it", m, s.SetsOf()))
 		return []Size{row}
 	}
@@ -71,8 +73,9 @@ func (c *Config) Sizes() []Size {
 	return sizes
 }
 
-// sampleSize bounds the sample and what a selection computes from it, under a criterion that needs rows. With a rate that is
-// set, the rows of a full window are counted, and it is only stated: how many there are is known when an exploration is planned.
+// sampleSize bounds the sample and what a selection computes from it, under a criterion that needs rows. With a fixed
+// rate it counts the rows of a full window, and the size is only informative: the number of rows is known when an
+// exploration is planned.
 func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	e := c.Stages.Exploration
 	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 {
@@ -139,10 +142,10 @@ func passthroughAssumption(passthrough []string) string {
 	return "empty passthrough columns"
 }
 
-// restoreBytes is about what the new owner of a partition of scores reads: the segment being written, one
-// closed segment that the cleaner has not come to, and behind them the live keys, one checkpoint each: that
-// of the running exploration and, until it is tombstoned, that of the one before. Where the cleaner lags it
-// is more by the segments that wait for it.
+// restoreBytes estimates what the new owner of a partition of scores reads: the segment being written, one
+// closed segment that the cleaner has not reached, and before them the live keys, one checkpoint each: that
+// of the running exploration and, until it is tombstoned, that of the one before. If the cleaner lags, the
+// segments waiting for it come on top.
 func (c *Config) restoreBytes(checkpoint int64) int64 {
 	const unclean, live = 2, 2
 	for _, topic := range c.Stages.Topics.Specs(1) {
@@ -156,13 +159,14 @@ func (c *Config) restoreBytes(checkpoint int64) int64 {
 	return 0
 }
 
-// sizes refuses what cannot fit.
+// sizes refuses sizes that cannot fit.
 func (k *checker) sizes() {
 	for _, size := range k.config.Sizes() {
 		if size.Limit == 0 {
 			continue
 		}
-		bound := fmt.Sprintf("a %s takes %d bytes, %s is %d", size.What, size.Bytes, size.LimitKey, size.Limit)
+		bytes, limit := bytesize.Compared(size.Bytes, size.Limit)
+		bound := fmt.Sprintf("a %s takes %s, %s is %s", size.What, bytes, size.LimitKey, limit)
 		if size.Assumes != "" {
 			bound += "; counted with " + size.Assumes
 		}

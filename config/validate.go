@@ -12,15 +12,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/featurize"
 )
 
-// Validate reports everything that is out of bounds or does not go together, as [Faults]; nil where nothing
-// is. A configuration that [Load] returned is valid.
+// Validate returns everything that is out of bounds or inconsistent, as [Faults]; nil if nothing is. A
+// configuration that [Load] returned is valid.
 func (c *Config) Validate() error {
 	k := newChecker(c, nil)
 	k.all()
 	return k.faults.orNil()
 }
 
-// maxInt32 bounds what travels as a 32-bit number: Kafka's sizes and partition counts, candidate numbers.
+// maxInt32 bounds what is sent as a 32-bit number: Kafka's sizes and partition counts, candidate numbers.
 const maxInt32 = math.MaxInt32
 
 var (
@@ -39,7 +39,7 @@ func (k *checker) kafka() {
 	budget(k.config.Stages.Limits.MaxMessageBytes, "limits.max_message_bytes")
 }
 
-// formats checks how messages of events are written.
+// formats checks the format settings for messages of events.
 func (k *checker) formats() {
 	c := k.config.Stages.Events
 	names := make([]string, len(formats.All()))
@@ -82,14 +82,14 @@ func (k *checker) topics() {
 
 type namedTopic struct{ key, name string }
 
-// unnamed checks that topics of explorations are not named where none is made.
+// unnamed checks that topics of explorations are not named if there are no explorations.
 func (k *checker) unnamed(topics []namedTopic) {
 	for _, topic := range topics {
 		k.rule(topic.name == "", topic.key, "a pipeline with featurize.sets_from explores nothing: leave it empty", "featurize.sets_from")
 	}
 }
 
-// topicNames checks that Kafka accepts each name and that no two topics are one.
+// topicNames checks that Kafka accepts each name and that no two topics are the same.
 func (k *checker) topicNames(topics []namedTopic) {
 	keyOf := map[string]string{}
 	for _, topic := range topics {
@@ -115,13 +115,14 @@ func (k *checker) featurize() {
 	k.oneOf(c.Start, "featurize.start", featurize.StartEarliest, featurize.StartLatest)
 	limit := k.config.Stages.Topics.MaxMessageBytes
 	k.rule(c.MaxOutputBytes >= 1, "featurize.max_output_bytes", "want 1 or more")
+	k.rule(c.OutputMemory >= c.MaxOutputBytes, "featurize.output_memory", "want featurize.max_output_bytes or more: one output must fit", "featurize.max_output_bytes")
 	k.rule(c.MaxOutputBytes <= limit, "featurize.max_output_bytes",
-		fmt.Sprintf("want at most topics.max_message_bytes (%d): the broker refuses more", limit), "topics.max_message_bytes")
+		fmt.Sprintf("want at most topics.max_message_bytes (%s): the broker refuses more", sizeText(limit)), "topics.max_message_bytes")
 	k.positive(c.CommitInterval, "featurize.commit_interval")
 	k.predictions()
 }
 
-// setsFrom checks that the pipeline whose sets are used is another one.
+// setsFrom checks that sets are taken from another pipeline.
 func (k *checker) setsFrom() {
 	from := k.config.Stages.Featurize.SetsFrom
 	if from == "" {
@@ -137,17 +138,17 @@ func (k *checker) limits() {
 	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "limits.max_message_bytes",
 		"want 1KiB to 2147483647, Kafka's largest")
 	k.rule(c.BudgetBytes >= c.MaxMessageBytes, "limits.budget_bytes",
-		fmt.Sprintf("want at least limits.max_message_bytes (%d): decoding may copy a message once", c.MaxMessageBytes),
+		fmt.Sprintf("want at least limits.max_message_bytes (%s): decoding may copy a message once", sizeText(c.MaxMessageBytes)),
 		"limits.max_message_bytes")
 	k.rule(1 <= c.MaxRows && c.MaxRows <= maxInt32, "limits.max_rows", "want 1 to 2147483647, the greatest row number")
 	k.rule(c.MaxColumns >= 1, "limits.max_columns", "want 1 or more")
 	k.rule(c.Amplification >= 0, "limits.amplification", "want 0 or more")
 }
 
-// process checks what belongs to the process and not to a stage.
+// process checks settings of the process rather than a stage.
 func (k *checker) process() {
 	k.oneOf(k.config.Log.Level, "log.level", "debug", "info", "warn", "error")
-	k.oneOf(k.config.Log.Format, "log.format", "json", "console")
+	k.oneOf(k.config.Log.Format, "log.format", LogAuto, LogConsole, LogJSON)
 	drain := k.config.Shutdown.DrainTimeout
 	k.positive(drain, "shutdown.drain_timeout")
 	rebalance := cmp.Or(k.config.Kafka.RebalanceTimeout, kafka.DefaultConfig().RebalanceTimeout)
@@ -161,13 +162,14 @@ func (k *checker) memory() {
 	k.rule(c.Limit == 0 || c.Limit >= minMemoryLimit, "memory.limit",
 		fmt.Sprintf("want %dMiB or more, or 0 for GOMEMLIMIT or the limit of the control group", minMemoryLimit>>20))
 	k.rule(0 <= c.Partitions && c.Partitions <= maxInt32, "memory.partitions", "want 1 or more, or 0 for all of topics.partitions")
+	k.rule(0 <= c.Messages && c.Messages <= maxInt32, "memory.messages", "want 1 or more, or 0 for two more than there are processors")
 }
 
 func (k *checker) positive(d time.Duration, key string) {
 	k.rule(d > 0, key, "want a duration above 0")
 }
 
-// zeroIsOff checks a duration for which 0 has a meaning of its own.
+// zeroIsOff checks a duration for which 0 has a special meaning.
 func (k *checker) zeroIsOff(d time.Duration, key, meaning string) {
 	k.rule(d >= 0, key, "want a duration above 0, or 0 for "+meaning)
 }

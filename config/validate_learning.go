@@ -10,22 +10,22 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// minCandidateMemory is less than which no draw gets along with.
+// minCandidateMemory is the minimum for any draw.
 const minCandidateMemory = 1 << 20
 
-// minSampleMemory is less than which no sample gets along with.
+// minSampleMemory is the minimum for any sample.
 const minSampleMemory = 1 << 20
 
-// maxRefineSteps is more than any refinement has taken before it came to rest.
+// maxRefineSteps is more than any refinement has needed to converge.
 const maxRefineSteps = 1000
 
-// minCalibrationRows is what a mean, a spread and a nearest neighbour need at the least.
+// minCalibrationRows is the minimum for a mean, a spread and a nearest neighbour.
 const minCalibrationRows = 2
 
 func (k *checker) exploration() {
 	c := k.config.Stages.Exploration
-	// Dimension and bandwidth are known after calibration; here the description is checked but for them. One
-	// candidate of one dimension is always possible.
+	// Dimension and bandwidth are only known after calibration; everything else of the description is
+	// checked here. One candidate with one dimension is always possible.
 	k.adopt("exploration", scoring.Candidates{
 		Map: c.Map, Distribution: c.Distribution, Nu: c.Nu, Sampler: c.Sampler, Sigma: 1, Mix: c.BandwidthMix, Seed: c.Seed, Dim: 1, Count: 1,
 	}.Validate())
@@ -75,13 +75,17 @@ func (k *checker) train() {
 		k.rule(false, "train.lambda_grid", "want relative, paper, or finite numbers >= 0 separated by commas")
 	}
 	k.oneOf(c.Loss, "train.loss", training.Losses()...)
+	k.rule(0 < c.SampleRate && c.SampleRate <= 1, "train.sample_rate", "want above 0 and at most 1: it is a share of the rows")
+	k.rule(c.Window.Rows == 0 || float64(c.Window.Rows)*c.SampleRate >= float64(c.MinRows), "train.window",
+		fmt.Sprintf("want at least train.min_rows (%d) of which train.sample_rate (%v) takes a share: else no model is ever made", c.MinRows, c.SampleRate),
+		"train.min_rows", "train.sample_rate")
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
 	k.oneOf(c.Promote.Rule, "train.promote.rule", train.PromoteRules()...)
 	k.rule(c.Promote.Margin == train.MarginAuto || -1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",
 		"want auto, or at least -1 and below 1: it is a share of the error of the model in use")
 }
 
-// predictions checks that the columns of predictions can stand beside those of the events.
+// predictions checks that the prediction columns do not clash with those of the events.
 func (k *checker) predictions() {
 	if !k.config.Stages.Featurize.Predictions {
 		return

@@ -13,7 +13,7 @@ func (k *checker) admin() {
 		"want host:port, as 127.0.0.1:9464 or :9464, or nothing for no server")
 }
 
-// minTokenBytes is what a token has at the least: less can be guessed.
+// minTokenBytes is the minimum length of a token: shorter ones can be guessed.
 const minTokenBytes = 16
 
 func (k *checker) status() {
@@ -22,7 +22,7 @@ func (k *checker) status() {
 		fmt.Sprintf("want %d bytes or more, as `openssl rand -hex 16` prints, or nothing for a page that only shows", minTokenBytes))
 }
 
-// isListenAddress reports whether an address has a port, by number, and a host that is empty, a name or an IP address.
+// isListenAddress reports whether an address has a numeric port, and a host that is empty, a name or an IP address.
 func isListenAddress(address string) bool {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -39,7 +39,8 @@ func (k *checker) traces() {
 	k.rule(c.SampleRatio >= 0 && c.SampleRatio <= 1, "traces.sample_ratio", "want 0 to 1")
 }
 
-// isHTTP reports whether a text is the URL of a server, without credentials: the configuration is shown.
+// isHTTP reports whether a text is the URL of a server, without credentials, because the configuration
+// is shown.
 func isHTTP(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil

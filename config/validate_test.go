@@ -127,7 +127,7 @@ func TestRules(t *testing.T) {
 		{"rows of a class", func(c *Config) { c.Stages.Events.ClassMinRows = -1 }, "events.class_min_rows", "0 or more"},
 		{"plan of nothing", func(c *Config) { c.Stages.Exploration.MinRows = 0 }, "exploration.min_rows", "1 or more"},
 		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows", "at most exploration.window (1999)"},
-		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1048576"},
+		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1 MiB"},
 		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows", "2 or more"},
 		{"negative schedule", func(c *Config) { c.Stages.Exploration.Every = -1 }, "exploration.every", "never by time"},
 		{"negative offsets", func(c *Config) { c.Stages.Exploration.EveryOffsets = -1 }, "exploration.every_offsets", "never by offsets"},
@@ -154,6 +154,12 @@ func TestRules(t *testing.T) {
 		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
 		{"negative lambda", func(c *Config) { c.Stages.Train.LambdaGrid = "1,-1" }, "train.lambda_grid", ">= 0"},
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
+		{"no share of the rows", func(c *Config) { c.Stages.Train.SampleRate = 0 }, "train.sample_rate", "above 0"},
+		{"more than all rows", func(c *Config) { c.Stages.Train.SampleRate = 1.5 }, "train.sample_rate", "at most 1"},
+		{"window below the rows of a model", func(c *Config) { c.Stages.Train.Window.Rows = 999 }, "train.window", "train.min_rows (1000)"},
+		{"window of too many left out", func(c *Config) {
+			c.Stages.Train.Window.Rows, c.Stages.Train.SampleRate = 5000, 0.1
+		}, "train.window", "train.sample_rate (0.1)"},
 		{"unknown rule of promotion", func(c *Config) { c.Stages.Train.Promote.Rule = "never" }, "train.promote.rule", "better, better_across_sets, always"},
 		{"margin of all of the error", func(c *Config) { c.Stages.Train.Promote.Margin = 1 }, "train.promote.margin", "below 1"},
 		{"margin that is no number", func(c *Config) { c.Stages.Train.Promote.Margin = train.Margin(math.NaN()) }, "train.promote.margin", "at least -1"},
@@ -168,12 +174,27 @@ func TestRules(t *testing.T) {
 		{"scores of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" }, "topics.scores", "explores nothing"},
 		{"samples of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" }, "topics.samples", "explores nothing"},
 		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
-		{"unknown format", func(c *Config) { c.Log.Format = "xml" }, "log.format", "json, console"},
+		{"unknown format", func(c *Config) { c.Log.Format = "xml" }, "log.format", "auto, console, json"},
 		{"no time to drain", func(c *Config) { c.Shutdown.DrainTimeout = 0 }, "shutdown.drain_timeout", "above 0"},
 		{"memory for nothing", func(c *Config) { c.Memory.Limit = 64 << 20 }, "memory.limit", "want 128MiB or more"},
+		{"fewer than no messages", func(c *Config) { c.Memory.Messages = -1 }, "memory.messages", "want 1 or more, or 0"},
+		{"no memory for an output", func(c *Config) { c.Stages.Featurize.OutputMemory = 1 << 19 }, "featurize.output_memory", "featurize.max_output_bytes or more"},
 		{"fewer than no partitions", func(c *Config) { c.Memory.Partitions = -1 }, "memory.partitions", "want 1 or more, or 0"},
 		{"address without a port", func(c *Config) { c.Admin.Listen = "localhost" }, "admin.listen", "want host:port"},
 		{"address with a port by name", func(c *Config) { c.Admin.Listen = "localhost:http" }, "admin.listen", "want host:port"},
+		{"served nowhere", func(c *Config) { c.Serve.Listen = "8000" }, "serve.listen", "host:port"},
+		{"token of rows that can be guessed", func(c *Config) { c.Serve.Token = "hunter2" }, "serve.token", "want 16 bytes or more"},
+		{"certificate without key", func(c *Config) { c.Serve.TLS.CertFile = "a.crt" }, "serve.tls.cert_file", "both"},
+		{"certificates of clients alone", func(c *Config) { c.Serve.TLS.ClientCAFile = "a.crt" }, "serve.tls.client_ca_file", "need serve.tls.cert_file"},
+		{"no bodies", func(c *Config) { c.Serve.MaxBodyBytes = 0 }, "serve.max_body_bytes", "1KiB"},
+		{"budget below a body", func(c *Config) { c.Serve.BudgetBytes = 1 << 20 }, "serve.budget_bytes", "serve.max_body_bytes"},
+		{"no rows", func(c *Config) { c.Serve.MaxRows = 0 }, "serve.max_rows", "1 to"},
+		{"no answers", func(c *Config) { c.Serve.MaxResponseBytes = 10 }, "serve.max_response_bytes", "64KiB"},
+		{"no room for the largest request", func(c *Config) { c.Serve.Memory = 1 << 20 }, "serve.memory", "would never find room"},
+		{"negative places", func(c *Config) { c.Serve.Concurrency = -1 }, "serve.concurrency", "twice the processors"},
+		{"no connections", func(c *Config) { c.Serve.Connections = 0 }, "serve.connections", "1 or more"},
+		{"no time", func(c *Config) { c.Serve.Timeout = 0 }, "serve.timeout", "above 0"},
+		{"drain before the signal", func(c *Config) { c.Serve.DrainDelay = -1 }, "serve.drain_delay", "0 for none"},
 		{"token that can be guessed", func(c *Config) { c.Status.Token = "hunter2" }, "status.token", "want 16 bytes or more"},
 		{"address with a port beyond", func(c *Config) { c.Admin.Listen = ":65536" }, "admin.listen", "want host:port"},
 		{"traces to no URL", func(c *Config) { c.Traces.Endpoint = "localhost:4318" }, "traces.endpoint", "want a URL"},
@@ -185,16 +206,16 @@ func TestRules(t *testing.T) {
 		{"drains for longer than a rebalance waits by default", func(c *Config) { c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute, 0 }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 
 		{"no memory for candidates", func(c *Config) { c.Stages.Exploration.CandidateMemory = 1000 }, "exploration.candidate_memory", "1MiB or more"},
-		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 24"},
+		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 22.9 MiB"},
 		{"checkpoint too large for the classes", func(c *Config) {
 			c.Stages.Exploration.Candidates, c.Stages.Events.Label = 100_000, []string{"y"}
 			c.Stages.Events.Classes = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
-		}, "exploration.candidates", "checkpoint of a partition takes 96"},
+		}, "exploration.candidates", "checkpoint of a partition takes 9.17 MiB"},
 		{"feature set too large", func(c *Config) {
 			c.Stages.Exploration.Features, c.Stages.Exploration.Candidates = 300_000, 300_000
 			c.Stages.Featurize.MaxOutputBytes = 8 << 20
 		}, "exploration.features", "a feature set takes"},
-		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features", "a row of features takes 2016 bytes, featurize.max_output_bytes is 2000"},
+		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features", "a row of features takes 1.97 KiB, featurize.max_output_bytes is 1.95 KiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -245,7 +266,7 @@ func TestOneMistakeIsOneFault(t *testing.T) {
 	}
 }
 
-// What a restart reads is the segments that the cleaner leaves and the live checkpoints behind them.
+// A restart reads the segments left by the cleaner and the live checkpoints before them.
 func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
 	sizes := func(c *Config) (checkpoint, restart Size) {
 		for _, size := range c.Sizes() {
@@ -274,7 +295,7 @@ func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
 	}
 }
 
-// candidatesInMemory returns the size that tells of the candidates.
+// candidatesInMemory returns the size for the candidates.
 func candidatesInMemory(t *testing.T, c *Config) Size {
 	t.Helper()
 	sizes := c.Sizes()
@@ -312,7 +333,7 @@ func TestSizesOfStructuredCandidatesAreThoseOfTheirBlocks(t *testing.T) {
 	}
 }
 
-// TestSizesOfWhatIsRefused: a fault is reported with the others, and the sizes are asked for all the same.
+// TestSizesOfWhatIsRefused: a fault is reported with the others, and sizes are computed all the same.
 func TestSizesOfWhatIsRefused(t *testing.T) {
 	c := Default()
 	c.Stages.Exploration.Candidates, c.Stages.Exploration.CandidateMemory, c.Stages.Topics.Partitions = -5, -1, -1
@@ -340,11 +361,11 @@ func TestSizesSayWhatTheyAssume(t *testing.T) {
 	}
 }
 
-// TestEveryNumberHasABound sets each number and duration below what any of them can be.
+// TestEveryNumberHasABound sets each number and duration below its smallest possible value.
 func TestEveryNumberHasABound(t *testing.T) {
 	for _, key := range Keys() {
 		c := Default()
-		c.Stages.Exploration.Distribution = scoring.Matern // else nobody looks at its parameter
+		c.Stages.Exploration.Distribution = scoring.Matern // otherwise its parameter is not checked
 		switch v := reflect.ValueOf(c).Elem().FieldByIndex(key.index); {
 		case v.CanInt():
 			v.SetInt(math.MinInt32)

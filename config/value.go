@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/internal/duration"
 )
 
 type valueKind uint8
@@ -20,7 +22,7 @@ const (
 	valueList
 )
 
-// value is what a layer gives a key, as text.
+// value is what a layer sets a key to, as text.
 type value struct {
 	Kind   valueKind
 	Text   string
@@ -28,7 +30,7 @@ type value struct {
 	Source string
 }
 
-// String is the value as people read it.
+// String returns the value in readable form.
 func (v value) String() string {
 	switch v.Kind {
 	case valueList:
@@ -51,7 +53,7 @@ func render(field reflect.Value) value {
 	}
 	switch {
 	case field.Type() == durationType:
-		return text(durationText(time.Duration(field.Int())))
+		return text(duration.Text(time.Duration(field.Int())))
 	case field.Kind() == reflect.Pointer && field.IsNil():
 		return value{}
 	case field.Kind() == reflect.Pointer:
@@ -69,16 +71,12 @@ func render(field reflect.Value) value {
 	}
 }
 
-// durationText is the shortest common form: 1m and not 1m0s.
-func durationText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
+// fieldText is the value of a field in readable form.
+func fieldText(field reflect.Value, typeName string) string {
+	if typeName == typeSize {
+		return sizeText(field.Int())
 	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return render(field).String()
 }
 
 // assign sets a field from a value. The error says what would be right.
@@ -200,7 +198,7 @@ func assignInteger(field reflect.Value, unit, text string) error {
 	return nil
 }
 
-// sizeUnits are the units of sizes, longest first where one ends like another.
+// sizeUnits are the units of sizes; of units with the same ending the longest comes first.
 var sizeUnits = []struct {
 	name  string
 	bytes float64
@@ -209,7 +207,27 @@ var sizeUnits = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1},
 }
 
-// expandSize turns a number with a unit into bytes; any other text comes back as it is.
+// sizeText is a number of bytes in the largest unit of which it is a multiple, in the form that
+// expandSize reads.
+func sizeText(bytes int64) string {
+	for _, unit := range []string{"GiB", "MiB", "KiB"} {
+		if size := unitBytes(unit); bytes != 0 && bytes%size == 0 {
+			return strconv.FormatInt(bytes/size, 10) + unit
+		}
+	}
+	return strconv.FormatInt(bytes, 10)
+}
+
+func unitBytes(name string) int64 {
+	for _, unit := range sizeUnits {
+		if unit.name == name {
+			return int64(unit.bytes)
+		}
+	}
+	return 1
+}
+
+// expandSize turns a number with a unit into bytes; any other text is returned unchanged.
 func expandSize(text string) string {
 	for _, unit := range sizeUnits {
 		number, ok := strings.CutSuffix(text, unit.name)

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// archives are the zip files that several files of a set come from: each is downloaded once and removed in the end.
+// archives are zip files that hold several files of a set: each is downloaded once and removed at the end.
 type archives struct {
 	fetcher *Fetcher
 	dir     string
@@ -23,7 +23,7 @@ func newArchives(f *Fetcher, dir string) *archives {
 	return &archives{fetcher: f, dir: dir, got: map[string]string{}}
 }
 
-// get downloads the archive, unless that is done, and returns where it is.
+// get downloads the archive if necessary, and returns its path.
 func (a *archives) get(ctx context.Context, from string) (string, error) {
 	if at, ok := a.got[from]; ok {
 		return at, nil
@@ -47,7 +47,7 @@ func (a *archives) drop(from string) error {
 	return discard(at)
 }
 
-// remove deletes the archives: what was wanted of them is unpacked.
+// remove deletes the archives, once everything needed has been unpacked.
 func (a *archives) remove() error {
 	var faults []error
 	for _, at := range a.got {
@@ -86,8 +86,8 @@ func unpack(archive, member, target string) error {
 	return nil
 }
 
-// findEntry finds a file by its name in the archive or, where the folders were named otherwise, by its last part if that
-// is there once.
+// findEntry finds a file by its name in the archive or, if its folders have other names, by its last part if that is
+// unique.
 func findEntry(entries []*zip.File, member string) *zip.File {
 	var same []*zip.File
 	for _, e := range entries {

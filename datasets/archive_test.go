@@ -62,7 +62,7 @@ func TestArchivesThatAreOfNoUseAreRemoved(t *testing.T) {
 	}
 }
 
-// damaged is an archive with changed bytes in a/one, which is stored, not packed, so that they can be found.
+// damaged is an archive with changed bytes in a/one, which is stored uncompressed so that they can be found.
 func damaged(t testing.TB) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -9,7 +9,7 @@ import (
 // sets are all sets, in the order of [Names].
 var sets = slices.Concat([]*Set{adult(), a9a(), mnist(), letter(), har(), news("news"), news("news-log"), year()}, regressionSets())
 
-// paper completes settings that are the paper's on every set: the cosine map, all columns standardized, nothing clipped.
+// paper adds the settings that the paper uses for every set: the cosine map, all columns standardized, nothing clipped.
 func paper(d Defaults) Defaults {
 	d.Standardize, d.Clip = encoder.StandardizeAll, 0
 	return d

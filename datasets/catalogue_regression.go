@@ -2,8 +2,8 @@ package datasets
 
 import "github.com/eerf-stream/eerf/arrowio/encoder"
 
-// Where the regression sets with ten splits are published: the collection of T. Evans, which gives sets of the UCI archive and
-// of Delve the form in which papers on Gaussian processes share them.
+// Where the regression sets with ten splits are published: the collection of T. Evans, with sets of the UCI archive and
+// of Delve in the form in which papers on Gaussian processes share them.
 const (
 	evans      = "https://github.com/treforevans/uci_datasets"
 	evansFiles = "https://raw.githubusercontent.com/treforevans/uci_datasets/master/uci_datasets/"
@@ -41,7 +41,7 @@ func regressionSets() []*Set {
 	}
 }
 
-// regression is a set of numbers, the last of a row being the label, with the masks of its splits.
+// regression is a set of numbers, with the label last in a row, and the masks of its splits.
 func regression(name, title string, dim, train, test int, license, rows, masks string) *Set {
 	path := "uci_regression/" + name
 	return &Set{

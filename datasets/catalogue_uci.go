@@ -23,7 +23,7 @@ func har() *Set {
 	}
 }
 
-// news is the set with the label as it is, or its logarithm.
+// news is the set with the original label, or its logarithm.
 func news(name string) *Set {
 	s := &Set{
 		Name: name, Title: "Online news popularity: how often an article is shared",

@@ -14,20 +14,20 @@ import (
 	"strings"
 )
 
-// ErrChecksum marks a file that is not what is published.
+// ErrChecksum marks a file that differs from the published one.
 var ErrChecksum = errors.New("wrong checksum")
 
-// maxContent bounds a file's content, gzip undone.
+// maxContent bounds a file's uncompressed content.
 const maxContent = 4 << 30
 
-// sums are the checksums of a file's content, gzip undone.
+// sums are the checksums of a file's uncompressed content.
 type sums struct {
 	sha256, gitBlob string
 	bytes           int64
 	gzipped         bool
 }
 
-// contentSums reads a file twice: git's checksum begins with the length, which gzip does not give.
+// contentSums reads a file twice: git's checksum starts with the length, which gzip does not give.
 func contentSums(path string) (sums, error) {
 	var s sums
 	plain := sha256.New()
@@ -45,7 +45,7 @@ func contentSums(path string) (sums, error) {
 	return s, nil
 }
 
-// readContent writes a file's content to w, gzip undone.
+// readContent writes a file's content to w, uncompressed.
 func readContent(path string, w io.Writer) (n int64, gzipped bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func readContent(path string, w io.Writer) (n int64, gzipped bool, err error) {
 	return n, gzipped, nil
 }
 
-// check compares with what is published, as far as it is known.
+// check compares with the published checksums, as far as they are known.
 func (s sums) check(file File) error {
 	if file.SHA256 != "" && !strings.EqualFold(s.sha256, file.SHA256) {
 		return fmt.Errorf("%w: SHA-256 of the content is %s, want %s", ErrChecksum, s.sha256, file.SHA256)

@@ -15,7 +15,7 @@ func decimal(name string) arrow.Field {
 	return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}
 }
 
-// headless says how a text file without a header is read whose columns have the given types.
+// headless returns options for a text file without a header whose columns have the given types.
 func headless(columns []arrow.Field) files.Options {
 	numbered := make([]arrow.Field, len(columns))
 	for i, c := range columns {
@@ -24,7 +24,7 @@ func headless(columns []arrow.Field) files.Options {
 	return files.Options{NoHeader: true, Schema: arrow.NewSchema(numbered, nil)}
 }
 
-// named gives records of a file without a header the names of their columns.
+// named renames the columns of records from a file without a header.
 func named(columns []arrow.Field) func(arrow.Record) (arrow.Record, error) {
 	schema := arrow.NewSchema(nullable(columns), nil)
 	return func(rec arrow.Record) (arrow.Record, error) {

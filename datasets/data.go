@@ -9,7 +9,7 @@ import (
 
 // Data are encoded rows with their labels.
 type Data struct {
-	// Name is that of the set or file.
+	// Name is the name of the set or file.
 	Name string
 	// N is the number of rows, Dim the dimensions of each.
 	N, Dim int
@@ -23,12 +23,12 @@ type Data struct {
 	Class []int32
 	// Outputs is the number of label columns of a regression, 0 for classes.
 	Outputs int
-	// Y is row-major [N·Outputs], the labels less their means over the training rows (Split.Encoder.Label.Mean), so that
-	// float32 keeps their digits; nil for classes.
+	// Y is row-major [N·Outputs], the labels minus their means over the training rows (Split.Encoder.Label.Mean), so
+	// that float32 keeps their digits; nil for classes.
 	Y []float32
 }
 
-// Targets are the labels in the form that sums of scores take. Memory is taken for two classes alone, which become ±1.
+// Targets are the labels in the form needed for sums of scores. It only allocates for two classes, which become ±1.
 func (d *Data) Targets() scoring.Targets {
 	switch d.Task {
 	case scoring.Regression:
@@ -48,11 +48,12 @@ func (d *Data) Targets() scoring.Targets {
 // Split is a training part and a test part, encoded alike.
 type Split struct {
 	Train, Test *Data
-	// Encoder is what the training rows taught.
+	// Encoder is the encoder learned from the training rows.
 	Encoder *encoder.Encoder
-	// Report is what the calibrator says of the training rows.
+	// Report is the calibrator's report on the training rows.
 	Report encoder.Report
-	// Published is the number of published splits that this is one of; 0 where there is one, or the seed draws it.
+	// Published is the number of published splits, of which this is one; 0 if there is only one, or the seed draws
+	// it.
 	Published int
 	// TrainLeftOut and TestLeftOut count the rows that could not be used.
 	TrainLeftOut, TestLeftOut LeftOut
@@ -68,28 +69,29 @@ type LeftOut struct {
 
 // SplitOptions say how a table is split and encoded.
 type SplitOptions struct {
-	// Seed shuffles the rows of a table without test rows of its own, or is the number of one of several published splits, from 1 on.
+	// Seed shuffles the rows of a table without its own test rows, or is the number of one of several published splits,
+	// from 1 on.
 	Seed uint64
 	// TestFraction is the share of test rows, in (0, 1); tables with published test rows ignore it.
 	TestFraction float64
 	// Standardize is the encoder's setting: numeric (also ""), all or none.
 	Standardize string
-	// Clip bounds standardized dimensions; 0 does not.
+	// Clip bounds standardized dimensions; 0 means no bound.
 	Clip float64
 }
 
-// Defaults are the settings for a set: the paper's where it used it.
+// Defaults are the settings for a set: the paper's if it used the set.
 type Defaults struct {
 	// Features are the numbers M of features at which methods are compared; the last one is the paper's.
 	Features []int
 	// Candidates is M0, Sample is N0 as a fraction of the training rows.
 	Candidates int
 	Sample     float64
-	// SampleRows bounds N0; 0 does not.
+	// SampleRows bounds N0; 0 means no bound.
 	SampleRows int
 	// Map is the feature map.
 	Map scoring.Map
-	// Fixed says that the set has test rows of its own; Splits is how many splits are published where these are several. Else
+	// Fixed says that the set has its own test rows; Splits is how many splits are published, if several. Otherwise
 	// TestFraction of all rows, chosen by the seed, are test rows.
 	Fixed        bool
 	Splits       int

@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// partSuffix ends the names of files that are not complete.
+	// partSuffix ends the names of incomplete files.
 	partSuffix = ".part"
-	// noteSuffix ends the name of the note beside such a file: the URL, and what identifies this version.
+	// noteSuffix ends the name of the note beside such a file: the URL, and an identification of this
+	// version.
 	noteSuffix = ".note"
-	// attempts is how often in a row a download may fail without a byte gained.
+	// attempts is how often in a row a download may fail without gaining a byte.
 	attempts = 4
 	// defaultPause is the time before the second attempt; it doubles with each.
 	defaultPause = time.Second
@@ -24,7 +25,7 @@ const (
 	defaultSilence = time.Minute
 )
 
-// statusError is an answer that is no file.
+// statusError is a response that is not a file.
 type statusError struct {
 	url    string
 	status string
@@ -33,15 +34,15 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.url + ": " + e.status }
 
-// passing says that the next attempt may fare better.
+// passing reports whether another attempt may succeed.
 func (e *statusError) passing() bool {
 	return e.code >= 500 || e.code == http.StatusTooManyRequests || e.code == http.StatusRequestTimeout
 }
 
-// errWrite marks a failure on this side: another attempt will not help.
+// errWrite marks a local failure: another attempt will not help.
 var errWrite = errors.New("cannot write")
 
-// download brings the file at url to part, going on where an earlier one of the same version ended.
+// download downloads the file at url to part, continuing an earlier download of the same version.
 func (f *Fetcher) download(ctx context.Context, url, part string) error {
 	pause := cmp.Or(f.pause, defaultPause)
 	for failed := 0; ; {
@@ -72,7 +73,7 @@ func (f *Fetcher) download(ctx context.Context, url, part string) error {
 	}
 }
 
-// gaveUp is the last attempt's error, with what is left of all.
+// gaveUp is the last attempt's error, with what is kept of the download.
 func gaveUp(err error, part string) error {
 	err = fmt.Errorf("%w: gave up after %d attempts", err, attempts)
 	if have := size(part); have > 0 {
@@ -81,7 +82,7 @@ func gaveUp(err error, part string) error {
 	return err
 }
 
-// attempt makes one request and appends what it gives to part.
+// attempt makes one request and appends the response to part.
 func (f *Fetcher) attempt(ctx context.Context, url, part string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -89,7 +90,7 @@ func (f *Fetcher) attempt(ctx context.Context, url, part string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errWrite, err)
 	}
-	request.Header.Set("Accept-Encoding", "identity") // else the transport would undo gzip, and the length not be known
+	request.Header.Set("Accept-Encoding", "identity") // otherwise the transport would decompress gzip and the length would be unknown
 	have := size(part)
 	if version := readNote(part, url); have > 0 && version != "" {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
@@ -116,7 +117,8 @@ func (f *Fetcher) attempt(ctx context.Context, url, part string) error {
 	return silent(ctx, into.copy(part, response.Body))
 }
 
-// begin judges an answer: at which byte of the file it begins, and how many the file has, -1 = unknown.
+// begin checks a response: at which byte of the file it begins, and how many bytes the file has, -1 =
+// unknown.
 func begin(response *http.Response, url, part string, have int64) (first, total int64, err error) {
 	switch response.StatusCode {
 	case http.StatusOK:
@@ -143,7 +145,7 @@ func begin(response *http.Response, url, part string, have int64) (first, total 
 	}
 }
 
-// version is what identifies this version of a file, for If-Range; "" if the response has nothing reliable.
+// version identifies this version of a file, for If-Range; "" if the response has nothing reliable.
 func version(h http.Header) string {
 	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return tag
@@ -151,7 +153,7 @@ func version(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-// silent gives the reason for which a request was cancelled.
+// silent returns the reason why a request was cancelled.
 func silent(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -159,7 +161,7 @@ func silent(ctx context.Context, err error) error {
 	return err
 }
 
-// client is the one that is given, or one for large files from far away.
+// client is the given one, or one suited to large files from far away.
 func (f *Fetcher) client() *http.Client {
 	if f.Client == nil {
 		f.Client = &http.Client{Transport: http.DefaultTransport, CheckRedirect: stayPrivate}

@@ -12,38 +12,38 @@ import (
 	"time"
 )
 
-// Outcomes of a file that was asked for.
+// Outcomes of a requested file.
 const (
-	// Downloaded files were not there and now are.
+	// Downloaded files were missing and have been downloaded.
 	Downloaded = "downloaded"
-	// Present files were there, with the content that is published.
+	// Present files were there, with the published content.
 	Present = "present"
-	// Kept files were there with another content than is published, and were left alone.
+	// Kept files were there with other content than published, and were left alone.
 	Kept = "kept"
 )
 
-// Fetched says what became of a file of a set.
+// Fetched says what happened to a file of a set.
 type Fetched struct {
 	// Path is where the file is.
 	Path string `json:"path"`
 	// Status is one of the outcomes.
 	Status string `json:"status"`
-	// Checked says that a checksum of the published file is known, and was compared.
+	// Checked says that the published file's checksum is known and was compared.
 	Checked bool `json:"checked"`
-	// URL is where it was taken from, empty if it was there.
+	// URL is where the file was downloaded from, empty if it was there already.
 	URL string `json:"url,omitempty"`
-	// Bytes is the length and SHA256 the checksum of its content, gzip undone.
+	// Bytes is the length and SHA256 the checksum of its content, without gzip.
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
 // Fetcher downloads the files of sets. The zero value is ready for use.
 type Fetcher struct {
-	// Client makes the requests; nil is one that takes its proxy from the environment (HTTPS_PROXY, NO_PROXY) and follows
-	// redirects, but never from https to http.
+	// Client makes the requests; nil means a client that takes its proxy from the environment (HTTPS_PROXY, NO_PROXY)
+	// and follows redirects, but never from https to http.
 	Client *http.Client
-	// Mirror, where not empty, is the URL of a folder that has the files under their paths, gzipped or not: they are
-	// taken from there and not from where they are published.
+	// Mirror, if not empty, is the URL of a folder that has the files under their paths, gzipped or not. They are then
+	// downloaded from there instead of from where they are published.
 	Mirror string
 	// Watch is called with the progress of the download.
 	Watch Watch
@@ -52,8 +52,8 @@ type Fetcher struct {
 	silence time.Duration // how long a server may send nothing; 0 = defaultSilence
 }
 
-// Fetch puts those files of the set into dir that are not there. A download that was broken off goes on where it ended,
-// in the next attempt or the next call. What has not the published checksum is removed, and is an error.
+// Fetch downloads missing files of the set into dir. An interrupted download is resumed by the next attempt or the next
+// call. A file without the published checksum is removed and is an error.
 func (f *Fetcher) Fetch(ctx context.Context, set *Set, dir string) ([]Fetched, error) {
 	var all []Fetched
 	archives := newArchives(f, dir)
@@ -93,7 +93,7 @@ func (f *Fetcher) file(ctx context.Context, archives *archives, file File, dir s
 	return Fetched{}, errors.Join(faults...)
 }
 
-// urls are where the file may be, in the order in which they are tried.
+// urls are where the file may be, in the order of attempts.
 func (f *Fetcher) urls(file File) []string {
 	if f.Mirror == "" {
 		return file.URLs
@@ -102,7 +102,7 @@ func (f *Fetcher) urls(file File) []string {
 	return []string{url, url + ".gz"}
 }
 
-// from takes the file from a URL to target, or beside it with .gz where it is served as gzip.
+// from downloads the file from a URL to target, or with .gz appended if it is served as gzip.
 func (f *Fetcher) from(ctx context.Context, archives *archives, file File, url, target string) (Fetched, error) {
 	part := target + partSuffix
 	if file.Member == "" || f.Mirror != "" {
@@ -120,12 +120,12 @@ func (f *Fetcher) from(ctx context.Context, archives *archives, file File, url, 
 	}
 	one, err := settle(file, url, part, target)
 	if errors.Is(err, ErrChecksum) {
-		err = errors.Join(err, archives.drop(url)) // else the next call would unpack it again
+		err = errors.Join(err, archives.drop(url)) // otherwise the next call would unpack it again
 	}
 	return one, err
 }
 
-// settle gives a complete file its name, or removes it if it is not what is published.
+// settle renames a complete file, or removes it if it is not the published one.
 func settle(file File, url, part, target string) (Fetched, error) {
 	sums, err := contentSums(part)
 	if err == nil {
@@ -144,7 +144,7 @@ func settle(file File, url, part, target string) (Fetched, error) {
 	return one, forget(part)
 }
 
-// inspect describes a file that is there.
+// inspect describes an existing file.
 func inspect(file File, path string) (Fetched, error) {
 	sums, err := contentSums(path)
 	if err != nil {
@@ -157,5 +157,5 @@ func inspect(file File, path string) (Fetched, error) {
 	return one, nil
 }
 
-// checkable says that a checksum of the file is known.
+// checkable reports whether a checksum of the file is known.
 func (file File) checkable() bool { return file.SHA256 != "" || file.GitBlob != "" }

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// server serves contents by path, and notes the requests. fault, where not nil, answers a request itself if it returns true.
+// server serves contents by path, and records the requests. fault, if not nil, may answer a request itself and then
+// returns true.
 type server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -72,15 +73,15 @@ func sha(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fetcher makes its attempts at once.
+// fetcher makes its attempts without pauses.
 func fetcher() *Fetcher { return &Fetcher{pause: time.Nanosecond} }
 
-// oneFile is a set of a file that is served at /f.
+// oneFile is a set with one file, served at /f.
 func oneFile(s *server, content string) *Set {
 	return &Set{Name: "one", Files: []File{{Path: "sub/f", URLs: []string{s.URL + "/f"}, SHA256: sha(content)}}}
 }
 
-// holds checks what the folder holds, by path.
+// holds checks the contents of the folder, by path.
 func holds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	found := map[string]string{}

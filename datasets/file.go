@@ -12,10 +12,10 @@ import (
 // Variable is the environment variable that names the folder of the data files.
 const Variable = "EERF_DATA"
 
-// DefaultDir is the folder that is used where nobody names one.
+// DefaultDir is the default folder.
 const DefaultDir = "data"
 
-// Dir is the folder of the data files: dir itself, else that of the environment, else [DefaultDir].
+// Dir is the folder of the data files: dir itself, or that of the environment, or [DefaultDir].
 func Dir(dir string) string {
 	if dir != "" {
 		return dir
@@ -28,26 +28,25 @@ func Dir(dir string) string {
 
 // File is a file of a set.
 type File struct {
-	// Path is where the file lies in the data folder, with slashes; the file may also be gzipped, with .gz behind its
+	// Path is the file's path in the data folder, with slashes; the file may also be gzipped, with .gz appended to its
 	// name.
 	Path string
-	// URLs are where it is published, the first that answers is taken.
+	// URLs are where it is published; the first one that responds is used.
 	URLs []string
-	// Member is the file's path in the zip archive that the URLs give; empty where they give the file itself. What is
-	// served as gzip is stored as that, under Path with .gz behind it.
+	// Member is the file's path in the zip archive at the URLs; empty if they point to the file itself. What is
+	// served as gzip is stored as gzip, under Path with .gz appended.
 	Member string
-	// SHA256 is the checksum of the published content, unpacked and with gzip undone, in hexadecimal; empty where nobody
-	// we know of has stated it.
+	// SHA256 is the checksum of the published content, unpacked and uncompressed, in hexadecimal; empty if unknown.
 	SHA256 string
-	// GitBlob is the checksum that git gives to the same content, SHA-1 of "blob", its length and itself: many public
-	// repositories record it where no SHA-256 is known.
+	// GitBlob is git's checksum of the same content, SHA-1 of "blob", its length and the content: many public
+	// repositories record it when no SHA-256 is known.
 	GitBlob string
 }
 
-// folder is where the files of a set are looked for.
+// folder is a folder with the files of a set.
 type folder string
 
-// find returns the path of a file of the folder, plain or gzipped.
+// find returns the path of a file in the folder, plain or gzipped.
 func (f folder) find(path string) (string, error) {
 	plain := filepath.Join(string(f), filepath.FromSlash(path))
 	for _, candidate := range []string{plain, plain + ".gz"} {

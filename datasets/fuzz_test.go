@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzUnpack takes a file out of any archive. A file that is not whole does not stay.
+// FuzzUnpack takes a file out of any archive. An incomplete file is removed.
 func FuzzUnpack(f *testing.F) {
 	good := archive(f, "a/one", "1", "b/one", "two")
 	f.Add([]byte(good), "a/one")

@@ -69,7 +69,7 @@ func readWhole(open func() (RowReader, error)) (all []int64, err error) {
 	}
 }
 
-// labelled is a reader whose rows get a column of labels put before the others.
+// labelled is a reader that puts a column of labels before the other columns.
 type labelled struct {
 	RowReader
 	name   string

@@ -14,22 +14,23 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// idxBytes is the type code of unsigned bytes, the only one that is read.
+// idxBytes is the type code of unsigned bytes, the only supported one.
 const idxBytes = 0x08
 
 // idxFile reads the rows of an idx file of bytes: two zero bytes, a type code, the number of dimensions, each dimension
-// as a big-endian uint32, then the values with the last dimension running fastest. The first dimension is the rows.
+// as a big-endian uint32, then the values with the last dimension varying fastest. The first dimension is the rows.
 type idxFile struct {
 	path   string
 	file   *os.File
-	size   int64 // of the file as it is, compressed or not
+	size   int64 // of the file as stored, compressed or not
 	text   *bufio.Reader
-	offset int64 // of the content, of the next byte
+	offset int64 // of the next byte, in the content
 	rows   int64 // not yet read
 	width  int   // bytes of a row
 }
 
-// openIDX opens a file, gzipped or not, and reads its header. A row of more bytes than an encoder takes is refused.
+// openIDX opens a file, gzipped or not, and reads its header. It refuses rows with more bytes than an encoder
+// accepts.
 func openIDX(path string) (*idxFile, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -102,8 +103,8 @@ func (f *idxFile) read(p []byte) error {
 	}
 }
 
-// next returns the bytes of up to n rows, fewer only at the end of the file, and none after it. A file with bytes after
-// its last row is refused.
+// next returns the bytes of up to n rows, fewer only at the end of the file, and none after it. It refuses a file with
+// bytes after its last row.
 func (f *idxFile) next(n int) ([]byte, error) {
 	n = int(min(int64(n), f.rows))
 	if n == 0 {
@@ -122,7 +123,7 @@ func (f *idxFile) next(n int) ([]byte, error) {
 	return p, nil
 }
 
-// fault is an error of the file at the offset reached.
+// fault is an error in the file at the current offset.
 func (f *idxFile) fault(format string, args ...any) error {
 	return &files.Error{Path: f.path, Err: fmt.Errorf("offset %d: %w", f.offset, fmt.Errorf(format, args...))}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// Columns of the rows of a pair of idx files.
+// Columns of the rows from a pair of idx files.
 const (
 	idxValues = "pixels" // fixed-size list of uint8
 	idxLabel  = "digit"  // uint8
@@ -23,14 +23,14 @@ const (
 	idxBatchRows  = 4096
 )
 
-// idxPair gives the rows of two idx files, one of vectors and one of a label for each.
+// idxPair reads the rows of two idx files, one with vectors and one with a label for each.
 type idxPair struct {
 	values, labels *idxFile
 	schema         *arrow.Schema
 	batch          int
 }
 
-// openIDXPair opens two files that must have as many rows.
+// openIDXPair opens two files, which must have the same number of rows.
 func openIDXPair(values, labels string) (*idxPair, error) {
 	v, err := openIDX(values)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *idxPair) Next() (arrow.Record, error) {
 	return array.NewRecord(p.schema, []arrow.Array{label, vectors}, int64(n)), nil
 }
 
-// bytesColumn makes a column of bytes, without copying them.
+// bytesColumn makes a column of bytes without copying them.
 func bytesColumn(values []byte) arrow.Array {
 	data := array.NewData(arrow.PrimitiveTypes.Uint8, len(values), []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
 	defer data.Release()

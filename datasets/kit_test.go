@@ -40,7 +40,7 @@ func zipped(t testing.TB, content string) string {
 	return b.String()
 }
 
-// csv opens a text with a header, two rows a record.
+// csv opens a text with a header, two rows per record.
 func csv(t testing.TB, text string) func() (RowReader, error) {
 	t.Helper()
 	path := filepath.Join(write(t, map[string]string{"rows.csv": text}), "rows.csv")

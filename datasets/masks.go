@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// readMasks reads the test rows of each published split: a row for each row of the table, a column of 0 and 1 for each split.
+// readMasks reads the test rows of each published split: a row for each row of the table, a column of 0 and 1 for each
+// split.
 func (t *Table) readMasks(ctx context.Context, open func() (RowReader, error)) (err error) {
 	reader, err := open()
 	if err != nil {
@@ -57,7 +58,7 @@ func (t *Table) addMasks(rec arrow.Record) error {
 	return nil
 }
 
-// checkMasks reports masks that do not part the rows of the table.
+// checkMasks reports masks that do not split the rows of the table.
 func (t *Table) checkMasks() error {
 	for k, mask := range t.masks {
 		test := 0
@@ -79,7 +80,7 @@ func (t *Table) checkMasks() error {
 	return nil
 }
 
-// mask marks the test rows of the published split of a seed: 1 is the first one, and what goes beyond the last begins anew.
+// mask marks the test rows of the published split for a seed: 1 is the first one, and after the last it starts again.
 func (t *Table) mask(seed uint64) []bool {
 	n := uint64(len(t.masks))
 	return t.masks[(seed+n-1)%n]

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// regressionFiles are 30 rows of airfoil's shape, of which row i is a test row of split i mod 10.
+// regressionFiles are 30 rows in the form of airfoil, of which row i is a test row of split i mod
+// 10.
 func regressionFiles() map[string]string {
 	var rows, masks strings.Builder
 	for i := range 30 {
@@ -20,7 +21,7 @@ func regressionFiles() map[string]string {
 	return map[string]string{"uci_regression/airfoil.csv": rows.String(), "uci_regression/airfoil.test_mask.csv": masks.String()}
 }
 
-// testLabels are the labels of the test rows of a seed's split, as they are in the file.
+// testLabels are the labels of the test rows in a seed's split, as in the file.
 func testLabels(t *testing.T, table *Table, seed uint64) []float64 {
 	t.Helper()
 	split, err := table.Split(SplitOptions{Seed: seed})

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// Labels of the sets of delimited text.
+// Labels of the delimited text sets.
 const (
 	adultLabel  = "income"
 	letterLabel = "letter"
@@ -29,7 +29,7 @@ var adultColumns = []arrow.Field{
 	whole("hours-per-week"), text("native-country"), text(adultLabel),
 }
 
-// openAdult reads the attributes as published. The test file begins with a comment, and its labels end in a full stop.
+// openAdult reads the attributes as published. The test file starts with a comment, and its labels end in a full stop.
 func openAdult(f folder) (*rowSource, error) {
 	testFile := headless(adultColumns)
 	testFile.SkipLines = 1
@@ -43,12 +43,12 @@ func openAdult(f folder) (*rowSource, error) {
 			defer renamed.Release()
 			return replaceColumn(renamed, adultLabel, withoutFullStop)
 		}),
-		// As in the paper, a missing attribute is nothing but that: no dimension tells of it.
+		// As in the paper, a missing attribute is just missing: no dimension marks it.
 		options: encoder.Options{Label: []string{adultLabel}, Task: encoder.TaskClassification, MissingIndicator: 1},
 	}, nil
 }
 
-// withoutFullStop cuts the full stop that ends each of the texts.
+// withoutFullStop cuts off the full stop at the end of each text.
 func withoutFullStop(a arrow.Array) (arrow.Array, error) {
 	texts, ok := a.(*array.String)
 	if !ok {
@@ -66,7 +66,7 @@ func withoutFullStop(a arrow.Array) (arrow.Array, error) {
 	return b.NewArray(), nil
 }
 
-// openA9A reads 123 columns of both files: the test file alone has 122.
+// openA9A reads 123 columns of both files: the test file has only 122.
 func openA9A(f folder) (*rowSource, error) {
 	o := files.Options{Format: files.FormatLIBSVM, Schema: arrow.NewSchema([]arrow.Field{
 		whole(files.LabelColumn), {Name: files.FeaturesColumn, Type: arrow.FixedSizeListOf(123, arrow.PrimitiveTypes.Float32)},
@@ -128,7 +128,7 @@ func openNewsLog(f folder) (*rowSource, error) {
 	return s, err
 }
 
-// logarithm is the natural logarithm of whole numbers; that of 0 is -Inf, and such a row is rejected.
+// logarithm is the natural logarithm of whole numbers; for 0 it is -Inf, and such a row is rejected.
 func logarithm(a arrow.Array) (arrow.Array, error) {
 	numbers, ok := a.(*array.Int64)
 	if !ok {
@@ -146,7 +146,7 @@ func logarithm(a arrow.Array) (arrow.Array, error) {
 	return b.NewArray(), nil
 }
 
-// openRegression reads numbers with the label behind them, and the masks of the splits.
+// openRegression reads numbers with the label after them, and the masks of the splits.
 func openRegression(f folder, path string, dim int) (*rowSource, error) {
 	columns := make([]arrow.Field, 0, dim+1)
 	for i := range dim {
@@ -164,7 +164,7 @@ func openRegression(f folder, path string, dim int) (*rowSource, error) {
 	}, nil
 }
 
-// yearTrainRows is the published split: the songs of an artist are all before it or all behind it.
+// yearTrainRows is the published split: all songs of an artist are on one side of it.
 const yearTrainRows = 463715
 
 func openYear(f folder) (*rowSource, error) {

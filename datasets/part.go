@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// part gathers the encoded rows of one part.
+// part collects the encoded rows of one part.
 type part struct {
 	encoder *encoder.Encoder
 	rows    encoder.Rows
@@ -15,7 +15,7 @@ type part struct {
 	out     LeftOut
 }
 
-// newPart makes room for n rows. The encoder has a label.
+// newPart makes room for n rows. The encoder must have a label.
 func newPart(name string, enc *encoder.Encoder, n int) *part {
 	d := &Data{Name: name, Dim: enc.Dim, Task: enc.Label.Task, X: make([]float32, 0, n*enc.Dim)}
 	if d.Task == scoring.Regression {

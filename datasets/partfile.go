@@ -38,7 +38,7 @@ func (p *partFile) copy(part string, body io.Reader) (err error) {
 		if p.fetcher.Watch != nil {
 			p.fetcher.Watch(p.what, p.have, p.total)
 		}
-		if err := p.alive(); err != nil { // what the connection still holds could be all of the rest
+		if err := p.alive(); err != nil { // the connection may still hold all of the rest
 			return err
 		}
 		switch {
@@ -62,7 +62,7 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// readNote returns the version of which part is the beginning, "" if it is not known to be one of that URL.
+// readNote returns the version that part is the beginning of, "" if it is not known to be from that URL.
 func readNote(part, url string) string {
 	content, err := os.ReadFile(part + noteSuffix)
 	if err != nil {
@@ -75,7 +75,7 @@ func readNote(part, url string) string {
 	return version
 }
 
-// writeNote writes the version before the first byte of it.
+// writeNote writes the version before the first byte of the file is written.
 func writeNote(part, url, version string) error {
 	if err := os.WriteFile(part+noteSuffix, []byte(url+"\n"+version+"\n"), 0o600); err != nil {
 		return fmt.Errorf("%w: %w", errWrite, err)

@@ -32,7 +32,7 @@ func loadReal(t *testing.T, name string) (*Set, *Table) {
 	return set, table
 }
 
-// realSets are the sets with what is known of their labels: the rows of each class of both parts.
+// realSets are the sets with the known numbers of rows by class in both parts.
 var realSets = []struct {
 	name        string
 	train, test []int

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Set is a public data set: what is known of it before a file is read.
+// Set is a public data set: what is known about it before a file is read.
 type Set struct {
-	// Name is what commands call it, Title what people do.
+	// Name is its name in commands, Title its usual name.
 	Name, Title string
 	// Home is the page that publishes it, License the terms stated there.
 	Home, License string
 	// Files are what [Set.Load] reads.
 	Files []File
-	// Notice is what a user should know before reading results on it; empty mostly.
+	// Notice is what a user should know before reading results on it; usually empty.
 	Notice string
-	// TrainRows and TestRows count the rows of each part; for a set without test rows of its own both are those of the
-	// default split or the first published one.
+	// TrainRows and TestRows count the rows of each part; for a set without its own test rows both refer to the default
+	// split or the first published one.
 	TrainRows, TestRows int
 	// Dim is the number of encoded dimensions, Classes the number of classes; 0 for a regression.
 	Dim, Classes int
-	// Defaults are the settings of the paper, or ours where it does not use the set.
+	// Defaults are the settings of the paper, or ours if it does not use the set.
 	Defaults Defaults
 
 	open func(f folder) (*rowSource, error)
@@ -35,7 +35,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds a set by its name. The error for an unknown one lists those that there are.
+// Lookup finds a set by its name. The error for an unknown name lists the known ones.
 func Lookup(name string) (*Set, error) {
 	for _, s := range sets {
 		if s.Name == name {

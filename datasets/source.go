@@ -11,21 +11,21 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// RowReader gives rows record by record, and io.EOF at the end. The caller releases the records, and closes the reader
-// if it is an [io.Closer].
+// RowReader returns rows record by record, and io.EOF at the end. The caller releases the records, and closes the
+// reader if it is an [io.Closer].
 type RowReader interface {
 	Next() (arrow.Record, error)
 }
 
 // rowSource says how the rows of a set are read.
 type rowSource struct {
-	train, test func() (RowReader, error) // test is nil where one file has all rows
-	firstTest   int                       // of a single file: the number of its first test row, 0 = the seed splits
-	masks       func() (RowReader, error) // of a single file: the test rows of published splits; nil = there are none
-	options     encoder.Options           // without Standardize and Clip, which a split gives
+	train, test func() (RowReader, error) // test is nil if one file has all rows
+	firstTest   int                       // for a single file: the number of its first test row, 0 = the seed splits
+	masks       func() (RowReader, error) // for a single file: the test rows of published splits; nil = there are none
+	options     encoder.Options           // without Standardize and Clip, which come from a split
 }
 
-// mapped is a reader whose records are changed on the way.
+// mapped is a reader that changes its records.
 type mapped struct {
 	RowReader
 	change func(arrow.Record) (arrow.Record, error)
@@ -51,7 +51,7 @@ func closeReader(r RowReader) error {
 	return nil
 }
 
-// progress is implemented by readers that report how far they are.
+// progress is implemented by readers that report their progress.
 type progress interface {
 	Progress() (readBytes, totalBytes int64)
 }
@@ -64,8 +64,8 @@ func (m *mapped) Progress() (readBytes, totalBytes int64) {
 	return 0, 0
 }
 
-// delimited opens a text file of a folder with every record changed; change may be nil. What is published is known: a field
-// that is not of its column's type is damage.
+// delimited opens a text file of a folder and changes every record; change may be nil. The published content is known,
+// so a field that is not of its column's type is damage.
 func (f folder) delimited(path string, o files.Options, change func(arrow.Record) (arrow.Record, error)) func() (RowReader, error) {
 	return func() (RowReader, error) {
 		found, err := f.find(path)

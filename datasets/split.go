@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Split divides the rows and encodes them. It fails where the encoder does (no feature column, a single class), where a
-// part has no row that can be used, and where the encoded rows would take more than MaxBytes.
+// Split divides the rows and encodes them. It fails if the encoder does (no feature column, a single class), if a part
+// has no usable row, and if the encoded rows would take more than MaxBytes.
 func (t *Table) Split(o SplitOptions) (*Split, error) {
 	if !t.Fixed() && t.masks == nil && !(o.TestFraction > 0 && o.TestFraction < 1) {
 		return nil, fmt.Errorf("split %s: test fraction %v is not between 0 and 1", t.name, o.TestFraction)
@@ -56,7 +56,7 @@ func (t *Table) testRows(o SplitOptions) []bool {
 	return inTest
 }
 
-// splitTag sets the numbers that shuffle rows apart from others drawn with the same seed ("split" in ASCII).
+// splitTag separates the numbers that shuffle rows from others drawn with the same seed ("split" in ASCII).
 const splitTag = 0x73706c6974
 
 // picked lists for each record which of its rows are in the part.
@@ -94,7 +94,7 @@ func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, enc
 	return learn.Encoder()
 }
 
-// addRows shows some rows of a record to the calibrator.
+// addRows adds some rows of a record to the calibrator.
 func addRows(learn *encoder.Calibrator, rec arrow.Record, rows []int32) error {
 	if len(rows) == int(rec.NumRows()) {
 		return learn.Add(rec)
@@ -107,7 +107,8 @@ func addRows(learn *encoder.Calibrator, rec arrow.Record, rows []int32) error {
 	return learn.Add(part)
 }
 
-// MaxBytes bounds the encoded rows of one part: dense rows of wide encodings can be far bigger than their file.
+// MaxBytes bounds the encoded rows of one part: dense rows with wide encodings can be far bigger than their
+// file.
 const MaxBytes = 16 << 30
 
 // errNoRows says that no row of a part was usable.

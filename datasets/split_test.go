@@ -90,7 +90,7 @@ func TestFaultyRowsAreLeftOutAndCounted(t *testing.T) {
 	}
 }
 
-// numbered are rows whose label tells which they are.
+// numbered are rows whose labels are their numbers.
 func numbered(n int) string {
 	var b strings.Builder
 	b.WriteString("x,y\n")
@@ -147,7 +147,7 @@ func TestSeedsChooseTheTestRows(t *testing.T) {
 	}
 }
 
-// Of rows sorted by class, which the seed divides, every part knows every class.
+// If rows are sorted by class and split by the seed, every part knows every class.
 func TestClassesAreThoseOfAllRows(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("x,y\n")

@@ -17,18 +17,18 @@ type Table struct {
 	options encoder.Options // with the classes of all rows, unless they were given
 	hint    string          // what a person should know about the label, usually ""
 	fault   error           // why the label cannot be learned; nil = it can
-	records []arrow.Record  // training rows first, where the split is fixed
+	records []arrow.Record  // training rows first, if the split is fixed
 	rows    int
-	// firstTest is the number of the first test row; 0 where the seed splits.
+	// firstTest is the number of the first test row; 0 if the seed splits.
 	firstTest int
-	// masks mark the test rows of published splits, one for each; nil where there are none.
+	// masks mark the test rows of each published split; nil if there are none.
 	masks [][]bool
 }
 
-// Watch is called with what is being read and its progress in bytes. It may be nil.
+// Watch is called with the name of what is being read and the progress in bytes. It may be nil.
 type Watch func(what string, done, total int64)
 
-// Load reads the set from the files in dir. An error names the file, and the line where there are lines; one about
+// Load reads the set from the files in dir. An error names the file, and the line if it is text; an error about
 // missing files says how to get them.
 func (s *Set) Load(ctx context.Context, dir string, watch Watch) (*Table, error) {
 	if err := s.checkThere(dir); err != nil {
@@ -51,8 +51,8 @@ func (s *Set) Load(ctx context.Context, dir string, watch Watch) (*Table, error)
 	return t, nil
 }
 
-// ReadTable reads a user's rows. Label, features and task are those of the options; how rows are standardized and clipped
-// is the split's to say. test is nil where the seed is to choose the test rows.
+// ReadTable reads a user's rows. Label, features and task are those of the options; the split decides how rows are
+// standardized and clipped. test is nil if the seed chooses the test rows.
 func ReadTable(ctx context.Context, name string, o encoder.Options, train, test func() (RowReader, error)) (*Table, error) {
 	if len(o.Label) == 0 {
 		return nil, errors.New("no label column")
@@ -87,8 +87,8 @@ func (t *Table) read(ctx context.Context, train, test func() (RowReader, error),
 	return nil
 }
 
-// learnLabels looks at all labels that may be in a training part: a class may be in the last rows alone, and a split may put it into
-// the test part.
+// learnLabels reads all labels that may be in a training part: a class may only be in the last rows, and a split may
+// put it into the test part.
 func (t *Table) learnLabels() {
 	labels, rows := encoder.NewLabelCounter(t.options), 0
 	for _, rec := range t.records {
@@ -137,16 +137,16 @@ func (t *Table) readPart(ctx context.Context, open func() (RowReader, error), wa
 	}
 }
 
-// Name is that of the set or file.
+// Name is the name of the set or file.
 func (t *Table) Name() string { return t.name }
 
-// Rows is the number of rows, whatever becomes of them in a split.
+// Rows is the number of rows, whatever happens to them in a split.
 func (t *Table) Rows() int { return t.rows }
 
-// Fixed says that the table has test rows of its own.
+// Fixed says that the table has its own test rows.
 func (t *Table) Fixed() bool { return t.firstTest > 0 }
 
-// Release frees the rows. Splits stay.
+// Release frees the rows. Splits stay valid.
 func (t *Table) Release() {
 	for _, rec := range t.records {
 		rec.Release()

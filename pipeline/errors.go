@@ -13,6 +13,10 @@ var (
 	ErrDenied = errors.New("credentials or rights refused")
 	// ErrMessageTooLarge marks a produce request over the broker's limit.
 	ErrMessageTooLarge = errors.New("message larger than the broker accepts")
+	// ErrFenced marks writes that are refused because the owner of a partition is out of date: another owner has taken
+	// it over, or the log has lost what was acknowledged. None of them are in the log. It is permanent for the writer;
+	// see [Retake].
+	ErrFenced = errors.New("the partition has to be taken over again")
 )
 
 // OffsetOutOfRangeError says that a fetch asked for an offset that the partition does not hold.
@@ -27,8 +31,24 @@ func (e *OffsetOutOfRangeError) Error() string {
 	return fmt.Sprintf("offset %d of %s/%d is outside [%d, %d)", e.Offset, e.Topic, e.Partition, e.First, e.Next)
 }
 
-// UnreadableBatchError says that the batch at Offset cannot be read: it is damaged, of an old format, or over the memory
-// budget. Reading goes on at NextOffset.
+// LogChangedError says that a partition no longer holds what was read from it: the topic was deleted and created again,
+// or the log has lost its end.
+type LogChangedError struct {
+	Topic     string
+	Partition int
+	Was, Is   LogID
+	At        int64 // offset of the batch that is gone, if the identity is the same
+}
+
+func (e *LogChangedError) Error() string {
+	if e.Was != e.Is {
+		return fmt.Sprintf("log %s of %s/%d has taken the place of log %s", e.Is, e.Topic, e.Partition, e.Was)
+	}
+	return fmt.Sprintf("%s/%d does not hold the batch any more that was read at offset %d", e.Topic, e.Partition, e.At)
+}
+
+// UnreadableBatchError says that the batch at Offset cannot be read: it is damaged, has an old format, or exceeds the
+// memory budget. Reading continues at NextOffset.
 type UnreadableBatchError struct {
 	Topic      string
 	Partition  int
@@ -43,13 +63,13 @@ func (e *UnreadableBatchError) Error() string {
 
 func (e *UnreadableBatchError) Unwrap() error { return e.Err }
 
-// permanentError marks an error that retrying does not fix.
+// permanentError marks an error that a retry does not fix.
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// Permanent marks err as one that retrying does not fix; nil stays nil.
+// Permanent marks err as one that a retry does not fix; nil stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -57,8 +77,8 @@ func Permanent(err error) error {
 	return &permanentError{err}
 }
 
-// IsPermanent reports whether err, or one it wraps, is marked by [Permanent], ends a context, or is a response
-// of the log that stays the same.
+// IsPermanent reports whether err, or one it wraps, is marked by [Permanent], ends a context, or is a response of the
+// log that stays the same.
 func IsPermanent(err error) bool {
 	var marked *permanentError
 	var outOfRange *OffsetOutOfRangeError

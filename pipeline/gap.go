@@ -7,19 +7,24 @@ import (
 	"go.uber.org/zap"
 )
 
-// GapKind says why a reader skips offsets, and so where it continues.
+// GapKind says why a reader skips offsets, and where it continues.
 type GapKind string
 
-// The kinds of gaps. Offsets without a record within what a log holds, as compaction and transactions leave them, are no gap.
+// The kinds of gaps. Missing offsets inside a log, as compaction and transactions leave them, are not gaps.
 const (
-	// GapRetention: the log begins behind the offset. Reading goes on with the first one that is left.
+	// GapRetention: the log begins after the offset. Reading continues at its first offset.
 	GapRetention GapKind = "retention"
-	// GapTruncated: the log ends before the offset, or before the end that it had when reading began. It has lost its end
-	// (an unclean leader election) or was recreated, so what was read before may be invalid: reading begins
-	// again with the first offset, and a bounded reader ends where the log ends now. A recreated log that has
-	// grown beyond the offset cannot be recognised by offsets.
+	// GapTruncated: the log has lost its end (an unclean leader election, a broker that comes back without its last
+	// records), whether or not it has grown past the offset since. A reader that watches batches continues after the
+	// last batch that is unchanged. Another reader notices a log that ends before the offset, or before the end that it
+	// had when reading began. What it read before may be invalid, and it starts again at the first offset. A bounded
+	// reader ends where the log ends now.
 	GapTruncated GapKind = "truncated"
-	// GapUnreadable: the batch there is damaged, of an old format, or over the memory budget. Reading goes on behind it.
+	// GapRecreated: the topic was deleted and created again, so this is another log than the one read before. Reading
+	// starts at its first offset.
+	GapRecreated GapKind = "recreated"
+	// GapUnreadable: the batch there is damaged, has an old format, or exceeds the memory budget. Reading continues
+	// after it.
 	GapUnreadable GapKind = "unreadable"
 )
 
@@ -28,23 +33,32 @@ type Gap struct {
 	Topic     string
 	Partition int
 	Kind      GapKind
-	// From is the first offset that cannot be read, and To the one at which reading goes on: before From in a truncated log.
+	// From is the first offset that cannot be read, and To is where reading continues: before From in a log that was
+	// truncated or recreated.
 	From, To int64
-	// First and End are what the log holds, [First, End); not known (0) of an unreadable batch.
+	// First and End are what the log holds, [First, End); 0 (unknown) for an unreadable batch.
 	First, End int64
 	// Err is the log's response, an [*OffsetOutOfRangeError] or an [*UnreadableBatchError].
 	Err error
+	// Lost is how many offsets a truncated or recreated log has lost, as far as the reader has seen: of a truncated log
+	// those that were read, of both those that were not.
+	Lost int64
+	// Now is the identity of the present log; empty if the reader does not watch it.
+	Now LogID
 }
 
-// Missing is the number of offsets that are gone; of a truncated log those that are gone at its end.
+// Changed reports whether what was read before is, at least partly, no longer what the log holds.
+func (g Gap) Changed() bool { return g.Kind == GapTruncated || g.Kind == GapRecreated }
+
+// Missing is the number of offsets that are gone, as far as that is known for a truncated or recreated log.
 func (g Gap) Missing() int64 {
-	if g.Kind == GapTruncated {
-		return g.From - g.End
+	if g.Changed() {
+		return g.Lost
 	}
 	return g.To - g.From
 }
 
-// Log writes a line about a gap. Retention is nothing unusual.
+// Log logs a gap. Retention is nothing unusual.
 func (g Gap) Log(logger *zap.Logger) {
 	fields := []zap.Field{zap.String("topic", g.Topic), zap.Int("partition", g.Partition), zap.Int64("offset", g.From),
 		zap.Int64("next_offset", g.To), zap.Error(g.Err)}
@@ -52,34 +66,42 @@ func (g Gap) Log(logger *zap.Logger) {
 	case GapRetention:
 		logger.Info("records are no longer in the log, reading continues with the first that is", fields...)
 	case GapTruncated:
-		logger.Warn("the log ends before the offset to read, it was truncated or recreated: reading starts again at its first offset", fields...)
+		logger.Warn("the log has lost its end: reading goes on behind what is left of it as it was, or starts again", append(fields, zap.Int64("lost_offsets", g.Lost))...)
+	case GapRecreated:
+		logger.Warn("the topic was deleted and made again: reading starts at the first offset of the new log", append(fields, zap.String("log", string(g.Now)))...)
 	default:
 		logger.Warn("records cannot be read, skipped", fields...)
 	}
 }
 
 // gapOf interprets the error of a fetch at the next offset.
-func (r *Reader) gapOf(err error) (Gap, bool) {
+func (r *Reader) gapOf(err error) (Gap, bool) { return r.gapAt(r.next, err) }
+
+// gapAt interprets the error of a fetch at an offset.
+func (r *Reader) gapAt(next int64, err error) (Gap, bool) {
 	g := Gap{Topic: r.topic, Partition: r.partition, Err: err}
 	var unreadable *UnreadableBatchError
 	var outOfRange *OffsetOutOfRangeError
 	switch {
-	case errors.As(err, &unreadable) && unreadable.NextOffset > r.next:
+	case errors.As(err, &unreadable) && unreadable.NextOffset > next:
 		g.Kind, g.From, g.To = GapUnreadable, unreadable.Offset, unreadable.NextOffset
-	case errors.As(err, &outOfRange) && outOfRange.First > r.next:
+	case errors.As(err, &outOfRange) && outOfRange.First > next:
 		g.Kind = GapRetention
-	case outOfRange != nil && (outOfRange.First < r.next || outOfRange.Next < r.end):
+	case outOfRange != nil && (outOfRange.First < next || outOfRange.Next < r.end):
 		g.Kind = GapTruncated
 	default:
 		return Gap{}, false
 	}
 	if outOfRange != nil {
-		g.From, g.To, g.First, g.End = r.next, outOfRange.First, outOfRange.First, outOfRange.Next
+		g.From, g.To, g.First, g.End = next, outOfRange.First, outOfRange.First, outOfRange.Next
+	}
+	if g.Kind == GapTruncated {
+		g.Lost = g.From - min(g.From, g.End)
 	}
 	return g, true
 }
 
-// String says it in one line.
+// String describes the gap in one line.
 func (g Gap) String() string {
 	return fmt.Sprintf("%s/%d from offset %d: %s, reading goes on at %d", g.Topic, g.Partition, g.From, g.Kind, g.To)
 }

@@ -13,25 +13,32 @@ import (
 // returns nil.
 var ErrDone = errors.New("done")
 
-// Processor handles the records of one partition, in offset order, from one goroutine. The context given to
-// its methods is one and the same; it outlives a shutdown by the drain time, so that work in progress is finished,
-// and what a method leaves under way may use it until Close returns.
+// Processor handles the records of one partition, in offset order, from one goroutine. All its methods get the same
+// context. It outlives a shutdown by the drain time, so that work in progress is finished, and what a method leaves
+// under way may use it until Close returns.
 type Processor interface {
 	// NextOffset is the next offset to read.
 	NextOffset() int64
-	// Process handles the records of one fetch and moves NextOffset to its NextOffset, or returns
-	// ErrDone. It is called with no records when none came for a while.
+	// Process handles the records of one fetch and moves NextOffset to its NextOffset, or returns ErrDone. It is called
+	// without records when none have come for a while.
 	Process(ctx context.Context, f Fetched) error
-	// Gap handles records that cannot be read: it moves NextOffset, as a rule to the gap's To, or returns the error
-	// that this means.
+	// Gap handles records that cannot be read: it moves NextOffset, usually to the gap's To, or returns an error.
 	Gap(ctx context.Context, g Gap) error
 	// Close saves what is unsaved. It is called once, after the last call of the others.
 	Close(ctx context.Context) error
 }
 
-// RunPartition feeds a partition to a processor until ctx ends or the processor is done or fails, then closes
-// the processor. Fetches are retried while the broker is away. While the records of one fetch are handled, the
-// next ones are fetched, so that a partition holds two fetches at most. It reads by a [Reader].
+// Placed is a [Processor] that remembers which log its offsets belong to. The log is then watched by batches, and its
+// Gap learns of a change.
+type Placed interface {
+	Processor
+	// Place is the place before NextOffset. It is asked for once, when reading begins.
+	Place() Place
+}
+
+// RunPartition feeds a partition to a processor until ctx ends or the processor is done or fails, then closes the
+// processor. Fetches are retried while the broker is away. The next records are fetched while those of one fetch are
+// handled, so a partition holds at most two fetches. It uses a [Reader].
 func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	drain time.Duration, p Processor) error {
 	work, cancel := Drain(ctx, drain)
@@ -49,13 +56,17 @@ func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string
 func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, partition int, p Processor) error {
 	var r *Reader
 	var gapErr error
-	r = NewReader(log, logger, topic, partition, ReadOptions{
+	options := ReadOptions{
 		From: p.NextOffset(), Until: Forever, Ahead: true, OnGap: func(g Gap) error {
 			gapErr = p.Gap(work, g)
 			r.MoveTo(p.NextOffset())
 			return gapErr
 		},
-	})
+	}
+	if placed, ok := p.(Placed); ok {
+		options.Watch, options.Place = WatchBatches, placed.Place()
+	}
+	r = NewReader(log, logger, topic, partition, options)
 	defer r.Close()
 	for ctx.Err() == nil {
 		r.MoveTo(p.NextOffset())
@@ -73,8 +84,8 @@ func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, 
 	return nil
 }
 
-// Drain returns a context that ends the given time after ctx ends, so that what was accepted before a
-// shutdown can be finished.
+// Drain returns a context that ends the given time after ctx, so that what was accepted before a shutdown can be
+// finished.
 func Drain(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

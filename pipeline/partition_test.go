@@ -16,15 +16,15 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// recorder is a Processor that writes down what it is told.
+// recorder is a Processor that records its calls.
 type recorder struct {
 	next     int64
-	doneAt   int64 // ErrDone once next has come this far; 0 = never
+	doneAt   int64 // ErrDone once next is this far; 0 = never
 	offsets  []int64
 	gaps     []pipeline.Gap
 	empty    int // calls of Process without records
 	closed   int
-	process  func(ctx context.Context) error // called by Process, where set
+	process  func(ctx context.Context) error // called by Process, if set
 	onGap    func(pipeline.Gap) error
 	closeErr error
 	closeCtx error // of the context given to Close
@@ -106,7 +106,7 @@ func TestRunPartitionTellsTheProcessorWhatCannotBeRead(t *testing.T) {
 	log.Expire("t", 0, 5)
 	log.Oversize("t", 0, 10, 13)
 	log.Oversize("t", 0, 29, 30)
-	// The last batch cannot be read, so it takes an empty call of Process to notice the end.
+	// The last batch is unreadable, so the end shows only in an empty call of Process.
 	p := &recorder{doneAt: 30}
 	if err := runPartition(t.Context(), log, p); err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// askedLog records the offsets that are asked for.
+// askedLog records the requested offsets.
 type askedLog struct {
 	*pipelinetest.Broker
 	mu     sync.Mutex
@@ -298,7 +298,7 @@ func TestRunPartitionFetchesAhead(t *testing.T) {
 	log := &askedLog{Broker: newLog(t, 250), second: make(chan struct{})}
 	p := &recorder{doneAt: 250}
 	p.process = func(context.Context) error {
-		<-log.second // the next fetch begins while this one's records are handled
+		<-log.second // the next fetch begins while these records are processed
 		return nil
 	}
 	if err := runPartition(t.Context(), log, p); err != nil {

@@ -10,13 +10,13 @@ import (
 	"go.uber.org/zap"
 )
 
-// Ends and a beginning of reading that are no offsets, see [ReadOptions].
+// Ends and a beginning of reading that are not offsets, see [ReadOptions].
 const (
-	// FirstOffset begins with the first offset that the partition holds.
+	// FirstOffset starts at the first offset that the partition holds.
 	FirstOffset int64 = -1
 	// PresentEnd ends where the partition ends when reading begins.
 	PresentEnd int64 = -1
-	// Forever goes on with what comes.
+	// Forever keeps reading what arrives.
 	Forever int64 = -2
 )
 
@@ -25,19 +25,24 @@ type ReadOptions struct {
 	// From is the first offset to read, or [FirstOffset].
 	From int64
 	// Until is the next offset at which reading ends, [PresentEnd] or [Forever]. An offset is one that [Log.Offsets]
-	// gave as the end, or that lies before it: a log that ends earlier counts as truncated, and is not waited for.
+	// returned as the end, or an earlier one: a log that ends before it counts as truncated and is not waited for.
 	Until int64
-	// Ahead keeps one fetch under way while the records of the one before are handled, so that two are in memory at most.
-	// It ends with the context of the call of Next that began it.
+	// Ahead keeps one fetch under way while the records of the previous one are handled, so that at most two are in
+	// memory, as long as memory is free. It ends with the context of the call of Next that began it.
 	Ahead bool
-	// OnGap, where set, is called with each [Gap] instead of logging it. Reading goes on at its To unless OnGap calls
-	// [Reader.MoveTo] or fails; [io.EOF] ends the reading without an error.
+	// Watch says how the reader makes sure that it reads the log that Place names, and still the one that it read last.
+	// If not, there is a [Gap] of kind [GapRecreated] or [GapTruncated].
+	Watch Watch
+	// Place is where From comes from. An empty one belongs to the present log.
+	Place Place
+	// OnGap, if set, is called with each [Gap] instead of logging it. Reading continues at its To unless OnGap calls
+	// [Reader.MoveTo] or fails; [io.EOF] ends reading without an error.
 	OnGap func(Gap) error
 }
 
-// Reader reads the records of one partition in the order of offsets. It is the one way of reading a topic: it tries again
-// while the broker is away ([Retry]), and skips what cannot be read by the rules of [GapKind]. One goroutine uses it;
-// where Ahead is set it needs [Reader.Close], which its iterators call.
+// Reader reads the records of one partition in offset order. It is the only way to read a topic: it retries while the
+// broker is away ([Retry]), and skips what cannot be read by the rules of [GapKind]. One goroutine uses it. With Ahead
+// it needs [Reader.Close], which its iterators call.
 type Reader struct {
 	log       Log
 	logger    *zap.Logger
@@ -46,50 +51,70 @@ type Reader struct {
 	options   ReadOptions
 
 	begun    bool
-	probe    bool  // the position is behind the present end: the log was truncated, or a transaction is open before it
-	next     int64 // offset to ask for
-	end      int64 // until, or where the partition ended when reading began; -1 = not known yet
+	probe    bool  // the position is beyond the present end: the log was truncated, or a transaction before it is open
+	next     int64 // next offset to fetch
+	end      int64 // until, or where the partition ended when reading began; -1 = unknown
 	until    int64 // Forever, or the next offset at which reading ends
+	last     Fetched
 	inFlight *fetchRequest
+	watcher  watcher
 }
 
 // fetchRequest is the fetch in flight.
 type fetchRequest struct {
 	offset int64
-	done   chan struct{} // closed once fetched or err is there
+	done   chan struct{} // closed once fetched or err is set
 	cancel context.CancelFunc
 
 	fetched Fetched
 	err     error
 }
 
-// NewReader returns a reader that has not fetched yet.
+// NewReader returns a reader that has not fetched anything yet.
 func NewReader(log Log, logger *zap.Logger, topic string, partition int, o ReadOptions) *Reader {
-	return &Reader{log: log, logger: logger, topic: topic, partition: partition, options: o, next: o.From, until: o.Until, end: -1}
+	return &Reader{log: log, logger: logger, topic: topic, partition: partition, options: o, next: o.From, until: o.Until, end: -1,
+		watcher: newWatcher(o.Watch, o.Place)}
 }
 
-// NextOffset is the offset at which reading goes on: behind the records of the last fetch, also those not asked for of an
-// iterator that was left. It is [FirstOffset] until the first one is known.
+// NextOffset is the offset at which reading continues: after the records of the last fetch, including those that an
+// abandoned iterator did not return. It is [FirstOffset] until the first one is known.
 func (r *Reader) NextOffset() int64 { return r.next }
 
-// MoveTo moves the offset at which reading goes on.
+// MoveTo sets the offset at which reading continues.
 func (r *Reader) MoveTo(next int64) { r.next = next }
 
-// CaughtUp reports whether everything that the partition held when reading began, up to Until, has been read or skipped.
+// Place is the place after the records of the last fetch, as far as the reader watches the log.
+func (r *Reader) Place() Place { return r.watcher.place() }
+
+// CaughtUp reports whether everything up to Until that the partition held when reading began has been read or skipped.
 func (r *Reader) CaughtUp() bool { return r.end >= 0 && r.next >= r.end }
 
-// Close ends the fetch in flight.
+// Close ends the fetch in flight and releases the last records.
 func (r *Reader) Close() {
+	r.release()
+	r.endAhead()
+}
+
+// release gives back the memory of the records returned last.
+func (r *Reader) release() {
+	r.last.Release()
+	r.last = Fetched{}
+}
+
+// endAhead ends the fetch in flight, whose records nobody needs.
+func (r *Reader) endAhead() {
 	if r.inFlight != nil {
 		r.inFlight.cancel()
 		<-r.inFlight.done
+		r.inFlight.fetched.Release()
 		r.inFlight = nil
 	}
 }
 
-// Next returns the next records, valid until it is called again; none where none came for a while. At the end it returns
-// [io.EOF]. Other errors are permanent, of ctx, or of OnGap; reading can continue after them.
+// Next returns the next records, which are valid until the next call; none if none came for a while. At the end it
+// returns [io.EOF]. Other errors are permanent, or come from ctx or OnGap; reading can continue after them.
 func (r *Reader) Next(ctx context.Context) (Fetched, error) {
+	r.release()
 	if err := r.begin(ctx); err != nil {
 		return Fetched{}, err
 	}
@@ -101,7 +126,11 @@ func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 		if err == nil {
 			err = r.checkEnd(ctx, fetched)
 		}
-		if gap, ok := r.gapOf(err); ok {
+		gap, ok, err := r.changeOr(ctx, fetched, err)
+		if ok || err != nil || r.probe { // they are not returned
+			fetched.Release()
+		}
+		if ok {
 			r.probe = false
 			if err := r.pass(gap); err != nil {
 				return Fetched{}, err
@@ -116,14 +145,17 @@ func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 			continue
 		}
 		fetched = r.cut(fetched)
+		r.last = fetched
 		r.next = fetched.NextOffset
+		r.watcher.read(fetched)
+		fetched.Place = r.watcher.place()
 		r.askAhead(ctx, fetched)
 		return fetched, nil
 	}
 	return Fetched{}, io.EOF
 }
 
-// Fetches iterates over what [Reader.Next] returns; an error is the last that it yields. It closes the reader.
+// Fetches iterates over the results of [Reader.Next]. An error is the last thing that it yields. It closes the reader.
 func (r *Reader) Fetches(ctx context.Context) iter.Seq2[Fetched, error] {
 	return func(yield func(Fetched, error) bool) {
 		defer r.Close()
@@ -136,8 +168,8 @@ func (r *Reader) Fetches(ctx context.Context) iter.Seq2[Fetched, error] {
 	}
 }
 
-// Records iterates over the records alone, each valid until the next one is asked for; an error is the last that it yields.
-// It closes the reader.
+// Records iterates over single records, each valid until the next one. An error is the last thing that it yields. It
+// closes the reader.
 func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for fetched, err := range r.Fetches(ctx) {
@@ -156,8 +188,8 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
 
 func (r *Reader) what() string { return fmt.Sprintf("read %s/%d", r.topic, r.partition) }
 
-// Begin looks up where reading begins and ends, where no offsets are given, and returns it; end is -1 where it does not
-// matter. Next calls it if need be; it is for callers who want to know beforehand.
+// Begin looks up where reading begins and ends if no offsets are given, and returns both; end is -1 if it does not
+// matter. Next calls it if necessary; it is for callers who want to know beforehand.
 func (r *Reader) Begin(ctx context.Context) (next, end int64, err error) {
 	err = r.begin(ctx)
 	return r.next, r.end, err
@@ -200,7 +232,7 @@ func (r *Reader) offsets(ctx context.Context) (first, end int64, err error) {
 func (r *Reader) fetch(ctx context.Context) (Fetched, error) {
 	ahead := r.inFlight
 	if ahead == nil || ahead.offset != r.next {
-		r.Close()
+		r.endAhead()
 		return r.request(ctx, r.next)
 	}
 	select {
@@ -208,15 +240,23 @@ func (r *Reader) fetch(ctx context.Context) (Fetched, error) {
 	case <-ctx.Done():
 		return Fetched{}, ctx.Err()
 	}
-	r.Close()
+	ahead.cancel()
+	r.inFlight = nil
+	if errors.Is(ahead.err, ErrNoMemory) {
+		return r.request(ctx, r.next)
+	}
 	return ahead.fetched, ahead.err
 }
 
-// request fetches once, and again while the broker is away.
+// request fetches once, and retries while the broker is away.
 func (r *Reader) request(ctx context.Context, offset int64) (Fetched, error) {
-	return Retry(ctx, r.logger, r.what(), func() (Fetched, error) {
+	attempts := 0
+	fetched, err := Retry(ctx, r.logger, r.what(), func() (Fetched, error) {
+		attempts++
 		return r.log.Fetch(ctx, r.topic, r.partition, offset)
 	})
+	fetched.retried = attempts > 1
+	return fetched, err
 }
 
 // askAhead sends the next request, if there is more to read.
@@ -224,7 +264,7 @@ func (r *Reader) askAhead(ctx context.Context, after Fetched) {
 	if !r.options.Ahead || r.next >= after.End || r.until != Forever && r.next >= r.until {
 		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(OnlyFree(ctx))
 	ahead := &fetchRequest{offset: r.next, done: make(chan struct{}), cancel: cancel}
 	r.inFlight = ahead
 	go func() {
@@ -233,8 +273,8 @@ func (r *Reader) askAhead(ctx context.Context, after Fetched) {
 	}()
 }
 
-// checkEnd detects a log that ends before the end that it had: no record would ever show it. A new leader may
-// answer for a moment with less than there is, but not when asked for its offsets.
+// checkEnd detects a log that ends before the end that it had: no record would ever show it. A new leader may briefly
+// answer a fetch with less than there is, but not a request for its offsets.
 func (r *Reader) checkEnd(ctx context.Context, fetched Fetched) error {
 	if r.end < 0 {
 		r.end = fetched.End
@@ -249,7 +289,7 @@ func (r *Reader) checkEnd(ctx context.Context, fetched Fetched) error {
 	return &OffsetOutOfRangeError{Topic: r.topic, Partition: r.partition, Offset: r.next, First: first, Next: end}
 }
 
-// cut drops records behind the end of reading.
+// cut drops records after the end of reading.
 func (r *Reader) cut(f Fetched) Fetched {
 	if r.until == Forever || f.NextOffset <= r.until {
 		return f
@@ -261,9 +301,28 @@ func (r *Reader) cut(f Fetched) Fetched {
 	return f
 }
 
-// pass goes on behind a gap, or as OnGap says.
+// changeOr returns the gap caused by a change of the log, or by the error of a fetch, if there is one.
+func (r *Reader) changeOr(ctx context.Context, fetched Fetched, err error) (Gap, bool, error) {
+	var outOfRange *OffsetOutOfRangeError
+	if err != nil && !errors.As(err, &outOfRange) {
+		r.watcher.alarmed = true
+		gap, ok := r.gapOf(err)
+		return gap, ok, err
+	}
+	changed, failed := r.recognise(ctx, fetched, outOfRange)
+	switch {
+	case failed != nil:
+		return Gap{}, false, failed
+	case changed != nil:
+		return *changed, true, err
+	}
+	gap, ok := r.gapOf(err)
+	return gap, ok, err
+}
+
+// pass continues after a gap, or as OnGap says.
 func (r *Reader) pass(g Gap) error {
-	if g.Kind == GapTruncated { // the end that it had will not come back
+	if g.Changed() { // the earlier end will not come back
 		r.end = min(r.end, g.End)
 		if r.until != Forever {
 			r.until = min(r.until, g.End)
@@ -279,11 +338,12 @@ func (r *Reader) pass(g Gap) error {
 	return nil
 }
 
-// ReadAll applies the records that a partition holds now and returns its next offset.
+// ReadAll applies the records that a partition holds now and returns its next offset. It reads as [Control] says, so
+// apply must not wait for a fetch.
 func ReadAll(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	apply func(Record) error) (next int64, err error) {
 	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: PresentEnd})
-	for fetched, err := range r.Fetches(ctx) {
+	for fetched, err := range r.Fetches(Control(ctx)) {
 		if err == nil {
 			err = applyAll(fetched.Records, apply)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// What a reader does with what is missing. The partition holds ten records to begin with; between the first fetch, of the
-// records up to a batch that starts at 4, and the second one the case changes it.
+// How a reader handles missing records. The partition holds ten records at first. The case changes it between the first
+// fetch, of the records up to a batch that starts at 4, and the second one.
 func TestReaderPassesOverGaps(t *testing.T) {
 	type broker = *pipelinetest.Broker
 	nothing := func(broker) {}
@@ -63,7 +63,7 @@ func TestReaderPassesOverGaps(t *testing.T) {
 	} {
 		for _, ahead := range []bool{false, true} {
 			if ahead && c.while != nil {
-				continue // the second fetch may be there before the change
+				continue // the second fetch may come before the change
 			}
 			t.Run(fmt.Sprintf("%s/ahead=%v", c.name, ahead), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestReaderGoesOnAsItsOwnerSays(t *testing.T) {
 	}
 }
 
-// A reader that waits for what comes tells its owner when nothing came, and that it has caught up.
+// A reader waiting for records tells its owner that nothing came, and that it has caught up.
 func TestReaderIsIdleAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newLog(t, 150)
@@ -158,7 +158,8 @@ func TestReaderIsIdleAtTheEnd(t *testing.T) {
 	})
 }
 
-// An iterator that is left early leaves no request behind (the package's tests look for goroutines), and the position.
+// An iterator that is left early leaves no request behind (the package's tests look for goroutines), and keeps the
+// position.
 func TestReaderIsLeftEarly(t *testing.T) {
 	log := newLog(t, 250)
 	r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{Until: pipeline.Forever, Ahead: true})
@@ -232,7 +233,7 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// Retention may move on between the look at the offsets and the fetch.
+// Retention may advance between looking up the offsets and the fetch.
 func TestFollowGoesOnWithTheFirstOffsetThatIsLeft(t *testing.T) {
 	log := newLog(t, 6)
 	log.FailNext(pipelinetest.OpFetch, &pipeline.OffsetOutOfRangeError{Topic: "t", Offset: 0, First: 3, Next: 6})

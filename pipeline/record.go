@@ -20,6 +20,7 @@ type Record struct {
 	Key       []byte
 	Value     []byte // nil is a tombstone
 	Headers   []Header
+	Batch     Mark // that holds it; zero if it was not fetched
 }
 
 // Header returns the value of the first header with the key, and whether there is one.
@@ -41,22 +42,32 @@ func (r *Record) Size() int {
 	return n
 }
 
-// Memory is how many bytes the record takes in memory with what it points to: of a record of nothing much more than its Size.
+// Memory is how many bytes the record takes with everything it points to; for a small record, little more than its
+// Size.
 func (r *Record) Memory() int {
 	return int(unsafe.Sizeof(*r)) + len(r.Headers)*int(unsafe.Sizeof(Header{})) + r.Size()
 }
 
 // Fetched is the response to one fetch of one partition.
 type Fetched struct {
-	// Records have offsets at or after the one asked for, ascending, possibly with gaps (compaction,
-	// control records).
+	// Records have offsets at or after the requested one, ascending, possibly with gaps (compaction, control records).
 	Records []Record
-	// NextOffset is what to ask for next; it may lie beyond the last record where records that are not
-	// handed out were skipped.
+	// NextOffset is what to ask for next. It may be beyond the last record if records that are not returned were
+	// skipped.
 	NextOffset int64
 	// LogStart is the first offset that the partition still holds.
 	LogStart int64
-	// End is the next offset to which the partition can be read now: that of the next record written or, while
+	// End is the next offset up to which the partition can be read now: that of the next record to be written or, while
 	// transactions are open, the offset where the oldest of them begins (the last stable offset).
 	End int64
+	// Log is the log that the response belongs to; empty if the broker does not name it in the response (before Kafka 3.1).
+	Log LogID
+	// Place is the place after the records, if a [Reader] that watches the log returned them.
+	Place Place
+	// Renewals is how often the connections or the view of the cluster had to be renewed so far: if it has grown, another broker may answer
+	// now.
+	Renewals int64
+
+	retried bool  // it came after attempts that failed
+	held    *hold // nil = nobody counts its memory
 }

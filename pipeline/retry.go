@@ -8,10 +8,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// Retry calls op until it succeeds, fails permanently ([IsPermanent]) or ctx ends, with exponential backoff
-// and jitter between 100 ms and 15 s and no limit on the number of tries: a service outlives its broker. A
-// one-shot command bounds it by a deadline on ctx. The last error of op is returned, also where the end of
-// ctx is what stopped the tries.
+// TryingAgain is what is logged before another try, with the operation under OperationKey.
+const (
+	TryingAgain  = "trying again"
+	OperationKey = "operation"
+)
+
+// Retry calls op until it succeeds, fails permanently ([IsPermanent]) or ctx ends, with exponential backoff and jitter
+// between 100 ms and 15 s. The number of tries is not limited, because a service outlives its broker; a one-shot
+// command sets a deadline on ctx. Retry returns the last error of op, even if the end of ctx stopped the tries.
 func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (T, error)) (T, error) {
 	policy := backoff.NewExponentialBackOff()
 	policy.InitialInterval = 100 * time.Millisecond
@@ -28,7 +33,7 @@ func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (
 		}
 		return value, err
 	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
-		log.Warn("trying again", zap.String("operation", what), zap.Error(err), zap.Duration("wait", wait))
+		log.Warn(TryingAgain, zap.String(OperationKey, what), zap.Error(err), zap.Duration("wait", wait))
 	}))
 	if err != nil && last != nil {
 		return value, last
@@ -36,13 +41,13 @@ func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (
 	return value, err
 }
 
-// Try is [Retry] for an operation without a value.
+// Try is [Retry] for an operation without a result.
 func Try(ctx context.Context, log *zap.Logger, what string, op func() error) error {
 	_, err := Retry(ctx, log, what, func() (struct{}, error) { return struct{}{}, op() })
 	return err
 }
 
-// EndOf is the result of work that ctx bounds: an error that only says that ctx has ended is none.
+// EndOf filters the result of work bounded by ctx: an error that only says that ctx has ended becomes nil.
 func EndOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -2,11 +2,11 @@ package scoring
 
 import "fmt"
 
-// Accumulator adds rows to the sums of one partition. It belongs to one goroutine. The sums depend on the order of the
-// rows alone: adding them one by one or in batches of any size gives equal bits.
+// Accumulator adds rows to the sums of one partition. It belongs to one goroutine. The sums depend only on the order of
+// the rows: adding them one by one or in batches of any size gives equal bits.
 //
-// Rows of small calls wait in a buffer and are scored together, for a pass over the candidates costs much the same for
-// one row as for many; [BankPlan] says how many. Asking for the sums scores the rows that wait.
+// Rows of small calls wait in a buffer and are scored together, because a pass over the candidates costs about the same
+// for one row as for many; [BankPlan] says how many. Asking for the sums scores the waiting rows.
 type Accumulator struct {
 	bank    *Bank
 	sums    *Sums
@@ -14,8 +14,8 @@ type Accumulator struct {
 	workers int     // goroutines at most, 0 means GOMAXPROCS
 }
 
-// NewAccumulator returns an accumulator that continues sums, which it owns from now on: those of [NewSums] or those
-// of a checkpoint, written by a kernel of the same name. It panics when sums do not have the bank's candidates.
+// NewAccumulator returns an accumulator that continues sums and owns them from now on: those of [NewSums], or of a
+// checkpoint from a kernel of the same name. It panics if sums do not have the bank's candidates.
 func NewAccumulator(b *Bank, sums *Sums) *Accumulator {
 	if sums.Candidates() != b.Len() {
 		panic(fmt.Sprintf("scoring: sums of %d candidates for a bank of %d", sums.Candidates(), b.Len()))
@@ -23,7 +23,7 @@ func NewAccumulator(b *Bank, sums *Sums) *Accumulator {
 	return &Accumulator{bank: b, sums: sums}
 }
 
-// SetWorkers bounds the goroutines of a call; 0 means GOMAXPROCS, as at first. It changes no bit.
+// SetWorkers bounds the goroutines of a call; 0 means GOMAXPROCS, the default. It does not change the result.
 func (a *Accumulator) SetWorkers(workers int) { a.workers = workers }
 
 // Sums returns the sums so far, not a copy.
@@ -61,7 +61,7 @@ func (a *Accumulator) Add(x []float32, rows int, t Targets) {
 	}
 }
 
-// flush scores the rows that wait.
+// flush scores the waiting rows.
 func (a *Accumulator) flush() {
 	if w := &a.waiting; w.rows > 0 {
 		a.bank.score(a.sums, w.x, w.rows, w.targets(a.sums.Outputs()), a.workers, nil)
@@ -89,8 +89,8 @@ func (a *Accumulator) addOutputs(rows int, t Targets) {
 	}
 }
 
-// addClasses adds the indicators of the classes: sums and sums of squares are counts, exact in any order. The range
-// is {0} or {1} when the rows so far are all outside or all inside the class, else {0, 1}.
+// addClasses adds the indicators of the classes: sums and sums of squares are counts, exact in any order. The range is
+// {0} or {1} if all rows so far are outside or inside the class, else {0, 1}.
 func (s *Sums) addClasses(class []int32, empty bool) {
 	for _, k := range class {
 		s.Y[k]++
@@ -111,7 +111,7 @@ func (s *Sums) addClasses(class []int32, empty bool) {
 	}
 }
 
-// waiting is rows that wait to be scored together, with their raw outputs.
+// waiting holds rows that wait to be scored together, with their raw outputs.
 type waiting struct {
 	x      []float32
 	values []float32
@@ -135,12 +135,12 @@ func (w *waiting) push(x []float32, rows, dim, limit int, t Targets) {
 	w.rows += rows
 }
 
-// fits reports whether targets like t may join the rows that wait: both values or both classes.
+// fits reports whether targets like t may join the waiting rows: both values or both classes.
 func (w *waiting) fits(t Targets) bool {
 	return w.rows == 0 || (len(w.class) > 0) == (t.Class != nil)
 }
 
-// targets returns the raw outputs of the rows that wait, which share the memory of w.
+// targets returns the raw outputs of the waiting rows, which share the memory of w.
 func (w *waiting) targets(outputs int) Targets {
 	if len(w.class) > 0 {
 		return Targets{Outputs: outputs, Class: w.class}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// candidatesOf describes count candidates of a map, fewer where the map has no more.
+// candidatesOf describes count candidates of a map, or fewer if the map has no more.
 func candidatesOf(m Map, dim, count int) Candidates {
 	c := Candidates{Map: m, Sigma: 2, Seed: 3, Dim: dim, Count: count}
 	if m == MapLinear {
@@ -20,7 +20,7 @@ func candidatesOf(m Map, dim, count int) Candidates {
 	return c
 }
 
-// drawFeatures returns them.
+// drawFeatures draws them.
 func drawFeatures(m Map, dim, count int) *Features { return candidatesOf(m, dim, count).DrawAll() }
 
 var allMaps = func() (all []Map) {
@@ -71,8 +71,7 @@ func TestSumsDependOnRowOrderAlone(t *testing.T) {
 	})
 }
 
-// smallBank is a bank that keeps any number of its shards, which are small, and has few waiting rows, so that a small test
-// goes through all of its ways.
+// smallBank keeps any number of its small shards and few waiting rows, so that a small test covers all of its paths.
 func smallBank(t *rapid.T, c Candidates) *Bank {
 	plan := planBank(c, math.MaxInt64, 1, 1)
 	if c.Map != MapLinear {
@@ -113,7 +112,7 @@ func TestSumsAgreeWithAFloat64Pass(t *testing.T) {
 	}
 }
 
-// checkSums compares every sum of some rows with one of float64 features.
+// checkSums compares every sum over some rows with one of float64 features.
 func checkSums(t *testing.T, f *Features, rows int, targets Targets) {
 	t.Helper()
 	x := normalRows(12, rows, f.Dim)

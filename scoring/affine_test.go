@@ -18,7 +18,7 @@ func randomAffine(dim int, spread float64) *Affine {
 	return a
 }
 
-// rawRows returns rows that a encodes to about standard normal numbers.
+// rawRows returns rows that a encodes to roughly standard normal numbers.
 func rawRows(seed uint64, rows int, a *Affine) []float32 {
 	dim := len(a.Scale)
 	x := normalRows(seed, rows, dim)

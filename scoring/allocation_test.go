@@ -18,8 +18,8 @@ func TestOneRowIsTransformedWithoutAllocation(t *testing.T) {
 	}
 }
 
-// Small messages cost no allocation, neither while their rows wait nor when these are scored (but for the sums of a panel
-// that is not full).
+// Small messages cost no allocation, neither while their rows wait nor when these are scored (except for the sums of a
+// partly filled panel).
 func TestSmallMessagesAreScoredWithoutAllocation(t *testing.T) {
 	for _, m := range allMaps {
 		c := candidatesOf(m, 2*kernel.Width, 2*kernel.Width)

@@ -94,7 +94,7 @@ func TestFeaturesApproximateTheirKernels(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			counts := []int{32, 256, 2048, 8192}
 			if k.c.Map == MapLinear {
-				// Sampling without replacement knows the kernel when all coordinates are drawn.
+				// Sampling without replacement gives the exact kernel once all coordinates are drawn.
 				counts = []int{4, 16, 64, 256}
 			}
 			x := normalRows(17, points, k.c.Dim)

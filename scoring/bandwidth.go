@@ -11,11 +11,11 @@ import (
 // neighbour is the neighbour whose distance the bandwidth rule takes (the paper's 50th).
 const neighbour = 50
 
-// Bandwidth returns σ by the rule of the 50th nearest neighbour: the mean over the rows of the distance to the
-// min(50, n-1)-th nearest of the others. Distances are ℓ₂; for Cauchy (the Laplacian kernel) ℓ₁, for Laplace √2·ℓ₂. Maps
-// other than cosine get 1. x is row-major [rows·dim]; the time grows as rows²·dim, so pass 1000 rows at most.
+// Bandwidth returns σ by the rule of the 50th nearest neighbour: the mean over the rows of the distance to the min(50,
+// n-1)-th nearest other row. Distances are ℓ₂; for Cauchy (the Laplacian kernel) ℓ₁, for Laplace √2·ℓ₂. Maps other than
+// cosine get 1. x is row-major [rows·dim]. The time grows with rows²·dim, so pass at most 1000 rows.
 //
-// When the mean is 0, as with many equal rows, σ is the smallest positive distance, else 1, and warning says so.
+// If the mean is 0, as with many equal rows, σ is the smallest positive distance, else 1, and warning says so.
 func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64, warning string) {
 	if len(x) != rows*dim {
 		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, dim))
@@ -42,7 +42,7 @@ func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64
 	}
 }
 
-// parallelDistances is the number of differences from which on they are shared out, some 100 µs of work.
+// parallelDistances is the number of differences from which on they are divided among goroutines, about 100 µs of work.
 const parallelDistances = 1 << 18
 
 // neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the smallest positive

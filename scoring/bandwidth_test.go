@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bruteBandwidth is the mean distance to the k-th neighbour, in as few words as possible.
+// bruteBandwidth is the mean distance to the k-th neighbour, computed directly.
 func bruteBandwidth(x []float32, rows, dim, k int, norm func(d []float64) float64) float64 {
 	mean := 0.0
 	for i := range rows {

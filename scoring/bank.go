@@ -10,35 +10,37 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
-// Arithmetic returns the name of the arithmetic in use: how the kernels of this processor and build round. Sums made in
-// different ones differ in their last bits and are not to be mixed; one name gives the same bits everywhere.
+// Arithmetic returns the name of the arithmetic in use: how the kernels of this processor and build round. Sums made
+// with different arithmetics differ in their last bits and must not be mixed; the same name gives the same bits
+// everywhere.
 func Arithmetic() string { return kernel.Name() }
 
-// LimitToPlain makes this process compute in plain Go, whatever its processor offers: [Arithmetic] is then the one that every process
-// can have, and all that it computes takes many times as long. It is for the start of a process, before anything computes.
+// LimitToPlain makes this process compute in plain Go, whatever its processor offers. Every process supports that
+// [Arithmetic], but everything takes many times as long. Call it at the start of a process, before anything is
+// computed.
 func LimitToPlain() { simd.Limit(simd.None) }
 
-// BankOptions say what a bank may take. They change no bit of the sums.
+// BankOptions say what a bank may take. They do not change the sums.
 type BankOptions struct {
-	// Memory is the bytes that the packed candidates may take, together with the memory that drawing needs when they
-	// do not all fit; 0 means [DefaultMemory]. See [PlanBank] for what becomes of it.
+	// Memory is how many bytes the packed candidates may take, together with the memory for drawing if they do not all
+	// fit; 0 means [DefaultMemory]. [PlanBank] says what follows from it.
 	Memory int64
 	// Partitions is how many accumulators are fed at the same time; they share the memory of waiting rows. 0 means 1.
 	Partitions int
 }
 
-// Bank is the packed form of candidates that rows are scored against. It is immutable and all partitions share one.
+// Bank is the packed form of candidates that rows are scored against. It is immutable, and all partitions share it.
 //
-// Candidates are kept packed as far as the memory goes. The others are drawn and packed again, a shard at a time, whenever
-// rows are scored, into buffers that belong to the bank: no more than there are processors, so that partitions that score
-// at the same time wait for each other's buffers and do not multiply them.
+// As many candidates as fit into memory are kept packed. The others are drawn and packed again, a shard at a time,
+// whenever rows are scored, into buffers of the bank. There are at most as many buffers as processors, so partitions
+// that score at the same time wait for buffers instead of multiplying them.
 type Bank struct {
 	candidates Candidates
 	plan       BankPlan
 	kept       []*kernel.Panels // of the first shards
 	buffers    chan *shard      // for the others, each nil until it is first used
-	structured *structuredBank  // takes the place of shards where it is not nil
-	given      *Features        // the candidates, where they are not drawn from a description
+	structured *structuredBank  // replaces shards if not nil
+	given      *Features        // the candidates, if they are not drawn from a description
 }
 
 // check panics when memory or partitions are negative.
@@ -48,8 +50,7 @@ func (o BankOptions) check() {
 	}
 }
 
-// NewBank draws the candidates that the memory has room for and packs them. It panics when c is not valid or
-// an option is negative.
+// NewBank draws and packs the candidates that fit into memory. It panics if c is invalid or an option is negative.
 func NewBank(c Candidates, o BankOptions) *Bank {
 	if err := c.Validate(); err != nil {
 		panic("scoring: bank of invalid candidates: " + err.Error())
@@ -61,8 +62,8 @@ func NewBank(c Candidates, o BankOptions) *Bank {
 	return newBank(c, planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0)))
 }
 
-// NewBankOf packs candidates that were made elsewhere, all of them; f is kept. It panics when f is not valid or empty, and for
-// the linear map, which has its coordinates for candidates.
+// NewBankOf packs all of the given candidates, which were made elsewhere; f is kept. It panics if f is invalid or
+// empty, and for the linear map, whose candidates are coordinates.
 func NewBankOf(f *Features) *Bank {
 	if err := f.Validate(); err != nil {
 		panic("scoring: bank of invalid features: " + err.Error())
@@ -80,7 +81,7 @@ func NewBankOf(f *Features) *Bank {
 	return b
 }
 
-// newBank is NewBank by a plan.
+// newBank is NewBank with a given plan.
 func newBank(c Candidates, plan BankPlan) *Bank {
 	b := &Bank{candidates: c, plan: plan}
 	if c.Map == MapLinear {
@@ -110,10 +111,10 @@ func newBank(c Candidates, plan BankPlan) *Bank {
 // Len returns the number of candidates.
 func (b *Bank) Len() int { return b.candidates.Count }
 
-// Dim returns the numbers that a row must have.
+// Dim returns how many numbers a row must have.
 func (b *Bank) Dim() int { return b.candidates.Dim }
 
-// Draw returns the candidates of these numbers, in their order. It panics when there is no such candidate.
+// Draw returns the candidates with the given numbers, in order. It panics if there is no such candidate.
 func (b *Bank) Draw(indices []int32) *Features {
 	if b.given != nil {
 		return b.given.Pick(indices)
@@ -121,7 +122,7 @@ func (b *Bank) Draw(indices []int32) *Features {
 	return b.candidates.Draw(indices)
 }
 
-// Plan returns what the bank keeps and draws.
+// Plan returns what the bank keeps and what it draws.
 func (b *Bank) Plan() BankPlan { return b.plan }
 
 // take waits for a buffer of the bank.

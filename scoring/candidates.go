@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Limits of a candidate set. A Matérn order beyond them gives draws that are Gaussian for every purpose
-// (MaxNu), or so heavy-tailed that nearly all are useless (MinNu).
+// Limits of a candidate set. A Matérn order beyond them gives draws that are Gaussian for every purpose (MaxNu), or so
+// heavy-tailed that nearly all are useless (MinNu).
 const (
 	MinNu = 0.25
 	MaxNu = 1000
 )
 
-// Candidates describes the M0 = Count candidates of an exploration. Candidate i is a function of (Seed, i) and
-// of the other fields but Count, so nobody needs to ship the candidates themselves and the first ones stay
-// the same when more are asked for.
+// Candidates describes the M0 = Count candidates of an exploration. Candidate i is a function of (Seed, i) and of the
+// other fields except Count, so the candidates never have to be sent, and the first ones stay the same when Count
+// grows.
 type Candidates struct {
 	// Map is the feature map.
 	Map Map `json:"map"`
@@ -24,28 +24,27 @@ type Candidates struct {
 	Distribution Distribution `json:"distribution"`
 	// Nu is the order of the Matérn kernel (½, 3/2, 5/2, ...); no other distribution reads it.
 	Nu float64 `json:"nu,omitempty"`
-	// Sampler is how the set is drawn; see the constants for the distributions that each goes with.
+	// Sampler is how the set is drawn; see the constants for the distributions that each one supports.
 	Sampler Sampler `json:"sampler"`
 	// Sigma is the bandwidth: ω = draw/Sigma. The linear map does not use it, but it must be positive.
 	Sigma float64 `json:"sigma"`
 	// Mix are scales of the bandwidth, of which each candidate has one ([Candidates.SigmaOf]); empty means 1 for all.
 	Mix []float64 `json:"bandwidth_mix,omitempty"`
-	// Orders make candidates sparse: candidate i has Orders[i mod len] numbers that are not zero, 0 meaning a dense one
+	// Orders make candidates sparse: candidate i has Orders[i mod len] nonzero numbers, where 0 means a dense one
 	// ([Candidates.OrderOf]). Empty means that all are dense.
 	Orders []int `json:"sparse_orders,omitempty"`
 	// Seed selects the streams that candidates are drawn from.
 	Seed uint64 `json:"seed"`
-	// Dim is d, the numbers of an encoded row.
+	// Dim is d, how many numbers an encoded row has.
 	Dim int `json:"dim"`
 	// Count is M0.
 	Count int `json:"count"`
 }
 
-// maxElements bounds Dim·Count (16 GiB of float32), so that a mistyped count is an error and not an
-// allocation failure.
+// maxElements bounds Dim·Count (16 GiB of float32), so that a mistyped count is an error and not an allocation failure.
 const maxElements = 1 << 32
 
-// Validate returns every fault of the description at once, joined; nil when candidates can be drawn.
+// Validate returns every fault of the description, joined; nil if candidates can be drawn.
 func (c Candidates) Validate() error {
 	errs := []error{
 		mapNames.check(uint8(c.Map)),
@@ -68,7 +67,7 @@ func (c Candidates) Validate() error {
 // checkPair reports a distribution that does not go with the feature map.
 func (c Candidates) checkPair() error {
 	if mapNames.check(uint8(c.Map)) != nil {
-		return nil // reported by itself
+		return nil // reported separately
 	}
 	accepted := c.Map.row().distributions
 	if slices.Contains(accepted, c.Distribution) {

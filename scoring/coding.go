@@ -11,12 +11,13 @@ type Coding struct {
 
 // Coding returns the coding of the outputs that s has summed.
 //
-//	Regression  the range of the rows summed goes to [-1, 1]; several outputs are divided by their standard
-//	            deviations first and share the widest half-range, each about the middle of its own range
+//	Regression  the range of the summed rows goes to [-1, 1]; several outputs are first divided by their standard
+//	            deviations and share the widest half-range, each about the middle of its own range
 //	Binary      1, 0
 //	MultiClass  1, -1/K
 //
-// A regression output that is constant (or has no rows) gets gain and offset 0. It panics when task is none of the constants.
+// A regression output that is constant (or has no rows) gets gain and offset 0. It panics if task is none of the
+// constants.
 func (s *Sums) Coding(task Task) Coding {
 	outputs := s.Outputs()
 	c := Coding{make([]float64, outputs), make([]float64, outputs)}
@@ -54,7 +55,7 @@ func (s *Sums) codeRange(c Coding) {
 		if !(h > 0) {
 			continue
 		}
-		// The quotient of the widest output by itself rounds, so the half-range is the least that is divided by.
+		// The quotient of the widest output by itself rounds, so the half-range is the least divisor.
 		half := max(float64(s.unit(k)*widest), h)
 		middle := float64(s.YMin[k]/2) + float64(s.YMax[k]/2)
 		c.Gain[k], c.Offset[k] = 1/half, -middle/half
@@ -64,7 +65,7 @@ func (s *Sums) codeRange(c Coding) {
 // halfRange returns half the range of output k, negative or NaN without rows.
 func (s *Sums) halfRange(k int) float64 { return float64(s.YMax[k]/2) - float64(s.YMin[k]/2) }
 
-// unit returns what output k is divided by before outputs share a range: its standard deviation, or 1 for the only
+// unit returns what output k is divided by before outputs share a range: its standard deviation, or 1 for a single
 // output. A range of 2h among n rows has at least the variance 2h²/n; cancellation in the sums may leave less.
 func (s *Sums) unit(k int) float64 {
 	if s.Outputs() == 1 {

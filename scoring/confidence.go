@@ -2,12 +2,12 @@ package scoring
 
 import "math"
 
-// Delta is the probability that confidence bounds allow for any of the scores to lie outside.
+// Delta is the probability with which any score may lie outside its confidence bound.
 const Delta = 0.05
 
-// HoeffdingRadius returns r = √(2·log(2·M0·K/δ)/n): with probability at least 1-δ all M0·K scores of n rows are within r of
-// their expectations, when |y·φ| ≤ 1 and the rows are independent of the candidates and of the coding. For correlations
-// it is the level of noise. +Inf without rows.
+// HoeffdingRadius returns r = √(2·log(2·M0·K/δ)/n): with probability at least 1-δ, all M0·K scores of n rows are within
+// r of their expectations, if |y·φ| ≤ 1 and the rows are independent of the candidates and the coding. For correlations
+// it is the noise level. +Inf without rows.
 func HoeffdingRadius(candidates, outputs int, rows int64, delta float64) float64 {
 	if rows < 1 {
 		return math.Inf(1)

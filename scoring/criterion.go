@@ -11,30 +11,32 @@ const (
 	Energy Criterion = iota
 	// Correlation is Σ_k cov(y_k, φ)²/var(φ): energy without the constant, per unit of variance.
 	Correlation
-	// Residual chooses features in rounds, each against what the ones before leave unexplained ([SelectFrom]).
+	// Residual chooses features in rounds, each against what the earlier ones leave unexplained ([SelectFrom]).
 	Residual
-	// Adaptive chooses in rounds that also learn where to draw, and moves what it chose (package adaptive).
+	// Adaptive chooses in rounds that also learn where to draw, and refines its choice (package adaptive).
 	Adaptive
 
 	criterionCount = iota
 )
 
-// criterionRow is what a criterion is made of.
+// criterionRow defines a criterion.
 type criterionRow struct {
 	name string
-	// needsRows means that it chooses by the rows of a sample and not by sums alone.
+	// needsRows means that it uses the rows of a sample, not only sums.
 	needsRows bool
-	// holdsOut means that it learns from the rows of a sample that are not held out ([HeldOut]), and is judged by the others.
+	// holdsOut means that it learns from the rows of a sample that are not held out ([HeldOut]), and is judged by the
+	// others.
 	holdsOut bool
-	// values returns that of every candidate, [M0], by which they are ranked; of a criterion that needs rows, for its first round.
+	// values returns the value of every candidate, [M0], by which they are ranked; for a criterion that needs rows,
+	// those of its first round.
 	values func(s *Sums, c Coding) []float64
-	// strength returns what of a candidate with these scores is compared with the noise.
+	// strength returns what is compared with the noise for a candidate with these scores.
 	strength func(s *Sums, c Coding, candidate int, scores []float64) float64
 	// relative means that values are relative to the variance of the outputs (see [Spectrum]).
 	relative bool
 }
 
-// criteria has the rows by criterion. A test asks for a whole row of each.
+// criteria has the rows by criterion. A test requires each to be complete.
 var criteria = [criterionCount]criterionRow{
 	Energy:      {name: "energy", values: (*Sums).energies, strength: (*Sums).greatestScore},
 	Correlation: {name: "correlation", values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
@@ -52,17 +54,17 @@ func (c Criterion) row() *criterionRow {
 	return &criteria[c]
 }
 
-// NeedsRows reports whether the criterion chooses by the rows of a sample, and not by sums alone.
+// NeedsRows reports whether the criterion uses the rows of a sample, not only sums.
 func (c Criterion) NeedsRows() bool { return c.row().needsRows }
 
 // HoldsOut reports whether sums leave out the rows of the sample that are held out ([HeldOut]).
 func (c Criterion) HoldsOut() bool { return c.row().holdsOut }
 
-// Relative reports whether the criterion's values are relative to the variance of the outputs, as correlations are, and not
-// squared norms of scores.
+// Relative reports whether the criterion's values are relative to the variance of the outputs, as correlations are,
+// instead of squared norms of scores.
 func (c Criterion) Relative() bool { return c.row().relative }
 
-// ParseCriterion returns the criterion of that name; the error of an unknown name lists the accepted ones.
+// ParseCriterion returns the criterion with that name. The error for an unknown name lists the known ones.
 func ParseCriterion(s string) (Criterion, error) {
 	v, err := criterionNames.parse(s)
 	return Criterion(v), err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// dataset is rows with raw outputs, and the coded outputs that scores are to be made of.
+// dataset is rows with raw outputs, and the coded outputs for the scores.
 type dataset struct {
 	name    string
 	task    Task
@@ -16,7 +16,7 @@ type dataset struct {
 
 const datasetRows = 211
 
-// datasets are one for each kind of labels.
+// datasets returns one for each kind of labels.
 func datasets() []dataset {
 	one := Targets{Outputs: 1, Values: normalRows(21, datasetRows, 1)}
 	two := Targets{Outputs: 2, Values: normalRows(22, datasetRows, 2)}

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
-// Distribution is P0, where ω is drawn from before it is divided by the bandwidth σ.
+// Distribution is P0, from which ω is drawn before it is divided by the bandwidth σ.
 type Distribution uint8
 
 // The distributions, by their names in configuration and on the wire.
@@ -20,27 +20,27 @@ const (
 	Laplace
 	// Matern draws a multivariate t with 2ν degrees of freedom (Matérn-ν kernel).
 	Matern
-	// Uniform draws coordinates of x without repeats; for the linear map alone.
+	// Uniform draws coordinates of x without repeats; only for the linear map.
 	Uniform
 
 	distributionCount = iota
 )
 
-// distributionRow is what a distribution of ω is made of. What draws it takes the words of the stream in a stated order.
+// distributionRow defines a distribution of ω. Its draws take the words of the stream in a stated order.
 type distributionRow struct {
 	name string
-	// coordinate draws one coordinate of ω·σ; nil where ω is a number of a coordinate.
+	// coordinate draws one coordinate of ω·σ; nil if ω is the number of a coordinate.
 	coordinate func(s stream) float64
-	// length draws, before the coordinates, what all of them are multiplied by; nil for 1.
+	// length draws, before the coordinates, their common factor; nil for 1.
 	length func(nu float64, s stream) float64
-	// quantile is the number below which a coordinate lies with probability u; nil where coordinates depend on each other.
+	// quantile is the number below which a coordinate lies with probability u; nil if coordinates depend on each other.
 	quantile func(u float64) float64
-	// distance is the ℓ₁ or ℓ₂ distance in which the bandwidth rule measures, times unit.
+	// distance is the ℓ₁ or ℓ₂ distance that the bandwidth rule uses, times unit.
 	distance func(a, b []float32) float64
 	unit     float64
 }
 
-// distributions has the rows by distribution. A test asks for a whole row of each.
+// distributions has the rows by distribution. A test requires each to be complete.
 var distributions = [distributionCount]distributionRow{
 	Gaussian: {name: "gaussian", coordinate: stream.normal, quantile: portable.NormalQuantile, distance: euclidean, unit: 1},
 	Cauchy:   {name: "cauchy", coordinate: stream.cauchy, quantile: portable.CauchyQuantile, distance: manhattan, unit: 1},
@@ -49,8 +49,7 @@ var distributions = [distributionCount]distributionRow{
 	Uniform:  {name: "uniform", distance: euclidean, unit: 1},
 }
 
-// maternLength draws √(2ν/χ²) of 2ν degrees of freedom: a chi-squared variable with as many is twice a gamma variable of
-// shape ν.
+// maternLength draws √(2ν/χ²) with 2ν degrees of freedom: a chi-squared variable is twice a gamma variable of shape ν.
 func maternLength(nu float64, s stream) float64 { return math.Sqrt(nu / s.gamma(nu)) }
 
 var distributionNames = namesOf("distribution", distributions[:], func(r distributionRow) string { return r.name })
@@ -63,7 +62,7 @@ func (d Distribution) row() *distributionRow {
 	return &distributions[d]
 }
 
-// ParseDistribution returns the distribution of that name; the error of an unknown name lists the accepted ones.
+// ParseDistribution returns the distribution with that name. The error for an unknown name lists the known ones.
 func ParseDistribution(s string) (Distribution, error) {
 	v, err := distributionNames.parse(s)
 	return Distribution(v), err

@@ -1,59 +1,59 @@
 // Package scoring draws random features, scores them against labels as rows arrive, and keeps the best.
 //
-// It follows "On Data-Dependent Random Features for Improved Generalization in Supervised Learning"
-// (Shahrampour, Beirami, Tarokh, AAAI 2018): draw M0 candidates from a distribution P0, estimate for each
-// the score S(ω) = E[y φ(x, ω)] on a sample of rows, keep the M with the greatest energy S². A second
-// criterion, correlation, takes the constant out and judges a candidate per unit of its own variance.
+// It follows "On Data-Dependent Random Features for Improved Generalization in Supervised Learning" (Shahrampour,
+// Beirami, Tarokh, AAAI 2018): draw M0 candidates from a distribution P0, estimate for each the score S(ω) = E[y φ(x,
+// ω)] on a sample of rows, keep the M with the greatest energy S². A second criterion, correlation, takes the constant
+// out and judges a candidate per unit of its own variance.
 //
 // # Words and symbols
 //
-// A [Candidates] value describes M0 = Count candidates for rows of d = Dim numbers; candidate i is a function
-// of (Seed, i) and of the fields that describe the distribution, never of Count. [Features] are drawn ones: ω
-// in Omega, the phase b in Phase. The feature maps are
+// A [Candidates] value describes M0 = Count candidates for rows of d = Dim numbers. Candidate i is a function of (Seed,
+// i) and of the fields that describe the distribution, never of Count. [Features] are drawn ones: ω in Omega, the phase
+// b in Phase. The feature maps are
 //
 //	cosine          φ(x, ω) = cos(ωᵀx + b)
 //	arc-cosine n    φ(x, ω) = (ωᵀx)ⁿ·H(ωᵀx), n = 0, 1, 2, with H(0) = ½
 //	linear          φ(x, ω) = x_ω, ω a coordinate number
 //
-// A [Sampler] other than IID draws candidates that cover P0 more evenly; it goes wherever candidates go. [Sums] are what
-// one pass over the rows leaves of a partition, [Coding] turns the raw outputs in them into
-// outputs y with |y| ≤ 1, [Select] ranks the candidates, and a [FeatureSet] maps later rows to the M features
-// through a [Transformer].
+// A [Sampler] other than IID draws candidates that cover P0 more evenly. [Sums] are the result of one pass over the
+// rows of a partition. [Coding] turns the raw outputs in them into outputs y with |y| ≤ 1. [Select] ranks the
+// candidates. A [FeatureSet] maps later rows to the M features through a [Transformer].
 //
 // # The life of a feature set
 //
 //	Candidates ─NewBank─▶ Bank ─Accumulator.Add per partition─▶ Sums ─Merge─▶ Sums
 //	Sums ─Select─▶ Selection ─Draw(Selection.Index)─▶ FeatureSet ─NewTransformer─▶ Transformer
 //
-// A [Bank] keeps candidates packed for the kernels as far as its memory goes and draws the others again for every block of
-// rows ([BankPlan]). A [Transformer] also takes rows raw that are encoded by an affine map, with an [Affine] folded into ω.
+// A [Bank] keeps as many candidates packed for the kernels as its memory allows, and draws the others again for every
+// block of rows ([BankPlan]). A [Transformer] also takes raw rows whose encoding is affine, with an [Affine] folded
+// into ω.
 //
 // # Criteria
 //
-// [Select] ranks by sums alone; [SelectFrom] also knows the criteria that need the rows of a [Sample], which it scores again
-// in memory ([Criterion.NeedsRows]).
+// [Select] ranks by sums alone. [SelectFrom] also supports the criteria that need the rows of a [Sample], which it
+// scores again in memory ([Criterion.NeedsRows]).
 //
 // # Members
 //
-// What a [Map], [Distribution], [Sampler], [Criterion] or [Task] is made of stands in a table beside its constants, one row for
+// A [Map], [Distribution], [Sampler], [Criterion] or [Task] is defined in a table beside its constants, one row for
 // each; a test walks all of them.
 //
 // # Reproducibility
 //
 // The same rows in the same order give the same sums, bit for bit, whatever the sizes of the calls to
-// [Accumulator.Add], the memory of the bank and GOMAXPROCS: every sum has one owner and grows in row order. Sums of different
-// partitions are to be merged in partition order. Equal scores rank by candidate index. Draws use logarithms and
-// quantiles of this package's own and no fused multiplications, so that architectures agree on the candidates. Features and
-// sums have the bits of one of two arithmetics: that of the vector instructions of x86, AVX2 and AVX-512 alike, which
-// round a product and its addition once, and that of plain Go, which rounds both. [Arithmetic] names the one in use; sums
-// made in another are not to be continued.
+// [Accumulator.Add], the memory of the bank and GOMAXPROCS: every sum has one owner and grows in row order. Merge the
+// sums of partitions in partition order. Equal scores rank by candidate index. Draws use this package's own logarithms
+// and quantiles and no fused multiplications, so that architectures agree on the candidates. Features and sums have the
+// bits of one of two arithmetics: that of the vector instructions of x86, AVX2 and AVX-512 alike, which round a product
+// and its addition once, and that of plain Go, which rounds both. [Arithmetic] names the one in use. Sums made with
+// another one must not be continued.
 //
 // # Ownership and concurrency
 //
-// Rows are dense, row-major float32 and finite: whoever encodes them rejects NaN and infinities. Inputs are
-// read, never kept nor changed. [Bank], [Transformer], [Candidates] and [FeatureSet] are safe for concurrent use
-// once made; an [Accumulator] and its Sums belong to one goroutine. Accumulators that draw candidates at the same time
-// share the buffers of their bank, one for each processor. Large calls use up to GOMAXPROCS goroutines
-// and return when all have ended. Wrong shapes are mistakes of the caller and panic with a message that begins
-// with "scoring: "; data that cannot be used gives an error.
+// Rows are dense, row-major float32 and finite: encoders reject NaN and infinities. Inputs are read, never
+// kept or changed. [Bank], [Transformer], [Candidates] and [FeatureSet] are safe for concurrent use once made; an
+// [Accumulator] and its Sums belong to one goroutine. Accumulators that draw candidates at the same time share the
+// buffers of their bank, one for each processor. Large calls use up to GOMAXPROCS goroutines and return when all have
+// ended. Wrong shapes are the caller's mistakes and panic with a message that begins with "scoring: "; unusable data
+// give an error.
 package scoring

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
-// DrawAll returns the candidates 0..Count-1. It panics when c is not valid.
+// DrawAll returns the candidates 0..Count-1. It panics if c is invalid.
 func (c Candidates) DrawAll() *Features {
 	indices := make([]int32, c.Count)
 	for i := range indices {
@@ -18,8 +18,8 @@ func (c Candidates) DrawAll() *Features {
 	return c.Draw(indices)
 }
 
-// Draw returns the candidates with the given indices, in their order. It panics when c is not valid or an
-// index is not in 0..Count-1. A coordinate too great for float32 is drawn as the greatest finite float32.
+// Draw returns the candidates with the given indices, in order. It panics if c is invalid or an index is not in
+// 0..Count-1. A coordinate too great for float32 becomes the greatest finite float32.
 func (c Candidates) Draw(indices []int32) *Features {
 	if err := c.Validate(); err != nil {
 		panic("scoring: draw of invalid candidates: " + err.Error())
@@ -49,7 +49,7 @@ func (c Candidates) Draw(indices []int32) *Features {
 	return f
 }
 
-// drawOrder returns the places of indices in the order in which they are best drawn; nil for their own.
+// drawOrder returns the order in which indices are best drawn; nil for their own.
 func (c Candidates) drawOrder(indices []int32) []int32 {
 	if c.Sampler != Orthogonal { // blocks are made one at a time
 		return nil
@@ -70,17 +70,17 @@ func (c Candidates) drawInto(f *Features, i int, index int32) {
 	}
 }
 
-// Draws are shared out in chunks of drawChunk candidates once there are parallelDraws coordinates, about a
-// millisecond of work.
+// Draws are divided into chunks of drawChunk candidates once there are parallelDraws coordinates, about a millisecond
+// of work.
 const (
 	drawChunk     = 16
 	parallelDraws = 1 << 15
 )
 
-// drawOne fills omega with candidate index and returns its phase. The words of the stream are used in this order:
-// one for the phase (also under the maps that have none, so that ω does not depend on the map), for Matérn those of
-// the gamma variable, then those of the coordinates. Structured candidates take the phase alone from it, orthogonal ones the
-// phase and their norm, quasi-random ones nothing.
+// drawOne fills omega with candidate index and returns its phase. It uses the words of the stream in this order: one
+// for the phase (also under maps without one, so that ω does not depend on the map), for Matérn those of the gamma
+// variable, then those of the coordinates. Structured candidates take only the phase from it, orthogonal ones the phase
+// and their norm, quasi-random ones nothing.
 func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
 	if q := c.OrderOf(index); q > 0 {
 		s := newStream(c.Seed, uint64(index), candidateTag)
@@ -108,7 +108,7 @@ func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
 	return phase
 }
 
-// drawIndependent fills omega with independent coordinates, but for what the distribution multiplies all of them by.
+// drawIndependent fills omega with independent coordinates, without the distribution's common factor.
 func (c Candidates) drawIndependent(omega []float32, s stream) {
 	from, length := c.Distribution.row(), 1.0
 	if from.length != nil {
@@ -119,7 +119,7 @@ func (c Candidates) drawIndependent(omega []float32, s stream) {
 	}
 }
 
-// drawCoordinates is Draw for the linear map: candidate i is the i-th coordinate of a permutation by the seed.
+// drawCoordinates is Draw for the linear map: candidate i is the i-th coordinate of a seeded permutation.
 func (c Candidates) drawCoordinates(indices []int32) *Features {
 	order := permutation(c.Seed, c.Dim)
 	f := &Features{Map: c.Map, Dim: c.Dim, Omega: make([]float32, len(indices))}

@@ -11,7 +11,7 @@ import (
 type Features struct {
 	// Map is the feature map.
 	Map Map
-	// Dim is d, the numbers of an encoded row.
+	// Dim is d, how many numbers an encoded row has.
 	Dim int
 	// Omega is row-major [n][Width].
 	Omega []float32
@@ -25,7 +25,7 @@ const maxCoordinate = 1 << 24
 // Len returns n, the number of features.
 func (f *Features) Len() int { return len(f.Omega) / f.Width() }
 
-// Width returns the numbers that one feature has in Omega: Dim, or 1 for the linear map.
+// Width returns how many numbers a feature has in Omega: Dim, or 1 for the linear map.
 func (f *Features) Width() int {
 	if f.Map == MapLinear {
 		return 1
@@ -33,7 +33,7 @@ func (f *Features) Width() int {
 	return f.Dim
 }
 
-// Pick returns the features of these numbers, in their order. It panics when there is no such feature.
+// Pick returns the features with the given numbers, in order. It panics if there is no such feature.
 func (f *Features) Pick(indices []int32) *Features {
 	width := f.Width()
 	picked := &Features{Map: f.Map, Dim: f.Dim, Omega: make([]float32, 0, len(indices)*width)}
@@ -61,8 +61,8 @@ func (f *Features) slice(first, next int) *Features {
 	return part
 }
 
-// Validate returns every fault of a set that came from outside, joined: lengths that do not agree, numbers that are
-// not finite, phases outside [0, 2π), coordinates that rows do not have.
+// Validate returns every fault of a set from outside, joined: lengths that do not agree, numbers that are not finite,
+// phases outside [0, 2π), coordinates that rows do not have.
 func (f *Features) Validate() error {
 	if err := mapNames.check(uint8(f.Map)); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (f *Features) Validate() error {
 	return errors.Join(f.checkOmega(), f.checkPhase())
 }
 
-// checkOmega reports the first number in Omega that cannot be used.
+// checkOmega reports the first unusable number in Omega.
 func (f *Features) checkOmega() error {
 	for i, w := range f.Omega {
 		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {

@@ -2,24 +2,24 @@ package scoring
 
 import "github.com/eerf-stream/eerf/scoring/internal/kernel"
 
-// FeatureStore keeps the features of candidates over the rows of a sample. The same rows are then scored against other outputs by
-// reading memory, in a fraction of the time that computing takes; candidates that the memory has no room for are computed again.
-// Sums have the bits that [Accumulator] gives them. A nil store keeps nothing. It belongs to one goroutine.
+// FeatureStore keeps the features of candidates over the rows of a sample. Scoring the same rows against other outputs
+// then only reads memory, in a fraction of the time. Candidates without room are computed again. Sums have the same
+// bits as from [Accumulator]. A nil store keeps nothing. It belongs to one goroutine.
 type FeatureStore struct {
 	bytes  int64
 	memory *kernel.Store // of the panels that are kept; nil while there are none
 
-	// What the memory has features of: all rows of x for the first panels of bank.
+	// What the memory holds features of: all rows of x for the first panels of bank.
 	bank *Bank
 	x    *float32
 	rows int
 	full bool
 }
 
-// NewFeatureStore returns a store that takes up to so many bytes, from when it is first used.
+// NewFeatureStore returns a store that takes up to the given bytes, from its first use on.
 func NewFeatureStore(bytes int64) *FeatureStore { return &FeatureStore{bytes: bytes} }
 
-// FeatureStoreBytes returns what a store of so many bytes at most takes for candidates over rows.
+// FeatureStoreBytes returns what a store limited to bytes takes for candidates over rows.
 func FeatureStoreBytes(candidates, rows int, bytes int64) int64 {
 	return storePanels(candidates, rows, bytes) * panelBytes(rows)
 }
@@ -27,13 +27,13 @@ func FeatureStoreBytes(candidates, rows int, bytes int64) int64 {
 // panelBytes is what the features of a panel take.
 func panelBytes(rows int) int64 { return 4 * kernel.Width * int64(rows) }
 
-// storePanels is how many panels of candidates have room.
+// storePanels is how many panels of candidates fit.
 func storePanels(candidates, rows int, bytes int64) int64 {
 	return min(int64(candidates+kernel.Width-1)/kernel.Width, bytes/panelBytes(max(rows, 1)))
 }
 
-// Score returns the sums of the bank's candidates over rows, x row-major and finite. Those of another bank or other rows than last
-// time take the place of what is kept; x must not have changed otherwise.
+// Score returns the sums of the bank's candidates over rows, x row-major and finite. Another bank or other rows than
+// last time replace what is kept; apart from that x must not have changed.
 func (s *FeatureStore) Score(b *Bank, x []float32, rows int, t Targets, workers int) *Sums {
 	a := NewAccumulator(b, NewSums(b.Len(), t.Outputs))
 	a.SetWorkers(workers)
@@ -49,7 +49,7 @@ func (s *FeatureStore) Score(b *Bank, x []float32, rows int, t Targets, workers 
 	return a.sums
 }
 
-// prepare makes room for the features of a bank and rows, unless they are here.
+// prepare makes room for the features of a bank and rows, unless they are there already.
 func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 	if s.bank == b && s.x == &x[0] && s.rows == rows {
 		return
@@ -61,8 +61,8 @@ func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 	}
 }
 
-// score adds the rows of a pass to the sums of panels at..end-1 of a shard, whose first panel is number before of the bank, as far as
-// they are kept. It returns the first that is not.
+// score adds the rows of a pass to the sums of panels at..end-1 of a shard, whose first panel is number before of the
+// bank, as far as they are kept. It returns the first one that is not.
 func (s *FeatureStore) score(p *pass, panels *kernel.Panels, sums kernel.Sums, before, at, end int) (next int) {
 	if s == nil {
 		return at

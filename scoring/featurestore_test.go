@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStoresChangeNoBit scores rows with stores that have room for all candidates, for some, and for none.
+// TestStoresChangeNoBit scores rows with stores for all candidates, for some, and for none.
 func TestStoresChangeNoBit(t *testing.T) {
 	wide := candidatesOf(MapCosine, 700, 2000) // in several shards
 	structured := candidatesOf(MapCosine, 20, 500)

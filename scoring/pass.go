@@ -22,8 +22,8 @@ type pass struct {
 	row             int // of the store that x begins with
 }
 
-// score adds rows to the sums of all candidates, on up to so many goroutines, 0 meaning GOMAXPROCS. Each sum is added to by
-// one of them, in row order. The store of these rows is nil where there is none.
+// score adds rows to the sums of all candidates, on up to workers goroutines, 0 meaning GOMAXPROCS. One goroutine adds
+// to each sum, in row order. store is nil if these rows have none.
 func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, store *FeatureStore) {
 	if b.structured != nil {
 		b.structured.score(sums, x, rows, t, workers)
@@ -113,8 +113,8 @@ func panelChunk(count int) int {
 const (
 	// elementCost is the time of a feature map and of its sums, in products of one row and one ω.
 	elementCost = 16
-	// parallelScore is the number of products from which on a call is shared out: some 120 µs of work with AVX-512, where
-	// waking other goroutines costs 20 to 50 µs.
+	// parallelScore is the number of products from which on a call is divided among goroutines: about 120 µs of work
+	// with AVX-512, where waking other goroutines costs 20 to 50 µs.
 	parallelScore = 1 << 23
 	// parallelList is how many numbers take so long to be listed, if most are zero, that this is shared out too.
 	parallelList = 1 << 17

@@ -7,14 +7,14 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// DefaultMemory is what a bank may take when nothing else is said.
+// DefaultMemory is what a bank may take by default.
 const DefaultMemory = 512 << 20
 
-// BankPlan is what a bank makes of its memory. All candidates are kept where they fit. Otherwise a quarter of the memory
-// goes to waiting rows, since drawing a candidate costs about as much as scoring it against 1500 rows; buffers to draw
-// into, one for each processor, take half of the memory at most, and as many candidates as fit into the rest are kept.
-// Where the memory is less than what one buffer and a few hundred rows of each partition take, the bank takes those; where
-// they take more than all candidates, it keeps all.
+// BankPlan says how a bank uses its memory. If all candidates fit, all are kept. Otherwise a quarter of the memory goes
+// to waiting rows, because drawing a candidate costs about as much as scoring it against 1500 rows. Buffers to draw
+// into, one for each processor, take at most half of the memory, and as many candidates as fit into the rest are kept.
+// If the memory is less than one buffer and a few hundred rows of each partition take, the bank takes that anyway; if
+// that is more than all candidates take, it keeps all.
 type BankPlan struct {
 	// Kept and Drawn are numbers of candidates: those packed once, and those drawn again for every block of rows.
 	Kept, Drawn int
@@ -44,8 +44,8 @@ func PlanBank(c Candidates, o BankOptions) BankPlan {
 const (
 	// shardBytes is about the size of a shard: with a block of rows it stays in the second-level cache.
 	shardBytes = 1 << 20
-	// waitingBytes and waitingRows bound the rows that wait when nothing is drawn: so many that reading the
-	// candidates from memory does not count beside the arithmetic.
+	// waitingBytes and waitingRows bound the waiting rows when nothing is drawn: enough that reading the candidates
+	// from memory is negligible beside the arithmetic.
 	waitingBytes = 1 << 20
 	waitingRows  = 256
 	// drawnRows is how many rows are worth waiting for when candidates are drawn: drawing is then some 5 % of the time.
@@ -101,7 +101,8 @@ func (p BankPlan) draw(memory int64, partitions int, shard int64) BankPlan {
 	return p
 }
 
-// cut makes shards of so many panels and keeps all. Buffers are one for each processor, as far as there are shards.
+// cut makes shards of the given number of panels and keeps all. There is one buffer for each processor, but no more
+// than shards.
 func (p *BankPlan) cut(count, panels, procs int) {
 	p.shardPanels, p.shardLen = panels, panels*kernel.Width
 	p.shards = (count + p.shardLen - 1) / p.shardLen

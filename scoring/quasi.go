@@ -91,7 +91,7 @@ func (c Candidates) drawQuasi(omega []float32, index int32) (phase float32) {
 	return phaseOf(uint64(float64(q.coordinate(uint64(index), 0) * 0x1p24)))
 }
 
-// firstPrimes returns so many primes, from 2 on, by the sieve of Eratosthenes.
+// firstPrimes returns the first count primes, by the sieve of Eratosthenes.
 func firstPrimes(count int) []uint64 {
 	// The n-th prime is below n·(ln n + ln ln n) from the sixth on (Rosser).
 	n := float64(max(count, 6))

@@ -8,10 +8,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// QuickBandwidth is [Bandwidth] for Gaussian cosines in a fraction of the time: distances come from products of the centred rows in
-// float32, |a|² + |b|² − 2a·b, so that σ is off by the rounding of those, some 1e-5 of it where the distances are not far below
-// the spread of the rows. It is for draws that nobody repeats from its bits: where σ is published, it is that of Bandwidth. Its memory
-// serves one call after the other.
+// QuickBandwidth is [Bandwidth] for Gaussian cosines in a fraction of the time. Distances come from products of the
+// centred rows in float32, |a|² + |b|² − 2a·b, so σ is off by their rounding, about 1e-5 of it where the distances are
+// not far below the spread of the rows. It is for draws that need not be reproducible from its bits: a published σ
+// comes from Bandwidth. Calls share its memory.
 type QuickBandwidth struct {
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int

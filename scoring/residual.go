@@ -22,17 +22,18 @@ func PoolSize(features, rounds int) int {
 	return poolFactor * ((features + rounds - 1) / rounds)
 }
 
-// residual is one selection by the residual criterion: M features in R rounds, after the greedy selection of random features
-// of Shahrampour and Tarokh ("Learning Bounds for Greedy Approximation with Explicit Feature Maps from Multiple Kernels",
-// NeurIPS 2018).
+// residual is one selection by the residual criterion: M features in R rounds, after the greedy selection of random
+// features of Shahrampour and Tarokh ("Learning Bounds for Greedy Approximation with Explicit Feature Maps from
+// Multiple Kernels", NeurIPS 2018).
 //
-// A round scores all candidates against the residual of the model so far, in round 1 against the outputs themselves; the best
-// by correlation are its pool. From the second moments of the kept features and the pool, features are chosen one by one,
-// each the one that lowers the ridge objective most. A round ends with a refit of the weights of all kept features.
+// A round scores all candidates against the residual of the model so far, in round 1 against the outputs themselves.
+// The best by correlation are its pool. From the second moments of the kept features and the pool, features are chosen
+// one by one, each the one that lowers the ridge objective most. A round ends with a refit of the weights of all kept
+// features.
 //
-// Where no candidate's correlation with the residual exceeds the level of noise, [HoeffdingRadius], the rounds end and the
-// best by [Correlation] with the outputs take the places that are left: with few rows, what comes from noise would only look
-// like a gain.
+// If no candidate's correlation with the residual exceeds the noise level, [HoeffdingRadius], the rounds end and the
+// best by [Correlation] with the outputs fill the remaining places: with few rows, features chosen from noise would
+// only look like a gain.
 type residual struct {
 	bank   *Bank
 	first  *Sums // of the first round

@@ -104,7 +104,7 @@ func (f *forwardFit) best(radius float64) (best int, loud bool) {
 	return best, best >= 0 && correlations[best] > radius
 }
 
-// share shares the features out, each of which takes so many products.
+// share divides the features among goroutines, given how many products each takes.
 func (f *forwardFit) share(products int, work func(first, next int)) {
 	const chunk, least = 256, 1 << 15
 	workers := f.workers

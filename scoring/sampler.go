@@ -12,7 +12,7 @@ type Sampler uint8
 const (
 	// IID draws every candidate independently, from any distribution.
 	IID Sampler = iota
-	// Structured draws blocks of orthogonal candidates that a fast transform multiplies rows by (SORF); Gaussian alone.
+	// Structured draws blocks of orthogonal candidates that a fast transform multiplies rows by (SORF); only Gaussian.
 	Structured
 	// Orthogonal draws blocks of orthogonal candidates with lengths as P0 has them (ORF); Gaussian and Matern, which favour
 	// no direction.
@@ -65,7 +65,7 @@ func (s *Sampler) UnmarshalText(text []byte) error {
 // checkSampler reports what the sampler cannot be combined with.
 func (c Candidates) checkSampler() []error {
 	if samplerNames.check(uint8(c.Sampler)) != nil {
-		return nil // reported by itself
+		return nil // reported separately
 	}
 	limits := &samplers[c.Sampler]
 	var errs []error

@@ -26,8 +26,8 @@ func (s *Sums) score(c Coding, i, k int, n float64) float64 {
 	return (float64(c.Gain[k]*s.YPhi[k*s.Candidates()+i]) + float64(c.Offset[k]*s.Phi[i])) / n
 }
 
-// CriterionValues returns the criterion's value of all M0 candidates; zeros when there are no rows. Under Residual it is
-// that of Correlation, by which its first pool is chosen. It panics when criterion is none of the constants.
+// CriterionValues returns the criterion's value of all M0 candidates; zeros if there are no rows. Under Residual it is
+// that of Correlation, by which the first pool is chosen. It panics if criterion is none of the constants.
 func CriterionValues(s *Sums, task Task, criterion Criterion) []float64 {
 	return criterion.row().values(s, s.Coding(task))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// DefaultRounds is R, the rounds of the residual criterion where nothing else is said.
+// DefaultRounds is the default of R, the rounds of the residual criterion.
 const DefaultRounds = 3
 
 // SelectOptions say what [SelectFrom] chooses and with what means.
@@ -22,7 +22,7 @@ type SelectOptions struct {
 	Workers int
 	// Store keeps features from one round to the next, and from call to call of the same sample; nil for none. It changes no bit.
 	Store *FeatureStore
-	// Progress is called before each round with its number, from 1 on; nil for nobody.
+	// Progress is called before each round with its number, from 1 on; may be nil.
 	Progress func(round int)
 }
 
@@ -46,13 +46,14 @@ func (o SelectOptions) rounds() int {
 	return max(min(rounds, o.Features), 1)
 }
 
-// SelectFrom chooses o.Features of the candidates of sums. Criteria that go by sums alone ([Select]) read neither bank nor
-// sample, which may be nil. For the others ([Criterion.NeedsRows]) sums are those of the rows of the sample against the
-// bank's candidates, whatever the partitions that they were summed in: they are the scores of the first round. Later rounds
-// score the sample in memory, the candidates shared out between workers; each sum grows in row order under one of them, so
-// that the bits depend on bank, sums and sample alone.
+// SelectFrom chooses o.Features of the candidates of sums. Criteria that only use sums ([Select]) read neither bank nor
+// sample, which may be nil. For the others ([Criterion.NeedsRows]) sums are those of the sample's rows against the
+// bank's candidates, in whatever partitions they were summed: they are the scores of the first round. Later rounds
+// score the sample in memory, with the candidates divided among workers. Each sum grows in row order under one of them,
+// so that the bits depend only on bank, sums and sample.
 //
-// It fails where [Select] does, and when the sample is not of the rows that sums were made of, as far as their numbers show.
+// It fails where [Select] does, and if the numbers of rows show that the sample is not the one that sums were made
+// from.
 func SelectFrom(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptions) (Selection, error) {
 	if err := o.check(); err != nil {
 		return Selection{}, err
@@ -80,9 +81,9 @@ func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 	return nil
 }
 
-// SelectBytes bounds the memory that [SelectFrom] works in for so many rows and outputs, with what it is given: the sums and,
-// for a criterion that needs rows, the sample and the bank. It counts what is in use at the same time; garbage of earlier
-// rounds is the collector's matter. It panics where [PlanBank] does.
+// SelectBytes bounds the memory in which [SelectFrom] works for a number of rows and outputs, including what it is
+// given: the sums and, for a criterion that needs rows, the sample and the bank. It counts what is in use at the same
+// time, not garbage of earlier rounds. It panics where [PlanBank] does.
 func SelectBytes(c Candidates, b BankOptions, rows, outputs int, o SelectOptions) int64 {
 	m0, k, m := int64(c.Count), int64(outputs), int64(o.Features)
 	sums := 8 * (m0*(2+k) + 4*k)

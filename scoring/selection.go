@@ -101,7 +101,7 @@ func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("select features: %w (%d rows, output 0 is always %v)", ErrConstantLabels, s.Rows, s.YMin[0])
+	return fmt.Errorf("select features: %w (%d rows)", ErrConstantLabels, s.Rows)
 }
 
 // Rank returns the candidate numbers by falling value, equal ones by number.

@@ -64,8 +64,8 @@ func TestSelectRefusesWhatItCannotRank(t *testing.T) {
 		text string
 	}{
 		"no rows":          {NewSums(3, 1), Regression, 1, ErrNoRows, "no rows"},
-		"constant":         {constant, Regression, 1, ErrConstantLabels, "output 0 is always 1"},
-		"constant, binary": {constant, Binary, 1, ErrConstantLabels, "labels are constant over the rows scored (5 rows"},
+		"constant":         {constant, Regression, 1, ErrConstantLabels, "labels are constant over the rows scored (5 rows)"},
+		"constant, binary": {constant, Binary, 1, ErrConstantLabels, "labels are constant over the rows scored (5 rows)"},
 		"one class":        {oneClass, MultiClass, 1, ErrConstantLabels, "constant"},
 		"more than M0":     {someSums(1, 5), Regression, 12, nil, "12 asked of 11"},
 		"none":             {someSums(1, 5), Regression, 0, nil, "0 asked of 11"},

@@ -34,8 +34,9 @@ func newStream(seed, index uint64, tag string) stream {
 	return stream{rand.NewChaCha8(key)}
 }
 
-// Uniforms returns a source of numbers that are uniform strictly between 0 and 1 and never ½, for draws that are to be
-// repeated anywhere: a function of seed, index and a tag of 16 bytes, which keeps the streams of different uses apart.
+// Uniforms returns a source of numbers that are uniform strictly between 0 and 1 and never ½, for draws that have to be
+// reproducible anywhere: a function of seed, index and a tag of 16 bytes, which separates the streams of different
+// uses.
 func Uniforms(seed, index uint64, tag string) func() float64 {
 	if len(tag) != 16 {
 		panic(fmt.Sprintf("scoring: stream under the tag %q, want 16 bytes", tag))

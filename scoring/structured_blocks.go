@@ -96,8 +96,8 @@ func (c Candidates) structuredDiagonals(block int, in *Affine) structuredDiagona
 	return d
 }
 
-// shiftOf returns the phase of a feature and what raw rows add to it, in radians; of a cosine without whole turns. omega is
-// read for raw rows alone.
+// shiftOf returns the phase of a feature and what raw rows add to it, in radians; for a cosine without whole turns.
+// omega is only read for raw rows.
 func shiftOf(m Map, omega []float32, phase float32, in *Affine) float64 {
 	shift := float64(phase)
 	if in != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
-// structuredScoreDim is the least Dim from which on structured candidates are scored by the fast transform. It is no
-// measured choice: which way candidates are scored shows in the last bits of the sums, so that it must be a function of
-// their description alone.
+// structuredScoreDim is the least Dim from which on structured candidates are scored by the fast transform. It was not
+// chosen by measurement: the method shows in the last bits of the sums, so it must be a function of the candidates'
+// description alone.
 const structuredScoreDim = minStructuredOrder
 
 // structuredUnit is about how many candidates are scored in one piece: as many as fill the second-level cache with their
@@ -20,8 +20,8 @@ func (c Candidates) scoredByTransform() bool {
 	return c.Sampler == Structured && c.Dim >= structuredScoreDim
 }
 
-// structuredBank has structured candidates ready to be scored: whole blocks, unit by unit. It takes some twenty bytes for
-// a candidate, whatever its dimension.
+// structuredBank holds structured candidates ready for scoring: whole blocks, unit by unit. It takes about twenty bytes
+// per candidate, whatever the dimension.
 type structuredBank struct {
 	count   int
 	unitLen int

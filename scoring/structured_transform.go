@@ -44,7 +44,7 @@ func (f *Features) shifts(in *Affine) []float64 {
 	return shifts
 }
 
-// structuredRows is about how many numbers of x go through the blocks together: so many that the diagonals of a block,
+// structuredRows is about how many numbers of x go through the blocks together: enough that the diagonals of a block,
 // once loaded, serve several rows, and that small orders do not pay for a call with each row.
 const structuredRows = 1 << 12
 
@@ -60,8 +60,8 @@ func (s *structured) featurize(dst, x []float32, rows int) {
 	}
 }
 
-// structuredRule says whether the features of a row, so many from so many blocks, take less time by transform than by
-// product.
+// structuredRule reports whether the features of a row take less time by transform than by product, given the numbers
+// of features and blocks.
 type structuredRule func(dim, features, blocks int) bool
 
 // structuredCosts are times in nanoseconds on one core, in calls with many rows.

@@ -17,10 +17,10 @@ type FeatureSet struct {
 	Features *Features
 	// Index is the candidate number of each, [M].
 	Index []int32
-	// Round is the round that chose each, from 1 on, [M]; 0 for one that no round chose, nil where that is not known.
+	// Round is the round that chose each, from 1 on, [M]; 0 if no round chose it, nil if unknown.
 	Round []int32
-	// Candidates are those that Index numbers; nil where they are not known. A set of structured ones may be transformed
-	// faster when they are known.
+	// Candidates are those that Index refers to; nil if unknown. A structured set may be transformed faster if they are
+	// known.
 	Candidates *Candidates
 	// Weight multiplies each feature, [M]; nil means 1.
 	Weight []float32
@@ -90,7 +90,7 @@ type Transformer struct {
 	dim    int
 	factor []float32 // weight·scale of each feature
 	panels *kernel.Panels
-	fast   *structured // takes the place of panels, which are nil then
+	fast   *structured // replaces panels, which are then nil
 }
 
 // NewTransformer packs fs, which is not kept. in says how rows are encoded when they come raw and is nil when they come
@@ -104,7 +104,7 @@ func NewFeatureTransformer(f *Features) *Transformer {
 	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())}, nil)
 }
 
-// newTransformer is NewTransformer with a rule of its own for structured candidates.
+// newTransformer is NewTransformer with a given rule for structured candidates.
 func newTransformer(fs *FeatureSet, in *Affine, faster structuredRule) *Transformer {
 	if err := fs.Validate(); err != nil {
 		panic("scoring: invalid feature set: " + err.Error())
@@ -144,7 +144,7 @@ func (t *Transformer) Transform(dst, x []float32, rows int) {
 	t.TransformOn(dst, x, rows, 0)
 }
 
-// TransformOn is Transform on up to so many goroutines, 0 meaning GOMAXPROCS.
+// TransformOn is Transform on up to workers goroutines, 0 meaning GOMAXPROCS.
 func (t *Transformer) TransformOn(dst, x []float32, rows, workers int) {
 	m := t.Len()
 	parallel.On(workers, rows, rowChunk(rows), func(first, next int) {
@@ -184,7 +184,7 @@ func (t *Transformer) rowCost() int {
 	return t.Len() * (t.dim + elementCost)
 }
 
-// parallelTransform is the number of products from which on a call is shared out, as for parallelScore.
+// parallelTransform is the number of products from which on a call is divided among goroutines, like parallelScore.
 const parallelTransform = 1 << 23
 
 // rowChunk returns how many rows a goroutine takes from the queue at a time: whole tiles of the kernel, enough to pay for

@@ -31,8 +31,8 @@ on() {
 ended() { grep -cE -- "^ *--- $1" "$log" || true; }
 
 go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
-on --nodes 1 -- 'TestConformance|TestIdlePartitions|TestManyFeatures|TestTheRoad'
-on --nodes 3 -- 'TestConformance|TestAnyNodeMayDie|TestTheRoad'
-on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestTheDocumentedRights|TestTheSystemsAuthorities'
+on --nodes 1 -- 'TestConformance|TestIdentit|TestIdlePartitions|TestManyFeatures|TestTheRoad|TestPoisonThatCompactionLeaves'
+on --nodes 3 -- 'TestConformance|TestIdentityIsOf|TestAnyNodeMayDie|TestAnUncleanElection|TestTheRoad'
+on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities'
 printf -- '-- all passed on Apache Kafka\n'
 printf '%s\n' "${counts[@]}"

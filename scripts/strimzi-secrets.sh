@@ -21,6 +21,6 @@ copy() {
 }
 
 copy "$cluster-cluster-ca-cert" ca.crt
-for user in selector scoring featurizer trainer retrain keda; do
+for user in selector scoring featurizer trainer server retrain keda; do
   copy "$pipeline.$user" password
 done

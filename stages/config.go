@@ -21,8 +21,8 @@ type PipelineConfig struct {
 	Name string `key:"name" doc:"name of the pipeline: part of the names of its topics, key of its records and part of the names of its consumer groups; a-z, 0-9 and -, at most 64"`
 }
 
-// Settings is everything the stages are configured with, by package. Package config loads and checks it. The tags
-// of the structs carry the reference text: key is the key, doc the meaning, unit the unit (where there is one).
+// Settings configures the stages, by package. Package config loads and checks it. The struct tags hold the reference
+// text: key is the key, doc the meaning, unit the unit if there is one.
 type Settings struct {
 	Pipeline    PipelineConfig   `key:"pipeline"`
 	Topics      topics.Config    `key:"topics"`
@@ -44,7 +44,7 @@ func Default() Settings {
 	}
 }
 
-// Plan is what a plan of an exploration follows from.
+// Plan returns the settings that determine the plan of an exploration.
 func (s Settings) Plan() calibrate.Settings {
 	return calibrate.Settings{
 		Pipeline: s.Pipeline.Name, Events: s.Events, Exploration: s.Exploration, Limits: s.Limits,
@@ -52,10 +52,10 @@ func (s Settings) Plan() calibrate.Settings {
 	}
 }
 
-// SetsOf is the pipeline whose feature sets and models are used: this one, or the one that featurize.sets_from names.
+// SetsOf is the pipeline whose feature sets and models are used: this one, or the one named by featurize.sets_from.
 func (s Settings) SetsOf() string { return cmp.Or(s.Featurize.SetsFrom, s.Pipeline.Name) }
 
-// Runs lists the stages that the pipeline has: all, or featurize alone where it goes by the sets of another one.
+// Runs lists the stages that the pipeline has: all of them, or featurize alone if it uses the sets of another pipeline.
 func (s Settings) Runs() []string {
 	if s.Featurize.SetsFrom != "" {
 		return []string{meter.StageFeaturize}
@@ -77,7 +77,7 @@ func (s Settings) CheckStages(names []string) error {
 	return nil
 }
 
-// State says whose control topics are followed.
+// State returns the configuration for following the control topics.
 func (s Settings) State() state.Config {
 	t := s.Topics
 	return state.Config{

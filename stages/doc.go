@@ -3,18 +3,17 @@
 //	events ─▶ calibrate ─▶ explorations ─▶ subsample ─▶ scores, samples ─▶ select ─▶ feature-sets
 //	   └───────────────────────────────▶ featurize ──────────────────────▶ features ─▶ train ─▶ models
 //
-// Each stage is a package of its own below this one. There it has two layers: a core, fed with decoded rows or records, with
-// no broker and no goroutine; and a runner around it, which knows topics, ownership, restore and publication. Files are
-// explored and transformed by the same cores (package offline), which is why a file and a stream of the same rows give
-// the same feature set.
+// Each stage is a package of its own below this one, in two layers: a core that is fed decoded rows or records and has
+// neither broker nor goroutine, and a runner around it that knows topics, ownership, restore and publication. Files are
+// explored and transformed by the same cores (package offline), so a file and a stream of the same rows give the same
+// feature set.
 //
 // Nouns:
 //
-//   - [Settings] are what the stages are configured with, composed of what each asks for;
-//   - a [Process] is the stages that run in this process, with the one broker, follower of the control topics and meter
-//     that they share; it hands each of them what it needs;
-//   - a [Condition] is one thing that has to hold for a process to do its work, a [MemoryNeed] what a part of it takes at
-//     most, a [Snapshot] what it did and where it stands.
+//   - [Settings] configure the stages and consist of the configuration of each;
+//   - a [Process] is the stages that run in this process, with the broker, the follower of the control topics and the
+//     meter that they share;
+//   - a [Condition] has to hold for a process to do its work; a [MemoryNeed] is the most that a part of it takes.
 //
 // The life of an exploration:
 //
@@ -22,6 +21,13 @@
 //	   (feature set, then current, published) ─▶ checkpoints tombstoned
 //	planned or subsampled ─▶ superseded by a higher sequence number, cancelled or abandoned
 //
-// Every stage acts on what the control topics say (package state) and on the log alone, so any process can be killed at any
-// moment and another one goes on. A Process is safe from several goroutines once it runs.
+// Memory is bounded for the process, not for each partition ([Settings.MemoryNeeds]). Code that needs several kinds of
+// memory takes them in one order, so that nobody waits for what only he can give back: first what is fetched (package
+// kafka), then a slot to work on a message in ([events.Slots]), then memory for outputs (package featurize). Holding
+// all of these, it may wait for a broker. Fetches of the project's own state ([pipeline.Control]) have their own memory
+// and may be waited for while holding any of these except a slot. A partition sends its outputs before it waits for a
+// slot, and has all of them acknowledged before it waits for output memory.
+//
+// Every stage acts only on the control topics (package state) and the log, so any process can be killed at any moment
+// and another one goes on. A running Process is safe for concurrent use.
 package stages

@@ -21,10 +21,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// everyRow scores every row of what the log holds when the exploration is planned.
+// everyRow scores every row in the log at the time of the plan.
 func everyRow(s *stages.Settings) { s.Exploration.SampleRate = 1 }
 
-// bad is a message that is refused whole.
+// bad is a message to be refused whole.
 type bad struct {
 	name   string
 	value  []byte
@@ -206,8 +206,8 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	}
 }
 
-// rejectedRows reads a dead letter of rows: the reason by the row's number in its message. It checks that the rows are
-// those of the event.
+// rejectedRows reads a dead letter of rows: the reasons by row number in the message. It checks that the rows are those of the
+// event.
 func rejectedRows(t *testing.T, l deadLetter) map[int32]string {
 	t.Helper()
 	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(l.record.Value)
@@ -273,8 +273,8 @@ func TestFlowAnUnseenClassIsFeaturizedOnly(t *testing.T) {
 	}
 }
 
-// What a process may take for a batch decides which rows there are. The spec says it, so that one that is configured otherwise
-// scores the same.
+// The memory for a batch decides which rows can be read. The spec states it, so that a differently configured process scores
+// the same rows.
 func TestFlowTheBudgetOfBatchesIsTheSpecs(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, everyRow)

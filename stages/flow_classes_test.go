@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// labelled sends rows from first on to a partition, of which every other has the class, the others up or down.
+// labelled sends rows from first on to a partition; every other row has the class, the rest up or down.
 func (f *flow) labelled(partition int, first int64, class string) {
 	f.t.Helper()
 	batch := rows(first, first+100, func(n int64, r *row) {
@@ -28,7 +28,7 @@ func (f *flow) labelled(partition int, first int64, class string) {
 	f.send(partition, batch, 20)
 }
 
-// classRequests lists the ids under which explorations of a class were ever asked for.
+// classRequests lists the ids under which explorations for a class were ever requested.
 func (f *flow) classRequests() (ids []string) {
 	f.t.Helper()
 	for _, record := range f.all(f.settings.Topics.Explorations, 0) {
@@ -51,7 +51,7 @@ func unseenOf(workers ...*worker) []encoder.ClassRows {
 }
 
 // Two featurizers meet a class that no exploration knows: one request starts one exploration, which has the class.
-// While nobody plans another class comes; the request for it outlives every process.
+// Another class arrives while nobody plans; the request for it outlives every process.
 func TestFlowANewClassStartsAnExploration(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, func(s *stages.Settings) {
@@ -83,7 +83,7 @@ func TestFlowANewClassStartsAnExploration(t *testing.T) {
 	}
 	before := unseenOf(one, other)
 	for partition := range 2 {
-		f.labelled(partition, int64(1000*partition+200), "sideways") // known by now
+		f.labelled(partition, int64(1000*partition+200), "sideways") // a known class by now
 		f.featurizedUpTo(partition, 15)
 	}
 	if after := unseenOf(one, other); len(before) != 1 || before[0].Rows < 40 || before[0].Rows > 100 || !slices.Equal(before, after) {

@@ -24,8 +24,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// TestFlowKilledAgainAndAgain kills the one process at its nth write, for all stages at once, and starts it again: with
-// the write at the broker or not.
+// TestFlowKilledAgainAndAgain kills the single process with all stages at its nth write, before or after the broker has
+// written it, and starts it again.
 func TestFlowKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	ids := make([]string, 4)
@@ -86,7 +86,7 @@ func TestFlowKilledAgainAndAgain(t *testing.T) {
 }
 
 // checkAllButRejected checks that every row of a partition of TestFlowKilledAgainAndAgain is in the output once or, if it
-// is to be rejected, in the dead letters.
+// should be rejected, in the dead letters.
 func (f *flow) checkAllButRejected(partition int) {
 	f.t.Helper()
 	seen := map[source]int{}
@@ -171,7 +171,7 @@ func TestFlowDeadLettersDoNotPileUp(t *testing.T) {
 	var once sync.Once
 	f.start(exploring, func(w *worker) {
 		w.log.fetch = func(ctx context.Context, topic string, _ int, offset int64) error {
-			if topic == w.Settings.Topics.Events && offset >= 110 && f.follower.Snapshot().Spec != nil { // not while it is planned
+			if topic == w.Settings.Topics.Events && offset >= 110 && f.follower.Snapshot().Spec != nil { // not during the plan
 				once.Do(func() { close(reached) })
 				select {
 				case <-release:
@@ -194,14 +194,14 @@ func TestFlowDeadLettersDoNotPileUp(t *testing.T) {
 	}
 }
 
-// shifted is a clock that a test sets forward.
+// shifted gives a worker a clock that the test can move forward.
 func shifted(shift *atomic.Int64) func(*worker) {
 	return func(w *worker) {
 		w.Now = func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }
 	}
 }
 
-// A plan that finds too few rows is made when they have come.
+// A plan that finds too few rows is made when they have arrived.
 func TestFlowAPlanThatFailsIsMadeLater(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, everyRow)
@@ -209,7 +209,7 @@ func TestFlowAPlanThatFailsIsMadeLater(t *testing.T) {
 	var shift atomic.Int64
 	w := f.start(exploring, shifted(&shift))
 	f.set(1)
-	// Nothing is left to calibrate on when somebody asks for a start.
+	// At the time of a request to start, nothing is left to calibrate on.
 	f.deleteRecords(f.settings.Topics.Events, 0, 10)
 	f.request(wire.ActionStart, "s")
 	f.until("the planner has looked", func() bool { return w.Meter.Activity().Planning.MissingRows == 100 })
@@ -227,7 +227,7 @@ func TestFlowAPlanThatFailsIsMadeLater(t *testing.T) {
 func TestFlowAnExplorationThatGivesNoSet(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 100 })
-	// Of 600 labelled rows one differs, and that one is not among the hundred or so that are sampled.
+	// Of 600 labelled rows one is different, and it is not among the hundred or so in the sample.
 	const labelled, rate = 600, 100.0 / 600
 	odd := int64(0)
 	for scoring.Sampled(scoring.Hash(f.settings.Exploration.Seed, 0, odd), rate) {
@@ -307,7 +307,7 @@ func TestFlowAnExplorationEndsAtTheEndOfItsPlan(t *testing.T) {
 	f.start(exploring, func(w *worker) {
 		w.log.fetch = func(ctx context.Context, topic string, _ int, _ int64) error {
 			select {
-			case <-planned: // then it is subsampling that reads
+			case <-planned: // now subsample reads
 			default:
 				return nil
 			}
@@ -327,7 +327,7 @@ func TestFlowAnExplorationEndsAtTheEndOfItsPlan(t *testing.T) {
 		}
 	})
 	f.state("planned", func(s state.Snapshot) bool { return s.Spec != nil })
-	for n := range int64(5) { // one fetch brings these with the others
+	for n := range int64(5) { // one fetch returns these with the others
 		f.sendRows(0, 100+20*n, 120+20*n)
 	}
 	close(release)

@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// following makes a second pipeline on the same broker, which goes by the sets and models of f.
+// following makes a second pipeline on the same broker that uses the sets and models of f.
 func (f *flow) following(name string) *flow {
 	f.t.Helper()
 	live := *f
@@ -71,7 +71,7 @@ func (f *flow) checkFollowed(partition int) {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		set := sets[m.FeatureSetID].Set
+		set := stagestest.Must(f.follower.LoadSet(f.ctx, sets[m.FeatureSetID]))
 		numbers, z, err := wire.DecodeFeatures(rec, set.Set.Features.Len())
 		if err != nil {
 			f.t.Fatal(err)
@@ -100,8 +100,8 @@ func (f *flow) checkFollowed(partition int) {
 	}
 }
 
-// Events without a label are featurized and predicted with what another pipeline learned from labelled ones, also after both
-// have changed set and model, and each row once however the process dies.
+// Events without a label are featurized and predicted with what another pipeline learned from labelled ones, even after both
+// have changed set and model, each row once however often the process dies.
 func TestFlowFeaturizesWithTheSetsOfAnotherPipeline(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, func(s *stages.Settings) { s.Exploration.SampleRows = 200 })
@@ -169,7 +169,7 @@ func TestFlowFeaturizesWithTheSetsOfAnotherPipeline(t *testing.T) {
 	}
 }
 
-// A column that the join adds and that is no feature has to be left out of the features: events do not have it.
+// A column that only the joined rows have must be excluded from the features, because events lack it.
 func TestFlowSaysWhichColumnTheEventsLack(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 200 })

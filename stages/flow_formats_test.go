@@ -20,7 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// shelf is a registry of given schemas. While it is away it answers nothing.
+// shelf is a registry of given schemas. While it is down it does not answer.
 type shelf struct {
 	schemas map[uint32]registry.Schema
 	away    atomic.Bool
@@ -40,7 +40,7 @@ func (s *shelf) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
 
 var registryTypes = map[formats.Format]string{formats.Avro: registry.TypeAvro, formats.Protobuf: registry.TypeProtobuf}
 
-// put keeps a schema and returns its id.
+// put stores a schema and returns its id.
 func (s *shelf) put(f formats.Format, text string) int {
 	if s.schemas == nil {
 		s.schemas = map[uint32]registry.Schema{}
@@ -104,8 +104,8 @@ func TestFlowFormatsGiveTheSameSet(t *testing.T) {
 	}
 }
 
-// TestFlowRegistryAway: while the registry is away nothing is lost and the process says why it waits; what the registry refuses
-// is a dead letter.
+// TestFlowRegistryAway: while the registry is down nothing is lost and the process says why it waits; what the registry refuses
+// becomes a dead letter.
 func TestFlowRegistryAway(t *testing.T) {
 	t.Parallel()
 	f, s := newFlow(t, 1, nil), &shelf{}
@@ -133,14 +133,14 @@ func TestFlowRegistryAway(t *testing.T) {
 	}
 }
 
-// Three versions of an event: a column more, with a default; then one under another name, of which the old one is an alias.
+// Three versions of an event: with an additional column that has a default, then with a renamed one that has the old name as alias.
 const (
 	avroV1 = `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "double"}, {"name": "b", "type": ["null", "double"]}, {"name": "y", "type": "double"}]}`
 	avroV2 = `{"type": "record", "name": "E", "fields": [{"name": "new", "type": "string", "default": "x"}, {"name": "a", "type": "double"}, {"name": "b", "type": ["null", "double"]}, {"name": "y", "type": "double"}]}`
 	avroV3 = `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "float"}, {"name": "second", "aliases": ["b"], "type": ["null", "double"]}, {"name": "y", "type": "double"}]}`
 )
 
-// TestFlowSchemasEvolve changes the schema twice in mid-stream: the encoder stays, and there is no dead letter.
+// TestFlowSchemasEvolve changes the schema twice in mid-stream: the encoder stays the same, and there are no dead letters.
 func TestFlowSchemasEvolve(t *testing.T) {
 	t.Parallel()
 	f, s := newFlow(t, 1, func(s *stages.Settings) { s.Events.Passthrough = nil }), &shelf{}
@@ -179,8 +179,8 @@ func TestFlowSchemasEvolve(t *testing.T) {
 	}
 }
 
-// TestFlowObjectsWithoutAllColumns explores messages of one JSON object each, in which columns are null, absent or no number now and
-// then.
+// TestFlowObjectsWithoutAllColumns explores messages of one JSON object each, in which columns are sometimes null, absent or not
+// numbers.
 func TestFlowObjectsWithoutAllColumns(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) { s.Events.Passthrough = nil })

@@ -25,7 +25,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// flow is an embedded broker with the topics of a pipeline, looked at from outside.
+// flow is an embedded broker with the topics of a pipeline, observed from outside.
 type flow struct {
 	t        *testing.T
 	ctx      context.Context
@@ -38,7 +38,7 @@ type flow struct {
 	batchBudget int // of the workers' clients; 0 = the default
 }
 
-// newFlow starts a broker and makes topics for so many partitions of events. edit changes the settings of the test.
+// newFlow starts a broker and makes topics for that many partitions of events. edit changes the settings of the test.
 func newFlow(t *testing.T, partitions int, edit func(*stages.Settings)) *flow {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,7 +70,8 @@ func (f *flow) follow(broker pipeline.Log) *state.Follower {
 	return follower
 }
 
-// process is one on a broker of its own, which follows the control topics until the end of the test and runs no stage.
+// process is a process with its own broker client that follows the control topics until the end of the test and runs
+// no stage.
 func (f *flow) process(broker pipeline.Broker) *stages.Process {
 	p := stages.NewProcess(broker, f.settings, stagestest.Logger(f.t))
 	ctx, cancel := context.WithCancel(f.ctx)
@@ -101,13 +102,13 @@ func testSettings(partitions int) stages.Settings {
 	return s
 }
 
-// dial makes a client of many fetches, so that there is something between them.
+// dial makes a client with small fetches, so that there are many.
 func (f *flow) dial() *kafka.Client {
 	f.t.Helper()
 	return f.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes, c.BatchBudgetBytes = 16<<10, f.batchBudget })
 }
 
-// state waits until the topics say what ok asks for.
+// state waits until the topics say what ok wants.
 func (f *flow) state(what string, ok func(state.Snapshot) bool) state.Snapshot {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, stagestest.Patience)
@@ -124,7 +125,7 @@ func (f *flow) set(sequence int64) *state.Set {
 	f.t.Helper()
 	return f.state(fmt.Sprintf("feature set of exploration %d", sequence), func(s state.Snapshot) bool {
 		return s.Current != nil && s.Current.Sequence >= sequence && s.CurrentSet() != nil &&
-			s.Spec != nil && s.Spec.Sequence >= sequence // the topics are followed apart
+			s.Spec != nil && s.Spec.Sequence >= sequence // the topics are followed independently
 	}).CurrentSet()
 }
 
@@ -140,7 +141,7 @@ func (f *flow) wait(what string, done <-chan struct{}) {
 	}
 }
 
-// until polls what cannot be waited for.
+// until polls for what cannot be waited for.
 func (f *flow) until(what string, ok func() bool) {
 	f.t.Helper()
 	stagestest.Until(f.t, what, func() bool {
@@ -181,7 +182,7 @@ func (f *flow) send(partition int, rows arrow.Record, perMessage int64) {
 	}
 }
 
-// message is the event with some of the rows; its key names the first.
+// message is an event with some of the rows; its key is the number of the first.
 func message(t *testing.T, rows arrow.Record, first, next int64) pipeline.Record {
 	t.Helper()
 	slice := rows.NewSlice(first, next)
@@ -222,13 +223,13 @@ func (f *flow) deleteRecords(topic string, partition int, before int64) {
 	}
 }
 
-// deadLetter is one as a reader sees it.
+// deadLetter is a dead letter as readers see it.
 type deadLetter struct {
 	wire.DeadLetter
 	record pipeline.Record
 }
 
-// deadLetters reads those of a partition, all stages or one.
+// deadLetters reads the dead letters of a partition, of all stages or one.
 func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 	f.t.Helper()
 	var found []deadLetter
@@ -244,7 +245,7 @@ func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 	return found
 }
 
-// featurized is a message of the features topic as a reader sees it.
+// featurized is a message of the features topic as readers see it.
 type featurized struct {
 	wire.FeatureBatch
 	record pipeline.Record
@@ -287,6 +288,7 @@ func (f *flow) featurizedUpTo(partition int, next int64) {
 			return false
 		}
 		fetched, err := f.client.Fetch(f.ctx, f.settings.Topics.Features, partition, end-1)
+		defer fetched.Release()
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}

@@ -27,7 +27,7 @@ func (f *flow) sendRows(partition int, first, next int64) {
 	f.send(partition, batch, 20)
 }
 
-// request asks the planner for something.
+// request sends the planner a request.
 func (f *flow) request(action wire.Action, id string) {
 	f.t.Helper()
 	if err := f.follower.SendRequest(f.ctx, wire.Request{Action: action, ID: id, Time: time.Now()}); err != nil {
@@ -35,7 +35,7 @@ func (f *flow) request(action wire.Action, id string) {
 	}
 }
 
-// newestByKey is what compaction would leave of a partition.
+// newestByKey returns what compaction would leave of a partition.
 func (f *flow) newestByKey(topic string, partition int) map[string]pipeline.Record {
 	f.t.Helper()
 	newest := map[string]pipeline.Record{}
@@ -45,7 +45,7 @@ func (f *flow) newestByKey(topic string, partition int) map[string]pipeline.Reco
 	return newest
 }
 
-// noCheckpoints waits until the checkpoints of every exploration but one are tombstoned.
+// noCheckpoints waits until the checkpoints of all explorations but one are tombstoned.
 func (f *flow) noCheckpoints(but string) {
 	f.t.Helper()
 	f.until("checkpoints tombstoned", func() bool {
@@ -80,7 +80,7 @@ func TestFlowAChangedSpecStartsAnExplorationBesideTheCurrentSet(t *testing.T) {
 		t.Fatalf("running %v, current %v", state.Running(), state.Current)
 	}
 	f.start([]string{meter.StageFeaturize}, nil)
-	f.sendRows(0, 1500, 1600) // featurized with the current set while the other one is being found
+	f.sendRows(0, 1500, 1600) // featurized with the current set during the next exploration
 	f.settings.Exploration.Features = 8
 	f.featurizedUpTo(0, 80)
 	for _, out := range f.features(0) {
@@ -99,7 +99,7 @@ func TestFlowAChangedSpecStartsAnExplorationBesideTheCurrentSet(t *testing.T) {
 	f.noCheckpoints("")
 }
 
-// What came behind an exploration is what the next one reads; where nothing came it waits.
+// The next exploration reads what arrived after the last one; if nothing did, it waits.
 func TestFlowExplorationsByTimeGoOnWhereTheLastOneEnded(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) {
@@ -110,7 +110,7 @@ func TestFlowExplorationsByTimeGoOnWhereTheLastOneEnded(t *testing.T) {
 		f.sendRows(0, 400*(sequence-1), 400*sequence)
 		set := f.set(sequence)
 		if set.Set.Lineage.Sequence < sequence {
-			continue // sent in time for the one before
+			continue // sent in time for the previous one
 		}
 		part := set.Set.Lineage.Partitions[0]
 		if sequence > 1 && part.StartOffset == 0 {
@@ -152,7 +152,7 @@ func TestFlowExplorationsByOffsets(t *testing.T) {
 	}
 }
 
-// offsetsAreLookedUp is longer than the planner goes without a look at the offsets.
+// offsetsAreLookedUp is longer than the planner's longest interval between looks at the offsets.
 const offsetsAreLookedUp = 10 * time.Second
 
 func TestFlowRequestsStartAndCancel(t *testing.T) {
@@ -177,11 +177,11 @@ func TestFlowRequestsStartAndCancel(t *testing.T) {
 	if set.Set.Lineage.Sequence != 2 || !set.Set.Lineage.Counts.Reconciles() {
 		t.Errorf("%+v", set.Set.Lineage)
 	}
-	// A request that is answered is not answered again by the next owner, nor is one that came to nothing.
+	// A request that was answered, even without effect, is not answered again by the next owner.
 	f.request(wire.ActionCancel, "c2")
 	w.stop()
 	f.start(exploring, nil)
-	f.sendRows(0, 2500, 2600) // there is something new to read
+	f.sendRows(0, 2500, 2600) // something new to read
 	f.request(wire.ActionStart, "s2")
 	if again := f.set(3); again.Set.Lineage.Sequence != 3 {
 		t.Errorf("set %s of sequence %d, before %s", again.ID, again.Set.Lineage.Sequence, set.ID)
@@ -219,7 +219,7 @@ func TestFlowRequestsThatCannotBeMetAreTombstoned(t *testing.T) {
 	f.set(2)
 }
 
-// A first message of another shape does not stop the pipeline.
+// A first message with another shape does not stop the pipeline.
 func TestFlowAStrayFirstMessage(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, nil)
@@ -235,12 +235,12 @@ func TestFlowAStrayFirstMessage(t *testing.T) {
 	}
 }
 
-// Partitions without rows hold nothing up, and the log and the lineage give the set again.
+// Partitions without rows hold nothing up, and the set can be reproduced from the log and the lineage.
 func TestFlowIdlePartitionsHoldNothingUp(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 3, func(s *stages.Settings) { s.Exploration.SampleRate = 1 })
 	f.sendRows(0, 0, 400)
-	f.sendRows(1, 10_000, 10_060) // partition 2 has nothing
+	f.sendRows(1, 10_000, 10_060) // partition 2 is empty
 	f.start(exploring, nil)
 	set := f.set(1)
 	lineage := set.Set.Lineage
@@ -311,8 +311,8 @@ func TestFlowOldSetsAreRetired(t *testing.T) {
 				t.Errorf("%d sets made, %d left, current %v", len(ids), len(state.Sets), state.Current)
 			}
 			for _, set := range state.Sets {
-				if c.left == 2 && set.Set.Lineage.Sequence < 3 {
-					t.Errorf("set %s of exploration %d is left", set.ID, set.Set.Lineage.Sequence)
+				if c.left == 2 && set.Lineage.Sequence < 3 {
+					t.Errorf("set %s of exploration %d is left", set.ID, set.Lineage.Sequence)
 				}
 			}
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// models is what the models topic says now.
+// models is the current state of the models topic.
 func (f *flow) models() state.Models {
 	f.t.Helper()
 	now, err := f.follower.CatchUpModels(f.ctx)
@@ -56,7 +56,7 @@ type predicted struct {
 	nulls          int
 }
 
-// predictions reads the features of partition 0 with their predictions, and holds those against the models.
+// predictions reads the features of partition 0 with their predictions, and compares those with the models.
 func (f *flow) predictions() (found []predicted) {
 	f.t.Helper()
 	models := f.models()
@@ -103,7 +103,8 @@ func (f *flow) predictions() (found []predicted) {
 	return found
 }
 
-// The featurizer predicts with the model in use, changes it when the pointer moves, and says what made each message.
+// The featurizer predicts with the model in use, switches when the pointer moves, and names the model in each
+// message.
 func TestFlowPredictions(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) {
@@ -113,7 +114,7 @@ func TestFlowPredictions(t *testing.T) {
 	w := f.start(allButTrain, nil)
 	f.featurizedUpTo(0, 20)
 	next := int64(400)
-	// rows come until the newest message is as it should be
+	// send rows until the newest message is as expected
 	until := func(what string, ok func(predicted) bool) predicted {
 		t.Helper()
 		var last predicted
@@ -138,14 +139,14 @@ func TestFlowPredictions(t *testing.T) {
 	f.rollback(first.ID, wire.PinHold)
 	until("predictions by the first one again", func(p predicted) bool { return p.model == first.ID })
 
-	// Of a new feature set there is no model at first; a restart in between finds the state by itself.
+	// A new feature set has no model at first; a restart in between recovers the state.
 	w.stop()
 	f.settings.Exploration.Seed = 7
 	w = f.start(allButTrain, nil)
 	set := f.set(2)
 	until("rows of the new set", func(p predicted) bool { return p.FeatureSetID == set.ID && p.missing == "other_feature_set" })
 	f.unpin()
-	for range 4 { // enough rows of the new set
+	for range 4 { // enough rows for the new set
 		f.more(next, next+20)
 		next += 20
 	}

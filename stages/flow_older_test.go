@@ -52,7 +52,7 @@ func TestFlowAnOlderCheckpointIsWrittenOver(t *testing.T) {
 	f.sendRows(0, 0, 1000)
 	f.sendRows(1, 10_000, 11_000)
 	release := make(chan struct{})
-	f.start(exploring, func(w *worker) { // partition 1 waits, and the exploration with it
+	f.start(exploring, func(w *worker) { // partition 1 waits, and so does the exploration
 		w.log.fetch = func(ctx context.Context, topic string, partition int, _ int64) error {
 			if topic == w.Settings.Topics.Events && partition == 1 && f.follower.Snapshot().Spec != nil {
 				select {
@@ -82,7 +82,7 @@ func TestFlowAnOlderCheckpointIsWrittenOver(t *testing.T) {
 	if c, err := wire.DecodeCheckpoint(decoder, older.Value); err != nil || c.Closed {
 		t.Fatalf("the first checkpoint is closed already, %v", err)
 	}
-	f.produce(f.settings.Topics.Scores, 0, older) // by an owner that has lost its partition
+	f.produce(f.settings.Topics.Scores, 0, older) // by an owner that lost its partition
 	f.until("partition 0 is closed again", closed)
 	older.Value = nil
 	f.produce(f.settings.Topics.Scores, 0, older)
@@ -103,7 +103,7 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 	m := newMiddle(2)
 	f.start(exploring, m.prepare)
 	m.wait(f)
-	// A planner that lost its ownership while it calibrated publishes what it has found.
+	// A planner that lost its ownership during calibration publishes its plan.
 	spec := *f.state("a plan", func(s state.Snapshot) bool { return s.Running() != nil }).Spec
 	spec.Candidates.Seed = 77
 	spec.Exploration = "flow.1.other"

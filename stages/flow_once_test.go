@@ -4,13 +4,13 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 )
 
-// smallParts makes several output messages of a message of 30 rows.
+// smallParts makes a message of 30 rows give several output messages.
 func smallParts(s *stages.Settings) {
 	s.Exploration.SampleRows = 200
 	s.Featurize.MaxOutputBytes = 12 * (4*8 + 64)
 }
 
-// source is where an output row came from.
+// source is the origin of an output row.
 type source struct {
 	partition int32
 	offset    int64
@@ -18,7 +18,7 @@ type source struct {
 }
 
 // checkOnce checks that every row of a partition's messages is in the output once, in order, with the key of its
-// message, and that each message was made by one set. It returns the sets in the order of their use.
+// message, and that each message was made with one set. It returns the sets in order of use.
 func (f *flow) checkOnce(partition int, rowsPerMessage int32, messages int64) (sets []string) {
 	f.t.Helper()
 	events := f.all(f.settings.Topics.Events, partition)

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// row is one event, before the test does something to it.
+// row is an event before the test changes it.
 type row struct {
 	id    int64
 	x     [3]float64
@@ -16,7 +16,7 @@ type row struct {
 	y     any // float64, string or nil
 }
 
-// rowNumbered gives row n of the stream: everything is a function of n.
+// rowNumbered returns row n of the stream, which depends only on n.
 func rowNumbered(n int64) row {
 	r := row{id: n, color: []string{"red", "green", "blue"}[n*n%3]}
 	for i := range r.x {
@@ -27,7 +27,8 @@ func rowNumbered(n int64) row {
 	return r
 }
 
-// rows gives rows first up to, not including, next of the stream; edit, which may be nil, changes single ones.
+// rows returns rows first up to, not including, next of the stream; edit, which may be nil, changes single
+// ones.
 func rows(first, next int64, edit func(n int64, r *row)) arrow.Record {
 	var list []row
 	for n := first; n < next; n++ {

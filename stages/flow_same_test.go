@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// batches reads a record as a file reader would, in batches of the given size.
+// batches reads a record like a file reader, in batches of the given size.
 type batches struct {
 	rows arrow.Record
 	size int64
@@ -50,7 +50,7 @@ func setOfFile(t *testing.T, s stages.Settings, rows arrow.Record) *wire.Feature
 func TestFlowFileAndStreamGiveTheSameSet(t *testing.T) {
 	t.Parallel()
 	file := rows(0, 4500, nil)
-	t.Cleanup(file.Release) // the subtests go on after this function
+	t.Cleanup(file.Release) // the subtests outlive this function
 	for _, criterion := range []scoring.Criterion{scoring.Residual, scoring.Adaptive} {
 		t.Run(criterion.String(), func(t *testing.T) { sameSet(t, criterion, file) })
 	}
@@ -82,7 +82,7 @@ func sameSet(t *testing.T, criterion scoring.Criterion, file arrow.Record) {
 	}
 }
 
-// fourPartitions sends the same rows to each partition at every call; the sizes of messages are its own affair.
+// fourPartitions sends every partition the same rows at every call; only the sizes of messages differ.
 func fourPartitions(f *flow, perMessage int64) {
 	for p := range 4 {
 		events := rows(int64(p)*10_000, int64(p)*10_000+2000, nil)
@@ -97,12 +97,12 @@ func fourSettings(s *stages.Settings) {
 	s.Subsample.CheckpointRows = 20
 }
 
-// middle holds a worker up in the middle of an exploration: after some checkpoints it gets no more events.
+// middle stops a worker in the middle of an exploration: after some checkpoints it gets no more events.
 type middle struct {
 	after   int64
 	seen    atomic.Int64
 	reached chan struct{}
-	release chan struct{} // closed by the test where the worker shall go on
+	release chan struct{} // closed by the test to let the worker continue
 }
 
 func newMiddle(after int64) *middle {
@@ -201,7 +201,7 @@ func TestFlowTheSameSetHoweverItIsRun(t *testing.T) {
 	}
 }
 
-// inTheMiddle fails a test whose exploration is over before it was disturbed.
+// inTheMiddle fails a test whose exploration was over before it was disturbed.
 func (f *flow) inTheMiddle() {
 	f.t.Helper()
 	if s := f.state("exploration", func(s state.Snapshot) bool { return s.Spec != nil }); s.Running() == nil {

@@ -22,7 +22,7 @@ const (
 	notSampled  = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
 )
 
-// One trace goes from an event through its features into the model; one whose beginner did not want it leaves no span.
+// A trace continues from an event through its features to the model. An unsampled one leaves no span.
 func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 200 })
 	spans := tracetest.NewInMemoryExporter()

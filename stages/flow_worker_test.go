@@ -3,6 +3,7 @@ package stages_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// worker is one process: a client of its own, a runtime, all the stages asked for.
+// worker is a process: its own client, a runtime, and the requested stages.
 type worker struct {
 	*stages.Process
 	t      *testing.T
@@ -29,7 +30,7 @@ type worker struct {
 	mayFail atomic.Bool // Run is expected to return an error
 }
 
-// faultyLog is a broker that a process can be cut off from, as kill -9 would.
+// faultyLog is a broker from which a process can be cut off, as if by kill -9.
 type faultyLog struct {
 	pipeline.Broker
 	dead    atomic.Bool
@@ -38,8 +39,10 @@ type faultyLog struct {
 
 	looked func(topic string) // offsets of a topic were looked up
 
-	// killAt, if above 0, is the produce request at which the process dies: before the broker has it, or with killAfter
-	// once the broker has it but before the answer.
+	leaderless func(topic string) []int // nil = all partitions have leaders
+
+	// killAt, if above 0, is the number of the produce request at which the process dies: before the broker writes it, or
+	// with killAfter after that but before the answer.
 	killAt    int64
 	killAfter bool
 	produced  atomic.Int64
@@ -51,6 +54,9 @@ func (l *faultyLog) Fetch(ctx context.Context, topic string, partition int, offs
 	if l.dead.Load() {
 		return pipeline.Fetched{}, errKilled
 	}
+	if err := l.led(topic, partition); err != nil {
+		return pipeline.Fetched{}, err
+	}
 	if l.fetch != nil {
 		if err := l.fetch(ctx, topic, partition, offset); err != nil {
 			return pipeline.Fetched{}, err
@@ -60,11 +66,32 @@ func (l *faultyLog) Fetch(ctx context.Context, topic string, partition int, offs
 }
 
 func (l *faultyLog) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	if err := l.led(topic, partition); err != nil {
+		return 0, 0, err
+	}
 	first, next, err = l.Broker.Offsets(ctx, topic, partition)
 	if l.looked != nil && err == nil {
 		l.looked(topic)
 	}
 	return first, next, err
+}
+
+// errNoLeader is a client's error for a partition without a leader; it is retried.
+var errNoLeader = errors.New("the partition has no leader")
+
+// led fails if the partition has no leader.
+func (l *faultyLog) led(topic string, partition int) error {
+	if l.leaderless != nil && slices.Contains(l.leaderless(topic), partition) {
+		return errNoLeader
+	}
+	return nil
+}
+
+func (l *faultyLog) Leaderless(_ context.Context, topic string) ([]int, error) {
+	if l.leaderless == nil {
+		return nil, nil
+	}
+	return l.leaderless(topic), nil
 }
 
 func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
@@ -86,14 +113,14 @@ func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, re
 	return l.Broker.Produce(ctx, topic, partition, records)
 }
 
-// allButTrain are the stages that give feature sets and features.
+// allButTrain lists the stages that make feature sets and features.
 var allButTrain = []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize}
 
-// exploring are the stages that give feature sets.
+// exploring lists the stages that make feature sets.
 var exploring = allButTrain[:3]
 
-// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, sees the worker before it
-// runs.
+// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is called with it before
+// it runs.
 func (f *flow) start(names []string, prepare func(*worker)) *worker {
 	f.t.Helper()
 	client := f.dial()
@@ -128,7 +155,7 @@ func (w *worker) end() error {
 	return w.err
 }
 
-// stop ends the worker in good order.
+// stop ends the worker in an orderly way.
 func (w *worker) stop() {
 	w.t.Helper()
 	if err := w.end(); err != nil {

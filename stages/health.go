@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/pipeline"
@@ -12,25 +13,28 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Names of what [Process.Conditions] looks at, besides those of groups, which are group and the stage.
+// Names of the conditions in [Process.Conditions]. Those of groups are group and the stage.
 const (
 	ConditionBroker     = "broker"
 	ConditionTopics     = "topics"
 	ConditionFeatureSet = "feature_set"
 	ConditionRegistry   = "registry"
+	ConditionPlanning   = "planning"
 )
 
-// Condition is one thing that has to hold for a process to do its work.
+// Condition has to hold for a process to do its work.
 type Condition struct {
 	Name   string
 	OK     bool
 	Detail string // why not, or what there is
 }
 
-// Conditions reports whether the broker and the schema registry answer, the topics are there, the groups of the stages are joined,
-// whether or not they give the process a partition, and the feature set is there that the stage featurize needs. A group that
-// was joined may be without this process for as long as joining it again takes, at most for rejoin: another process that
-// comes or goes is no fault of this one. A stage that stands aside, as the process cannot compute the exploration, says so. How far the stages have come is not among the conditions.
+// Conditions reports whether the broker and the schema registry answer, the topics exist, the groups of the stages are
+// joined (with or without partitions), and featurize has a feature set. A group that was joined may be without this
+// process for rejoin, as long as joining again may take: it is no fault of this process if another one comes or goes. A
+// stage that stands aside because it cannot compute the exploration says so, and so does one that has set partitions
+// aside while the others go on. How far the stages have come is not a condition. Why no exploration is planned
+// is reported and makes nobody unready: the feature set in use is as good as before.
 func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
 	conditions := p.brokerConditions(ctx)
 	if p.Registry != nil {
@@ -39,8 +43,13 @@ func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.D
 	for _, stage := range stages {
 		conditions = append(conditions, p.groupCondition(stage, rejoin))
 	}
+	conditions = append(conditions, partitionConditions(p.Meter.Activity().PartitionsAside)...)
+	planning := p.Meter.Activity().Planning.String()
+	if planning != "" {
+		conditions = append(conditions, Condition{ConditionPlanning, true, planning})
+	}
 	if slices.Contains(stages, meter.StageFeaturize) {
-		conditions = append(conditions, p.setCondition())
+		conditions = append(conditions, p.setCondition(planning != ""))
 	}
 	return conditions
 }
@@ -57,8 +66,8 @@ func (p *Process) brokerConditions(ctx context.Context) []Condition {
 	return []Condition{{ConditionBroker, true, ""}, topicsCondition(topics.Check(ctx, p.Broker, p.Settings.Topics))}
 }
 
-// topicsCondition judges what a check of the topics found. Where only some partitions of events have no counterparts, the
-// work in the others goes on.
+// topicsCondition judges the result of a check of the topics. If only some partitions of events lack counterparts, the
+// others are still worked on.
 func topicsCondition(err error) Condition {
 	if err == nil {
 		return Condition{ConditionTopics, true, ""}
@@ -67,7 +76,7 @@ func topicsCondition(err error) Condition {
 	return Condition{ConditionTopics, works, err.Error() + " (`featurizer topics check` says it all, `topics create` makes what is missing)"}
 }
 
-// registryCondition judges the last answer of the schema registry. A message of a schema that is not known waits for it.
+// registryCondition judges the last answer of the schema registry. A message with an unknown schema waits for it.
 func registryCondition(away error) Condition {
 	if away == nil {
 		return Condition{ConditionRegistry, true, ""}
@@ -75,7 +84,7 @@ func registryCondition(away error) Condition {
 	return Condition{ConditionRegistry, false, "the schema registry does not answer: " + away.Error()}
 }
 
-// groupCondition looks at the group of a stage.
+// groupCondition checks the group of a stage.
 func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
 	condition := Condition{Name: "group " + stage}
 	group, ok := p.Groups()[stage]
@@ -98,21 +107,41 @@ func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
 	return condition
 }
 
-func (p *Process) setCondition() Condition {
-	condition := Condition{Name: ConditionFeatureSet}
-	if set := p.State.Snapshot().CurrentSet(); set != nil {
-		condition.OK, condition.Detail = true, set.ID
-	} else {
-		condition.Detail = "there is none yet: the first exploration has not ended, or has not begun"
-		if from := p.Settings.Featurize.SetsFrom; from != "" {
-			condition.Detail = fmt.Sprintf("pipeline %s (featurize.sets_from) has none yet", from)
-		} else if planning := p.Meter.Activity().Planning; planning.MissingRows > 0 {
-			condition.Detail = fmt.Sprintf("there is none yet: %d labelled rows are missing for the first exploration", planning.MissingRows)
-		} else if planning.Fault != "" {
-			condition.Detail = "there is none yet: " + planning.Fault
+// asideShown is how many partitions that are set aside a condition describes.
+const asideShown = 3
+
+// partitionConditions returns a condition for each stage that has set partitions aside.
+func partitionConditions(list []meter.Aside) (conditions []Condition) {
+	for _, stage := range meter.Stages() {
+		var of []string
+		for _, a := range list {
+			if a.Stage == stage {
+				of = append(of, fmt.Sprintf("partition %d is set aside since %s, tried again at %s: %s",
+					a.Partition, a.Since.UTC().Format(time.RFC3339), a.RetryAt.UTC().Format(time.RFC3339), a.Cause))
+			}
+		}
+		if more := len(of) - asideShown; more > 0 {
+			of = append(of[:asideShown], fmt.Sprintf("and %d more", more))
+		}
+		if len(of) > 0 {
+			conditions = append(conditions, Condition{Name: "partitions " + stage, Detail: strings.Join(of, "; ")})
 		}
 	}
-	return condition
+	return conditions
+}
+
+// setCondition says whether there is a feature set; planning says that another condition tells what is in the way of one.
+func (p *Process) setCondition(planning bool) Condition {
+	set, from := p.State.Snapshot().CurrentSet(), p.Settings.Featurize.SetsFrom
+	switch {
+	case set != nil:
+		return Condition{ConditionFeatureSet, true, set.ID}
+	case from != "":
+		return Condition{ConditionFeatureSet, false, fmt.Sprintf("pipeline %s (featurize.sets_from) has none yet", from)}
+	case planning:
+		return Condition{ConditionFeatureSet, false, "there is none yet: see " + ConditionPlanning}
+	}
+	return Condition{ConditionFeatureSet, false, "there is none yet: the first exploration has not ended, or has not begun"}
 }
 
 // Groups returns the consumer groups of the stages, by stage, as far as the broker reports them.

@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// cluster is a broker of which only topics and groups are known.
+// cluster is a broker that only knows topics and groups.
 type cluster struct {
 	pipeline.Broker
 	away       error
@@ -44,7 +44,7 @@ func (c *cluster) TopicConfig(context.Context, string) (map[string]string, error
 
 func (c *cluster) Groups() []pipeline.GroupStatus { return c.groups }
 
-// A process is ready when it can work: not only when it has something to do, and not when it is far behind.
+// A process is ready if it can work, even with nothing to do or far behind.
 func TestConditions(t *testing.T) {
 	s := Default()
 	topics := map[string]int{}
@@ -61,7 +61,7 @@ func TestConditions(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*cluster, *Process)
 		faulty []string // names of the conditions that do not hold
-		detail string   // that one of all has
+		detail string   // of one condition
 	}{
 		"all is well": {func(*cluster, *Process) {}, nil, "joined, partitions [1]"},
 		"nothing assigned": {func(c *cluster, _ *Process) {
@@ -99,15 +99,21 @@ func TestConditions(t *testing.T) {
 			r.Meter.StandsAside(zap.NewNop(), meter.StageFeaturize, "go2", nil)
 		}, nil, ""},
 		"no feature set": {func(_ *cluster, r *Process) { r.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "there is none yet"},
+		"too few rows for a feature set": {func(_ *cluster, r *Process) {
+			r.State = state.Still(s.State(), state.Snapshot{})
+			r.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})
+		}, []string{"feature_set"}, "1360 labelled rows are missing for an exploration: there are 640, exploration.min_rows asks for 2000"},
+		"a plan that failed": {func(_ *cluster, r *Process) {
+			at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+			r.Meter.SetPlanning(meter.Planning{Fault: "the label has one class", At: at, RetryAt: at.Add(30 * time.Second)})
+		}, nil, "no exploration could be planned at 2026-03-01T12:00:00Z, the next try is at 2026-03-01T12:00:30Z: the label has one class"},
 		"far behind": {func(_ *cluster, r *Process) {
 			r.Meter.Follow(meter.StageFeaturize, "events", 1, 0).Ends(1_000_000)
 		}, nil, ""},
 	} {
 		broker := &cluster{partitions: maps.Clone(topics), cleanup: "delete", groups: group(func(*pipeline.GroupStatus) {})}
 		r := NewProcess(broker, s, zap.NewNop())
-		r.State = state.Still(s.State(), state.Snapshot{
-			Current: &wire.Current{ID: "set"}, Sets: map[string]state.Set{"set": {ID: "set"}},
-		})
+		r.State = state.Still(s.State(), state.Snapshot{Current: &wire.Current{ID: "set"}}.With(state.Set{ID: "set"}))
 		c.change(broker, r)
 		var faulty, details []string
 		for _, condition := range r.Conditions(t.Context(), []string{meter.StageFeaturize}, rejoin) {

@@ -1,8 +1,10 @@
 package stages
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
@@ -11,31 +13,38 @@ import (
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/subsample"
+	"github.com/eerf-stream/eerf/stages/train"
 	"github.com/eerf-stream/eerf/training"
 )
 
-// MemoryNeed is what a part of a process takes at most.
+// MemoryNeed is the most that a part of a process takes.
 type MemoryNeed struct {
 	What  string   `json:"what"`
 	Bytes int64    `json:"bytes"`
-	Keys  []string `json:"keys"` // that make it smaller
+	Keys  []string `json:"keys"` // settings that make it smaller
 }
 
-// MemoryLoad is what the memory of a process depends on beside its settings.
+// MemoryLoad is what the memory of a process depends on, beside its settings.
 type MemoryLoad struct {
-	Stages     []string // that it runs
-	Partitions int      // of events that it holds at most
-	FetchBytes int64    // that the response to one fetch takes at most
+	Stages     []string // that the process runs
+	Partitions int      // of events, that the process holds at most
+	Messages   int      // that are worked on at a time
+	FetchBytes int64    // for everything that is fetched
 	Outputs    int      // K, as far as it is known
 }
 
-// processBytes is for the runtime, the connections and all that does not grow.
+// processBytes is for the runtime, the connections and everything else that does not grow.
 const processBytes = 64 << 20
 
-// MemoryNeeds adds up what a process takes at worst: with messages as large as the limits let through in all of its
-// partitions at once. Garbage that is not yet collected is not in it: the collector works harder as memory runs short.
+// MemoryNeeds adds up the most that a process takes, when messages as large as the limits allow arrive in all of its
+// partitions at once. Garbage that is not yet collected is not included: the collector works harder as memory runs
+// short.
 func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
-	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed()}
+	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed(),
+		{"what is fetched", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
+	if slices.ContainsFunc(load.Stages, readsEvents) {
+		needs = append(needs, s.messagesNeed(load))
+	}
 	of := map[string]func(MemoryLoad) []MemoryNeed{
 		meter.StageCalibrate: s.calibrateNeeds, meter.StageSubsample: s.subsampleNeeds, meter.StageSelect: s.selectNeeds,
 		meter.StageFeaturize: s.featurizeNeeds, meter.StageTrain: s.trainNeeds,
@@ -48,56 +57,59 @@ func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
 	return needs
 }
 
-// messageBytes is what one message takes while it is worked on: moved to where its numbers can be read, decoded, encoded.
-func (s Settings) messageBytes() int64 {
-	return s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes
+// readsEvents reports whether a stage works on every event that it can read.
+func readsEvents(stage string) bool { return stage != meter.StageSelect && stage != meter.StageTrain }
+
+// partitionBytes is what a stage keeps for a partition between messages: its decoder, and buffers, of which large ones
+// are dropped.
+const partitionBytes = 256 << 10
+
+// messagesNeed covers the messages being worked on: aligned, decoded, encoded, and their rows that are scored.
+func (s Settings) messagesNeed(load MemoryLoad) MemoryNeed {
+	message := s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + 3*events.ChunkBytes
+	return MemoryNeed{fmt.Sprintf("events that are worked on, %d messages at a time", load.Messages),
+		int64(load.Messages)*message + arrowio.SchemasBytes, []string{"memory.messages", "limits.budget_bytes", "limits.max_message_bytes"}}
 }
 
-var inputKeys = []string{"kafka.batch_budget_bytes", "limits.budget_bytes", "limits.max_message_bytes", "memory.partitions"}
-
-// followerNeed is the feature sets that are kept, which every process follows.
+// followerNeed covers the feature set in use, the next one, and one being read.
 func (s Settings) followerNeed() MemoryNeed {
-	return MemoryNeed{"feature sets that are kept, and one that comes",
-		int64(s.Topics.KeepFeatureSets+2) * s.setBytes(), []string{"topics.keep_feature_sets", "topics.max_message_bytes"}}
+	return MemoryNeed{"feature sets: the one in use, the next, and one that is read", 4 * s.setBytes(), []string{"topics.max_message_bytes"}}
 }
 
-// setBytes bounds a feature set: its dimensions are known after calibration, but it has to fit a message.
+// setBytes bounds a feature set: its dimensions are known only after calibration, but it has to fit a message.
 func (s Settings) setBytes() int64 { return s.Topics.MaxMessageBytes }
 
-// calibrateNeeds: some partitions are read side by side; the rows that are kept are joined, and then encoded.
+// calibrateNeeds covers the rows that are kept: joined, then encoded.
 func (s Settings) calibrateNeeds(load MemoryLoad) []MemoryNeed {
-	all := s.partitions(load)
-	side := min(all, calibrate.Scanners)
-	return []MemoryNeed{{"calibrate: the rows learned from, and those read",
-		3*calibrate.KeptBytes(int(all)) + side*(2*load.FetchBytes+s.messageBytes()), inputKeys}}
+	return []MemoryNeed{{"calibrate: the rows learned from", 3 * calibrate.KeptBytes(int(s.partitions(load))), []string{"topics.partitions"}}}
 }
 
-// partitions is how many partitions of events there are, whoever holds them.
+// partitions is how many partitions events has, whoever holds them.
 func (s Settings) partitions(load MemoryLoad) int64 {
 	return int64(max(s.Topics.Partitions, load.Partitions))
 }
 
-// subsampleNeeds: of each partition the current fetch, the next one, dead letters of as many bytes as one, sampled rows that
-// wait and a message of them, and sums, of which a checkpoint is a copy that is encoded.
+// subsampleNeeds covers, for each partition, dead letters, waiting sampled rows and a message of them, both shares of a
+// common bound, and the sums, of which a checkpoint is an encoded copy.
 func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
 	e := s.Exploration
-	sums := wire.CheckpointBytes(e.CandidateCount(), load.Outputs)
-	input := 3*load.FetchBytes + s.messageBytes() + deadletter.PendingBytes
+	waiting := partitionBytes + 2*int64(deadletter.Share(load.Partitions))
 	if e.Criterion.NeedsRows() {
-		input += 2*subsample.SampleBytes + events.ChunkBytes
+		waiting += 3 * subsample.SampleShare(load.Partitions)
 	}
 	return []MemoryNeed{
-		{"subsample: events of its partitions", n * input, inputKeys},
+		{"subsample: what waits in its partitions", n * waiting, []string{"memory.partitions"}},
 		{"subsample: candidates and rows that wait for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
-		{"subsample: sums and checkpoints", 3 * n * sums, []string{"exploration.candidates", "memory.partitions"}},
+		{"subsample: sums and checkpoints", 3 * n * wire.CheckpointBytes(e.CandidateCount(), load.Outputs), []string{"exploration.candidates", "memory.partitions"}},
 	}
 }
 
-// selectNeeds: the newest checkpoint of every partition of events, whoever holds them, and their merger; the sample.
+// selectNeeds covers the newest checkpoint of every partition of events, whoever holds them, one being read, their
+// merger, and the sample.
 func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
 	all := s.partitions(load) + 2
-	needs := []MemoryNeed{{"select: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 2*load.FetchBytes,
+	needs := []MemoryNeed{{"select: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
 		[]string{"exploration.candidates", "topics.partitions"}}}
 	if s.Exploration.Criterion.NeedsRows() {
 		needs = append(needs, MemoryNeed{"select: the sample and what is computed from it", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
@@ -105,58 +117,59 @@ func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
 	return needs
 }
 
-// outputCopies is how many outputs of max_output_bytes a partition holds: those that wait, those under way, those kept for
-// later ones.
-const outputCopies = 2 + featurize.SpareOutputs
-
-// FeatureRowBytes bounds what a row adds to a features message, with k outputs of a model, but for passthrough columns.
+// FeatureRowBytes bounds what a row adds to a features message with k model outputs, without passthrough columns.
 func (s Settings) FeatureRowBytes(k int) int64 {
 	bytes := wire.FeatureRowBytes(s.Exploration.Features)
 	if s.Featurize.Predictions {
-		bytes += 4 * int64(1+max(2, k)) // the class, and a probability for each
+		bytes += 4 * int64(1+max(2, k)) // the class and its probabilities
 	}
 	return bytes
 }
 
-// featurizeNeeds: of each partition the fetch being sent, the current one, and the next one.
+// featurizeNeeds covers the outputs of all partitions, one more for each message being worked on, and memory kept for
+// later ones; and for each partition the dead letters that wait or are being sent, and what a request keeps of its
+// messages.
 func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
+	output := max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs))
 	needs := []MemoryNeed{
-		{"featurize: events of its partitions", n * (3*load.FetchBytes + s.messageBytes() + 2*deadletter.PendingBytes), inputKeys},
-		{"featurize: outputs of its partitions", n * outputCopies * max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs)),
-			[]string{"featurize.max_output_bytes", "memory.partitions"}},
-		{"featurize: the feature set, for each partition", n * s.setBytes(), []string{"topics.max_message_bytes", "memory.partitions"}},
+		{"featurize: outputs", max(s.Featurize.OutputMemory, output) + int64(load.Messages)*output + featurize.SpareBytes,
+			[]string{"featurize.output_memory", "featurize.max_output_bytes"}},
+		{"featurize: what waits in its partitions", n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))), []string{"memory.partitions"}},
+		{"featurize: feature sets as they are computed with, one in use and the next", 4 * s.setBytes(), []string{"topics.max_message_bytes"}},
 	}
-	if s.Featurize.Predictions { // two models as a new one comes, and its message
-		needs = append(needs, MemoryNeed{"featurize: the model of predictions", load.FetchBytes + 6*s.Topics.MaxMessageBytes,
+	if s.Featurize.Predictions { // two models while a new one arrives, and its message
+		needs = append(needs, MemoryNeed{"featurize: the model of predictions", 6 * s.Topics.MaxMessageBytes,
 			[]string{"topics.max_message_bytes", "featurize.predictions"}})
 	}
 	return needs
 }
 
-// trainNeeds: all partitions of features are read at once, their sums merged and decomposed.
+// trainNeeds covers the lanes, which the partitions of features share: they read side by side, and their sums are
+// merged and decomposed.
 func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
-	all := s.partitions(load)
+	all := min(s.partitions(load), train.Lanes)
 	m := int64(s.Exploration.Features)
-	message := s.Topics.MaxMessageBytes + 4*s.Topics.MaxMessageBytes // moved and decoded
-	samples, sums := int64(1), int64(2)                              // for each partition: of held-out rows; of those and of the others
+	limits := train.FeatureLimits(s.State().Limits())
+	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and what is decoded from them
+	samples, sums := int64(1), int64(2)                      // for each lane: of held-out rows; of held-out and other rows
 	if s.Exploration.Criterion == scoring.Adaptive {
-		samples, sums = 2, 3 // those that the exploration has seen by themselves
+		samples, sums = 2, 3 // rows that the exploration has seen count apart
 	}
 	needs := []MemoryNeed{
-		{"train: features of all partitions", all * (load.FetchBytes + message), []string{"kafka.batch_budget_bytes", "topics.max_message_bytes", "topics.partitions"}},
+		{"train: features that are read", min(all, int64(load.Messages)) * message, []string{"memory.messages", "topics.max_message_bytes"}},
 		{"train: held-out rows", (samples*all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},
-		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + load.FetchBytes + s.messageBytes(), inputKeys},
+		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes, []string{"limits.budget_bytes", "limits.max_message_bytes"}},
 	}
 	solving := sums + 2 // merger, decomposition with its vectors, work space
 	gram := 8 * (m + 1) * (m + 1 + int64(load.Outputs))
-	ofSums := MemoryNeed{"train: sums", (sums*all + solving) * gram, []string{"exploration.features", "topics.partitions"}}
-	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram, []string{"train.row_memory"}} // moments of the features, and their factor
+	ofSums := MemoryNeed{"train: sums", (sums*all + solving) * gram, []string{"exploration.features"}}
+	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram, []string{"train.row_memory"}} // moments of the features and their factor
 	switch {
 	case s.Train.Loss == training.LossSquared:
 		return append(needs, ofSums)
 	case s.Train.Loss == training.LossLogistic, ofRows.Bytes > ofSums.Bytes:
 		return append(needs, ofRows)
 	}
-	return append(needs, ofSums) // which of them it is depends on the label
+	return append(needs, ofSums) // the label decides which of the two it is
 }

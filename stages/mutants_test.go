@@ -26,18 +26,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// hostileLimits are so small that a breach shows; codecTables is what decoding may allocate beside them.
+// hostileLimits are so small that a breach shows; codecTables is what decoding may allocate in addition.
 var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
 
 const codecTables = 1 << 20
 
-// TestMutants gives damaged events to the stages that read events. A message is refused with a reason, or all of its rows
-// are accounted for: scored, not sampled, unlabelled or rejected; featurized or rejected; and every output and dead letter
-// can be read.
+// TestMutants feeds damaged events to the stages that read events. A message is refused with a reason, or all of its rows
+// are accounted for: scored, not sampled, unlabelled or rejected; featurized or rejected. Every output and dead letter
+// must be readable.
 func TestMutants(t *testing.T) {
 	shapes := eventShapes(t)
 	victims := []*victim{newVictim(t, stagestest.Regression), newVictim(t, stagestest.Classes)}
-	of := 0 // the victim whose events the mutant was made of
+	of := 0 // the victim for whose events the mutant was made
 	hostile.Run(t, hostile.Suite{
 		Make: func(r *rand.Rand, into []byte) []byte {
 			of = r.IntN(len(victims))
@@ -54,8 +54,8 @@ func TestMutants(t *testing.T) {
 	}, 25_000)
 }
 
-// eventShapes are messages of events, by task, in every shape that events come in: with and without nulls, in one batch
-// and in several, compressed, with dictionaries, and beside columns of other types that are passed through.
+// eventShapes are messages of events by task, in all shapes: with and without nulls, in one batch and in several,
+// compressed, with dictionaries, and with passthrough columns of other types.
 func eventShapes(t testing.TB) map[string][]*hostile.Message {
 	shapes := map[string][]*hostile.Message{}
 	for _, task := range []string{stagestest.Regression, stagestest.Classes} {
@@ -96,7 +96,7 @@ func stream(t testing.TB, options []ipc.Option, batches ...arrow.Record) []byte 
 	return out.Bytes()
 }
 
-// withDictionary returns the rows with a column of text as indexes into a dictionary.
+// withDictionary dictionary-encodes a text column of the rows.
 func withDictionary(t testing.TB, rows arrow.Record, name string) arrow.Record {
 	t.Helper()
 	dtype := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -120,11 +120,11 @@ func withDictionary(t testing.TB, rows arrow.Record, name string) arrow.Record {
 	return rec
 }
 
-// passed are columns that the stages carry without looking at them, of the streams that another implementation wrote.
+// passed are columns that the stages carry unread, from streams that another implementation wrote.
 var passed = []string{"id", "nothing", "flag", "half", "string", "large_string", "binary", "fixed", "date32[day]", "time64[us]",
 	"duration s", "timestamp[s, tz=+02:00]", "small", "big", "list", "large", "struct", "map", "vector", "words", "deep", "uint8", "int64"}
 
-// withColumnsOf returns bad events of a task with the columns of such a stream beside them.
+// withColumnsOf adds the columns of such a stream to bad events of a task.
 func withColumnsOf(t testing.TB, task, name string) arrow.Record {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "arrowio", "testdata", "pyarrow", name+".arrows"))
@@ -139,13 +139,13 @@ func withColumnsOf(t testing.TB, task, name string) arrow.Record {
 	return rec
 }
 
-// victim is the stages under attack.
+// victim is the attacked stages.
 type victim struct {
 	task       string
 	reader     *events.Reader
 	subsampler *subsample.Subsampler
 	featurizer *featurize.Featurizer
-	checker    *arrowio.Decoder // of what comes out
+	checker    *arrowio.Decoder // reads the output
 	features   int
 	source     pipeline.Record
 }
@@ -167,7 +167,7 @@ func newVictim(t testing.TB, task string) *victim {
 	}
 }
 
-// try takes a message through the stages and returns the reason of its dead letter.
+// try passes a message through the stages and returns the reason of its dead letter.
 func (v *victim) try(value []byte) (reason string, err error) {
 	v.source.Value = value
 	v.source.Offset = v.subsampler.NextOffset()
@@ -186,7 +186,7 @@ func (v *victim) try(value []byte) (reason string, err error) {
 	return hostile.Accepted, nil
 }
 
-// refused reads the reason in the dead letter, which the featurizer's must have as well.
+// refused reads the reason in the dead letter; the featurizer's must have the same one.
 func (v *victim) refused(cause error) (reason string, err error) {
 	deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon).Headers))
 	if err != nil {
@@ -248,7 +248,7 @@ func (v *victim) featurize(rows int64) error {
 	return err
 }
 
-// checkOutput reads an output message, and hands its memory back.
+// checkOutput reads an output message and recycles its memory.
 func (v *victim) checkOutput(part featurize.Part) error {
 	batches, err := v.checker.Decode(part.Output.Value)
 	if err != nil {
@@ -266,7 +266,7 @@ func (v *victim) checkOutput(part featurize.Part) error {
 	return err
 }
 
-// checkDeadLetter reads a dead letter of so many rows.
+// checkDeadLetter reads a dead letter of that many rows.
 func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
 	head, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
 	if err != nil {
@@ -283,7 +283,7 @@ func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
 	return nil
 }
 
-// FuzzEvents is [TestMutants] on bytes of the fuzzer's choice.
+// FuzzEvents is [TestMutants] on the fuzzer's bytes.
 func FuzzEvents(f *testing.F) {
 	for task, messages := range eventShapes(f) {
 		for _, m := range messages {

@@ -12,7 +12,9 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -32,33 +34,46 @@ type Process struct {
 	State    *state.Follower
 	Meter    *meter.Meter
 	Logger   *zap.Logger
-	// Schema is the text of the schema that events.schema names; Registry has those that messages name, nil = there is none.
+	// Schema is the text of the schema that events.schema names. Registry has those that messages name; nil = there is
+	// none.
 	Schema   string
 	Registry *events.Schemas
+	// Slots are the memory in which messages are worked on. Partitions is how many of events the process holds at most.
+	// Both bound its memory.
+	Slots      *events.Slots
+	Partitions int
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
 	// Tracer starts the spans of messages; nil = none, and traces pass from events to features as any header does.
 	Tracer trace.Tracer
-	// Now is the clock of published times; nil means time.Now.
+	// Now is the clock of published times; nil = the system's.
 	Now func() time.Time
-	// OneShot makes a plan or a selection that the data do not allow an error instead of something to wait for.
+	// OneShot makes it an error when the data do not allow a plan or a selection, instead of waiting. The process also
+	// ends when a partition fails, where a service would set it aside.
 	OneShot bool
+	// Aside says when a partition whose work fails for good is tried again.
+	Aside aside.Policy
 }
 
-// NewProcess returns a process with a fresh follower of the control topics and a meter at zero.
+// NewProcess returns a process with a new follower of the control topics and a meter at zero.
 func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *Process {
 	return &Process{
 		Broker: broker, Settings: settings, Logger: logger, Meter: meter.New(),
-		State: state.New(broker, logger, settings.State()),
+		State: state.New(broker, logger, settings.State()), Slots: events.NewSlots(DefaultMessages()), Partitions: settings.Topics.Partitions,
+		Aside: aside.DefaultPolicy(),
 	}
 }
 
-// Clock is the time that is published.
+// DefaultMessages is how many messages a process works on at a time by default: enough for all processors, and a few
+// that wait for a broker.
+func DefaultMessages() int { return runtime.GOMAXPROCS(0) + 2 }
+
+// Clock returns the time to publish.
 func (p *Process) Clock() time.Time {
 	if p.Now != nil {
 		return p.Now()
 	}
-	return time.Now()
+	return failpoint.Now()
 }
 
 // CheckNames reports names that are not stages.
@@ -74,9 +89,9 @@ func CheckNames(names []string) error {
 	return nil
 }
 
-// Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that are not there yet or
-// not grown yet, and refuses to start on a compacted events topic. When ctx has ended, a [meter.ErrUnfinished] says what could
-// not be finished.
+// Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that do not exist yet or
+// have too few partitions, and refuses a compacted events topic. When ctx has ended, a [meter.ErrUnfinished] says what
+// could not be finished.
 func (p *Process) Run(ctx context.Context, names ...string) error {
 	if err := p.Settings.CheckStages(names); err != nil {
 		return err
@@ -132,48 +147,57 @@ func (p *Process) run(ctx context.Context, name string, names []string) error {
 
 func (p *Process) logger(stage string) *zap.Logger { return p.Logger.With(zap.String("stage", stage)) }
 
-// Log is the events as plans read them.
+// Log returns events as plans read them.
 func (p *Process) Log() *calibrate.Log {
-	return &calibrate.Log{Broker: p.Broker, Logger: p.logger(meter.StageCalibrate), Topics: p.Settings.Topics, Registry: p.Registry}
+	return &calibrate.Log{Broker: p.Broker, Logger: p.logger(meter.StageCalibrate), Topics: p.Settings.Topics, Registry: p.Registry, Slots: p.Slots}
 }
 
 // Source says how events are read.
 func (p *Process) Source() events.Source {
-	return events.Source{Limits: p.Settings.Limits.Decoder(), Format: p.Settings.Events.Format, Schema: p.Schema, Registry: p.Registry}
+	return events.Source{Limits: p.Settings.Limits.Decoder(), Format: p.Settings.Events.Format, Schema: p.Schema, Registry: p.Registry, Slots: p.Slots}
 }
 
-// Plan is what a plan of an exploration follows from.
+// Plan returns the settings that determine the plan of an exploration.
 func (p *Process) Plan() calibrate.Settings {
 	settings := p.Settings.Plan()
 	settings.Schema = p.Schema
 	return settings
 }
 
-// Planner is the stage calibrate.
+// Planner returns the stage calibrate.
 func (p *Process) Planner() *calibrate.Planner {
 	return &calibrate.Planner{
 		Log: p.Log(), State: p.State, Meter: p.Meter, Settings: p.Plan(),
-		Group: p.Settings.Group(meter.StageCalibrate), Clock: p.Clock, FailFast: p.OneShot,
+		Group: p.Settings.Group(meter.StageCalibrate), Clock: p.Clock, FailFast: p.OneShot, Patience: p.aside().Patience,
 	}
+}
+
+// aside returns the policy of the stages.
+func (p *Process) aside() aside.Policy {
+	if p.OneShot {
+		return aside.Policy{}
+	}
+	return p.Aside
 }
 
 func (p *Process) subsample() *subsample.Runner {
 	return &subsample.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSubsample), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageSubsample), Topics: p.Settings.Topics, Registry: p.Registry,
-		Config: p.Settings.Subsample, CandidateMemory: p.Settings.Exploration.CandidateMemory, DrainTimeout: p.DrainTimeout,
+		Slots: p.Slots, Partitions: p.Partitions, Config: p.Settings.Subsample, CandidateMemory: p.Settings.Exploration.CandidateMemory, DrainTimeout: p.DrainTimeout,
+		Aside: p.aside(),
 	}
 }
 
 func (p *Process) selection(names []string) *selection.Runner {
 	workers := runtime.GOMAXPROCS(0)
-	if slices.Contains(names, meter.StageFeaturize) { // one core stays for the features
+	if slices.Contains(names, meter.StageFeaturize) { // featurize keeps one core
 		workers = max(1, workers-1)
 	}
 	return &selection.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSelect), Clock: p.Clock,
 		Group: p.Settings.Group(meter.StageSelect), Topics: p.Settings.Topics,
-		SampleMemory: p.Settings.Exploration.SampleMemory, Workers: workers, FailFast: p.OneShot,
+		SampleMemory: p.Settings.Exploration.SampleMemory, Workers: workers, FailFast: p.OneShot, Aside: p.aside(),
 	}
 }
 
@@ -182,7 +206,7 @@ func (p *Process) featurize() *featurize.Runner {
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
 		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.classMinRows(),
-		DrainTimeout: p.DrainTimeout,
+		Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Aside: p.aside(),
 	}
 }
 
@@ -195,16 +219,16 @@ func (p *Process) classMinRows() int64 {
 	return p.Settings.Events.AskFrom()
 }
 
-// Trainer is the stage train.
+// Trainer returns the stage train.
 func (p *Process) Trainer() *train.Runner {
 	return &train.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageTrain), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageTrain), Topics: p.Settings.Topics,
-		Config: p.Settings.Train, Source: p.Source(),
+		Config: p.Settings.Train, Source: p.Source(), Readers: p.Slots.Count(), Aside: p.aside(),
 	}
 }
 
-// Replayer replays dead letters.
+// Replayer returns what replays dead letters.
 func (p *Process) Replayer() deadletter.Replayer {
 	return deadletter.Replayer{
 		Broker: p.Broker, Topics: p.Settings.Topics, Group: p.Settings.Group("replay"), Source: p.Source(),
@@ -212,14 +236,13 @@ func (p *Process) Replayer() deadletter.Replayer {
 	}
 }
 
-// Committed returns the next offset of a partition of events that the group of a stage, subsample or featurize, has committed,
-// -1 where there is none. Whichever process owns the partition committed it a moment ago: it is for monitoring, not
-// where the stage would resume.
+// Committed returns the next offset of a partition of events that the group of subsample or featurize has committed, or
+// -1. The owner committed it a moment ago: it is meant for monitoring and is not where the stage would resume.
 func (p *Process) Committed(ctx context.Context, stage string, partition int) (nextOffset int64, err error) {
 	return p.Broker.Committed(ctx, p.Settings.Group(stage), p.Settings.Topics.Events, partition)
 }
 
-// Snapshot is what a process did and where it stands at a time. Its parts are taken one after another.
+// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after another.
 type Snapshot struct {
 	meter.Snapshot
 	Groups map[string]pipeline.GroupStatus // by stage

@@ -26,7 +26,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// explorer is the stages of explorations in one process, whose clock stands still: nothing waits for a time to come.
+// explorer is the stages of explorations in one process with a stopped clock: nothing waits for time to pass.
 type explorer struct {
 	*stages.Process
 	t      *testing.T
@@ -34,7 +34,7 @@ type explorer struct {
 	client *kafka.Client
 }
 
-// newExplorer makes the topics of a pipeline of its own; the stages do not run yet.
+// newExplorer makes the topics of a pipeline without starting the stages.
 func newExplorer(t *testing.T, client *kafka.Client, partitions int, edit func(*stages.Settings)) *explorer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -98,7 +98,7 @@ func (e *explorer) produce(partitions int, values ...[]byte) {
 	}
 }
 
-// season generates messages of 100 rows of six numbers, of which y depends on two.
+// season generates messages of 100 rows with six numbers, on two of which y depends.
 func season(t *testing.T, seed uint64, messages, first int) [][]byte {
 	t.Helper()
 	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}
@@ -126,7 +126,7 @@ func season(t *testing.T, seed uint64, messages, first int) [][]byte {
 	return values
 }
 
-// unexplained is what a ridge model on the features of a set leaves unexplained of held-out rows, in percent.
+// unexplained is the share of held-out variance that a ridge model on the features of a set leaves unexplained, in percent.
 func unexplained(t *testing.T, set *wire.FeatureSet, values [][]byte) float64 {
 	t.Helper()
 	settings := stages.Default()
@@ -156,8 +156,8 @@ func unexplained(t *testing.T, set *wire.FeatureSet, values [][]byte) float64 {
 	return *model.Metrics.UnexplainedVariance
 }
 
-// When what is to be learned changes, an exploration of recent rows finds features for the new season. Where there are no new
-// rows, it says so and explores nothing.
+// When the target changes, an exploration of recent rows finds features for the new season. Without new rows, it says so and
+// explores nothing.
 func TestExploringAgainFollowsTheSeason(t *testing.T) {
 	const rows = 3000
 	e := newExplorer(t, stagestest.NewBroker(t).Dial(nil), 2, func(s *stages.Settings) {
@@ -200,8 +200,8 @@ func TestExploringAgainFollowsTheSeason(t *testing.T) {
 	}
 }
 
-// Of a hundred partitions ninety-seven are idle, as nobody writes with their keys yet. Nothing waits for them. Under
-// scripts/kafka.sh run it is tried on Apache Kafka.
+// Of a hundred partitions ninety-seven are idle, because nobody writes with their keys yet. Nothing waits for them. Under
+// scripts/kafka.sh run this is tested on Apache Kafka.
 func TestIdlePartitionsHoldNothingUp(t *testing.T) {
 	const partitions, messages = 100, 30
 	client := dialAny(t)
@@ -218,7 +218,7 @@ func TestIdlePartitionsHoldNothingUp(t *testing.T) {
 	}
 }
 
-// dialAny makes a client of the Apache Kafka that scripts/kafka.sh has started, or of an embedded broker.
+// dialAny makes a client of the Apache Kafka that scripts/kafka.sh started, or of an embedded broker.
 func dialAny(t *testing.T) *kafka.Client {
 	cluster := kafkatest.Find()
 	if cluster == nil || cluster.Secured() {
@@ -234,8 +234,8 @@ func dialAny(t *testing.T) *kafka.Client {
 	return client
 }
 
-// Residual with so many candidates, features and classes took messages beyond what brokers take when its rounds went over topics.
-// Under scripts/kafka.sh run it is tried on Apache Kafka, whose limits are real.
+// With this many candidates, features and classes, residual needed messages beyond brokers' limits when its rounds went over
+// topics. Under scripts/kafka.sh run this is tested on Apache Kafka, with real limits.
 func TestManyFeaturesOfManyClasses(t *testing.T) {
 	if kafkatest.Find() == nil {
 		t.Skip("no Apache Kafka: run under scripts/kafka.sh run")
@@ -255,7 +255,7 @@ func TestManyFeaturesOfManyClasses(t *testing.T) {
 	}
 }
 
-// letters generates messages of 100 rows of four numbers, of which the class depends.
+// letters generates messages of 100 rows with four numbers, on which the class depends.
 func letters(t *testing.T, messages, classes int) [][]byte {
 	t.Helper()
 	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "y", Type: arrow.BinaryTypes.String}}

@@ -18,15 +18,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// namespace begins the name of every metric of this module.
+// namespace starts the name of every metric of this module.
 const namespace = "eerf_"
 
 // metric is a row of the table of metrics.
 type metric struct {
-	name   string // without the namespace; it ends with the unit, of a counter with total
+	name   string // without the namespace; it ends with the unit, for a counter with total
 	kind   string
 	unit   string // seconds, bytes or ratio; empty = a plain number
-	labels string // names with spaces between them, in the order of the values
+	labels string // names separated by spaces, in the order of the values
 	help   string
 	source source
 }
@@ -41,27 +41,29 @@ const (
 // source sends the values of a metric.
 type source func(r *reading, out output)
 
-// reading is what the values come from, read once for all metrics.
+// reading is the state that values are taken from, read once for all metrics.
 type reading struct {
 	stages.Snapshot
 	requests []pipeline.RequestStats
+	fetches  pipeline.MemoryStats
+	writers  []uint64 // opened, by the index of their protection in pipeline.Protections
 	process  Process
 	topics   state.Config
 	set      *wire.FeatureSet // in use; nil = none
 	churn    float64
 }
 
-// Process says of a process what its stages do not know.
+// Process says what the stages of a process do not know about it.
 type Process struct {
 	Version  string
-	Revision string // of the source; empty = unknown
+	Revision string // of the source code; empty = unknown
 
 	MemoryLimit     int64 // bytes that it may take; 0 = no limit
-	MemoryWorstCase int64 // bytes that it may need at the worst, by its configuration; 0 = not known
+	MemoryWorstCase int64 // bytes that it may need at worst, by its configuration; 0 = not known
 }
 
-// NewRegistry returns what gathers the metrics of a process: those of the stages, with the label pipeline, and those of the
-// Go runtime (memory and its limit among them) and of the process as the client library names them.
+// NewRegistry returns a registry of the metrics of a process: those of the stages, with the label pipeline, and those
+// of the Go runtime (including memory and its limit) and of the process, named as by the client library.
 func NewRegistry(runtime *stages.Process, process Process) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	labels := prometheus.Labels{"pipeline": runtime.Settings.Pipeline.Name}
@@ -77,7 +79,7 @@ func NewRegistry(runtime *stages.Process, process Process) *prometheus.Registry 
 	return registry
 }
 
-// Handler serves the metrics of a registry in the text format of Prometheus or in OpenMetrics, as asked for.
+// Handler serves the metrics of a registry in the text format of Prometheus or in OpenMetrics, as requested.
 func Handler(registry *prometheus.Registry, logger *zap.Logger) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog:          zap.NewStdLog(logger.Named("metrics")),
@@ -85,12 +87,11 @@ func Handler(registry *prometheus.Registry, logger *zap.Logger) http.Handler {
 	})
 }
 
-// collector turns what a process says of itself into metrics, each time it is asked.
+// collector turns what a process reports into metrics on every request.
 type collector struct {
 	runtime *stages.Process
 	process Process
 	descs   []*prometheus.Desc // of metrics
-	churn   churn
 }
 
 // Describe implements [prometheus.Collector].
@@ -106,10 +107,16 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	if reporter, ok := c.runtime.Broker.(pipeline.RequestReporter); ok {
 		r.requests = reporter.Requests()
 	}
+	if reporter, ok := c.runtime.Broker.(pipeline.MemoryReporter); ok {
+		r.fetches = reporter.FetchMemory()
+	}
+	if reporter, ok := c.runtime.Broker.(pipeline.WriterReporter); ok {
+		r.writers = reporter.WritersOpened()
+	}
 	if current := r.State.CurrentSet(); current != nil {
 		r.set = current.Set
 	}
-	r.churn = c.churn.of(r.State)
+	r.churn = churnOf(r.State)
 	for i, m := range metrics {
 		kind := prometheus.GaugeValue
 		if m.kind == counter {
@@ -119,7 +126,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// output takes the values of a metric, each with the values of its labels.
+// output receives the values of a metric, each with the values of its labels.
 type output struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -137,7 +144,7 @@ func (o output) value(v float64, labels ...string) {
 
 func (o output) count(n int64, labels ...string) { o.value(float64(n), labels...) }
 
-// outcomes are those that all stages know.
+// outcomes sends those that all stages have.
 func (o output) outcomes(stage string, used, undecodable int64) {
 	o.count(used, stage, "used")
 	o.count(undecodable, stage, "undecodable")
@@ -151,7 +158,7 @@ func (o output) times(h histogram.Snapshot, labels ...string) {
 	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, buckets, labels...)
 }
 
-// where is a value that is known under a condition.
+// where returns v if it is known, otherwise unknown.
 func where(known bool, v float64) float64 {
 	if !known {
 		return unknown

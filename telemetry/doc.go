@@ -1,11 +1,12 @@
-// Package telemetry shows what the stages of a process do: as metrics in the form of Prometheus ([NewRegistry]) and as
-// traces of OpenTelemetry ([StartTracing]).
+// Package telemetry publishes what the stages of a process do: as metrics for Prometheus ([NewRegistry]) and as traces
+// for OpenTelemetry ([StartTracing]).
 //
 // The stages know neither. They count and observe in types of their own ([meter.Meter], [pipeline.Observed]), which a
-// collector reads whenever somebody asks for the metrics; there is no second account that could differ. Of OpenTelemetry
-// they know the interface in which spans are started, and nothing where no tracer is given.
+// collector reads whenever metrics are requested, so there is no second account that could differ. Of OpenTelemetry
+// they only know the interface for starting spans, and without a tracer they start none.
 //
-// Every metric is a row of one table (metrics.go): its name, kind, unit, labels, meaning, and where its values come from.
-// The collector follows from it, and so do, by go test ./telemetry -run Table -update, the part of docs/operations.md that lists
-// the metrics and testdata/metrics.txt, to which the checks of dashboard and alerts hold these. All have the label pipeline.
+// Every metric is a row of one table (metrics.go): its name, kind, unit, labels, meaning, and where its values come
+// from. The collector is derived from it. go test ./telemetry -run Table -update also derives from it the list of
+// metrics in docs/operations.md, and testdata/metrics.txt, against which dashboard and alerts are checked. All metrics
+// have the label pipeline.
 package telemetry

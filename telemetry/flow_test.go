@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// The metrics of a process say what its counters say: every row and every byte has one outcome.
+// The metrics of a process agree with its counters: every row and every byte has one outcome.
 func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	b := newBench(t)
 	const messages = 20
@@ -83,7 +83,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	}
 }
 
-// What is in the way of a plan is shown until there is one.
+// The reason why there is no plan is shown until there is one.
 func TestPlanningSaysWhatIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.fill(1)
@@ -101,16 +101,16 @@ func TestPlanningSaysWhatIsMissing(t *testing.T) {
 	p.until("the plan fails", is(1, "eerf_exploration_planning_failed"))
 }
 
-// gate is a broker that lets messages to a topic through when it is open; tombstones always.
+// gate is a broker that lets messages to a topic through only when it is open; tombstones always.
 type gate struct {
 	pipeline.Broker
 	topic string
 	mu    sync.Mutex
 	open  chan struct{}
-	free  map[int]int // how many it lets through before, by partition
+	free  map[int]int // how many it lets through while closed, by partition
 }
 
-// before puts the gate before a broker.
+// before puts the gate in front of a broker.
 func (g *gate) before(broker pipeline.Broker) pipeline.Broker {
 	g.Broker = broker
 	return g
@@ -148,7 +148,7 @@ func (g *gate) set(open bool) {
 	}
 }
 
-// Events of known ages, with an output that does not go out: the lag is the age of the oldest that is not out.
+// Events of known ages whose output is held back: the lag is the age of the oldest event without output.
 func TestLagInSecondsIsThatOfKnownDelays(t *testing.T) {
 	b := newBench(t)
 	b.fill(20)
@@ -186,7 +186,7 @@ func TestLagInSecondsIsThatOfKnownDelays(t *testing.T) {
 		return is(0, "eerf_lag_seconds", "stage=featurize")(m) && is(0, "eerf_lag_messages", "stage=featurize")(m) &&
 			delayOf(m).GetSampleCount() == delayOf(before).GetSampleCount()+12
 	})
-	// Each message waited from the time that it carries until the output was open, and then no longer than until now.
+	// Each message waited from its timestamp until the output was open, and at most until now.
 	var least float64
 	for _, age := range ages {
 		for i := range 6 {
@@ -199,7 +199,8 @@ func TestLagInSecondsIsThatOfKnownDelays(t *testing.T) {
 	}
 }
 
-// Between two fits training is behind by what came to features since, for as long as that was not there before.
+// Between two fits, training lags by what has been added to features since, as long as that was not there
+// before.
 func TestTrainingIsBehindUntilTheNextFit(t *testing.T) {
 	b := newBench(t)
 	b.settings.Train.Interval, b.settings.Train.Loss = time.Hour, training.LossLogistic
@@ -208,7 +209,7 @@ func TestTrainingIsBehindUntilTheNextFit(t *testing.T) {
 	mapping := []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize}
 	mapped := b.run(nil, mapping...)
 	mapped.until("features", is(40, "eerf_output_messages_total", "stage=featurize"))
-	started := time.Now() // what came before is not what it is behind by
+	started := time.Now() // earlier messages do not count as lag
 	trained := b.run(nil, meter.StageTrain)
 	m := trained.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 	if lag, found := sum(m, "eerf_lag_seconds", "stage=train"); !found || lag != 0 {

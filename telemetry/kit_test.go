@@ -44,7 +44,7 @@ type bench struct {
 	broker   *kafka.Client
 	settings stages.Settings
 	classes  bool // labels are yes and no instead of numbers
-	// fetchBytes bounds the fetches of the processes, but for a message; 0 = as usual.
+	// fetchBytes bounds the fetches of the processes, except for a single message; 0 = as usual.
 	fetchBytes int
 }
 
@@ -68,7 +68,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// event is a message of so many rows with a time; every tenth row has no label, every eleventh a NaN.
+// event is a message of n rows with a time; every tenth row has no label, every eleventh a NaN.
 func (b *bench) event(first, n int, at time.Time) pipeline.Record {
 	b.t.Helper()
 	label := arrow.PrimitiveTypes.Float64
@@ -121,7 +121,7 @@ func (b *bench) send(partition int, records ...pipeline.Record) (bytes int64) {
 	return bytes
 }
 
-// fill writes so many messages of 50 rows to each partition.
+// fill writes this number of messages of 50 rows to each partition.
 func (b *bench) fill(messages int) (bytes int64) {
 	b.t.Helper()
 	for partition := range partitions {
@@ -142,7 +142,8 @@ type process struct {
 	stop     func()
 }
 
-// run starts a process until the test, or its stop, ends it. wrap may put something between it and the broker.
+// run starts a process that runs until the end of the test or until it is stopped. wrap may put something
+// between it and the broker.
 func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...string) *process {
 	b.t.Helper()
 	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes) })
@@ -173,7 +174,7 @@ func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...string)
 // families are the metrics of a process by name.
 type families = map[string]*dto.MetricFamily
 
-// get asks for the metrics as a metrics server does.
+// get requests the metrics as a metrics server does.
 func (p *process) get() io.ReadCloser {
 	p.t.Helper()
 	response, err := p.client.Get(p.url)
@@ -195,7 +196,8 @@ func (p *process) scrape() families {
 	return m
 }
 
-// sum adds the values of the metrics of a family that have the labels (name=value); of histograms their counts.
+// sum adds up the values of the metrics in a family that have the labels (name=value); for histograms, the
+// counts.
 func sum(m families, name string, labels ...string) (total float64, found bool) {
 	for _, one := range m[name].GetMetric() {
 		if !hasLabels(one, labels) {
@@ -220,7 +222,7 @@ func hasLabels(m *dto.Metric, labels []string) bool {
 	return true
 }
 
-// until waits for a metric that the condition accepts.
+// until waits for metrics that the condition accepts.
 func (p *process) until(what string, ok func(m families) bool) families {
 	p.t.Helper()
 	var m families
@@ -231,7 +233,7 @@ func (p *process) until(what string, ok func(m families) bool) families {
 	return m
 }
 
-// is says that a metric has a value.
+// is says that a metric has this value.
 func is(want float64, name string, labels ...string) func(families) bool {
 	return func(m families) bool {
 		have, found := sum(m, name, labels...)

@@ -19,9 +19,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// everything runs processes until one shows every metric that there is, but for those of drawn features: with an exploration that is
-// under way and two sets behind it, a model, and dead letters. What the process showed whose set has drawn features comes beside, and
-// what it shows of a model of classes.
+// everything runs processes until one shows every existing metric, except those of drawn features: with an exploration
+// under way and two sets before it, a model, and dead letters. drawn is what the process showed while its set had drawn
+// features, classes what it shows for a classification model.
 func everything(t *testing.T) (p *process, drawn, classes families) {
 	t.Helper()
 	b := newBench(t)
@@ -31,7 +31,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 		b.settings.Exploration.Seed, b.settings.Exploration.Criterion = uint64(seed+1), criterion
 		p := b.run(nil, meter.Stages()...)
 		p.until("a feature set", is(float64(seed+1), "eerf_feature_set_sequence"))
-		// Of the first set: all rows may be mapped by it before the second one is there.
+		// For the first set: all rows may be mapped by it before the second one is there.
 		p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 		if criterion == scoring.Residual {
 			drawn, classes = p.scrape(), p.ofClasses()
@@ -48,7 +48,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"].GetMetric()) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })
 	p.until("rows that are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 })
-	// As the selection would, which waits for the checkpoints that are held up.
+	// As the selection would do it, but that is waiting for the checkpoints that are held back.
 	p.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
 	return p, drawn, classes
 }
@@ -140,7 +140,7 @@ func TestEveryMetric(t *testing.T) {
 	})
 }
 
-// ofClasses are the metrics as a model of two classes is in use, one of them rare.
+// ofClasses are the metrics while a model of two classes is in use, one of them rare.
 func (p *process) ofClasses() families {
 	figure := 0.25
 	model := &wire.Model{ID: "m-1", Model: &training.Model{Loss: training.LossLogistic}}
@@ -148,7 +148,7 @@ func (p *process) ofClasses() families {
 		Misclassification: &figure, LogLoss: &figure, ConstantLogLoss: &figure, AUC: &figure, AveragePrecision: &figure, RareClass: "yes",
 		Recall: []training.ClassRecall{{Class: "no"}, {Class: "yes", Rows: 4, Right: 1}}, Calibration: []training.CalibrationBin{{Rows: 4, Predicted: .5, Observed: .25}},
 	}
-	return p.until("its measures", func(m families) bool { // where a fit comes between they are those of its model
+	return p.until("its measures", func(m families) bool { // if another fit comes between, they are those of its model
 		auc, found := sum(m, "eerf_model_auc_ratio")
 		if !found {
 			p.Meter.SetModel(model)
@@ -164,7 +164,7 @@ func (p *process) ofClasses() families {
 	})
 }
 
-// describe is a line for each metric of this module, and those of others that are known: name, type, labels.
+// describe is a line for each metric of this module, and for known ones of others: name, type, labels.
 func describe(m families, known string) (lines []string) {
 	for name, family := range m {
 		if !strings.HasPrefix(name, "eerf_") && !strings.Contains(known, "\n"+name+" ") {

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// combinations are the labels of the counters of a scrape, by family.
+// combinations are the labels of the counters in a scrape, by family.
 func combinations(m families) map[string][]string {
 	found := map[string][]string{}
 	for name, family := range m {
@@ -31,8 +31,8 @@ func combinations(m families) map[string][]string {
 	return found
 }
 
-// A counter is there before it counts: what a process serves at its start and once everything went wrong and right differs in
-// numbers alone.
+// A counter exists before it counts: what a process serves at its start and after everything has happened differs only
+// in numbers.
 func TestCountersAreThereFromTheStart(t *testing.T) {
 	b := newBench(t)
 	p := b.run(nil, meter.Stages()...)

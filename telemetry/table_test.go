@@ -7,10 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/eerf-stream/eerf/arrowio/encoder"
-	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 )
 
 var update = flag.Bool("update", false, "write anew what follows from the table of metrics: testdata/metrics.txt and its part of docs/operations.md")
@@ -37,10 +33,11 @@ func TestTheTableKeepsTheConventions(t *testing.T) {
 	}
 }
 
-// What a process serves is compared with the first of these files, by TestEveryMetric, and with queries, by internal/checks.
+// The first of these files is compared with what a process serves, by TestEveryMetric, and with queries, by
+// internal/checks.
 func TestFilesFollowFromTheTable(t *testing.T) {
 	const page, begin, end = "../docs/operations.md", "<!-- metrics: written by go test ./telemetry -update -->\n", "<!-- metrics: end -->\n"
-	list := []string{ // of the Go runtime and the process: those that dashboard and alerts use
+	list := []string{ // metrics of the Go runtime and the process that dashboard and alerts use
 		"go_gc_gomemlimit_bytes gauge \n", "go_goroutines gauge \n", "process_cpu_seconds_total counter \n",
 		"process_resident_memory_bytes gauge \n", "process_start_time_seconds gauge \n",
 	}
@@ -69,38 +66,6 @@ func TestFilesFollowFromTheTable(t *testing.T) {
 		}
 		if have, err := os.ReadFile(name); err != nil || string(have) != want {
 			t.Errorf("%s is not what follows from the table: run this test with -update (%v)", name, err)
-		}
-	}
-}
-
-func TestChurn(t *testing.T) {
-	set := func(change func(*wire.FeatureSet), index ...int32) *wire.FeatureSet {
-		f := &wire.FeatureSet{
-			Encoder:    &encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Numeric, Width: 1}}},
-			Candidates: scoring.Candidates{Sigma: 2, Seed: 1, Dim: 1, Count: 100, Mix: []float64{1, 2}},
-			Set:        scoring.FeatureSet{Index: index},
-		}
-		if change != nil {
-			change(f)
-		}
-		return f
-	}
-	before := set(nil, 3, 1, 4, 5)
-	for name, c := range map[string]struct {
-		set  *wire.FeatureSet
-		want float64
-	}{
-		"the same":                          {set(nil, 5, 4, 3, 1), 0},
-		"one of four is new":                {set(nil, 3, 1, 4, 2), 0.25},
-		"fewer, all known":                  {set(nil, 3), 0},
-		"more of them":                      {set(nil, 3, 1, 4, 5, 6, 7, 8, 9), 0.5},
-		"another bandwidth, more to choose": {set(func(f *wire.FeatureSet) { f.Candidates.Sigma, f.Candidates.Count = 3, 200 }, 3, 1, 4, 150), 0.25},
-		"another seed":                      {set(func(f *wire.FeatureSet) { f.Candidates.Seed = 2 }, 3, 1, 4, 5), 1},
-		"another mix":                       {set(func(f *wire.FeatureSet) { f.Candidates.Mix = nil }, 3, 1, 4, 5), 1},
-		"another column":                    {set(func(f *wire.FeatureSet) { f.Encoder.Columns[0].Name = "b" }, 3, 1, 4, 5), 1},
-	} {
-		if have := Churn(c.set, before); have != c.want {
-			t.Errorf("%s: %v, want %v", name, have, c.want)
 		}
 	}
 }

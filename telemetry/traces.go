@@ -15,14 +15,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// scope names who starts the spans.
+// scope names the source of the spans.
 const scope = "github.com/eerf-stream/eerf/stages"
 
 // TraceOptions say where traces go.
 type TraceOptions struct {
-	// Endpoint is the URL that an OpenTelemetry collector takes OTLP over HTTP at, such as http://localhost:4318/v1/traces.
+	// Endpoint is the URL at which an OpenTelemetry collector accepts OTLP over HTTP, such as
+	// http://localhost:4318/v1/traces.
 	Endpoint string
-	// SampleRatio is the share of the traces begun here that is kept; of a trace that an event carries its beginner decided.
+	// SampleRatio is the share of the traces started here that is kept. A trace carried by an event was sampled where
+	// it started.
 	SampleRatio float64
 
 	Service  string // name of the program
@@ -30,22 +32,22 @@ type TraceOptions struct {
 	Version  string
 }
 
-// StartTracing returns a provider of tracers that sends spans to a collector. It does not wait for the collector: what cannot
-// be sent is logged and lost. Shutdown of the provider sends what is left.
+// StartTracing returns a provider of tracers that sends spans to a collector. It does not wait for the collector: what
+// cannot be sent is logged and lost. Shutting down the provider sends what is left.
 func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*trace.TracerProvider, error) {
 	otel.SetLogger(withoutValues(logger))
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
 	if err != nil {
 		return nil, fmt.Errorf("traces to %s: %w", o.Endpoint, err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the library has one for the process
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the library has one handler per process
 		logger.Warn("traces not sent", zap.Error(err))
 	}))
 	return newTracing(trace.NewBatchSpanProcessor(exporter), o), nil
 }
 
-// withoutValues is the log of the library. It would show the variables that it cannot read, and headers hold secrets: the values
-// beside its messages are left out.
+// withoutValues returns a logger for the library that drops the values beside its messages. The library would log
+// variables that it cannot read, and headers hold secrets.
 func withoutValues(logger *zap.Logger) logr.Logger {
 	return funcr.New(func(_, text string) { logger.Warn("traces: " + text) },
 		funcr.Options{RenderArgsHook: func([]any) []any { return nil }})

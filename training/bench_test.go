@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// withProcs runs a benchmark on that many processors and reports operations a second, where one call of run does
-// flops, beside those of as many cores that only multiply and add float32, measured before and after.
+// withProcs runs a benchmark on that many processors and reports operations per second (one call of run does
+// flops), next to those of as many cores that only multiply and add float32, measured before and after.
 func withProcs(b *testing.B, procs int, flops float64, run func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	peak := fmapeak.Float32(simd.Best())
@@ -50,7 +50,7 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
-// BenchmarkGramSingleRows is the worst cutting: every row a call of its own.
+// BenchmarkGramSingleRows is the worst case: every row in a call of its own.
 func BenchmarkGramSingleRows(b *testing.B) {
 	d := randomTable(1, 512, 1000, 1)
 	s := d.sums()
@@ -90,7 +90,7 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
-// timeOfRows returns the seconds in which that many rows are summed, the better of two measurements.
+// timeOfRows returns the seconds it takes to sum that many rows, the better of two measurements.
 func timeOfRows(d table, rows int) float64 {
 	best := 0.0
 	for range 2 {

@@ -6,19 +6,19 @@ import (
 )
 
 // minFreedom is the least share of degrees of freedom (N − df)/N for which generalised cross-validation is
-// trusted: its numerator goes down with the square of it and meets the rounding of the sums, about 1e-7 of E[y²].
+// trusted: its numerator falls with the square of it and reaches the rounding of the sums, about 1e-7 of E[y²].
 const minFreedom = 1e-2
 
-// search is the walk over the levels of a grid: ascending levels with the loss of each.
+// search is a search over the levels of a grid: ascending levels with the loss of each.
 type search struct {
 	levels []float64
 	losses []float64
 	best   int
 }
 
-// walk computes the loss of every level of g, goes on below the lowest while that is the best, and drops
-// levels whose loss is not finite. Among losses within [tolerance] of the least the largest level wins: it is the simplest model.
-// found is false when no level has a finite loss; the best is then the largest level.
+// walk computes the loss of every level of g, continues below the lowest while that is the best, and drops levels whose
+// loss is not finite. Among losses within [tolerance] of the least the largest level wins: it is the simplest model.
+// found is false if no level has a finite loss; the best is then the largest level.
 func walk(g Grid, losses func(levels []float64) ([]float64, error)) (w search, found bool, err error) {
 	w.levels = slices.Clone(g.levels())
 	if w.losses, err = losses(w.levels); err != nil {
@@ -44,12 +44,12 @@ func walk(g Grid, losses func(levels []float64) ([]float64, error)) (w search, f
 	return w, true, nil
 }
 
-// tolerance is by what share of the least loss, or of what it gains on the largest λ where that is less, the loss of a larger λ may
-// exceed it. Held-out rows cannot tell levels of a flat path apart, and the weights of a smaller λ do more harm on a row unlike any
-// other: on keggdirected a single test row doubled the error.
+// tolerance is how far the loss of a larger λ may exceed the least one, as a share of that loss or, if this is less, of
+// its gain over the largest λ. Held-out rows cannot distinguish levels of a flat path, and the weights of a smaller λ
+// do more harm on a row unlike any other: on keggdirected a single test row doubled the error.
 const tolerance = 0.01
 
-// pick finds the best level; NaN compares false and is never picked over a number.
+// pick finds the best level; NaN compares false and is never preferred to a number.
 func (w *search) pick() {
 	w.best = len(w.levels) - 1
 	for i := w.best - 1; i >= 0; i-- {
@@ -75,8 +75,8 @@ func (w *search) dropUnusable() {
 	w.levels, w.losses = w.levels[:kept], w.losses[:kept]
 }
 
-// atEdge reports whether the best level is the lowest or highest tried, for losses that are not all equal. Levels whose λ
-// was raised to the same least one have the same loss and count as one.
+// atEdge reports whether the best level is the lowest or highest tried, for losses that are not all equal. Levels whose
+// λ was raised to the same minimum have the same loss and count as one.
 func (w *search) atEdge() bool {
 	if w.losses == nil || slices.Min(w.losses) == slices.Max(w.losses) {
 		return false
@@ -103,7 +103,7 @@ func (c *moments) meanLosses(answers []solution, weight []float64) []float64 {
 //	(RSS_k/N) / (1 − df/N)²,  df = M − λ tr (A+λI)⁻¹ (+1 for an intercept),
 //	RSS_k/N = E[y_k²] − θ_k·b_k − λ‖θ_k‖²
 //
-// where y_k is centred under an intercept. It is +Inf when too few degrees of freedom are left.
+// where y_k is centred if there is an intercept. It is +Inf if too few degrees of freedom are left.
 func (s *system) gcv(answers []solution) []float64 {
 	scores := make([]float64, len(answers))
 	for i, a := range answers {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// CodeClasses writes the outputs of rows of class 0..k-1 into dst: one-vs-rest, +1 for the row's class
+// CodeClasses writes the outputs for rows of class 0..k-1 into dst: one-vs-rest, +1 for the row's class
 // and −1 for the others, len(class)×k row-major. Two classes need one output, +1 for class 1 and −1 for
 // class 0, so k = 2 and k = 1 both write len(class) values. It panics on a class outside 0..k-1 and on a
 // dst of another length.
@@ -33,8 +33,8 @@ func CodeClasses(dst []float32, class []int32, k int) {
 	}
 }
 
-// DecideClass returns the class of one row's outputs: with one output, 1 when it is positive and else 0;
-// with several, the number of the greatest, the lower one on a tie. It undoes CodeClasses.
+// DecideClass returns the class for one row's outputs: with one output, 1 if it is positive and
+// otherwise 0; with several, the index of the greatest, the lower one on a tie. It undoes CodeClasses.
 func DecideClass(pred []float32, outputs int) int32 {
 	if len(pred) != outputs || outputs == 0 {
 		panic(fmt.Sprintf("training: %d outputs, given %d values", outputs, len(pred)))
@@ -54,8 +54,9 @@ func DecideClass(pred []float32, outputs int) int32 {
 	return int32(best)
 }
 
-// Probabilities writes those of the classes under the logistic loss into dst, from one row's outputs: of two classes, which
-// have one output f, 1/(1 + e^f) and 1/(1 + e^−f); of more the softmax. It panics unless dst has one value for each class.
+// Probabilities writes the probabilities of the classes under the logistic loss into dst, from one row's outputs. Two
+// classes have one output f, and 1/(1 + e^f) and 1/(1 + e^−f); for more it is the softmax. It panics unless dst has one
+// value for each class.
 func Probabilities(dst, pred []float32) {
 	if len(pred) == 1 && len(dst) == 2 {
 		f := float64(pred[0])

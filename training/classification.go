@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// Classification accumulates what decisions between classes are worth. Use NewClassification. Its figures depend on the order of
-// the rows in the last bits of the log loss alone.
+// Classification measures how good decisions between classes are. Use NewClassification. Its figures depend on the
+// order of the rows only in the last bits of the log loss.
 type Classification struct {
 	Rows  int64 // rows added
-	Wrong int64 // rows whose decided class was not theirs
-	// Logits says that predictions are outputs of the logistic loss, so that log loss and calibration are measured. It is set
-	// before rows are added.
+	Wrong int64 // rows for which another class was decided
+	// Logits says that predictions are outputs of the logistic loss, so that log loss and calibration are measured. Set
+	// it before adding rows.
 	Logits bool
 
 	outputs  int
@@ -38,7 +38,7 @@ type bin struct {
 // CommonestOfRows is the class of a constant predictor that knows the rows measured.
 const CommonestOfRows = -1
 
-// NewClassification returns the metric of no rows of that many outputs (1 for two classes, else the
+// NewClassification returns the metric before any row, for that many outputs (1 for two classes, otherwise the
 // number of classes). majority is the class of the constant predictor: the commonest class of the training rows
 // (Sums.MajorityClass), or [CommonestOfRows].
 func NewClassification(outputs int, majority int32) *Classification {
@@ -58,7 +58,7 @@ func (c *Classification) Add(pred []float32, class []int32) {
 	}
 }
 
-// AddCoded adds rows of predictions with true outputs as CodeClasses writes them, both rows×K.
+// AddCoded adds rows of predictions with true outputs as written by CodeClasses, both rows×K.
 func (c *Classification) AddCoded(pred, y []float32, rows int) {
 	if rows < 0 || len(pred) != rows*c.outputs || len(y) != rows*c.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d outputs, given %d predictions and %d outputs",
@@ -87,7 +87,7 @@ func (c *Classification) add(pred []float32, want int32) {
 	}
 }
 
-// addProbability takes the probabilities of a row.
+// addProbability adds the probabilities of a row.
 func (c *Classification) addProbability(pred []float32, decided, want int32) {
 	c.logLoss += negativeLog(pred, want)
 	watched := decided
@@ -95,7 +95,7 @@ func (c *Classification) addProbability(pred []float32, decided, want int32) {
 		watched = 1
 	}
 	p := math.Exp(-negativeLog(pred, watched))
-	if math.IsNaN(p) { // outputs beyond float32: the log loss is no number either
+	if math.IsNaN(p) { // outputs beyond float32: the log loss is not a number either
 		return
 	}
 	b := &c.bins[min(int(p*calibrationBins), calibrationBins-1)]
@@ -126,7 +126,7 @@ func negativeLog(pred []float32, class int32) float64 {
 	return math.Log(sum) - (float64(pred[class]) - float64(largest))
 }
 
-// Misclassification returns the share of wrong decisions in percent, 0 when there are no rows.
+// Misclassification returns the share of wrong decisions in percent, 0 if there are no rows.
 func (c *Classification) Misclassification() float64 {
 	return percent(float64(c.Wrong), float64(c.Rows))
 }
@@ -165,7 +165,7 @@ func (c *Classification) Measures() Measures {
 	return m
 }
 
-// rank fills in how well two classes are told apart.
+// rank fills in how well two classes are separated.
 func (c *Classification) rank(m *Measures) {
 	m.AUC = measured(c.ranking.auc())
 	rare := 1
@@ -177,7 +177,7 @@ func (c *Classification) rank(m *Measures) {
 	}
 }
 
-// entropy is that of the shares of the classes.
+// entropy is the entropy of the shares of the classes.
 func (c *Classification) entropy() float64 {
 	var sum float64
 	for _, class := range c.classes {

@@ -13,7 +13,8 @@ type Covariances struct {
 	moments *gram.Moments
 }
 
-// Covariances returns those of the rows so far, at least one; it panics when there are none. It fails with [ErrNotFinite].
+// Covariances returns those of the rows so far. There must be at least one row; otherwise it panics. It fails with
+// [ErrNotFinite].
 func (s *Sums) Covariances() (*Covariances, error) {
 	if s.Rows == 0 {
 		panic("training: covariances of no rows")
@@ -30,7 +31,7 @@ func (c *Covariances) Mean(i int) float64 {
 	return c.moments.Shift(i) + c.moments.Sum(i)/c.moments.Scale(i)/c.rows
 }
 
-// Cov returns the covariance of columns i and j. Scales are powers of two, so that dividing by them is exact; products are
+// Cov returns the covariance of columns i and j. Scales are powers of two, so dividing by them is exact; products are
 // rounded before they are subtracted, so that no compiler fuses them.
 func (c *Covariances) Cov(i, j int) float64 {
 	i, j = min(i, j), max(i, j)

@@ -52,7 +52,7 @@ func TestCovariancesOfInfiniteValuesAreRefused(t *testing.T) {
 	}
 }
 
-// TestWorkersChangeNoBit of sums that are large enough to be shared out.
+// TestWorkersChangeNoBit has sums that are large enough to be shared among workers.
 func TestWorkersChangeNoBit(t *testing.T) {
 	d := randomTable(5, 1200, 300, 2)
 	want, err := d.sums().Covariances()

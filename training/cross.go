@@ -7,11 +7,12 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
-// Crosser sums products of the columns of tall matrices. Its memory serves one call after the other: a second call of the same
-// shape allocates nothing where one goroutine is enough.
+// Crosser sums products of the columns of tall matrices. Calls share its memory: a second call of the same shape
+// allocates nothing if one goroutine is enough.
 //
-// Blocks of 128 rows are summed in float32, each element in row order, and the blocks added in float64, by one owner. So a
-// total depends on the order of the rows and on the arithmetic of the process alone, not on the number of goroutines.
+// Blocks of 128 rows are summed in float32, each element in row order. One owner then adds the blocks in float64. So
+// a total depends only on the order of the rows and on the arithmetic of the process, not on the number of
+// goroutines.
 type Crosser struct {
 	// Workers bounds the goroutines of a call; 0 means GOMAXPROCS.
 	Workers int
@@ -19,8 +20,8 @@ type Crosser struct {
 	totals []float64 // [pair of panels][PanelColumns][PanelColumns]
 }
 
-// Cross sets dst[i·d + j] to Σ_r a_ri·b_rj, m×d numbers for the m columns of a and the d columns of b. It panics when
-// rows or lengths do not agree.
+// Cross sets dst[i·d + j] to Σ_r a_ri·b_rj, m×d numbers for the m columns of a and the d columns of b. It panics if
+// rows or lengths do not match.
 func (c *Crosser) Cross(dst []float64, a, b *Tall) {
 	if a.Rows != b.Rows || len(dst) != a.Columns*b.Columns {
 		panic(fmt.Sprintf("training: products of %d by %d and %d by %d numbers in %d",
@@ -94,24 +95,24 @@ func (c *Crosser) sum(p products) {
 	if c.Workers > 0 {
 		workers = min(workers, c.Workers)
 	}
-	if workers == 1 { // without the closure, which takes memory
+	if workers == 1 { // without the closure, which allocates
 		p.add(c.totals, 0, pairs*tiles)
 		return
 	}
-	const shares = 4 // of a worker: who is slowed down takes fewer
+	const shares = 4 // per worker: a slower one takes fewer
 	parallel.For(workers, shares*workers, func(_, n int) {
 		p.add(c.totals, n*pairs*tiles/(shares*workers), (n+1)*pairs*tiles/(shares*workers))
 	})
 }
 
-// products are those of two matrices, in tiles of kernel.TileRows columns of a panel of a with a panel of b. Pairs of panels
-// follow each other with the panel of a first, those of equal matrices without the ones below the diagonal.
+// products are the products of two matrices, in tiles of kernel.TileRows columns of a panel of a with a panel of b.
+// Pairs of panels are ordered by the panel of a; for equal matrices, pairs below the diagonal are omitted.
 type products struct {
 	a, b      *Tall
 	symmetric bool
 }
 
-// chunkRows is how many rows are taken through all tiles at a time, a multiple of kernel.BlockRows: the panel of b stays in
+// chunkRows is how many rows go through all tiles at a time, a multiple of kernel.BlockRows: the panel of b stays in
 // the first-level cache from one tile to the next.
 const chunkRows = kernel.BlockRows
 

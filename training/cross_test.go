@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// randomTall draws a matrix, with what must not matter behind the last column.
+// randomTall draws a matrix, with numbers beyond the last column that must not matter.
 func randomTall(rng *rand.Rand, rows, columns int) (t *Tall, rowMajor []float32) {
 	t, rowMajor = NewTall(rows, columns), make([]float32, rows*columns)
 	for i := range t.Data {
@@ -26,7 +26,7 @@ func randomTall(rng *rand.Rand, rows, columns int) (t *Tall, rowMajor []float32)
 	return t, rowMajor
 }
 
-// requireCross compares totals with sums in float64, within the bound of the roundings of a block.
+// requireCross compares totals with sums in float64, within the bound for the roundings of a block.
 func requireCross(t *testing.T, got []float64, a []float32, m int, b []float32, d, rows int) {
 	t.Helper()
 	for i := range m {
@@ -117,7 +117,7 @@ func TestCrossOfOtherShapesPanics(t *testing.T) {
 	}
 }
 
-// BenchmarkCross is what a gradient takes of products: rows×M slopes with rows×d numbers.
+// BenchmarkCross has the products that a gradient needs: rows×M slopes with rows×d numbers.
 func BenchmarkCross(b *testing.B) {
 	rows := 8000
 	if testing.Short() {

@@ -124,7 +124,7 @@ func TestNothingVaries(t *testing.T) {
 				t.Fatal("equal losses reported as the edge of the grid")
 			}
 		} else if f.Level < 1e-5 {
-			// The only feature there is carries the mean: any small λ will do, but θ is not zero.
+			// The only feature there is holds the mean: any small λ will do, but θ is not zero.
 			requireClose(t, "prediction", []float64{f.Model.Theta[0] * float64(float32(0.3))}, []float64{7.7}, 1e-3)
 		}
 	})
@@ -183,7 +183,7 @@ func TestDuplicatedFeaturesShareTheirWeight(t *testing.T) {
 			requireClose(t, "weights of equal features", []float64{theta[5], theta[7]}, []float64{theta[2], theta[2]}, 1e-4)
 		}
 	})
-	// λ = 0 is the smallest-norm solution: that of naive ridge as λ goes to zero.
+	// λ = 0 is the smallest-norm solution: the limit of naive ridge as λ goes to zero.
 	theta, _ := naiveRidge(t, d, 1e-9, true)
 	requireClose(t, "smallest norm", trainAt(t, d, 0, true).Model.Theta, theta, 1e-5)
 }
@@ -203,7 +203,7 @@ func TestExtremeScales(t *testing.T) {
 }
 
 func TestCrossValidationAgreesWithLeaveOneOut(t *testing.T) {
-	// On many rows the score approaches the mean squared error of leaving one row out.
+	// With many rows the score approaches the mean squared error when leaving one row out.
 	d := randomTable(30, 400, 10, 1)
 	f, err := Train(d.sums(), nil, Options{Intercept: true, Grid: ExplicitGrid(1e-3)})
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	gridExplicit
 )
 
-// Levels of the relative grid are powers of ten. Below the lowest of the regular levels the grid goes on
-// while the best λ is its edge. A λ that the rounding of the sums would drown is raised to one that it does not.
+// Levels of the relative grid are powers of ten. Below the lowest regular level the grid continues while the
+// best λ is at its edge. A λ that would be lost in the rounding of the sums is raised.
 const (
 	relativeLowest   = -8
 	relativeHighest  = 2
@@ -35,16 +35,16 @@ const (
 )
 
 // RelativeGrid is λ = ℓ·(mean diagonal of the centred second moment of z), ℓ in {1e-8, …, 1e2} by
-// decades, extended to 1e-10 while the best is on the lower edge. It follows the scale of the features.
+// decades, extended to 1e-10 while the best is at the lower edge. It follows the scale of the features.
 func RelativeGrid() Grid { return Grid{} }
 
 // PaperGrid is λ in {1e-5, …, 1e5} by decades, absolute: the grid of Shahrampour, Beirami and Tarokh
 // (AAAI 2018). On features scaled by 1/√M it is coarse at its lower end.
 func PaperGrid() Grid { return Grid{kind: gridPaper} }
 
-// ExplicitGrid is a list of absolute λ in any order; Validate reports an empty list and values that are
-// negative or not finite. λ = 0 means the least one that does not drown in the rounding of the sums, which gives nearly
-// the least-squares solution of the smallest norm.
+// ExplicitGrid is a list of absolute λ in any order; Validate reports an empty list and values that are negative or not
+// finite. λ = 0 means the smallest λ that is not lost in the rounding of the sums, which gives nearly the least-squares
+// solution of the smallest norm.
 func ExplicitGrid(lambdas ...float64) Grid {
 	sorted := slices.Clone(lambdas)
 	slices.Sort(sorted)

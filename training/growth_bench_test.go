@@ -10,8 +10,8 @@ import (
 // growthCall is a call whose time is measured as one of its numbers grows by a decade.
 type growthCall struct{ rows, features, outputs int }
 
-// forGrowth measures the operation that prepare returns as N, M and K grow, on one processor and on two. With -short it
-// takes the least values, to see that everything runs.
+// forGrowth measures the operation returned by prepare as N, M and K grow, on one processor and on two. With -short it
+// uses the smallest values, to check that everything runs.
 func forGrowth(b *testing.B, base growthCall, vary []string, prepare func(c growthCall) func()) {
 	b.Helper()
 	values := map[string][]int{

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// usual is the options of the tests that are about something else: an intercept and the relative grid.
+// usual are the options for tests about something else: an intercept and the relative grid.
 var usual = Options{Intercept: true}
 
 // table is rows of features and outputs in memory.
@@ -47,8 +47,8 @@ func (t table) sums() *Sums {
 	return s
 }
 
-// naiveRidge solves one λ from the rows themselves: two-pass centring in float64, then the singular value
-// decomposition of the row matrix. It answers (K×M weights, K intercepts).
+// naiveRidge solves for one λ from the rows themselves: two-pass centring in float64, then the singular
+// value decomposition of the row matrix. It returns K×M weights and K intercepts.
 func naiveRidge(t *testing.T, d table, lambda float64, intercept bool) (theta, theta0 []float64) {
 	t.Helper()
 	z := mat.NewDense(d.rows, d.features, widen(d.z))

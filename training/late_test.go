@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Values far beyond those that decided the scale of their column make it wider: they are outliers, not faults.
+// Values far beyond those that decided their column's scale make the scale wider: they are outliers, not
+// faults.
 func TestLateHugeValues(t *testing.T) {
 	for _, row := range []int{0, 127, 128, 129, 511, 512, 700, 999} {
 		d := randomTable(6, 1000, 5, 2)

@@ -7,12 +7,12 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// LossLogistic names the logistic loss: −log p of the class of a row, p the softmax of its outputs; with one output f, for
-// two classes, p = 1/(1 + e^−f) for class 1.
+// LossLogistic names the logistic loss: −log p of the class of a row, where p is the softmax of its outputs; with one
+// output f, for two classes, p = 1/(1 + e^−f) for class 1.
 const LossLogistic = "logistic"
 
 const (
-	// RuleFolds is the least mean loss on rows left out in turn: every fifth row, with few rows each fifth of them.
+	// RuleFolds is the least mean loss on left-out rows: every fifth row, or with few rows each fifth in turn.
 	RuleFolds Rule = "folds"
 
 	folds = 5
@@ -20,15 +20,15 @@ const (
 	fewRows = folds * MinHeldOutRows
 )
 
-// LogisticFit is a model of the logistic loss and how it was found. Of Fit, HeldOutLoss has the mean log losses, in nats
-// a row, by which λ was chosen; GCV is empty.
+// LogisticFit is a model for the logistic loss and how it was found. In Fit, HeldOutLoss holds the mean log losses, in
+// nats per row, by which λ was chosen; GCV is empty.
 type LogisticFit struct {
 	Fit
 	// HeldOutError is the misclassification in percent on the rows of HeldOutLoss, for each λ.
 	HeldOutError []float64 `json:"held_out_error"`
-	// Path says how the model of each λ was found, the worst of the folds where there are several.
+	// Path says how the model for each λ was found, for several folds the worst of them.
 	Path []Convergence `json:"path"`
-	// Last says how Model was found, from OnFit on.
+	// Last says how Model was found, starting from OnFit.
 	Last Convergence `json:"last"`
 }
 
@@ -43,19 +43,19 @@ func (f *LogisticFit) Unconverged() int {
 	return n
 }
 
-// TrainLogistic fits the models of fit and chooses λ on heldOut, which may be nil or empty; it changes neither. It
+// TrainLogistic fits the models on fit and chooses λ on heldOut, which may be nil or empty; it changes neither. It
 // minimises
 //
 //	(1/N) Σ_n −log p(class of n) + λ Σ_k ‖θ_k‖²
 //
-// with the intercepts not penalised. The levels of the grid are tried from the largest down, each started from the model
-// of the one before, until the held-out log loss has clearly risen (by 5 %). The best is fitted again on all rows.
+// with the intercepts not penalised. The levels of the grid are tried from the largest down, each started from the
+// previous model, until the held-out log loss has clearly risen (by 5 %). The best is fitted again on all rows.
 //
-// With fewer than MinHeldOutRows held-out rows every fifth row replaces them, with few rows each fifth in
-// turn; a single row gets the largest λ. Under an intercept a class without rows has weights 0 and the intercept −log 2N.
+// With fewer than MinHeldOutRows held-out rows, every fifth row replaces them; with few rows, each fifth in turn; a
+// single row gets the largest λ. With an intercept, a class without rows has weights 0 and the intercept −log 2N.
 //
-// The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows when there are no rows at all,
-// ErrNotFinite when a feature is not finite, and the error of ctx when that ends. It panics when the shapes of fit and
+// The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows if there are no rows at all,
+// ErrNotFinite if a feature is not finite, and the error of ctx when that ends. It panics if the shapes of fit and
 // heldOut differ.
 func TrainLogistic(ctx context.Context, fit, heldOut *Rows, o Options) (*LogisticFit, error) {
 	if err := o.Validate(); err != nil {
@@ -116,7 +116,7 @@ func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) 
 	return f, err
 }
 
-// onFit returns the model of the chosen level on the rows to fit alone.
+// onFit returns the model at the chosen level, fitted only on the rows of fit.
 func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath) (*Model, error) {
 	if t.fit.Len() == 0 || t.heldOut.Len() == 0 {
 		return f.Model, nil
@@ -135,7 +135,7 @@ func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath
 	return part.model(a.x, a.lambda), nil
 }
 
-// path returns what λ is chosen on, and the name of that.
+// path returns the path that λ is chosen on, and the rule.
 func (t *logisticRun) path(all *Rows) (*logisticPath, Rule, error) {
 	p := &logisticPath{grid: t.Grid, factor: t.factor}
 	if t.fit.Len() > 0 && t.heldOut.Len() >= MinHeldOutRows {

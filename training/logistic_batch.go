@@ -109,7 +109,8 @@ func (t *total) addBinary(f []float64, class int32) {
 	}
 }
 
-// addRow replaces the logits of a row by p − y. column is that of its class, −1 for none; unseen are more logits.
+// addRow replaces the logits of a row by p − y. column is that of its class, −1 for none; unseen are additional
+// logits.
 func (t *total) addRow(f []float64, column int, unseen []float64) {
 	top, best := f[0], 0
 	for k, v := range f {

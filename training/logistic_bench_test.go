@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// classTable draws classes that depend on the features only in part, as those of digits do.
+// classTable draws classes that depend only partly on the features, like those of digits.
 func classTable(seed uint64, rows, features, classes int) (fit, heldOut *Rows) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	weights := make([]float64, 8*classes)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// rowsOf returns rows of the values with their classes.
+// rowsOf returns rows with these values and classes.
 func rowsOf(features, classes int, z []float32, class ...int32) *Rows {
 	r := NewRows(features, classes)
 	r.Add(z, class)
@@ -132,7 +132,7 @@ func TestLogisticOfLambdaZero(t *testing.T) {
 	}
 }
 
-// The search says so where it cannot reach what is asked of it.
+// The search says so if it cannot reach the required precision.
 func TestDescentReportsWhatDoesNotConverge(t *testing.T) {
 	d := &descent{
 		value: func(x, gradient []float64) float64 {

@@ -6,17 +6,18 @@ import (
 )
 
 const (
-	// pathTolerance and lastTolerance are the relative gradients from which a model counts as found: the first where
-	// levels of λ are judged, whose losses then are off by a thousandth at most in practice, the second for the last model.
+	// pathTolerance and lastTolerance are the relative gradients at which a model counts as found: the first for
+	// comparing levels of λ, whose losses are then off by a thousandth at most in practice, the second for the last
+	// model.
 	pathTolerance, lastTolerance = 1e-3, 3e-4
-	// maxIterations is when the search for a model is given up.
+	// maxIterations is the number of iterations after which the search is given up.
 	maxIterations = 1000
-	// memory is the number of steps that the curvature is estimated from.
+	// memory is the number of steps from which the curvature is estimated.
 	memory = 20
-	// sufficient and curved are the constants of the Wolfe conditions, noise the share that the
-	// value may rise by rounding.
+	// sufficient and curved are the constants of the Wolfe conditions, noise is the share by which
+	// rounding may raise the value.
 	sufficient, curved, noise = 1e-4, 0.9, 1e-7
-	// maxTrials is the number of points that a line search may look at.
+	// maxTrials is the most points that a line search may try.
 	maxTrials = 30
 )
 
@@ -27,15 +28,15 @@ type Convergence struct {
 	Iterations  int `json:"iterations"`
 	Evaluations int `json:"evaluations"`
 	// RelativeGradient is the norm of the gradient as a share of that at the constant model, both in the metric of the
-	// preconditioner: its square is about the share of the possible gain that is left.
+	// preconditioner: its square is roughly the share of the possible gain that is left.
 	RelativeGradient float64 `json:"relative_gradient"`
-	// Converged means that RelativeGradient is small enough. Where it is false the iterations came to their limit or to
-	// the rounding of the objective.
+	// Converged means that RelativeGradient is small enough. Otherwise the iterations reached their limit or the
+	// rounding of the objective.
 	Converged bool `json:"converged"`
 }
 
-// descent minimises a convex function by L-BFGS (Nocedal, Wright, Numerical Optimization, §7.2) with a preconditioner in
-// the place of the initial inverse Hessian, scaled as usual by the last step.
+// descent minimises a convex function by L-BFGS (Nocedal, Wright, Numerical Optimization, §7.2) with a preconditioner
+// in place of the initial inverse Hessian, scaled as usual by the last step.
 type descent struct {
 	value        func(x, gradient []float64) float64
 	precondition func(dst, gradient []float64)
@@ -52,7 +53,7 @@ type step struct {
 	inverse  float64 // 1/s·y
 }
 
-// point is where the function was evaluated.
+// point is a point at which the function was evaluated.
 type point struct {
 	x, gradient, scaled []float64 // scaled: the preconditioned gradient
 	value               float64
@@ -65,7 +66,7 @@ func (d *descent) at(x []float64) *point {
 	return p
 }
 
-// run returns the minimum, started from now.
+// run returns the minimum, starting from now.
 func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, error) {
 	d.found.Evaluations++
 	d.scale(now)
@@ -75,7 +76,7 @@ func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, 
 		}
 		next := d.search(now, d.direction(now))
 		if next == nil && len(d.steps) > 0 {
-			d.steps = nil // the steps may mislead
+			d.steps = nil // the steps may be misleading
 			next = d.search(now, d.direction(now))
 		}
 		if next == nil {
@@ -94,7 +95,7 @@ func (d *descent) scale(p *point) {
 	d.precondition(p.scaled, p.gradient)
 }
 
-// done measures the gradient at p.
+// done measures the gradient at p and reports whether it is small enough.
 func (d *descent) done(p *point) bool {
 	d.found.RelativeGradient = 0
 	if norm := math.Sqrt(max(0, inner(p.gradient, p.scaled))); norm > 0 && d.reference > 0 {
@@ -118,7 +119,7 @@ func (d *descent) remember(from, to *point) {
 	d.steps = append(d.steps, s)
 }
 
-// direction returns −H∇, H the estimate of the inverse Hessian. The preconditioner is linear, so that it need not be
+// direction returns −H∇, H the estimate of the inverse Hessian. The preconditioner is linear, so it need not be
 // applied again: its product with every y is known.
 func (d *descent) direction(p *point) []float64 {
 	q, pq := append([]float64(nil), p.gradient...), append([]float64(nil), p.scaled...)
@@ -148,7 +149,7 @@ func (d *descent) direction(p *point) []float64 {
 }
 
 // search looks for a point on the ray that meets the weak Wolfe conditions, by bisection (Lewis, Overton, Mathematical
-// Programming 141 (2013)). Where the value only changes by rounding the slope decides alone (Hager, Zhang, SIAM Journal
+// Programming 141 (2013)). If the value only changes by rounding, the slope alone decides (Hager, Zhang, SIAM Journal
 // on Optimization 16 (2005)). It returns nil if there is none.
 func (d *descent) search(from *point, direction []float64) *point {
 	slope := inner(from.gradient, direction)

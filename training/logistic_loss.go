@@ -10,42 +10,42 @@ const (
 	// batchRows is the number of rows whose logits are computed before their part of the gradient, so that their
 	// features are read from memory once.
 	batchRows = thin.BlockTerms
-	// lossParts is the number of parts that the rows are cut into; parts are summed in their order. There are fewer where
+	// lossParts is the number of parts that the rows are cut into; parts are summed in order. There are fewer parts if
 	// their gradients would take more than partBytes.
 	lossParts, partBytes = 32, 128 << 20
 )
 
-// softmax is the loss of linear models of rows as a function of their weights, x: θ of one column after the other, each
-// of M weights, then the intercepts where there are any. There is a column for each class that has rows, but one alone
-// for two classes: the logit of the second.
+// softmax is the loss of linear models of rows as a function of their weights x: θ of one column after another, each of
+// M weights, then the intercepts if there are any. There is a column for each class that has rows, but only one for two
+// classes: the logit of the second.
 //
-// Under an intercept the model of column k is x_k0 + θ_k·(z − z̄), with z̄ the mean of the rows it is fitted to: the
+// With an intercept the model of column k is x_k0 + θ_k·(z − z̄), where z̄ is the mean of the rows it is fitted to: the
 // intercepts then hardly depend on the other weights.
 type softmax struct {
 	features int
 	columns  int
 	binary   bool      // the one column is the logit of class 1 against class 0
 	column   []int     // of each class, −1 for none
-	unseen   []float64 // the logits of classes without a column: they count where rows are judged
+	unseen   []float64 // the logits of classes without a column: they count when rows are judged
 	mean     []float64 // z̄, nil without an intercept
-	room     []*batch  // of one goroutine each
+	room     []*batch  // one for each goroutine
 }
 
-// total is what one pass over rows finds.
+// total is the result of one pass over rows.
 type total struct {
 	loss      float64   // Σ −log p of the true class
 	wrong     int       // rows whose largest logit is not that of their class
 	curvature float64   // Σ p(1 − p) over rows and columns
 	residual  []float64 // Σ (p − y) by column
-	gradient  []float64 // [panel][padded M][thin.Columns] Σ (p − y)·z, nil where rows are judged
+	gradient  []float64 // [panel][padded M][thin.Columns] Σ (p − y)·z, nil when rows are judged
 }
 
-// panels returns the number of thin matrices that hold a value for each column.
+// panels returns the number of thin matrices needed to hold a value for each column.
 func (s *softmax) panels() int { return kernel.RoundUp(s.columns, thin.Columns) / thin.Columns }
 
 func (s *softmax) paddedFeatures() int { return kernel.RoundUp(s.features, thin.TileRows) }
 
-// weights is x as the loops take it.
+// weights is x in the layout of the loops.
 type weights struct {
 	theta []float32 // [panel][M][thin.Columns]
 	bias  []float64 // [panel·thin.Columns] the logits of z = 0
@@ -71,8 +71,8 @@ func (s *softmax) pack(x []float64) weights {
 	return w
 }
 
-// pass sums the loss over the rows, and for fitting the parts of its gradient; else it judges them. Parts of the rows do
-// not depend on the number of goroutines and are summed in their order: so the bits of the sum do not either.
+// pass sums the loss over the rows, and for fitting also its gradient; otherwise it judges them. The parts of the rows
+// do not depend on the number of goroutines and are summed in order, so the bits of the sum do not depend on it either.
 func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	w := s.pack(x)
 	parts := make([]total, s.parts(len(rows.blocks)))
@@ -81,7 +81,7 @@ func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 		s.room = append(s.room, newBatch(s))
 	}
 	parallel.For(workers, len(parts), func(worker, i int) {
-		part := s.newTotal(fit) // apart from the parts of others, which change as often
+		part := s.newTotal(fit) // separate from the parts of others, which change as often
 		for _, block := range rows.blocks[len(rows.blocks)*i/len(parts) : len(rows.blocks)*(i+1)/len(parts)] {
 			s.room[worker].add(&part, block, w)
 		}
@@ -94,7 +94,7 @@ func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	return sum
 }
 
-// parts returns the number of parts for so many blocks of rows.
+// parts returns the number of parts for this many blocks of rows.
 func (s *softmax) parts(blocks int) int {
 	affordable := partBytes / (8 * s.panels() * s.paddedFeatures() * thin.Columns)
 	return min(blocks, lossParts, max(affordable, 2))

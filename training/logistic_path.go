@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// logisticPath fits the levels of a grid one after the other, from the largest down, and judges each on rows left out.
+// logisticPath fits the levels of a grid in turn, from the largest down, and judges each on left-out rows.
 type logisticPath struct {
 	grid   Grid
 	factor *linear.Cholesky
@@ -26,9 +26,9 @@ type fold struct {
 // rung is one level that was tried.
 type rung struct {
 	level float64
-	loss  float64     // mean log loss of rows left out
-	wrong float64     // misclassification of them in percent
-	how   Convergence // of the fold that was worst
+	loss  float64     // mean log loss on left-out rows
+	wrong float64     // misclassification on them in percent
+	how   Convergence // of the worst fold
 	first answer      // of the first fold
 }
 
@@ -41,11 +41,11 @@ func (p *logisticPath) add(fit, heldOut *Rows, intercept bool) error {
 	return nil
 }
 
-// clearRise is the share by which a loss is above the best where the walk ends. Held-out losses fall and then rise as λ
-// falls, and the smallest λ take the longest.
+// clearRise is the share by which a loss must exceed the best to end the search. Held-out losses fall and then rise as
+// λ falls, and the smallest λ take the longest.
 const clearRise = 0.05
 
-// walk tries the levels of the grid, goes on below while the lowest is the best, and ends early where the loss rises.
+// walk tries the levels of the grid, continues below while the lowest is the best, and ends early if the loss rises.
 func (p *logisticPath) walk(ctx context.Context) error {
 	levels := slices.Clone(p.grid.levels())
 	slices.Reverse(levels)
@@ -100,7 +100,7 @@ func (p *logisticPath) try(ctx context.Context, level float64) error {
 	return nil
 }
 
-// report fills in what is known of the levels, ascending.
+// report fills in the results for the levels, ascending.
 func (p *logisticPath) report(f *LogisticFit) {
 	f.Level = p.best.level
 	for _, r := range slices.Backward(p.rungs) {

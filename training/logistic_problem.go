@@ -34,7 +34,7 @@ func newLogistic(rows *Rows, intercept bool) (*logistic, error) {
 	return p, nil
 }
 
-// chooseColumns gives a column to each class. Under an intercept a class without rows would be driven to −∞: it gets no
+// chooseColumns gives a column to each class. With an intercept, a class without rows would be driven to −∞: it gets no
 // column but the logit −log 2N, N rows against half a row of its own, and so does the other of two classes.
 func (p *logistic) chooseColumns() {
 	p.column = make([]int, len(p.prior))
@@ -52,7 +52,7 @@ func (p *logistic) chooseColumns() {
 	}
 }
 
-// constant returns the best model that looks at no feature.
+// constant returns the best model that ignores all features.
 func (p *logistic) constant() []float64 {
 	weights := p.columns * p.features
 	if !p.intercept {
@@ -76,7 +76,7 @@ func (p *logistic) constant() []float64 {
 	return x
 }
 
-// from returns an answer of another problem, on some of the rows of p, as one of p.
+// from returns an answer of another problem, on some of the rows of p, as an answer of p.
 func (p *logistic) from(other *logistic, a answer) answer {
 	if p.columns != other.columns || p.binary != other.binary {
 		return answer{x: p.start}
@@ -107,7 +107,7 @@ func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curva
 			if p.mean != nil {
 				g -= float64(p.mean[j] * t.residual[k])
 			}
-			// A feature without a second moment is constant (under an intercept) or zero: its slope is rounding.
+			// A feature without a second moment is constant (with an intercept) or zero: its slope is rounding.
 			if p.a.At(j, j) == 0 {
 				g = 0
 			}
@@ -176,7 +176,7 @@ func (p *logistic) model(x []float64, lambda float64) *Model {
 	return m
 }
 
-// interceptAt returns the intercept of features that are not centred.
+// interceptAt returns the intercept for features that are not centred.
 func (p *logistic) interceptAt(x []float64, column int, theta []float64) float64 {
 	sum := x[p.columns*p.features+column]
 	for j, t := range theta {

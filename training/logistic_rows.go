@@ -2,11 +2,11 @@ package training
 
 import "fmt"
 
-// rowBlock is the number of rows that Rows keeps in one piece.
+// rowBlock is the number of rows that Rows keeps in one block.
 const rowBlock = 1024
 
-// Rows are rows of M features with their classes, kept in memory: what the logistic loss needs, whose gradient no sums
-// of one pass can give. They take 4·(M+1) bytes a row. Rows belong to one goroutine.
+// Rows are rows of M features with their classes, kept in memory for the logistic loss, whose gradient cannot be
+// computed from sums of one pass. They take 4·(M+1) bytes per row. Rows belong to one goroutine.
 type Rows struct {
 	features int
 	classes  int
@@ -21,7 +21,7 @@ type classRows struct {
 	class []int32
 }
 
-// NewRows returns no rows, for rows of that many features in classes 0..classes-1. It panics unless features is
+// NewRows returns an empty Rows for that many features and classes 0..classes-1. It panics unless features is
 // positive and classes is 2 or more.
 func NewRows(features, classes int) *Rows {
 	if features <= 0 || classes < 2 {
@@ -36,8 +36,8 @@ func (r *Rows) Len() int { return r.rows }
 // Bytes returns the memory that the values of the rows take.
 func (r *Rows) Bytes() int64 { return int64(r.rows) * int64(r.features+1) * 4 }
 
-// Add copies rows: z is len(class)×M, row-major and finite. Any cutting of the same sequence of rows into calls leaves
-// the same Rows. It panics when the lengths do not agree and on a class that there is not.
+// Add copies rows: z is len(class)×M, row-major and finite. The result is the same however a sequence of rows is cut
+// into calls. It panics if the lengths do not match or a class does not exist.
 func (r *Rows) Add(z []float32, class []int32) {
 	if len(z) != len(class)*r.features {
 		panic(fmt.Sprintf("training: %d rows of %d features, given %d values", len(class), r.features, len(z)))
@@ -57,7 +57,7 @@ func (r *Rows) Add(z []float32, class []int32) {
 	}
 }
 
-// open returns the block that the next row goes to. All but the first have room for all their rows at once.
+// open returns the block for the next row. All blocks but the first are allocated at full size.
 func (r *Rows) open() *classRows {
 	last := len(r.blocks) - 1
 	switch {
@@ -74,8 +74,8 @@ func (r *Rows) open() *classRows {
 	return &r.blocks[last+1]
 }
 
-// Append adds the rows of other without copying their values; neither is given more rows while both are used. It panics
-// when the shapes differ.
+// Append adds the rows of other without copying their values. Neither may be given more rows while both are in use. It
+// panics if the shapes differ.
 func (r *Rows) Append(other *Rows) {
 	if r.features != other.features || r.classes != other.classes {
 		panic(fmt.Sprintf("training: rows of %d features and %d classes appended to rows of %d and %d",
@@ -86,8 +86,8 @@ func (r *Rows) Append(other *Rows) {
 	r.shared = len(r.blocks) > 0
 }
 
-// Keep drops the rows, by number, that keep does not want, and frees the memory of most of them. Rows that were appended to others
-// are not to be used there any more.
+// Keep drops the rows for which keep is false, and frees the memory of most of them. Rows appended to others must not
+// be used there any more.
 func (r *Rows) Keep(keep func(row int) bool) {
 	number, kept := 0, 0
 	for _, b := range r.blocks {
@@ -110,7 +110,7 @@ func (r *Rows) Keep(keep func(row int) bool) {
 	}
 }
 
-// plus returns the rows of r and then those of other, without copying their values.
+// plus returns the rows of r followed by those of other, without copying their values.
 func (r *Rows) plus(other *Rows) *Rows {
 	both := NewRows(r.features, r.classes)
 	both.Append(r)
@@ -118,7 +118,8 @@ func (r *Rows) plus(other *Rows) *Rows {
 	return both
 }
 
-// fold copies the rows into those whose number is not part modulo parts, and those whose number is.
+// fold splits copies of the rows into those whose number modulo parts is not part, and those whose
+// number is.
 func (r *Rows) fold(part, parts int) (fit, heldOut *Rows) {
 	fit, heldOut = NewRows(r.features, r.classes), NewRows(r.features, r.classes)
 	number := 0
@@ -146,7 +147,7 @@ func (r *Rows) counts() []int {
 	return counts
 }
 
-// MajorityClass returns the class of the most rows, the lower number on a tie.
+// MajorityClass returns the class with the most rows, the lower number on a tie.
 func (r *Rows) MajorityClass() int32 {
 	best := 0
 	counts := r.counts()

@@ -11,7 +11,7 @@ import (
 
 // preconditioner solves with c·A + 2λI, A the second moments of the features, for the weights of every column, and
 // divides the slopes of intercepts by c. The Hessian of the mean loss is at most ½(I − 11ᵀ/K) ⊗ A (Böhning, Annals of
-// the Institute of Statistical Mathematics 44 (1992)), ¼A for two classes, and has this form where all rows are equally
+// the Institute of Statistical Mathematics 44 (1992)), ¼A for two classes, and has this form if all rows are equally
 // uncertain; c is the mean curvature in place of the bound, which is several times too large for many classes.
 type preconditioner struct {
 	*logistic
@@ -20,7 +20,7 @@ type preconditioner struct {
 	slopes    *linear.Matrix
 }
 
-// leastCurvature keeps the preconditioner definite where all rows are certain.
+// leastCurvature keeps the preconditioner definite if all rows are certain.
 const leastCurvature = 1e-6
 
 func (p *logistic) precondition(curvature, lambda float64, factor *linear.Cholesky) (*preconditioner, error) {
@@ -28,7 +28,8 @@ func (p *logistic) precondition(curvature, lambda float64, factor *linear.Choles
 		logistic: p, factor: factor, curvature: max(curvature, leastCurvature),
 		slopes: linear.NewMatrix(p.features, p.columns),
 	}
-	// Rounding can make A indefinite: then more is added to its diagonal, which costs iterations at most.
+	// Rounding can make A indefinite. More is then added to its diagonal, which at worst costs
+	// iterations.
 	shift := max(2*lambda/c.curvature, p.rounding/4)
 	for range maxDoublings {
 		if factor.Factor(p.a, shift) {
@@ -72,7 +73,7 @@ type answer struct {
 	how    Convergence
 }
 
-// solve minimises J for one λ, started from the answer for another one or from weights alone.
+// solve minimises J for one λ, starting from the answer for another one or from weights alone.
 func (p *logistic) solve(ctx context.Context, from answer, lambda float64, with solver) (answer, error) {
 	start := &point{x: from.x, gradient: make([]float64, len(from.x))}
 	value, curvature := p.evaluate(start.x, start.gradient, lambda)
@@ -94,8 +95,8 @@ func (p *logistic) solve(ctx context.Context, from answer, lambda float64, with 
 	return answer{x: x, lambda: lambda, steps: d.steps, how: found}, err
 }
 
-// recast returns steps of J for one λ as steps for another, where the Hessian of the weights has more on its diagonal:
-// what they say of the Hessian of the loss holds on.
+// recast returns steps of J for one λ as steps for another, for which the Hessian of the weights has more on its
+// diagonal: what they say about the Hessian of the loss stays valid.
 func (c *preconditioner) recast(steps []step, more float64) []step {
 	var kept []step
 	for _, old := range steps {

@@ -87,7 +87,7 @@ func (p *logistic) slope(z []float32) []float64 {
 	return append(slope, 1)
 }
 
-// variable returns the place in x of variable j of column k.
+// variable returns the index in x of variable j of column k.
 func (p *logistic) variable(k, j int) int {
 	if j == p.features {
 		return p.columns*p.features + k
@@ -196,7 +196,7 @@ func TestLogisticOptimumIsThatOfNewton(t *testing.T) {
 				if !(value-best <= 1e-8*best) {
 					t.Errorf("%d classes, intercept %v, λ = %v: J = %v, want %v", classes, intercept, lambda, value, best)
 				}
-				if level >= 1e-4 { // below, directions in which J is flat leave weights open
+				if level >= 1e-4 { // below that, directions in which J is flat leave weights undetermined
 					requireClose(t, "weights", a.x[:p.columns*p.features], want[:p.columns*p.features], 1e-2)
 				}
 			}

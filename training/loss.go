@@ -5,10 +5,10 @@ import "fmt"
 // LossAuto is [LossLogistic] for classes and [LossSquared] for a regression.
 const LossAuto = "auto"
 
-// Losses lists what a loss may be called where it is asked for.
+// Losses lists the names of losses.
 func Losses() []string { return []string{LossAuto, LossSquared, LossLogistic} }
 
-// LossFor returns the loss that is meant by one of [Losses], for labels that are classes or a regression's.
+// LossFor returns the loss meant by one of [Losses], for classes or a regression.
 func LossFor(loss string, classes bool) (string, error) {
 	switch {
 	case loss == LossLogistic && !classes:

@@ -5,36 +5,37 @@ import (
 	"strconv"
 )
 
-// Measures say what predictions of rows that a model was not fitted on are worth. A figure that is nil or missing was not
-// measured or is not a number: no rows, a label that is constant. Misclassification, the relative squared error and the
+// Measures say how good predictions are on rows that a model was not fitted on. A figure is nil or missing if it was
+// not measured or is not a number: no rows, a constant label. Misclassification, the relative squared error and the
 // unexplained variance are in percent.
 type Measures struct {
 	Misclassification    *float64 `json:"misclassification,omitempty"`
 	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"` // 100·Σ(f−y)²/Σy² of coded labels, the paper's figure
 	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`   // 100·Σ(f−y)²/Σ(y−ȳ)², that of a constant is 100
-	// ConstantError is the misclassification of the commonest class of training, or the relative squared error of its mean.
+	// ConstantError is the misclassification of the commonest class in training, or the relative squared error of the
+	// training mean.
 	ConstantError *float64 `json:"constant_error,omitempty"`
 	LogLoss       *float64 `json:"log_loss,omitempty"` // of the logistic loss: mean −log p of the class, in nats
-	// ConstantLogLoss is the least log loss that the same probabilities for every row can have.
+	// ConstantLogLoss is the least log loss for probabilities that are the same in every row.
 	ConstantLogLoss *float64 `json:"constant_log_loss,omitempty"`
 
 	R2           *float64  `json:"r2,omitempty"`            // 1 − unexplained variance/100
 	RMSE         []float64 `json:"rmse,omitempty"`          // by output, in units of the label
 	MAE          []float64 `json:"mae,omitempty"`           // by output, in units of the label: mean |f−y|
-	ConstantRMSE []float64 `json:"constant_rmse,omitempty"` // the least that a constant can have: the standard deviation
+	ConstantRMSE []float64 `json:"constant_rmse,omitempty"` // the least for a constant: the standard deviation
 
 	AUC              *float64         `json:"auc,omitempty"`               // of two classes; a tie counts half
 	AveragePrecision *float64         `json:"average_precision,omitempty"` // of RareClass
-	RareClass        string           `json:"rare_class,omitempty"`        // that of two which has less than a tenth of the rows
+	RareClass        string           `json:"rare_class,omitempty"`        // of two classes the one with less than a tenth of the rows
 	Recall           []ClassRecall    `json:"recall,omitempty"`            // by number of the class
 	Calibration      []CalibrationBin `json:"calibration,omitempty"`       // of the logistic loss: ten bins of equal width from 0 to 1
 }
 
-// ClassRecall is what became of the rows of a class.
+// ClassRecall says how many rows of a class were recognised.
 type ClassRecall struct {
 	Class string `json:"class"` // its name, or its number
 	Rows  int64  `json:"rows"`
-	Right int64  `json:"right"` // rows that were given their class
+	Right int64  `json:"right"` // rows for which the class was decided correctly
 }
 
 // Share is the recall, 0 for a class without rows.
@@ -45,23 +46,23 @@ func (r ClassRecall) Share() float64 {
 	return float64(r.Right) / float64(r.Rows)
 }
 
-// CalibrationBin compares the probabilities in a bin with what happened: of two classes that of the second, of more that of the
-// class decided for.
+// CalibrationBin compares the probabilities in a bin with what happened: the probability of the second of two classes;
+// with more, that of the decided class.
 type CalibrationBin struct {
 	Rows      int64   `json:"rows"`
 	Predicted float64 `json:"predicted"` // mean probability
 	Observed  float64 `json:"observed"`  // share of the rows that are of the class
 }
 
-// Names of the measures that models are compared by.
+// Names of the measures by which models are compared.
 const (
 	MeasureMisclassification    = "misclassification"
 	MeasureUnexplainedVariance  = "unexplained_variance"
 	MeasureRelativeSquaredError = "relative_squared_error"
 )
 
-// Main is the measure that models are compared by, with what the constant predictor has: misclassification, or the unexplained
-// variance. Either is nil where it was not measured.
+// Main is the measure by which models are compared, with the value of the constant predictor: misclassification, or the
+// unexplained variance. Either is nil if it was not measured.
 func (m *Measures) Main() (measure string, value, constant *float64) {
 	if m.Misclassification != nil {
 		return MeasureMisclassification, m.Misclassification, m.ConstantError
@@ -72,8 +73,8 @@ func (m *Measures) Main() (measure string, value, constant *float64) {
 	return MeasureUnexplainedVariance, m.UnexplainedVariance, constant
 }
 
-// NoBetterThanConstant reports that the predictions were measured, and no measure that there is for a constant says that they
-// are worth more than one. Where a class is rare, decisions may be those of the constant and probabilities better.
+// NoBetterThanConstant reports that the predictions were measured, and that they beat a constant in no measure that a
+// constant has. If a class is rare, decisions may be those of the constant while probabilities are better.
 func (m *Measures) NoBetterThanConstant() bool {
 	if m.LogLoss != nil && m.ConstantLogLoss != nil && *m.LogLoss < *m.ConstantLogLoss {
 		return false
@@ -82,13 +83,14 @@ func (m *Measures) NoBetterThanConstant() bool {
 	return value != nil && constant != nil && *value >= *constant
 }
 
-// Figure is a measure by its name in JSON.
+// Figure is a measure with its name in JSON.
 type Figure struct {
 	Name  string
 	Value float64
 }
 
-// Figures are the measures that are one number, or one for each output ("rmse[1]" of the second of several).
+// Figures are the measures that are one number, or one for each output ("rmse[1]" for the second of
+// several).
 func (m *Measures) Figures() []Figure {
 	var all []Figure
 	for _, one := range []struct {
@@ -119,8 +121,8 @@ func (m *Measures) Figures() []Figure {
 	return all
 }
 
-// CalibrationError is by how much probabilities are off: the mean of |predicted − observed| over the bins, by their rows. nil where
-// there are none.
+// CalibrationError is how far off probabilities are: the mean of |predicted − observed| over the bins, weighted by
+// rows. nil if there are none.
 func (m *Measures) CalibrationError() *float64 {
 	var rows, sum float64
 	for _, b := range m.Calibration {
@@ -130,10 +132,10 @@ func (m *Measures) CalibrationError() *float64 {
 	return measured(sum / rows)
 }
 
-// NothingBeatsConstant is what to say where it is so.
+// NothingBeatsConstant is the message for that case.
 const NothingBeatsConstant = "nothing here beats the constant"
 
-// NameClasses puts the names of the classes in the place of their numbers.
+// NameClasses replaces the numbers of the classes by their names.
 func (m *Measures) NameClasses(names []string) {
 	name := func(number string) string {
 		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < len(names) {
@@ -149,7 +151,7 @@ func (m *Measures) NameClasses(names []string) {
 	}
 }
 
-// measured returns v as a figure, nil when it is NaN or infinite.
+// measured returns v as a figure, nil if it is NaN or infinite.
 func measured(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -157,7 +159,7 @@ func measured(v float64) *float64 {
 	return &v
 }
 
-// measuredAll returns values as figures, nil when one of them is NaN or infinite.
+// measuredAll returns values as figures, nil if one of them is NaN or infinite.
 func measuredAll(values []float64) []float64 {
 	if !finite(values) {
 		return nil

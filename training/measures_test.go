@@ -63,7 +63,7 @@ func TestRankingByHand(t *testing.T) {
 	}
 }
 
-// naiveRanking goes through every pair, and every threshold.
+// naiveRanking checks every pair and every threshold.
 func naiveRanking(scores []float32, class []int32) (auc, precision float64) {
 	var pairs, better float64
 	for i, a := range scores {
@@ -142,7 +142,8 @@ func TestProbabilitiesAreJudged(t *testing.T) {
 	logit := func(p float64) float32 { return float32(math.Log(p / (1 - p))) }
 	c := NewClassification(1, 0)
 	c.Logits = true
-	// Four rows at .25, one of them of class 1; two at .95, both; one at 1 to the last bit.
+	// Four rows at .25, one of them of class 1; two at .95, both of class 1; one at 1 to the last
+	// bit.
 	c.Add([]float32{logit(.25), logit(.25), logit(.25), logit(.25), logit(.95), logit(.95), 100}, []int32{0, 0, 1, 0, 1, 1, 1})
 	m := c.Measures()
 	loss := -(3*math.Log(.75) + math.Log(.25) + 2*math.Log(.95)) / 7

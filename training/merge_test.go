@@ -23,7 +23,8 @@ func (t table) join(other table) table {
 	return t
 }
 
-// requireNaiveModel trains on sums of the rows of d and compares the model with one from the rows themselves.
+// requireNaiveModel trains on sums of the rows of d and compares the model with one computed from the rows
+// themselves.
 func requireNaiveModel(t *testing.T, what string, fit, heldOut *Sums, d table) {
 	t.Helper()
 	const lambda = 1e-3
@@ -36,7 +37,7 @@ func requireNaiveModel(t *testing.T, what string, fit, heldOut *Sums, d table) {
 	requireClose(t, what+": intercept", f.Model.Intercept, theta0, 1e-4)
 }
 
-// One row lies so far off that, about its value, the spread of all rows would drown in the rounding of float32.
+// One row is so far off that, about its value, the spread of all rows would be lost in the rounding of float32.
 func TestSmallSumWithFarShiftDoesNotDrownALargeOne(t *testing.T) {
 	far, near := lineTable(1, 1, 1e4, 1), lineTable(2, 1e5, 0, 2)
 	all := far.join(near)
@@ -49,8 +50,8 @@ func TestSmallSumWithFarShiftDoesNotDrownALargeOne(t *testing.T) {
 	requireNaiveModel(t, "small beside large", far.sums(), near.sums(), all)
 }
 
-// No single part outweighs the rows so far: their shift stays where nearly no row is. What merging added was summed about
-// other shifts, and its rounding is theirs.
+// No single part outweighs the rows so far: their shift stays where hardly any row is. What merging added was summed
+// about other shifts, and has their rounding.
 func TestManySmallSumsFarFromTheFirst(t *testing.T) {
 	const times, rows = 45000, 2
 	first, part := lineTable(3, rows, 0, 2), lineTable(4, rows, 1e5, 2)

@@ -13,7 +13,7 @@ func TestRegressionByHand(t *testing.T) {
 }
 
 func TestRegressionAveragesPercentagesOverOutputs(t *testing.T) {
-	// Output 0 as y = ±1 predicted as 0: 100 %. Output 1 as y = ±1000 met exactly: 0 %.
+	// Output 0: y = ±1 predicted as 0: 100 %. Output 1: y = ±1000 predicted exactly: 0 %.
 	r := NewRegression([]float64{0, 0})
 	r.Add([]float32{0, 1000, 0, -1000}, []float32{1, 1000, -1, -1000}, 2)
 	requireClose(t, "metrics", []float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantError()}, []float64{50, 50, 100}, 1e-14)

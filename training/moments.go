@@ -24,10 +24,10 @@ type moments struct {
 	constant int            // number of features that do not vary
 }
 
-// centre computes the moments of sums: with coded values c = (v − shift)·scale,
-// cov(a, b) = (Σ c_a c_b/N − c̄_a c̄_b)/(scale_a scale_b). A variance that the rounding of the sums alone could have
-// made counts as zero, with all its covariances: such a feature or output is constant. Products are rounded before they
-// are added, here as everywhere in this package, so that no compiler fuses them and every processor has the same bits.
+// centre computes the moments of sums: with coded values c = (v − shift)·scale, cov(a, b) = (Σ c_a c_b/N − c̄_a
+// c̄_b)/(scale_a scale_b). A variance that may be nothing but rounding of the sums counts as zero, with all its
+// covariances: such a feature or output is constant. Products are rounded before they are added, here as everywhere in
+// this package, so that no compiler fuses them and every processor has the same bits.
 func centre(g *gram.Moments) (*moments, error) {
 	c := &moments{
 		rows: g.Rows(), features: g.Features(), outputs: g.Outputs(),
@@ -67,9 +67,9 @@ type centred struct {
 	unit []float64 // 1/scale of a column that varies, else 0
 }
 
-// newCentred finds out which columns vary. Sums of blocks carry a relative error of at most kernel.BlockRows·2⁻²⁴ if
-// all their terms have one sign (Higham, Accuracy and Stability of Numerical Algorithms, §4.2), and the squared mean
-// twice as much. What merging moved about another shift carries the rounding of float64 alone, for which wide leaves room.
+// newCentred finds out which columns vary. Sums of blocks have a relative error of at most kernel.BlockRows·2⁻²⁴ if all
+// their terms have one sign (Higham, Accuracy and Stability of Numerical Algorithms, §4.2), and the squared mean twice
+// as much. What merging moved about another shift only has the rounding of float64, for which wide leaves room.
 func newCentred(g *gram.Moments) *centred {
 	const tolerance, wide = 3 * kernel.BlockRows * unit, 0x1p-40
 	columns := g.Features() + g.Outputs()
@@ -88,12 +88,12 @@ func newCentred(g *gram.Moments) *centred {
 	return c
 }
 
-// cov returns the covariance of columns i <= j, zero where one of them is constant.
+// cov returns the covariance of columns i <= j, zero if one of them is constant.
 func (c *centred) cov(i, j int) float64 {
 	return (c.At(i, j)/c.rows - float64(c.mean[i]*c.mean[j])) * c.unit[i] * c.unit[j]
 }
 
-// copyCov sets dst to the covariances of column i with columns from on, which lie in one panel.
+// copyCov sets dst to the covariances of column i with columns from on, which are in one panel.
 func (c *centred) copyCov(dst []float64, i, from int) {
 	sums := c.Row(i, from/kernel.PanelColumns)[from%kernel.PanelColumns:][:len(dst)]
 	mean, units := c.mean[from:][:len(dst)], c.unit[from:][:len(dst)]

@@ -8,8 +8,8 @@ import (
 // Paired are the errors, in percent, of two predictors on the same rows.
 type Paired struct {
 	First, Second float64
-	// StandardError is that of First − Second, from the differences row by row: what another sample of rows of the size would
-	// change. It is infinite for a single row.
+	// StandardError is that of First − Second, from the differences row by row: how much another sample of rows of this
+	// size would change it. It is infinite for a single row.
 	StandardError float64
 }
 
@@ -35,15 +35,15 @@ func PairedMisclassification(first, second, y []float32, outputs int) Paired {
 	return p
 }
 
-// PairedUnexplainedVariance compares predictions by the unexplained variance, the mean of that of the outputs. The standard error
-// is that of a ratio (linearised: Cochran, Sampling Techniques, 1977, chapter 6).
+// PairedUnexplainedVariance compares predictions by the unexplained variance, averaged over the outputs. The standard
+// error is that of a ratio (linearised: Cochran, Sampling Techniques, 1977, chapter 6).
 func PairedUnexplainedVariance(first, second, y []float32, outputs int) Paired {
 	rows := pairedRows(first, second, y, outputs)
 	a, b := NewRegression(make([]float64, outputs)), NewRegression(make([]float64, outputs))
 	a.Add(first, y, rows)
 	b.Add(second, y, rows)
 	p := Paired{First: a.UnexplainedVariance(), Second: b.UnexplainedVariance()}
-	differences := make([]float64, rows) // what each row adds to the difference of the ratios, to first order
+	differences := make([]float64, rows) // each row's contribution to the difference of the ratios, to first order
 	for k := range outputs {
 		o := a.outputs[k].coded
 		if o.centred <= 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
-// path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation for each λ takes
-// M³/3 operations in tiles of matrix products; so a dozen take less time than one eigendecomposition, most of which is
+// path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation for each λ takes M³/3
+// operations in tiles of matrix products; a dozen of them take less time than one eigendecomposition, most of which is
 // products of a matrix with a vector.
 type path struct {
 	*system
@@ -18,7 +18,7 @@ type path struct {
 	judge func(answers []solution) []float64 // the loss of each
 
 	tried map[float64]judged // by λ
-	room  []*linear.Cholesky // of one goroutine each
+	room  []*linear.Cholesky // one for each goroutine
 }
 
 // judged is an answer and its loss.
@@ -60,10 +60,10 @@ func (p *path) untried(levels []float64) []float64 {
 	return todo
 }
 
-// at returns the answer of a level that losses was asked for.
+// at returns the answer for a level that was passed to losses.
 func (p *path) at(level float64) judged { return p.tried[p.lambda(p.grid, level)] }
 
-// solveAll solves every λ, in parallel: a goroutine takes a λ at a time and 8·M² bytes.
+// solveAll solves for every λ, in parallel: a goroutine takes one λ at a time and 8·M² bytes.
 func (p *path) solveAll(lambdas []float64) ([]solution, error) {
 	answers, errs := make([]solution, len(lambdas)), make([]error, len(lambdas))
 	workers := parallel.Workers(len(lambdas), len(lambdas)*p.features*p.features*p.features/3)

@@ -32,13 +32,13 @@ func smoothTable(rows, features int, noise float64) table {
 	return d
 }
 
-// What the rounding of the sums costs, on the features where it matters most: the loss on rows that were not trained
-// on, beside the best that any λ of the grid reaches when it is solved from the rows in float64.
+// The cost of rounding the sums, on features where it matters most: the loss on rows not trained on, compared with
+// the best that any λ of the grid reaches if solved from the rows in float64.
 func TestRoundingOfTheSumsCostsLittle(t *testing.T) {
 	for _, c := range []struct{ noise, factor float64 }{
 		{0.1, 1.002}, // 13 % of the spread of the label
 		{0.01, 1.3},
-		{0, 6}, // nothing but rounding stands between the model and the label
+		{0, 6}, // only rounding is between the model and the label
 	} {
 		d := smoothTable(2500, 100, c.noise)
 		fit, held, test := d.part(0, 1500), d.part(1500, 2000), d.part(2000, 2500)

@@ -8,13 +8,13 @@ import (
 const (
 	// exactScores is the number of rows up to which a ranking keeps every score: 4 MiB.
 	exactScores = 1 << 20
-	// coarseBits are the leading bits of a score that a ranking of more rows goes by: sign, exponent and 11 digits, so that
-	// scores are told apart that differ by 1/2048 of their size. Those that are not count as tied.
+	// coarseBits are the leading bits of a score that a ranking of more rows uses: sign, exponent and 11 digits, so
+	// scores that differ by 1/2048 of their size are distinguished. Others count as tied.
 	coarseBits = 20
 )
 
-// ranking says how well a score tells the rows of two classes apart. Its figures depend on the rows alone, not on their
-// order. It takes 4 bytes a row up to [exactScores], beyond them 16 MiB.
+// ranking measures how well a score separates the rows of two classes. Its figures depend only on the rows, not on
+// their order. It takes 4 bytes per row up to [exactScores], beyond that 16 MiB.
 type ranking struct {
 	exact  [2][]uint32 // by class: the scores, as numbers of the same order
 	coarse []tie       // instead, by the leading bits; nil up to exactScores rows
@@ -24,7 +24,7 @@ type ranking struct {
 // tie is the number of rows of each class with one score.
 type tie [2]int64
 
-// add takes a row with its score for class 1.
+// add adds a row with its score for class 1.
 func (r *ranking) add(score float32, class int32) {
 	r.rows[class]++
 	key := ordered(score)
@@ -48,7 +48,7 @@ func (r *ranking) coarsen() {
 	r.exact = [2][]uint32{}
 }
 
-// ordered maps a float32 to a number of the same order; both zeros are one.
+// ordered maps a float32 to an integer with the same order; both zeros are equal.
 func ordered(v float32) uint32 {
 	bits := math.Float32bits(v + 0)
 	if bits>>31 == 1 {
@@ -84,8 +84,8 @@ func (r *ranking) ties() []tie {
 	return ties
 }
 
-// auc is the share of pairs of a row of each class in which that of class 1 has the larger score, a tie counting half; NaN
-// unless both classes have rows.
+// auc is the share of pairs with a row of each class in which the row of class 1 has the larger score, a tie counting
+// half; NaN unless both classes have rows.
 func (r *ranking) auc() float64 {
 	var below, pairs float64
 	for _, t := range r.ties() {
@@ -95,8 +95,8 @@ func (r *ranking) auc() float64 {
 	return pairs / float64(r.rows[0]) / float64(r.rows[1])
 }
 
-// averagePrecision is that of a class: over the thresholds from the most certain row on, Σ (recall − recall before)·precision;
-// NaN unless the class has rows.
+// averagePrecision is that of a class: over the thresholds from the most certain row on, Σ (recall − previous
+// recall)·precision; NaN unless the class has rows.
 func (r *ranking) averagePrecision(class int) float64 {
 	ties := r.ties()
 	if class == 1 {

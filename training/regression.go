@@ -6,24 +6,25 @@ import (
 )
 
 // Regression accumulates the errors of predictions of K outputs. The zero value is not usable: see
-// NewRegression. Percentages of several outputs are averaged over the outputs, so that the unit of an
-// output does not matter; with one output they are the plain formulas.
+// NewRegression. Percentages are averaged over the outputs, so the unit of an output does not matter;
+// with one output they are the plain formulas.
 type Regression struct {
 	Rows    int64
 	outputs []outputError
-	units   Units // nil = labels are given in theirs
+	units   Units // nil = labels are already in their units
 }
 
-// Units turns a prediction or label of output k, as it is given to a metric, into the units of the label.
+// Units converts a prediction or label of output k, as given to a metric, to the units of the label.
 type Units func(k int, coded float64) float64
 
-// outputError holds the sums of one output, of labels as they are given and in their units.
+// outputError holds the sums for one output, of labels as given and in their units.
 type outputError struct {
-	trainMean    float64 // what the constant predictor answers
+	trainMean    float64 // the constant predictor's prediction
 	coded, units errorSums
 }
 
-// errorSums are sums over rows; the second moment is kept about the running mean, so that labels far from zero lose no digits.
+// errorSums are sums over rows. The second moment is kept about the running mean, so that labels far from zero lose no
+// digits.
 type errorSums struct {
 	squared  float64 // Σ(f−y)²
 	absolute float64 // Σ|f−y|
@@ -31,8 +32,8 @@ type errorSums struct {
 	centred  float64 // Σ(y−ȳ)²
 }
 
-// NewRegression returns the metric of no rows. trainMean holds the mean of each output over the training
-// rows (Sums.OutputMean), the answer of the constant predictor.
+// NewRegression returns the metric before any row. trainMean holds the mean of each output over the
+// training rows (Sums.OutputMean), which the constant predictor predicts.
 func NewRegression(trainMean []float64) *Regression {
 	if len(trainMean) == 0 {
 		panic("training: regression metric of 0 outputs")
@@ -44,15 +45,15 @@ func NewRegression(trainMean []float64) *Regression {
 	return r
 }
 
-// InUnits has the unexplained variance, the RMSE and the MAE measured in the units of the label. The others are those of what is
-// given.
+// InUnits makes the unexplained variance, the RMSE and the MAE be measured in the units of the label. The others are in
+// the units of what is added.
 func (r *Regression) InUnits(units Units) *Regression {
 	r.units = units
 	return r
 }
 
-// Add adds rows of predictions and true outputs, both rows×K and row-major. It panics when the lengths
-// do not agree.
+// Add adds rows of predictions and true outputs, both rows×K and row-major. It panics if the lengths
+// do not match.
 func (r *Regression) Add(pred, y []float32, rows int) {
 	outputs := len(r.outputs)
 	if rows < 0 || len(pred) != rows*outputs || len(y) != rows*outputs {
@@ -73,7 +74,7 @@ func (r *Regression) Add(pred, y []float32, rows int) {
 	}
 }
 
-// add takes the n-th row: Welford, Technometrics 4 (1962), for the mean and centred second moment.
+// add adds the n-th row: Welford, Technometrics 4 (1962), for the mean and centred second moment.
 func (s *errorSums) add(f, y float64, n int64) {
 	s.squared += float64((f - y) * (f - y))
 	s.absolute += math.Abs(f - y)
@@ -83,19 +84,19 @@ func (s *errorSums) add(f, y float64, n int64) {
 }
 
 // RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. Labels that are
-// all zero give 0 when they are met exactly and else 100; no rows give 0.
+// all zero give 0 if they are predicted exactly and otherwise 100; no rows give 0.
 func (r *Regression) RelativeSquaredError() float64 {
 	return r.average(func(o outputError) float64 { return percent(o.coded.squared, o.coded.about(0, r.Rows)) })
 }
 
 // UnexplainedVariance returns 100·Σ(f−y)²/Σ(y−ȳ)², ȳ the mean over the rows added, in percent. Labels that
-// are all equal give 0 when they are met exactly and else 100; no rows give 0.
+// are all equal give 0 if they are predicted exactly and otherwise 100; no rows give 0.
 func (r *Regression) UnexplainedVariance() float64 {
 	return r.average(func(o outputError) float64 { return percent(o.units.squared, o.units.centred) })
 }
 
-// ConstantError returns the RelativeSquaredError of the constant predictor that answers the training
-// mean: a model is worth something only below it.
+// ConstantError returns the RelativeSquaredError of the constant predictor, which predicts the
+// training mean: a useful model is below it.
 func (r *Regression) ConstantError() float64 {
 	return r.average(func(o outputError) float64 {
 		return percent(o.coded.about(o.trainMean, r.Rows), o.coded.about(0, r.Rows))
@@ -142,8 +143,8 @@ func (r *Regression) average(metric func(outputError) float64) float64 {
 	return sum / float64(len(r.outputs))
 }
 
-// percent returns 100·part/whole. A whole of zero has no percentage: 0 if the part is zero as well, else
-// 100, so that reports stay finite.
+// percent returns 100·part/whole. A whole of zero has no percentage: the result is 0 if the part is zero
+// as well, otherwise 100, so that reports stay finite.
 func percent(part, whole float64) float64 {
 	switch {
 	case whole > 0:

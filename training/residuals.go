@@ -6,8 +6,9 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
-// Residuals sets dst to f_k − y_k of each row, rows×K, row-major like y; z is rows×M. Predictions are those of Predict, up to so many
-// goroutines share the rows (0 means GOMAXPROCS), and the result does not depend on them. It panics when the lengths do not agree.
+// Residuals sets dst to f_k − y_k of each row, rows×K, row-major like y; z is rows×M. Predictions are those of Predict.
+// Up to workers goroutines share the rows (0 means GOMAXPROCS); the result does not depend on their number. It panics
+// if the lengths do not match.
 func (m *Model) Residuals(dst, z, y []float32, rows, workers int) {
 	if len(dst) != len(y) || len(y) != rows*m.Outputs || len(z) != rows*m.Features {
 		panic(fmt.Sprintf("training: residuals of %d rows by %d features and %d outputs, given %d and %d values for %d",

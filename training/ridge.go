@@ -9,10 +9,10 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// system is the ridge problem of one set of rows: (A + λI) θ_k = b_k, where A and b are the second moments
-// of z and (z, y_k) over the rows, centred under an intercept and raw without one. It is the gradient of
-// the objective set to zero; the intercept is then ȳ − θ·z̄ (Hastie, Tibshirani, Friedman, The Elements of
-// Statistical Learning, §3.4.1).
+// system is the ridge problem for one set of rows: (A + λI) θ_k = b_k, where A and b are the second
+// moments of z and (z, y_k) over the rows, centred with an intercept and raw without one. It is the
+// gradient of the objective set to zero; the intercept is then ȳ − θ·z̄ (Hastie, Tibshirani, Friedman, The
+// Elements of Statistical Learning, §3.4.1).
 type system struct {
 	*moments
 	intercept bool
@@ -20,7 +20,7 @@ type system struct {
 	b         []float64      // [K*M], output-major
 	scale     float64        // λ of level 1 on the relative grid
 	rounding  float64        // about the norm of the rounding errors of A
-	weight    []float64      // [K] what the squared loss of an output is multiplied by when λ is chosen
+	weight    []float64      // [K] factors of the squared loss of each output when λ is chosen
 }
 
 func newSystem(g *gram.Moments, intercept bool) (*system, error) {
@@ -34,7 +34,7 @@ func newSystem(g *gram.Moments, intercept bool) (*system, error) {
 	}
 	sys.scale = meanDiagonal(c.cov)
 	if sys.scale == 0 {
-		sys.scale = meanDiagonal(sys.a) // no feature varies: the raw moments are all there is
+		sys.scale = meanDiagonal(sys.a) // no feature varies: only the raw moments are left
 	}
 	sys.rounding = roundingOf(c)
 	if sys.rounding == 0 {
@@ -44,7 +44,7 @@ func newSystem(g *gram.Moments, intercept bool) (*system, error) {
 	return sys, nil
 }
 
-// roundingOf returns about the norm of the rounding errors of cov(z). Each element is off by about one unit in the last
+// roundingOf estimates the norm of the rounding errors of cov(z). Each element is off by about one unit in the last
 // place of float32 in every block of rows, which averages out over blocks: 2⁻²⁴‖A‖_F/√blocks.
 func roundingOf(c *moments) float64 {
 	return unit * c.cov.SymmetricNorm() / math.Sqrt(max(1, float64(c.rows)/kernel.BlockRows))
@@ -75,8 +75,8 @@ func meanDiagonal(a *linear.Matrix) float64 {
 	return sum / float64(a.Rows())
 }
 
-// outputWeights returns 1/var(y_k). A constant output has no variance: an intercept fits it exactly, so it
-// has no say, and without one its mean square takes the place of the variance.
+// outputWeights returns 1/var(y_k). A constant output has no variance: with an intercept it is fitted exactly and gets
+// no weight; without one its mean square replaces the variance.
 func (s *system) outputWeights() []float64 {
 	w := make([]float64, s.outputs)
 	for k := range w {
@@ -91,8 +91,8 @@ func (s *system) outputWeights() []float64 {
 	return w
 }
 
-// lambda returns the λ of a level. Below a quarter of the rounding of A it would only fit that rounding, so it is
-// raised to there.
+// lambda returns the λ for a level. Below a quarter of the rounding of A it would only fit that rounding, so it
+// is raised to that.
 func (s *system) lambda(g Grid, level float64) float64 {
 	if g.relative() {
 		level *= s.scale
@@ -103,14 +103,14 @@ func (s *system) lambda(g Grid, level float64) float64 {
 // solution is the answer for one λ.
 type solution struct {
 	model        *Model
-	inverseTrace float64 // tr (A + λI)⁻¹, where it was asked for
+	inverseTrace float64 // tr (A + λI)⁻¹, if requested
 }
 
-// maxDoublings is how often λ is doubled when A + λI is not positive definite.
+// maxDoublings is how often λ is doubled if A + λI is not positive definite.
 const maxDoublings = 64
 
-// solve returns the answer for one λ; factor is room for that. Where rounding makes A + λI indefinite, or nearly so,
-// λ is doubled until it does not.
+// solve returns the answer for one λ; factor provides memory for it. If rounding makes A + λI indefinite, or nearly
+// so, λ is doubled until it is not.
 func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (solution, error) {
 	if lambda == 0 {
 		lambda = 1 // nothing varies: A and b are zero
@@ -130,7 +130,7 @@ func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (sol
 }
 
 // Ridge fits one λ with an intercept: level times scale, where 0 stands for the mean variance of the features, which is
-// returned. A λ that the rounding of the sums would drown is raised. It panics when there are no rows.
+// returned. A λ that would be lost in the rounding of the sums is raised. It panics if there are no rows.
 func (s *Sums) Ridge(level, scale float64) (model *Model, used float64, err error) {
 	if s.Rows == 0 {
 		panic("training: ridge on no rows")
@@ -149,7 +149,8 @@ func (s *Sums) Ridge(level, scale float64) (model *Model, used float64, err erro
 	return answer.model, scale, nil
 }
 
-// factor factors A + λI. Of a λ that rounding could outweigh, a quarter must be left: A + ¾λI is definite as well.
+// factor factors A + λI. If rounding could outweigh λ, A + ¾λI must be definite as well, so that a quarter of λ is
+// left.
 func (s *system) factor(lambda float64, factor *linear.Cholesky) bool {
 	if lambda < s.rounding && !factor.Factor(s.a, 0.75*lambda) {
 		return false
@@ -157,7 +158,7 @@ func (s *system) factor(lambda float64, factor *linear.Cholesky) bool {
 	return factor.Factor(s.a, lambda)
 }
 
-// model returns the model of λ, given the factor of A + λI.
+// model returns the model for λ, given the factor of A + λI.
 func (s *system) model(factor *linear.Cholesky, lambda float64) *Model {
 	theta := linear.NewMatrix(s.features, s.outputs)
 	for k := range s.outputs {
@@ -172,7 +173,7 @@ func (s *system) model(factor *linear.Cholesky, lambda float64) *Model {
 	}
 	for k := range s.outputs {
 		for j := range s.features {
-			// A feature without a second moment is constant (under an intercept) or zero: its weight is rounding.
+			// A feature without a second moment is constant (with an intercept) or zero: its weight is rounding.
 			if s.a.At(j, j) > 0 {
 				m.Theta[k*s.features+j] = theta.At(j, k)
 			}

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// EvaluationSample keeps a bounded number of held-out rows, those of the smallest hashes, so that errors
-// which moments cannot give (misclassification) are measured after one pass. Which rows it keeps is a
-// function of the set of rows offered: not of their order, their partition or repetitions. As the hash
-// is uniform they are a uniform sample of the rows.
+// EvaluationSample keeps a bounded number of held-out rows, those with the smallest hashes, to measure
+// errors that moments cannot give (misclassification) after one pass. Which rows it keeps depends only
+// on the set of rows offered: not on their order, their partition or repetitions. Because the hash is
+// uniform, they are a uniform sample of the rows.
 type EvaluationSample struct {
 	features, outputs, maxRows int
 
@@ -35,7 +35,7 @@ func (a sampleKey) compare(b sampleKey) int {
 	)
 }
 
-// sampleRow is a key and where its values lie.
+// sampleRow is a key and the place of its values.
 type sampleRow struct {
 	key  sampleKey
 	slot int
@@ -68,7 +68,7 @@ func NewEvaluationSample(features, outputs, maxRows int) *EvaluationSample {
 func (e *EvaluationSample) Len() int { return len(e.heap) }
 
 // Add offers one row: hash is id.Hash(seed) with the seed of HeldOut, z its M features and y its K outputs,
-// copied if the row is kept. A row already kept is ignored. It panics when the lengths do not agree.
+// copied if the row is kept. A row already kept is ignored. It panics if the lengths do not match.
 func (e *EvaluationSample) Add(id RowID, hash uint64, z, y []float32) {
 	if len(z) != e.features || len(y) != e.outputs {
 		panic(fmt.Sprintf("training: row of %d features and %d outputs offered to a sample of %d and %d",
@@ -100,8 +100,8 @@ func (e *EvaluationSample) add(key sampleKey, z, y []float32) {
 	copy(e.y[slot*e.outputs:], y)
 }
 
-// Merge offers every row of other, which is left as it is. It panics when the shapes or bounds differ:
-// only samples of one bound have a defined union.
+// Merge offers every row of other, which stays unchanged. It panics if the shapes or bounds differ, because only
+// samples with the same bound have a defined union.
 func (e *EvaluationSample) Merge(other *EvaluationSample) {
 	if e.features != other.features || e.outputs != other.outputs || e.maxRows != other.maxRows {
 		panic(fmt.Sprintf("training: merge of a sample of %d rows of %d features and %d outputs into %d of %d and %d",

@@ -9,7 +9,7 @@ import (
 
 const sampleSeed = 5
 
-// offer adds the rows of d from the list, named as messages of ten rows.
+// offer adds the listed rows of d, named as messages of ten rows.
 func offer(e *EvaluationSample, d table, rows []int) {
 	for _, n := range rows {
 		id := RowID{Partition: int32(n % 3), Offset: int64(n / 10), Row: int32(n % 10)}
@@ -78,7 +78,7 @@ func TestSampleKeepsTheSmallestHashes(t *testing.T) {
 }
 
 func TestSampleOrdersEqualHashesByName(t *testing.T) {
-	ids := []RowID{{2, 0, 0}, {1, 5, 0}, {1, 4, 9}, {1, 4, 2}}
+	ids := []RowID{{Partition: 2}, {Partition: 1, Offset: 5}, {Partition: 1, Offset: 4, Row: 9}, {Partition: 1, Offset: 4, Row: 2}}
 	forward, backward := NewEvaluationSample(1, 1, 2), NewEvaluationSample(1, 1, 2)
 	for i := range ids {
 		forward.Add(ids[i], 7, []float32{float32(i)}, []float32{0})

@@ -7,15 +7,17 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// splitTag keeps the hash apart from every other hash of the same coordinates: without it the rows held
-// out here could be the very rows that the scores were sampled from.
+// splitTag separates the hash from every other hash of the same coordinates: without it the rows held
+// out here could be the very rows sampled for the scores.
 const splitTag = "held-out"
 
-// RowID names a row by the message it came in: source partition, source offset, number in the message.
+// RowID names a row by its message: source partition, source offset, number in the message. Log, if known, says to
+// which log the partition belonged; it is not part of the hash.
 type RowID struct {
-	Partition int32 `json:"partition"`
-	Offset    int64 `json:"offset"`
-	Row       int32 `json:"row"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+	Row       int32  `json:"row"`
+	Log       string `json:"log,omitempty"`
 }
 
 // Hash returns the row's 64-bit hash: xxHash64 (seed 0) of 32 bytes, all integers little-endian:
@@ -35,15 +37,18 @@ func (r RowID) Hash(seed uint64) uint64 {
 	return xxhash.Sum64(b[:])
 }
 
-// HeldOut reports whether the row at (partition, offset, row) is held out from fitting. It is when the hash
-// of its RowID is below fraction·2⁶⁴, so the split does not depend on when or where a row is read.
-// Nothing is held out at fraction <= 0 (or NaN), everything at fraction >= 1.
+// HeldOut reports whether the row at (partition, offset, row) is held out from fitting. It is if the hash
+// of its RowID is below fraction·2⁶⁴, so the split does not depend on when or where a row is read. Nothing
+// is held out at fraction <= 0 (or NaN), everything at fraction >= 1.
 func HeldOut(seed uint64, partition int32, offset int64, row int32, fraction float64) bool {
+	return RowID{Partition: partition, Offset: offset, Row: row}.Below(seed, fraction)
+}
+
+// Below reports whether the row's hash puts it into this fraction of all rows: none at fraction <= 0 (or NaN), all at
+// fraction >= 1.
+func (r RowID) Below(seed uint64, fraction float64) bool {
 	if !(fraction > 0) {
 		return false
 	}
-	if fraction >= 1 {
-		return true
-	}
-	return RowID{Partition: partition, Offset: offset, Row: row}.Hash(seed) < uint64(math.Ldexp(fraction, 64))
+	return fraction >= 1 || r.Hash(seed) < uint64(math.Ldexp(fraction, 64))
 }

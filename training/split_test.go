@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The hashes are part of what a model's lineage means: another value here is another split of every row.
+// The hashes are part of the meaning of a model's lineage: another value here means another split of
+// every row.
 func TestRowHashGolden(t *testing.T) {
 	for _, c := range []struct {
 		id   RowID

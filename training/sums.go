@@ -6,9 +6,9 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/gram"
 )
 
-// Sums are the additive moments of rows of M features z and K outputs y. Rows is always current; the
-// moments themselves are read by Train, OutputMean and MajorityClass. Sums take 4·(M+K+1)² bytes and, once rows
-// were added, 2 KB more for each of the M+K+1 columns; both grow by up to 48 columns from being kept in whole panels.
+// Sums are the additive moments of rows of M features z and K outputs y. Rows is always current; the moments
+// themselves are read by Train, OutputMean and MajorityClass. Sums take 4·(M+K+1)² bytes and, once rows were added, 2
+// KB more for each of the M+K+1 columns; both grow by up to 48 columns because whole panels are kept.
 type Sums struct {
 	Rows int64 // rows added or merged so far
 	// Workers bounds the goroutines of a call of Add; 0 means GOMAXPROCS. It does not change the result.
@@ -19,11 +19,11 @@ type Sums struct {
 	gram     *gram.Gram
 }
 
-// SumsBytes returns what sums of rows of that many features and outputs take once rows were added.
+// SumsBytes returns the memory of sums with that many features and outputs once rows were added.
 func SumsBytes(features, outputs int) int64 { return gram.Bytes(features, outputs) }
 
-// NewSums returns the sums of no rows, for rows of that many features and outputs. It panics unless
-// both are positive.
+// NewSums returns the sums of no rows, for that many features and outputs. It panics unless both
+// are positive.
 func NewSums(features, outputs int) *Sums {
 	if features <= 0 || outputs <= 0 {
 		panic(fmt.Sprintf("training: sums of %d features and %d outputs", features, outputs))
@@ -31,10 +31,10 @@ func NewSums(features, outputs int) *Sums {
 	return &Sums{features: features, outputs: outputs, gram: gram.New(features, outputs)}
 }
 
-// Add adds rows: z is rows×M and y rows×K, both row-major and finite. The same sequence of rows gives the
-// same bits however it is cut into calls. A value may be of any size beside those before it, such as 1e30 after many
-// of size 1; where it is further from them than the largest float32, Train returns ErrNotFinite. It panics when the
-// lengths do not agree.
+// Add adds rows: z is rows×M and y rows×K, both row-major and finite. The same sequence of rows gives the same bits
+// however it is cut into calls. A value may be of any magnitude compared with earlier ones, such as 1e30 after many
+// of size 1; if it differs from them by more than the largest float32, Train returns ErrNotFinite. It panics if the
+// lengths do not match.
 func (s *Sums) Add(z []float32, rows int, y []float32) {
 	if rows < 0 || len(z) != rows*s.features || len(y) != rows*s.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d features and %d outputs, given %d and %d values",
@@ -47,8 +47,8 @@ func (s *Sums) Add(z []float32, rows int, y []float32) {
 	s.Rows += int64(rows)
 }
 
-// Merge adds the rows of other, which is left as it is, about the shifts of the one with more rows. Merging in a fixed
-// order gives fixed bits; sums of the same rows merged in another order differ by rounding only. It panics when the
+// Merge adds the rows of other, which stays unchanged, about the shifts of the one with more rows. Merging in a fixed
+// order gives fixed bits; sums of the same rows merged in another order differ only by rounding. It panics if the
 // shapes differ.
 func (s *Sums) Merge(other *Sums) {
 	if s.features != other.features || s.outputs != other.outputs {
@@ -66,7 +66,7 @@ func (s *Sums) Clone() *Sums {
 	return &c
 }
 
-// OutputMean returns the mean of each of the K outputs, zeros when there are no rows. It is what the
+// OutputMean returns the mean of each of the K outputs, zeros if there are no rows. It is what the
 // constant predictor predicts.
 func (s *Sums) OutputMean() []float64 {
 	mean := make([]float64, s.outputs)
@@ -79,8 +79,8 @@ func (s *Sums) OutputMean() []float64 {
 	return mean
 }
 
-// MajorityClass returns the class most often seen in outputs coded by CodeClasses, the lower number on
-// a tie; with one output, class 1 when more rows were +1 than −1.
+// MajorityClass returns the commonest class in outputs coded by CodeClasses, the lower number on a
+// tie; with one output, class 1 if more rows were +1 than −1.
 func (s *Sums) MajorityClass() int32 {
 	mean := s.OutputMean()
 	coded := make([]float32, len(mean))

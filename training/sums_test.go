@@ -32,7 +32,7 @@ func TestMomentsDependOnRowOrderAlone(t *testing.T) {
 	}
 }
 
-// randomCalls sums d by calls of random lengths, with readers and copies in between.
+// randomCalls sums d in calls of random lengths, with readers and copies in between.
 func randomCalls(r *rand.Rand, d table) *Sums {
 	s := NewSums(d.features, d.outputs)
 	for at := 0; at < d.rows; {
@@ -61,7 +61,8 @@ func TestCloneIsIndependent(t *testing.T) {
 	}
 }
 
-// requireSameMoments compares means and covariances: sums that were centred differently have no other common figures.
+// requireSameMoments compares means and covariances: sums that were centred differently have no other figures in
+// common.
 func requireSameMoments(t *testing.T, got, want *Sums) {
 	t.Helper()
 	if got.Rows != want.Rows {
@@ -136,7 +137,7 @@ func TestConstantIsExact(t *testing.T) {
 }
 
 func TestSmallVarianceSurvivesCentring(t *testing.T) {
-	// Spread 2e-5 of the mean: a variance of 4e-10 of the mean square.
+	// A spread of 2e-5 of the mean: a variance of 4e-10 of the mean square.
 	const rows = 20000
 	r := rand.New(rand.NewPCG(4, 4))
 	d := table{rows: rows, features: 1, outputs: 1}
@@ -177,7 +178,8 @@ func TestOutputMeanAndMajorityClass(t *testing.T) {
 	}
 }
 
-// The mean comes from the rows in the buffer, coded or not yet, and from those summed or merged, and copies nothing.
+// The mean is computed from the rows in the buffer, coded or not yet, and from those summed or merged, without
+// copying.
 func TestOutputMeanCopiesNoSums(t *testing.T) {
 	d := randomTable(10, 1200, 20, 3)
 	for _, cuts := range [][2]int{{0, 100}, {0, 128}, {0, 600}, {0, 1024}, {100, 1024}, {600, 700}, {600, 1200}} {

@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// MinHeldOutRows is the number of held-out rows from which λ is chosen on them. With fewer, one unusual
+// MinHeldOutRows is the smallest number of held-out rows that λ is chosen on. With fewer, one unusual
 // row would decide, so λ is chosen by generalised cross-validation on all rows.
 const MinHeldOutRows = 30
 
@@ -16,11 +16,11 @@ const MinHeldOutRows = 30
 type Rule string
 
 const (
-	// RuleHeldOut is the smallest squared loss on the held-out rows, but for the tolerance of [Train].
+	// RuleHeldOut is the smallest squared loss on the held-out rows, within the tolerance of [Train].
 	RuleHeldOut Rule = "held_out"
-	// RuleGCV is generalised cross-validation on all rows, there being too few held-out rows.
+	// RuleGCV is generalised cross-validation on all rows, for too few held-out rows.
 	RuleGCV Rule = "gcv"
-	// RuleLargest is the largest λ, there being too few rows for either.
+	// RuleLargest is the largest λ, for too few rows for either.
 	RuleLargest Rule = "largest"
 )
 
@@ -32,7 +32,7 @@ type Fit struct {
 	Rule        Rule      `json:"rule"`
 	Level       float64   `json:"level"`         // chosen level: λ/scale on the relative grid, else λ
 	Levels      []float64 `json:"levels"`        // every level tried, ascending
-	Lambdas     []float64 `json:"lambdas"`       // the λ of each level while choosing, raised where rounding would drown it
+	Lambdas     []float64 `json:"lambdas"`       // the λ of each level while choosing, raised if rounding would hide it
 	HeldOutLoss []float64 `json:"held_out_loss"` // RuleHeldOut: mean squared loss of each λ, each output divided by its variance, summed over outputs
 	GCV         []float64 `json:"gcv"`           // RuleGCV: the score of each λ, same units
 	AtEdge      bool      `json:"at_edge"`       // the chosen level is the lowest or highest tried: a wider grid may be better
@@ -40,20 +40,19 @@ type Fit struct {
 	FitRows          int64 `json:"fit_rows"`
 	HeldOutRows      int64 `json:"held_out_rows"`
 	TrainRows        int64 `json:"train_rows"`        // fit + held-out: what Model is fitted on
-	ConstantFeatures int   `json:"constant_features"` // features that never varied; their weight is 0 under an intercept
+	ConstantFeatures int   `json:"constant_features"` // features that never varied; their weight is 0 with an intercept
 }
 
-// Train fits the models of fit and chooses λ on heldOut, which may be nil or empty; it changes neither.
+// Train fits the models on fit and chooses λ on heldOut, which may be nil or empty; it changes neither.
 //
-// With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one with
-// the smallest squared loss on heldOut is chosen (each output divided by its variance over fit), and its
-// level is fitted again on all rows. With fewer, all rows are fitted and λ chosen by generalised
-// cross-validation. Of losses that are as good as the least, see tolerance, the one of the largest λ counts as it.
+// With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one with the smallest squared loss on
+// heldOut is chosen (each output divided by its variance over fit), and its level is fitted again on all rows.
+// With fewer, all rows are fitted and λ is chosen by generalised cross-validation. Among losses as good as the
+// least, see tolerance, the largest λ is chosen.
 //
-// Few rows (N < M), constant or repeated features and constant labels all give a model: a feature that
-// never varies gets weight 0 under an intercept, repeated ones share theirs. The error wraps ErrNoRows
-// when there are no rows at all and ErrNotFinite when a sum is not finite. Train panics when the shapes
-// of fit and heldOut differ.
+// Few rows (N < M), constant or repeated features and constant labels all give a model: with an intercept, a
+// feature that never varies gets weight 0, and repeated ones share theirs. The error wraps ErrNoRows if there are
+// no rows at all and ErrNotFinite if a sum is not finite. Train panics if the shapes of fit and heldOut differ.
 func Train(fit, heldOut *Sums, o Options) (*Fit, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -100,7 +99,7 @@ func (t *trainingRun) run() (*Fit, error) {
 	return t.fitGCV()
 }
 
-// fitHeldOut chooses on held-out rows and fits the whole again at the chosen level.
+// fitHeldOut chooses λ on held-out rows and fits all rows again at the chosen level.
 func (t *trainingRun) fitHeldOut() (*Fit, error) {
 	part, err := newSystem(t.fit, t.Intercept)
 	if err != nil {
@@ -124,7 +123,7 @@ func (t *trainingRun) fitHeldOut() (*Fit, error) {
 	return f, err
 }
 
-// fitGCV chooses by generalised cross-validation on all rows.
+// fitGCV chooses λ by generalised cross-validation on all rows.
 func (t *trainingRun) fitGCV() (*Fit, error) {
 	p := newPath(t.whole, t.Grid, true, t.whole.gcv)
 	w, found, err := walk(t.Grid, p.losses)
@@ -148,7 +147,7 @@ func (t *trainingRun) fitGCV() (*Fit, error) {
 	return f, err
 }
 
-// modelAt returns the model of one level; factor is room for that.
+// modelAt returns the model for one level; factor provides memory for it.
 func (s *system) modelAt(g Grid, level float64, factor *linear.Cholesky) (*Model, error) {
 	a, err := s.solve(s.lambda(g, level), factor, false)
 	return a.model, err

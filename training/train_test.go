@@ -35,8 +35,8 @@ func TestTrainEqualsNaiveSolutionForEveryLambda(t *testing.T) {
 	}
 }
 
-// requireNaiveSolution compares the model of one λ with the solution from the rows. The rounding of the sums is
-// amplified by 1/λ; where λ was raised above that, the solution is that of the raised λ.
+// requireNaiveSolution compares the model for one λ with the solution from the rows. The rounding of the sums
+// is amplified by 1/λ; if λ was raised because of it, the solution is that of the raised λ.
 func requireNaiveSolution(t *testing.T, d table, lambda float64, intercept bool) {
 	t.Helper()
 	sys, err := newSystem(d.sums().gram.Settled(), intercept)
@@ -180,7 +180,7 @@ func TestTrainRefusesWhatItCannotUse(t *testing.T) {
 	requirePanic(t, "other shape held out", func() { _, _ = Train(good, NewSums(2, 1), usual) })
 }
 
-// The losses that choose λ come from moments; they are those of the rows.
+// The losses that choose λ are computed from moments; they equal those of the rows.
 func TestLossFromMomentsEqualsThatOfEveryRow(t *testing.T) {
 	d := randomTable(16, 500, 25, 2)
 	sys, err := newSystem(d.part(0, 300).sums().gram.Settled(), true)

@@ -16,7 +16,7 @@ const (
 	benchColumns = 77
 )
 
-// benchColumnsOf returns a record of that many columns of normal numbers.
+// benchColumnsOf returns a record of benchmark columns with normal numbers.
 func benchColumnsOf(b *testing.B, dt arrow.DataType) arrow.Record {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -62,7 +62,7 @@ func benchWords(b *testing.B, dt arrow.DataType) arrow.Record {
 	return record(b, columns...)
 }
 
-// benchNulls returns a record of float32 columns with a null in every tenth place.
+// benchNulls returns a record of float32 columns in which every tenth value is null.
 func benchNulls(b *testing.B) arrow.Record {
 	b.Helper()
 	columns := make([]column, benchColumns)

@@ -8,18 +8,18 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// binding is one goroutine's view of an encoder: its tables, and where its columns are in the
-// records of the schema seen last. Schemas are compared by pointer, since a decoder hands out the
-// same one as long as a topic's schema stays, and found again otherwise.
+// binding is one goroutine's view of an encoder: its tables, and where its columns are in records
+// of the last schema. Schemas are compared by pointer, because a decoder returns the same one as
+// long as a topic's schema does not change; for another pointer the columns are looked up again.
 type binding struct {
 	encoder *Encoder
-	// raw says that numbers are to stay as they are, for features that the encoder is folded into.
+	// raw says that numbers stay unchanged, for features that the encoder is folded into.
 	raw     bool
 	columns []boundColumn
 	classes classTable
 
 	schema *arrow.Schema
-	// features and label are column numbers in schema; label is empty when it has none.
+	// features and label are column numbers in schema; label is empty if there is none.
 	features []int
 	label    []int
 }
@@ -31,17 +31,17 @@ type boundColumn struct {
 	// at is the column's first dimension.
 	at      int
 	scaling scaling
-	// cycles are those of a column of times. extras is the scaling of their dimensions and of that of missing values, of
-	// columns of single numbers or times; flagged says that there is the latter.
+	// cycles are those of a time column. For columns of single numbers or times, extras is the scaling of the
+	// dimensions for cycles and missing values, and flagged says that there is one for missing values.
 	cycles  []*cycleFacts
 	extras  scaling
 	flagged bool
-	// indicators are for booleans and categories, codes for categories alone.
+	// indicators are for booleans and categories, codes for categories only.
 	indicators indicators
 	codes      map[string]int32
 }
 
-// bind makes the binding that of e and schema.
+// bind prepares the binding for e and schema.
 func (b *binding) bind(e *Encoder, raw bool, schema *arrow.Schema) error {
 	if b.encoder != e || b.raw != raw {
 		if raw && e.Fold() == nil {
@@ -89,7 +89,7 @@ func boundColumns(e *Encoder, raw bool) []boundColumn {
 	return columns
 }
 
-// plain reports whether the column is of single numbers with no dimension besides theirs.
+// plain reports whether the column holds single numbers and has no other dimensions.
 func (c *boundColumn) plain() bool { return c.kind == Numeric && !c.flagged }
 
 // numbered returns the table from name to position.
@@ -139,5 +139,5 @@ func classNumber(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// maxWhole bounds the whole numbers that name classes: float64 tells apart all of those below 2^53.
+// maxWhole bounds the whole numbers that name classes: float64 distinguishes all below 2^53.
 const maxWhole = 1<<53 - 1

@@ -9,12 +9,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Calibrator learns an [Encoder] from records shown in order. What it learns depends on the rows in
-// their order, not on how they were cut into records, to the last bit. It belongs to one goroutine
-// and copies what it keeps, so a record may be released after Add.
+// Calibrator learns an [Encoder] from records added in order. What it learns depends on the rows and their order, to
+// the last bit, but not on how they were cut into records. It belongs to one goroutine and copies what it keeps, so a
+// record may be released after Add.
 //
-// The first record that has rows decides what the feature columns are; further records must have all
-// of them, in the same kind. Without a list in the options these columns are left out, and reported:
+// The first record with rows decides what the feature columns are. Later records must have all of them, with the same
+// kinds. If the options do not list the features, these columns are left out, and reported:
 //
 //   - whole-number and string columns that look like identifiers: over 95 % of at least 100 values are distinct,
 //     among the first 65,536 of the column, of strings the first 8,192 (fewer when there are more than 64 or 32 such columns),
@@ -22,15 +22,15 @@ import (
 //     than 40 bytes,
 //   - columns of types that cannot be read.
 //
-// A string column is one of times when 95 % of its values are dates and times of ISO 8601, all of them dates or all of them
-// times of day; the others are missing. Else it has a dimension for each of the MaxCategories commonest values, of
-// equally common ones the first by byte order, and one for all others if there are any.
+// A string column holds times if 95 % of its values are ISO 8601 dates and times, all of them dates or all of them
+// times of day; the other values are missing. Otherwise it has a dimension for each of the MaxCategories commonest
+// values (of equally common ones the first in byte order), and one for all others if there are any.
 //
-// A column without a single usable value is left out and reported even when the options name it.
+// A column without any usable value is left out and reported even if the options name it.
 //
-// Memory is bounded by the columns, not the rows: MaxClasses classes, and a fixed number of whole numbers and strings over all
-// columns, but for four times MaxCategories strings a column. A column with more different strings than there is room for
-// is counted approximately.
+// Memory is bounded by the columns, not the rows: MaxClasses classes, a fixed number of whole numbers and strings over
+// all columns, and four times MaxCategories strings per column. A column with more different strings than there is room
+// for is counted approximately.
 type Calibrator struct {
 	options Options
 	// fault is that of the options, refused the first error of Add.
@@ -47,7 +47,7 @@ type Calibrator struct {
 	// names are the columns of the first record, for errors.
 	names string
 
-	// schema is the one seen last, features and labels the column numbers in it.
+	// schema is that of the last record, features and labels are column numbers in it.
 	schema   *arrow.Schema
 	features []int
 	labels   []int
@@ -55,8 +55,8 @@ type Calibrator struct {
 	scratch  scratch
 }
 
-// NewCalibrator returns a calibrator that has seen nothing. Faults of the options come out of Add and
-// Encoder; see [Options.Validate].
+// NewCalibrator returns a calibrator that has seen no rows. Add and Encoder return the faults of the
+// options; see [Options.Validate].
 func NewCalibrator(o Options) *Calibrator {
 	c := &Calibrator{options: o.withDefaults(), fault: o.Validate(), named: make(map[string]bool)}
 	c.label = newLearnedLabel(&c.options)
@@ -67,11 +67,11 @@ func NewCalibrator(o Options) *Calibrator {
 // Rows returns the number of rows added.
 func (c *Calibrator) Rows() int64 { return c.rows }
 
-// Add learns from all rows of a record. An error wraps [ErrSchema] when the record lacks a feature
-// column, has one in another kind, or has a label that does not fit the task; nothing was learned
-// from it then, and the caller may go on with the next record. A record without the label columns is
-// one of unlabelled rows. Values are never an error: those that a row would be rejected for are left
-// out of the moments.
+// Add learns from all rows of a record. An error wraps [ErrSchema] if the record lacks a feature
+// column, has one with another kind, or has a label that does not fit the task. Nothing is learned
+// from it then, and the caller may continue with the next record. The rows of a record without the
+// label columns are unlabelled. Values are never an error: those that would make Encode reject the
+// row are left out of the moments.
 func (c *Calibrator) Add(rec arrow.Record) error {
 	if c.fault != nil {
 		return c.fault
@@ -101,10 +101,11 @@ func (c *Calibrator) Add(rec arrow.Record) error {
 	return nil
 }
 
-// learnedFloats is the size of a block that a column is learned in, so that its scratch stays small.
+// learnedFloats is the block size in which a column is learned, so that its scratch memory stays
+// small.
 const learnedFloats = 16 << 10
 
-// inBlocks calls f with runs of row numbers that keep its scratch small.
+// inBlocks calls f with runs of row numbers, short enough to keep its scratch memory small.
 func inBlocks(rows, width int, f func(block picked)) {
 	step := max(1, learnedFloats/width)
 	for first := 0; first < rows; first += step {
@@ -112,7 +113,7 @@ func inBlocks(rows, width int, f func(block picked)) {
 	}
 }
 
-// bind finds the columns in a schema, or chooses them if it is the first. It changes nothing when it
+// bind finds the columns in a schema, or chooses them if it is the first. It changes nothing if it
 // fails.
 func (c *Calibrator) bind(schema *arrow.Schema) error {
 	if schema == c.schema {
@@ -149,7 +150,7 @@ func (c *Calibrator) bind(schema *arrow.Schema) error {
 	return nil
 }
 
-// tooWide refuses more dimensions than an encoder may have, before memory is taken for them.
+// tooWide refuses more dimensions than an encoder may have, before memory is allocated for them.
 func tooWide(schema *arrow.Schema, features []int) []string {
 	dim := 0
 	for _, at := range features {
@@ -164,7 +165,7 @@ func tooWide(schema *arrow.Schema, features []int) []string {
 	return nil
 }
 
-// settleTypes gives columns of an unknown kind the one they have in the schema.
+// settleTypes gives columns of unknown kind the kind they have in the schema.
 func (c *Calibrator) settleTypes() {
 	whole, texts := 0, 0
 	for _, at := range c.features {
@@ -185,7 +186,7 @@ func (c *Calibrator) settleTypes() {
 	}
 }
 
-// noteNames remembers which of the columns named in the options there are.
+// noteNames records which of the columns named in the options exist.
 func (c *Calibrator) noteNames() {
 	for _, list := range [][]string{c.options.Label, c.options.Passthrough, c.options.Exclude} {
 		for _, name := range list {
@@ -194,7 +195,7 @@ func (c *Calibrator) noteNames() {
 	}
 }
 
-// Encoder returns what was learned so far, with a report for people. It fails when there were no
+// Encoder returns what was learned so far, with a report for people. It fails if there were no
 // rows, no feature column is left, fewer than two rows were labelled, or the label has one class.
 func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	report := Report{Rows: c.rows, Labelled: c.label.rows, UnseenClass: c.label.unseen, LeftOut: slices.Clone(c.leftOut)}
@@ -253,12 +254,24 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 		report.LeftOut = append(report.LeftOut, LeftOut{l.name, reason})
 	}
 	if len(e.Columns) == 0 {
-		return fmt.Errorf("no feature column is left of %s", c.names)
+		return noFeatures(report.LeftOut)
 	}
 	return nil
 }
 
-// missing returns those of the names, quoted, that no record had.
+// noFeatures says why calibration found no feature columns.
+func noFeatures(leftOut []LeftOut) error {
+	if len(leftOut) == 0 {
+		return errors.New("no feature column is left: the rows have none beside the label and what is excluded")
+	}
+	reasons := make([]string, len(leftOut))
+	for i, left := range leftOut {
+		reasons[i] = fmt.Sprintf("%q: %s", left.Column, left.Reason)
+	}
+	return fmt.Errorf("no feature column is left; left out were %s", listed(reasons, "; "))
+}
+
+// missing returns the names, quoted, that no record had.
 func (c *Calibrator) missing(names []string) []string {
 	var none []string
 	for _, name := range names {
@@ -269,7 +282,7 @@ func (c *Calibrator) missing(names []string) []string {
 	return none
 }
 
-// warn adds the warnings that are no error.
+// warn adds the warnings that are not errors.
 func (c *Calibrator) warn(e *Encoder, report *Report) {
 	add := func(format string, args ...any) {
 		report.Warnings = append(report.Warnings, fmt.Sprintf(format, args...))

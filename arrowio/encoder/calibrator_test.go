@@ -50,7 +50,7 @@ func TestCalibrationOfEveryKind(t *testing.T) {
 }
 
 func TestConstantColumnHasScaleOne(t *testing.T) {
-	// 0.1 three times over has a mean that is not 0.1 when it is computed as a sum.
+	// 0.1 three times over has a mean that is not 0.1 if it is computed as a sum.
 	rec := record(t, col(t, "x", f64, 0.1, 0.1, 0.1), col(t, "b", flags, true, nil, true), col(t, "c", text, "u", "u", "u"))
 	o := options()
 	o.Standardize = StandardizeAll
@@ -156,7 +156,7 @@ func TestCalibrationErrors(t *testing.T) {
 		"unreadable feature":   {func(o *Options) { o.Features = []string{"d"} }, []column{x, col(t, "d", arrow.BinaryTypes.Binary, nil, nil, nil)}, `feature column "d": its type binary`},
 		"missing label":        {func(o *Options) { o.Label = []string{"y"} }, []column{x}, `label column "y" is in none of the calibration records; the columns are x`},
 		"no rows":              {nil, []column{col(t, "x", f64)}, "no calibration rows"},
-		"no feature":           {func(o *Options) { o.Label = []string{"x"} }, []column{x}, "no feature column is left of x"},
+		"no feature":           {func(o *Options) { o.Label = []string{"x"} }, []column{x}, "no feature column is left: the rows have none beside the label"},
 		"null label":           {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, nil, nil)}, "0 labelled calibration rows, want at least 2"},
 		"label of null type":   {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", arrow.Null, nil, nil, nil)}, "0 labelled calibration rows"},
 		"one label":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, 1, math.NaN())}, "1 labelled calibration rows"},
@@ -286,7 +286,8 @@ func TestFaultyLabelsAreNotInTheMean(t *testing.T) {
 	}
 }
 
-// A message's memory is that of the next one: nothing learned may point into it, neither the first value nor one met again.
+// A message's memory is reused for the next one: nothing learned may point into it, neither the first value nor a
+// repeated one.
 func TestWhatIsLearnedDoesNotAliasTheRecord(t *testing.T) {
 	o := options("y")
 	learn, counter := NewCalibrator(o), NewLabelCounter(o)

@@ -7,7 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// choose returns the feature columns that the options want of the first record, and those left out.
+// choose returns the feature columns that the options select in the first record, and those left
+// out.
 func choose(o *Options, schema *arrow.Schema) ([]*learned, []LeftOut, error) {
 	columns := make([]*learned, 0, schema.NumFields())
 	var leftOut []LeftOut
@@ -65,7 +66,7 @@ func offered(o *Options, schema *arrow.Schema) []string {
 	return names
 }
 
-// unreadable returns why the column of that name can be no feature whatever its values, or nothing.
+// unreadable returns why the column of that name cannot be a feature whatever its values, or "".
 func unreadable(schema *arrow.Schema, name string) string {
 	at := schema.FieldIndices(name)
 	if len(at) > 1 {

@@ -10,18 +10,18 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// tallied is how many classes a tally has names for.
+// tallied is the number of classes that a tally has room for.
 const tallied = 64
 
-// ClassRows is a class with a number of rows.
+// ClassRows is a class and a number of its rows.
 type ClassRows struct {
 	Class string `json:"class"`
 	Rows  int64  `json:"rows"`
 }
 
-// ClassTally counts rows by class. Its memory is bounded: beyond 64 classes a new one takes the place of the one with the fewest rows
-// (Metwally, Agrawal and El Abbadi, Efficient computation of frequent and top-k elements, 2005), so that classes
-// with many rows are found behind any number of classes with few. The zero value is empty. It belongs to one goroutine.
+// ClassTally counts rows by class. Its memory is bounded: beyond 64 classes a new one replaces the one with the fewest
+// rows (Metwally, Agrawal and El Abbadi, Efficient computation of frequent and top-k elements, 2005), so frequent
+// classes are found among any number of rare ones. The zero value is empty. It belongs to one goroutine.
 type ClassTally struct {
 	classes map[string]*tallyEntry
 }
@@ -29,7 +29,7 @@ type ClassTally struct {
 // tallyEntry has counted at most rows and at least rows-over.
 type tallyEntry struct{ rows, over int64 }
 
-// Add counts rows of a class. Its name is copied; one of more than MaxCategoryBytes is cut.
+// Add counts rows of a class. Its name is copied, and cut if longer than MaxCategoryBytes.
 func (t *ClassTally) Add(class string, rows int64) {
 	if !learnable(class) {
 		class = strings.ToValidUTF8(class[:min(len(class), MaxCategoryBytes)], "?")
@@ -69,7 +69,7 @@ func (t *ClassTally) Merge(other *ClassTally) {
 	}
 }
 
-// Rows is how many rows of the class were counted, or fewer where there were more than 64 classes.
+// Rows is how many rows of the class were counted, or fewer if there were more than 64 classes.
 func (t *ClassTally) Rows(class string) int64 {
 	if entry, seen := t.classes[class]; seen {
 		return entry.rows - entry.over
@@ -77,7 +77,7 @@ func (t *ClassTally) Rows(class string) int64 {
 	return 0
 }
 
-// List is the classes with their rows, the most rows first.
+// List returns the classes and their rows, those with the most rows first.
 func (t *ClassTally) List() []ClassRows {
 	var list []ClassRows
 	for class := range t.classes {
@@ -93,7 +93,7 @@ func (t *ClassTally) Empty() bool { return len(t.classes) == 0 }
 // Clear forgets everything.
 func (t *ClassTally) Clear() { clear(t.classes) }
 
-// classAt is the class of a row that has one, a view of the column's memory if it is a text.
+// classAt is the class of a labelled row. For text it is a view of the column's memory.
 func classAt(l *Label, a arrow.Array, row int) string {
 	switch l.Kind {
 	case Category:

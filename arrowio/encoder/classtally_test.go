@@ -39,7 +39,7 @@ func TestUnseenClassesAreNamed(t *testing.T) {
 	}
 }
 
-// A class with many rows is found behind any number with few, and never counted for more rows than it has.
+// A class with many rows is found after any number with few, and never counted for more rows than it has.
 func TestTallyFindsWhatIsCommon(t *testing.T) {
 	var tally, both ClassTally
 	for i := range 40_000 {

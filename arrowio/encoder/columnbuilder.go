@@ -6,7 +6,7 @@ type columnBuilder struct {
 	standardize string // the setting
 }
 
-// value adds a dimension of the values themselves.
+// value adds a dimension for values.
 func (b columnBuilder) value(mean, scale float64) {
 	b.column.Mean = append(b.column.Mean, mean)
 	if standardizes(b.standardize, b.column.Kind) {
@@ -14,7 +14,7 @@ func (b columnBuilder) value(mean, scale float64) {
 	}
 }
 
-// extra adds a dimension of 0 and 1, or of a cycle: it has mean and scale where everything is standardized.
+// extra adds a dimension of 0 and 1, or of a cycle: it has mean and scale if everything is standardized.
 func (b columnBuilder) extra(mean, scale float64) {
 	if b.standardize == StandardizeAll {
 		b.column.Mean, b.column.Scale = append(b.column.Mean, mean), append(b.column.Scale, scale)
@@ -33,7 +33,7 @@ func (b columnBuilder) times(l *learnedTimes, kind Kind) {
 	}
 }
 
-// categories adds the dimensions of the commonest strings and of the others, learned from so many rows.
+// categories adds the dimensions of the commonest strings and of other values, learned from this many rows.
 func (b columnBuilder) categories(l *learnedTexts, rows int64, most int) {
 	kept, other := l.categories(most)
 	b.column.Categories, b.column.Other = kept, other

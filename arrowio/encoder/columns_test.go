@@ -141,7 +141,7 @@ func TestNaNIsMissingOrRejects(t *testing.T) {
 	}
 }
 
-// A raw row that is a view of the record is copied before a NaN of it becomes the mean.
+// A raw row that is a view of the record is copied before one of its NaNs is replaced by the mean.
 func TestNaNInAViewIsMissing(t *testing.T) {
 	nan := math.NaN()
 	v := col(t, "v", list(3, f32), []any{1, 2, 3}, []any{nan, 5, nan}, []any{7, 8, 9})
@@ -182,7 +182,7 @@ func TestCommonestCategories(t *testing.T) {
 	}
 }
 
-// Values that cannot be categories, because they are long or no text, are other values.
+// Values that cannot be categories, because they are too long or not text, are other values.
 func TestValuesThatAreNoCategoryAreOthers(t *testing.T) {
 	long := strings.Repeat("x", MaxCategoryBytes+1)
 	e, report := calibrated(t, options(), record(t, col(t, "c", text, "a", "a", "a", long, "\xff", "a", nil)))
@@ -259,8 +259,8 @@ func TestReportNamesEveryColumn(t *testing.T) {
 	}
 }
 
-// Values of a text format stand for those of another kind; what does not parse is missing. Without the mark they are
-// of another kind.
+// Values from a text format may stand for those of another kind; those that do not parse are missing. Without the
+// mark they are of another kind.
 func TestStringsOfATextFormat(t *testing.T) {
 	e, _ := calibrated(t, Options{Label: []string{"y"}}, record(t, col(t, "n", f64, 1, nil, 3), col(t, "i", i64, 1, 2, 3), col(t, "b", flags, true, false, nil), col(t, "y", f64, 1, 2, 3)))
 	values := []column{
@@ -304,7 +304,7 @@ func TestStringsOfATextFormat(t *testing.T) {
 	}
 }
 
-// withTextFields marks every field of a record as one of a text format.
+// withTextFields marks every field of a record as read from a text format.
 func withTextFields(rec arrow.Record) arrow.Record {
 	fields := slices.Clone(rec.Schema().Fields())
 	for i := range fields {

@@ -6,10 +6,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Use says what became of a column of the events.
+// Use says how a column of the events is used.
 type Use string
 
-// What becomes of a column.
+// The uses of a column.
 const (
 	UseFeature     Use = "feature"
 	UseLabel       Use = "label"
@@ -18,28 +18,28 @@ const (
 	UseLeftOut     Use = "left out"
 )
 
-// ColumnUse is what became of one column of the events. It is for people: nothing is computed from it.
+// ColumnUse says how one column of the events is used. It is for people: nothing is computed from it.
 type ColumnUse struct {
 	Column string `json:"column"`
-	// Type is the Arrow type that the column had where it first had one.
+	// Type is the Arrow type of the column the first time that it had one.
 	Type string `json:"type"`
 	Use  Use    `json:"use"`
-	// Kind is how a feature is read, Dims the dimensions of x that it became.
+	// Kind is how a feature is read, Dims how many dimensions of x it became.
 	Kind Kind `json:"kind,omitempty"`
 	Dims int  `json:"dims,omitempty"`
-	// Missing is the share of the calibration rows without a usable value, of a vector the share of its numbers; 0 for
+	// Missing is the share of calibration rows without a usable value (for a vector, the share of its numbers); 0 for
 	// columns that calibration does not read.
 	Missing float64 `json:"missing"`
-	// Of strings: Distinct is how many values there were, at most the bound that the report names; Kept how many of them
-	// have a dimension of their own; Other the share of the calibration rows that fall into *other*.
+	// For strings: Distinct is the number of different values, at most the bound that the report names; Kept is how
+	// many of them have their own dimension; Other is the share of calibration rows that fall into *other*.
 	Distinct int64   `json:"distinct,omitempty"`
 	Kept     int     `json:"kept,omitempty"`
 	Other    float64 `json:"other,omitempty"`
-	// Reason is why the column was left out, or what a person should know of it.
+	// Reason is why the column was left out, or what people should know about it.
 	Reason string `json:"reason,omitempty"`
 }
 
-// noteColumns remembers the columns of the first record, and the types of those that had none before.
+// noteColumns records the columns of the first record, and the types of columns that had none before.
 func (c *Calibrator) noteColumns() {
 	if c.uses == nil {
 		c.uses = make([]ColumnUse, c.schema.NumFields())
@@ -58,7 +58,7 @@ func (c *Calibrator) noteColumns() {
 	}
 }
 
-// typeText returns how a type reads. Strings are utf8 in whatever form they come.
+// typeText returns the name of a type. Strings are utf8 in any encoding.
 func typeText(t arrow.DataType) string {
 	if dictionary, ok := t.(*arrow.DictionaryType); ok {
 		t = dictionary.ValueType
@@ -69,7 +69,7 @@ func typeText(t arrow.DataType) string {
 	return t.String()
 }
 
-// useOf returns what the options want of a column.
+// useOf returns the use that the options give to a column.
 func (o *Options) useOf(name string) Use {
 	switch {
 	case slices.Contains(o.Label, name):
@@ -85,7 +85,7 @@ func (o *Options) useOf(name string) Use {
 	}
 }
 
-// columnUses returns what became of the columns.
+// columnUses returns how the columns are used.
 func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 	uses := slices.Clone(c.uses)
 	byName := make(map[string]*ColumnUse, len(uses))
@@ -117,7 +117,7 @@ func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 	return uses
 }
 
-// describe says what was found in a column, be it a feature or not.
+// describe says what was found in a column, whether it is a feature or not.
 func (l *learned) describe(use *ColumnUse, rows int64) {
 	use.Missing = float64(l.absent(rows)+l.nonFinite) / float64(rows*int64(max(1, l.want.width)))
 	if l.texts != nil {

@@ -2,25 +2,25 @@ package encoder
 
 import "math"
 
-// Cycle is a period that a time column has two dimensions for: the sine and the cosine of how far into the period a
-// time is.
+// Cycle is a period for which a time column has two dimensions: the sine and the cosine of the part of the period
+// that has elapsed.
 type Cycle string
 
-// The cycles, in the order of their dimensions. All are of UTC.
+// The cycles, in the order of their dimensions. All are in UTC.
 const (
 	// Day tells the hours of the day apart.
 	Day Cycle = "day"
 	// Week tells the days of the week apart; it begins on Monday.
 	Week Cycle = "week"
-	// Year tells the seasons apart. It is the mean Gregorian year, counted from the beginning of 1970, so that the same
-	// day of two years is less than two days apart within the centuries around it.
+	// Year tells the seasons apart. It is the mean Gregorian year, counted from the start of 1970, so within the
+	// centuries around 1970 the same day of two years is less than two days apart.
 	Year Cycle = "year"
 )
 
-// cycleFacts is what is to be known of a cycle.
+// cycleFacts describes a cycle.
 type cycleFacts struct {
 	cycle Cycle
-	// name is what people call the place in the cycle.
+	// name is the usual name for the place in the cycle.
 	name string
 	// start is a second at which a period begins, seconds its length.
 	start, seconds float64
@@ -46,23 +46,30 @@ func (c Cycle) facts() *cycleFacts {
 	return nil
 }
 
+// Period returns a second at which a period begins, counted as times are, and the length of a period in seconds. It
+// panics for a cycle that [Encoder.Validate] refuses.
+func (c Cycle) Period() (start, seconds float64) {
+	f := c.facts()
+	return f.start, f.seconds
+}
+
 // phase returns how far into its period a time in seconds is, from 0 to 1.
 func (f *cycleFacts) phase(seconds float64) float64 {
 	t := seconds - f.start
 	var into float64
 	if math.Abs(t) < exactSeconds {
-		// The product is exact, so that fusing it with the difference changes nothing.
+		// The product is exact, so fusing it with the difference changes nothing.
 		into = t - math.Floor(t/f.seconds)*f.seconds
 	} else {
 		into = math.Mod(t, f.seconds)
 	}
-	if into < 0 { // where the quotient was rounded up to a whole number, too
+	if into < 0 { // also if the quotient was rounded up to a whole number
 		into += f.seconds
 	}
 	return into / f.seconds
 }
 
-// exactSeconds bounds the times whose whole periods together have a number of seconds that float64 holds.
+// exactSeconds bounds the times for which the seconds of all whole periods are an exact float64.
 const exactSeconds = 1 << 50
 
 // place returns the two dimensions of a time in seconds.

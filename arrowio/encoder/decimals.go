@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// loadScaled is loadNumbers for decimals and durations; the latter are in seconds.
+// loadScaled is loadNumbers for decimals and durations; durations are in seconds.
 func loadScaled(dst []float64, a arrow.Array, rows picked) {
 	switch a := a.(type) {
 	case *array.Duration:
@@ -33,14 +33,15 @@ func loadScaled(dst []float64, a arrow.Array, rows picked) {
 // powers are the powers of ten that float64 holds exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// decimal returns the float64 next to digits/10^scale, the one that the decimal's text stands for.
+// decimal returns the float64 closest to digits/10^scale, which is what parsing the decimal's text
+// gives.
 func decimal(digits *big.Int, scale int32) float64 {
 	if digits.IsInt64() && scale >= 0 && int(scale) < len(powers) {
 		if v := digits.Int64(); v >= -maxWhole && v <= maxWhole {
 			return float64(v) / powers[scale] // both are exact
 		}
 	}
-	v, _ := strconv.ParseFloat(digits.String()+"e"+strconv.Itoa(-int(scale)), 64) // an infinity where it is beyond float64
+	v, _ := strconv.ParseFloat(digits.String()+"e"+strconv.Itoa(-int(scale)), 64) // an infinity if it is beyond float64
 	return v
 }
 

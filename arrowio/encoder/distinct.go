@@ -9,13 +9,13 @@ import (
 // distinctTexts counts how often each string occurs, as long as there are at most limit of them.
 type distinctTexts struct {
 	limit int
-	// rows are counted behind pointers: assigning to a string key that is there would put the given string, a view of a message,
-	// in the place of the copy.
+	// rows are counted through pointers: assigning to an existing string key would replace the copy by the given
+	// string, a view of a message.
 	rows map[string]*int64
-	// beyond is set, and rows forgotten, at the first string past the limit; long at the first one
-	// that is too long to be a category.
+	// beyond is set, and rows forgotten, at the first string past the limit; long is set at the
+	// first one that is too long to be a category.
 	beyond, long bool
-	// unlearnable counts strings that are no valid UTF-8.
+	// unlearnable counts strings that are not valid UTF-8.
 	unlearnable int64
 }
 
@@ -24,10 +24,10 @@ func newDistinctTexts(limit int) *distinctTexts {
 	return &distinctTexts{limit: limit, rows: make(map[string]*int64)}
 }
 
-// add counts a string, copying it when it is new: the given one may be a view of a message.
+// add counts a string, copying it if it is new: the given one may be a view of a message.
 func (d *distinctTexts) add(v string) { d.addRows(v, 1) }
 
-// addRows counts so many rows of a string.
+// addRows counts several rows with the same string.
 func (d *distinctTexts) addRows(v string, rows int64) {
 	if d.beyond || d.long {
 		return
@@ -71,21 +71,23 @@ func (d *distinctTexts) count(v string) int64 {
 // values returns the strings in ascending byte order.
 func (d *distinctTexts) values() []string { return slices.Sorted(maps.Keys(d.rows)) }
 
-// The near-unique rule: a whole-number column whose values are nearly all different names its rows
-// rather than describes them.
+// The near-unique rule: a whole-number column whose values are nearly all different identifies its
+// rows rather than describes them.
 const (
-	// nearUniqueRows is the fewest values that the rule judges.
+	// nearUniqueRows is the minimum number of values to which the rule applies.
 	nearUniqueRows = 100
 	// nearUniquePercent is the share of distinct values above which a column is left out.
 	nearUniquePercent = 95
 	// wholeBudget bounds the distinct numbers remembered over all columns, about 100 MB.
 	wholeBudget = 4 << 20
-	// The rule looks at the first values of a column, as many as the budget allows within these.
+	// The rule considers the first values of a column, as many as the budget allows within these
+	// bounds.
 	minWholeWindow = 1 << 10
 	maxWholeWindow = 1 << 16
 )
 
-// wholeWindow returns how many values of each of so many whole-number columns the rule looks at.
+// wholeWindow returns how many values of each whole-number column the rule considers, given the number of such
+// columns.
 func wholeWindow(columns int) int64 {
 	return int64(min(max(wholeBudget/max(columns, 1), minWholeWindow), maxWholeWindow))
 }
@@ -94,7 +96,8 @@ func wholeWindow(columns int) int64 {
 type distinctWhole struct {
 	window, n int64
 	seen      map[int64]struct{}
-	// mixed is set once a record has the column in a floating type: then the rule does not apply.
+	// mixed is set once a record has the column with a floating-point type: then the rule does not
+	// apply.
 	mixed bool
 }
 
@@ -114,7 +117,7 @@ func (d *distinctWhole) add(v int64) {
 	}
 }
 
-// leave ends the count because the column is not of whole numbers after all.
+// leave stops counting because the column is not of whole numbers after all.
 func (d *distinctWhole) leave() { d.mixed, d.seen = true, nil }
 
 // nearUnique applies the rule.

@@ -1,9 +1,9 @@
 // Package encoder turns the columns of an event into the dense row x that feature maps read.
 //
-// A [Calibrator] sees the calibration records in order and learns an [Encoder]: which columns are
-// features, what kind each is, the moments and categories of each, and what the label means. The
-// Encoder is plain data, immutable once made, safe to share and written to the wire as JSON. Encode
-// fills a [Rows], the reusable dense form of some rows of one record, which belongs to one goroutine.
+// A [Calibrator] sees the calibration records in order and learns an [Encoder]: which columns are features, what kind
+// each is, the moments and categories of each, and what the label means. The Encoder is plain data, immutable once
+// made, safe to share, and written to the wire as JSON. Encode fills a [Rows], the reusable dense form of some rows of
+// one record, which belongs to one goroutine.
 //
 // # Columns
 //
@@ -18,58 +18,56 @@
 //	time      date, timestamp, strings of ISO 8601       1, and two per cycle
 //	clock     time of day, strings of ISO 8601           1, and two for the cycle of the day
 //
-// A column but a vector may have one more, for missing values. Widths within a kind are free (int32 today, float64
-// tomorrow), and a column of Arrow's null type stands for nulls of any kind. Numbers, booleans and strings may
-// stand for each other where their field is marked as one of a text format ([TextField]). Anything else is [ErrSchema].
+// Any column but a vector may have one more dimension, for missing values. Widths within a kind may change (int32
+// today, float64 tomorrow), and a column of Arrow's null type stands for nulls of any kind. Numbers, booleans and
+// strings may stand for each other if their field is marked as read from a text format ([TextField]). Anything else is
+// [ErrSchema].
 //
 // # Values
 //
-// A number v becomes (v - mean)/scale in float64, is clipped to ±Clip, and is stored as float32. A
-// category is one-hot, a boolean 0 or 1. A time is its seconds since 1970 in UTC or since midnight, and for each cycle
-// sine and cosine of the part of its period that has passed. Which columns are standardized is one of three settings:
+// A number v becomes (v - mean)/scale in float64, is clipped to ±Clip, and is stored as float32. A category is one-hot,
+// a boolean 0 or 1. A time is its seconds since 1970 in UTC or since midnight, and for each cycle the sine and cosine
+// of the elapsed part of its period. One of three settings says which columns are standardized:
 //
 //	numeric  numbers, vectors and the seconds of times; all else stays as it is (the default)
 //	all      every dimension, the indicator of each category, cycles and missing values included
 //	none     nothing, and nothing is clipped
 //
-// Only standardized dimensions are clipped. A missing number, boolean or time takes its calibration mean, a missing
-// time is in the middle of its cycles, a missing category gets no indicator set, an unseen one that of other values or
-// none; all are counted. NaN counts as missing unless the options say that it rejects its row. Mean and scale are the mean and
-// the population standard deviation of the calibration rows, added one by one in row order in float64
-// (Welford), so that the encoder does not depend on how those rows were cut into records. A column
-// that was constant has scale 1.
+// Only standardized dimensions are clipped. A missing number, boolean or time takes its calibration mean, and a missing
+// time is in the middle of its cycles. A missing category sets no indicator. An unseen category sets that of other
+// values, if there is one. All are counted. NaN counts as missing unless the options say that it rejects its row. Mean
+// and scale are the mean and the population standard deviation of the calibration rows, added one by one in row order
+// in float64 (Welford), so that the encoder does not depend on how those rows were cut into records. A constant column
+// has scale 1.
 //
-// How it is computed is another matter: most numbers are multiplied by a reciprocal, several at a time,
-// with the bits that the division would give (see internal/standardize).
+// The implementation differs: most numbers are multiplied by a reciprocal, several at a time, with the same bits as the
+// division would give (see internal/standardize).
 //
 // # Raw rows
 //
-// Shifting and scaling are affine, so features of the form f(ωᵀx + b) can take them into ω and b and
-// read the record's own numbers. [Encoder.Fold] says whether that is exact enough for an encoder, once
-// for a feature set or an exploration, and gives the map to fold; [Encoder.EncodeRaw] then takes the place
-// of Encode. It rejects the same rows and counts the same things. Numbers of other types than float32
-// are rounded to it before the mean is subtracted, not after; that costs at most five times the
-// rounding of x where x is about 1, since the mean of an encoder that folds is at most four scales. A
-// time in seconds has a mean of thousands of scales, and its encoder does not fold.
+// Shifting and scaling are affine, so features of the form f(ωᵀx + b) can take them into ω and b and read the record's
+// own numbers. [Encoder.Fold] says whether that is exact enough for an encoder, once for a feature set or an
+// exploration, and returns the map to fold. [Encoder.EncodeRaw] then replaces Encode. It rejects the same rows and
+// counts the same things. Numbers of other types than float32 are rounded to it before the mean is subtracted, not
+// after. That costs at most five times the rounding of x where x is about 1, since the mean of an encoder that folds is
+// at most four scales. A time in seconds has a mean of thousands of scales, so its encoder does not fold.
 //
-// Raw rows of a single vector column of float32 without nulls are not even copied: X is a view of the
-// record, and lives as long as the record does.
+// Raw rows of a single vector column of float32 without nulls are not even copied: X is a view of the record, and lives
+// as long as the record.
 //
 // # Outcomes of a row
 //
-// Every row asked for ends in one of two places. It is rejected, and listed in Rows.Rejected, when a
-// feature is infinite, NaN without counting as missing, or too large for the maps ([MaxMagnitude]), or when its label is NaN,
-// infinite or outside the configured bounds; this holds whether the row is to be scored or only
-// featurized, so a bad label keeps a row out of both. Else it is one of the N rows of X.
+// Every requested row ends in one of two places. It is rejected, and listed in Rows.Rejected, if a feature is infinite,
+// NaN without counting as missing, or too large for the maps ([MaxMagnitude]), or if its label is NaN, infinite or
+// outside the configured bounds. This holds whether the row is to be scored or only featurized, so a bad label keeps a
+// row out of both. Otherwise it is one of the N rows of X.
 //
-// A row is labelled when every label column has a value and, for classes, a known one. A label with a
-// null among its columns, a class that is not in the list and a record without the label columns all
-// make a row unlabelled, and the label of an unlabelled row is never judged further. Being unlabelled
-// does not reject a row: it is in X with Labelled false and zero targets. A row that is both
-// unlabelled and faulty in a feature is in Rejected with Labelled false there.
+// A row is labelled if every label column has a value and, for classes, a known one. A null in a label column, an
+// unknown class and a record without the label columns all make a row unlabelled, and the label of an unlabelled row is
+// not judged further. Being unlabelled does not reject a row: it is in X with Labelled false and zero targets. A row
+// that is both unlabelled and faulty in a feature is in Rejected with Labelled false.
 //
-// For scoring a row's outcome is the first that applies of unlabelled, rejected, scored. So of the
-// rows asked for
+// For scoring, a row's outcome is the first that applies of unlabelled, rejected, scored. So among the requested rows
 //
 //	unlabelled = Counts.Unlabelled
 //	rejected   = the entries of Rejected with Labelled true

@@ -7,39 +7,38 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// A block of rows is encoded before the next, so that X stays in the second-level cache while its
-// columns are written: blockFloats is its usual size, 256 KiB of X. Its rows are bounded because entering
-// a column costs time, and above because the scratch of a column grows with them.
+// A block of rows is encoded before the next, so that X stays in the second-level cache while its columns
+// are written: blockFloats is its usual size, 256 KiB of X. It has a minimum number of rows because
+// entering a column costs time, and a maximum because the scratch of a column grows with them.
 const (
 	blockFloats  = 64 << 10
 	minBlockRows = 64
 	maxBlockRows = 256
 )
 
-// Encode overwrites dst with the usable rows among take, row numbers of rec in any order; nil takes
-// all. What becomes of each row is in the package documentation. A wrong schema is the only error: it
-// wraps [ErrSchema] and leaves dst empty.
+// Encode overwrites dst with the usable rows among take, which are row numbers of rec in any order; nil takes all. The
+// package documentation says what happens to each row. The only error is a wrong schema: it wraps [ErrSchema] and
+// leaves dst empty.
 //
-// X takes 4·Dim bytes per row asked for, whatever the record's own size (one byte of a dictionary
-// column may become thousands), so a caller with a budget asks for a bounded number of rows at a
-// time. Cutting take into pieces gives the same rows. A row number that the record does not have
-// panics.
+// X takes 4·Dim bytes per requested row, whatever the record's own size (one byte of a dictionary column may become
+// thousands), so a caller with a budget requests a bounded number of rows at a time. Cutting take into pieces gives the
+// same rows. A row number that the record does not have panics.
 func (e *Encoder) Encode(dst *Rows, rec arrow.Record, take []int32) error {
 	return dst.encode(e, false, rec, take)
 }
 
-// EncodeRaw is Encode for features that the encoder is folded into (see [Encoder.Fold]): X holds the
-// numbers of the record as float32, means in the place of nulls, and they are neither shifted nor
-// scaled. The same rows are rejected, for the same reasons, as by Encode, and all else in dst is the same.
+// EncodeRaw is Encode for features that the encoder is folded into (see [Encoder.Fold]): X holds the record's numbers
+// as float32, with means in place of nulls, neither shifted nor scaled. It rejects the same rows for the same reasons
+// as Encode, and everything else in dst is the same.
 //
-// Where a record has the rows in that form already, one vector of float32 without a null, and all of
-// them are asked for and usable, X is a view of the record's memory: it must not be written, and is
-// valid as long as the record. An encoder that does not fold panics.
+// If the record already has the rows in that form (a single float32 vector column without nulls) and all of them are
+// requested and usable, X is a view of the record's memory: it must not be written, and is valid as long as the
+// record. It panics for an encoder that does not fold.
 func (e *Encoder) EncodeRaw(dst *Rows, rec arrow.Record, take []int32) error {
 	return dst.encode(e, true, rec, take)
 }
 
-// encode is Encode and EncodeRaw.
+// encode implements Encode and EncodeRaw.
 func (r *Rows) encode(e *Encoder, raw bool, rec arrow.Record, take []int32) error {
 	r.empty()
 	if err := r.binding.bind(e, raw, rec.Schema()); err != nil {
@@ -62,7 +61,7 @@ func (r *Rows) empty() {
 	r.truncate(0)
 }
 
-// ask makes room for the rows asked for and records their numbers.
+// ask makes room for the requested rows and records their numbers.
 func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 	n := rows
 	if take != nil {
@@ -92,9 +91,9 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 // input is a feature column of the current record.
 type input struct {
 	array arrow.Array
-	// parsed says that its numbers are not those of the array: they are times, or in text.
+	// parsed says that its numbers are not those of the array: they are times, or text.
 	parsed bool
-	// missing says that some number of it may be null, unless it is parsed.
+	// missing says that some of its numbers may be null, unless it is parsed.
 	missing bool
 }
 
@@ -105,7 +104,7 @@ func inputOf(a arrow.Array, kind Kind) input {
 	return in
 }
 
-// encodeFeatures fills X, block by block if the record does not have it already.
+// encodeFeatures fills X, block by block unless the record already has it in that form.
 func (r *Rows) encodeFeatures(rec arrow.Record) {
 	r.inputs = resize(r.inputs, len(r.binding.features))
 	defer clear(r.inputs) // so that they do not keep the record's memory
@@ -120,7 +119,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 	}
 	r.dense = resize(r.dense, r.N*r.Dim)
 	r.X = r.dense
-	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows) // an encoder of labels alone has no dimensions
+	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows) // an encoder with only a label has no dimensions
 	for first := 0; first < r.N; first += step {
 		next := min(first+step, r.N)
 		r.encodeBlock(&block{
@@ -130,7 +129,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 	}
 }
 
-// encodeBlock writes all columns into a block, single numbers several at a time.
+// encodeBlock writes all columns into a block, several columns of single numbers at a time.
 func (r *Rows) encodeBlock(b *block) {
 	for i := 0; i < len(r.inputs); {
 		numbers := 0
@@ -147,7 +146,7 @@ func (r *Rows) encodeBlock(b *block) {
 	}
 }
 
-// encodeColumn writes one column that is not of single numbers into a block.
+// encodeColumn writes one column into a block, other than single numbers.
 func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
 	switch c.kind {
 	case Vector:

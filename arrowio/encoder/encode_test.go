@@ -160,7 +160,8 @@ func TestDictionaryAndStringColumnsEncodeAlike(t *testing.T) {
 	plain := record(t, col(t, "work", text, values...))
 	coded := record(t, col(t, "work", dict, values...))
 	e := &Encoder{Columns: sampleEncoder().Columns[2:3], Standardize: StandardizeNumeric, Dim: 2}
-	// The last two take fewer rows than the dictionary has entries, so its entries are not tabled.
+	// The last two take fewer rows than the dictionary has entries, so its entries are not looked
+	// up in advance.
 	for _, take := range [][]int32{nil, {7, 0}, {1}} {
 		a, b := encoded(t, e, plain, take...), encoded(t, e, coded, take...)
 		if !slices.Equal(a.X, b.X) || a.Counts != b.Counts {
@@ -207,7 +208,7 @@ func TestSchemasThatDoNotFit(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			rec := record(t, c.change(good())...)
-			rows := encoded(t, e, record(t, good()...)) // so that there is something to leave behind
+			rows := encoded(t, e, record(t, good()...)) // so that there is something to overwrite
 			err := e.Encode(rows, rec, nil)
 			if !errors.Is(err, ErrSchema) || !errors.Is(e.Check(rec.Schema()), ErrSchema) {
 				t.Fatalf("error %v, want %v", err, ErrSchema)

@@ -11,7 +11,7 @@ import (
 // Kind says how a column's values are read. See the package documentation for the Arrow types of each.
 type Kind string
 
-// The kinds of column.
+// The kinds of columns.
 const (
 	Numeric  Kind = "numeric"
 	Bool     Kind = "bool"
@@ -35,7 +35,7 @@ const (
 	StandardizeNone    = "none"
 )
 
-// Limits on what an encoder may hold. They bound what a hostile or mistaken one can allocate.
+// Limits on what an encoder may hold. They bound what a hostile or faulty one can allocate.
 const (
 	// MaxDim bounds the dimensions of an encoded row.
 	MaxDim = 1 << 16
@@ -55,20 +55,21 @@ type Column struct {
 	Name string `json:"name"`
 	// Kind says how the values are read.
 	Kind Kind `json:"kind"`
-	// Width is the number of dimensions: those of the values (1, the number of categories, the length of a vector), then
-	// that of other values or two for each cycle, then that of missing values.
+	// Width is the number of dimensions: those for values (1, the number of categories, or the length of a vector),
+	// then one for other values or two for each cycle, then one for missing values.
 	Width int `json:"width"`
-	// Mean holds the calibration mean of each dimension of values: what is subtracted when the column is
-	// standardized, and what replaces a null. A category has none. Where everything is standardized it is that of
-	// all dimensions.
+	// Mean holds the calibration mean of each dimension for values. It is subtracted if the column is
+	// standardized, and replaces nulls. A category has none. If everything is standardized, it covers all
+	// dimensions.
 	Mean []float64 `json:"mean,omitempty"`
-	// Scale holds the divisors that go with Mean, above zero; empty when the column is not standardized.
+	// Scale holds the divisors that go with Mean, above zero; empty if the column is not standardized.
 	Scale []float64 `json:"scale,omitempty"`
 	// Categories are the values of a category column in ascending byte order, one dimension each.
 	Categories []string `json:"categories,omitempty"`
-	// Other says that a category column has a dimension that is 1 for every value that is none of Categories.
+	// Other says that a category column has a dimension that is 1 for every value not among Categories.
 	Other bool `json:"other,omitempty"`
-	// Cycles are those that a column of times has two dimensions for, in the order of the constants.
+	// Cycles are the cycles for which a time column has two dimensions each, in the order of the
+	// constants.
 	Cycles []Cycle `json:"cycles,omitempty"`
 	// Missing says that the column has a last dimension that is 1 where its value is missing.
 	Missing bool `json:"missing,omitempty"`
@@ -82,8 +83,8 @@ type Label struct {
 	Kind Kind `json:"kind"`
 	// Task says what the label is for.
 	Task scoring.Task `json:"task"`
-	// Classes are the class names by class number. Numbers are written in their shortest form, whole
-	// ones without a fraction ("3"), booleans as "false" and "true". Of two classes the later is +1.
+	// Classes are the class names by class number. Numbers are in their shortest form, whole ones
+	// without a fraction ("3"), booleans are "false" and "true". Of two classes the second is +1.
 	Classes []string `json:"classes,omitempty"`
 	// Mean is the calibration mean of each output of a regression, subtracted from the label.
 	Mean []float64 `json:"mean,omitempty"`
@@ -91,12 +92,13 @@ type Label struct {
 	// means no bound.
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
-	// Transform is applied to a regression label before its mean is subtracted; the bounds are of the label as it comes.
+	// Transform is applied to a regression label before its mean is subtracted; the bounds apply to the untransformed
+	// label.
 	Transform Transform `json:"transform,omitempty"`
 }
 
-// Encoder is what turns an event's columns into x in R^Dim. It is immutable once made and safe to
-// share; the goroutine's own part is in [Rows]. One that came over the wire needs [Encoder.Validate].
+// Encoder turns an event's columns into x in R^Dim. It is immutable once made and safe to share; each
+// goroutine has its own [Rows]. One that came over the wire needs [Encoder.Validate].
 type Encoder struct {
 	// Columns are the feature columns; their dimensions follow each other in this order.
 	Columns []Column `json:"columns"`
@@ -104,11 +106,11 @@ type Encoder struct {
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric", "all" or "none".
 	Standardize string `json:"standardize"`
-	// NaN is "missing" where a feature that is NaN counts as missing; empty where it rejects the row.
+	// NaN is "missing" if a NaN feature counts as missing; empty if it rejects the row.
 	NaN string `json:"nan,omitempty"`
-	// Label is nil for rows that never have one.
+	// Label is nil if rows never have one.
 	Label *Label `json:"label,omitempty"`
-	// Passthrough are columns carried beside the features, for whoever writes the output.
+	// Passthrough are columns copied to the output along with the features.
 	Passthrough []string `json:"passthrough,omitempty"`
 	// Dim is the number of dimensions, the sum of the columns' widths.
 	Dim int `json:"dim"`
@@ -149,7 +151,7 @@ func (e *Encoder) FeatureNames() []string {
 	return names
 }
 
-// values returns how many dimensions hold the column's values, one by one. They are the first ones.
+// values returns how many dimensions hold the column's values themselves. These come first.
 func (c *Column) values() int {
 	switch c.Kind {
 	case Category:
@@ -161,7 +163,7 @@ func (c *Column) values() int {
 	}
 }
 
-// dimensions returns how many dimensions the column has by its other fields.
+// dimensions returns how many dimensions the column has according to its other fields.
 func (c *Column) dimensions() int {
 	return c.values() + int(count(c.Other)) + 2*len(c.Cycles) + int(count(c.Missing))
 }
@@ -214,7 +216,7 @@ func (e *Encoder) CanonicalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// standardizes reports whether the dimensions of a column of that kind are standardized.
+// standardizes reports whether the dimensions of columns of that kind are standardized.
 func (e *Encoder) standardizes(k Kind) bool { return standardizes(e.Standardize, k) }
 
 // standardizes reports whether a setting standardizes the columns of a kind.

@@ -6,18 +6,19 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// foldShift bounds |mean|/scale of an encoder that folds. In float32 the sum of raw terms x·(ω/s) loses up to
-// √(1 + foldShift²) times what the sum of encoded terms loses, and 1.4 times at the usual bandwidths, where most of a
-// sum is its phase: see docs/mathematics.md.
+// foldShift bounds |mean|/scale of an encoder that folds. In float32 the sum of raw terms x·(ω/s) loses up to √(1 +
+// foldShift²) times what the sum of encoded terms loses, and 1.4 times at the usual bandwidths, where most of a sum
+// is its phase: see docs/mathematics.md.
 const foldShift = 4
 
 // foldScale and its inverse bound the scale of an encoder that folds, so that raw values within MaxMagnitude of it,
-// and ω divided by it, are far from the ends of float32.
+// and ω divided by it, are far from the limits of float32.
 const foldScale = 0x1p64
 
 // Fold returns the map from the rows of [Encoder.EncodeRaw] to those of [Encoder.Encode], for features that take it
-// into their ω, or nil for an encoder that does not fold. It folds when every column is numeric or a vector, none has a dimension for missing values, nothing is
-// clipped, and no mean exceeds 4 times its scale. The answer depends on the encoder alone. The encoder must be valid.
+// into their ω, or nil for an encoder that does not fold. It folds if every column is numeric or a vector, none has a
+// dimension for missing values, nothing is clipped, and no mean exceeds 4 times its scale. The answer depends on the
+// encoder alone. The encoder must be valid.
 func (e *Encoder) Fold() *scoring.Affine {
 	a := &scoring.Affine{Shift: make([]float64, 0, e.Dim), Scale: make([]float64, 0, e.Dim)}
 	for i := range e.Columns {
@@ -43,8 +44,8 @@ func (e *Encoder) Fold() *scoring.Affine {
 	return a
 }
 
-// rawBound returns a size below which raw values of all dimensions of those scales are within MaxMagnitude when they
-// are encoded: half of the magnitude leaves room for the means and for rounding.
+// rawBound returns a magnitude below which raw values of all dimensions with these scales are within MaxMagnitude
+// once encoded: half of the magnitude leaves room for the means and for rounding.
 func rawBound(scale []float64) float32 {
 	least := math.Inf(1)
 	for _, s := range scale {

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// foldable returns an encoder of one vector column that folds, with the means at so many scales.
+// foldable returns an encoder of one vector column that folds, with means of shift scales.
 func foldable(d int, shift float64, r *rand.Rand) *Encoder {
 	c := Column{Name: "v", Kind: Vector, Width: d, Mean: make([]float64, d), Scale: make([]float64, d)}
 	for j := range d {
@@ -68,14 +68,14 @@ func TestRawRowsOfAnEncoderThatDoesNotFoldPanic(t *testing.T) {
 	_ = sampleEncoder().EncodeRaw(&Rows{}, rec, nil)
 }
 
-// TestFoldedFeaturesAreAsExact compares features of raw and of encoded rows with float64 where means are as far from 0
+// TestFoldedFeaturesAreAsExact compares features of raw and of encoded rows with float64 when means are as far from 0
 // as an encoder that folds may have them.
 func TestFoldedFeaturesAreAsExact(t *testing.T) {
 	cases := []struct {
 		d   int
 		of  scoring.Map
-		max float64 // twice the error of a feature of encoded rows; 0 for maps that have no bound
-		// ratio bounds the error of folded features against that of others, in the mean square.
+		max float64 // twice the error of a feature of encoded rows; 0 for unbounded maps
+		// ratio bounds the error of folded features relative to that of others, in the mean square.
 		ratio float64
 	}{
 		{77, scoring.MapCosine, 2 * 7e-6, 2}, {784, scoring.MapCosine, 2 * 1.8e-5, 2},
@@ -155,7 +155,7 @@ func features(fs *scoring.FeatureSet, e *Encoder, raw []float32) []float64 {
 // deviation is a root mean square and a maximum.
 type deviation struct{ square, max float64 }
 
-// errorOf returns how far the features of rows are from those wanted.
+// errorOf returns how far the features of rows are from the wanted ones.
 func errorOf(want []float64, t *scoring.Transformer, rows *Rows) deviation {
 	got := make([]float32, len(want))
 	t.Transform(got, rows.X, rows.N)

@@ -2,11 +2,12 @@ package encoder
 
 // indicators holds what a boolean or a category writes for each code.
 type indicators struct {
-	// base is written first: every indicator unset. hot[k] replaces dimension k when code k is there.
+	// base is written first: every indicator unset. hot[k] replaces dimension k for code k.
 	base, hot []float32
 	// missing is written for a null: base for categories, the mean for a boolean.
 	missing []float32
-	// other is the code of every value without one of its own, unseenCode where there is no dimension for them.
+	// other is the code of every value without its own, unseenCode if there is no dimension for other
+	// values.
 	other int32
 	// The clipped dimensions of base, of missing, and of a row with code k.
 	baseClips, missingClips int64

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// parseInstant reads a date or an instant of ISO 8601 as seconds since 1970 and nanoseconds: 2006-01-02, with a T or a
-// blank and 15:04, 15:04:05 or 15:04:05.999 after it, and Z or an offset as +01:00, +0100 or +01 at the end. Without an
-// offset it is UTC.
+// parseInstant reads an ISO 8601 date or instant as seconds since 1970 and nanoseconds: 2006-01-02, optionally followed
+// by a T or a space and 15:04, 15:04:05 or 15:04:05.999, and then Z or an offset such as +01:00, +0100 or +01. Without
+// an offset it is UTC.
 func parseInstant(text string) (seconds, nanos int64, ok bool) {
 	text = strings.Trim(text, " ")
 	if len(text) < 10 || text[4] != '-' || text[7] != '-' {
@@ -59,7 +59,8 @@ func parseClock(text string) (seconds, nanos int64, ok bool) {
 	return seconds + int64(second), nanos, secondOK && nanosOK && second <= 59
 }
 
-// cutOffset splits a time of day from the offset behind it, which it returns in seconds east of UTC.
+// cutOffset splits a time of day from the offset after it, which is returned in seconds east of
+// UTC.
 func cutOffset(text string) (clock string, offset int64, ok bool) {
 	if at := len(text) - 1; at >= 0 && (text[at] == 'Z' || text[at] == 'z') {
 		return text[:at], 0, true
@@ -84,7 +85,8 @@ func cutOffset(text string) (clock string, offset int64, ok bool) {
 	return text[:at], offset, true
 }
 
-// parseFraction reads a fraction of a second, a point or comma and digits, or nothing. Digits beyond the ninth are dropped.
+// parseFraction reads a fraction of a second (a point or comma, then digits) or nothing. Digits beyond the ninth are
+// dropped.
 func parseFraction(text string) (nanos int64, ok bool) {
 	if text == "" {
 		return 0, true
@@ -103,7 +105,7 @@ func parseFraction(text string) (nanos int64, ok bool) {
 	return nanos, true
 }
 
-// digits reads a few decimal digits; none are 0.
+// digits reads a few decimal digits; no digits give 0.
 func digits(text string) (n int, ok bool) {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -114,7 +116,7 @@ func digits(text string) (n int, ok bool) {
 	return n, true
 }
 
-// daysOf returns the days of a month.
+// daysOf returns the number of days in a month.
 func daysOf(year, month int) int {
 	leap := year%4 == 0 && (year%100 != 0 || year%400 == 0)
 	if month == 2 && leap {

@@ -9,8 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// encodeLabel fills Labelled and Targets for all rows asked for, and adds the faults of labels to
-// those of features.
+// encodeLabel fills Labelled and Targets for all requested rows, and adds the faults of labels to those of features.
 func (r *Rows) encodeLabel(rec arrow.Record) {
 	e := r.binding.encoder
 	r.prepareTargets(e)
@@ -96,7 +95,7 @@ func (r *Rows) encodeOutput(l *Label, k int) {
 	}
 }
 
-// bounds returns the configured bounds, infinite where there is none.
+// bounds returns the configured bounds, infinite if there is none.
 func (l *Label) bounds() (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
 	if l.Min != nil {
@@ -108,7 +107,7 @@ func (l *Label) bounds() (lo, hi float64) {
 	return lo, hi
 }
 
-// numberFault returns the fault of a label that is no finite number.
+// numberFault returns the fault of a label that is not a finite number.
 func numberFault(v float64) uint8 {
 	switch {
 	case math.IsNaN(v):
@@ -179,13 +178,13 @@ func (t *classTable) number(v float64) int32 {
 	return unseenCode
 }
 
-// isShort reports whether a type holds fewer digits than float64.
+// isShort reports whether a type has fewer digits than float64.
 func isShort(t arrow.DataType) bool {
 	return t.ID() == arrow.FLOAT32 || t.ID() == arrow.FLOAT16
 }
 
-// classValue returns the number that a class is known by: of a short float the float64 with the same
-// shortest decimal form, so that 0.1 is one class whatever the width of its column.
+// classValue returns the number that identifies a class. For a short float it is the float64 with
+// the same shortest decimal form, so that 0.1 is one class whatever the width of its column.
 func classValue(v float64, short bool) float64 {
 	if !short || v == math.Trunc(v) {
 		return v
@@ -197,8 +196,8 @@ func classValue(v float64, short bool) float64 {
 	return decimal
 }
 
-// settleLabels zeroes the targets of unlabelled rows, counts them, and lets a faulty label count as a
-// fault of the row unless a feature was faulty before.
+// settleLabels zeroes the targets of unlabelled rows, counts them, and makes a faulty label a fault
+// of the row unless a feature is faulty already.
 func (r *Rows) settleLabels() {
 	k := r.Targets.Outputs
 	for i, labelled := range r.Labelled {

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// labelled returns an encoder of the one feature x, kept as it is, and the label given.
+// labelled returns an encoder of one unchanged feature x, with the given label.
 func labelled(l *Label) *Encoder {
 	return &Encoder{
 		Columns:     []Column{{Name: "x", Kind: Numeric, Width: 1, Mean: []float64{0}}},
@@ -55,7 +55,7 @@ func TestRegressionOfSeveralOutputs(t *testing.T) {
 	e := labelled(&Label{Columns: []string{"a", "b"}, Kind: Numeric, Mean: []float64{1, 2}})
 	x := col(t, "x", f64, 1, 2, 3, 4)
 	rows := encoded(t, e, record(t, x, col(t, "b", i64, 5, nil, 7, 8), col(t, "a", f64, 2, math.NaN(), math.NaN(), nil)))
-	// Row 1 has a null beside its NaN: it has no label, so the label has no fault.
+	// Row 1 has a null in addition to its NaN: it has no label, so the label has no fault.
 	if !slices.Equal(rows.Row, []int32{0, 1, 3}) || !slices.Equal(rows.Labelled, []bool{true, false, false}) {
 		t.Errorf("rows %v labelled %v", rows.Row, rows.Labelled)
 	}

@@ -6,31 +6,32 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// LabelCounter counts the labelled rows of records and collects their classes; it reads the label columns alone. It
-// belongs to one goroutine; counters of several parts of a log are merged afterwards, in any order.
+// LabelCounter counts the labelled rows of records and collects their classes; it reads only the label columns. It
+// belongs to one goroutine. Counters for several parts of a log can be merged afterwards, in any order.
 type LabelCounter struct {
 	options Options
-	// kinds are the labels met, by the kind that they have in a record: which one is meant is for calibration to say.
+	// kinds are the labels seen, by the kind they have in a record: calibration decides which one is meant.
 	kinds map[Kind]*learnedLabel
 
-	// schema is the one seen last, columns and met what it has.
+	// schema is that of the last record, columns and met its label columns and their state.
 	schema  *arrow.Schema
 	columns []int
-	met     *learnedLabel // nil = no label that can be used
-	// unusable says what is wrong with the first label that cannot be used, "" where there was none.
+	met     *learnedLabel // nil = no usable label
+	// unusable says what is wrong with the first unusable label, "" if there was none.
 	unusable string
 
 	arrays  []arrow.Array
 	scratch scratch
 }
 
-// NewLabelCounter returns a counter that has seen nothing. The options are valid ([Options.Validate]).
+// NewLabelCounter returns a counter that has seen no rows. The options must be valid
+// ([Options.Validate]).
 func NewLabelCounter(o Options) *LabelCounter {
 	return &LabelCounter{options: o.withDefaults(), kinds: make(map[Kind]*learnedLabel)}
 }
 
-// Add counts the rows of a record. One without the label columns, or with a label that does not fit the task, has no labelled
-// rows.
+// Add counts the rows of a record. A record without the label columns, or with a label that does not fit the task, has
+// no labelled rows.
 func (c *LabelCounter) Add(rec arrow.Record) {
 	if rec.Schema() != c.schema {
 		c.bind(rec.Schema())
@@ -56,7 +57,7 @@ func (c *LabelCounter) bind(schema *arrow.Schema) {
 		faults = append(faults, fault)
 	}
 	if len(faults) > 0 && c.unusable == "" {
-		c.unusable = listed(faults, "; ")
+		c.unusable = listed(faults, "; ") + c.taskHint(schema)
 	}
 	if len(faults) > 0 || len(columns) == 0 || kind == kindAny {
 		return
@@ -64,7 +65,22 @@ func (c *LabelCounter) bind(schema *arrow.Schema) {
 	c.columns, c.met = columns, c.of(kind)
 }
 
-// of returns what is counted of a kind.
+// taskHint says what to do about a text label for which a regression was requested, usually "".
+func (c *LabelCounter) taskHint(schema *arrow.Schema) string {
+	if c.options.Task != TaskRegression {
+		return ""
+	}
+	for _, name := range c.options.Label {
+		if at := schema.FieldIndices(name); len(at) == 1 {
+			if t, ok := typeOf(schema.Field(at[0]).Type); ok && t.kind == Category {
+				return ": set events.task (--task) to classification, or events.label (--label) to a column of numbers"
+			}
+		}
+	}
+	return ""
+}
+
+// of returns the counts for a kind.
 func (c *LabelCounter) of(kind Kind) *learnedLabel {
 	if c.kinds[kind] == nil {
 		label := newLearnedLabel(&c.options)
@@ -84,7 +100,7 @@ func (c *LabelCounter) Merge(other *LabelCounter) {
 	}
 }
 
-// Unusable says why no row has a label that can be used, nil where some have, or where none has a label.
+// Unusable says why no row has a usable label; nil if some have, or if none has a label.
 func (c *LabelCounter) Unusable() error {
 	if c.unusable == "" || c.MostRows() > 0 {
 		return nil
@@ -92,7 +108,8 @@ func (c *LabelCounter) Unusable() error {
 	return &LabelError{c.options.Label, "cannot be used: " + c.unusable}
 }
 
-// Fault says why the labels of the kind cannot be learned from, nil if they can, or if there are none. The error is a [LabelError].
+// Fault says why labels of this kind cannot be learned from; nil if they can, or if there are none. The error is a
+// [LabelError].
 func (c *LabelCounter) Fault(kind Kind) error {
 	label := c.kinds[kind]
 	switch {
@@ -106,7 +123,8 @@ func (c *LabelCounter) Fault(kind Kind) error {
 	return label.classFault()
 }
 
-// Hint says what a person should know about the task that labels of the kind were taken for, usually "".
+// Hint says what people should know about the task that was inferred from labels of this kind, usually
+// "".
 func (c *LabelCounter) Hint(kind Kind) string {
 	if label := c.kinds[kind]; label != nil {
 		return label.hint()
@@ -114,7 +132,7 @@ func (c *LabelCounter) Hint(kind Kind) string {
 	return ""
 }
 
-// ClassRows is the number of rows of a class among labels of the kind.
+// ClassRows is the number of rows of a class among labels of this kind.
 func (c *LabelCounter) ClassRows(kind Kind, class string) int64 {
 	if label := c.kinds[kind]; label != nil {
 		return label.rowsOf(class)
@@ -130,7 +148,7 @@ func (c *LabelCounter) Rows(kind Kind) int64 {
 	return c.kinds[kind].rows
 }
 
-// MostRows is the number of labelled rows of the kind that has the most.
+// MostRows is the number of labelled rows of the kind with the most rows.
 func (c *LabelCounter) MostRows() (most int64) {
 	for kind := range c.kinds {
 		most = max(most, c.Rows(kind))
@@ -138,8 +156,9 @@ func (c *LabelCounter) MostRows() (most int64) {
 	return most
 }
 
-// Classes are the names of the classes met in rows with a label of the kind, in the order that [Options.Classes] describes;
-// none for a regression. Too many of them, or one, are none as well: a [Calibrator] says what is wrong with them.
+// Classes are the names of the classes seen in rows with a label of this kind, in the order that [Options.Classes]
+// describes; none for a regression. None are returned either if there is only one or too many: a [Calibrator] then says
+// what is wrong.
 func (c *LabelCounter) Classes(kind Kind) []string {
 	label := c.kinds[kind]
 	if label == nil || label.regresses() || label.tooLarge || label.texts.long {
@@ -152,10 +171,10 @@ func (c *LabelCounter) Classes(kind Kind) []string {
 	return names
 }
 
-// merge adds what other, a label of the same kind, learned of rows and classes.
+// merge adds the rows and classes of other, a label of the same kind.
 func (l *learnedLabel) merge(other *learnedLabel) {
 	mine, others := l.distinct(), other.distinct()
-	crossing := l.rows // rows until there were too many classes, if that is in other: where its classes come evenly
+	crossing := l.rows // rows until there were too many classes, if other reaches that: assumes that its classes come evenly
 	if others > 0 {
 		crossing += other.rows * int64(MaxClasses-mine) / int64(others)
 	}
@@ -187,7 +206,7 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 	l.values.merge(&other.values)
 }
 
-// distinct is the number of classes met, of a label that has no more than MaxClasses.
+// distinct is the number of classes seen, for a label with at most MaxClasses.
 func (l *learnedLabel) distinct() int { return max(len(l.texts.rows), len(l.numbers)) }
 
 // rowsOf is the number of rows of a class, by its canonical name.
@@ -207,7 +226,7 @@ func (l *learnedLabel) rowsOf(class string) int64 {
 	return l.numbers[v]
 }
 
-// LabelKind is the kind that the label of the options has in a schema; ok is false where it has none that can be used.
+// LabelKind is the kind of the configured label in a schema; ok is false if it has no usable label.
 func LabelKind(o Options, schema *arrow.Schema) (kind Kind, ok bool) {
 	c := NewLabelCounter(o)
 	c.bind(schema)

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// LabelError says why a label cannot be learned, and which key of the configuration to change. Waiting for more rows of the same
-// kind would not help.
+// LabelError says why a label cannot be learned, and which configuration key to change. Waiting for more rows of the
+// same kind would not help.
 type LabelError struct {
 	Columns []string
 	Why     string
@@ -25,8 +25,8 @@ func (e *LabelError) Error() string {
 	return fmt.Sprintf("label %s %s", listed(quoted, ", "), e.Why)
 }
 
-// otherLabel is what to do about a column that is no label.
-const otherLabel = "set events.label to the column to predict"
+// otherLabel says what to do about a column that is not a label.
+const otherLabel = "set events.label (--label) to the column to predict"
 
 // labelTypeFault says why a column of the type cannot be predicted, "" if it can.
 func labelTypeFault(t arrow.DataType) string {
@@ -63,18 +63,18 @@ func (l *learnedLabel) classFault() error {
 	case beyond:
 		return l.faulty("has more than %d different values in %d labelled rows, such as %q, too many for classes: %s%s",
 			MaxClasses, l.rows, l.example(names), otherLabel, l.orRegression())
-	case len(names) == 0: // all of them are no valid UTF-8
+	case len(names) == 0: // none of them is valid UTF-8
 		return l.faulty("has no class that can be learned%s", l.unseenNote())
 	}
 	return nil
 }
 
-// orRegression is a further way out for numbers.
+// orRegression is another remedy for numbers.
 func (l *learnedLabel) orRegression() string {
 	if l.kind != Numeric {
 		return ""
 	}
-	return ", or events.task to regression"
+	return ", or events.task (--task) to regression"
 }
 
 // example is a value of the label.
@@ -85,7 +85,8 @@ func (l *learnedLabel) example(names []string) string {
 	return names[0]
 }
 
-// nearUnique applies the near-unique rule to classes: so many were seen or, beyond that, MaxClasses in the rows until then.
+// nearUnique applies the near-unique rule to classes: this many were seen or, with beyond, MaxClasses in the rows up to
+// that point.
 func (l *learnedLabel) nearUnique(classes int, beyond bool) bool {
 	rows := l.rows
 	if beyond {
@@ -102,7 +103,7 @@ func (l *learnedLabel) numberFault() error {
 		}
 	}
 	if l.options.Task == TaskAuto && len(l.moments) == 1 && l.values.counts(l.rows, l.moments[0]) {
-		return l.faulty("looks like an identifier: its whole numbers from %s to %s nearly all differ and count the rows: %s, or events.task to regression if these numbers are to be predicted",
+		return l.faulty("looks like an identifier: its whole numbers from %s to %s nearly all differ and count the rows: %s, or events.task (--task) to regression if these numbers are to be predicted",
 			classNumber(l.moments[0].lo), classNumber(l.moments[0].hi), otherLabel)
 	}
 	return nil
@@ -112,10 +113,11 @@ func (l *learnedLabel) faulty(format string, args ...any) error {
 	return &LabelError{l.options.Label, fmt.Sprintf(format, args...)}
 }
 
-// Of fewer labelled rows nothing is said about a label of few distinct numbers, and so many are few.
+// With fewer labelled rows nothing is said about a label with few distinct numbers; few means at
+// most classesAtMost.
 const classesFromRows, classesAtMost = 200, 20
 
-// hint says that a label that is taken for a regression's may be a class, "" if it does not look like one.
+// hint says that a label taken for a regression may be a class, "" if it does not look like one.
 func (l *learnedLabel) hint() string {
 	if !l.regresses() || l.options.Task != TaskAuto || len(l.moments) != 1 || l.rows < classesFromRows || !l.values.few() {
 		return ""
@@ -124,13 +126,13 @@ func (l *learnedLabel) hint() string {
 		"set events.task (--task) to classification if they are classes, or to regression to be rid of this note", l.options.Label[0], len(l.values.seen), l.rows)
 }
 
-// firstTexts looks at the first texts of a label: are they dates?
+// firstTexts checks whether the first texts of a label are dates.
 type firstTexts struct {
 	example       string // the first of them
 	looked, dates int
 }
 
-// datesJudged is how many texts are looked at.
+// datesJudged is how many texts are checked.
 const datesJudged = 100
 
 func (d *firstTexts) add(v string) {
@@ -152,7 +154,7 @@ func (d *firstTexts) merge(other firstTexts) {
 
 func (d *firstTexts) allDates() bool { return d.looked > 0 && d.dates == d.looked }
 
-// dateLayouts are those in which dates and times are written, with or without a fraction of a second.
+// dateLayouts are common forms of dates and times, with or without a fraction of a second.
 var dateLayouts = []string{
 	time.DateOnly, time.RFC3339, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006/01/02", "02.01.2006", "01/02/2006", "02/01/2006", time.TimeOnly,
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// countedParts counts the labels of columns y, each in a part of a log of its own.
+// countedParts counts the labels of columns y, each in its own part of a log.
 func countedParts(t *testing.T, o Options, parts ...column) *LabelCounter {
 	t.Helper()
 	whole := NewLabelCounter(o)
@@ -24,7 +24,7 @@ func countedParts(t *testing.T, o Options, parts ...column) *LabelCounter {
 	return whole
 }
 
-// sequenceOf is n columns made from their numbers.
+// sequenceOf is n columns made from their indices.
 func sequenceOf(n int, of func(i int) column) (columns []column) {
 	for i := range n {
 		columns = append(columns, of(i))
@@ -58,7 +58,7 @@ func TestLabelFaultsNameWhatToChange(t *testing.T) {
 		"many words":           {auto, Category, []column{col(t, "y", text, sequence(4000, func(i int) any { return fmt.Sprint("word", i%1300) })...)}, "nearly all of its first 1025 values differ"},
 		"too many words":       {auto, Category, []column{col(t, "y", text, sequence(9000, func(i int) any { return fmt.Sprint("word", i/3) })...)}, "more than 1024 different values in 9000 labelled rows, such as \"word0\", too many for classes: set events.label"},
 		"days as text":         {auto, Category, []column{col(t, "y", text, sequence(60, day)...)}, `holds dates or times as text, such as "2024-01-01": set events.label`},
-		"numbers as classes":   {classes, Numeric, []column{col(t, "y", i64, sequence(500, func(i int) any { return i * 7 })...)}, "looks like an identifier: nearly all of its first 500 values differ, such as \"0\": set events.label to the column to predict, or events.task to regression"},
+		"numbers as classes":   {classes, Numeric, []column{col(t, "y", i64, sequence(500, func(i int) any { return i * 7 })...)}, "looks like an identifier: nearly all of its first 500 values differ, such as \"0\": set events.label (--label) to the column to predict, or events.task (--task) to regression"},
 		"too many numbers":     {classes, Numeric, []column{col(t, "y", i64, sequence(6000, func(i int) any { return i % 2000 })...)}, "looks like an identifier"},
 		"many numbers":         {classes, Numeric, []column{col(t, "y", i64, sequence(6000, func(i int) any { return i / 3 })...)}, "more than 1024 different values in 6000 labelled rows, such as \"0\", too many for classes"},
 		"row numbers":          {auto, Numeric, []column{col(t, "y", i64, sequence(1000, func(i int) any { return i + 17 })...)}, "whole numbers from 17 to 1016 nearly all differ and count the rows"},

@@ -2,27 +2,28 @@ package encoder
 
 import "math"
 
-// labelValues looks at how the numbers of a regression's label differ: few of them may be classes, and whole ones that nearly all
-// differ and count the rows are an identifier.
+// labelValues records how the numbers of a regression's label differ: a few different ones may be classes; whole
+// numbers that nearly all differ and count the rows are an identifier.
 type labelValues struct {
-	// seen are the distinct ones among the looked first. Beyond the window it grows as long as they are few; it is nil
-	// once they are neither few nor nearly all different.
+	// seen are the distinct values among the first looked ones. Beyond the window it only grows as long as they are
+	// few; it is nil once they are neither few nor nearly all different.
 	seen   map[float64]struct{}
 	looked int64
-	// whole says that all were whole numbers, ascending that each was above the one before; last is that.
+	// whole says that all were whole numbers, ascending that each was greater than the one before, which
+	// is last.
 	whole, ascending bool
 	n                int64
 	last             float64
 }
 
-// valuesWindow is how many values of a part of a log are looked at.
+// valuesWindow is how many values are considered per part of a log.
 const valuesWindow = 1 << 13
 
 func newLabelValues() labelValues {
 	return labelValues{seen: make(map[float64]struct{}), whole: true, ascending: true}
 }
 
-// add looks at a finite value.
+// add considers a finite value.
 func (l *labelValues) add(v float64) {
 	l.whole = l.whole && v == math.Trunc(v)
 	l.ascending = l.ascending && (l.n == 0 || v > l.last)
@@ -36,7 +37,7 @@ func (l *labelValues) add(v float64) {
 	l.settle()
 }
 
-// settle gives up where the values are neither few nor nearly all different.
+// settle gives up if the values are neither few nor nearly all different.
 func (l *labelValues) settle() {
 	if len(l.seen) > classesAtMost && l.looked >= nearUniqueRows && !l.nearUnique() {
 		l.seen = nil
@@ -45,7 +46,7 @@ func (l *labelValues) settle() {
 
 func (l *labelValues) nearUnique() bool { return int64(len(l.seen))*100 > nearUniquePercent*l.looked }
 
-// merge adds what other, of another part of the log, saw.
+// merge adds what other saw in another part of the log.
 func (l *labelValues) merge(other *labelValues) {
 	l.whole, l.ascending = l.whole && other.whole, l.ascending && other.ascending
 	l.n, l.looked = l.n+other.n, l.looked+other.looked
@@ -62,8 +63,8 @@ func (l *labelValues) merge(other *labelValues) {
 // few reports whether there are few distinct values.
 func (l *labelValues) few() bool { return l.seen != nil && len(l.seen) <= classesAtMost }
 
-// counts reports whether the values, of so many rows, look like row numbers: whole, nearly all different, hardly with gaps, and
-// in the order of the rows unless all of them were seen.
+// counts reports whether the values look like row numbers: whole, nearly all different, almost without gaps, and in row
+// order unless all of them were seen.
 func (l *labelValues) counts(rows int64, of moment) bool {
 	return l.seen != nil && l.whole && l.looked >= nearUniqueRows && l.nearUnique() &&
 		of.hi-of.lo < 2*float64(rows) && (l.ascending || l.looked == rows)

@@ -7,11 +7,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// learned is what calibration knows of one column so far. What it holds is a function of the values
-// in row order.
+// learned is what calibration knows about one column so far. It depends only on the values in row
+// order.
 type learned struct {
 	name string
-	// want is the column's type; its kind is kindAny until a record has it in a type of values.
+	// want is the column's type; its kind is kindAny until a record has the column with a type of
+	// values.
 	want columnType
 	// explicit says that the options name the column, so that no rule of thumb leaves it out.
 	explicit bool
@@ -22,10 +23,10 @@ type learned struct {
 	whole *distinctWhole
 	// hits counts the true ones among n booleans.
 	hits, n int64
-	// texts are the values of a column of strings, times those of another column of times.
+	// texts are for a column of strings, times for other columns of times.
 	texts *learnedTexts
 	times *learnedTimes
-	// missing counts the numbers that were missing, nonFinite those that were NaN, infinite or too large for moments.
+	// missing counts the missing numbers, nonFinite those that were NaN, infinite or too large for moments.
 	missing, nonFinite int64
 }
 
@@ -119,7 +120,7 @@ func (l *learned) learnTimes(a arrow.Array, rows picked, s *scratch) {
 	}
 }
 
-// column returns the feature column that was learned from so many rows, or the reason why it is none.
+// column returns the feature column learned from this many rows, or the reason why there is none.
 func (l *learned) column(rows int64, o *Options) (Column, string) {
 	c := Column{Name: l.name, Kind: l.want.kind, Width: l.want.width}
 	if reason := l.unusable(); reason != "" {
@@ -150,7 +151,7 @@ func (l *learned) column(rows int64, o *Options) (Column, string) {
 	return c, ""
 }
 
-// absent returns how many of so many rows have no value that could be encoded; of a vector it counts numbers.
+// absent returns how many of the rows have no value that could be encoded; for a vector it counts numbers.
 func (l *learned) absent(rows int64) int64 {
 	switch l.want.kind {
 	case Numeric:
@@ -170,7 +171,7 @@ func (l *learned) absent(rows int64) int64 {
 	return rows
 }
 
-// unusable returns why the column cannot be a feature, or nothing.
+// unusable returns why the column cannot be a feature, or "".
 func (l *learned) unusable() string {
 	switch l.want.kind {
 	case Numeric, Vector:
@@ -236,7 +237,7 @@ func (l *learned) constant(c *Column, rows int64) []string {
 	return names
 }
 
-// scratch is the memory of one column's rows at hand.
+// scratch is memory for the rows of one column being learned.
 type scratch struct {
 	loaded []float64
 	null   []bool
@@ -246,7 +247,7 @@ type scratch struct {
 	nanMissing bool
 }
 
-// numbers loads the numbers of the given rows, [rows·width], and which of them are null; nil when
+// numbers loads the numbers of the given rows, [rows·width], and which of them are null; nil if
 // none is.
 func (s *scratch) numbers(a arrow.Array, rows picked, width int) ([]float64, []bool) {
 	s.loaded = resize(s.loaded, rows.len()*width)

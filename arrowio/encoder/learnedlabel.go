@@ -11,29 +11,31 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// learnedLabel is what calibration knows of the label so far.
+// learnedLabel is what calibration knows about the label so far.
 type learnedLabel struct {
 	options *Options
-	// kind is kindAny until a record has the label in a type of values.
+	// kind is kindAny until a record has the label with a type of values.
 	kind Kind
-	// classes is the table of the configured classes, or holds nothing.
+	// classes is the table of the configured classes, empty if there are none.
 	classes classTable
 	// texts and numbers count the rows of each class, bools those of false and true.
 	texts   *distinctTexts
 	numbers map[float64]int64
 	bools   [2]int64
-	// beyond is set when there are more than MaxClasses numbers, tooLarge at one beyond maxWhole.
+	// beyond is set if there are more than MaxClasses numbers, tooLarge if there is one beyond
+	// maxWhole.
 	beyond, tooLarge bool
-	// beyondRows is how many rows there were when there turned out to be more than MaxClasses.
+	// beyondRows is the number of rows seen when there were more than MaxClasses.
 	beyondRows int64
 	first      firstTexts
 	// moments are those of each output of a regression.
 	moments []moment
-	// values are those of a regression with one output.
+	// values are for a regression with one output.
 	values labelValues
-	// rows counts usable labels, unseen those of a class that is not configured or cannot be learned.
+	// rows counts usable labels, unseen those with a class that is not configured or cannot be
+	// learned.
 	rows, unseen int64
-	// outputs and missing are scratch for the rows at hand.
+	// outputs and missing are scratch for the current rows.
 	outputs []float64
 	missing []bool
 }
@@ -57,7 +59,7 @@ func (l *learnedLabel) regresses() bool {
 		l.options.Task == TaskAuto && l.kind == Numeric
 }
 
-// kindOf returns the kind that the label has in a schema, given where its columns are, or a fault.
+// kindOf returns the label's kind in a schema, given where its columns are, or a fault.
 func (l *learnedLabel) kindOf(schema *arrow.Schema, columns []int) (Kind, string) {
 	if l.kind != kindAny || len(columns) == 0 {
 		return l.kind, ""
@@ -117,7 +119,7 @@ func (l *learnedLabel) learn(columns []arrow.Array, rows picked, s *scratch) {
 	}
 }
 
-// known counts a label and reports whether it is of a class that may be learned.
+// known counts a label and reports whether its class may be learned.
 func (l *learnedLabel) known(k int32) bool {
 	if len(l.options.Classes) > 0 && k < 0 {
 		l.unseen++
@@ -147,7 +149,7 @@ func (l *learnedLabel) learnNames(a arrow.Array, rows picked) {
 	}
 }
 
-// noteBeyond remembers the rows until there were too many classes.
+// noteBeyond records the number of rows when there were too many classes.
 func (l *learnedLabel) noteBeyond(beyond bool) {
 	if beyond && l.beyondRows == 0 {
 		l.beyondRows = l.rows
@@ -206,12 +208,12 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 	}
 }
 
-// label returns the label that was learned, or why there is none.
+// label returns the learned label, or why there is none.
 func (l *learnedLabel) label() (*Label, error) {
 	o := l.options
 	label := &Label{Columns: slices.Clone(o.Label), Kind: l.kind, Task: scoring.Regression}
 	if l.rows < 2 {
-		return nil, fmt.Errorf("label %s: %d labelled calibration rows, want at least 2%s",
+		return nil, fmt.Errorf("label %s: %d labelled calibration rows, want at least 2%s; is events.label (--label) the column to predict?",
 			listed(o.Label, ", "), l.rows, l.unseenNote())
 	}
 	if l.regresses() {

@@ -8,16 +8,17 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// nearlyAll is the share of the strings of a column, in percent, that have to be times for the column to be one of times.
+// nearlyAll is the percentage of a column's strings that must be times for the column to be one of times.
 const nearlyAll = 95
 
-// learnedTexts is what calibration knows of a column of strings: they may be categories, dates, times of day, or none of them.
+// learnedTexts is what calibration knows about a column of strings: they may be categories, dates, times of day, or
+// none of these.
 type learnedTexts struct {
 	values textSketch
 	// instants and clocks are the values that are dates or times of day; noTime is the first one that is neither.
 	instants, clocks learnedTimes
 	noTime           string
-	// numbers counts which of the first values are written numbers, formatted is the first one that is more than digits.
+	// numbers counts formatted numbers among the first values; formatted is the first one that is more than digits.
 	numbers   int64
 	formatted string
 }
@@ -49,7 +50,7 @@ func (l *learnedTexts) learn(a arrow.Array, rows picked) {
 	}
 }
 
-// times returns what was learned of the strings as times, and their kind, if they are times.
+// times returns what was learned about the strings as times, and their kind, if they are times.
 func (l *learnedTexts) times() (*learnedTimes, Kind) {
 	for _, as := range []struct {
 		kind  Kind
@@ -62,13 +63,13 @@ func (l *learnedTexts) times() (*learnedTimes, Kind) {
 	return nil, kindAny
 }
 
-// categories returns the values with a dimension of their own, and whether the rest has one.
+// categories returns the values with their own dimension, and whether the rest has one.
 func (l *learnedTexts) categories(most int) (kept []string, other bool) {
 	kept = l.values.commonest(most)
 	return kept, len(kept) > 0 && (l.values.outside > 0 || int64(len(kept)) < l.values.distinct())
 }
 
-// rest returns how many values are none of those kept. Where counts are approximate it is too large by what they lack.
+// rest returns how many values are not among those kept. If counts are approximate, it is too large by what they lack.
 func (l *learnedTexts) rest(kept []string) int64 {
 	rest := l.values.n
 	for _, v := range kept {
@@ -77,8 +78,8 @@ func (l *learnedTexts) rest(kept []string) int64 {
 	return rest
 }
 
-// unusable returns why the strings cannot be a feature, or nothing. A column that the options name is left out for want of
-// values alone.
+// unusable returns why the strings cannot be a feature, or "". A column that the options name is left out only if it
+// has no values.
 func (l *learnedTexts) unusable(explicit bool) string {
 	s := &l.values
 	switch {
@@ -98,10 +99,10 @@ func (l *learnedTexts) unusable(explicit bool) string {
 	return fmt.Sprintf("it looks like an identifier: %d distinct strings in %d values%s", distinct, n, l.numberNote())
 }
 
-// identifierBytes is the average length above which strings that are nearly all different are called text.
+// identifierBytes is the average length above which nearly unique strings are called text.
 const identifierBytes = 40
 
-// note returns what a person should know of a column of strings that is a feature.
+// note returns what people should know about a column of strings that is a feature.
 func (l *learnedTexts) note(kind Kind, kept int) string {
 	if isTime(kind) {
 		n := l.instants.seconds.n
@@ -125,13 +126,14 @@ func (l *learnedTexts) note(kind Kind, kept int) string {
 
 var timesInText = map[Kind]string{Time: "dates", Clock: "times of day"}
 
-// The values that are looked at for numbers in text.
+// How many values are checked for numbers in text.
 const judgedNumbers = 1000
 
-// writtenNumber is a number as people write it: digits in groups or not, a fraction, a currency or a percent sign.
+// writtenNumber matches numbers as people write them: digits with or without grouping, a fraction, a currency or a
+// percent sign.
 var writtenNumber = regexp.MustCompile(`^[+-]?(?:\p{Sc} ?|[A-Z]{3} )?[+-]?(?:\d{1,3}(?:[,.'’ \x{a0}\x{202f}]\d{3})+|\d+)(?:[.,]\d+)?(?:[ \x{a0}\x{202f}]?(?:\p{Sc}|%|[A-Z]{3}))?$`)
 
-// addNumber looks whether a value is a written number.
+// addNumber checks whether a value is a written number.
 func (l *learnedTexts) addNumber(v string) {
 	if !writtenNumber.MatchString(v) {
 		return
@@ -142,7 +144,7 @@ func (l *learnedTexts) addNumber(v string) {
 	}
 }
 
-// numberNote says that most values are numbers in the form of text, if they are.
+// numberNote says that most values are numbers written as text, if they are.
 func (l *learnedTexts) numberNote() string {
 	if l.formatted == "" || 2*l.numbers <= min(l.values.n, judgedNumbers) {
 		return ""
@@ -150,7 +152,7 @@ func (l *learnedTexts) numberNote() string {
 	return fmt.Sprintf("; most values are numbers written as text, such as %q: as numbers they would tell more", l.formatted)
 }
 
-// shortened returns the beginning of a value for a report.
+// shortened returns the start of a value for a report.
 func shortened(v string) string {
 	const most = 40
 	if runes := []rune(v); len(runes) > most {

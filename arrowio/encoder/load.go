@@ -6,12 +6,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 )
 
-// number is any type that a numeric column stores, but for half floats.
+// number is any type stored by a numeric column, except half floats.
 type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// picked says which rows of a record are meant: those of list or, when it is nil, the n rows from first on.
+// picked selects rows of a record: those of list or, if it is nil, the n rows from first on.
 type picked struct {
 	list     []int32
 	first, n int
@@ -41,10 +41,10 @@ func (p picked) part(first, next int) picked {
 	return picked{first: p.first + first, n: next - first}
 }
 
-// span says where the values of a row lie: row r has the width values from (first+r)·width on.
+// span says where the values of a row are: row r has the width values from (first+r)·width on.
 type span struct{ first, width int }
 
-// valuesOf returns the array that stores the numbers of a, and where those of each row lie in it.
+// valuesOf returns the array that stores the numbers of a, and where those of each row are in it.
 func valuesOf(a arrow.Array) (arrow.Array, span) {
 	if list, ok := a.(*array.FixedSizeList); ok {
 		width := int(list.DataType().(*arrow.FixedSizeListType).Len())
@@ -54,8 +54,7 @@ func valuesOf(a arrow.Array) (arrow.Array, span) {
 }
 
 // loadNumbers fills dst, [rows·width], with the numbers of the given rows of a numeric or vector
-// column. What it puts in the place of a null is arbitrary: see markNulls. An array of nulls loads
-// nothing.
+// column. Nulls become arbitrary numbers: see markNulls. An array of nulls loads nothing.
 func loadNumbers(dst []float64, a arrow.Array, rows picked) {
 	a, s := valuesOf(a)
 	switch a := a.(type) {
@@ -103,7 +102,7 @@ func gather[T number](dst []float64, values []T, rows picked, s span) {
 	}
 }
 
-// widen copies numbers to the beginning of dst.
+// widen copies numbers to the start of dst.
 func widen[T number](dst []float64, values []T) {
 	dst = dst[:len(values)]
 	for i, v := range values {
@@ -111,7 +110,7 @@ func widen[T number](dst []float64, values []T) {
 	}
 }
 
-// gatherHalf is gather for half floats, which are no Go number.
+// gatherHalf is gather for half floats, which Go has no type for.
 func gatherHalf(dst []float64, a *array.Float16, rows picked, s span) {
 	values := a.Values()
 	for i := range rows.len() {
@@ -122,8 +121,8 @@ func gatherHalf(dst []float64, a *array.Float16, rows picked, s span) {
 	}
 }
 
-// loadWhole fills dst with the whole numbers of the given rows of an integer column, each under a
-// code of its own. It reports whether the column is of an integer type.
+// loadWhole fills dst with the whole numbers of the given rows of an integer column, each as a distinct code. It
+// reports whether the column has an integer type.
 func loadWhole(dst []int64, a arrow.Array, rows picked) bool {
 	switch a := a.(type) {
 	case *array.Int64:
@@ -155,13 +154,13 @@ func gatherWhole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint
 	}
 }
 
-// markNulls sets null[i·width+j] for each missing number j of row i, clears the others, and reports
-// whether there is any. When there is none it may leave null alone.
+// markNulls sets null[i·width+j] for each missing number j of row i, clears the others, and reports whether there is
+// any. If there is none, it may leave null unchanged.
 func markNulls(null []bool, a arrow.Array, rows picked, width int) bool {
 	return mayMiss(a) && markEach(null, a, rows, width)
 }
 
-// markEach is markNulls without a look at the whole array first.
+// markEach is markNulls without checking the whole array first.
 func markEach(null []bool, a arrow.Array, rows picked, width int) bool {
 	if _, all := a.(*array.Null); all {
 		for i := range null {
@@ -194,7 +193,7 @@ func mayMiss(a arrow.Array) bool {
 	return hasNulls(a) || values != a && hasNulls(values)
 }
 
-// markBits is markEach for a column of single values that has a null somewhere.
+// markBits is markEach for a column of single values with at least one null.
 func markBits(null []bool, a arrow.Array, rows picked) bool {
 	bits, first := a.NullBitmapBytes(), a.Data().Offset()
 	null = null[:rows.len()]
@@ -224,8 +223,8 @@ func markByte(null []bool, missing byte) bool {
 	return true
 }
 
-// hasNulls reports whether any value of the array is null. It counts bits rather than ask NullN,
-// which remembers its answer in the array and so races between readers of one record.
+// hasNulls reports whether any value of the array is null. It counts bits instead of calling NullN,
+// which caches its result in the array and so races between readers of one record.
 func hasNulls(a arrow.Array) bool {
 	bits := a.NullBitmapBytes()
 	return len(bits) > 0 && bitutil.CountSetBits(bits, a.Data().Offset(), a.Len()) < a.Len()

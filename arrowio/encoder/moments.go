@@ -6,8 +6,8 @@ import "math"
 // float64.
 const maxLearned = 1e140
 
-// moment is the running mean and squared deviation of one dimension (Welford, Technometrics 4, 1962).
-// Values are added one by one, so it depends on their order alone.
+// moment is the running mean and squared deviation of one dimension (Welford, Technometrics 4, 1962). Values are added
+// one by one, so it depends only on their order.
 type moment struct {
 	n        int64
 	mean, m2 float64
@@ -24,11 +24,12 @@ func (m *moment) add(v float64) {
 	d := v - m.mean
 	m.mean += d / float64(m.n)
 	// The conversion keeps the product from being fused with the sum, which would give other bits
-	// where the processor can fuse.
+	// on processors that can fuse.
 	m.m2 += float64(d * (v - m.mean))
 }
 
-// merge adds what other has of other values (Chan, Golub and LeVeque). Its last bits depend on how the values were split up.
+// merge adds the moments of other values (Chan, Golub and LeVeque). Its last bits depend on how the values were split
+// up.
 func (m *moment) merge(other moment) {
 	switch {
 	case other.n == 0:
@@ -48,7 +49,7 @@ func (m *moment) merge(other moment) {
 // constant reports whether fewer than two different values were added.
 func (m *moment) constant() bool { return m.n == 0 || m.lo == m.hi }
 
-// scale returns the population standard deviation, or 1 when it is unusable as a divisor.
+// scale returns the population standard deviation, or 1 if it is unusable as a divisor.
 func (m *moment) scale() float64 {
 	if m.constant() {
 		return 1

@@ -6,11 +6,11 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder/internal/standardize"
 )
 
-// stripColumns is how many columns of numbers are scaled one after the other, each in one piece,
-// before they are written into the rows side by side: a row gets a cache line at a time.
+// stripColumns is how many columns of numbers are scaled one after another, each in one piece, before they are
+// written into the rows side by side: a row then gets a cache line at a time.
 const stripColumns = 16
 
-// encodeNumbers writes so many adjacent numeric columns, from that number on, into a block.
+// encodeNumbers writes a number of adjacent numeric columns, starting at column, into a block.
 func (r *Rows) encodeNumbers(b *block, column, columns int) {
 	n := b.rows.len()
 	r.strip = resize(r.strip, n*columns)
@@ -20,8 +20,8 @@ func (r *Rows) encodeNumbers(b *block, column, columns int) {
 	transpose(b.x[r.binding.columns[column].at:], r.strip, b.dim, n)
 }
 
-// transpose writes columns of n numbers each, one after the other in strip, side by side into rows of
-// dim numbers.
+// transpose writes columns of n numbers each, stored one after another in strip, side by side into rows of dim
+// numbers.
 func transpose(x, strip []float32, dim, n int) {
 	for ; len(strip) >= 8*n; strip = strip[8*n:] {
 		transpose8(x, strip, dim, n)
@@ -66,7 +66,7 @@ func (r *Rows) scaleColumn(b *block, c *boundColumn, in *input, dst []float32) {
 	b.missAll(dst, null, &c.scaling)
 }
 
-// missAll sets dst to what a null is for the rows that have one.
+// missAll writes the value for nulls to dst for the rows that have one.
 func (b *block) missAll(dst []float32, null []bool, s *scaling) {
 	if null == nil {
 		return
@@ -85,7 +85,7 @@ func (b *block) missAll(dst []float32, null []bool, s *scaling) {
 	}
 }
 
-// pick returns the values of the rows: a view when they follow each other, else copies in scratch.
+// pick returns the values of the rows: a view if they are contiguous, otherwise copies in scratch.
 func pick[T float32 | float64](scratch *[]T, values []T, rows picked) []T {
 	if rows.list == nil {
 		return values[rows.first:][:rows.n]
@@ -97,7 +97,7 @@ func pick[T float32 | float64](scratch *[]T, values []T, rows picked) []T {
 	return *scratch
 }
 
-// scaleNumbers sets dst to the scaled numbers of the block's rows. What it does to nulls is arbitrary.
+// scaleNumbers sets dst to the scaled numbers of the block's rows. Results for nulls are arbitrary.
 func scaleNumbers[T float32 | float64](b *block, dst []float32, src []T, null []bool, s *scaling) {
 	for done := 0; done < len(src); {
 		done += standardize.Column(dst[done:], src[done:], s.minus[0], s.times[0], s.bound)
@@ -126,7 +126,7 @@ func (r *Rows) encodeVectors(b *block, c *boundColumn, in *input) {
 	}
 }
 
-// scaleVectors writes the vectors of the block's rows, of which that of row 0 of the record is vector first of values.
+// scaleVectors writes the vectors of the block's rows. Vector first of values belongs to row 0 of the record.
 func scaleVectors[T float32 | float64](r *Rows, b *block, c *boundColumn, in *input, values []T, first int) {
 	for i := range b.rows.len() {
 		scaleVector(r, b, c, in, i, values[(first+b.rows.row(i))*c.width:][:c.width])
@@ -156,7 +156,7 @@ func scaleVector[T float32 | float64](r *Rows, b *block, c *boundColumn, in *inp
 	}
 }
 
-// nulls returns which numbers of the rows are missing, [rows·width], nil when none is.
+// nulls returns which numbers of the rows are missing, [rows·width], nil if none is.
 func (r *Rows) nulls(in *input, rows picked, width int) []bool {
 	if !in.missing {
 		return nil

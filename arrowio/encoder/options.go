@@ -19,21 +19,23 @@ const (
 // still counts as one, but a single wild value no longer decides a score.
 const DefaultClip = 5
 
-// DefaultMaxCategories is the usual bound on the categories of a string column. The rare values beyond it share a dimension.
+// DefaultMaxCategories is the usual bound on the categories of a string column. Rarer values share a dimension.
 const DefaultMaxCategories = 50
 
-// DefaultMissingIndicator is the usual share of missing values above which a column tells which they are.
+// DefaultMissingIndicator is the usual share of missing values above which a column gets a dimension that
+// marks them.
 const DefaultMissingIndicator = 0.01
 
-// Options says what a calibrator is to learn. The zero value, but for Clip, means the defaults.
+// Options says what a calibrator should learn. The zero value, except for Clip, means the defaults.
 type Options struct {
-	// Features are the feature columns, in the order of their dimensions. Empty means every column that can be read (see
-	// the package documentation) but the label, the passthrough and the excluded ones, in the
-	// order of the first record, save those that look like identifiers or text (see [Calibrator]).
+	// Features are the feature columns, in the order of their dimensions. Empty means every column that can be read
+	// (see the package documentation), in the order of the first record, except the label, the passthrough and the
+	// excluded columns, and those that look like identifiers or text (see [Calibrator]).
 	Features []string `json:"features,omitempty"`
 	// Exclude are columns that are never features.
 	Exclude []string `json:"exclude,omitempty"`
-	// Passthrough are columns to carry beside the features; they are features only if named there too.
+	// Passthrough are columns to copy along with the features; they are features only if Features
+	// names them too.
 	Passthrough []string `json:"passthrough,omitempty"`
 	// Label is the label column, or several for a regression with several outputs. Empty means none.
 	Label []string `json:"label,omitempty"`
@@ -47,17 +49,18 @@ type Options struct {
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric" (the default), "all" or "none".
 	Standardize string `json:"standardize,omitempty"`
-	// MaxCategories bounds the categories of a string feature, the commonest values; 0 means DefaultMaxCategories.
+	// MaxCategories bounds the categories of a string feature to the commonest values; 0 means
+	// DefaultMaxCategories.
 	MaxCategories int `json:"max_categories,omitempty"`
-	// MissingIndicator is the share of calibration rows without a value above which a column has a dimension that says
-	// where its value is missing; 1 means never, 0 DefaultMissingIndicator.
+	// MissingIndicator is the share of calibration rows without a value above which a column has a dimension that
+	// marks missing values; 1 means never, 0 DefaultMissingIndicator.
 	MissingIndicator float64 `json:"missing_indicator,omitempty"`
-	// NaN is what a feature that is NaN does: count as "missing" (the default) or "reject" its row.
+	// NaN says what a NaN feature does: count as "missing" (the default) or "reject" its row.
 	NaN string `json:"nan,omitempty"`
 	// LabelMin and LabelMax bound a regression label, inclusive; nil means no bound.
 	LabelMin *float64 `json:"label_min,omitempty"`
 	LabelMax *float64 `json:"label_max,omitempty"`
-	// LabelTransform is what is taken of a regression label: "none" (the default), "log" or "log1p".
+	// LabelTransform is the transform of a regression label: "none" (the default), "log" or "log1p".
 	LabelTransform string `json:"label_transform,omitempty"`
 }
 
@@ -122,7 +125,7 @@ func (o Options) nameFaults() []error {
 	return slices.Concat(faults, o.labelFaults(), o.transformFaults())
 }
 
-// labelFaults checks that what is said about the label goes together.
+// labelFaults checks that the settings of the label go together.
 func (o Options) labelFaults() []error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -141,7 +144,7 @@ func (o Options) labelFaults() []error {
 	return faults
 }
 
-// withDefaults returns the options with every zero that means a default replaced by it.
+// withDefaults returns the options with zeros that mean a default replaced by it.
 func (o Options) withDefaults() Options {
 	if o.Task == "" {
 		o.Task = TaskAuto

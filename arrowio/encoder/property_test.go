@@ -49,7 +49,7 @@ func drawTable(t testing.TB, r *rapid.T) *table {
 		}
 		return wild.Draw(r, "float")
 	}
-	// Short floats are drawn as such: the text of a float64 midway between two would round either way.
+	// Short floats are drawn as such: a float64 midway between two could be rounded either way.
 	short := func(i int) any { return float64(float32(float(i).(float64))) }
 	add("float", f64, float)
 	add("short", f32, short)
@@ -146,8 +146,8 @@ func appendRows(all, piece *Rows, first int) {
 	all.Counts.Add(piece.Counts)
 }
 
-// sameRows returns a difference between two outcomes, or nothing. X and Values are compared by their
-// bits, written as numbers: neither holds NaN, and -0 differs from 0 in print.
+// sameRows returns a difference between two outcomes, or "". X and Values are compared by their
+// bits, written as numbers: neither holds NaN, and -0 prints differently from 0.
 func sameRows(a, b *Rows) string {
 	view := func(r *Rows) string {
 		return fmt.Sprint(r.N, r.X, r.Row, r.Labelled, r.Targets.Values, r.Targets.Class, r.Rejected, r.Counts)
@@ -207,7 +207,7 @@ func TestEncodingDoesNotDependOnHowRowsAreCutOrTaken(t *testing.T) {
 	})
 }
 
-// TestEncodingEqualsAPlainReading encodes value by value, straight from the definition.
+// TestEncodingEqualsAPlainReading encodes value by value, directly by the definition.
 func TestEncodingEqualsAPlainReading(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d, o := drawTable(t, r), drawOptions(r)
@@ -320,7 +320,7 @@ func plainNumber(value any) (float64, bool) {
 	return 0, false
 }
 
-// plainTime reads the text of a time by the standard library.
+// plainTime reads the text of a time with the standard library.
 func plainTime(value any) (float64, bool) {
 	written, _ := value.(string)
 	for _, layout := range []string{"2006-01-02T15:04:05.000", "2006-01-02"} {

@@ -1,27 +1,27 @@
 package encoder
 
-// LeftOut is a column that is not a feature although it could have been asked for.
+// LeftOut is a column that is not a feature, although it could have been selected.
 type LeftOut struct {
 	Column string `json:"column"`
 	Reason string `json:"reason"`
 }
 
-// Report is what calibration found that a person should see.
+// Report is what calibration found that people should know.
 type Report struct {
 	// Rows is the number of calibration rows, Labelled how many of them had a usable label.
 	Rows     int64 `json:"rows"`
 	Labelled int64 `json:"labelled"`
 	// LeftOut are the columns that could not be features, in record order, with the reason.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
-	// Columns are all columns of the first record, in its order, and what became of each.
+	// Columns are all columns of the first record, in its order, with the use of each.
 	Columns []ColumnUse `json:"columns,omitempty"`
-	// Constant are the dimensions that had one value throughout; they have scale 1.
+	// Constant are the dimensions with one value throughout; they have scale 1.
 	Constant []string `json:"constant,omitempty"`
 	// NonFinite is the number of feature values that were NaN, infinite or too large to average. They
 	// are not in the moments, and rows like theirs are rejected.
 	NonFinite int64 `json:"non_finite,omitempty"`
 	// UnseenClass is the number of rows whose class is not in the configured list.
 	UnseenClass int64 `json:"unseen_class,omitempty"`
-	// Warnings are whole sentences about what may surprise.
+	// Warnings are whole sentences about possible surprises.
 	Warnings []string `json:"warnings,omitempty"`
 }

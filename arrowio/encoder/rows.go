@@ -6,7 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// The reasons of a rejection, as they appear in dead letters.
+// The reasons for a rejection, as they appear in dead letters.
 const (
 	// NaNFeature is a feature that is not a number.
 	NaNFeature = "nan_feature"
@@ -16,11 +16,11 @@ const (
 	NaNLabel = "nan_label"
 	// InfLabel is a label that is infinite, or beyond float32 once its mean is subtracted.
 	InfLabel = "inf_label"
-	// LabelOutOfBounds is a label outside the configured bounds, or one that has no transformed one.
+	// LabelOutOfBounds is a label outside the configured bounds, or one that cannot be transformed.
 	LabelOutOfBounds = "label_out_of_bounds"
 )
 
-// RejectionReasons returns them all.
+// RejectionReasons returns all of these reasons.
 func RejectionReasons() []string {
 	return []string{NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
 }
@@ -36,12 +36,12 @@ type Rejection struct {
 	Labelled bool
 }
 
-// Counts says what was met in the rows asked for, rejected ones included.
+// Counts says what was found in the requested rows, including rejected ones.
 type Counts struct {
-	// Imputed is the number of missing values: a null, a NaN that counts as one and a string that is not what its column
-	// holds count 1, a null vector its length.
+	// Imputed is the number of missing values. A null, a NaN that counts as missing and a string that does not fit its
+	// column count 1, a null vector its length.
 	Imputed int64
-	// UnseenCategory is the number of categories without a dimension of their own: they are in that of other values, or in none.
+	// UnseenCategory is the number of categories without their own dimension: they count as other values, or as none.
 	UnseenCategory int64
 	// Clipped is the number of dimensions clipped.
 	Clipped int64
@@ -60,10 +60,10 @@ func (c *Counts) Add(other Counts) {
 	c.Unlabelled += other.Unlabelled
 }
 
-// Rows is the dense form of some rows of a record: what [Encoder.Encode] fills, over and over. It
-// belongs to one goroutine and keeps its memory between calls. What Encode puts there is a copy, so the
-// record may be released; of [Encoder.EncodeRaw] X alone may be a view of the record, to be read as long as
-// the record is held. The zero value is ready for use.
+// Rows is the dense form of some rows of a record, which [Encoder.Encode] fills over and over. It belongs to one
+// goroutine and keeps its memory between calls. What Encode stores there is a copy, so the record may be released.
+// After [Encoder.EncodeRaw] X may be a view of the record, to be read only while the record is held. The zero value is
+// ready for use.
 type Rows struct {
 	// N is the number of usable rows, Dim the dimensions of each.
 	N, Dim int
@@ -71,33 +71,33 @@ type Rows struct {
 	X []float32
 	// Row is [N]: the number of each row within the record.
 	Row []int32
-	// Targets are the raw outputs of all N rows, zero where a row is unlabelled. Without a label
-	// Outputs is 0 and both lists are nil.
+	// Targets are the raw outputs of all N rows, zero for unlabelled rows. Without a label, Outputs
+	// is 0 and both lists are nil.
 	Targets scoring.Targets
-	// Labelled is [N]: whether the row has a label, and so a target that means something.
+	// Labelled is [N]: whether the row has a label, so that its target means something.
 	Labelled []bool
-	// Rejected are the rows left out of X, in the order they were asked for.
+	// Rejected are the rows left out of X, in the order of the request.
 	Rejected []Rejection
-	// Counts covers the rows asked for, those in Rejected included.
+	// Counts covers the requested rows, including those in Rejected.
 	Counts Counts
-	// UnseenClasses names the classes behind Counts.UnseenClass.
+	// UnseenClasses counts the rows in Counts.UnseenClass by class.
 	UnseenClasses ClassTally
 
 	binding binding
-	// picked are the rows asked for, inputs the columns of the current record.
+	// picked are the requested rows, inputs the columns of the current record.
 	picked picked
 	inputs []input
-	// dense is the memory of X, unless it is viewing the record's.
+	// dense is the memory of X, unless X is a view of the record.
 	dense   []float32
 	viewing bool
-	// fault is [rows asked for]: the first fault of each, noFault for none.
+	// fault is [requested rows]: the first fault of each, noFault for none.
 	fault []uint8
-	// labelFault is the same for labels, kept apart until it is known whether the row has one.
+	// labelFault is the same for labels, kept separate until it is known whether the row has one.
 	labelFault []uint8
 	// values and class are the memory of Targets.
 	values []float32
 	class  []int32
-	// loaded, floats, null, absent, codes and entries are scratch for the column at hand, strip for several.
+	// loaded, floats, null, absent, codes and entries are scratch for the current column, strip for several.
 	loaded  []float64
 	floats  []float32
 	strip   []float32
@@ -107,8 +107,15 @@ type Rows struct {
 	entries []int32
 }
 
-// KeepLabelled drops the unlabelled rows from X, Row and Targets, in place, so that what is left can
-// be scored. Rejected and Counts stay.
+// Exchange swaps buffers, with their contents, with other rows. Each keeps what it has prepared for its encoder, which
+// is slow to make: many Rows that are only used now and then can share the buffers of a few.
+func (r *Rows) Exchange(other *Rows) {
+	r.binding, other.binding = other.binding, r.binding
+	*r, *other = *other, *r
+}
+
+// KeepLabelled drops the unlabelled rows from X, Row and Targets, in place, so that the rest can be
+// scored. Rejected and Counts stay.
 func (r *Rows) KeepLabelled() {
 	if !slices.Contains(r.Labelled, false) {
 		return

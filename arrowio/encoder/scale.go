@@ -10,24 +10,23 @@ import (
 type scaling struct {
 	// mean replaces nulls; empty for a category that is not standardized.
 	mean []float64
-	// shift and scale are per dimension: 0 and 1 when the column is not standardized.
+	// shift and scale are per dimension: 0 and 1 if the column is not standardized.
 	shift, scale []float64
-	// limit is what a dimension may reach: beyond it a value is clipped, or rejected when clips is
-	// false.
+	// limit bounds a dimension: beyond it a value is clipped, or rejected if clips is false.
 	limit float64
 	clips bool
 	// nanMissing says that NaN is a missing value.
 	nanMissing bool
-	// raw says that values are judged by their dimensions but stored as they are.
+	// raw says that values are checked by their dimensions but stored unchanged.
 	raw bool
 
-	// minus and times make most dimensions without a division, those below bound in size: see
-	// [standardize.Column]. The rest goes through exact.
+	// minus and times compute most dimensions without a division, those with a magnitude below
+	// bound: see [standardize.Column]. The others go through exact.
 	minus, times []float64
 	bound        float32
 }
 
-// newScaling returns the scaling of the dimensions of a column of e from first to next-1.
+// newScaling returns the scaling of dimensions first to next-1 of a column of e.
 func newScaling(e *Encoder, c *Column, first, next int, raw bool) scaling {
 	width := next - first
 	s := scaling{limit: MaxMagnitude, nanMissing: e.NaN == NaNMissing, raw: raw}
@@ -51,7 +50,7 @@ func newScaling(e *Encoder, c *Column, first, next int, raw bool) scaling {
 	for j := range s.times {
 		s.times[j] = standardize.Reciprocal(s.shift[j], s.scale[j])
 	}
-	s.bound = float32(s.limit) // a number beyond the limit is rounded to this or more, so it is not below
+	s.bound = float32(s.limit) // a number beyond the limit is rounded to at least this, so it is not below
 	return s
 }
 
@@ -83,8 +82,8 @@ func (s *scaling) missing(j int) float32 {
 	return x
 }
 
-// block is a run of rows being encoded. Columns write their dimensions into it one after the other
-// while it is in the second-level cache.
+// block is a run of rows being encoded. Columns write their dimensions into it in turn while it is in the second-level
+// cache.
 type block struct {
 	rows picked
 	// x is row-major [rows·dim].
@@ -93,7 +92,7 @@ type block struct {
 	// fault is [rows]: the first fault of each row, 0 for none.
 	fault  []uint8
 	counts *Counts
-	// absent, where not nil, is set for the rows without a value in the column at hand.
+	// absent, if not nil, is set for the rows without a value in the current column.
 	absent []bool
 }
 
@@ -110,7 +109,7 @@ const (
 var reasons = [...]string{"", NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
 
 // exact returns what dimension j of a column holds for v, by the definition, and marks row i of the
-// block when v cannot be used.
+// block if v cannot be used.
 func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	z := (v - s.shift[j]) / s.scale[j]
 	if !(z >= -s.limit && z <= s.limit) { // so that NaN comes here
@@ -122,8 +121,8 @@ func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	return float32(z)
 }
 
-// beyond deals with a value that is no number or whose scaled form z is beyond the limit. It returns
-// what to store, and marks row i of the block when the value cannot be used.
+// beyond handles a value that is not a number or whose scaled form z is beyond the limit. It returns
+// what to store, and marks row i of the block if the value cannot be used.
 func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
 	fault := infFeature
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// ErrSchema marks a record whose columns do not fit: one is missing, is there twice, or has changed
+// ErrSchema marks a record whose columns do not fit: one is missing, is duplicated, or has changed
 // its kind.
 var ErrSchema = errors.New("wrong schema")
 
@@ -18,13 +18,13 @@ const ReasonSchema = "wrong_schema"
 // maxListed bounds how many faults or column names an error lists.
 const maxListed = 20
 
-// kindAny is the kind of a column of Arrow's null type, which fits every kind.
+// kindAny is the kind of a column with Arrow's null type, which fits every kind.
 const kindAny Kind = ""
 
 // columnType is what the encoder sees of an Arrow type.
 type columnType struct {
 	kind Kind
-	// width is the length of a vector, else 1.
+	// width is the length of a vector, otherwise 1.
 	width int
 }
 
@@ -53,8 +53,8 @@ func typeOf(t arrow.DataType) (columnType, bool) {
 	}
 }
 
-// TypeName names how an encoder reads an Arrow type, "null" for that of nulls; it is empty for a type that it cannot read.
-// Columns whose types have one name may stand for each other.
+// TypeName names how an encoder reads an Arrow type: "null" for the null type, empty for a type that it cannot read.
+// Columns whose types have the same name may stand for each other.
 func TypeName(t arrow.DataType) string {
 	read, ok := typeOf(t)
 	switch {
@@ -67,13 +67,13 @@ func TypeName(t arrow.DataType) string {
 	}
 }
 
-// TextField is the metadata of a field that was read from a text format, where numbers, booleans and strings are easily taken
-// for each other. Such a field may stand for a column of any kind but a vector: its values are read as the text that they
-// were, and what is none of the column's kind is missing.
+// TextField is the metadata of a field that was read from a text format, where numbers, booleans and strings are easily
+// confused. Such a field may stand for a column of any kind except a vector: its values are read as the text that they
+// were, and a value that is not of the column's kind is missing.
 const TextField = "eerf.text"
 
-// standsFor reports whether a field read as got may stand for a column of another kind: strings for times, and in a text
-// format everything but vectors for everything else.
+// standsFor reports whether a field read as got may stand for a column of another kind: strings for times, and in a
+// text format anything but vectors for anything else.
 func standsFor(want, got Kind, field arrow.Field) bool {
 	if want == Vector || got == Vector || isTime(got) {
 		return false
@@ -86,10 +86,10 @@ func isNumber(t arrow.DataType) bool {
 	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
 }
 
-// isNumeric reports whether a column of the kind holds numbers or vectors of them.
+// isNumeric reports whether a column of the kind holds numbers or vectors of numbers.
 func isNumeric(k Kind) bool { return k == Numeric || k == Vector }
 
-// fits reports whether a column of type t can stand where want is wanted.
+// fits reports whether a column of type t can be used as want.
 func (want columnType) fits(t columnType) bool {
 	if t.kind == kindAny || want.kind == kindAny {
 		return true
@@ -97,7 +97,7 @@ func (want columnType) fits(t columnType) bool {
 	return t.kind == want.kind && (t.kind != Vector || t.width == want.width)
 }
 
-// String returns how the type reads in an error.
+// String returns the type's name in an error.
 func (want columnType) String() string {
 	if want.kind == Vector {
 		return fmt.Sprintf("vector of %d", want.width)
@@ -105,8 +105,8 @@ func (want columnType) String() string {
 	return string(want.kind)
 }
 
-// find returns the number of the column of that name and whether it can be read as want. A missing
-// column is number -1 without a fault.
+// find returns the index of the named column and whether it can be read as want. A missing column
+// has index -1 and is not a fault.
 func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 	at := schema.FieldIndices(name)
 	if len(at) == 0 {
@@ -117,7 +117,10 @@ func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 	}
 	field := schema.Field(at[0])
 	got, ok := typeOf(field.Type)
-	if !ok || !want.fits(got) && !standsFor(want.kind, got.kind, field) {
+	switch {
+	case !ok && want.kind == kindAny:
+		return -1, fmt.Sprintf("column %q is %s, which is not read", name, field.Type)
+	case !ok || !want.fits(got) && !standsFor(want.kind, got.kind, field):
 		return -1, fmt.Sprintf("column %q is %s, want %s", name, field.Type, want)
 	}
 	return at[0], ""
@@ -142,7 +145,7 @@ func findAll(dst []int, schema *arrow.Schema, columns int, at func(i int) (strin
 }
 
 // findLabel finds label columns. A record with none or only some of them has no labels: the result
-// is empty, and that is no fault.
+// is empty, and that is not a fault.
 func findLabel(dst []int, schema *arrow.Schema, names []string, kind Kind) ([]int, []string) {
 	var faults []string
 	dst = dst[:0]
@@ -174,7 +177,7 @@ func schemaError(faults []string) error {
 	return fmt.Errorf("%w: %s", ErrSchema, listed(faults, "; "))
 }
 
-// listed joins names or faults, cut to a readable number of them.
+// listed joins names or faults, shortened to a readable number of them.
 func listed(items []string, separator string) string {
 	if len(items) > maxListed {
 		return fmt.Sprintf("%s%sand %d more", strings.Join(items[:maxListed], separator), separator, len(items)-maxListed)
@@ -194,8 +197,8 @@ func columnNames(schema *arrow.Schema) string {
 	return listed(names, ", ")
 }
 
-// Check returns nil when records of that schema can be encoded. The error wraps [ErrSchema] and lists
-// each feature column that is missing or there twice, and each feature or label column of another
+// Check returns nil if records with that schema can be encoded. The error wraps [ErrSchema] and lists
+// each feature column that is missing or duplicated, and each feature or label column of another
 // kind. Label columns may be missing: such rows are unlabelled.
 func (e *Encoder) Check(schema *arrow.Schema) error {
 	_, _, err := e.resolve(schema, nil, nil)
@@ -208,13 +211,13 @@ func (e *Encoder) Faults(schema *arrow.Schema) []string {
 	return faults
 }
 
-// resolve finds the feature and label columns in a schema, appending to the emptied lists given.
+// resolve finds the feature and label columns in a schema, reusing the given lists.
 func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, []int, error) {
 	features, label, faults := e.find(schema, features, label)
 	return features, label, schemaError(faults)
 }
 
-// find is resolve with every fault by itself.
+// find is resolve with separate faults.
 func (e *Encoder) find(schema *arrow.Schema, features, label []int) ([]int, []int, []string) {
 	features, faults := findAll(features, schema, len(e.Columns), func(i int) (string, columnType) {
 		c := &e.Columns[i]

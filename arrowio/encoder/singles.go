@@ -33,8 +33,8 @@ func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	b.missAll(dst, r.null, &c.scaling)
 }
 
-// encodeCycle writes the two dimensions of a cycle, the given ones among the extras of the column, for the times in r.loaded.
-// A missing time is in the middle of the circle.
+// encodeCycle writes the two dimensions of a cycle for the times in r.loaded; extra is their place among the extras of
+// the column. A missing time is in the middle of the circle.
 func (r *Rows) encodeCycle(b *block, c *boundColumn, extra int, cycle *cycleFacts) {
 	for i, seconds := range r.loaded {
 		var sin, cos float64
@@ -46,14 +46,14 @@ func (r *Rows) encodeCycle(b *block, c *boundColumn, extra int, cycle *cycleFact
 	}
 }
 
-// encodeFlags writes the dimension of missing values.
+// encodeFlags writes the dimension for missing values.
 func (r *Rows) encodeFlags(b *block, c *boundColumn, extra int) {
 	for i, absent := range r.absent {
 		b.setExtra(i, c, extra, float64(count(absent)))
 	}
 }
 
-// setExtra writes a dimension among the extras of a column in row i.
+// setExtra writes one of the extra dimensions of a column in row i.
 func (b *block) setExtra(i int, c *boundColumn, extra int, v float64) {
 	x, clipped := c.extras.apply(extra, v)
 	b.x[i*b.dim+c.at+1+extra] = x

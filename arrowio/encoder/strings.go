@@ -5,25 +5,25 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// The codes of values that have no number in a table.
+// The codes of values that are not in a table.
 const (
 	unseenCode = -1
 	nullCode   = -2
 )
 
-// texts reads the strings of a string, large_string or dictionary column. The zero value reads
-// nothing but nulls, as befits a column of Arrow's null type.
+// texts reads the strings of a string, large_string or dictionary column. The zero value reads only
+// nulls, for a column of Arrow's null type.
 type texts struct {
 	small *array.String
 	large *array.LargeString
 	dict  *array.Dictionary
-	// format writes the value of a row of another type.
+	// format formats the value of a row for other types.
 	format func(row int) string
-	// valid is the column itself, nil when everything is null.
+	// valid is the column itself, nil if everything is null.
 	valid arrow.Array
 }
 
-// textsOf returns the reader of a column of strings, or of what a text format has in the place of strings.
+// textsOf returns the reader for a column of strings, or of what a text format has instead of strings.
 func textsOf(a arrow.Array) texts {
 	t := texts{valid: a}
 	if dict, ok := a.(*array.Dictionary); ok {
@@ -43,7 +43,8 @@ func textsOf(a arrow.Array) texts {
 	return t
 }
 
-// formatterOf returns what writes numbers and booleans as text, whole numbers without a fraction.
+// formatterOf returns a function that formats numbers and booleans as text, whole numbers without a
+// fraction.
 func formatterOf(a arrow.Array) func(row int) string {
 	if arrow.IsFloating(a.DataType().ID()) {
 		return func(row int) string {
@@ -98,8 +99,8 @@ func code(table map[string]int32, value string, ok bool) int32 {
 
 // loadCodes fills dst with the codes of the given rows of a category column. entries is scratch for
 // the codes of a dictionary; loadCodes returns it, perhaps grown. Each entry of a dictionary is
-// looked up once, unless there are more entries than rows: a few rows of a message need not pay for
-// a large dictionary.
+// looked up once, unless there are more entries than rows: a few rows of a message should not pay
+// for a large dictionary.
 func loadCodes(dst []int32, a arrow.Array, rows picked, table map[string]int32, entries []int32) []int32 {
 	t := textsOf(a)
 	if t.dict == nil || t.dict.Dictionary().Len() > rows.len() {
@@ -144,7 +145,8 @@ func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	}
 }
 
-// isText reports whether the numbers of a column have to be read from text: it holds strings or booleans.
+// isText reports whether the numbers of a column have to be parsed from text, because it holds strings or
+// booleans.
 func isText(a arrow.Array) bool {
 	switch a.(type) {
 	case *array.String, *array.LargeString, *array.Dictionary, *array.Boolean:
@@ -164,7 +166,7 @@ func isBool(a arrow.Array) bool {
 	}
 }
 
-// loadTextBools is loadBools for the strings of a text format, where true and false are the words that are booleans.
+// loadTextBools is loadBools for the strings of a text format, where the words true and false are booleans.
 func loadTextBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	t := textsOf(a)
 	for i := range rows.len() {
@@ -178,7 +180,7 @@ func loadTextBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	}
 }
 
-// resize returns s with length n, reusing its memory when it is large enough. What it holds is
+// resize returns s with length n, reusing its memory if it is large enough. The contents are
 // arbitrary.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {

@@ -8,42 +8,45 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Counting the strings of a column takes memory for so many of them, over all string columns together and for one of them.
+// Counting strings takes memory for a number of them, which is bounded for each string column and for all
+// together.
 const (
 	textBudget     = 1 << 18
 	maxSketchTexts = 1 << 13
-	// A sketch has room for so many times the categories that are kept.
+	// A sketch has room for this many times the categories that are kept.
 	sketchRoom = 4
 )
 
-// sketchTexts returns how many strings are counted of each of so many columns.
+// sketchTexts returns how many strings are counted per column, given the number of columns.
 func sketchTexts(columns, maxCategories int) int {
 	return max(min(textBudget/max(columns, 1), maxSketchTexts), sketchRoom*maxCategories)
 }
 
-// textSketch counts how often strings occur. With at most limit different ones the counts are exact. Beyond that they are
-// those of Misra and Gries (Science of Computer Programming 2, 1982): a string that finds no room takes one from each that
-// has some, so that every count is too small by at most lost, itself at most the number of values divided by limit + 1. What
-// it holds depends on the values and their order alone.
+// textSketch counts how often strings occur. With at most limit different ones the counts are exact. Beyond that they
+// are those of Misra and Gries (Science of Computer Programming 2, 1982): a string that finds no room takes one from
+// each string that has some, so every count is too small by at most lost, itself at most the number of values divided
+// by limit + 1. The state depends only on the values and their order.
 type textSketch struct {
 	limit int
-	// counts are behind pointers: assigning to a string key that is there would put the given string, a view of a message, in the
-	// place of the copy.
+	// counts are pointers: assigning to an existing string key would replace the copy by the given string, a view of a
+	// message.
 	counts map[string]*int64
-	// n is the number of values, bytes their length; outside counts those that cannot be categories: too long, or no valid UTF-8.
+	// n is the number of values, bytes their length; outside counts those that cannot be categories: too long, or not
+	// valid UTF-8.
 	n, bytes, outside, long int64
 	lost                    int64
-	// seen holds the hashes of the distinct values, at most limit; uniqueAt is how many they were after the first limit values.
+	// seen holds the hashes of the distinct values, at most limit; uniqueAt is how many there were after the first
+	// limit values.
 	seen     map[uint64]struct{}
 	uniqueAt int
 }
 
-// newTextSketch returns an empty sketch of so many strings.
+// newTextSketch returns an empty sketch for limit strings.
 func newTextSketch(limit int) *textSketch {
 	return &textSketch{limit: limit, counts: make(map[string]*int64), seen: make(map[uint64]struct{})}
 }
 
-// add counts a string, copying it when it is new: the given one may be a view of a message.
+// add counts a string, copying it if it is new: the given one may be a view of a message.
 func (s *textSketch) add(v string) {
 	s.n++
 	s.bytes += int64(len(v))
@@ -89,13 +92,14 @@ func (s *textSketch) distinct() int64 { return int64(len(s.seen)) }
 // approximate reports whether there were too many different values to count them exactly.
 func (s *textSketch) approximate() bool { return s.lost > 0 }
 
-// nearUnique applies the rule of identifiers to the first values, as many as the limit.
+// nearUnique applies the rule for identifiers to the first values, as many as the limit.
 func (s *textSketch) nearUnique() bool {
 	distinct, n := s.judged()
 	return n >= nearUniqueRows && distinct*100 > nearUniquePercent*n
 }
 
-// judged returns how many values the rule of identifiers looks at, and how many of them are different.
+// judged returns how many values the rule for identifiers considers, and how many of them are
+// different.
 func (s *textSketch) judged() (distinct, n int64) {
 	if s.n >= int64(s.limit) {
 		return int64(s.uniqueAt), int64(s.limit)
@@ -103,7 +107,8 @@ func (s *textSketch) judged() (distinct, n int64) {
 	return s.distinct(), s.n
 }
 
-// commonest returns the most frequent strings, of equally frequent ones the first by byte order, in ascending byte order.
+// commonest returns the most frequent strings (of equally frequent ones the first in byte order) in ascending byte
+// order.
 func (s *textSketch) commonest(most int) []string {
 	values := make([]string, 0, len(s.counts))
 	for v := range s.counts {

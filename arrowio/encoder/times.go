@@ -8,7 +8,7 @@ import (
 // isTime reports whether a column of the kind holds times.
 func isTime(k Kind) bool { return k == Time || k == Clock }
 
-// parserOf returns how strings of a kind of times are read.
+// parserOf returns the parser for strings of a time kind.
 func parserOf(k Kind) func(text string) (float64, bool) {
 	parse := parseInstant
 	if k == Clock {
@@ -20,8 +20,8 @@ func parserOf(k Kind) func(text string) (float64, bool) {
 	}
 }
 
-// inSeconds returns seconds and nanoseconds as one number. Every form of a time comes by here, so that a time has the same
-// bits in each.
+// inSeconds returns seconds and nanoseconds as one number. Every representation of a time is converted here, so that a
+// time has the same bits in each.
 func inSeconds(seconds, nanos int64) float64 { return float64(seconds) + float64(nanos)/1e9 }
 
 // unitSeconds returns a number of units of time in seconds.
@@ -42,8 +42,8 @@ func unitSeconds(v int64, unit arrow.TimeUnit) float64 {
 	return inSeconds(seconds, rest*(1e9/per))
 }
 
-// loadTimes fills dst with the times of the given rows in seconds, since 1970 or since midnight, and null with which are
-// missing: those that are null, and strings that are no time of the kind.
+// loadTimes fills dst with the times of the given rows in seconds, since 1970 or since midnight, and null with which
+// are missing: nulls, and strings that are not a time of the kind.
 func loadTimes(dst []float64, null []bool, a arrow.Array, rows picked, kind Kind) {
 	switch a := a.(type) {
 	case *array.Date32:
@@ -87,15 +87,15 @@ func loadParsed(dst []float64, null []bool, a arrow.Array, rows picked, parse fu
 	}
 }
 
-// learnedTimes is what calibration knows of a column of times.
+// learnedTimes is what calibration knows about a column of times.
 type learnedTimes struct {
 	seconds moment
 	cycles  [len(cycles)]learnedCycle
 }
 
-// learnedCycle is what calibration knows of the times of a column in one cycle.
+// learnedCycle is what calibration knows about the times of a column in one cycle.
 type learnedCycle struct {
-	// least and most are the bounds of the phases met.
+	// least and most are the bounds of the phases seen.
 	least, most float64
 	sin, cos    moment
 }
@@ -115,8 +115,8 @@ func (l *learnedTimes) add(seconds float64) {
 	l.seconds.add(seconds)
 }
 
-// spanned returns the numbers of the cycles that the times tell something about: their range covers a period, and they
-// are not all at the same place in it. A time of day has the day alone, whatever its range.
+// spanned returns the indices of the cycles that the times are informative about: their range covers a period, and
+// they are not all at the same point of it. A time of day only has the day, whatever its range.
 func (l *learnedTimes) spanned(kind Kind) []int {
 	var found []int
 	for i := range cycles {
@@ -132,5 +132,5 @@ func (l *learnedTimes) spanned(kind Kind) []int {
 	return found
 }
 
-// samePhase is how far phases may differ by rounding alone.
+// samePhase is how far phases may differ because of rounding.
 const samePhase = 1e-9

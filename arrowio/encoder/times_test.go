@@ -77,7 +77,7 @@ func TestParseClock(t *testing.T) {
 	}
 }
 
-// Whatever looks like a time is one or none.
+// Parsing any text gives a time or none.
 func TestParsingTakesAnyText(t *testing.T) {
 	leapDay := time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC).Unix()
 	piece := rapid.SampledFrom([]string{"2024-02-29", "18:30", ":05", ".5", "T", "Z", "+01", ":", "00", " ", "-", "é", "9", ","})
@@ -93,7 +93,7 @@ func TestParsingTakesAnyText(t *testing.T) {
 	})
 }
 
-// Times of every type and unit, and their text, are the same numbers.
+// Times of every type and unit, and their text, give the same numbers.
 func TestTimesOfEveryTypeAreOneNumber(t *testing.T) {
 	instants := []any{"2024-02-29T18:30:05", "1969-12-31T23:59:58", "1677-09-22T00:00:00", "2262-04-11T00:00:00", nil, "1900-03-01T12:00:00"}
 	dates := []any{"2024-02-29", "1969-12-31", "1601-01-01", "9999-12-31", nil, "0001-01-01"}
@@ -255,7 +255,7 @@ func TestTextThatIsNoTimeIsMissing(t *testing.T) {
 	if rows.Counts.Imputed != 2 || rows.X[4] != 0 || rows.X[5] != 0 || rows.X[6] != 0 || rows.X[7] != 1 || rows.X[3] != 0 {
 		t.Errorf("x %v, counts %+v", rows.X, rows.Counts)
 	}
-	// A column of which less than 95 % are times is one of categories.
+	// A column with less than 95 % times is one of categories.
 	for i := range 6 {
 		values[40+i] = "later"
 	}

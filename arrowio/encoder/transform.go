@@ -16,13 +16,13 @@ const (
 	TransformLog1p = "log1p"
 )
 
-// Transform is what is taken of a regression label before it is learned from; the empty one takes it as it is.
+// Transform is applied to a regression label before learning; the empty one changes nothing.
 type Transform string
 
 // LabelTransforms lists the settings.
 func LabelTransforms() []string { return []string{TransformNone, TransformLog, TransformLog1p} }
 
-// transformOf is the transform of a setting.
+// transformOf is the transform for a setting.
 func transformOf(setting string) Transform {
 	if setting == TransformNone {
 		return ""
@@ -30,7 +30,7 @@ func transformOf(setting string) Transform {
 	return Transform(setting)
 }
 
-// apply returns the transformed label, NaN for one that has none. The bits are the same on every processor.
+// apply returns the transformed label, NaN if there is none. The bits are the same on every processor.
 func (t Transform) apply(v float64) float64 {
 	switch {
 	case t == "":
@@ -40,8 +40,8 @@ func (t Transform) apply(v float64) float64 {
 	case t == TransformLog:
 		return scoring.Log(v)
 	}
-	// log(1 + v) = log(u)·v/(u − 1), u the rounded 1 + v: its rounding is in both (Kahan; Goldberg, ACM Computing Surveys 23
-	// (1991), theorem 4).
+	// log(1 + v) = log(u)·v/(u − 1), where u is the rounded 1 + v: its rounding error is in both factors (Kahan;
+	// Goldberg, ACM Computing Surveys 23 (1991), theorem 4).
 	u := 1 + v
 	if u == 1 {
 		return v
@@ -49,19 +49,19 @@ func (t Transform) apply(v float64) float64 {
 	return scoring.Log(u) * (v / (u - 1))
 }
 
-// has reports whether a label has a transformed one: a finite number, above 0 for log, above -1 for log1p.
+// has reports whether a label can be transformed: a finite number, above 0 for log, above -1 for log1p.
 func (t Transform) has(v float64) bool {
 	switch t {
 	case TransformLog:
-		return v >= 0x1p-1022 && finite(v) // what Log takes
+		return v >= 0x1p-1022 && finite(v) // what Log accepts
 	case TransformLog1p:
 		return v > -1 && finite(v)
 	}
 	return true
 }
 
-// Invert returns the label of a transformed one: a model of the mean of transformed labels then predicts, where these are
-// spread evenly about it, the median of the label. A label beyond the largest float32 is that.
+// Invert maps a transformed label back. A model of the mean of transformed labels then predicts the median of the
+// label, if the transformed labels are spread evenly about their mean. The result is at most the largest float32.
 func (t Transform) Invert(v float64) float64 {
 	switch t {
 	case TransformLog:

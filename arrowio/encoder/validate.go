@@ -12,9 +12,9 @@ import (
 )
 
 // Validate returns the faults of an encoder that came from elsewhere: lists whose lengths disagree,
-// numbers that are not finite, a scale that is not above zero, names out of order or there twice,
+// numbers that are not finite, a scale that is not above zero, names out of order or duplicated,
 // dimensions beyond the limits. An encoder without faults encodes any record of its schema without
-// panic, and every X it gives is finite. One that a [Calibrator] made is always valid.
+// panicking, and every X it gives is finite. One made by a [Calibrator] is always valid.
 func (e *Encoder) Validate() error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -131,7 +131,7 @@ func (c *Column) validateShape() error {
 	return nil
 }
 
-// validateCycles checks that the cycles are known, in order, and those of the kind.
+// validateCycles checks that the cycles are known, in order, and allowed for the kind.
 func (c *Column) validateCycles() error {
 	next := 0
 	for _, cycle := range c.Cycles {
@@ -163,8 +163,8 @@ func validateCategories(values []string) error {
 // learnable reports whether a string may be a category or a class. Only valid UTF-8 survives JSON.
 func learnable(v string) bool { return len(v) <= MaxCategoryBytes && utf8.ValidString(v) }
 
-// bounded reports whether dimension j of the column lies within -1 and 1 before it is standardized; indicates whether it is
-// 0 or 1.
+// bounded reports whether dimension j of the column is within -1 and 1 before it is standardized; indicates reports
+// whether it is 0 or 1.
 func (c *Column) bounded(j int) bool { return c.indicates(j) || j >= c.values() }
 
 func (c *Column) indicates(j int) bool {
@@ -269,7 +269,7 @@ func (l *Label) classFaults() []error {
 	return faults
 }
 
-// checkClass returns an error unless name is what a value of the kind is called.
+// checkClass returns an error unless name is the canonical name of a class for values of the kind.
 func checkClass(kind Kind, name string) error {
 	canonical, err := canonicalClass(kind, name)
 	if err == nil && canonical != name {
@@ -278,7 +278,8 @@ func checkClass(kind Kind, name string) error {
 	return err
 }
 
-// canonicalClass returns the name under which values of the kind know a class: a numeric "3.0" is "3".
+// canonicalClass returns the canonical class name for values of the kind: for a numeric "3.0" it is
+// "3".
 func canonicalClass(kind Kind, name string) (string, error) {
 	switch kind {
 	case Numeric:

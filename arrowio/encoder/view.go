@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// view returns the rows as they lie in the record, nil where they do not: raw rows of one vector of
-// float32 without nulls, all of the record.
+// view returns the rows as they are in the record, or nil if X must be computed: it needs raw rows of one float32
+// vector without nulls, and all rows of the record.
 func (r *Rows) view() []float32 {
 	if !r.binding.raw || len(r.inputs) != 1 || r.inputs[0].missing || r.picked.list != nil {
 		return nil
@@ -22,7 +22,7 @@ func (r *Rows) view() []float32 {
 	return floats.Float32Values()[s.first*s.width:][:r.N*s.width]
 }
 
-// judgeView finds the faults of rows that X is a view of.
+// judgeView finds the faults of rows when X is a view.
 func (r *Rows) judgeView() {
 	s := &r.binding.columns[0].scaling
 	if within(r.X, s.bound) {
@@ -44,7 +44,7 @@ func (r *Rows) judgeView() {
 	}
 }
 
-// own makes X memory of its own, so that it may be written.
+// own gives X its own memory, so that it may be written.
 func (r *Rows) own() {
 	if !r.viewing {
 		return
@@ -54,9 +54,10 @@ func (r *Rows) own() {
 	r.X, r.viewing = r.dense, false
 }
 
-// within reports whether every value is below bound in size, which no NaN is. It looks at two values
-// in a word: without its sign a float32 is the greater the greater its bits are, and the difference
-// to the bits of bound is added, so that what reaches bound carries into the place of the sign.
+// within reports whether the magnitude of every value is below bound, which is false for NaN. It
+// checks two values in one word: without the sign, a greater float32 has greater bits. The bits of
+// each value and the complement of bound are added, so a value that reaches bound carries into the
+// sign bit.
 func within(values []float32, bound float32) bool {
 	const signs = 1<<63 | 1<<31
 	room := uint64(1<<31 - math.Float32bits(bound))

@@ -19,7 +19,7 @@ func vectors(width int, values []float32) arrow.Array {
 	return array.NewFixedSizeListData(data)
 }
 
-// viewRecord returns a record of ten rows of three numbers, labelled but for row 4, and the encoder of raw rows for it.
+// viewRecord returns a record of ten rows of three numbers, labelled except row 4, and the encoder of raw rows for it.
 func viewRecord(t *testing.T, change func(values []float32)) (*Encoder, arrow.Record, []float32) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -69,7 +69,7 @@ func TestAViewIsNeverWritten(t *testing.T) {
 	if rows.N != 9 || !slices.Equal(rows.X, want) {
 		t.Errorf("%d labelled rows %v, want %v", rows.N, rows.X, want)
 	}
-	// The same rows are then used for rows that are moved, for others, and for encoded ones.
+	// The same Rows are then used for rows that are moved, for others, and for encoded ones.
 	faulty, other, _ := viewRecord(t, func(values []float32) { values[4] = float32(math.Inf(1)) })
 	e.Label.Max = new(float64)
 	steps := []func() error{
@@ -111,7 +111,7 @@ func TestRawRowsThatNoViewCanGive(t *testing.T) {
 	}
 }
 
-// TestRawRowsAreRejectedByTheirEncodedSize takes values around the greatest, some beyond the bound that a view is
+// TestRawRowsAreRejectedByTheirEncodedSize has values around the limit, some beyond the bound that a view is
 // scanned for and still usable.
 func TestRawRowsAreRejectedByTheirEncodedSize(t *testing.T) {
 	values := []float32{9e14, -9e14, 1.1e15, -1.1e15, 2.1e15, 4e14, 3.4e38, -1}

@@ -142,7 +142,7 @@ func TestRawRowsAreTheEncodedOnes(t *testing.T) {
 		for i, v := range rows.X {
 			j := i % e.Dim
 			got, want := (float64(v)-a.Shift[j])/a.Scale[j], float64(plain.X[i])
-			// Raw numbers are rounded relative to their own size, which the means add to.
+			// Raw numbers are rounded relative to their own magnitude, which includes the mean.
 			if math.Abs(got-want) > 0x1p-23*(math.Abs(want)+foldShift) {
 				r.Fatalf("raw %v in dimension %d is %v, want %v", v, j, got, want)
 			}

@@ -11,22 +11,21 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Bounds of what one Arrow message may claim before its bytes are there.
+// Bounds on what one Arrow message may claim before its bytes are there.
 const (
 	maxMetadataBytes = 64 << 20
 	maxBufferBytes   = 2 << 30
 )
 
-// continuation starts every message of the format's versions since 0.15.
+// continuation starts every message in versions of the format since 0.15.
 const continuation = 0xffffffff
 
-// frames cuts an Arrow stream into messages. It stands in for the library's own
-// message reader, which allocates whatever length a damaged file claims: that
-// ends the process, and nothing can recover it. Message and Retain are what
-// ipc.NewReaderFromMessageReader asks for.
+// frames cuts an Arrow stream into messages. It replaces the library's own message reader, which
+// allocates whatever length a damaged file claims: that ends the process, and nothing can recover
+// it. Message and Retain are the methods that ipc.NewReaderFromMessageReader requires.
 type frames struct {
 	r      io.Reader
-	left   int64 // bytes that the stream can still have, -1 when not known
+	left   int64 // bytes that may be left of the stream, -1 if not known
 	schema bool  // the first message, the schema, has been read
 	meta   []byte
 	body   bytes.Buffer
@@ -124,7 +123,7 @@ func (f *frames) word() (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), nil
 }
 
-// claim takes n bytes from what the stream can still have.
+// claim takes n bytes from what may be left of the stream.
 func (f *frames) claim(n int64) error {
 	if n < 0 || f.left >= 0 && n > f.left {
 		return fmt.Errorf("%w: it claims %d bytes where %d are left", ErrCorrupt, n, f.left)
@@ -135,8 +134,8 @@ func (f *frames) claim(n int64) error {
 	return nil
 }
 
-// checkMetadata returns the body's length, after checking that what the library
-// allocates by count (the schema) is really there.
+// checkMetadata returns the body's length, after checking that the schema, which the library
+// allocates by its counts, is really there.
 func (f *frames) checkMetadata() (bodyBytes int64, err error) {
 	message, err := readMessageTable(f.meta)
 	if err != nil {
@@ -159,9 +158,8 @@ func cutShort(err error) error {
 	return err
 }
 
-// boundedAllocator refuses single allocations that only a damaged file asks for,
-// by a panic: the libraries that allocate have no way to return an error, and
-// guard recovers it.
+// boundedAllocator refuses single allocations that only a damaged file asks for. It panics, because
+// the libraries that allocate cannot return an error; guard recovers the panic.
 type boundedAllocator struct{ memory.Allocator }
 
 func (a boundedAllocator) Allocate(size int) []byte {

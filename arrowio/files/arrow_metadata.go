@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Bounds of an Arrow schema. Tables inside it may be shared, so a small schema
-// can unfold to any size; these bound what it unfolds to.
+// Bounds on an Arrow schema. Tables inside it may be shared, so a small schema can expand to any
+// size; these bound the expanded size.
 const (
 	maxSchemaNodes = 1 << 18 // fields and metadata entries together
 	maxSchemaDepth = 32
@@ -89,7 +89,7 @@ func (m messageTable) walkSchema() error {
 	return w.fields(schema, schemaFields, 1)
 }
 
-// schemaWalk counts what a schema unfolds to.
+// schemaWalk counts what a schema expands to.
 type schemaWalk struct {
 	nodes int
 	bytes int
@@ -102,7 +102,7 @@ func (w *schemaWalk) count(nodes int) error {
 	return nil
 }
 
-// fields checks the vector of fields in a slot of t, and theirs.
+// fields checks the vector of fields in a slot of t, and the children of these fields.
 func (w *schemaWalk) fields(t flatTable, slot, depth int) error {
 	start, n, err := t.vector(slot, 4)
 	if err != nil || n == 0 {
@@ -168,8 +168,7 @@ func (w *schemaWalk) text(t flatTable, slot int) error {
 	return nil
 }
 
-// slot returns where the value of a slot lies, whose size is given; false if the
-// table does not have it.
+// slot returns where the value of a slot is, given its size; false if the table does not have it.
 func (t flatTable) slot(slot, size int) (at int, ok bool, err error) {
 	if !t.holds(t.at, 4) {
 		return 0, false, errFlatbuffer
@@ -178,8 +177,8 @@ func (t flatTable) slot(slot, size int) (at int, ok bool, err error) {
 	if !t.holds(vtable, 4) {
 		return 0, false, errFlatbuffer
 	}
-	// As the library compares it: an odd length, cutting an entry in half, counts
-	// the entry in.
+	// Same comparison as in the library: an odd length, which cuts an entry in half, includes that
+	// entry.
 	if 4+2*slot >= int(binary.LittleEndian.Uint16(t.buf[vtable:])) {
 		return 0, false, nil
 	}
@@ -206,8 +205,8 @@ func (t flatTable) table(slot int) (flatTable, bool, error) {
 	return flatTable{buf: t.buf, at: target}, err == nil, err
 }
 
-// vector returns where the elements of a slot's vector start, and their number;
-// 0 if the table does not have it.
+// vector returns where the elements of a slot's vector start, and their number; 0 if the table does
+// not have it.
 func (t flatTable) vector(slot, elementSize int) (start, n int, err error) {
 	at, ok, err := t.slot(slot, 4)
 	if err != nil || !ok {
@@ -224,7 +223,8 @@ func (t flatTable) vector(slot, elementSize int) (start, n int, err error) {
 	return target + 4, n, nil
 }
 
-// follow returns where the offset stored at a position leads; four bytes are there.
+// follow returns where the offset stored at a position points; the caller has checked that four
+// bytes are there.
 func (t flatTable) follow(at int) (int, error) {
 	if !t.holds(at, 4) {
 		return 0, errFlatbuffer
@@ -236,7 +236,7 @@ func (t flatTable) follow(at int) (int, error) {
 	return target, nil
 }
 
-// holds reports whether size bytes from a position on lie in the buffer.
+// holds reports whether size bytes from a position on are in the buffer.
 func (t flatTable) holds(at, size int) bool {
 	return at >= 0 && size >= 0 && at <= len(t.buf) && size <= len(t.buf)-at
 }

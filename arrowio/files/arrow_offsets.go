@@ -8,10 +8,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// countedFromZero returns a record like rec in which the offsets
-// of text, lists and maps begin at 0. Files may have them begin anywhere, but the
-// library's writer makes streams of such columns that nobody can read. The
-// caller releases it.
+// countedFromZero returns a record like rec in which the offsets of text, lists and maps start at 0. Files may
+// start them anywhere, but the library's writer turns such columns into unreadable streams. The caller releases the
+// record.
 func countedFromZero(rec arrow.Record) (arrow.Record, error) {
 	columns := append([]arrow.Array(nil), rec.Columns()...)
 	for i, column := range columns {
@@ -34,7 +33,7 @@ func releaseArrays(arrays []arrow.Array) {
 	}
 }
 
-// beginsLate reports an array whose first offset is not 0, or that holds one.
+// beginsLate reports whether the array, or one inside it, has a first offset other than 0.
 func beginsLate(d arrow.ArrayData) bool {
 	if t, ok := d.DataType().(arrow.OffsetsDataType); ok && d.Len() > 0 {
 		size := t.OffsetTypeTraits().BytesRequired(1)
@@ -52,7 +51,7 @@ func beginsLate(d arrow.ArrayData) bool {
 	return coded && beginsLate(d.Dictionary())
 }
 
-// copyFromZero copies an array; joining recounts its offsets.
+// copyFromZero copies an array; concatenation recounts its offsets.
 func copyFromZero(a arrow.Array) (arrow.Array, error) {
 	coded, ok := a.(*array.Dictionary)
 	if !ok {

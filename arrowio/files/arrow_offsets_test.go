@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// TestOffsetsMayBeginAnywhere reads text, lists and a dictionary whose first value is not the first of what the file
-// holds, and passes them on as a message.
+// TestOffsetsMayBeginAnywhere reads text, lists and a dictionary whose first value is not the first in the file, and
+// passes them on as a message.
 func TestOffsetsMayBeginAnywhere(t *testing.T) {
 	text := arrow.BinaryTypes.String
 	for name, column := range map[string]arrow.DataType{

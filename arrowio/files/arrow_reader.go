@@ -19,9 +19,8 @@ var arrowMagic = []byte("ARROW1")
 // arrowHeadBytes is the magic, padded, before an IPC file's first message.
 const arrowHeadBytes = 8
 
-// arrowReader cuts the record batches of an Arrow file or stream into records.
-// A file is read as the stream that it contains, from its start; the footer
-// serves random access only.
+// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read from
+// the start as the stream that it contains; the footer is only for random access.
 type arrowReader struct {
 	frames *frames
 	ipc    *ipc.Reader
@@ -49,7 +48,7 @@ func openArrow(src *source, o Options) (rowReader, error) {
 	return &arrowReader{frames: f, ipc: reader, cut: cutter{rows: int64(o.BatchRows)}}, nil
 }
 
-// newFrames stands before the first message of a file or stream.
+// newFrames returns frames positioned at the first message of a file or stream.
 func newFrames(src *source, content *bufio.Reader) (*frames, error) {
 	head, _ := content.Peek(arrowHeadBytes)
 	f := &frames{r: content, left: -1}
@@ -75,8 +74,8 @@ func newFrames(src *source, content *bufio.Reader) (*frames, error) {
 	return f, err
 }
 
-// arrowFooterStart returns where the footer of an IPC file starts, which ends
-// the messages: not every writer marks their end.
+// arrowFooterStart returns where the footer of an IPC file starts. Messages end there at the
+// latest: not every writer marks their end.
 func arrowFooterStart(src *source) (int64, error) {
 	tail := make([]byte, 4+len(arrowMagic))
 	at := src.size - int64(len(tail))
@@ -96,7 +95,7 @@ func arrowFooterStart(src *source) (int64, error) {
 	return at - size, nil
 }
 
-// explain prefers the fault of the frames to what the library makes of it.
+// explain prefers the error of the frames to what the library makes of it.
 func (f *frames) explain(err error) error {
 	switch {
 	case errors.Is(f.err, io.EOF):
@@ -107,7 +106,7 @@ func (f *frames) explain(err error) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// checkArrowTypes refuses types whose layout validator does not check.
+// checkArrowTypes refuses types whose layout the validator does not check.
 func checkArrowTypes(schema *arrow.Schema) error {
 	if schema.NumFields() == 0 {
 		return fmt.Errorf("%w: no columns", ErrUnsupported)
@@ -120,8 +119,7 @@ func checkArrowTypes(schema *arrow.Schema) error {
 	return nil
 }
 
-// unreadType returns t, or the type inside it, that is not read; nil if there is
-// none.
+// unreadType returns t, or the type inside it, if that is not supported; otherwise nil.
 func unreadType(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.NullType, *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType:
@@ -189,7 +187,7 @@ type cutter struct {
 	at    int64
 }
 
-// put gives the cutter the next batch, which it retains while it needs it.
+// put gives the cutter the next batch, which it retains as long as it needs it.
 func (c *cutter) put(batch arrow.Record) {
 	c.release()
 	if batch.NumRows() > 0 {

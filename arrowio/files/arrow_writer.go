@@ -48,14 +48,14 @@ func (e *arrowEncoder) close() error {
 	return e.out.w.Flush()
 }
 
-// withSchema returns rec under a schema of the same columns: the libraries
-// compare metadata and nullability too. The caller releases it.
+// withSchema returns rec with a schema of the same columns: the libraries compare metadata and
+// nullability too. The caller releases it.
 func withSchema(rec arrow.Record, schema *arrow.Schema) arrow.Record {
 	return array.NewRecord(schema, rec.Columns(), rec.NumRows())
 }
 
-// countedWriter is a buffered writer that knows its position, which is all that
-// the library's file writer seeks for: so a pipe can be written too.
+// countedWriter is a buffered writer that knows its position. The library's file writer seeks for
+// nothing else, so a pipe can be written too.
 type countedWriter struct {
 	w  *bufio.Writer
 	at int64

@@ -30,7 +30,7 @@ func csvText(rows int) []byte {
 	return b.Bytes()
 }
 
-// libsvmText is rows of fourteen ones among 123 columns, as the Adult data are.
+// libsvmText is rows of fourteen ones among 123 columns, like the Adult data.
 func libsvmText(rows int) []byte {
 	var b bytes.Buffer
 	r := rand.New(rand.NewPCG(1, 1))
@@ -75,8 +75,8 @@ func benchmarkRead(b *testing.B, path string, o Options) {
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkRead reports MB/s of the file. "both passes" is what a user waits for
-// without a schema; "one pass" has the types given.
+// BenchmarkRead reports MB/s of the file. "both passes" is what a user waits for without a schema;
+// in "one pass" the types are given.
 func BenchmarkRead(b *testing.B) {
 	csv, svm := csvText(50_000), libsvmText(50_000)
 	rec := sampleRecord(b, memory.DefaultAllocator, 50_000)
@@ -120,7 +120,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// featureRecord is rows as transform writes them: a label, the row's number and a vector of features.
+// featureRecord is rows as written by transform: a label, the row's number and a vector of features.
 func featureRecord(t testing.TB, rows, features int) arrow.Record {
 	t.Helper()
 	values := make([]float32, rows*features)

@@ -260,7 +260,7 @@ func touchArray(a arrow.Array, start, end int) {
 	}
 }
 
-// readAll reads a file that may be damaged in any way.
+// readAll reads a file with any kind of damage.
 func readAll(t testing.TB, path string) error {
 	r, err := Open(path, Options{BatchRows: 64})
 	if err != nil {

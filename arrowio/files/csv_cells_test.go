@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// fieldsOf is a CSV file of one column: n times value, with some lines, by their number in the file, replaced.
+// fieldsOf is a CSV file with one column: n times value, with some lines replaced, by line number.
 func fieldsOf(n int, value string, odd map[int]string) []byte {
 	lines := slices.Concat([]string{"x"}, slices.Repeat([]string{value}, n))
 	for line, s := range odd {
@@ -136,7 +136,7 @@ func TestCSVDatesAndTimes(t *testing.T) {
 	}
 }
 
-// Times are written with a zone and a blank, and come back as they were.
+// Times are written with a zone and a space, and are read back unchanged.
 func TestCSVDatesAndTimesThatWereWrittenAreReadBack(t *testing.T) {
 	text := "day,at,x\n2024-02-29,2024-02-29T10:30:00.000250Z,1\n1969-12-31,1960-01-01T00:00:00Z,2\n,,3\n"
 	r, err := Open(writeFile(t, "a.csv", []byte(text)), Options{})
@@ -165,6 +165,7 @@ func TestCSVOfAnotherDelimiterIsNamed(t *testing.T) {
 	}{
 		"semicolons":           {"a.csv", "a;b;c\n1;2;3\n", Options{}, ';', 1},
 		"quoted names":         {"a.csv", "\ufeff\"a\";\"b, c\"\r\n1;2\r\n", Options{}, ';', 1},
+		"bars":                 {"a.csv", "a|b\n1|2\n", Options{}, '|', 1},
 		"tabs":                 {"a.csv", "a\tb\n1\t2\n", Options{}, '\t', 1},
 		"tabs in .tsv":         {"a.tsv", "a\tb;c\n1\t2\n", Options{}, 0, 0},
 		"commas in .tsv":       {"a.tsv", "a,b\n1,2\n", Options{}, ',', 1},

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// appender adds one field that is not null to a column, or says why it cannot.
+// appender appends one field that is not null to a column, or says why it cannot.
 type appender func(s string) error
 
 // textType returns the type in which a text file holds values of t: dictionaries
@@ -30,10 +30,10 @@ func textType(t arrow.DataType) (arrow.DataType, error) {
 	return nil, fmt.Errorf("%w: type %s cannot be read from text", ErrUnsupported, t)
 }
 
-// isText reports whether values of t are text, so that every field but broken UTF-8 is one.
+// isText reports whether values of t are text, which every field is unless its UTF-8 is broken.
 func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING }
 
-// newAppender returns the appender of a builder of a type that textType gives.
+// newAppender returns the appender for a builder of a type returned by textType.
 func newAppender(b array.Builder) appender {
 	switch b := b.(type) {
 	case *array.BooleanBuilder:
@@ -61,7 +61,7 @@ func newAppender(b array.Builder) appender {
 	return newTimeAppender(b)
 }
 
-// appenderOf returns the appender of values of type t that parse reads and add appends.
+// appenderOf returns the appender for values of type t that parse reads and add appends.
 func appenderOf[T any](t arrow.DataType, parse func(s string) (T, bool), add func(T)) appender {
 	return func(s string) error {
 		v, ok := parse(s)
@@ -73,7 +73,7 @@ func appenderOf[T any](t arrow.DataType, parse func(s string) (T, bool), add fun
 	}
 }
 
-// want says what a field of a column of type t should be.
+// want says what a field in a column of type t should be.
 func want(t arrow.DataType) string {
 	bits := 0
 	if width, ok := t.(arrow.FixedWidthDataType); ok {
@@ -92,7 +92,7 @@ func want(t arrow.DataType) string {
 	return "a " + t.String()
 }
 
-// newTimeAppender returns the appender of a builder of dates or times.
+// newTimeAppender returns the appender for a builder of dates or times.
 func newTimeAppender(b array.Builder) appender {
 	switch b := b.(type) {
 	case *array.Date32Builder:
@@ -110,7 +110,7 @@ func newTimeAppender(b array.Builder) appender {
 	}
 }
 
-// newNumberAppender returns the appender of a builder of numbers, nil for others.
+// newNumberAppender returns the appender for a builder of numbers, nil for others.
 func newNumberAppender(b array.Builder) appender {
 	switch b := b.(type) {
 	case *array.Int8Builder:

@@ -9,15 +9,16 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// A column of text holds values of a type if no more than one in badShare of its fields, those that mean null aside, is
-// anything else. So a few slips in many rows do not turn numbers into words, and words that happen to be numbers for the
-// most part stay words. In a short file a single slip is more than that: it is let pass from loneBadFields fields on.
+// A text column holds values of a type if at most one in badShare of its fields, not counting nulls, is anything else.
+// So a few typos in many rows do not turn numbers into words, and words that are mostly numbers stay words. In a short
+// file a single typo is a larger share: it is tolerated from loneBadFields fields on.
 const (
 	badShare      = 100
 	loneBadFields = 20
 )
 
-// mostly reports whether a column of so many fields, bad ones of which are of another type, is of a type.
+// mostly reports whether a column of fields, bad of which have another type, counts as a column of the
+// type.
 func mostly(fields, bad int64) bool {
 	return bad < fields && (bad*badShare <= fields || bad == 1 && fields >= loneBadFields)
 }
@@ -35,7 +36,8 @@ const (
 	fieldClasses // how many there are
 )
 
-// classOf returns the narrowest class that a field is of. The first byte tells most words from all else.
+// classOf returns the narrowest class of a field. The first byte distinguishes most words from
+// everything else.
 func classOf(s string) fieldClass {
 	if s == "" {
 		return classText
@@ -52,7 +54,7 @@ func classOf(s string) fieldClass {
 	return classText
 }
 
-// classOfDigits is classOf for a field that begins with a digit.
+// classOfDigits is classOf for a field that starts with a digit.
 func classOfDigits(s string) fieldClass {
 	if len(s) >= len("2024-02-29") && s[4] == '-' {
 		if _, ok := parseDate(s); ok {
@@ -72,7 +74,7 @@ func classOfNumber(s string) fieldClass {
 	if s[0] == '-' || s[0] == '+' {
 		unsigned = s[1:]
 	}
-	if _, whole := digits(unsigned); whole { // else ParseInt would make an error for every fraction
+	if _, whole := digits(unsigned); whole { // otherwise ParseInt would make an error for every fraction
 		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return classInt
 		}
@@ -104,8 +106,8 @@ func (g *columnGuess) see(s string, line int64) {
 	g.fields[class]++
 }
 
-// The types that a column of text may be found to have, and the classes of the fields that are of each. An earlier
-// type is taken before a later one.
+// The types that can be inferred for a text column, and the field classes that belong to each. Earlier types are
+// preferred.
 var guesses = []struct {
 	dataType arrow.DataType
 	classes  []fieldClass
@@ -117,8 +119,8 @@ var guesses = []struct {
 	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
 }
 
-// dataType returns the type that the fields have, and the fields that are not of it, none if strict. A column of nulls is
-// text, as is one of fields of several classes.
+// dataType returns the type of the fields, and the fields that are not of it, none if strict. A column of nulls is
+// text, and so is one with fields of several classes.
 func (g *columnGuess) dataType(strict bool) (arrow.DataType, BadFields) {
 	for i := range guesses {
 		t := &guesses[i]
@@ -129,8 +131,9 @@ func (g *columnGuess) dataType(strict bool) (arrow.DataType, BadFields) {
 	return arrow.BinaryTypes.String, BadFields{}
 }
 
-// fits reports whether the column mostly holds fields of the classes. Fields of a class that widens these count against
-// them all: one fraction makes a column of whole numbers one of floats, and one time a column of dates one of times.
+// fits reports whether the column mostly holds fields of the classes. Fields of a class that widens these all count
+// against them: one fraction makes a column of whole numbers a column of floats, and one time makes a column of dates a
+// column of times.
 func (g *columnGuess) fits(classes []fieldClass) bool {
 	bad := g.bad(classes)
 	widest := classes[len(classes)-1]
@@ -171,8 +174,8 @@ func has(classes []fieldClass, class fieldClass) bool {
 // scanRows is how many rows pass between two calls of Options.Scan.
 const scanRows = 8192
 
-// inferTypes reads the rows that are left and returns the type of each column with the fields that are not of it;
-// columns with a known type keep it, and nothing is said of their fields.
+// inferTypes reads the remaining rows and returns the type of each column and the fields that do not fit it. Columns
+// with a known type keep it, and their fields are not reported.
 func inferTypes(lines *csvLines, known []arrow.DataType, o Options, tick func()) ([]arrow.DataType, []BadFields, error) {
 	nulls := newNullSet(o.NullValues)
 	columns := make([]columnGuess, len(known))
@@ -219,7 +222,7 @@ func newNullSet(words []string) nullSet {
 	return n
 }
 
-// has is asked of every field, so the map is left to the few short ones.
+// has is called for every field, so the map only holds the few short ones.
 func (n nullSet) has(s string) bool {
 	if len(s) == 0 {
 		return n.empty

@@ -11,21 +11,21 @@ import (
 	"unicode/utf8"
 )
 
-// csvLines splits a CSV file into rows of trimmed fields. Every row has as many
-// fields as the first.
+// csvLines splits a CSV file into rows of trimmed fields. Every row has as many fields as the first
+// one.
 type csvLines struct {
 	parser  *csv.Reader
 	limit   *lineLimit
 	blanks  bool // runs of blanks separate fields
-	columns int  // of the first row; 0 before it
+	columns int  // of the first row; 0 before that
 	line    int64
 	skipped int64 // lines of the file that the parser has not seen
 }
 
-// headBytes bounds how much of the first line is looked at for its delimiter.
+// headBytes bounds how much of the first line is searched for its delimiter.
 const headBytes = 64 << 10
 
-// newCSVLines reads text from its start, a byte order mark and the lines to be skipped aside.
+// newCSVLines reads text from its start, after a byte order mark and the lines to be skipped.
 func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	delimiter := o.Delimiter
 	if err := skipBOM(text); err != nil {
@@ -35,52 +35,60 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 		return nil, err
 	}
 	if o.delimiterIsDefault {
-		head, _ := text.Peek(headBytes) // a fault shows when it is read
-		if err := checkDelimiter(string(head), delimiter); err != nil {
+		head, _ := text.Peek(headBytes) // an error shows when the text is read
+		if err := checkHead(string(head), delimiter); err != nil {
 			return nil, &Error{Line: int64(o.SkipLines) + 1, Err: err}
 		}
 	}
 	limit := &lineLimit{r: text}
 	parser := csv.NewReader(bufio.NewReaderSize(limit, bufferBytes))
 	parser.Comma = delimiter
-	parser.FieldsPerRecord = -1 // counted here, so that blank lines can be told from short ones
+	parser.FieldsPerRecord = -1 // counted here, to distinguish blank lines from short ones
 	parser.ReuseRecord = true
-	// Blanks before an opening quote are skipped, but where blanks delimit, only
-	// the blank character itself may run together: empty tab-separated fields stay.
+	// Spaces before an opening quote are skipped. If spaces delimit, only the space character
+	// itself may repeat: empty tab-separated fields stay.
 	parser.TrimLeadingSpace = delimiter == ' ' || !unicode.IsSpace(delimiter)
 	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' ', line: int64(o.SkipLines), skipped: int64(o.SkipLines)}, nil
 }
 
-// checkDelimiter returns an error if the first line is one field by the delimiter, which nobody chose, and several by
-// another one.
-func checkDelimiter(head string, delimiter rune) error {
-	found := map[rune]int{}
+// errBinary says that the file is not text.
+var errBinary = fmt.Errorf("%w: the file is not text", ErrUnsupported)
+
+// checkHead returns an error if the first lines are not text, or if a default delimiter seems wrong: another one splits
+// the first line into several fields, and this one gives a single field or a different number in the second line.
+func checkHead(head string, delimiter rune) error {
+	if strings.IndexByte(head, 0) >= 0 {
+		return errBinary
+	}
+	first, rest := countOutsideQuotes(head)
+	second, _ := countOutsideQuotes(rest)
+	isWhole := len(head) < headBytes // otherwise the second line may be cut off
+	for _, other := range []rune{';', '\t', '|', ','} {
+		alike := isWhole && first[other] == second[other]
+		one := first[delimiter] == 0 && (alike || other != '|') // a heading may begin with |
+		if other != delimiter && first[other] > 0 && (one || alike && first[delimiter] != second[delimiter]) {
+			return &DelimiterError{Delimiter: delimiter, By: first[delimiter] + 1, Other: other, Fields: first[other] + 1}
+		}
+	}
+	return nil
+}
+
+// countOutsideQuotes counts the characters of the first line outside quotes. rest is what follows that line.
+func countOutsideQuotes(head string) (found map[rune]int, rest string) {
+	found = map[rune]int{}
 	quoted := false
-	for _, c := range head {
+	for i, c := range head {
 		switch {
 		case c == '"':
 			quoted = !quoted
 		case quoted:
 		case c == '\n':
-			return oneField(found, delimiter)
+			return found, head[i+1:]
 		default:
 			found[c]++
 		}
 	}
-	return oneField(found, delimiter)
-}
-
-// oneField is checkDelimiter for the characters of a line that no quotes enclose.
-func oneField(found map[rune]int, delimiter rune) error {
-	if found[delimiter] > 0 {
-		return nil
-	}
-	for _, other := range []rune{';', '\t', ','} {
-		if found[other] > 0 {
-			return &DelimiterError{Delimiter: delimiter, Other: other, Fields: found[other] + 1}
-		}
-	}
-	return nil
+	return found, ""
 }
 
 // skipLines skips the first n lines, which may be of any length.
@@ -152,8 +160,8 @@ func (l *csvLines) explain(err error) error {
 	return &Error{Line: l.skipped + int64(p.Line), Err: p.Err}
 }
 
-// lineLimit stops a row that takes more than MaxLineBytes from the file. left is
-// set before each row; what the buffer above it already holds comes on top.
+// lineLimit stops a row that takes more than MaxLineBytes from the file. left is set before each
+// row; what is already in the buffer above comes on top.
 type lineLimit struct {
 	r    io.Reader
 	left int
@@ -170,9 +178,9 @@ func (l *lineLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// columnNames checks the header's fields and returns them as names. A column
-// without a name (an index that a data frame left) is called f and its number
-// from 0, as columns of files without header are.
+// columnNames checks the header's fields and returns them as names. A column without a name (such
+// as an index written by a data frame) is called f and its number from 0, like the columns of files
+// without a header.
 func columnNames(header []string) ([]string, error) {
 	names := make([]string, len(header))
 	seen := make(map[string]int, len(header))

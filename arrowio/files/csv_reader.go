@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// csvReader makes records of the rows of a CSV file whose types are known.
+// csvReader makes records from the rows of a CSV file whose types are known.
 type csvReader struct {
 	lines   *csvLines
 	nulls   nullSet
@@ -17,7 +17,7 @@ type csvReader struct {
 	builder *array.RecordBuilder
 	columns []csvField
 	first   []string // a row that opening has already taken from lines
-	rows    int      // the most rows of a record
+	rows    int      // maximum number of rows in a record
 	strict  bool     // a field that is not of its column's type is an error
 }
 
@@ -25,11 +25,11 @@ type csvReader struct {
 type csvField struct {
 	append appender
 	bad    BadFields
-	// found says that the type comes from the file itself, so that bad is known already.
+	// found says that the type was inferred from the file itself, so bad is already known.
 	found bool
 }
 
-// openCSV finds names and types, and stands before the first row.
+// openCSV finds names and types, and stops before the first row.
 func openCSV(src *source, o Options) (rowReader, error) {
 	if o.Delimiter == 0 {
 		o.Delimiter, o.delimiterIsDefault = defaultDelimiter(src.path), true
@@ -65,8 +65,8 @@ func defaultDelimiter(path string) rune {
 	return ','
 }
 
-// startCSV reads the file up to its first row. Without a header that row gives
-// the number of columns, so it is returned as well.
+// startCSV reads the file up to its first row. Without a header, that row gives the number of
+// columns, so it is returned as well.
 func startCSV(src *source, o Options) (lines *csvLines, names, first []string, err error) {
 	text, err := src.content()
 	if err != nil {
@@ -91,8 +91,8 @@ func startCSV(src *source, o Options) (lines *csvLines, names, first []string, e
 	return lines, names, nil, nil
 }
 
-// scanCSV reads the whole file from its start for the types that are not known,
-// notes in columns what they leave out, and leaves the file to be read again.
+// scanCSV reads the whole file from its start to infer the unknown types, records in columns the
+// fields that do not fit, and rewinds the file.
 func scanCSV(src *source, o Options, known []arrow.DataType, columns []csvField) ([]arrow.DataType, error) {
 	if err := src.rewind(); err != nil {
 		return nil, err
@@ -214,7 +214,8 @@ func (r *csvReader) row() ([]string, error) {
 	return r.lines.next()
 }
 
-// add appends one field to its column: null where it is not of the column's type, and that is not text.
+// add appends one field to its column, as null if it is not of the column's type, unless the column
+// is text.
 func (r *csvReader) add(column int, s string) error {
 	if r.nulls.has(s) {
 		r.builder.Field(column).AppendNull()
@@ -234,7 +235,7 @@ func (r *csvReader) add(column int, s string) error {
 	return nil
 }
 
-// count adds a field to those of a column whose type was given.
+// count counts a field in a column whose type was given.
 func (c *csvField) count(s string, line int64, bad bool) {
 	c.bad.Fields++
 	if !bad {
@@ -246,7 +247,8 @@ func (c *csvField) count(s string, line int64, bad bool) {
 	c.bad.Bad++
 }
 
-// checkForced refuses types that are not those of the file: most fields of a column would be null.
+// checkForced refuses given types that do not match the file, because most fields of a column would
+// be null.
 func (r *csvReader) checkForced() error {
 	for i := range r.columns {
 		if c := &r.columns[i]; !c.found && 2*c.bad.Bad > c.bad.Fields {

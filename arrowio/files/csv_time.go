@@ -12,8 +12,8 @@ func parseDate(s string) (days int32, ok bool) {
 }
 
 // parseTimestamp reads an ISO date with or without a time, "2024-02-29T10:30:00.25+01:00", as microseconds since 1970.
-// A blank may stand for the T, seconds and what is smaller may be left out, and what is smaller than microseconds is cut
-// off. Without a zone the time is UTC.
+// A space may replace the T, seconds and fractions may be omitted, and digits below microseconds are cut off. Without a
+// zone the time is UTC.
 func parseTimestamp(s string) (micros int64, ok bool) {
 	seconds, ok := dateSeconds(s)
 	if !ok {
@@ -33,7 +33,7 @@ func parseTimestamp(s string) (micros int64, ok bool) {
 	return (seconds-offset)*1e6 + clock, ok
 }
 
-// dateSeconds reads the date that s begins with as seconds since 1970.
+// dateSeconds reads the date at the start of s as seconds since 1970.
 func dateSeconds(s string) (int64, bool) {
 	if len(s) < len("2024-02-29") || s[4] != '-' || s[7] != '-' {
 		return 0, false
@@ -107,7 +107,7 @@ func zoneSeconds(s string) (int64, bool) {
 	return sign * int64(hour*60+minute) * 60, okHour && okMinute && hour <= 23 && minute <= 59
 }
 
-// digits reads a short number of decimal digits alone.
+// digits reads a short number that has only decimal digits.
 func digits(s string) (int, bool) {
 	n := 0
 	for i := range len(s) {

@@ -18,11 +18,11 @@ import (
 // element of its fixed-size lists.
 type csvColumn struct {
 	name    string
-	index   int // of the record's column
+	index   int // of the column in the record
 	element int // of the list; -1 for plain columns
 }
 
-// csvColumnsOf lays the columns of a schema out as CSV columns.
+// csvColumnsOf maps the columns of a schema to CSV columns.
 func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
 	var columns []csvColumn
 	for i, field := range schema.Fields() {
@@ -47,11 +47,12 @@ func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
 	return columns, nil
 }
 
-// metadataElements is the metadata key of a column of fixed-size lists under which a JSON array names the elements.
+// metadataElements is the metadata key, for a column of fixed-size lists, of a JSON array with the names of the
+// elements.
 const metadataElements = "eerf.elements"
 
-// ElementNames is metadata for a column of fixed-size lists that names their elements: a CSV file then has a column name_X for
-// element X.
+// ElementNames returns metadata for a column of fixed-size lists that names their elements: a CSV file then has a
+// column name_X for element X.
 func ElementNames(names []string) arrow.Metadata {
 	text, err := json.Marshal(names)
 	if err != nil {
@@ -60,7 +61,8 @@ func ElementNames(names []string) arrow.Metadata {
 	return arrow.NewMetadata([]string{metadataElements}, []string{string(text)})
 }
 
-// elementNames are the names of the elements of a column's lists: their numbers unless the metadata name them.
+// elementNames are the names of the elements in a column's lists: their numbers, unless the metadata names
+// them.
 func elementNames(field arrow.Field, elements int) []string {
 	var names []string
 	if text, ok := field.Metadata.GetValue(metadataElements); ok && json.Unmarshal([]byte(text), &names) == nil && len(names) == elements {
@@ -73,7 +75,7 @@ func elementNames(field arrow.Field, elements int) []string {
 	return names
 }
 
-// hasText reports whether values of t have a form in text.
+// hasText reports whether values of t can be written as text.
 func hasText(t arrow.DataType) bool {
 	if d, ok := t.(*arrow.DictionaryType); ok {
 		return hasText(d.ValueType)
@@ -86,7 +88,7 @@ func hasText(t arrow.DataType) bool {
 	return err == nil
 }
 
-// csvEncoder writes a header and one line a row.
+// csvEncoder writes a header and one line per row.
 type csvEncoder struct {
 	columns []csvColumn
 	zip     *gzip.Writer // nil unless compressing
@@ -102,7 +104,7 @@ func newCSVEncoder(w io.Writer, columns []csvColumn, delimiter rune, gzipped boo
 		w = e.zip
 	}
 	e.out = bufio.NewWriterSize(w, bufferBytes)
-	e.csv = csv.NewWriter(e.out) // writes through e.out, which is large enough to be used as it is
+	e.csv = csv.NewWriter(e.out) // writes through e.out, which is large enough
 	e.csv.Comma = delimiter
 	for i, c := range columns {
 		e.row[i] = c.name
@@ -126,8 +128,8 @@ func (e *csvEncoder) write(rec arrow.Record) error {
 	return nil
 }
 
-// writeRow writes e.row. A row of one empty field would be an empty line, which
-// readers skip: quotes make it a row.
+// writeRow writes e.row. A row with one empty field would be an empty line, which readers skip; it
+// is quoted.
 func (e *csvEncoder) writeRow() error {
 	if len(e.row) == 1 && e.row[0] == "" {
 		_, err := e.out.WriteString("\"\"\n")
@@ -147,8 +149,8 @@ func (e *csvEncoder) close() error {
 	return e.out.Flush()
 }
 
-// textOf returns what writes value i of a column, or of one element of its
-// lists; null is "".
+// textOf returns a function that writes value i of a column, or of one element of its lists; null
+// is "".
 func textOf(column arrow.Array, element int) func(i int) string {
 	if element < 0 {
 		text := valueText(column)
@@ -172,8 +174,8 @@ func textOf(column arrow.Array, element int) func(i int) string {
 	}
 }
 
-// valueText returns what writes value i, which is not null. Numbers take the
-// shortest form that reads back as the same number.
+// valueText returns a function that writes value i, which is not null. Numbers take the shortest
+// form that reads back as the same number.
 func valueText(column arrow.Array) func(i int) string {
 	switch c := column.(type) {
 	case *array.Float64:

@@ -38,8 +38,8 @@ func damage(r *rand.Rand, content []byte) []byte {
 	return b
 }
 
-// TestDamagedFilesNeverPanic reads damaged files and touches every value that
-// comes out of them: errors are fine, and so are other values.
+// TestDamagedFilesNeverPanic reads damaged files and touches every resulting value: errors are
+// fine, and so are other values.
 func TestDamagedFilesNeverPanic(t *testing.T) {
 	rec := sampleRecord(t, memory.DefaultAllocator, 200)
 	defer rec.Release()

@@ -1,22 +1,19 @@
-// Package files reads rows from files as Arrow records, and writes Arrow
-// records to files.
+// Package files reads rows from files as Arrow records, and writes Arrow records to files.
 //
-// Open gives a Reader of a CSV, Parquet, Arrow IPC (file or stream) or LIBSVM
-// file; Create gives a Writer of an Arrow, Parquet or CSV file. Both stream: a
-// Reader holds one record of at most Options.BatchRows rows (and for Arrow the
-// record batch, for Parquet a page of each column, that it is cut from), whatever
-// the length of the file. CSV and LIBSVM state no types, so these files are read
-// twice: Open finds the column types over the whole file, Next reads the rows.
-// Options.Schema spares the first pass, and reads a second file with the types
-// of a first one; with it, a pipe can be read too.
+// Open returns a Reader for a CSV, Parquet, Arrow IPC (file or stream) or LIBSVM file. Create
+// returns a Writer for an Arrow, Parquet or CSV file. Both stream: however long the file, a Reader
+// holds one record of at most Options.BatchRows rows, and the data it is cut from (for Arrow the
+// record batch, for Parquet a page of each column). CSV and LIBSVM files state no types, so they
+// are read twice: Open infers the column types from the whole file, Next reads the rows.
+// Options.Schema avoids the first pass, for example to read a second file with the types of the
+// first; a pipe can then be read too.
 //
-// gzip is undone on the fly, for files named .gz and for those whose content
-// starts as gzip does.
+// Files named .gz, and those whose content starts like gzip, are decompressed on the fly.
 //
-// Files are taken as possibly damaged: a fault is an *Error that names the file
-// and, for text, the line and column; no file makes a Reader panic, and no
-// length claimed inside a file is believed before the bytes are there.
+// Files may be damaged. A fault is an *Error that names the file and, for text, the line and
+// column. No file makes a Reader panic, and no length claimed inside a file is believed before the
+// bytes are there.
 //
-// Records belong to the caller, who releases them. A Reader or Writer is for
-// one goroutine; Reader.Progress may be called from any.
+// Records belong to the caller, who releases them. A Reader or Writer is for one goroutine;
+// Reader.Progress may be called from any.
 package files

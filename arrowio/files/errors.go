@@ -8,41 +8,45 @@ import (
 
 // Faults that callers may test for with errors.Is.
 var (
-	// ErrEmpty marks a file without the rows or the header that its columns
-	// would be learnt from.
+	// ErrEmpty marks a file without the rows or header needed to find its columns.
 	ErrEmpty = errors.New("the file is empty")
 	// ErrCorrupt marks a file whose bytes contradict its format.
 	ErrCorrupt = errors.New("the file is damaged")
 	// ErrTooLarge marks a file that asks for more than the limits of this
 	// package allow.
 	ErrTooLarge = errors.New("over the limit")
-	// ErrNoFormat marks a file of which neither the options nor the name, nor its
-	// first bytes, tell the format.
+	// ErrNoFormat marks a file whose format is not given by the options, its name or its first
+	// bytes.
 	ErrNoFormat = errors.New("the name does not tell the format")
-	// ErrUnsupported marks a sound file that this package does not read.
+	// ErrUnsupported marks a valid file that this package does not read.
 	ErrUnsupported = errors.New("not supported")
 )
 
-// DelimiterError marks a CSV file whose first line is a single field by the default delimiter, and several by another.
+// DelimiterError marks a CSV file that does not seem to use the default delimiter: split by it, the first line is a
+// single field, or the first lines differ in their number of fields.
 type DelimiterError struct {
-	Delimiter rune // the one that was taken
+	Delimiter rune // the one used
+	By        int  // fields of the first line, split by it
 	Other     rune // the one that seems right
-	Fields    int  // of the first line, by that one
+	Fields    int  // of the first line, split by that
 }
 
 func (e *DelimiterError) Error() string {
+	if e.By > 1 {
+		return fmt.Sprintf("the first two lines have different numbers of fields by the delimiter %q, and %d fields each by %q", e.Delimiter, e.Fields, e.Other)
+	}
 	return fmt.Sprintf("the first line is one field by the delimiter %q and %d fields by %q", e.Delimiter, e.Fields, e.Other)
 }
 
-// Error is a fault of one file, with the place where it is.
+// Error is a fault in a file and where it is.
 type Error struct {
 	Path   string
-	Line   int64  // from 1; 0 where lines mean nothing
+	Line   int64  // from 1; 0 if lines have no meaning
 	Column string // the column's name, "" if the fault is not in one
 	Err    error
 }
 
-// Error returns "path: line 3: column "age": fault", less what is not known.
+// Error returns "path: line 3: column "age": fault", without the parts that are not known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Path)

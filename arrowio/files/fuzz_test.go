@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fuzzRead reads text twice, in records of one row and of many: both give the
-// same rows, or the same error, and the error names the file.
+// fuzzRead reads text twice, in records of one row and of many: both give the same rows or the same
+// error, and the error names the file.
 func fuzzRead(t *testing.T, name string, text []byte, o Options) {
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -55,7 +55,7 @@ func FuzzLIBSVM(f *testing.F) {
 		f.Add([]byte(text), 3)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, dim int) {
-		if dim > 1000 { // wide rows cost time and tell nothing more
+		if dim > 1000 { // wide rows cost time and show nothing more
 			dim %= 1000
 		}
 		fuzzRead(t, "f.libsvm", text, Options{Dim: dim})

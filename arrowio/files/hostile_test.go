@@ -13,9 +13,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// wantCorrupt reads content as a file of the name and wants ErrCorrupt or
-// ErrTooLarge, without a large allocation: a machine that has less than what
-// these files claim would otherwise end the test.
+// wantCorrupt reads content as a file of this name and wants ErrCorrupt or ErrTooLarge, without a
+// large allocation: otherwise the test would crash on a machine with less memory than these files
+// claim.
 func wantCorrupt(t *testing.T, name string, content []byte) {
 	t.Helper()
 	if _, _, _, err := drain(writeFile(t, name, content), Options{}); !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
@@ -76,7 +76,7 @@ func TestArrowSchemaOfAnyClaimedCountIsNotAllocated(t *testing.T) {
 		binary.LittleEndian.PutUint32(b[at+start-4:], claim)
 		wantCorrupt(t, "a.arrows", b)
 	}
-	// Every field's children become the schema's own fields: a schema without end.
+	// Every field's children become the schema's own fields: an endless schema.
 	b := slices.Clone(content)
 	for i := range n {
 		fieldAt, err := schema.follow(start + 4*i)
@@ -91,7 +91,7 @@ func TestArrowSchemaOfAnyClaimedCountIsNotAllocated(t *testing.T) {
 	wantCorrupt(t, "a.arrows", b)
 }
 
-// parquetWith returns a file that has the footer and nothing else.
+// parquetWith returns a file with nothing but the footer.
 func parquetWith(footer []byte) []byte {
 	b := append([]byte("PAR1"), footer...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(footer)))

@@ -17,7 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// writeFile puts content into a new file of the name and returns its path.
+// writeFile writes content to a new file with this name and returns its path.
 func writeFile(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -128,8 +128,7 @@ func equalLines(t *testing.T, got, want []string) {
 	}
 }
 
-// wantError checks that err is an *Error of the file and line whose text holds
-// every word.
+// wantError checks that err is an *Error for the file and line whose text contains every word.
 func wantError(t *testing.T, err error, path string, line int64, words ...string) {
 	t.Helper()
 	var e *Error
@@ -146,7 +145,7 @@ func wantError(t *testing.T, err error, path string, line int64, words ...string
 	}
 }
 
-// sampleRecord is a record of every kind of column that pipelines use.
+// sampleRecord is a record with every kind of column that pipelines use.
 func sampleRecord(t testing.TB, mem memory.Allocator, rows int) arrow.Record {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
@@ -178,7 +177,7 @@ func sampleRecord(t testing.TB, mem memory.Allocator, rows int) arrow.Record {
 	return b.NewRecord()
 }
 
-// written makes a file of the name by Create, and returns its path.
+// written makes a file with this name by Create, and returns its path.
 func written(t testing.TB, name string, recs ...arrow.Record) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

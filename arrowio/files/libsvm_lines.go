@@ -14,7 +14,7 @@ type libsvmLine struct {
 	label   float64
 	index   []int32 // from 1, increasing
 	value   []float32
-	bytes   []byte // what a line longer than the reader's buffer is put together in
+	bytes   []byte // where a line longer than the reader's buffer is assembled
 	lineNum int64
 }
 
@@ -123,8 +123,7 @@ func parseIndex(word []byte) (int32, error) {
 	return int32(v), nil
 }
 
-// parseFloat32 has a short way for the one-digit values that most sparse files
-// consist of.
+// parseFloat32 has a shortcut for one-digit values, which make up most sparse files.
 func parseFloat32(word []byte) (float32, bool) {
 	if len(word) == 1 && '0' <= word[0] && word[0] <= '9' {
 		return float32(word[0] - '0'), true
@@ -133,8 +132,7 @@ func parseFloat32(word []byte) (float32, bool) {
 	return float32(v), ok
 }
 
-// cutWord splits line, which starts with a word, behind that word and the blanks
-// that follow it.
+// cutWord splits line, which starts with a word, after that word and the spaces that follow it.
 func cutWord(line []byte) (word, rest []byte) {
 	end := 0
 	for end < len(line) && !isBlank(line[end]) {

@@ -12,25 +12,25 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Names of the two columns of a LIBSVM file's records.
+// Names of the two columns in a LIBSVM file's records.
 const (
 	LabelColumn    = "label"    // float64, or int64 when every label is whole
 	FeaturesColumn = "features" // fixed-size list of float32, dense
 )
 
-// libsvmReader makes dense records of a LIBSVM file.
+// libsvmReader makes dense records from a LIBSVM file.
 type libsvmReader struct {
 	text  *bufio.Reader
 	line  libsvmLine
 	types *arrow.Schema
 	whole bool // labels are int64
 	dim   int
-	rows  int // the most rows of a record
+	rows  int // maximum number of rows in a record
 	mem   memory.Allocator
 }
 
-// openLIBSVM finds the label's type and the dimension where o does not give
-// them, and stands before the first row.
+// openLIBSVM finds the label's type and the dimension if o does not give them, and stops before the
+// first row.
 func openLIBSVM(src *source, o Options) (rowReader, error) {
 	label, dim, err := libsvmTypes(o)
 	if err != nil {
@@ -68,8 +68,7 @@ func openLIBSVM(src *source, o Options) (rowReader, error) {
 	}, nil
 }
 
-// libsvmTypes returns what o says of the label's type and the dimension: nil and
-// 0 where it says nothing.
+// libsvmTypes returns the label's type and the dimension given by o: nil and 0 if there are none.
 func libsvmTypes(o Options) (label arrow.DataType, dim int, err error) {
 	dim = o.Dim
 	if o.Schema == nil {
@@ -96,7 +95,7 @@ func libsvmTypes(o Options) (label arrow.DataType, dim int, err error) {
 	return label, n, nil
 }
 
-// libsvmFound is what a first pass learns.
+// libsvmFound is the result of a first pass.
 type libsvmFound struct {
 	dim   int
 	whole bool
@@ -109,7 +108,7 @@ func (f libsvmFound) label() arrow.DataType {
 	return arrow.PrimitiveTypes.Float64
 }
 
-// scanLIBSVM reads the whole file and leaves it to be read again.
+// scanLIBSVM reads the whole file and rewinds it.
 func scanLIBSVM(src *source, scan func(readBytes, totalBytes int64)) (libsvmFound, error) {
 	found := libsvmFound{whole: true}
 	if err := src.plain(); err != nil {
@@ -183,7 +182,7 @@ func (r *libsvmReader) next() (arrow.Record, error) {
 	return r.record(labels, buffer, rows), nil
 }
 
-// add puts the line's label into labels and its features into x.
+// add appends the line's label to labels and puts its features into x.
 func (r *libsvmReader) add(labels array.Builder, x []float32) error {
 	switch b := labels.(type) {
 	case *array.Int64Builder:

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Reader gives the rows of a file as records, in file order.
+// Reader reads the rows of a file as records, in file order.
 type Reader interface {
 	// Schema returns the schema of every record.
 	Schema() *arrow.Schema
@@ -17,23 +17,22 @@ type Reader interface {
 	// releases; io.EOF after the last. An error is an *Error and stays: later
 	// calls return it again.
 	Next() (arrow.Record, error)
-	// Progress returns the bytes of the file read by Next so far and the
-	// file's size (compressed bytes for gzip; 0 when the size is not known, as
-	// for a pipe). It is safe from any goroutine.
+	// Progress returns the bytes of the file read by Next so far and the file's size (compressed
+	// bytes for gzip; 0 if the size is not known, as for a pipe). It may be called from any
+	// goroutine.
 	Progress() (readBytes, totalBytes int64)
-	// LeftOut are the columns of the file that the records lack: Parquet columns
-	// of structs and maps.
+	// LeftOut are the columns of the file that are not in the records: Parquet columns of structs
+	// and maps.
 	LeftOut() []LeftOut
-	// BadFields are the columns of a CSV file in which fields are not of the
-	// column's type and are read as null, in file order. Of columns whose type
-	// Open found they cover the file; of those whose type Options.Schema forces,
-	// the rows read so far.
+	// BadFields are the columns of a CSV file with fields that are not of the column's type and are
+	// read as null, in file order. For columns whose type Open inferred they cover the whole file;
+	// for those with a type from Options.Schema, the rows read so far.
 	BadFields() []BadFields
-	// Close frees the file. It may be called twice. Records stay valid.
+	// Close closes the file. It may be called twice. Records stay valid.
 	Close() error
 }
 
-// LeftOut is a column that the records of a file lack.
+// LeftOut is a column of a file that is not in the records.
 type LeftOut struct {
 	Column string
 	Type   string // that no record can have
@@ -43,14 +42,15 @@ type LeftOut struct {
 type BadFields struct {
 	Column string
 	Type   arrow.DataType
-	Fields int64 // how many there are that do not mean null
-	Bad    int64 // how many of these are not of the type
-	// Line is where the first of them is, and Text what it holds, shortened.
+	Fields int64 // how many do not mean null
+	Bad    int64 // how many of those are not of the type
+	// Line is where the first bad field is, and Text its content, shortened.
 	Line int64
 	Text string
 }
 
-// String returns what a person should know: `3 of 5000 fields are not numbers and count as missing; the first is "n.v." in line 7`.
+// String returns a message for people: `3 of 5000 fields are not numbers and count as missing; the first is "n.v." in
+// line 7`.
 func (b BadFields) String() string {
 	one, many := typeWords(b.Type)
 	if b.Bad == 1 {
@@ -59,7 +59,7 @@ func (b BadFields) String() string {
 	return fmt.Sprintf("%d of %d fields are not %s and count as missing; the first is %q in line %d", b.Bad, b.Fields, many, b.Text, b.Line)
 }
 
-// typeWords names one value and several of a type that text can hold.
+// typeWords names one value, and several, of a type that text can hold.
 func typeWords(t arrow.DataType) (one, many string) {
 	switch {
 	case t.ID() == arrow.BOOL:
@@ -74,7 +74,7 @@ func typeWords(t arrow.DataType) (one, many string) {
 	return "a time", "times"
 }
 
-// extensions maps what a file name may end in, .gz stripped, to its format.
+// extensions maps the extensions of file names, without .gz, to formats.
 var extensions = map[string]string{
 	".csv":      FormatCSV,
 	".tsv":      FormatCSV,
@@ -89,10 +89,9 @@ var extensions = map[string]string{
 	".svmlight": FormatLIBSVM,
 }
 
-// Open opens the file at path. Without Options.Format the format comes from the
-// extension (.csv, .tsv, .parquet, .pq, .arrow, .arrows, .feather, .ipc,
-// .libsvm, .svm, .svmlight, each also with .gz), else from the first bytes of a
-// Parquet or Arrow file.
+// Open opens the file at path. Without Options.Format, the format is that of the extension (.csv,
+// .tsv, .parquet, .pq, .arrow, .arrows, .feather, .ipc, .libsvm, .svm, .svmlight, each optionally
+// with .gz), otherwise that of the first bytes of a Parquet or Arrow file.
 func Open(path string, o Options) (Reader, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -109,12 +108,9 @@ func Open(path string, o Options) (Reader, error) {
 	return &fileReader{path: path, source: src, rows: r}, nil
 }
 
-// openFormat opens src in the format that o or the file names.
+// openFormat opens src in the format named by o or the file.
 func openFormat(src *source, o Options) (rowReader, error) {
-	format := o.Format
-	if format == "" {
-		format = formatOf(src.path)
-	}
+	format := o.FormatOf(src.path)
 	if format == "" {
 		format = src.sniffFormat()
 	}
@@ -128,13 +124,38 @@ func openFormat(src *source, o Options) (rowReader, error) {
 	case FormatParquet:
 		return openParquet(src, o)
 	}
+	if instead := otherFormats[extension(src.path)]; instead != "" && o.Format == "" {
+		return nil, fmt.Errorf("%w: %s", ErrUnsupported, instead)
+	}
 	return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
 }
 
-// formatOf returns the format that path's extension names, "" if none.
+// otherFormats says what to do with files whose extension belongs to a format that this package does
+// not read.
+var otherFormats = map[string]string{
+	".xlsx": spreadsheet, ".xls": spreadsheet, ".ods": spreadsheet,
+	".json": "JSON" + convert, ".jsonl": "JSON" + convert, ".ndjson": "JSON" + convert, ".avro": "Avro" + convert, ".orc": "ORC" + convert,
+	".zip": "an archive: unpack it first", ".tar": "an archive: unpack it first", ".zst": "compressed by zstd: unpack it first, or compress it by gzip",
+}
+
+const (
+	spreadsheet = "a spreadsheet: save it as CSV in UTF-8"
+	convert     = " files: convert them to CSV, Parquet or Arrow, as DuckDB, pandas and polars do"
+)
+
+// FormatOf returns the format that a file is read in, as far as the options and its name tell; "" if that depends on
+// its content.
+func (o Options) FormatOf(path string) string {
+	if o.Format != "" {
+		return o.Format
+	}
+	return formatOf(path)
+}
+
+// formatOf returns the format for path's extension, "" if none.
 func formatOf(path string) string { return extensions[extension(path)] }
 
-// extension returns path's extension in lower case, .gz stripped first.
+// extension returns path's extension in lower case, after stripping .gz.
 func extension(path string) string {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	return filepath.Ext(name)

@@ -134,7 +134,7 @@ func TestProgressEndsAtTheFileSize(t *testing.T) {
 			}
 			defer r.Close()
 			var watcher sync.WaitGroup
-			watcher.Go(func() { r.Progress() }) // any goroutine may ask; the race detector listens
+			watcher.Go(func() { r.Progress() }) // allowed from any goroutine; the race detector checks
 			last, steps := int64(-1), 0
 			for {
 				rec, err := r.Next()

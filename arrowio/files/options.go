@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Names of the formats, as Options.Format and Create take them.
+// Names of the formats, for Options.Format and Create.
 const (
 	FormatCSV     = "csv"
 	FormatParquet = "parquet"
@@ -18,28 +18,28 @@ const (
 	FormatLIBSVM  = "libsvm"
 )
 
-// Limits on what one file may ask for. They are far above ordinary data; what
-// exceeds them is a damaged or hostile file, or one that needs another tool.
+// Limits on what one file may ask for. They are far above ordinary data; a file that exceeds them
+// is damaged, hostile, or needs another tool.
 const (
 	// MaxColumns bounds the columns of a CSV file.
 	MaxColumns = 1 << 16
-	// MaxDim bounds the dimension of a LIBSVM file, whose rows become dense:
-	// at this bound one row takes 4 MiB.
+	// MaxDim bounds the dimension of a LIBSVM file. Its rows become dense: at this bound one row
+	// takes 4 MiB.
 	MaxDim = 1 << 20
-	// MaxLineBytes bounds one CSV record or LIBSVM line. A quote that is never
-	// closed would otherwise swallow the rest of the file.
+	// MaxLineBytes bounds one CSV record or LIBSVM line. Otherwise an unclosed quote would swallow
+	// the rest of the file.
 	MaxLineBytes = 16 << 20
 )
 
-// DefaultBatchRows is the number of rows a record when Options.BatchRows is 0.
+// DefaultBatchRows is the number of rows per record if Options.BatchRows is 0.
 const DefaultBatchRows = 4096
 
-// targetRecordBytes caps the memory of one record made from text: a record ends
-// early, below BatchRows rows, where wide rows would exceed it.
+// targetRecordBytes caps the memory of one record made from text: a record ends early, below
+// BatchRows rows, if wide rows would exceed it.
 const targetRecordBytes = 64 << 20
 
-// DefaultNullValues returns the CSV fields that are read as null when
-// Options.NullValues is nil: those of pandas, and the question mark of the UCI archive.
+// DefaultNullValues returns the CSV fields that are read as null if Options.NullValues is nil:
+// those of pandas, and the question mark of the UCI archive.
 func DefaultNullValues() []string {
 	return []string{
 		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
@@ -47,49 +47,46 @@ func DefaultNullValues() []string {
 	}
 }
 
-// Formats returns the names of the formats that Open reads, sorted. Create
-// writes all of them but libsvm.
+// Formats returns the names of the formats that Open reads, sorted. Create writes all of them
+// except libsvm.
 func Formats() []string {
 	return []string{FormatArrow, FormatCSV, FormatLIBSVM, FormatParquet}
 }
 
-// Options says how Open reads a file. The zero value reads a file by its
-// extension with every default.
+// Options says how Open reads a file. The zero value chooses the format by the extension and uses
+// the defaults.
 type Options struct {
 	// Format is one of Formats; "" takes it from the extension, .gz stripped
 	// first (see Open).
 	Format string
-	// NoHeader says that a CSV file's first line is a row; columns are then
-	// named f0, f1, ...
+	// NoHeader says that the first line of a CSV file is a row; columns are then named f0, f1, ...
 	NoHeader bool
-	// SkipLines is the number of lines of a CSV file before its header, or before its first row: comments, titles.
+	// SkipLines is the number of lines in a CSV file before its header, or before its first row: comments, titles.
 	SkipLines int
-	// Delimiter separates CSV fields. 0 is a comma, or a tab for .tsv files. A
-	// blank stands for any run of blanks, as in fixed-width tables.
+	// Delimiter separates CSV fields. 0 means a comma, or a tab for .tsv files. A space means any
+	// number of spaces, as in fixed-width tables.
 	Delimiter rune
-	// NullValues are the CSV fields read as null; nil is DefaultNullValues.
+	// NullValues are the CSV fields read as null; nil means DefaultNullValues.
 	NullValues []string
-	// BatchRows is the largest number of rows a record; 0 is DefaultBatchRows.
+	// BatchRows is the largest number of rows per record; 0 means DefaultBatchRows.
 	BatchRows int
-	// Dim is the width of a LIBSVM file's features; 0 takes the largest index
-	// in the file.
+	// Dim is the width of a LIBSVM file's features; 0 means the largest index in the file.
 	Dim int
-	// Schema forces types. CSV: a column named in it takes the type that it has
-	// there, columns it does not name are inferred, and fields of it that the
-	// file lacks are ignored. A column of which more than half of the fields are
-	// not of the type is an error. LIBSVM: the label's type and the dimension.
-	// Parquet and Arrow files state their own types and ignore it.
+	// Schema forces types. In CSV files, columns that it names have its type, other columns are
+	// inferred, and names that the file lacks are ignored. It is an error if more than half of a
+	// column's fields are not of the forced type. In LIBSVM files it gives the type of the label
+	// and the dimension. Parquet and Arrow files state their own types and ignore it.
 	Schema *arrow.Schema
-	// Strict lets no field of a CSV column pass that is not of its type: a column
-	// has a type only if all fields are of it, and one that is not of a type that
-	// Schema forces is an error. For files that are known.
+	// Strict accepts no CSV field that is not of its column's type: a type is inferred only if all
+	// fields have it, and a field that is not of a type forced by Schema is an error. Use it for
+	// files that are known.
 	Strict bool
-	// Scan, when set, is called now and then while Open reads a file to find its
-	// types, with the bytes read so far and the file's size.
+	// Scan, if set, is called from time to time while Open infers a file's types, with the bytes
+	// read so far and the file's size.
 	Scan func(readBytes, totalBytes int64)
-	// delimiterIsDefault says that nobody chose the delimiter.
+	// delimiterIsDefault says that the delimiter was not chosen.
 	delimiterIsDefault bool
-	// Allocator gives the memory of the records; nil is memory.DefaultAllocator.
+	// Allocator allocates the records' memory; nil means memory.DefaultAllocator.
 	Allocator memory.Allocator
 }
 
@@ -127,7 +124,7 @@ func validDelimiter(r rune) bool {
 	return r == 0 || (r != '"' && r != '\r' && r != '\n' && utf8.ValidRune(r) && r != utf8.RuneError)
 }
 
-// rowsPerRecord returns the rows of a record whose rows take about rowBytes.
+// rowsPerRecord returns the number of rows per record if a row takes about rowBytes.
 func (o Options) rowsPerRecord(rowBytes int) int {
 	return max(1, min(o.BatchRows, targetRecordBytes/max(1, rowBytes)))
 }

@@ -20,10 +20,9 @@ const (
 	storedSchemaName = "ARROW:schema"
 )
 
-// checkParquetFooter walks the footer and checks every count in it against the
-// bytes that are there, and the nesting of the schema. The library allocates by
-// those counts and descends by that nesting, and running out of memory or of
-// stack cannot be recovered.
+// checkParquetFooter walks the footer and checks every count in it against the bytes that are
+// there, and the nesting of the schema. The library allocates by those counts and recurses by that
+// nesting, and running out of memory or stack cannot be recovered.
 func checkParquetFooter(f io.ReaderAt, size int64) error {
 	tail := make([]byte, footerTailBytes)
 	if size < int64(len(parquetMagic)+footerTailBytes) {
@@ -139,7 +138,7 @@ func (w *footerWalk) schemaElement() error {
 // checkTree checks that the elements, listed depth first, form one tree that is
 // not deep.
 func (w *footerWalk) checkTree() error {
-	var open []int64 // children that each ancestor still lacks
+	var open []int64 // number of children still missing, for each ancestor
 	for i, n := range w.children {
 		if n < 0 || n > int64(len(w.children)-i-1) {
 			return fmt.Errorf("a schema element with %d children among %d elements", n, len(w.children))

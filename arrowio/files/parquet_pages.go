@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 )
 
-// Fields of PageHeader and of its kinds of headers in parquet.thrift.
+// Fields in parquet.thrift of PageHeader and of the headers for each kind of page.
 const (
 	pageType, pageUncompressed, pageCompressed = 1, 2, 3
 	pageData, pageDictionary, pageDataV2       = 5, 7, 8
@@ -18,29 +18,28 @@ const (
 )
 
 const (
-	// headerBytes is the first guess of a page header's size; those with long
-	// minima and maxima take more.
+	// headerBytes is the first guess of a page header's size; those with long minima and maxima
+	// take more.
 	headerBytes    = 512
 	maxHeaderBytes = 16 << 20
 	maxPageBytes   = 1 << 30
-	// oldWriterPadding is by how much the sizes that parquet-mr wrote before
-	// 1.2.9 may be too small (PARQUET-816).
+	// oldWriterPadding is how much too small the sizes written by parquet-mr before 1.2.9 may be
+	// (PARQUET-816).
 	oldWriterPadding = 100
 )
 
-// pageHeader is what a page says of itself.
+// pageHeader is what a page says about itself.
 type pageHeader struct {
 	bytes                    int // of the header
 	kind                     int64
 	uncompressed, compressed int64
 	values                   int64
-	counted                  bool // values has been given
+	counted                  bool // values was given
 }
 
-// checkPages walks the page headers of a column chunk: the pages must follow
-// each other inside the chunk and hold its values. The library believes them: it
-// allocates what they claim, and reads on for ever where the values run out
-// before the chunk's number of them is reached.
+// checkPages walks the page headers of a column chunk: the pages must follow each other inside the
+// chunk and hold its values. The library believes them: it allocates what they claim, and reads on
+// forever if there are fewer values than the chunk claims.
 func checkPages(src *source, group *metadata.RowGroupMetaData, column int, padding int64) error {
 	chunk, err := group.ColumnChunk(column)
 	if err != nil {
@@ -143,7 +142,7 @@ func (h *pageHeader) field(w *thriftWalk, id int16, kind byte) (err error) {
 	return err
 }
 
-// inner reads the header of the page's kind; only its number of values matters.
+// inner reads the header for the page's kind; only its number of values matters.
 func (h *pageHeader) inner(w *thriftWalk, of int16) error {
 	last := int16(0)
 	for {

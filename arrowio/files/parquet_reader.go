@@ -19,13 +19,12 @@ import (
 // parquetMagic starts and ends a Parquet file.
 var parquetMagic = []byte("PAR1")
 
-// parquetReader reads records from a Parquet file, one row group after the
-// other, page by page in each column. A record does not cross row groups.
+// parquetReader reads records from a Parquet file, row group by row group, and page by page in each column. A record
+// does not cross row groups.
 //
-// The columns are asked for one by one on the caller's goroutine. The library's
-// own record reader opens them on goroutines, where the panics that damaged files
-// cause cannot be recovered. That also holds for the columns of a struct, which
-// are therefore left out.
+// The columns are opened one by one on the caller's goroutine. The library's own record reader opens them on
+// goroutines, where the panics that damaged files cause cannot be recovered. It does the same for the columns of a
+// struct, which are therefore left out.
 type parquetReader struct {
 	src     *source
 	file    *pqarrow.FileReader
@@ -38,7 +37,7 @@ type parquetReader struct {
 	valid   validator
 	mem     memory.Allocator
 	batch   int64
-	rows    int64 // that the footer promises
+	rows    int64 // claimed by the footer
 	read    atomic.Int64
 }
 
@@ -68,7 +67,7 @@ func openParquet(src *source, o Options) (rows rowReader, err error) {
 // open reads the file's metadata.
 func (r *parquetReader) open() error {
 	props := parquet.NewReaderProperties(r.mem)
-	props.BufferedStreamEnabled = true // else a whole column chunk is held, of the length that the file claims
+	props.BufferedStreamEnabled = true // otherwise a whole column chunk is held, of the length that the file claims
 	pf, err := file.NewParquetReader(r.src.file, file.WithReadProps(props))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -88,7 +87,7 @@ func (r *parquetReader) open() error {
 	return nil
 }
 
-// chooseFields takes every field that can be read safely.
+// chooseFields selects every field that can be read safely.
 func (r *parquetReader) chooseFields() error {
 	r.leaves = make(map[int]bool)
 	for i := range r.file.ParquetReader().MetaData().Schema.NumColumns() {
@@ -146,8 +145,8 @@ func (r *parquetReader) columnError(column int, err error) error {
 	return &Error{Column: r.types.Field(column).Name, Err: fmt.Errorf("%w: %w", ErrCorrupt, err)}
 }
 
-// checkRowGroup says by name which compression or encoding of a row group the
-// library lacks: it would only say that there are too few values.
+// checkRowGroup names the compression or encoding of a row group that the library lacks: the
+// library would only say that there are too few values.
 func checkRowGroup(group *metadata.RowGroupMetaData) error {
 	for i := range group.NumColumns() {
 		chunk, err := group.ColumnChunk(i)
@@ -162,7 +161,7 @@ func checkRowGroup(group *metadata.RowGroupMetaData) error {
 			return &Error{Column: name, Err: fmt.Errorf("%w: %s compression; write the file with snappy, zstd or gzip", ErrUnsupported, chunk.Compression())}
 		}
 		for _, encoding := range chunk.Encodings() {
-			if encoding > parquet.Encodings.RLEDict { // BYTE_STREAM_SPLIT, and what is newer
+			if encoding > parquet.Encodings.RLEDict { // BYTE_STREAM_SPLIT and newer
 				return &Error{Column: name, Err: fmt.Errorf("%w: %s encoding; write the file with plain or dictionary encoding", ErrUnsupported, encoding)}
 			}
 		}
@@ -185,7 +184,7 @@ func (r *parquetReader) schema() *arrow.Schema { return r.types }
 
 func (r *parquetReader) leftOut() []LeftOut { return r.omitted }
 
-// progress goes by rows: the columns are read from all over the file.
+// progress counts rows, because the columns are read from all over the file.
 func (r *parquetReader) progress() (readBytes, totalBytes int64) {
 	size := r.src.size
 	if r.rows <= 0 {
@@ -196,8 +195,8 @@ func (r *parquetReader) progress() (readBytes, totalBytes int64) {
 
 func (r *parquetReader) release() { r.closeGroup() }
 
-// closeGroup frees the columns' buffers. Its guard is for columns that a panic
-// left half-built; that panic has been reported.
+// closeGroup frees the columns' buffers. Its guard is for columns left half-built by a panic; that
+// panic has been reported.
 func (r *parquetReader) closeGroup() {
 	for _, column := range r.columns {
 		func() {

@@ -14,16 +14,16 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 )
 
-// rowGroupBytes is the approximate size of the values in a row group, all of
-// which the library holds until the group is complete.
+// rowGroupBytes is the approximate size of the values in a row group. The library holds all of them
+// until the group is complete.
 const rowGroupBytes = 64 << 20
 
 // maxRowGroupRows bounds row groups of narrow rows; it is what common readers
 // expect.
 const maxRowGroupRows = 1 << 20
 
-// parquetEncoder writes a Parquet file with snappy-compressed pages and the
-// Arrow schema in its footer, so that types come back as they were.
+// parquetEncoder writes a Parquet file with snappy-compressed pages and the Arrow schema in its
+// footer, so that types are read back unchanged.
 type parquetEncoder struct {
 	schema *arrow.Schema
 	out    *bufio.Writer
@@ -50,11 +50,11 @@ func newParquetEncoder(w io.Writer, schema *arrow.Schema) (e recordEncoder, err 
 	return &parquetEncoder{schema: schema, out: out, pq: pq}, nil
 }
 
-// parquetProperties says how pages are written. Fractions in lists, such as features, hardly ever repeat, and nobody filters by the
-// least of them: they have neither a dictionary nor statistics.
+// parquetProperties says how pages are written. Fractions in lists, such as features, hardly ever repeat, and nobody
+// filters by their minimum, so they have neither a dictionary nor statistics.
 func parquetProperties(schema *arrow.Schema) (*parquet.WriterProperties, error) {
 	options := []parquet.WriterProperty{
-		// In pages of version 1 the library copies all levels that it has whenever it adds some: 40 times slower for lists.
+		// In version 1 pages the library copies all its levels whenever it adds some: 40 times slower for lists.
 		parquet.WithDataPageVersion(parquet.DataPageV2),
 		parquet.WithCompression(compress.Codecs.Snappy),
 		parquet.WithMaxRowGroupLength(maxRowGroupRows),
@@ -73,10 +73,9 @@ func parquetProperties(schema *arrow.Schema) (*parquet.WriterProperties, error) 
 	return parquet.NewWriterProperties(options...), nil
 }
 
-// nullableLists returns schema with its fixed-size lists marked nullable. The
-// library writes those that are not with definition levels one short, so that
-// every element comes back null. (Lists that really are null it refuses, with an
-// error.)
+// nullableLists returns schema with its fixed-size lists marked nullable. The library writes
+// definition levels one short for lists that are not, so every element is read back as null. (It
+// refuses lists that really are null, with an error.)
 func nullableLists(schema *arrow.Schema) *arrow.Schema {
 	fields := slices.Clone(schema.Fields())
 	for i := range fields {
@@ -88,8 +87,8 @@ func nullableLists(schema *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &meta)
 }
 
-// write cuts the record at the ends of row groups itself: the library would cut
-// it too, but slices are what it cannot write (see startLists).
+// write cuts the record at the ends of row groups itself. The library would cut it too, but it
+// cannot write slices (see startLists).
 func (e *parquetEncoder) write(rec arrow.Record) (err error) {
 	defer guardWrite(&err)
 	for at := int64(0); at < rec.NumRows(); {
@@ -121,9 +120,9 @@ func (e *parquetEncoder) writePart(rec arrow.Record, start, end int64) error {
 	return e.pq.WriteBuffered(rec)
 }
 
-// startLists returns a column of fixed-size lists that starts at its buffers'
-// start: of a slice, the library would write the elements of the first lists
-// again. Other columns are returned as they are. The caller releases the column.
+// startLists returns a column of fixed-size lists that starts at the start of its buffers: for a
+// slice, the library would write the elements of the first lists again. Other columns are returned
+// unchanged. The caller releases the column.
 func startLists(column arrow.Array) arrow.Array {
 	lists, ok := column.(*array.FixedSizeList)
 	if !ok || lists.Data().Offset() == 0 || lists.NullN() > 0 { // nulls are refused anyway
@@ -147,8 +146,7 @@ func (e *parquetEncoder) close() (err error) {
 	return e.out.Flush()
 }
 
-// guardWrite turns a panic of the Parquet library over a type or value that it
-// does not write into an error.
+// guardWrite turns a panic of the Parquet library over an unsupported type or value into an error.
 func guardWrite(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%w: the Parquet writer: %v", ErrUnsupported, p)

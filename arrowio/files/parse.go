@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parseBool reads true and false in the spellings that programs write.
+// parseBool reads true and false in common spellings.
 func parseBool(s string) (value, ok bool) {
 	switch s {
 	case "true", "True", "TRUE":
@@ -18,10 +18,10 @@ func parseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-// parseFloat reads a decimal number, nan or inf. A number beyond the width is
-// infinite, as IEEE arithmetic has it: the row is then rejected for its value,
-// not the file for its syntax. Hexadecimal numbers and digit separators, which
-// strconv takes from Go's syntax, are not numbers in data files.
+// parseFloat reads a decimal number, nan or inf. A number too large for the width is infinite, as
+// in IEEE arithmetic: the row is then rejected for its value, not the file for its syntax.
+// Hexadecimal numbers and digit separators, which strconv accepts because Go does, are not numbers
+// in data files.
 func parseFloat(s string, bits int) (float64, bool) {
 	v, err := strconv.ParseFloat(s, bits)
 	if err != nil && !isRange(err) {
@@ -38,7 +38,7 @@ func parseFloat(s string, bits int) (float64, bool) {
 // excerpt quotes s for an error message, shortened.
 func excerpt(s string) string { return strconv.Quote(shortened(s)) }
 
-// shortened returns a copy of s, or of its beginning.
+// shortened returns a copy of s, or of its start.
 func shortened(s string) string {
 	const most = 40
 	if len(s) > most {
@@ -47,8 +47,8 @@ func shortened(s string) string {
 	return strings.Clone(s)
 }
 
-// notA says that a field does not hold what its column asks for.
+// notA says that a field does not hold what its column requires.
 func notA(s, want string) error { return fmt.Errorf("%s is not %s", excerpt(s), want) }
 
-// isRange reports whether err of strconv says that a number is too large.
+// isRange reports whether a strconv error says that a number is too large.
 func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

@@ -8,20 +8,19 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// rowReader is what each format provides; fileReader makes a Reader of it.
+// rowReader is what each format implements; fileReader turns it into a Reader.
 type rowReader interface {
 	schema() *arrow.Schema
 	next() (arrow.Record, error) // io.EOF at the end; not called again after an error
-	release()                    // frees what the format holds beside the file
+	release()                    // frees what the format holds in addition to the file
 }
 
-// progressReader is a rowReader that knows better than the bytes read how far
-// it is.
+// progressReader is a rowReader that can tell its progress better than by the bytes read.
 type progressReader interface {
 	progress() (readBytes, totalBytes int64)
 }
 
-// partialReader is a rowReader that leaves columns of the file out.
+// partialReader is a rowReader that leaves out columns of the file.
 type partialReader interface {
 	leftOut() []LeftOut
 }

@@ -12,24 +12,23 @@ import (
 	"sync/atomic"
 )
 
-// bufferBytes is the size of the buffers between file, gzip and parser; larger
-// ones gain nothing.
+// bufferBytes is the size of the buffers between file, gzip and parser; larger ones are no faster.
 const bufferBytes = 256 << 10
 
-// source is the file under a reader: its bytes, with gzip undone, from the
-// start and again from the start. Reads of the file are counted.
+// source is the file under a reader: its bytes, without gzip, from the start and again from the
+// start. It counts the bytes read.
 type source struct {
 	path    string
 	file    *os.File
-	regular bool // a plain file: has a size and can be read again
+	regular bool // a regular file: it has a size and can be read again
 	size    int64
 	read    atomic.Int64
 	stream  *bufio.Reader // the content, nil before the first use and after rewind
-	gzipped bool          // known once content has been called
+	gzipped bool          // known after the first call of content
 	closed  bool
 }
 
-// openSource opens path for reading and refuses what cannot hold rows.
+// openSource opens path for reading and refuses anything that cannot hold rows.
 func openSource(path string) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -51,7 +50,8 @@ func openSource(path string) (*source, error) {
 	return s, nil
 }
 
-// ReadAt reads without moving, uncounted: for formats that are read by position.
+// ReadAt reads without moving the position and without counting, for formats that are read by
+// position.
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	n, err := s.file.ReadAt(p, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -60,7 +60,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// bare strips operation and path from a file system error: *Error names the path.
+// bare strips operation and path from a file system error, because *Error names the path.
 func bare(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -69,7 +69,7 @@ func bare(err error) error {
 	return err
 }
 
-// Read counts the bytes that it takes from the file.
+// Read counts the bytes that it reads from the file.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	s.read.Add(int64(n))
@@ -79,8 +79,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// content returns the file's bytes, decompressed, from where the last reader of
-// them stopped (the start at first, and after rewind).
+// content returns the file's bytes, decompressed, from where the last reader of them stopped (at
+// first, and after rewind, from the start).
 func (s *source) content() (*bufio.Reader, error) {
 	if s.stream != nil {
 		return s.stream, nil
@@ -114,7 +114,7 @@ func (s *source) plain() error {
 	return nil
 }
 
-// rewind makes the next content start at the first byte of a plain file.
+// rewind makes the next content start at the first byte of a regular file.
 func (s *source) rewind() error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return bare(err)
@@ -127,7 +127,7 @@ func (s *source) rewind() error {
 // progress returns the bytes read since the last rewind, and the size.
 func (s *source) progress() (readBytes, totalBytes int64) { return s.read.Load(), s.size }
 
-// ticker returns what a first pass calls now and then to report its progress.
+// ticker returns a function that a first pass calls from time to time to report its progress.
 func (s *source) ticker(scan func(readBytes, totalBytes int64)) func() {
 	if scan == nil {
 		return func() {}
@@ -144,8 +144,8 @@ func (s *source) Close() error {
 	return bare(s.file.Close())
 }
 
-// sniffFormat recognises Parquet and Arrow files by their first bytes; text formats
-// look too much alike to be guessed.
+// sniffFormat recognises Parquet and Arrow files by their first bytes; text formats are too similar
+// to guess.
 func (s *source) sniffFormat() string {
 	content, err := s.content()
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *source) sniffFormat() string {
 	return ""
 }
 
-// gzipReader says of gzip's own errors that they are gzip's.
+// gzipReader marks gzip's own errors as such.
 type gzipReader struct{ r *gzip.Reader }
 
 func (g gzipReader) Read(p []byte) (int, error) {
@@ -180,8 +180,8 @@ func gzipError(err error) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// skipBOM passes a UTF-8 byte order mark at the start of text, and refuses
-// UTF-16, which would read as one-letter columns.
+// skipBOM skips a UTF-8 byte order mark at the start of text, and refuses UTF-16, which would be
+// read as one-letter columns.
 func skipBOM(r *bufio.Reader) error {
 	head, _ := r.Peek(3)
 	switch {

@@ -2,13 +2,14 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// target is the file being written: a temporary file in the same folder that
-// commit renames, or, where path is no plain file, path itself.
+// target is the file being written: a temporary file in the same folder that commit renames, or
+// path itself if that is not a regular file.
 type target struct {
 	*os.File
 	path      string
@@ -35,9 +36,10 @@ func createTarget(path string) (*target, error) {
 	if err == nil {
 		mode = info.Mode().Perm()
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, bare(err)
+		return nil, fmt.Errorf("folder %s: %w", folder, bare(err))
 	}
 	t := &target{File: file, path: path, temporary: file.Name()}
 	if err := file.Chmod(mode); err != nil {
@@ -73,8 +75,8 @@ func (t *target) discard() error {
 	return err
 }
 
-// WriteWhole writes a file that appears under its name only when all of it is there; an existing one is replaced. What is not a
-// plain file is written directly.
+// WriteWhole writes a file that appears under its name only once it is complete, replacing an existing one. Anything
+// but a regular file is written directly.
 func WriteWhole(path string, value []byte) error {
 	out, err := createTarget(path)
 	if err != nil {
@@ -89,8 +91,8 @@ func WriteWhole(path string, value []byte) error {
 	return nil
 }
 
-// CheckTarget reports that a file could not be created at path: for programs that work for long before they do. What is not a plain
-// file is not tried.
+// CheckTarget reports whether a file could not be created at path, for programs that work for a long time before they
+// write. Anything but a regular file is not tried.
 func CheckTarget(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil

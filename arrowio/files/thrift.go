@@ -5,8 +5,7 @@ import (
 	"errors"
 )
 
-// Types of the Thrift compact protocol, in which Parquet footers and page
-// headers are written.
+// Types of the Thrift compact protocol, which Parquet uses for footers and page headers.
 const (
 	thriftStop   = 0
 	thriftTrue   = 1
@@ -68,14 +67,14 @@ func (w *thriftWalk) list() (n int, kind byte, err error) {
 	return n, b & 0x0f, nil
 }
 
-// skip moves past a field's value.
+// skip skips a field's value.
 func (w *thriftWalk) skip(kind byte, depth int) error {
 	if depth > maxThriftDepth {
 		return errThrift
 	}
 	switch kind {
 	case thriftTrue, thriftFalse:
-		return nil // the field's header says it all
+		return nil // the value is in the field's header
 	case thriftStruct:
 		return w.skipStruct(depth)
 	case thriftList, thriftSet:

@@ -9,12 +9,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 )
 
-// validator checks that touching any value of a column stays within its
-// buffers. The libraries check that only in part, and a damaged file would
-// otherwise panic far from here, where values are used.
+// validator checks that reading any value of a column stays within its buffers. The libraries check
+// that only in part; a damaged file would otherwise panic far from here, where values are used.
 type validator struct {
-	// sound holds dictionaries already checked: records share them, and they can
-	// be larger than the records.
+	// sound holds dictionaries already checked: records share them, and they can be larger than the
+	// records.
 	sound map[arrow.ArrayData]struct{}
 }
 
@@ -90,7 +89,7 @@ func checkWidth(d arrow.ArrayData, n, bits int64) error {
 	return nil
 }
 
-// checkOffsets checks that offsets of the size in bytes rise within 0..limit.
+// checkOffsets checks that offsets of this size in bytes increase within 0..limit.
 func checkOffsets(d arrow.ArrayData, size int, limit int64) error {
 	if d.Len() == 0 {
 		return nil
@@ -153,7 +152,7 @@ func (v *validator) structs(t *arrow.StructType, d arrow.ArrayData, n int64) err
 	return nil
 }
 
-// dictionary checks the indices, those of null values aside, and the values.
+// dictionary checks the values and the indices, except those of null values.
 func (v *validator) dictionary(t *arrow.DictionaryType, d arrow.ArrayData, n int64) error {
 	width := t.IndexType.(arrow.FixedWidthDataType).BitWidth()
 	if err := checkWidth(d, n, int64(width)); err != nil {
@@ -182,8 +181,8 @@ func (v *validator) dictionary(t *arrow.DictionaryType, d arrow.ArrayData, n int
 	return nil
 }
 
-// checkIndices checks that indices of the size in bytes lie within 0..limit-1.
-// A negative index of a signed type shows as one beyond every limit.
+// checkIndices checks that indices of this size in bytes are within 0..limit-1. A negative index of
+// a signed type appears as one beyond every limit.
 func checkIndices(d arrow.ArrayData, size int, limit int64) error {
 	raw := d.Buffers()[1].Bytes()
 	var bitmap []byte

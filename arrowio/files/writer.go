@@ -9,35 +9,34 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Writer writes records of one schema to a file. The file appears under its
-// name when Close succeeds, whole; until then what is written lies beside it
-// under a temporary name.
+// Writer writes records of one schema to a file. The complete file appears under its name when
+// Close succeeds; until then the data is beside it, under a temporary name.
 type Writer interface {
 	// Write appends a record's rows. It does not keep the record. After an
 	// error every later call fails, and Close leaves no file.
 	Write(rec arrow.Record) error
 	// Close finishes the file and gives it its name.
 	Close() error
-	// Discard gives up: nothing of the file stays. After Close it does nothing,
-	// so it can be deferred.
+	// Discard gives up and removes the temporary file. After Close it does nothing, so it can be
+	// deferred.
 	Discard() error
 }
 
 // WriteFormats returns the formats that Create writes, sorted.
 func WriteFormats() []string { return []string{FormatArrow, FormatCSV, FormatParquet} }
 
-// Create makes a writer of the format, "" taking it from path's extension:
+// Create returns a writer for the format, or if it is "" for that of path's extension:
 //
 //   - arrow: an Arrow IPC file; an IPC stream when the extension is .arrows.
 //   - parquet: snappy-compressed pages. Feature vectors take several times as
 //     long as in arrow.
-//   - csv: a header and one line a row; compressed when path ends in .gz; tabs
-//     when it ends in .tsv. A fixed-size list becomes one column an element, named
+//   - csv: a header and one line per row; compressed when path ends in .gz; tabs
+//     when it ends in .tsv. A fixed-size list becomes one column per element, named
 //     name_0, name_1, ... or as ElementNames says; null is an empty field, and so
 //     is an empty string.
 //
-// An existing file is replaced by Close. What is not a plain file (a pipe,
-// /dev/stdout) is written directly.
+// Close replaces an existing file. Anything but a regular file (a pipe, /dev/stdout) is written
+// directly.
 func Create(path string, schema *arrow.Schema, format string) (Writer, error) {
 	if format == "" {
 		format = formatOf(path)
@@ -60,10 +59,10 @@ func Create(path string, schema *arrow.Schema, format string) (Writer, error) {
 // recordEncoder turns records into the bytes of one format.
 type recordEncoder interface {
 	write(rec arrow.Record) error
-	close() error // writes what is pending and the format's end
+	close() error // writes pending data and the end of the format
 }
 
-// encoderOf returns what starts an encoder on the file, once the file is open.
+// encoderOf returns a function that starts an encoder on the file, once the file is open.
 func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer) (recordEncoder, error), error) {
 	gzipped := strings.HasSuffix(strings.ToLower(path), ".gz")
 	if gzipped && format != FormatCSV {
@@ -88,8 +87,8 @@ func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer
 	return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(WriteFormats(), ", "))
 }
 
-// fileWriter is the Writer of every format: it checks the schema, names the
-// file in errors, and keeps a failed file from appearing.
+// fileWriter is the Writer for every format: it checks the schema, names the file in errors, and
+// keeps a failed file from appearing.
 type fileWriter struct {
 	path   string
 	schema *arrow.Schema
@@ -144,8 +143,7 @@ func (w *fileWriter) Discard() error {
 	return nil
 }
 
-// sameColumns returns an error unless the fields of got, metadata aside, are
-// those of want.
+// sameColumns returns an error unless the fields of got match those of want, ignoring metadata.
 func sameColumns(want, got *arrow.Schema) error {
 	if want.NumFields() != got.NumFields() {
 		return fmt.Errorf("a record has %d columns, the file %d", got.NumFields(), want.NumFields())

@@ -12,19 +12,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// container is what stays of object container files from one message to the next.
+// container is the state kept between object container files.
 type container struct {
-	text string // of the schema seen last
+	text string // of the last schema
 	plan *avroPlan
 	zstd *zstd.Decoder
-	out  []byte // of decompressed blocks, used again
+	out  []byte // of decompressed blocks, reused
 }
 
 const (
 	syncBytes = 16
-	// schemaCost is what parsing takes for a byte of a schema.
+	// schemaCost is what parsing charges for each byte of a schema.
 	schemaCost = 64
-	// windowBytes is the largest window of zstd that is read, charged once.
+	// windowBytes is the largest zstd window that is accepted. It is charged once.
 	windowBytes = 8 << 20
 )
 
@@ -48,7 +48,7 @@ func (r *avroReader) readContainer(t *table, value []byte) error {
 		}
 	}
 	if r.container.plan != nil && r.container.text == string(text) {
-		if err := t.budget.take(r.container.plan.cost); err != nil { // whether or not an earlier message has paid
+		if err := t.budget.take(r.container.plan.cost); err != nil { // even if an earlier message has paid
 			return err
 		}
 	} else {
@@ -90,7 +90,7 @@ func (r *avroReader) header() (schema []byte, codec string, err error) {
 	return schema, codec, err
 }
 
-// sized reads bytes behind their length.
+// sized reads bytes that follow their length.
 func (r *avroReader) sized() ([]byte, error) {
 	n, err := r.long()
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *avroReader) sized() ([]byte, error) {
 	return r.take(n)
 }
 
-// blocks reads the rows of a container, behind its header.
+// blocks reads the rows of a container, after its header.
 func (r *avroReader) blocks(codec string) error {
 	mark, err := r.take(syncBytes)
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *avroReader) unpack(codec string, packed []byte) ([]byte, error) {
 	return nil, wrap(ErrAvro, "compressed by %s, which is none of null, deflate, snappy, zstandard", quote(codec))
 }
 
-// drain reads all of a stream within the budget.
+// drain reads a stream to its end within the budget.
 func (r *avroReader) drain(from io.Reader) ([]byte, error) {
 	const step = 4 << 10
 	out, charged := r.container.out[:0], room(0)
@@ -196,7 +196,7 @@ func (r *avroReader) drain(from io.Reader) ([]byte, error) {
 	}
 }
 
-// unsnap decompresses a block of snappy, which ends with a checksum.
+// unsnap decompresses a snappy block, which ends with a checksum.
 func (r *avroReader) unsnap(packed []byte) ([]byte, error) {
 	if len(packed) < crc32.Size {
 		return nil, wrap(ErrAvro, "a block of snappy of %d bytes", len(packed))

@@ -10,22 +10,22 @@ import (
 func wholeCell(v int64) *cell   { return &cell{cellWhole, uint64(v)} }
 func floatCell(v float64) *cell { return &cell{cellFloat, math.Float64bits(v)} }
 
-// avroReader reads messages of Avro into a table.
+// avroReader reads Avro messages into a table.
 type avroReader struct {
 	table *table
 	rest  []byte
-	steps int64 // items that may still be read: those without bytes cost time, too
+	steps int64 // items that may still be read: those without bytes cost time too
 
-	given  string // the schema of messages that name none, and the reader's of those that do
+	given  string // the schema for messages that name none, and the reader's schema for the others
 	wanted *wanted
 
 	plans     plans[*avroPlan]
-	reader    *avroPlan // of given
-	plain     *avroPlan // of given, for messages
+	reader    *avroPlan // for given
+	plain     *avroPlan // for given, for messages that name none
 	container container
 }
 
-// extraSteps are the items that a message may have beside one for each of its bytes.
+// extraSteps is how many items a message may have beyond one for each of its bytes.
 const extraSteps = 1 << 20
 
 // readFramed reads a message whose schema is in the registry.
@@ -39,7 +39,7 @@ func (r *avroReader) readFramed(t *table, body []byte, id uint32, schema *Schema
 	return r.message(t, body, plan)
 }
 
-// compile makes the plan of a writer's schema.
+// compile makes the plan for a writer's schema.
 func (r *avroReader) compile(room *budget, schema *Schema) (*avroPlan, error) {
 	if r.reader == nil && r.given != "" {
 		reader, err := compileReader(r.given)
@@ -55,7 +55,8 @@ func (r *avroReader) compile(room *budget, schema *Schema) (*avroPlan, error) {
 	return made.forReader(r.reader, r.wanted), nil
 }
 
-// readPlain reads a message that names no schema: a container, which has its own, or a record of the given one.
+// readPlain reads a message that does not name a schema: either a container, which includes its schema, or a
+// record of the given schema.
 func (r *avroReader) readPlain(t *table, value []byte) error {
 	if bytes.HasPrefix(value, []byte(containerMagic)) {
 		return r.readContainer(t, value)
@@ -73,7 +74,7 @@ func (r *avroReader) readPlain(t *table, value []byte) error {
 	return r.message(t, value, r.plain)
 }
 
-// message reads the rows of a message that is all one value.
+// message reads the rows of a message that is a single value.
 func (r *avroReader) message(t *table, body []byte, plan *avroPlan) error {
 	if err := r.begin(t, body, plan); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (r *avroReader) begin(t *table, body []byte, plan *avroPlan) error {
 
 func (r *avroReader) end() { r.table, r.rest = nil, nil }
 
-// row reads a record that is a row.
+// row reads a record as a row.
 func (r *avroReader) row(plan *avroPlan, record *avroNode) error {
 	if err := r.value(record, 0); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (r *avroReader) row(plan *avroPlan, record *avroNode) error {
 	return r.table.endRow()
 }
 
-// put gives a column its value; noColumn takes none.
+// put sets the value of a column; noColumn ignores it.
 func (r *avroReader) put(column int, kind cellKind, bits uint64) error {
 	if column == noColumn {
 		return nil
@@ -199,7 +200,7 @@ func (r *avroReader) take(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// long reads a number of variable length.
+// long reads a variable-length integer.
 func (r *avroReader) long() (int64, error) {
 	v, n := binary.Varint(r.rest)
 	if n <= 0 {
@@ -260,7 +261,7 @@ func (r *avroReader) enum(n *avroNode) error {
 	return r.put(n.column, cellText, bits)
 }
 
-// bytes reads a string, bytes or a decimal of them.
+// bytes reads a string, bytes, or a decimal stored as bytes.
 func (r *avroReader) bytes(n *avroNode) error {
 	size := int64(n.size)
 	if n.kind == avroBytes {
@@ -290,7 +291,7 @@ func (r *avroReader) bytes(n *avroNode) error {
 	return r.put(n.column, cellText, bits)
 }
 
-// widen makes 16 bytes, the lowest first, of a number in two's complement with the highest first.
+// widen converts a big-endian two's complement number to 16 bytes, little-endian.
 func widen(dst *[16]byte, b []byte) bool {
 	sign := byte(0)
 	if len(b) > 0 && b[0] >= 0x80 {
@@ -322,7 +323,7 @@ func (r *avroReader) items(one func() error) error {
 			return nil
 		}
 		if n < 0 {
-			if _, err := r.long(); err != nil { // the block's size, for who would skip it
+			if _, err := r.long(); err != nil { // the block's size, for readers that skip it
 				return err
 			}
 			if n = -n; n < 0 {

@@ -34,16 +34,16 @@ var avroKinds = map[string]avroKind{
 	"union": avroUnion, "record": avroRecord, "error": avroRecord,
 }
 
-// noColumn is the column of what is passed over.
+// noColumn is the column of values that are skipped.
 const noColumn = -1
 
-// avroNode is a step of the walk over a message.
+// avroNode is one step in reading a message.
 type avroNode struct {
 	kind    avroKind
-	column  int // of a value, a list or an enum; noColumn = passed over
+	column  int // of a value, a list or an enum; noColumn = skipped
 	utf8    bool
 	decimal bool
-	empty   bool     // no value of it has a byte, or a column
+	empty   bool     // its values have no bytes and no columns
 	numbers bool     // of an array: its items are numbers, and a column takes them
 	size    int      // of fixed
 	symbols []string // of an enum
@@ -52,19 +52,19 @@ type avroNode struct {
 
 // avroColumn is a leaf of a schema.
 type avroColumn struct {
-	paths    []string // its name, and those that it has by aliases
+	paths    []string // its name, and its names by aliases
 	typ      arrow.DataType
-	fallback *cell // of a reader's schema: the value where a writer has none
+	fallback *cell // of a reader's schema: the value if a writer has none
 	text     string
-	unfit    bool // it has a default that its type cannot hold
+	unfit    bool // its type cannot hold its default
 }
 
-// avroPlan is what is made of a schema.
+// avroPlan is what a schema is compiled to.
 type avroPlan struct {
 	root    *avroNode // a record, or an array of them
 	leaves  []avroColumn
 	columns []planned
-	cost    int64 // what making the plan takes, roughly
+	cost    int64 // roughly what making the plan takes
 	// constants are columns that the message lacks and the reader's schema has a default for.
 	constants []constant
 }
@@ -79,25 +79,26 @@ type constant struct {
 // maxSchemaBytes bounds the text of a schema; parsing it takes a multiple.
 const maxSchemaBytes = 256 << 10
 
-// maxPaths bounds the names that a column may have by aliases.
+// maxPaths bounds the names that aliases can give a column.
 const maxPaths = 16
 
-// Bounds on what a schema may unfold to: a record that is named again is unfolded again.
+// Bounds on how far a schema may expand: a record is expanded again wherever it is named.
 const (
 	maxSchemaColumns = 1 << 16
 	maxSchemaNodes   = 1 << 16
 	maxPathBytes     = 4 << 20 // of the names of all columns, with those by aliases
 )
 
-// nodeCost is what a node of a plan takes with its column.
+// nodeCost is the memory of a plan's node with its column.
 const nodeCost = 512
 
-// compileAvro makes the plan of a schema.
+// compileAvro makes the plan for a schema.
 func compileAvro(schema *Schema) (*avroPlan, error) {
 	return compileAvroWithin(&budget{math.MaxInt64, math.MaxInt64}, schema)
 }
 
-// compileAvroWithin is compileAvro for a schema of a message, to whose budget the plan is charged.
+// compileAvroWithin is compileAvro for a schema that came with a message. The plan is charged to
+// the message's budget.
 func compileAvroWithin(room *budget, schema *Schema) (*avroPlan, error) {
 	if size := schema.size(); size > maxSchemaBytes {
 		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
@@ -145,7 +146,7 @@ func compileAvroWithin(room *budget, schema *Schema) (*avroPlan, error) {
 	return plan, nil
 }
 
-// compileReader makes the plan of a schema whose defaults count.
+// compileReader makes the plan for a reader's schema, where defaults count.
 func compileReader(text string) (*avroPlan, error) {
 	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
 	if err != nil {
@@ -162,12 +163,12 @@ func compileReader(text string) (*avroPlan, error) {
 // avroCompiler makes one plan.
 type avroCompiler struct {
 	named map[string]*avro.SchemaNode // definitions by full name
-	short map[string]*avro.SchemaNode // by the name without namespace, as references within one have it
-	// ambiguous are the short names that more than one definition has.
+	short map[string]*avro.SchemaNode // by the name without namespace, as used within one
+	// ambiguous are the short names that have more than one definition.
 	ambiguous map[string]bool
 	full      map[*avro.SchemaNode]string    // full names of definitions
-	passing   map[*avro.SchemaNode]*avroNode // nodes of named types that are passed over
-	open      []string                       // the records that are being flattened
+	passing   map[*avro.SchemaNode]*avroNode // nodes of named types that are skipped
+	open      []string                       // the records being flattened
 	leaves    []avroColumn
 
 	room      *budget
@@ -176,7 +177,7 @@ type avroCompiler struct {
 	pathBytes int   // of its columns
 }
 
-// charge takes what the plan grows by from the budget.
+// charge takes the growth of the plan from the budget.
 func (c *avroCompiler) charge(n int64) error {
 	c.cost += n
 	return c.room.take(n)
@@ -190,7 +191,7 @@ func (c *avroCompiler) visit() error {
 	return c.charge(nodeCost)
 }
 
-// name notes the types that a schema defines.
+// name records the types that a schema defines.
 func (c *avroCompiler) name(n *avro.SchemaNode) error {
 	if n == nil {
 		return nil
@@ -226,7 +227,7 @@ func (c *avroCompiler) name(n *avro.SchemaNode) error {
 	return c.name(n.Values)
 }
 
-// fullOf is fullName, made once: long names of records that are named often add up.
+// fullOf is fullName, computed once: long names of records that are named often add up.
 func (c *avroCompiler) fullOf(n *avro.SchemaNode) string {
 	full, ok := c.full[n]
 	if !ok {
@@ -243,7 +244,7 @@ func fullName(n *avro.SchemaNode) string {
 	return n.Namespace + "." + n.Name
 }
 
-// resolve returns the definition of a type that is named.
+// resolve returns the definition of a named type.
 func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 	if _, ok := avroKinds[n.Type]; ok {
 		return n
@@ -257,8 +258,8 @@ func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 	return n
 }
 
-// record flattens a record whose fields stand behind some prefixes; fallback is its own default,
-// which goes before those of its fields.
+// record flattens a record whose fields have some prefixes. fallback is the record's own default,
+// which takes precedence over those of its fields.
 func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, fallback any) (*avroNode, error) {
 	if depth > MaxDepth {
 		return nil, wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
@@ -287,10 +288,10 @@ func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, 
 	return node, nil
 }
 
-// nullDefault is a default of null; nil is none.
+// nullDefault is a default of null; nil means no default.
 type nullDefault struct{}
 
-// defaultOf is the default of a field of a record that may have one itself.
+// defaultOf is the default of a record's field. The record may have a default itself.
 func defaultOf(f *avro.SchemaField, record any) any {
 	v, ok := f.Default, f.HasDefault
 	switch record := record.(type) {
@@ -307,7 +308,7 @@ func defaultOf(f *avro.SchemaField, record any) any {
 	return v
 }
 
-// withNames are the paths of a field: each prefix with its name, and with its aliases.
+// withNames returns the paths of a field: each prefix with its name and with its aliases.
 func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]string, error) {
 	var paths []string
 	for i := -1; i < len(f.Aliases) && len(paths) < maxPaths; i++ {
@@ -335,7 +336,7 @@ func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]stri
 	return paths, nil
 }
 
-// setDefault keeps the default of a field, where a column can hold it.
+// setDefault keeps the default of a field if a column can hold it.
 func (l *avroColumn) setDefault(v any) {
 	switch v := v.(type) {
 	case bool:
@@ -358,7 +359,7 @@ func (l *avroColumn) setDefault(v any) {
 	}
 }
 
-// setBytes keeps a default of bytes, or the decimal that they are.
+// setBytes keeps a default of bytes, or the decimal that they encode.
 func (l *avroColumn) setBytes(v []byte) {
 	if _, ok := l.typ.(*arrow.Decimal128Type); ok {
 		var wide [16]byte
@@ -370,7 +371,8 @@ func (l *avroColumn) setBytes(v []byte) {
 	l.fallback, l.text = &cell{kind: cellText}, string(v)
 }
 
-// field makes the node of a value that is a column, or several; fallback is its default, nil for none.
+// field makes the node for a value that becomes one or more columns. fallback is its default, nil for
+// none.
 func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fallback any) (*avroNode, error) {
 	n = c.resolve(n)
 	switch kind := avroKinds[n.Type]; {
@@ -417,7 +419,8 @@ func (c *avroCompiler) leaf(leaf avroColumn) error {
 	return nil
 }
 
-// union makes a column of a type that may be null, and of the others one of nulls.
+// union makes a column of nulls or values for a nullable type, and a column of nulls for other
+// unions.
 func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int, fallback any) (*avroNode, error) {
 	if err := c.visit(); err != nil {
 		return nil, err
@@ -448,7 +451,7 @@ func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int, fall
 	return node, nil
 }
 
-// passed makes the node of a value that is passed over.
+// passed makes the node for a value that is skipped.
 func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 	n = c.resolve(n)
 	kind, ok := avroKinds[n.Type]
@@ -463,7 +466,7 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 	}
 	node := &avroNode{kind: kind, column: noColumn, utf8: n.Type == "string", size: n.Size, symbols: n.Symbols}
 	if n.Name != "" {
-		c.passing[n] = node // before its parts, which may name it
+		c.passing[n] = node // before its parts, which may refer to it
 	}
 	for _, part := range partsOf(n, kind) {
 		made, err := c.passed(part)
@@ -474,12 +477,12 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 			node.parts = append(node.parts, made)
 		}
 	}
-	// A record that is in itself, and in no union or array there, is not empty: it has no end.
+	// A record that contains itself, other than in a union or array, is not empty: it has no end.
 	node.empty = kind == avroNull || kind == avroFixed && n.Size == 0 || kind == avroRecord && len(node.parts) == 0
 	return node, nil
 }
 
-// partsOf are the types that a type is made of.
+// partsOf returns the types that a type is made of.
 func partsOf(n *avro.SchemaNode, kind avroKind) (parts []*avro.SchemaNode) {
 	switch kind {
 	case avroRecord:
@@ -517,11 +520,11 @@ var (
 	}
 )
 
-// maxPrecision is that of decimals of 128 bits.
+// maxPrecision is that of 128-bit decimals.
 const maxPrecision = 38
 
-// leafType is the type of the column of a value; nil for lists, whose length the values say, and null for what no column
-// can hold.
+// leafType is the type of a value's column; nil for lists, whose length depends on the values, and null for what no
+// column can hold.
 func leafType(c *avroCompiler, n *avro.SchemaNode, node *avroNode) arrow.DataType {
 	if typ := avroLogical[n.Type+" "+n.LogicalType]; typ != nil {
 		return typ
@@ -570,8 +573,9 @@ func (c *avroCompiler) isNumber(n *avro.SchemaNode) bool {
 	return false
 }
 
-// forReader fits a plan to what a reader has: the columns of its own schema, by name or by its aliases, with their defaults,
-// and those that an encoder wants, by the aliases of the message's schema. The plan is used by nobody else yet.
+// forReader adapts a plan to the reader: it adds the columns of the reader's own schema, by name or by the reader's
+// aliases, with their defaults, and the columns that an encoder wants, by the aliases in the message's schema. The plan
+// must not be in use yet.
 func (p *avroPlan) forReader(reader *avroPlan, w *wanted) *avroPlan {
 	if reader != nil {
 		for _, leaf := range reader.leaves {
@@ -601,7 +605,7 @@ func (p *avroPlan) forReader(reader *avroPlan, w *wanted) *avroPlan {
 	return p
 }
 
-// takeOver gives a column of a reader's schema its name, or its default.
+// takeOver gives a column its name or its default from the reader's schema.
 func (p *avroPlan) takeOver(leaf avroColumn) {
 	name := leaf.paths[0]
 	if p.find(name) >= 0 {

@@ -17,7 +17,7 @@ func avroSchema(fields string) string {
 	return `{"type": "record", "name": "E", "fields": [` + fields + `]}`
 }
 
-// TestAvroAttacks are messages that claim what they do not have.
+// TestAvroAttacks decodes messages that claim what they do not have.
 func TestAvroAttacks(t *testing.T) {
 	huge := binary.AppendVarint(nil, 1<<40)
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestAvroAttacks(t *testing.T) {
 	}
 }
 
-// TestBadSchemas cannot be used, or unfold to more than the limits allow.
+// TestBadSchemas has schemas that are unusable, or expand beyond the limits.
 func TestBadSchemas(t *testing.T) {
 	deep := `"int"`
 	for i := range MaxDepth + 1 {
@@ -62,7 +62,7 @@ func TestBadSchemas(t *testing.T) {
 	for i := range wide {
 		wide[i] = fmt.Sprintf(`{"name": "f%d", "type": "null"}`, i)
 	}
-	// Each record has the one before twice: 2^15 columns from a schema of a few lines.
+	// Each record contains the previous one twice: 2^15 columns from a schema of a few lines.
 	double := `"int"`
 	for i := range MaxDepth - 1 {
 		double = fmt.Sprintf(`{"type": "record", "name": "D%d", "fields": [{"name": "a", "type": %s}, {"name": "b", "type": "%s"}]}`, i, double,
@@ -92,7 +92,7 @@ func TestBadSchemas(t *testing.T) {
 	}
 }
 
-// TestReadersSchema has names and defaults for messages of other versions.
+// TestReadersSchema reads messages of other versions by the reader's names and defaults.
 func TestReadersSchema(t *testing.T) {
 	reader := avroSchema(`{"name": "a", "type": "double"}, {"name": "second", "aliases": ["b"], "type": "double"},
 		{"name": "k", "type": "string", "default": "none"}, {"name": "n", "type": ["null", "int"], "default": null}`)
@@ -119,7 +119,7 @@ func TestReadersSchema(t *testing.T) {
 	}
 }
 
-// TestEncodersColumns are found by the aliases of the message's schema; one that is not there is null.
+// TestEncodersColumns finds columns by the aliases of the message's schema; a missing one is null.
 func TestEncodersColumns(t *testing.T) {
 	enc := &encoder.Encoder{Columns: []encoder.Column{
 		{Name: "in.old", Kind: encoder.Numeric, Width: 1}, {Name: "gone", Kind: encoder.Numeric, Width: 1},
@@ -131,7 +131,7 @@ func TestEncodersColumns(t *testing.T) {
 	}
 }
 
-// TestArrayOfRecords is several rows.
+// TestArrayOfRecords reads an array of records as rows.
 func TestArrayOfRecords(t *testing.T) {
 	text := `{"type": "array", "items": ` + avroSchema(`{"name": "a", "type": "int"}`) + `}`
 	_, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Schema: text}), []byte{4, 14, 16, 0})

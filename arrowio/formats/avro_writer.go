@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// prepareAvro makes the schema: a record whose fields may all be null, and are by default.
+// prepareAvro makes the schema: a record whose fields are all nullable, with null as their default.
 func (w *Writer) prepareAvro() error {
 	type field struct {
 		Name    string `json:"name"`
@@ -47,7 +47,7 @@ func (w *Writer) prepareAvro() error {
 
 func logical(base, name string) any { return map[string]any{"type": base, "logicalType": name} }
 
-// avroType is the type in a schema for values of an Arrow type, and what writes them; nil = there is none.
+// avroType returns the schema type for an Arrow type, and what writes its values; nil if there is none.
 func avroType(t arrow.DataType) (any, columnWriter) {
 	switch t := t.(type) {
 	case *arrow.BooleanType:
@@ -89,7 +89,8 @@ func avroType(t arrow.DataType) (any, columnWriter) {
 	return nil, nil
 }
 
-// avroTime is the type for dates and times; nil for others, and for units that Avro does not have.
+// avroTime returns the type for dates and times; nil for others, and for units that Avro does not
+// have.
 func avroTime(t arrow.DataType) any {
 	units := map[arrow.TimeUnit]string{arrow.Millisecond: "millis", arrow.Microsecond: "micros", arrow.Nanosecond: "nanos"}
 	switch t := t.(type) {
@@ -128,7 +129,7 @@ func avroFloat64(dst []byte, a arrow.Array, row int) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v)), nil
 }
 
-// avroDecimal writes two's complement, the highest byte first.
+// avroDecimal writes two's complement, big-endian.
 func avroDecimal(dst []byte, a arrow.Array, row int) ([]byte, error) {
 	v := a.(*array.Decimal128).Value(row)
 	b := binary.BigEndian.AppendUint64(nil, uint64(v.HighBits()))
@@ -156,7 +157,7 @@ func avroListOf(write columnWriter) columnWriter {
 	}
 }
 
-// container makes an object container file of one block, not compressed.
+// container makes an object container file with one uncompressed block.
 func (w *Writer) container(rec arrow.Record) ([]byte, error) {
 	var rows []byte
 	var err error

@@ -30,7 +30,8 @@ func benchRecord(n int) arrow.Record {
 	return b.NewRecord()
 }
 
-// BenchmarkDecode reads messages of each format, of many rows and of one, by the time of a processor.
+// BenchmarkDecode reads messages of each format, with many rows and with one, and measures processor
+// time.
 func BenchmarkDecode(b *testing.B) {
 	const many = 1024
 	for _, c := range []struct {

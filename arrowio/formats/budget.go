@@ -2,14 +2,15 @@ package formats
 
 import "github.com/eerf-stream/eerf/arrowio"
 
-// What Go objects cost, charged beside the bytes that they describe. Measured on 64-bit Go and rounded up.
+// What Go objects cost, charged in addition to the bytes that they describe. Measured on 64-bit Go and
+// rounded up.
 const (
 	columnCost = 512 // a column of the table: its name's entry, its cells' header
 	arrayCost  = 768 // an array with its buffers
 	recordCost = 1024
 )
 
-// budget counts down the memory that one message may still take. Nothing is handed back.
+// budget counts down the memory that one message may still take. Nothing is given back.
 type budget struct{ total, left int64 }
 
 func (b *budget) take(n int64) error {
@@ -20,15 +21,15 @@ func (b *budget) take(n int64) error {
 	return nil
 }
 
-// leastRoom is what a growing slice begins with.
+// leastRoom is the initial size of a growing slice.
 const leastRoom = 16
 
-// room is how many elements a slice that grows has been charged for since it was empty.
+// room is how many elements of a growing slice have been charged for since it was empty.
 type room int
 
-// grow returns s with room for n more, doubling. What a slice that began empty would take by now is charged, whether or not
-// scratch of an earlier message is there: the outcome for a message is to depend on the message alone. It is charged once, also
-// where what there was to be room for did not come.
+// grow returns s with room for n more elements, doubling its capacity. It charges as if the slice had started empty,
+// even if there is scratch from an earlier message, because the result for a message must depend on that message alone.
+// Room is charged once, even if it is not used in the end.
 func grow[T any](b *budget, charged *room, s []T, n int, size int64) ([]T, error) {
 	need := len(s) + n
 	for int(*charged) < need {

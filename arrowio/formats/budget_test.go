@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// TestRoomIsPaidOnce where what it was made for is shorter in the end.
+// TestRoomIsPaidOnce checks that room is charged once, even if less is used in the end.
 func TestRoomIsPaidOnce(t *testing.T) {
 	for _, n := range []int{1<<20 - 100, 1 << 20} {
 		message := `{"a":"` + strings.Repeat("x", n) + `"}` + strings.Repeat(`{"a":""}`, 40)
@@ -24,7 +24,7 @@ func TestRoomIsPaidOnce(t *testing.T) {
 	}
 }
 
-// TestDrainPaysOnce for a stream that comes byte by byte.
+// TestDrainPaysOnce does so for a stream that arrives byte by byte.
 func TestDrainPaysOnce(t *testing.T) {
 	const size = 8<<10 - 1
 	for name, wrap := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader} {
@@ -36,7 +36,7 @@ func TestDrainPaysOnce(t *testing.T) {
 	}
 }
 
-// TestOutcomeIsOfTheMessageAlone whatever a Decoder has read before.
+// TestOutcomeIsOfTheMessageAlone checks that it does not matter what a Decoder has read before.
 func TestOutcomeIsOfTheMessageAlone(t *testing.T) {
 	message := func(n int) []byte { return []byte(`{"a":"` + strings.Repeat("x", n) + `","b":[1,2,3]}`) }
 	for _, limit := range []int64{20 << 10, 100 << 10} {

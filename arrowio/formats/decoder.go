@@ -14,15 +14,23 @@ import (
 type Options struct {
 	Limits arrowio.Limits
 	Format Format // empty = Auto
-	// Schema is that of messages which name none: of Avro in JSON, or the text of a .proto file, whose first message is meant.
+	// Schema is for messages that do not name one: an Avro schema in JSON, or the text of a .proto file, whose first
+	// message is used.
 	Schema string
-	// Registry has the schemas that messages name; nil = there is none.
+	// Registry resolves the schema IDs in messages; nil means there is none.
 	Registry Registry
-	// Encoder, if not nil, says how columns are read whose type a message leaves open, and which ones are to be there.
+	// Encoder, if not nil, gives the types of columns whose type the message leaves open, and the columns that must
+	// exist.
 	Encoder *encoder.Encoder
-	// Learning has columns of JSON keep their places and types from message to message, so that those without a value here and
-	// there are of one shape. What comes of a message then depends on those before it.
+	// Learning makes JSON columns keep their places and types from message to message, so that records have the same
+	// shape even if some values are missing. The result for a message then depends on earlier messages.
 	Learning bool
+	// EncodeOnly promises that records are only encoded with Encoder, and released before the next message is read.
+	// Records from formats other than Arrow then hold only the encoder's feature columns, in types that rarely change
+	// between messages, and their memory is reused for the next message.
+	EncodeOnly bool
+	// Schemas is the cache of Arrow schemas shared with other decoders; nil means its own.
+	Schemas *arrowio.Schemas
 }
 
 // Decoder turns the bytes of messages into records. It belongs to one goroutine.
@@ -33,34 +41,41 @@ type Decoder struct {
 
 	table   table
 	schemas schemaCache
+	recycle *recycler // nil without Options.EncodeOnly
 	json    jsonReader
 	avro    avroReader
 	proto   protoReader
 }
 
-// NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit. A schema that cannot be
-// used comes out of Decode; [CheckSchema] says so before.
+// NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit. An unusable schema
+// is an error of Decode; [CheckSchema] finds it earlier.
 func NewDecoder(o Options) *Decoder {
 	if err := Check(o.Format); err != nil {
 		panic("formats: " + err.Error())
 	}
-	d := &Decoder{options: o, arrow: arrowio.NewDecoder(o.Limits), wanted: newWanted(o.Encoder)}
+	d := &Decoder{options: o, arrow: arrowio.NewDecoderSharing(o.Limits, o.Schemas), wanted: newWanted(o.Encoder)}
 	d.options.Limits = d.arrow.Limits()
+	if o.EncodeOnly && d.wanted != nil {
+		d.recycle = newRecycler(d.wanted)
+	}
 	d.avro.given, d.avro.wanted = o.Schema, d.wanted
 	d.proto.given, d.proto.wanted = o.Schema, d.wanted
 	return d
 }
 
-// MaxMessageBytes is the limit that messages are held to.
+// MaxMessageBytes is the size limit for messages.
 func (d *Decoder) MaxMessageBytes() int64 { return d.options.Limits.MaxMessageBytes }
 
-// IsArrow reports whether a message is read as Arrow. Its records then may point into it.
+// Rest releases the memory kept after a large message. Call it between messages.
+func (d *Decoder) Rest() { d.table.rest() }
+
+// IsArrow reports whether a message is read as Arrow. If so, its records may point into it.
 func (d *Decoder) IsArrow(value []byte) bool {
 	f, _ := d.format(value)
 	return f == Arrow
 }
 
-// format tells the format of a message, as far as its own bytes say it.
+// format detects the format of a message, as far as its first bytes tell.
 func (d *Decoder) format(value []byte) (f Format, framed bool) {
 	switch d.options.Format {
 	case "", Auto:
@@ -79,10 +94,10 @@ func (d *Decoder) format(value []byte) (f Format, framed bool) {
 	return d.options.Format, framed && d.options.Registry != nil
 }
 
-// bare reports whether messages have nothing before their first value.
+// bare reports whether messages start directly with their first value.
 func (d *Decoder) bare() bool { return d.options.Schema != "" && d.options.Registry == nil }
 
-// unforeseen begins the text of an error that no check was there for.
+// unforeseen starts the text of an error that no check anticipated.
 const unforeseen = "unforeseen fault while decoding"
 
 // Decode returns the record batches of a message; the caller releases each of them. On error there are none, and the error
@@ -105,8 +120,11 @@ func (d *Decoder) decode(value []byte, f Format, framed bool) (rec arrow.Record,
 	}
 	d.table.reset(d.options.Limits)
 	defer func() {
-		if p := recover(); p != nil { // the belt to the braces of all checks
+		if p := recover(); p != nil { // last resort, should a check be missing
 			rec, err = nil, fmt.Errorf("%w: %s: %v", ErrBadSchema, unforeseen, p)
+			if d.recycle != nil {
+				d.recycle.forget()
+			}
 		}
 		if err != nil {
 			d.table.abandon()
@@ -115,10 +133,13 @@ func (d *Decoder) decode(value []byte, f Format, framed bool) (rec arrow.Record,
 	if err := d.read(value, f, framed); err != nil {
 		return nil, fmt.Errorf("%s message: %w", f, err)
 	}
+	if d.recycle != nil {
+		return d.recycle.make(&d.table)
+	}
 	return d.table.record(d.wanted, &d.schemas)
 }
 
-// read fills the table.
+// read decodes a message into the table.
 func (d *Decoder) read(value []byte, f Format, framed bool) error {
 	if !framed {
 		switch f {

@@ -10,13 +10,14 @@ import (
 
 // What can be wrong with a message, beside what [arrowio.Reason] names.
 var (
-	// ErrJSON: not JSON, or not rows of it.
+	// ErrJSON: the bytes are not JSON, or not rows in JSON.
 	ErrJSON = errors.New("not rows of JSON")
 	// ErrAvro: the bytes do not follow their Avro schema.
 	ErrAvro = errors.New("not Avro of its schema")
 	// ErrProtobuf: the bytes do not follow their Protobuf schema.
 	ErrProtobuf = errors.New("not Protobuf of its schema")
-	// ErrUnknownSchema: the registry has no schema of that id, or there is none to read the message by.
+	// ErrUnknownSchema: the registry has no schema with that ID, or there is no schema to read the
+	// message with.
 	ErrUnknownSchema = errors.New("unknown schema")
 	// ErrBadSchema: the schema itself cannot be used.
 	ErrBadSchema = errors.New("unusable schema")
@@ -33,7 +34,8 @@ var reasons = []struct {
 	{ErrBadSchema, "bad_schema"},
 }
 
-// Reason returns the short stable word for an error of [Decoder.Decode], also for what [arrowio.Reason] names; "" for others.
+// Reason returns the short stable word for an error of [Decoder.Decode], including those that [arrowio.Reason] names;
+// "" for others.
 func Reason(err error) string {
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

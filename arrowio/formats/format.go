@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Format is how the events in a message are written.
+// Format is the format of the events in a message.
 type Format string
 
 // The formats. Auto goes by the first bytes of each message.
@@ -23,7 +23,7 @@ const (
 // All lists the formats.
 func All() []Format { return []Format{Auto, Arrow, JSON, Avro, Protobuf} }
 
-// Check reports a name that is not a format. Empty stands for [Auto].
+// Check returns an error if f is not a format. Empty means [Auto].
 func Check(f Format) error {
 	if f == "" || slices.Contains(All(), f) {
 		return nil
@@ -35,17 +35,18 @@ func Check(f Format) error {
 	return fmt.Errorf("format %q is not one of %s", f, strings.Join(names, ", "))
 }
 
-// frameBytes is what stands before a message that names its schema in a registry: a zero byte and the schema's id.
+// frameBytes is the length of what precedes a message that names its schema in a registry: a zero byte and the
+// schema ID.
 const frameBytes = 5
 
-// containerMagic begins an Avro object container file.
+// containerMagic starts an Avro object container file.
 const containerMagic = "Obj\x01"
 
-// continuation begins a stream of Arrow. Rows that are replayed from dead letters come so whatever the format of the others, and
-// no message of these begins so, but one that is nothing but values of a given schema.
+// continuation starts an Arrow stream. Rows replayed from dead letters are Arrow streams whatever the format of the
+// others. No message in another format starts like that, except one that is only values of a given schema.
 const continuation = "\xff\xff\xff\xff"
 
-// frame returns the schema id of a message framed as Confluent's serializers do, and what follows it.
+// frame returns the schema ID of a message framed as Confluent's serializers do, and what follows it.
 func frame(value []byte) (id uint32, rest []byte, ok bool) {
 	if len(value) < frameBytes || value[0] != 0 {
 		return 0, nil, false
@@ -53,19 +54,19 @@ func frame(value []byte) (id uint32, rest []byte, ok bool) {
 	return binary.BigEndian.Uint32(value[1:]), value[frameBytes:], true
 }
 
-// appendFrame begins a framed message.
+// appendFrame starts a framed message.
 func appendFrame(dst []byte, id int) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, 0), uint32(id))
 }
 
-// looksLikeJSON reports whether the first byte that is no space opens an object or an array. No stream of Arrow begins so:
-// spaces stand for lengths that are no multiple of eight, or are followed by a zero.
+// looksLikeJSON reports whether the first byte that is not a space opens an object or an array. No Arrow stream starts
+// like that: the spaces would be a length that is not a multiple of eight, or be followed by a zero.
 func looksLikeJSON(value []byte) bool {
 	rest := bytes.TrimLeft(value, " \t\r\n")
 	return len(rest) > 0 && (rest[0] == '{' || rest[0] == '[')
 }
 
-// detect tells the format of a message; a framed one is whatever its schema says.
+// detect detects the format of a message; the format of a framed one depends on its schema.
 func detect(value []byte, registry bool) (f Format, framed bool) {
 	switch {
 	case looksLikeJSON(value):

@@ -43,23 +43,28 @@ func TestJSONIsRefused(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, MaxDepth+1) + "1" + strings.Repeat("}", MaxDepth+1)
 	lists := `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}"
 	for name, c := range map[string]struct{ text, reason string }{
-		"cut":            {`{"a": 1`, "bad_json"},
-		"half":           {`{"a": 1}{"a"`, "bad_json"},
-		"twice":          {`{"a": 1, "a": 2}`, "bad_json"},
-		"twice by dots":  {`{"a.b": 1, "a": {"b": 2}}`, "bad_json"},
-		"number":         {`[1]`, "bad_json"},
-		"behind":         {`{"a": 1} 7`, "bad_json"},
-		"too large":      {`{"a": 1e999}`, "bad_json"},
-		"long number":    {`{"a": ` + strings.Repeat("9", 2000) + `}`, "too_large"},
-		"not UTF-8":      {"{\"a\": \"\xff\"}", "bad_json"},
-		"lone surrogate": {`{"a": "\ud800"}`, "bad_json"},
-		"deep":           {deep, "too_large"},
-		"deep lists":     {lists, "too_large"},
-		"long name":      {`{"` + strings.Repeat("n", 2000) + `": 1}`, "too_large"},
-		"rows":           {"[" + strings.Repeat(`{},`, 1000) + `{}]`, "too_large"},
-		"columns":        {"{" + columnsOf(101) + "}", "too_large"},
-		"columns x rows": {"[{" + columnsOf(100) + "}," + strings.Repeat(`{},`, 900) + "{" + columnsOf(100) + "}]", "over_budget"},
-		"trailing comma": {`{"a": 1,}`, "bad_json"},
+		"cut":             {`{"a": 1`, "bad_json"},
+		"half":            {`{"a": 1}{"a"`, "bad_json"},
+		"twice":           {`{"a": 1, "a": 2}`, "bad_json"},
+		"twice, escaped":  {`{"a": 1, "\u0061": 2}`, "bad_json"},
+		"twice as null":   {`{"a": null, "a": null}`, "bad_json"},
+		"object twice":    {`{"a": {"b": 1}, "a": {"c": 2}}`, "bad_json"},
+		"twice in a part": {`{"a": [{"b": 1, "b": 2}]}`, "bad_json"},
+		"behind text":     {`{"s": ":{", "t": "x", "t": 1}`, "bad_json"},
+		"twice by dots":   {`{"a.b": 1, "a": {"b": 2}}`, "bad_json"},
+		"number":          {`[1]`, "bad_json"},
+		"behind":          {`{"a": 1} 7`, "bad_json"},
+		"too large":       {`{"a": 1e999}`, "bad_json"},
+		"long number":     {`{"a": ` + strings.Repeat("9", 2000) + `}`, "too_large"},
+		"not UTF-8":       {"{\"a\": \"\xff\"}", "bad_json"},
+		"lone surrogate":  {`{"a": "\ud800"}`, "bad_json"},
+		"deep":            {deep, "too_large"},
+		"deep lists":      {lists, "too_large"},
+		"long name":       {`{"` + strings.Repeat("n", 2000) + `": 1}`, "too_large"},
+		"rows":            {"[" + strings.Repeat(`{},`, 1000) + `{}]`, "too_large"},
+		"columns":         {"{" + columnsOf(101) + "}", "too_large"},
+		"columns x rows":  {"[{" + columnsOf(100) + "}," + strings.Repeat(`{},`, 900) + "{" + columnsOf(100) + "}]", "over_budget"},
+		"trailing comma":  {`{"a": 1,}`, "bad_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, _, err := rows(t, NewDecoder(Options{Limits: small}), []byte(c.text))
@@ -94,7 +99,7 @@ func testEncoder() *encoder.Encoder {
 	}
 }
 
-// TestJSONIsReadAsTheEncoderReadsIt: a cell that does not fit is null, and a column that is not there is one of nulls.
+// TestJSONIsReadAsTheEncoderReadsIt: a cell that does not fit is null, and a missing column is one of nulls.
 func TestJSONIsReadAsTheEncoderReadsIt(t *testing.T) {
 	d := NewDecoder(Options{Encoder: testEncoder()})
 	for name, c := range map[string]struct {
@@ -116,7 +121,7 @@ func TestJSONIsReadAsTheEncoderReadsIt(t *testing.T) {
 	}
 }
 
-// TestLearningKeepsOneShape: without learning each message speaks for itself.
+// TestLearningKeepsOneShape: without learning, each message is read by itself.
 func TestLearningKeepsOneShape(t *testing.T) {
 	messages := []string{`{"a": 1, "b": 2.5}`, `{"b": 3}`, `{"b": null, "a": 4, "c": "x"}`, `{"a": 5}`}
 	d := NewDecoder(Options{Learning: true})
@@ -141,7 +146,8 @@ func TestLearningKeepsOneShape(t *testing.T) {
 	}
 }
 
-// TestFormatIsTold tells formats by first bytes, and reads Arrow beside a format that is configured.
+// TestFormatIsTold detects formats by first bytes, and reads Arrow even if another format is
+// configured.
 func TestFormatIsTold(t *testing.T) {
 	rec := sampleRecord(t, 2)
 	arrows, err := arrowio.EncodeStream(rec.Schema(), rec)

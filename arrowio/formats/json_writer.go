@@ -39,7 +39,7 @@ func jsonHolds(t arrow.DataType) bool {
 	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()) || isText(t)
 }
 
-// allJSON makes an array of objects, or an object of a single row.
+// allJSON makes an array of objects, or a single object for one row.
 func (w *Writer) allJSON(rec arrow.Record) ([]byte, error) {
 	var dst []byte
 	if w.framed {
@@ -71,8 +71,8 @@ func (w *Writer) allJSON(rec arrow.Record) ([]byte, error) {
 	return dst, nil
 }
 
-// appendJSON appends a value. Floating numbers are written so that they are read as such, and with the digits that float64
-// needs, also those that were float32; NaN, which stands for a missing number, is null.
+// appendJSON appends a value. Floating-point numbers are written so that they are read as such, with the digits that
+// float64 needs, even if they were float32. NaN, which stands for a missing number, becomes null.
 func appendJSON(dst []byte, a arrow.Array, row int) ([]byte, error) {
 	if isNull(a, row) {
 		return append(dst, "null"...), nil

@@ -23,7 +23,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// tables is what decoding may allocate beside its budget: the tables of a codec, and the Go objects of an error.
+// tables is what decoding may allocate in addition to its budget: the tables of a codec, and the Go objects of
+// an error.
 const tables = 1 << 20
 
 const nestedAvro = `{"type": "record", "name": "Event", "namespace": "shop", "fields": [
@@ -123,7 +124,7 @@ func nestedProtoMessage(t testing.TB) []byte {
 	return framed(2, slices.Concat(binary.AppendVarint(binary.AppendVarint(nil, 1), 1), body))
 }
 
-// bases are the messages that mutants are made of.
+// bases are the messages that mutants are made from.
 func bases(t testing.TB) map[Format][]*hostile.Message {
 	rec := sampleRecord(t, 7)
 	_, plain := messages(t, JSON, rec, false)
@@ -152,7 +153,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// marksOf takes every byte for a length: in these formats nearly every one is.
+// marksOf treats every byte as a length: in these formats nearly every one is.
 func marksOf(b []byte) []hostile.Mark {
 	marks := make([]hostile.Mark, min(len(b), 400))
 	for i := range marks {
@@ -163,8 +164,8 @@ func marksOf(b []byte) []hostile.Mark {
 
 var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 10 << 20, MaxRows: 1000, MaxColumns: 100}
 
-// TestMutants damages valid messages of every format. What is refused has a reason; of what is accepted every value can be read,
-// all of it can be written as Arrow, and a second decoder finds the same.
+// TestMutants damages valid messages of every format. A refusal has a reason. Of an accepted message every value can be
+// read, all of it can be written as Arrow, and a second decoder gives the same result.
 func TestMutants(t *testing.T) {
 	for f, messages := range bases(t) {
 		t.Run(string(f), func(t *testing.T) {
@@ -192,10 +193,11 @@ func release(recs []arrow.Record) {
 	}
 }
 
-// freshOnes is the share of mutants that a fresh decoder reads, too: it parses the schemas anew.
+// freshOnes: one in this many mutants is also read by a fresh decoder, which parses the schemas
+// again.
 const freshOnes = 16
 
-// tryMutant decodes a damaged message and reads all that comes of it. It returns the reason of a refusal.
+// tryMutant decodes a damaged message and reads all of the result. It returns the reason for a refusal.
 func tryMutant(d *Decoder, options Options, mutant []byte) (reason string, err error) {
 	recs, err := d.Decode(mutant)
 	defer release(recs)
@@ -246,7 +248,7 @@ func sameRecords(a, b arrow.Record) bool {
 	return true
 }
 
-// Fuzz targets are [TestMutants] on bytes of the fuzzer's choice.
+// Fuzz targets are [TestMutants] on bytes chosen by the fuzzer.
 func fuzz(f *testing.F, format Format) {
 	for _, m := range bases(f)[format] {
 		f.Add(m.Bytes)
@@ -263,7 +265,7 @@ func FuzzJSON(f *testing.F)     { fuzz(f, JSON) }
 func FuzzAvro(f *testing.F)     { fuzz(f, Avro) }
 func FuzzProtobuf(f *testing.F) { fuzz(f, Protobuf) }
 
-// TestNested reads what the mutants are made of.
+// TestNested reads the messages that mutants are made from.
 func TestNested(t *testing.T) {
 	d := NewDecoder(Options{Registry: registered})
 	for name, c := range map[string]struct {
@@ -295,7 +297,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestCompiledDescriptor reads by a schema that was registered as confluent-kafka does it in Python.
+// TestCompiledDescriptor reads by a schema registered the way confluent-kafka does it in Python.
 func TestCompiledDescriptor(t *testing.T) {
 	const schema = "CgtldmVudC5wcm90bxIEc2hvcBofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byIHCgVPdGhlciJoCgVFdmVudBIOCgZhbW91bnQYASABKAESCwoDYWdlGAIgASgR" +
 		"Eg8KB2NvdW50cnkYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgkKAXYYBSADKAFiBnByb3RvMw=="

@@ -10,13 +10,13 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// protoReader reads messages of Protobuf into a table. A message is a row.
+// protoReader reads Protobuf messages into a table. A message is a row.
 type protoReader struct {
 	table *table
-	row   []cell // of the message at hand
-	begun []bool // messages of the plan that the message at hand has
+	row   []cell // of the current message
+	begun []bool // messages of the plan that the current message has
 
-	given  string // the schema of messages that name none
+	given  string // the schema for messages that name none
 	wanted *wanted
 
 	plans map[string]*protoPlan // by the bytes that name schema and type
@@ -53,7 +53,7 @@ func (r *protoReader) readFramed(t *table, body []byte, id uint32, schema *Schem
 	return r.read(t, rest, plan)
 }
 
-// readPlain reads a message of the given schema's first type.
+// readPlain reads a message of the first type in the given schema.
 func (r *protoReader) readPlain(t *table, value []byte) error {
 	if r.given == "" {
 		return wrap(ErrUnknownSchema, "the message names none that is known: set registry.url, or events.schema for messages that name none")
@@ -74,7 +74,7 @@ func (r *protoReader) readPlain(t *table, value []byte) error {
 	return r.read(t, value, r.plain)
 }
 
-// messageIndexes reads which type of a schema a message is of.
+// messageIndexes reads which type of its schema a message has.
 func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
 	count, n := binary.Varint(body)
 	if n <= 0 || count < 0 || count > MaxDepth {
@@ -117,7 +117,7 @@ func (r *protoReader) read(t *table, body []byte, plan *protoPlan) error {
 	return t.endRow()
 }
 
-// message reads the fields of a message, or of another piece of it.
+// message reads the fields of a message, or of one piece of it.
 func (r *protoReader) message(m *protoMessage, body []byte) error {
 	if !r.begun[m.number] {
 		r.begun[m.number] = true
@@ -150,7 +150,8 @@ func (r *protoReader) message(m *protoMessage, body []byte) error {
 
 func badProto(n int) error { return wrap(ErrProtobuf, "%v", protowire.ParseError(n)) }
 
-// field reads a field of a message. One of another wire type than its kind has is unknown, as Protobuf's own readers have it.
+// field reads a field of a message. A field whose wire type does not match its kind is unknown, as for Protobuf's own
+// readers.
 func (r *protoReader) field(f *protoField, typ protowire.Type, raw []byte) error {
 	if typ == protowire.BytesType {
 		body, n := protowire.ConsumeBytes(raw)
@@ -182,7 +183,7 @@ func (r *protoReader) field(f *protoField, typ protowire.Type, raw []byte) error
 	return err
 }
 
-// wireType is how values of a kind are written.
+// wireType is the wire type of a kind.
 func wireType(k protoreflect.Kind) protowire.Type {
 	switch k {
 	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind:
@@ -198,14 +199,14 @@ func wireType(k protoreflect.Kind) protowire.Type {
 	}
 }
 
-// numberKinds are those of numbers.
+// numberKinds are the kinds that are numbers.
 var numberKinds = map[protoreflect.Kind]struct{}{
 	protoreflect.Int32Kind: {}, protoreflect.Sint32Kind: {}, protoreflect.Sfixed32Kind: {}, protoreflect.Uint32Kind: {},
 	protoreflect.Fixed32Kind: {}, protoreflect.Int64Kind: {}, protoreflect.Sint64Kind: {}, protoreflect.Sfixed64Kind: {},
 	protoreflect.Uint64Kind: {}, protoreflect.Fixed64Kind: {}, protoreflect.FloatKind: {}, protoreflect.DoubleKind: {},
 }
 
-// scalar makes a cell of a value: of strings and bytes without their length.
+// scalar makes a cell of a value; strings and bytes come without their length.
 func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 	switch f.kind {
 	case protoreflect.StringKind, protoreflect.BytesKind:
@@ -229,7 +230,7 @@ func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 	}
 }
 
-// enum is the name of a value, or its number where it has none.
+// enum is the name of a value, or its number if it has none.
 func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
 	text := ""
 	if known := f.enum.ByNumber(protoreflect.EnumNumber(v)); known != nil {
@@ -241,7 +242,7 @@ func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
 	return cell{cellText, bits}, err
 }
 
-// number reads a number or a boolean; n < 0 where there is none.
+// number reads a number or a boolean; n < 0 if there is none.
 func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 	switch wireType(kind) {
 	case protowire.Fixed32Type:
@@ -265,7 +266,7 @@ func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 	}
 }
 
-// varint makes a cell of a number of variable length.
+// varint makes a cell of a variable-length number.
 func varint(kind protoreflect.Kind, v uint64) cell {
 	switch kind {
 	case protoreflect.BoolKind:
@@ -283,7 +284,7 @@ func varint(kind protoreflect.Kind, v uint64) cell {
 	return cell{cellWhole, v}
 }
 
-// packed adds the elements of a list that are written together.
+// packed adds the elements of a packed list.
 func (r *protoReader) packed(f *protoField, body []byte) error {
 	for len(body) > 0 {
 		one, n := number(f.kind, body)
@@ -298,7 +299,7 @@ func (r *protoReader) packed(f *protoField, body []byte) error {
 	return nil
 }
 
-// element adds an element of a list that is written by itself.
+// element adds a single element of a list.
 func (r *protoReader) element(f *protoField, raw []byte) error {
 	one, n := number(f.kind, raw)
 	if n < 0 {
@@ -307,7 +308,8 @@ func (r *protoReader) element(f *protoField, raw []byte) error {
 	return r.append(f, one)
 }
 
-// append adds a number to a list. The numbers of a list stand together: one that goes on behind others is moved.
+// append adds a number to a list. The numbers of a list must be contiguous: a list that continues after others
+// have been added is moved.
 func (r *protoReader) append(f *protoField, one cell) error {
 	t := r.table
 	at, n := r.row[f.column].span()
@@ -337,7 +339,7 @@ func unsigned(k protoreflect.Kind) bool {
 	return k == protoreflect.Uint64Kind || k == protoreflect.Fixed64Kind
 }
 
-// nextField cuts the first field off a message: its number, its type on the wire and its value in that encoding.
+// nextField splits the first field off a message: its number, its wire type and its encoded value.
 func nextField(body []byte) (number protowire.Number, typ protowire.Type, value, rest []byte, err error) {
 	number, typ, n := protowire.ConsumeTag(body)
 	if n < 0 {
@@ -372,7 +374,7 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 		}
 		body = rest
 	}
-	const most = 315576000000 // seconds, of ten thousand years: the bound of Protobuf's own
+	const most = 315576000000 // seconds in ten thousand years: Protobuf's own bound
 	if whole < -most || whole > most || fraction <= -1e9 || fraction >= 1e9 {
 		return wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, fraction)
 	}
@@ -384,7 +386,7 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 	return nil
 }
 
-// wrapped reads the value in a wrapper; a wrapper without one has the default of its kind.
+// wrapped reads the value in a wrapper; a wrapper without one has its kind's default.
 func (r *protoReader) wrapped(f *protoField, body []byte) error {
 	found := cell{kind: zeroKind(f.kind)}
 	for len(body) > 0 {

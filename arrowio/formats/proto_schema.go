@@ -15,16 +15,16 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// protoField is a step of the walk over a message.
+// protoField is one step in reading a message.
 type protoField struct {
 	kind    protoreflect.Kind
 	special special
-	column  int // noColumn = passed over
+	column  int // noColumn = skipped
 	list    bool
-	unset   *cell  // the value of a message without the field; nil = null
+	unset   *cell  // the value if the field is missing; nil = null
 	text    string // of unset
 	enum    protoreflect.EnumValueDescriptors
-	message *protoMessage // of a message that is flattened
+	message *protoMessage // for a message that is flattened
 }
 
 // special says that a message stands for a value.
@@ -37,14 +37,14 @@ const (
 	wrapperMessage
 )
 
-// protoMessage is a message that is flattened.
+// protoMessage is a message to be flattened.
 type protoMessage struct {
-	number int // among the messages of the plan
+	number int // index among the messages of the plan
 	fields map[protoreflect.FieldNumber]*protoField
-	unset  []*protoField // those whose value without the field is not null
+	unset  []*protoField // those that are not null when missing
 }
 
-// protoPlan is what is made of a message type.
+// protoPlan is what a message type is compiled to.
 type protoPlan struct {
 	root     *protoMessage
 	messages int
@@ -74,8 +74,8 @@ func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 	return found[0], nil
 }
 
-// protoFiles finds the files of a schema by their paths. A registry has them as text, or as whatever a serializer gave it: that of
-// Python gives a compiled descriptor in base64.
+// protoFiles finds the files of a schema by path. A registry has them as text, or as its serializer stored them: the
+// Python one stores a compiled descriptor in base64.
 type protoFiles map[string]string
 
 // FindFileByPath implements [protocompile.Resolver].
@@ -95,7 +95,8 @@ func (f protoFiles) FindFileByPath(path string) (protocompile.SearchResult, erro
 	return protocompile.SearchResult{Source: strings.NewReader(text)}, nil
 }
 
-// nameFields gives fields the names in JSON that a descriptor may leave out, and the compiler wants. Nothing here reads them.
+// nameFields gives fields the JSON names that a descriptor may leave out but the compiler requires. Nothing here reads
+// them.
 func nameFields(messages []*descriptorpb.DescriptorProto) {
 	for _, m := range messages {
 		for _, f := range m.Field {
@@ -105,8 +106,8 @@ func nameFields(messages []*descriptorpb.DescriptorProto) {
 	}
 }
 
-// messageAt returns the type that the indexes of a message name: the first of them among those of the file, the next one
-// among those within it, and so on.
+// messageAt returns the type that the indexes of a message name: the first is an index into the types of the file, the
+// next into those nested in it, and so on.
 func messageAt(file protoreflect.FileDescriptor, indexes []int) (protoreflect.MessageDescriptor, error) {
 	messages := file.Messages()
 	var found protoreflect.MessageDescriptor
@@ -123,7 +124,7 @@ func messageAt(file protoreflect.FileDescriptor, indexes []int) (protoreflect.Me
 	return found, nil
 }
 
-// planProto makes the plan of a message type.
+// planProto makes the plan for a message type.
 func planProto(message protoreflect.MessageDescriptor, w *wanted) (*protoPlan, error) {
 	c := protoCompiler{plan: &protoPlan{}}
 	root, err := c.message(message, "", 1)
@@ -135,7 +136,8 @@ func planProto(message protoreflect.MessageDescriptor, w *wanted) (*protoPlan, e
 	return c.plan, nil
 }
 
-// want adds the columns that an encoder wants and the message lacks, as long as it has one of them.
+// want adds the columns that an encoder wants and the message lacks, if it has at least one of
+// them.
 func (p *protoPlan) want(w *wanted) {
 	if w == nil {
 		return
@@ -155,12 +157,12 @@ func (p *protoPlan) want(w *wanted) {
 
 type protoCompiler struct {
 	plan      *protoPlan
-	open      []protoreflect.FullName // the messages that are being flattened
-	fields    int                     // of all messages, and one for each message
+	open      []protoreflect.FullName // the messages being flattened
+	fields    int                     // of all messages, plus one for each message
 	nameBytes int                     // of all fields
 }
 
-// message flattens a message type whose fields stand behind a prefix.
+// message flattens a message type whose fields have a prefix.
 func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string, depth int) (*protoMessage, error) {
 	if depth > MaxDepth {
 		return nil, wrap(ErrBadSchema, "messages in messages, more than %d deep", MaxDepth)
@@ -189,7 +191,7 @@ func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string,
 	return m, nil
 }
 
-// visit counts a message or a field before it is made, and its name.
+// visit counts a message or a field, and its name, before it is made.
 func (c *protoCompiler) visit(name ...string) error {
 	size := 0
 	for _, part := range name {
@@ -233,7 +235,7 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 	return made, nil
 }
 
-// specialOf tells the messages that stand for a value.
+// specialOf recognises messages that stand for a value.
 func specialOf(name protoreflect.FullName) special {
 	rest, ok := strings.CutPrefix(string(name), "google.protobuf.")
 	switch {
@@ -249,7 +251,7 @@ func specialOf(name protoreflect.FullName) special {
 	return plainMessage
 }
 
-// isOpaque names messages that hold anything, which no column can.
+// isOpaque recognises messages that hold anything, which no column can.
 func isOpaque(name protoreflect.FullName) bool {
 	switch name {
 	case "google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue":
@@ -258,8 +260,8 @@ func isOpaque(name protoreflect.FullName) bool {
 	return false
 }
 
-// protoType is the type of the column of a field; nil for lists, whose length the messages say. A wrapper takes the kind of
-// what it wraps.
+// protoType is the type of a field's column; nil for lists, whose length depends on the messages. A wrapper has the
+// kind of the wrapped value.
 func protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType, bool) {
 	if f.IsMap() {
 		return nil, false
@@ -298,8 +300,8 @@ var protoTypes = map[protoreflect.Kind]arrow.DataType{
 	protoreflect.StringKind: arrow.BinaryTypes.String, protoreflect.BytesKind: arrow.BinaryTypes.Binary,
 }
 
-// setDefault says what a message without the field means: the default of its kind where the field has no presence, the one
-// that it is given, else null.
+// setDefault sets the value of a missing field: the default of its kind if the field has no presence, its declared
+// default, or null.
 func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	if p.list || p.special != plainMessage || f.HasPresence() && !f.HasDefault() {
 		return
@@ -333,7 +335,7 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	}
 }
 
-// zeroKind is the kind of the cells of a kind; without bits and text they are its zero.
+// zeroKind is the cell kind for a field kind; without bits and text such a cell is zero.
 func zeroKind(k protoreflect.Kind) cellKind {
 	switch k {
 	case protoreflect.BoolKind:

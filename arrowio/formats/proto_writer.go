@@ -10,14 +10,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// protoColumn is the type in a schema for values of an Arrow type, and what writes a value without its tag.
+// protoColumn is the schema type for an Arrow type, and the function that writes a value without its tag.
 type protoColumn struct {
 	name  string
 	wire  protowire.Type
 	write columnWriter
 }
 
-// prepareProto makes the schema: a message whose fields may all be left out.
+// prepareProto makes the schema: a message whose fields are all optional.
 func (w *Writer) prepareProto() error {
 	var fields strings.Builder
 	imports := ""
@@ -50,7 +50,7 @@ func (w *Writer) prepareProto() error {
 	return nil
 }
 
-// protoNumber is the number of a column's field; those that Protobuf keeps for itself are left out.
+// protoNumber is the field number of a column; numbers reserved by Protobuf are skipped.
 func protoNumber(column int) protowire.Number {
 	number := protowire.Number(column + 1)
 	if number >= protowire.FirstReservedNumber {
@@ -110,7 +110,7 @@ func protoColumnOf(t arrow.DataType) (protoColumn, bool) {
 	return protoColumn{}, false
 }
 
-// packedOf writes lists, whose numbers stand together without tags. A null among them is an error.
+// packedOf writes packed lists of numbers. A null among them is an error.
 func packedOf(item protoColumn) protoColumn {
 	return protoColumn{item.name, protowire.BytesType, func(dst []byte, a arrow.Array, row int) ([]byte, error) {
 		values, from, to, _ := listAt(a, row)

@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// record makes the table's record. wanted are the columns of an encoder, by name; those that the message lacks are added as
-// nulls, as long as it has one of the features.
+// record makes the table's record. wanted are the columns of an encoder, by name; those that the message lacks are
+// added as nulls, if it has at least one of the features.
 func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	if err := t.budget.take(recordCost); err != nil {
 		return nil, err
@@ -40,7 +40,8 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 		}
 		columns = append(columns, made)
 	}
-	return array.NewRecord(schemas.schema(t.columns, columns, t.bound == nil), columns, int64(t.rows)), nil
+	names := func(i int) string { return t.columns[i].name }
+	return array.NewRecord(schemas.schema(names, columns, t.bound == nil), columns, int64(t.rows)), nil
 }
 
 // complete adds the wanted columns that are missing.
@@ -49,7 +50,7 @@ func (t *table) complete(w *wanted) error {
 		return nil
 	}
 	for _, name := range w.features {
-		if _, ok := t.index[name]; !ok {
+		if _, ok := t.find(name); !ok {
 			if _, err := t.add(name, arrow.Null); err != nil {
 				return err
 			}
@@ -61,7 +62,8 @@ func (t *table) complete(w *wanted) error {
 // wanted is what an encoder reads of a message.
 type wanted struct {
 	features []string
-	names    []string // the features, then the columns of the label
+	types    []arrow.DataType // of the features, as an encoder reads them best; nil = the cells decide
+	names    []string         // the features, then the label columns
 	kinds    map[string]wantedKind
 }
 
@@ -80,6 +82,7 @@ func newWanted(e *encoder.Encoder) *wanted {
 	for i := range e.Columns {
 		c := &e.Columns[i]
 		w.features = append(w.features, c.Name)
+		w.types = append(w.types, featureType(c))
 		w.kinds[c.Name] = wantedKind{c.Kind, c.Width}
 	}
 	w.names = slices.Clone(w.features)
@@ -99,10 +102,10 @@ func (w *wanted) kind(name string) wantedKind {
 	return w.kinds[name]
 }
 
-// any reports whether the table has one of the wanted features.
+// any reports whether the table has any of the wanted features.
 func (w *wanted) any(t *table) bool {
 	for _, name := range w.features {
-		if _, ok := t.index[name]; ok {
+		if _, ok := t.find(name); ok {
 			return true
 		}
 	}
@@ -128,7 +131,8 @@ func (c *column) dataType(t *table, want wantedKind) arrow.DataType {
 	return found
 }
 
-// wantedType is the type that an encoder asks for; nil = it follows from the cells. A column without values is one of nulls.
+// wantedType is the type that an encoder asks for; nil means that the cells decide. A column without values has the
+// null type.
 func (c *column) wantedType(want wantedKind) arrow.DataType {
 	if len(c.cells) == c.counts[cellNull] {
 		return arrow.Null
@@ -146,7 +150,7 @@ func (c *column) wantedType(want wantedKind) arrow.DataType {
 	return nil
 }
 
-// numberType is int64 where all numbers are whole.
+// numberType is int64 if all numbers are whole.
 func (c *column) numberType() arrow.DataType {
 	if c.counts[cellWhole] > 0 && c.counts[cellFloat] == 0 {
 		return arrow.PrimitiveTypes.Int64
@@ -154,7 +158,7 @@ func (c *column) numberType() arrow.DataType {
 	return arrow.PrimitiveTypes.Float64
 }
 
-// commonType is the type of most cells that have a value, of strings where as many are something else.
+// commonType is the type of most cells that have a value; strings win a tie.
 func (c *column) commonType(t *table) arrow.DataType {
 	numbers := c.counts[cellWhole] + c.counts[cellFloat]
 	most := max(c.counts[cellText], numbers, c.counts[cellBool], c.counts[cellList])
@@ -171,7 +175,7 @@ func (c *column) commonType(t *table) arrow.DataType {
 	return c.listType()
 }
 
-// listType is that of lists of one length, and of nulls where lengths differ.
+// listType is the type for lists of one length, and null if lengths differ.
 func (c *column) listType() arrow.DataType {
 	width := -1
 	for _, one := range c.cells {
@@ -191,30 +195,32 @@ func listOf(width int) arrow.DataType {
 	return arrow.FixedSizeListOf(int32(width), arrow.PrimitiveTypes.Float64)
 }
 
-// schemaCache gives records of the same columns the same schema, which readers compare by pointer.
+// schemaCache gives records with the same columns the same schema, because readers compare schemas
+// by pointer.
 type schemaCache struct {
 	last *arrow.Schema
 	text bool
 }
 
-// textField marks columns of messages without types.
+// textField marks columns from messages without types.
 var textField = arrow.NewMetadata([]string{encoder.TextField}, []string{"json"})
 
-// schema returns the schema of the columns; text says that the message has no types of its own.
-func (s *schemaCache) schema(columns []column, arrays []arrow.Array, text bool) *arrow.Schema {
-	if s.last != nil && s.text == text && s.last.NumFields() == len(columns) {
+// schema returns the schema of columns with these names. text means that the message has no types of its
+// own.
+func (s *schemaCache) schema(name func(i int) string, arrays []arrow.Array, text bool) *arrow.Schema {
+	if s.last != nil && s.text == text && s.last.NumFields() == len(arrays) {
 		same := true
-		for i := range columns {
+		for i := range arrays {
 			field := s.last.Field(i)
-			same = same && field.Name == columns[i].name && sameType(field.Type, arrays[i].DataType())
+			same = same && field.Name == name(i) && sameType(field.Type, arrays[i].DataType())
 		}
 		if same {
 			return s.last
 		}
 	}
-	fields := make([]arrow.Field, len(columns))
-	for i := range columns {
-		fields[i] = arrow.Field{Name: columns[i].name, Type: arrays[i].DataType(), Nullable: true}
+	fields := make([]arrow.Field, len(arrays))
+	for i := range arrays {
+		fields[i] = arrow.Field{Name: name(i), Type: arrays[i].DataType(), Nullable: true}
 		if text {
 			fields[i].Metadata = textField
 		}
@@ -229,16 +235,22 @@ func sameType(a, b arrow.DataType) bool {
 }
 
 // maker makes the arrays of a table.
-type maker struct{ *table }
+type maker struct {
+	*table
+	slot *slot // memory for the current array; nil = new memory
+}
 
 // array makes the array of a column, which the caller releases.
 func (m *maker) array(c *column, typ arrow.DataType) (arrow.Array, error) {
 	if err := m.budget.take(arrayCost); err != nil {
 		return nil, err
 	}
+	if m.slot != nil {
+		m.slot.prepare(typ, m.rows)
+	}
 	switch t := typ.(type) {
 	case *arrow.NullType:
-		return array.NewNull(m.rows), nil
+		return m.build(typ, m.rows, nil), nil
 	case *arrow.BooleanType:
 		return m.bools(c)
 	case *arrow.StringType, *arrow.BinaryType:
@@ -253,7 +265,8 @@ func (m *maker) array(c *column, typ arrow.DataType) (arrow.Array, error) {
 	panic("formats: no array of " + typ.String())
 }
 
-// validity is the bitmap of the rows for which use says so; nil where that is all of them.
+// validity is the bitmap of the rows for which use is true; nil if that is all of them, except in a slot, whose arrays
+// always have one.
 func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls int, err error) {
 	valid := 0
 	for _, one := range c.cells {
@@ -261,10 +274,10 @@ func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls i
 			valid++
 		}
 	}
-	if nulls = m.rows - valid; nulls == 0 {
+	if nulls = m.rows - valid; nulls == 0 && m.slot == nil {
 		return nil, 0, nil
 	}
-	if bitmap, err = take[byte](m, int(bitutil.BytesForBits(int64(m.rows)))); err != nil {
+	if bitmap, err = take[byte](m, bufferValid, int(bitutil.BytesForBits(int64(m.rows)))); err != nil {
 		return nil, 0, err
 	}
 	for i, one := range c.cells {
@@ -275,21 +288,45 @@ func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls i
 	return bitmap, nulls, nil
 }
 
-// take returns n zeros that the budget has room for.
-func take[T any](m *maker, n int) ([]T, error) {
+// take allocates n zeros within the budget, for one of the buffers of the current array.
+func take[T any](m *maker, which buffer, n int) ([]T, error) {
 	var one T
-	if err := m.budget.take(int64(n) * int64(unsafe.Sizeof(one))); err != nil {
+	size := int64(n) * int64(unsafe.Sizeof(one))
+	if err := m.budget.take(size); err != nil {
 		return nil, err
 	}
-	return make([]T, n), nil
+	if m.slot == nil {
+		return make([]T, n), nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m.slot.room(which, int(size))))), n), nil
 }
 
-func build(typ arrow.DataType, rows, nulls int, children []arrow.ArrayData, buffers ...[]byte) arrow.Array {
+// build returns an array of these buffers, or the existing array if it has them already.
+func (m *maker) build(typ arrow.DataType, nulls int, child arrow.Array, buffers ...[]byte) arrow.Array {
+	if m.slot == nil {
+		return build(typ, m.rows, nulls, child, buffers...)
+	}
+	if m.slot.array == nil {
+		m.slot.array = build(typ, m.rows, nulls, child, buffers...)
+	}
+	m.slot.array.Data().(*array.Data).SetNullN(nulls)
+	m.slot.array.Retain()
+	return m.slot.array
+}
+
+func build(typ arrow.DataType, rows, nulls int, child arrow.Array, buffers ...[]byte) arrow.Array {
+	if typ.ID() == arrow.NULL {
+		return array.NewNull(rows)
+	}
 	wrapped := make([]*memory.Buffer, len(buffers))
 	for i, b := range buffers {
 		if b != nil {
 			wrapped[i] = memory.NewBufferBytes(b)
 		}
+	}
+	var children []arrow.ArrayData
+	if child != nil {
+		children = []arrow.ArrayData{child.Data()}
 	}
 	data := array.NewData(typ, rows, wrapped, children, nulls, 0)
 	defer data.Release()
@@ -301,7 +338,7 @@ func (m *maker) bools(c *column) (arrow.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	bits, err := take[byte](m, int(bitutil.BytesForBits(int64(m.rows))))
+	bits, err := take[byte](m, bufferValues, int(bitutil.BytesForBits(int64(m.rows))))
 	if err != nil {
 		return nil, err
 	}
@@ -310,12 +347,12 @@ func (m *maker) bools(c *column) (arrow.Array, error) {
 			bitutil.SetBit(bits, i)
 		}
 	}
-	return build(arrow.FixedWidthTypes.Boolean, m.rows, nulls, nil, bitmap, bits), nil
+	return m.build(arrow.FixedWidthTypes.Boolean, nulls, nil, bitmap, bits), nil
 }
 
 func isNumber(one cell) bool { return one.kind == cellWhole || one.kind == cellFloat }
 
-// numbersOf makes numbers, dates and times: all that has a width and comes of a number.
+// numbersOf makes numbers, dates and times: everything of a fixed width that is made from a number.
 func (m *maker) numbersOf(c *column, typ arrow.FixedWidthDataType) (arrow.Array, error) {
 	bitmap, nulls, err := m.validity(c, isNumber)
 	if err != nil {
@@ -337,12 +374,12 @@ func (m *maker) numbersOf(c *column, typ arrow.FixedWidthDataType) (arrow.Array,
 	if err != nil {
 		return nil, err
 	}
-	return build(typ, m.rows, nulls, nil, bitmap, values), nil
+	return m.build(typ, nulls, nil, bitmap, values), nil
 }
 
-// convert makes the values of the numbers of a column.
+// convert makes the values of a column's numbers.
 func convert[T any](m *maker, c *column, of func(cell) T) ([]byte, error) {
-	values, err := take[T](m, m.rows)
+	values, err := take[T](m, bufferValues, m.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -369,14 +406,14 @@ func (c cell) float() float64 {
 	return math.Float64frombits(c.bits)
 }
 
-// texts makes strings; numbers and booleans among them read as Go writes them.
+// texts makes strings; numbers and booleans among them are formatted as Go does.
 func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 	isText := func(one cell) bool { return one.kind == cellText || one.kind == cellBool || isNumber(one) }
 	bitmap, nulls, err := m.validity(c, isText)
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := take[int32](m, m.rows+1)
+	offsets, err := take[int32](m, bufferValues, m.rows+1)
 	if err != nil {
 		return nil, err
 	}
@@ -395,14 +432,22 @@ func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 	if err := m.budget.take(size); err != nil {
 		return nil, err
 	}
-	data := make([]byte, 0, size)
+	var data []byte
+	if m.slot == nil {
+		data = make([]byte, 0, size)
+	} else {
+		data = m.slot.textRoom(int(size))
+	}
 	for i := range m.rows {
 		if i < len(c.cells) {
 			data = m.appendText(data, c.cells[i])
 		}
 		offsets[i+1] = int32(len(data))
 	}
-	return build(typ, m.rows, nulls, nil, bitmap, bytesOf(offsets), data), nil
+	if m.slot != nil {
+		data = m.slot.buffers[bufferText]
+	}
+	return m.build(typ, nulls, nil, bitmap, bytesOf(offsets), data), nil
 }
 
 func (m *maker) appendText(dst []byte, one cell) []byte {
@@ -420,7 +465,7 @@ func (m *maker) appendText(dst []byte, one cell) []byte {
 	return dst
 }
 
-// lists makes lists of one length; others are null.
+// lists makes lists of one length; others become null.
 func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, error) {
 	width := int(typ.Len())
 	fits := func(one cell) bool {
@@ -434,7 +479,7 @@ func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, err
 	if width > 0 && m.rows > math.MaxInt32/width {
 		return nil, tooLarge("column %s has %d lists of %d numbers", quote(c.name), m.rows, width)
 	}
-	values, err := take[float64](m, m.rows*width)
+	values, err := take[float64](m, bufferValues, m.rows*width)
 	if err != nil {
 		return nil, err
 	}
@@ -448,21 +493,25 @@ func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, err
 	if err != nil {
 		return nil, err
 	}
+	if m.slot != nil && m.slot.array != nil {
+		m.slot.array.Data().Children()[0].(*array.Data).SetNullN(missing)
+		return m.build(typ, nulls, nil), nil
+	}
 	child := build(arrow.PrimitiveTypes.Float64, len(values), missing, nil, inner, bytesOf(values))
 	defer child.Release()
-	return build(typ, m.rows, nulls, []arrow.ArrayData{child.Data()}, bitmap), nil
+	return m.build(typ, nulls, child, bitmap), nil
 }
 
 // nullNumber stands for null among the numbers of lists: a NaN that nobody writes.
 const nullNumber = 0x7ff86e756c6c2121
 
-// missing is the bitmap of the numbers that are not null; nil where that is all of them.
+// missing is the bitmap of the numbers that are not null; nil if that is all of them, except in a slot.
 func (m *maker) missing(values []float64) (bitmap []byte, nulls int, err error) {
 	isNull := func(v float64) bool { return math.Float64bits(v) == nullNumber }
-	if !slices.ContainsFunc(values, isNull) {
+	if m.slot == nil && !slices.ContainsFunc(values, isNull) {
 		return nil, 0, nil
 	}
-	if bitmap, err = take[byte](m, int(bitutil.BytesForBits(int64(len(values))))); err != nil {
+	if bitmap, err = take[byte](m, bufferInner, int(bitutil.BytesForBits(int64(len(values))))); err != nil {
 		return nil, 0, err
 	}
 	for i, v := range values {
@@ -482,7 +531,7 @@ func (m *maker) decimals(c *column, typ *arrow.Decimal128Type) (arrow.Array, err
 	if err != nil {
 		return nil, err
 	}
-	values, err := take[byte](m, m.rows*arrow.Decimal128SizeBytes)
+	values, err := take[byte](m, bufferValues, m.rows*arrow.Decimal128SizeBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -492,5 +541,5 @@ func (m *maker) decimals(c *column, typ *arrow.Decimal128Type) (arrow.Array, err
 			copy(values[i*arrow.Decimal128SizeBytes:], m.text[at:at+n])
 		}
 	}
-	return build(typ, m.rows, nulls, nil, bitmap, values), nil
+	return m.build(typ, nulls, nil, bitmap, values), nil
 }

@@ -2,10 +2,10 @@ package formats
 
 import "fmt"
 
-// Registry has the schemas that messages name.
+// Registry resolves schema IDs.
 type Registry interface {
-	// Schema returns a schema that was fetched before, or an error that wraps [ErrUnknownSchema]. The schema of an id never
-	// changes.
+	// Schema returns a schema that was fetched before, or an error that wraps [ErrUnknownSchema]. The schema for an ID
+	// never changes.
 	Schema(id uint32) (*Schema, error)
 }
 
@@ -13,14 +13,14 @@ type Registry interface {
 type Schema struct {
 	Format Format
 	Text   string
-	// References are the schemas that this one needs, each behind those that it needs itself.
+	// References are the schemas that this one needs, each after those that it needs itself.
 	References []Reference
 }
 
-// Reference is a schema by the name under which others refer to it: the full name of a type of Avro, the path of an import.
+// Reference is a schema and the name that others use for it: the full name of an Avro type, or the path of an import.
 type Reference struct{ Name, Text string }
 
-// size is that of all its text.
+// size is the total length of its text.
 func (s *Schema) size() int {
 	size := len(s.Text)
 	for _, ref := range s.References {
@@ -29,7 +29,7 @@ func (s *Schema) size() int {
 	return size
 }
 
-// FrameID returns the id of the schema that a message names; false for a message that is read without a registry.
+// FrameID returns the ID of the schema that a message names; false if the message is read without a registry.
 func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
 	if f, framed := d.format(value); !framed || f == JSON {
 		return 0, false
@@ -38,7 +38,7 @@ func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
 	return id, ok
 }
 
-// CheckSchema reports why a schema cannot be used for messages of a format.
+// CheckSchema returns why a schema cannot be used for messages of a format.
 func CheckSchema(f Format, text string) error {
 	var err error
 	switch f {
@@ -55,10 +55,10 @@ func CheckSchema(f Format, text string) error {
 // planCacheSize bounds the plans that a Decoder keeps.
 const planCacheSize = 64
 
-// plans remembers what was made of schemas.
+// plans caches what was compiled from schemas.
 type plans[P any] struct{ known map[uint32]P }
 
-// get returns the plan of a schema, which make makes the first time.
+// get returns the plan for a schema, compiling it the first time.
 func (c *plans[P]) get(id uint32, schema *Schema, compile func(*Schema) (P, error)) (P, error) {
 	if p, ok := c.known[id]; ok {
 		return p, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// avroContainer is a container of one block.
+// avroContainer is a container with one block.
 func avroContainer(schema string, rows int64, body []byte) []byte {
 	sized := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
 	b := binary.AppendVarint([]byte(containerMagic), 1)
@@ -24,7 +24,7 @@ func avroContainer(schema string, rows int64, body []byte) []byte {
 	return append(b, mark...)
 }
 
-// branching is a schema of records, each with the one below ten times, down to a type.
+// branching is a schema of records, each containing the next ten times, down to a type.
 func branching(levels int, name, leaf string) string {
 	s := leaf
 	for l := levels; l >= 1; l-- {
@@ -43,7 +43,7 @@ func branching(levels int, name, leaf string) string {
 	return s
 }
 
-// branchingProto is the same of messages.
+// branchingProto is the same for messages.
 func branchingProto(levels int) string {
 	var b strings.Builder
 	b.WriteString("syntax = \"proto3\";\n")
@@ -67,7 +67,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestSchemasThatUnfold are small, and name a record again and again, or long names.
+// TestSchemasThatUnfold has small schemas that name a record again and again, or long names.
 func TestSchemasThatUnfold(t *testing.T) {
 	empty := branching(9, `"E"`, `{"type": "record", "name": "E", "fields": []}`)
 	leaves := make([]string, 1500)
@@ -110,7 +110,7 @@ func TestSchemasThatUnfold(t *testing.T) {
 	}
 }
 
-// TestContainersPayForTheirSchemas within the budget of each message, also the second time.
+// TestContainersPayForTheirSchemas within the budget of each message, including the second.
 func TestContainersPayForTheirSchemas(t *testing.T) {
 	for name, leaf := range map[string]string{"E": `{"type": "record", "name": "E", "fields": []}`, "int": `"int"`} {
 		d := NewDecoder(Options{Limits: arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 2 << 20, MaxRows: 1000, MaxColumns: 100000}})
@@ -139,7 +139,7 @@ func TestContainersPayForTheirSchemas(t *testing.T) {
 	}
 }
 
-// steps counts the nodes that a walk over a value without bytes meets, up to a bound.
+// steps counts the nodes visited for a value without bytes, up to a bound.
 func steps(n *avroNode, most int) int {
 	if n.empty || most <= 0 {
 		return 1
@@ -153,7 +153,7 @@ func steps(n *avroNode, most int) int {
 	return count
 }
 
-// TestWalkReadsBytes meets nothing that has none, however often it is named.
+// TestWalkReadsBytes visits nothing without bytes, however often it is named.
 func TestWalkReadsBytes(t *testing.T) {
 	for name, leaf := range map[string]string{
 		`"null"`: `"null"`, `"N"`: `{"type": "record", "name": "N", "fields": []}`, `"F"`: `{"type": "fixed", "name": "F", "size": 0}`,
@@ -202,7 +202,8 @@ func TestAliasesAreTakenInOrder(t *testing.T) {
 	}
 }
 
-// TestDefaults of a reader's schema fill in for what a message lacks, of every type that a column has.
+// TestDefaults of a reader's schema replace what a message lacks, for every type that a column can
+// have.
 func TestDefaults(t *testing.T) {
 	reader := avroSchema(`{"name": "x", "type": "int"},
 		{"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}, "default": "\u0001\u0000"},

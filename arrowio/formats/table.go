@@ -30,42 +30,54 @@ type cell struct {
 
 const cellBytes = int64(unsafe.Sizeof(cell{}))
 
-// span is where the bytes or numbers of a cell stand.
+// span encodes where the bytes or numbers of a cell are.
 func span(at, n int) uint64 { return uint64(at)<<32 | uint64(uint32(n)) }
 
 func (c cell) span() (at, n int) { return int(c.bits >> 32), int(uint32(c.bits)) }
 
-// column is one column of a table. Rows behind its last cell are null.
+// column is one column of a table. Rows after its last cell are null.
 type column struct {
 	name   string
-	typ    arrow.DataType // as the schema has it; nil = what the cells say
+	listed bool           // the index has its name
+	typ    arrow.DataType // from the schema; nil = the cells decide
 	cells  []cell
 	room   room // of cells
 	counts [cellKinds]int
-	learnt arrow.DataType // of the last message that had values, for a Decoder that is learning
+	learnt arrow.DataType // of the last message with values, for a Decoder that is learning
+}
+
+// empty removes the cells of a column.
+func (c *column) empty() {
+	if c.room > 0 { // otherwise it is empty
+		c.cells, c.room, c.counts = c.cells[:0], 0, [cellKinds]int{}
+	}
 }
 
 // table holds the rows of a message, column by column.
 type table struct {
 	limits  arrowio.Limits
 	budget  budget
-	columns []column
-	index   map[string]int
+	columns []column       // beyond the last are forgotten ones, whose names and cells are reused
+	index   map[string]int // by name, including forgotten columns
 	rows    int
-	next    int // the column that is likely to be asked for next
+	next    int // the column likely to be asked for next
 	text    []byte
 	numbers []float64
-	// What of text and numbers is paid for.
+	// What has been charged for text and numbers.
 	textRoom, numberRoom room
 
-	bound any // the plan whose columns these are; nil = the message's own
-	keep  int // columns that stand from before the message, where there is no plan
+	bound any // the plan that gives the columns; nil = the message names them
+	keep  int // columns that stay from before the message, if there is no plan
 }
 
-// keptScratch is what is kept of a slice, and of all cells together, from one message to the next, in bytes.
+// keptScratch is how many bytes are kept between messages, of each slice and of all cells together.
 const keptScratch = 4 << 20
 
-// reset empties the table for a message. Its columns stay, without cells, until [table.own] or [table.bind].
+// keptName is the length of the longest name kept for a forgotten column.
+const keptName = 64
+
+// reset empties the table for the next message. Its columns stay, without cells, until [table.own] or
+// [table.bind].
 func (t *table) reset(limits arrowio.Limits) {
 	t.limits = limits
 	t.budget = budget{limits.BudgetBytes, limits.BudgetBytes}
@@ -73,20 +85,44 @@ func (t *table) reset(limits arrowio.Limits) {
 	t.text, t.numbers = emptied(t.text), emptied(t.numbers)
 	t.textRoom, t.numberRoom = 0, 0
 	kept := int64(0)
-	all := t.columns[:cap(t.columns)] // also those that were forgotten, whose cells are used again
+	all := t.columns[:cap(t.columns)] // including forgotten ones, whose cells are reused
 	for i := range all {
 		c := &all[i]
 		if kept += int64(cap(c.cells)) * cellBytes; kept > keptScratch {
 			c.cells = nil
 		}
-		c.cells, c.room, c.counts = c.cells[:0], 0, [cellKinds]int{}
+		c.empty()
 	}
 	if t.index == nil {
 		t.index = make(map[string]int)
 	}
 }
 
-// own prepares for a message that names its columns itself. With keep those of earlier ones stand.
+// restingScratch is how many bytes are kept while nothing is decoded.
+const restingScratch = 128 << 10
+
+// rest releases the memory of an unusually large message.
+func (t *table) rest() {
+	cells := int64(0)
+	for _, c := range t.columns[:cap(t.columns)] {
+		cells += int64(cap(c.cells)) * cellBytes
+	}
+	if int64(cap(t.text))+8*int64(cap(t.numbers))+cells <= restingScratch {
+		return
+	}
+	t.text, t.numbers = nil, nil
+	all := t.columns[:cap(t.columns)]
+	for i := range all {
+		all[i].cells = nil
+	}
+	for i := len(t.columns); i < len(all); i++ {
+		t.unlist(i)
+		all[i].name = ""
+	}
+}
+
+// own prepares for a message that names its own columns. With keep, columns of earlier messages
+// stay.
 func (t *table) own(keep bool) {
 	if !keep || t.bound != nil || len(t.columns) > t.limits.MaxColumns/2 {
 		t.truncate(0)
@@ -100,7 +136,7 @@ type planned struct {
 	typ  arrow.DataType
 }
 
-// bind prepares for a message whose columns follow from a plan.
+// bind prepares for a message whose columns are given by a plan.
 func (t *table) bind(plan any, columns []planned) error {
 	if t.bound == plan {
 		return t.budget.take(columnCost * int64(len(columns)))
@@ -116,7 +152,8 @@ func (t *table) bind(plan any, columns []planned) error {
 	return nil
 }
 
-// emptied is a slice without elements, and without memory that is more than is to be kept.
+// emptied returns the slice without elements, and without its memory if that is more than should be
+// kept.
 func emptied[T any](s []T) []T {
 	var one T
 	if cap(s)*int(unsafe.Sizeof(one)) > keptScratch {
@@ -125,36 +162,74 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
-// truncate forgets the columns from n on. Their cells are used again.
+// truncate forgets the columns from n on. Messages mostly have the same columns in the same places, so their names and
+// cells are likely to be reused.
 func (t *table) truncate(n int) {
 	for i := n; i < len(t.columns); i++ {
-		delete(t.index, t.columns[i].name)
-		t.columns[i] = column{cells: t.columns[i].cells[:0]}
+		c := &t.columns[i]
+		if len(c.name) > keptName {
+			t.unlist(i)
+			c.name = ""
+		}
+		if c.typ != nil || c.learnt != nil {
+			c.typ, c.learnt = nil, nil
+		}
+		c.empty()
 	}
 	t.columns = t.columns[:n]
 }
 
-// abandon forgets the columns that a message brought which was then refused.
+// find returns the index of the named column.
+func (t *table) find(name string) (at int, ok bool) {
+	at, ok = t.index[name]
+	return at, ok && at < len(t.columns)
+}
+
+// unlist removes a column's name from the index, if the name is there for this column.
+func (t *table) unlist(at int) {
+	c := &t.columns[:cap(t.columns)][at]
+	if c.listed {
+		delete(t.index, c.name)
+		c.listed = false
+	}
+}
+
+// list adds a column's name to the index, replacing a forgotten column of that name.
+func (t *table) list(at int) {
+	all := t.columns[:cap(t.columns)]
+	if before, ok := t.index[all[at].name]; ok {
+		all[before].listed = false
+	}
+	t.index[all[at].name], all[at].listed = at, true
+}
+
+// abandon forgets the columns added by a message that was refused.
 func (t *table) abandon() {
 	if t.bound == nil {
 		t.truncate(t.keep)
 	}
 }
 
-// column returns the number of the column of a name, which it makes if need be.
+// column returns the index of the named column, adding it if needed.
 func (t *table) column(name []byte) (int, error) {
-	if t.next < len(t.columns) && t.columns[t.next].name == string(name) {
-		t.next++
-		return t.next - 1, nil
+	if at := t.next; at < cap(t.columns) && at <= len(t.columns) {
+		c := &t.columns[:cap(t.columns)][at]
+		switch same := c.listed && c.name == string(name); {
+		case same && at < len(t.columns):
+			t.next++
+			return at, nil
+		case same:
+			return t.add(c.name, nil)
+		}
 	}
-	if at, ok := t.index[string(name)]; ok {
+	if at, ok := t.index[string(name)]; ok && at < len(t.columns) {
 		t.next = at + 1
 		return at, nil
 	}
 	return t.add(string(name), nil)
 }
 
-// add makes a column.
+// add adds a column with a new name.
 func (t *table) add(name string, typ arrow.DataType) (int, error) {
 	at := len(t.columns)
 	if at-t.keep >= t.limits.MaxColumns {
@@ -169,13 +244,17 @@ func (t *table) add(name string, typ arrow.DataType) (int, error) {
 		t.columns = append(t.columns, column{})
 	}
 	c := &t.columns[at]
-	*c = column{name: name, typ: typ, cells: c.cells}
-	t.index[name] = at
+	c.typ = typ
+	if !c.listed || c.name != name {
+		t.unlist(at)
+		c.name = name
+		t.list(at)
+	}
 	t.next = at + 1
 	return at, nil
 }
 
-// put gives the row at hand a value. It returns false where the row has one in that column already.
+// put sets a value of the current row. It returns false if the row already has one in that column.
 func (t *table) put(at int, kind cellKind, bits uint64) (bool, error) {
 	c := &t.columns[at]
 	missing := t.rows - len(c.cells)
@@ -194,7 +273,7 @@ func (t *table) put(at int, kind cellKind, bits uint64) (bool, error) {
 	return true, nil
 }
 
-// endRow ends the row at hand.
+// endRow ends the current row.
 func (t *table) endRow() error {
 	if t.rows >= t.limits.MaxRows {
 		return tooLarge("more than %d rows", t.limits.MaxRows)
@@ -204,13 +283,13 @@ func (t *table) endRow() error {
 	return nil
 }
 
-// roomFor makes room for bytes of text.
+// roomFor makes room for n bytes of text.
 func (t *table) roomFor(n int) (err error) {
 	t.text, err = grow(&t.budget, &t.textRoom, t.text, n, 1)
 	return err
 }
 
-// addText keeps bytes and says where.
+// addText stores bytes and returns where.
 func (t *table) addText(s []byte) (uint64, error) {
 	if err := t.roomFor(len(s)); err != nil {
 		return 0, err
@@ -220,7 +299,7 @@ func (t *table) addText(s []byte) (uint64, error) {
 	return span(at, len(s)), nil
 }
 
-// addNumber keeps a number of a list.
+// addNumber stores a number of a list.
 func (t *table) addNumber(v float64) (err error) {
 	if t.numbers, err = grow(&t.budget, &t.numberRoom, t.numbers, 1, 8); err == nil {
 		t.numbers = append(t.numbers, v)

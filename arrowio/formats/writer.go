@@ -13,7 +13,7 @@ import (
 type Writer struct {
 	format  Format
 	schema  *arrow.Schema
-	text    string // of the schema that others read the messages by
+	text    string // of the schema that readers of the messages need
 	id      int
 	framed  bool
 	columns []columnWriter
@@ -22,7 +22,8 @@ type Writer struct {
 // columnWriter appends the value of a row of a column.
 type columnWriter func(dst []byte, column arrow.Array, row int) ([]byte, error)
 
-// NewWriter prepares for records of a schema, and refuses one with a column that the format cannot hold.
+// NewWriter returns a Writer for records of a schema. It refuses a schema with a column that the format
+// cannot represent.
 func NewWriter(f Format, schema *arrow.Schema) (*Writer, error) {
 	w := &Writer{format: f, schema: schema}
 	var err error
@@ -42,19 +43,19 @@ func NewWriter(f Format, schema *arrow.Schema) (*Writer, error) {
 	return w, nil
 }
 
-// Schema is the text of the schema of the messages; empty for JSON.
+// Schema is the text of the messages' schema; empty for JSON.
 func (w *Writer) Schema() string { return w.text }
 
-// Frame has each message name its schema by the id that a registry gave it.
+// Frame makes each message name its schema by the ID that a registry gave it.
 func (w *Writer) Frame(id int) { w.id, w.framed = id, true }
 
-// ErrNeedsRegistry says that messages of Protobuf without a registry could be read by nobody.
+// ErrNeedsRegistry says that nobody could read Protobuf messages without a registry.
 var ErrNeedsRegistry = errors.New("protobuf needs a schema registry")
 
-// Single reports whether a message holds one row.
+// Single reports whether a message holds one row only.
 func (w *Writer) Single() bool { return w.framed && w.format != JSON || w.format == Protobuf }
 
-// Messages makes the messages of the rows of a record: one for all of them, or one for each where the format has it so.
+// Messages encodes the rows of a record: as one message, or as one per row if the format requires that.
 func (w *Writer) Messages(rec arrow.Record) ([][]byte, error) {
 	if !rec.Schema().Equal(w.schema) {
 		return nil, fmt.Errorf("rows of other columns than the first ones: %v", rec.Schema())
@@ -81,19 +82,19 @@ func (w *Writer) Messages(rec arrow.Record) ([][]byte, error) {
 	return [][]byte{message}, nil
 }
 
-// single makes the message of one row.
+// single encodes one row as a message.
 func (w *Writer) single(rec arrow.Record, row int) ([]byte, error) {
 	var dst []byte
 	if w.framed {
 		dst = appendFrame(dst, w.id)
 		if w.format == Protobuf {
-			dst = append(dst, 0) // the first message of the schema
+			dst = append(dst, 0) // index of the first message in the schema
 		}
 	}
 	return w.row(dst, rec, row)
 }
 
-// row appends the values of a row, as Avro and Protobuf have them one behind the other.
+// row appends the values of a row, one after another, as Avro and Protobuf store them.
 func (w *Writer) row(dst []byte, rec arrow.Record, row int) ([]byte, error) {
 	var err error
 	for i, write := range w.columns {
@@ -104,7 +105,7 @@ func (w *Writer) row(dst []byte, rec arrow.Record, row int) ([]byte, error) {
 	return dst, nil
 }
 
-// identifier is what Avro and Protobuf take for a name.
+// identifier matches what Avro and Protobuf accept as a name.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func checkName(name string, f Format) error {
@@ -118,7 +119,7 @@ func cannotWrite(field arrow.Field, f Format) error {
 	return fmt.Errorf("column %s: %s has nothing for %s", quote(field.Name), f, field.Type)
 }
 
-// wholeOf reads a whole number of any width; false for other arrays.
+// wholeOf reads integers of any width; false for other arrays.
 func wholeOf(a arrow.Array) (func(row int) int64, bool) {
 	switch a := a.(type) {
 	case *array.Int8:
@@ -147,7 +148,7 @@ func wholeOf(a arrow.Array) (func(row int) int64, bool) {
 	return nil, false
 }
 
-// floatAt reads a floating number.
+// floatAt reads a floating-point number.
 func floatAt(a arrow.Array, row int) (float64, bool) {
 	switch a := a.(type) {
 	case *array.Float16:
@@ -160,7 +161,7 @@ func floatAt(a arrow.Array, row int) (float64, bool) {
 	return 0, false
 }
 
-// textAt reads a string, also of a dictionary.
+// textAt reads a string, also from a dictionary.
 func textAt(a arrow.Array, row int) (string, bool) {
 	switch a := a.(type) {
 	case *array.String:
@@ -173,7 +174,7 @@ func textAt(a arrow.Array, row int) (string, bool) {
 	return "", false
 }
 
-// isNull reports whether a value is null, also by its entry in a dictionary.
+// isNull reports whether a value is null, including by its entry in a dictionary.
 func isNull(a arrow.Array, row int) bool {
 	if a.IsNull(row) {
 		return true
@@ -182,7 +183,7 @@ func isNull(a arrow.Array, row int) bool {
 	return ok && d.Dictionary().IsNull(d.GetValueIndex(row))
 }
 
-// listAt is the values of a list, and where those of a row begin and end.
+// listAt returns the values of a list array and the bounds of one row in them.
 func listAt(a arrow.Array, row int) (values arrow.Array, from, to int, ok bool) {
 	list, ok := a.(*array.FixedSizeList)
 	if !ok {

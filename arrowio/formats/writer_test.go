@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// sampleRecord has a column of every type that all formats hold, with nulls.
+// sampleRecord has a column of every type that all formats support, with nulls.
 func sampleRecord(t testing.TB, n int) arrow.Record {
 	t.Helper()
 	vector := arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float64)
@@ -50,7 +50,7 @@ func sampleRecord(t testing.TB, n int) arrow.Record {
 	return rec
 }
 
-// setNull takes the last value of a builder back for a null.
+// setNull replaces the last value of a builder by a null.
 func setNull(b array.Builder) {
 	b.Resize(b.Len())
 	b.(interface{ SetNull(int) }).SetNull(b.Len() - 1)
@@ -104,7 +104,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// TestOthersReadWhatIsWritten: the libraries that parse the schemas read the messages, too.
+// TestOthersReadWhatIsWritten: the libraries that parse the schemas can read the messages too.
 func TestOthersReadWhatIsWritten(t *testing.T) {
 	rec := sampleRecord(t, 6)
 	w, made := messages(t, Avro, rec, true)
@@ -154,7 +154,7 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 	}
 }
 
-// TestTimesAndDecimals go through Avro as what they are, and through JSON as text.
+// TestTimesAndDecimals checks that Avro keeps their types and JSON writes them as text.
 func TestTimesAndDecimals(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "day", Type: arrow.FixedWidthTypes.Date32}, {Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us},

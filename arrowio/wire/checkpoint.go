@@ -11,8 +11,8 @@ import (
 // CloseReason says why a partition takes no further rows.
 type CloseReason string
 
-// A partition closes when its quota is filled, at the end of its range, or when offsets of its range are no longer in the
-// log: then the exploration can give no feature set.
+// A partition closes when its quota is filled, at the end of its range, or when offsets of its range are no longer in
+// the log: then the exploration cannot produce a feature set.
 const (
 	CloseQuota CloseReason = "quota"
 	CloseEnd   CloseReason = "end"
@@ -20,14 +20,15 @@ const (
 )
 
 // Checkpoint is the state of one partition in an exploration: the sums over the rows before (NextOffset, NextOrdinal),
-// and the offset at which to read on. It is all that a restart needs.
+// and the offset at which to read on. A restart needs nothing else.
 type Checkpoint struct {
 	FormatVersion int    // written as [CheckpointVersion]; zero means that
 	Exploration   string // id
 	Sequence      int64  // of the exploration
 	SpecHash      string // [Spec.Hash]
 	Partition     int32
-	// Attempt counts how often the partition was read again from its start because its samples were refused ([Refusal]).
+	// Attempt counts how often the partition was read again from its start because its samples were refused
+	// ([Refusal]).
 	Attempt     int
 	NextOffset  int64 // first offset of events not yet read
 	NextOrdinal int64 // ordinal that the next row gets; for a closed partition its closing ordinal
@@ -35,12 +36,20 @@ type Checkpoint struct {
 	CloseReason CloseReason // empty unless closed
 	Counts      Counts
 	Sums        *scoring.Sums
-	Samples     SampleMark // of the scored rows; zero under a criterion that needs sums alone
+	Samples     SampleMark // of the scored rows; zero under a criterion that needs only sums
 	Arithmetic  string     // numeric kernel of the sums
+	EventsLog   string     // identity of the log of NextOffset; empty if unknown
+	LastBatch   BatchMark  // of events, the last one read
 	WrittenAt   time.Time
 }
 
-// Validate reports every inconsistency between the parts of a checkpoint.
+// BatchMark distinguishes a Kafka batch from others that may later be in its place; zero = none.
+type BatchMark struct {
+	Offset   int64  `json:"offset"` // base offset
+	Checksum uint32 `json:"crc"`    // CRC-32C, as in its header
+}
+
+// Validate returns every inconsistency between the parts of a checkpoint.
 func (c *Checkpoint) Validate() error {
 	if c.Sums == nil {
 		return errors.New("no sums")
@@ -84,9 +93,9 @@ func (c *Checkpoint) validateClosing() error {
 	return nil
 }
 
-// CheckAgainst reports whether an accumulator running spec on the given numeric kernel (normally
-// [scoring.Arithmetic]) may continue c. [ErrSpecMismatch] means that the checkpoint must not be used;
-// [ErrArithmeticMismatch] that the partition is to be recomputed from its start offset.
+// CheckAgainst returns an error unless an accumulator running spec on the given numeric kernel (normally
+// [scoring.Arithmetic]) may continue c. [ErrSpecMismatch] means that the checkpoint must not be used,
+// [ErrArithmeticMismatch] that the partition has to be computed again from its start offset.
 func (c *Checkpoint) CheckAgainst(spec *Spec, kernel string) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("checkpoint of exploration %q, partition %d: %w: %w",
@@ -118,7 +127,7 @@ func (c *Checkpoint) CheckAgainst(spec *Spec, kernel string) error {
 	return nil
 }
 
-// CheckShape reports sums of another size than spec asks for.
+// CheckShape returns an error if the sums are not of the size that spec asks for.
 func (c *Checkpoint) CheckShape(spec *Spec) error {
 	if have, want := c.Sums.Candidates(), spec.Candidates.Count; have != want {
 		return fmt.Errorf("sums of %d candidates instead of %d", have, want)

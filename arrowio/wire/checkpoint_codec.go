@@ -30,6 +30,8 @@ type checkpointDocument struct {
 	Rows          int64        `json:"rows"`
 	Outputs       []outputSums `json:"outputs"`
 	Samples       SampleMark   `json:"samples,omitzero"`
+	EventsLog     string       `json:"events_log,omitempty"`
+	LastBatch     BatchMark    `json:"last_batch,omitzero"`
 }
 
 // outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf to
@@ -41,7 +43,7 @@ type outputSums struct {
 	YMax *float64 `json:"y_max"`
 }
 
-// EncodeCheckpoint returns the message for c: one row for each candidate. The sums keep every bit.
+// EncodeCheckpoint returns the message for c, with one row per candidate. The sums keep every bit.
 func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	if c == nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", errMissing)
@@ -57,6 +59,7 @@ func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 		Partition: c.Partition, Attempt: c.Attempt, NextOffset: c.NextOffset, NextOrdinal: c.NextOrdinal,
 		Closed: c.Closed, CloseReason: c.CloseReason, Arithmetic: c.Arithmetic, WrittenAt: canonicalTime(c.WrittenAt),
 		Counts: c.Counts, Rows: c.Sums.Rows, Outputs: makeOutputSums(c.Sums), Samples: c.Samples,
+		EventsLog: c.EventsLog, LastBatch: c.LastBatch,
 	}
 	value, err := encodeMessage(KeyCheckpoint, &doc, nil, sumColumns(c.Sums)...)
 	if err != nil {
@@ -65,7 +68,7 @@ func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	return value, nil
 }
 
-// sumColumns lays scores out as columns.
+// sumColumns returns scores as columns.
 func sumColumns(s *scoring.Sums) []column {
 	m0, k := s.Candidates(), s.Outputs()
 	return []column{
@@ -75,7 +78,7 @@ func sumColumns(s *scoring.Sums) []column {
 }
 
 // DecodeCheckpoint reads a message that [EncodeCheckpoint] wrote. The result is valid
-// ([Checkpoint.Validate]); whether it may be continued is for [Checkpoint.CheckAgainst] to say.
+// ([Checkpoint.Validate]); [Checkpoint.CheckAgainst] says whether it may be continued.
 func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 	var doc checkpointDocument
 	rec, err := decodeMessage(dec, value, KeyCheckpoint, &doc)
@@ -87,6 +90,7 @@ func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 		FormatVersion: doc.FormatVersion, Exploration: doc.Exploration, Sequence: doc.Sequence, SpecHash: doc.SpecHash,
 		Partition: doc.Partition, Attempt: doc.Attempt, Samples: doc.Samples, NextOffset: doc.NextOffset, NextOrdinal: doc.NextOrdinal,
 		Closed: doc.Closed, CloseReason: doc.CloseReason, Counts: doc.Counts, Arithmetic: doc.Arithmetic,
+		EventsLog: doc.EventsLog, LastBatch: doc.LastBatch,
 	}
 	if err = readTimes(&doc.WrittenAt); err == nil {
 		c.WrittenAt = doc.WrittenAt
@@ -139,7 +143,7 @@ func makeOutputSums(s *scoring.Sums) []outputSums {
 	return outputs
 }
 
-// valueOr returns what v points at, or instead when it is nil.
+// valueOr returns the value that v points to, or instead if v is nil.
 func valueOr(v *float64, instead float64) float64 {
 	if v == nil {
 		return instead

@@ -16,7 +16,7 @@ type column struct {
 	nullable bool
 }
 
-// newRecord makes a record of columns and takes them over.
+// newRecord makes a record from columns and takes ownership of them.
 func newRecord(meta *arrow.Metadata, columns []column) arrow.Record {
 	fields := make([]arrow.Field, len(columns))
 	arrays := make([]arrow.Array, len(columns))
@@ -70,7 +70,7 @@ func listColumn(values column, rows, n int) column {
 	return column{name: values.name, arr: array.MakeFromData(data)}
 }
 
-// find returns the column of that name, which must be there once and without nulls.
+// find returns the named column, which must be there once and without nulls.
 func find(rec arrow.Record, name string) (arrow.Array, error) {
 	at := rec.Schema().FieldIndices(name)
 	if len(at) != 1 {
@@ -83,7 +83,7 @@ func find(rec arrow.Record, name string) (arrow.Array, error) {
 	return arr, nil
 }
 
-// typed returns the column of that name as the array type A.
+// typed returns the named column as the array type A.
 func typed[A arrow.Array](rec arrow.Record, name string) (A, error) {
 	var none A
 	arr, err := find(rec, name)
@@ -177,8 +177,7 @@ func float64Lists(rec arrow.Record, name string, n int) ([]float64, error) {
 	return a.Float64Values()[first:last], nil
 }
 
-// finite32 reports whether no value is NaN or infinite: those, and only those, have all exponent bits
-// set.
+// finite32 reports whether no value is NaN or infinite: only those have all exponent bits set.
 func finite32(v []float32) bool {
 	for _, x := range v {
 		if math.Float32bits(x)&0x7F800000 == 0x7F800000 {

@@ -17,7 +17,7 @@ func exampleColumns() []encoder.ColumnUse {
 	}
 }
 
-// The report travels with the spec and the set, and neither hash nor id depends on it.
+// The report is part of the spec and the set, but neither hash nor ID depends on it.
 func TestTheReportOnColumnsTravelsUnhashed(t *testing.T) {
 	spec, set := exampleSpec(), exampleFeatureSet()
 	hash, id := spec.Hash(), set.ID()

@@ -2,9 +2,9 @@ package wire
 
 import "fmt"
 
-// Counts says what became of the messages and rows read so far from one partition's start offset.
-// A row has exactly one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). HeldOut is a part of Scored. The last four
-// count values, not rows, except UnseenClass.
+// Counts says what happened to the messages and rows read so far from one partition's start offset. A row has exactly
+// one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). HeldOut is a part of Scored. The last four count
+// values, not rows, except UnseenClass.
 type Counts struct {
 	Messages    int64 `json:"messages"`    // messages read, decodable or not
 	Undecodable int64 `json:"undecodable"` // messages refused whole; their rows are not in Rows
@@ -15,10 +15,10 @@ type Counts struct {
 	Unlabelled int64 `json:"unlabelled"`  // sampled rows without a usable label
 	Rejected   int64 `json:"rejected"`    // sampled rows with NaN, Inf or an out-of-bounds label
 
-	HeldOut int64 `json:"held_out,omitempty"` // scored rows that are in the sample and not in the sums, see [scoring.HeldOut]
+	HeldOut int64 `json:"held_out,omitempty"` // scored rows that are in the sample but not in the sums, see [scoring.HeldOut]
 
 	Imputed        int64 `json:"imputed"`         // nulls replaced by the calibration mean
-	UnseenCategory int64 `json:"unseen_category"` // categories without a dimension of their own
+	UnseenCategory int64 `json:"unseen_category"` // categories without their own dimension
 	Clipped        int64 `json:"clipped"`         // numeric values limited to ±clip
 	UnseenClass    int64 `json:"unseen_class"`    // rows whose class the encoder does not know; also in Unlabelled
 }
@@ -31,7 +31,7 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
-// Sub takes other away from c, field by field.
+// Sub subtracts other from c, field by field.
 func (c *Counts) Sub(other Counts) {
 	rest := c.fields()
 	for i, v := range other.fields() {
@@ -44,7 +44,7 @@ func (c Counts) Reconciles() bool {
 	return c.Rows == c.Scored+c.NotSampled+c.Unlabelled+c.Rejected
 }
 
-// Validate reports a negative count or outcomes that do not add up to the rows.
+// Validate returns an error for a negative count or for outcomes that do not add up to the rows.
 func (c Counts) Validate() error {
 	for _, v := range c.fields() {
 		if *v < 0 {

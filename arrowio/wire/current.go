@@ -7,31 +7,32 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// Current points at the feature set or model in use. Readers keep the one with the greatest sequence
-// number that they have seen, of equal ones the later.
+// Current points at the feature set or model in use. Readers keep the pointer with the greatest
+// sequence number that they have seen, and of equal ones the later.
 type Current struct {
 	ID string `json:"id"`
-	// Sequence is that of the exploration behind the feature set. A pointer to a model never has a lower one than the pointer
-	// before it: one back to a model of an earlier set keeps that.
+	// Sequence is that of the exploration behind the feature set. A pointer to a model never has a lower sequence
+	// number than the one before it: a pointer back to a model of an earlier set keeps the number.
 	Sequence    int64     `json:"sequence"`
 	Exploration string    `json:"exploration,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
-	// Of models alone: what keeps challengers from taking the place, the model that the pointer was taken from, and why.
+	// Only for models: what keeps challengers from replacing the model, the model used before, and why that was
+	// replaced.
 	Pin      Pin    `json:"pin,omitempty"`
 	Replaced string `json:"replaced,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Pin says what a challenger needs to take the place of a model that was made current by hand.
+// Pin says when a challenger may replace a model that was put in use by hand.
 type Pin string
 
-// The pins; none is empty.
+// The values of Pin; none is empty.
 const (
-	PinHold   Pin = "hold"         // nothing helps until the pin is taken off
-	PinBeaten Pin = "until_beaten" // it has to be better on the same rows, whatever else is configured
+	PinHold   Pin = "hold"         // never, until the pin is removed
+	PinBeaten Pin = "until_beaten" // only if it is better on the same rows, whatever else is configured
 )
 
-// Validate reports an unusable id, a negative sequence number or an unknown pin.
+// Validate returns an error for an unusable ID, a negative sequence number or an unknown pin.
 func (c *Current) Validate() error {
 	if c.Sequence < 0 {
 		return fmt.Errorf("sequence %d is negative", c.Sequence)

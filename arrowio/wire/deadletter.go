@@ -22,8 +22,8 @@ const (
 // maxDetailBytes bounds the error text in a dead letter's headers.
 const maxDetailBytes = 1024
 
-// DeadLetter says why an input was refused and where it came from. The value of the message is the
-// refused message's own bytes, or, when Rows is not 0, what [EncodeRejectedRows] made.
+// DeadLetter says why an input was refused and where it came from. The value of the message is the refused message's
+// own bytes or, if Rows is not 0, the result of [EncodeRejectedRows].
 type DeadLetter struct {
 	Stage     string // that refused it, such as "subsample" or "featurize"
 	Reason    string // one stable word, such as "truncated" or "nan_feature"
@@ -32,10 +32,10 @@ type DeadLetter struct {
 	Partition int32
 	Offset    int64
 	Time      time.Time // when it was refused
-	Rows      int32     // rejected rows of the message, which the value holds; 0 = the message was refused whole
+	Rows      int32     // rejected rows of the message, which are the value; 0 = the whole message was refused
 }
 
-// Headers returns the message headers that carry d.
+// Headers returns the message headers for d.
 func (d DeadLetter) Headers() []Header {
 	return []Header{
 		textHeader(HeaderErrorTopic, d.Topic),
@@ -49,8 +49,8 @@ func (d DeadLetter) Headers() []Header {
 	}
 }
 
-// ParseDeadLetterHeaders reads what [DeadLetter.Headers] made. Headers of other keys, such as the
-// refused message's own, are skipped; of a key that is there twice the last one counts. The error wraps
+// ParseDeadLetterHeaders reads the result of [DeadLetter.Headers]. Headers with other keys, such as the
+// refused message's own, are skipped; of duplicate keys the last one counts. The error wraps
 // [ErrHeaders].
 func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 	r := readHeaders(headers)
@@ -74,7 +74,7 @@ func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 	return d, nil
 }
 
-// IsOwnHeader reports whether a header of an event is one that a dead letter or a replay put there, not the producer.
+// IsOwnHeader reports whether a header of an event was added by a dead letter or a replay, not by the producer.
 func IsOwnHeader(key string) bool {
 	return strings.HasPrefix(key, errorsPrefix) || strings.HasPrefix(key, replayPrefix)
 }

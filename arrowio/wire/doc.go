@@ -1,21 +1,19 @@
-// Package wire puts everything that the pipeline publishes on topics into Arrow IPC streams and
-// reads it back: specs and requests, checkpoints, feature sets, models, feature batches, dead letters.
+// Package wire encodes everything that the pipeline publishes on topics as Arrow IPC streams, and decodes it: specs and
+// requests, checkpoints, feature sets, models, feature batches, dead letters.
 //
-// A message is one Arrow IPC stream with one schema and one record batch. What a message has one of
-// (ids, offsets, settings, lineage) is a JSON document in the schema metadata, under a key that names
-// the message ([KeySpec], [KeyCheckpoint], …); what it has one of per partition, candidate, feature or
-// row is a column. Any Arrow reader gets at all of it without this package; docs/wire-formats.md is the
-// reference for such readers.
+// A message is one Arrow IPC stream with one schema and one record batch. What occurs once per message (IDs, offsets,
+// settings, lineage) is a JSON document in the schema metadata, under a key that names the message ([KeySpec],
+// [KeyCheckpoint], …). What occurs per partition, candidate, feature or row is a column. Any Arrow reader can use a
+// message without this package; docs/wire-formats.md is the reference for such readers.
 //
-// Encoding is a pure function of the value: equal values give equal bytes, on any machine. Feature sets
-// and models are named by a SHA-256 of what they compute ([FeatureSet.ID], [ModelID]); lineage and times
-// travel beside that, unhashed.
+// Encoding is a pure function of the value: equal values give equal bytes, on any machine. Feature sets and models are
+// named by a SHA-256 of what they compute ([FeatureSet.ID], [ModelID]). Lineage and times are stored beside that and
+// not hashed.
 //
-// Decoding takes bytes that anybody may have written. The frame, the schema and the arrays pass the
-// guarded [arrowio.Decoder] first; here every column's kind, length and nulls, every number and every
-// id is checked before a value is returned, and the value owns its memory: it never aliases the message.
-// The one exception is [DecodeFeatures], whose slices alias the record it was given.
+// Decoding accepts bytes from anybody. The frame, the schema and the arrays first pass the guarded [arrowio.Decoder].
+// Then the kind, length and nulls of every column, every number and every ID are checked before a value is returned.
+// The value owns its memory and never aliases the message. The one exception is [DecodeFeatures], whose slices alias
+// the record it was given.
 //
-// Functions here keep no state; they may be called from several goroutines as long as each uses its own
-// Decoder.
+// Functions here keep no state. They are safe for concurrent use as long as each goroutine uses its own Decoder.
 package wire

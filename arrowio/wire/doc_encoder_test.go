@@ -27,7 +27,7 @@ var docSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "opens", Type: arrow.FixedWidthTypes.Time32s, Nullable: true},
 }, nil)
 
-// docEncoders have the columns that the encoder of the example lacks, under each setting.
+// docEncoders have the columns that the example's encoder lacks, under each setting.
 func docEncoders() (list []docEncoder) {
 	rows := []map[string]any{
 		{"age": 40, "vip": true, "city": "Oslo", "ordered": "2024-02-29T18:30:00.125", "written": "2024-02-29T18:30:00.125+02:00", "born": "1969-07-20", "opens": "08:15:00"},

@@ -25,7 +25,7 @@ import (
 
 const docPath = "../../docs/wire-formats.md"
 
-// pythonOf returns the Python module that the blocks of a Markdown document make.
+// pythonOf returns the Python module made of the code blocks of a Markdown document.
 func pythonOf(t *testing.T, path string) string {
 	t.Helper()
 	text := string(must(os.ReadFile(path)))
@@ -85,14 +85,14 @@ func TestDocumentNamesEveryField(t *testing.T) {
 		explain(reflect.TypeOf(document))
 	}
 	_, samples, _ := EncodeSamples(exampleSamples(true))
-	for _, header := range slices.Concat(samples, FeatureBatch{}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers(), ReplayNote{}.Headers()) {
+	for _, header := range slices.Concat(samples, FeatureBatch{SourceLog: "log", SourceBatch: BatchMark{1, 1}}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers(), ReplayNote{}.Headers()) {
 		if !strings.Contains(text, "`"+header.Key+"`") {
 			t.Errorf("header %s is not in %s", header.Key, docPath)
 		}
 	}
 }
 
-// Every column is explained as well, but for those that events have themselves.
+// Every column is explained as well, except those of the events themselves.
 func TestDocumentNamesEveryColumn(t *testing.T) {
 	text := string(must(os.ReadFile(docPath)))
 	events := []string{"age", "vip", "city", "pixels", "tags", "where", "income", "customer"}
@@ -107,7 +107,7 @@ func TestDocumentNamesEveryColumn(t *testing.T) {
 	}
 }
 
-// docRequest is what the document's Python is given to work on.
+// docRequest is the input of the document's Python code.
 type docRequest struct {
 	Rows     []map[string]any `json:"rows"`
 	Headers  []textPair       `json:"headers"`
@@ -124,7 +124,7 @@ type docRequest struct {
 
 type textPair struct{ Key, Value string }
 
-// docFound is what it found.
+// docFound is its output.
 type docFound struct {
 	ModelFile  []string `json:"model_file"` // ids of the model and its set
 	FeatureSet docSet   `json:"feature_set"`
@@ -189,7 +189,7 @@ func TestDocumentedPythonAgrees(t *testing.T) {
 	diff(t, request.expected.heldOut, found.HeldOut)
 	diff(t, request.expected.xxh64, found.XXH64)
 	diff(t, map[string]any{"feature_set": "fs-1", "source_topic": "events", "source_partition": 3., "source_offset": 9.,
-		"first_row": 4., "row_count": 5., "source_rows": 9.}, found.Headers)
+		"first_row": 4., "row_count": 5., "source_rows": 9., "source_log": "uPvT3E8vSBa3o1N2bWcKzA"}, found.Headers)
 	diff(t, [][]bool{{true, true}, {true}, {false, false}, {false, true}, {true}}, found.Fresh)
 	if s := found.Spec; s.Rows != 2 || s.Document["exploration"] != "ex-7" || len(s.Columns) != 6 {
 		t.Errorf("spec is %+v", s)
@@ -213,12 +213,12 @@ func newDocRequest() *docRequest {
 			{[]int{5, 0, 3, 8}, []int{0, 2}},
 			{[]int{5, 3, 3, 8}, []int{4}},    // the second part of the same message
 			{[]int{5, 0, 3, 8}, []int{0, 2}}, // a zombie repeats the first
-			{[]int{5, 0, 8, 8}, []int{1, 7}}, // and cuts otherwise: only what is new is kept
+			{[]int{5, 0, 8, 8}, []int{1, 7}}, // and cuts differently: only what is new is kept
 			{[]int{9, 0, 1, 1}, []int{0}},
 		},
 	}
 	r.Encoders = docEncoders()
-	for _, h := range (FeatureBatch{"fs-1", "events", 3, 9, 4, 5, 9}).Headers() {
+	for _, h := range (FeatureBatch{"fs-1", "events", 3, 9, 4, 5, 9, "uPvT3E8vSBa3o1N2bWcKzA", BatchMark{8, 3735928559}}).Headers() {
 		r.Headers = append(r.Headers, textPair{h.Key, string(h.Value)})
 	}
 	for i := range 200 {
@@ -317,7 +317,7 @@ func checkModel(t *testing.T, found docFound) {
 	}
 }
 
-// checkPredicted compares what the message of predictions says with what follows from the weights in Python.
+// checkPredicted compares the message of predictions with what Python computes from the weights.
 func checkPredicted(t *testing.T, found docFound) {
 	t.Helper()
 	p := found.Predicted

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// Bounds of one metadata document. An element of a JSON list takes two or three bytes there and up to a
+// Bounds on one metadata document. An element of a JSON list takes two or three bytes there and up to a
 // hundred in memory, so both the size and the number of objects are bounded before parsing.
 const (
 	// MaxDocumentBytes is the size of its JSON.
@@ -20,8 +20,8 @@ const (
 	maxDocumentObjects = 1 << 16
 )
 
-// encodeMessage returns the stream of one record made of columns, with doc as JSON under key in the
-// schema metadata, followed by the extra metadata entries in the order given.
+// encodeMessage returns the stream for one record made of columns, with doc as JSON under key in
+// the schema metadata, followed by the extra metadata entries in the order given.
 func encodeMessage(key string, doc any, extra []entry, columns ...column) ([]byte, error) {
 	text, err := marshalDocument(doc)
 	if err != nil {
@@ -40,7 +40,7 @@ func encodeMessage(key string, doc any, extra []entry, columns ...column) ([]byt
 // entry is one more schema metadata entry.
 type entry struct{ key, value string }
 
-// marshalDocument returns the canonical JSON of doc: struct fields in order, no blanks, floats in the
+// marshalDocument returns the canonical JSON of doc: struct fields in order, no spaces, floats in the
 // shortest form that reads back to the same bits.
 func marshalDocument(doc any) ([]byte, error) {
 	text, err := json.Marshal(doc)
@@ -112,8 +112,8 @@ func metadataValue(schema *arrow.Schema, key string) (string, error) {
 	return meta.Values()[at], nil
 }
 
-// unmarshalDocument parses text into doc after checking its size and, before anything else in it, its
-// format version: what an unknown version means by its fields is not for this build to say.
+// unmarshalDocument parses text into doc. It first checks the size, then the format version, because
+// this build cannot know what the fields of an unknown version mean.
 func unmarshalDocument(key, text string, doc any) error {
 	raw := []byte(text)
 	if err := checkDocumentSize(raw); err != nil {
@@ -137,13 +137,13 @@ func unmarshalDocument(key, text string, doc any) error {
 	return nil
 }
 
-// encodeNote encodes a message that is all metadata. Its one row holds the id, so that SQL engines,
-// which refuse tables without columns, can read it too.
+// encodeNote encodes a message that is only metadata. Its one row holds the ID, so that SQL
+// engines, which refuse tables without columns, can read it too.
 func encodeNote(key string, doc any, id string) ([]byte, error) {
 	return encodeMessage(key, doc, nil, textColumn("id", []string{id}))
 }
 
-// decodeNote decodes what encodeNote made and returns the id of its row.
+// decodeNote decodes the result of encodeNote and returns the ID in its row.
 func decodeNote(dec *arrowio.Decoder, value []byte, key string, doc any) (id string, err error) {
 	rec, err := decodeMessage(dec, value, key, doc)
 	if err != nil {
@@ -168,8 +168,8 @@ func canonicalTime(t time.Time) time.Time {
 	return t.Round(0).UTC()
 }
 
-// readTimes brings decoded times into canonical form. An offset from UTC can carry a time out of the
-// years that JSON can write.
+// readTimes converts decoded times to canonical form. An offset from UTC can move a time out of the
+// years that JSON can represent.
 func readTimes(times ...*time.Time) error {
 	for _, t := range times {
 		*t = canonicalTime(*t)
@@ -180,5 +180,5 @@ func readTimes(times ...*time.Time) error {
 	return nil
 }
 
-// errMissing is what a nil argument gets.
+// errMissing is the error for a nil argument.
 var errMissing = errors.New("nothing to encode")

@@ -3,14 +3,14 @@ package wire
 import "errors"
 
 var (
-	// ErrFormatVersion reports a message written in a format version that this build does not read.
+	// ErrFormatVersion reports a message in a format version that this build does not read.
 	ErrFormatVersion = errors.New("unknown format version")
 
-	// ErrMalformed reports a readable Arrow stream that is not the message it should be: a missing or
-	// mistyped column, metadata that does not parse, values out of their range.
+	// ErrMalformed reports a readable Arrow stream that is not the expected message: a missing or
+	// mistyped column, metadata that does not parse, values out of range.
 	ErrMalformed = errors.New("malformed message")
 
-	// ErrSpecMismatch reports a checkpoint that was made under another spec than the running one.
+	// ErrSpecMismatch reports a checkpoint made under another spec than the running one.
 	ErrSpecMismatch = errors.New("checkpoint belongs to another spec")
 
 	// ErrArithmeticMismatch reports a checkpoint whose sums come from a numeric kernel with other bits. It
@@ -23,6 +23,7 @@ var (
 	// ErrHeaders reports message headers that are missing or do not parse.
 	ErrHeaders = errors.New("bad message headers")
 
-	// ErrReservedColumn reports a user's column whose name this project's own columns need.
+	// ErrReservedColumn reports a user's column with a name that this project needs for its own
+	// columns.
 	ErrReservedColumn = errors.New("column name is reserved")
 )

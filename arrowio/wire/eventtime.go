@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// EventTimeHeader carries the timestamp of an event to what is made of it, in milliseconds since 1970. A message that is made
-// later has a timestamp of its own: brokers refuse one far in the future, and retention counts from it.
+// EventTimeHeader copies the timestamp of an event to the messages made from it, in milliseconds since 1970. Those
+// have their own timestamps, because brokers refuse timestamps far in the future, and retention counts from them.
 func EventTimeHeader(event time.Time) Header { return numberHeader(HeaderEventTime, event.UnixMilli()) }
 
 // ParseEventTime reads the value of an [EventTimeHeader].

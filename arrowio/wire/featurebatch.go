@@ -1,8 +1,13 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
-// Header keys of the features topic. They are on every message, so that a reader can place it without
+// Header keys of the features topic. Every message has them, so that a reader can place it without
 // decoding it.
 const (
 	HeaderFeatureSet      = "eerf-feature-set"
@@ -12,13 +17,19 @@ const (
 	HeaderFirstRow        = "eerf-first-row"
 	HeaderRowCount        = "eerf-row-count"
 	HeaderSourceRows      = "eerf-source-rows"
-	// HeaderEventTime is the timestamp of the message of events; absent where that had none.
+	// HeaderSourceLog names the log of events that the message belongs to: offsets of different logs are unrelated. It
+	// is absent if the broker has no identities, and in messages of earlier versions.
+	HeaderSourceLog = "eerf-source-log"
+	// HeaderSourceBatch is the base offset and, after a colon, the CRC-32C of the Kafka batch with the message of
+	// events.
+	HeaderSourceBatch = "eerf-source-batch"
+	// HeaderEventTime is the timestamp of the message of events; absent if it had none.
 	HeaderEventTime = "eerf-event-time"
 )
 
 // FeatureBatch are the coordinates of one message of the features topic: it covers the rows FirstRow up
-// to, not including, FirstRow+RowCount of the SourceRows rows of one message of events. Rows of that
-// range that were rejected are absent from the body; they still count in RowCount.
+// to, not including, FirstRow+RowCount of the SourceRows rows of one message of events. Rejected rows
+// of that range are not in the body but still count in RowCount.
 type FeatureBatch struct {
 	FeatureSetID    string
 	SourceTopic     string
@@ -27,14 +38,16 @@ type FeatureBatch struct {
 	FirstRow        int32
 	RowCount        int32
 	SourceRows      int32
+	SourceLog       string    // empty if unknown
+	SourceBatch     BatchMark // zero if unknown
 }
 
 // Last reports whether the message finishes its source message.
 func (b FeatureBatch) Last() bool { return b.FirstRow+b.RowCount == b.SourceRows }
 
-// Headers returns the message headers that carry b.
+// Headers returns the message headers for b.
 func (b FeatureBatch) Headers() []Header {
-	return []Header{
+	headers := []Header{
 		textHeader(HeaderFeatureSet, b.FeatureSetID),
 		textHeader(HeaderSourceTopic, b.SourceTopic),
 		numberHeader(HeaderSourcePartition, int64(b.SourcePartition)),
@@ -43,10 +56,41 @@ func (b FeatureBatch) Headers() []Header {
 		numberHeader(HeaderRowCount, int64(b.RowCount)),
 		numberHeader(HeaderSourceRows, int64(b.SourceRows)),
 	}
+	if b.SourceLog != "" {
+		headers = append(headers, textHeader(HeaderSourceLog, b.SourceLog))
+	}
+	if b.SourceBatch != (BatchMark{}) {
+		value := append(strconv.AppendInt(nil, b.SourceBatch.Offset, 10), ':')
+		headers = append(headers, Header{Key: HeaderSourceBatch, Value: strconv.AppendUint(value, uint64(b.SourceBatch.Checksum), 10)})
+	}
+	return headers
 }
 
-// ParseFeatureHeaders reads what [FeatureBatch.Headers] made. Headers of other keys are skipped; of a key
-// that is there twice the last one counts. The error wraps [ErrHeaders].
+// maxLogName bounds the name of a log in a header.
+const maxLogName = 128
+
+// sourceLog reads the optional headers.
+func (b *FeatureBatch) sourceLog(r *headerReader) {
+	log, _ := r.find(HeaderSourceLog)
+	if b.SourceLog = log; len(log) > maxLogName || !utf8.ValidString(log) {
+		r.fail("%s of %d bytes", HeaderSourceLog, len(log))
+	}
+	text, ok := r.find(HeaderSourceBatch)
+	if !ok {
+		return
+	}
+	offset, sum, _ := strings.Cut(text, ":")
+	base, err := strconv.ParseInt(offset, 10, 64)
+	checksum, err2 := strconv.ParseUint(sum, 10, 32)
+	if err != nil || err2 != nil || base < 0 {
+		r.fail("%s: %.40q is no offset and checksum", HeaderSourceBatch, text)
+		return
+	}
+	b.SourceBatch = BatchMark{Offset: base, Checksum: uint32(checksum)}
+}
+
+// ParseFeatureHeaders reads the result of [FeatureBatch.Headers]. Headers with other keys are skipped; of
+// duplicate keys the last one counts. The error wraps [ErrHeaders].
 func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 	r := readHeaders(headers)
 	b := FeatureBatch{
@@ -58,6 +102,7 @@ func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 		RowCount:        int32(r.number(HeaderRowCount, 32)),
 		SourceRows:      int32(r.number(HeaderSourceRows, 32)),
 	}
+	b.sourceLog(r)
 	if int64(b.FirstRow)+int64(b.RowCount) > int64(b.SourceRows) {
 		r.fail("rows %d to %d are beyond the %d of the source message",
 			b.FirstRow, int64(b.FirstRow)+int64(b.RowCount), b.SourceRows)
@@ -71,8 +116,8 @@ func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 	return b, nil
 }
 
-// CheckRows reports row numbers, as [DecodeFeatures] returned them, outside the range that the headers
-// name.
+// CheckRows returns an error if row numbers from [DecodeFeatures] are outside the range that the
+// headers name.
 func (b FeatureBatch) CheckRows(rows []int32) error {
 	if len(rows) == 0 {
 		return nil

@@ -28,24 +28,24 @@ type FeaturesInfo struct {
 	FormatVersion int      `json:"format_version"`
 	FeatureSet    string   `json:"feature_set"`   // id
 	Features      int      `json:"features"`      // M
-	LabelColumns  []string `json:"label_columns"` // those of the columns that are the label
-	// With predictions: the id of the model that made them, or why there is none.
+	LabelColumns  []string `json:"label_columns"` // which of the columns are the label
+	// With predictions: the ID of the model that made them, or why there is none.
 	Model        string `json:"model,omitempty"`
 	NoPrediction string `json:"no_prediction,omitempty"`
 }
 
-// CheckFeatureColumns reports passthrough or label columns whose names a features message needs for its
-// own. The error wraps [ErrReservedColumn].
+// CheckFeatureColumns reports passthrough or label columns whose names a features message needs itself.
+// The error wraps [ErrReservedColumn].
 func CheckFeatureColumns(names []string) error {
 	return checkReserved(names, ColumnRow, ColumnFeatures)
 }
 
-// CheckPredictionColumns reports those whose names predictions need.
+// CheckPredictionColumns reports those whose names are needed for predictions.
 func CheckPredictionColumns(names []string) error {
 	return checkReserved(names, ColumnPrediction, ColumnProbabilities)
 }
 
-// checkReserved reports the first name that is one of the reserved ones.
+// checkReserved reports the first name that is reserved.
 func checkReserved(names []string, reserved ...string) error {
 	for _, n := range names {
 		if slices.Contains(reserved, n) {
@@ -55,7 +55,7 @@ func checkReserved(names []string, reserved ...string) error {
 	return nil
 }
 
-// FeaturesLayout says what a features message has beside the columns of the event.
+// FeaturesLayout says what a features message has besides the columns of the event.
 type FeaturesLayout struct {
 	FeatureSet   string // id
 	Features     int    // M
@@ -63,9 +63,9 @@ type FeaturesLayout struct {
 	Predictions  *Predictions // nil = no columns for them
 }
 
-// FeaturesBody is the body of a features message with the places in it that are to be filled: whatever makes their values
-// writes them where they belong. Of predictions without a model, and of probabilities that it does not give, the bytes are
-// zeros and the places nil.
+// FeaturesBody is the body of a features message with the places to be filled, so that values are computed directly
+// into it. Places are nil, and their bytes zeros, for predictions without a model and for probabilities that the
+// model does not have.
 type FeaturesBody struct {
 	Value         []byte
 	Features      []float32 // [rows·M] row-major
@@ -75,11 +75,11 @@ type FeaturesBody struct {
 }
 
 // ReserveFeatures lays out the body of a features message. rec holds the kept rows of the source message, restricted to
-// passthrough and label columns (it may have no columns, but has the rows' count); rowNumbers are their numbers in the
-// source message, strictly ascending. rec is neither kept nor released. Without rows the message still says that its part
-// of the source is done.
+// passthrough and label columns (it may have no columns, but must have the number of rows). rowNumbers are the rows'
+// numbers in the source message, strictly ascending. rec is neither kept nor released. A message without rows still
+// says that its part of the source is done.
 //
-// The message takes the memory of into, or new memory where that is too small, and is the caller's.
+// The message uses the memory of into, or new memory if that is too small, and belongs to the caller.
 func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l FeaturesLayout) (FeaturesBody, error) {
 	rows, m := len(rowNumbers), l.Features
 	if rec.NumRows() != int64(rows) || m < 1 {
@@ -129,7 +129,7 @@ func (l *FeaturesLayout) info() FeaturesInfo {
 	return info
 }
 
-// place names the places of predictions, and clears those that nobody fills.
+// place sets the places of predictions, and clears those that stay unfilled.
 func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 	switch {
 	case p == nil:
@@ -148,12 +148,12 @@ func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 	}
 }
 
-// layoutMargin is room for what a features message usually has beside its features: framing, schema, row numbers, a
-// label. Where that is not enough the memory grows by copying.
+// layoutMargin is room for what a features message usually has besides its features: framing, schema, row numbers,
+// a label. If that is not enough, the memory grows by copying.
 const layoutMargin = 16 << 10
 
 // DecodeFeatures returns the row numbers and features of a decoded features message of m features. Row
-// numbers ascend strictly and every feature is finite. Both slices alias rec.
+// numbers are strictly ascending and every feature is finite. Both slices alias rec.
 func DecodeFeatures(rec arrow.Record, m int) (row []int32, z []float32, err error) {
 	if row, err = int32Values(rec, ColumnRow); err != nil {
 		return nil, nil, fmt.Errorf("decode features: %w", err)
@@ -183,7 +183,7 @@ func ParseFeaturesInfo(schema *arrow.Schema) (FeaturesInfo, error) {
 	return info, nil
 }
 
-// checkAscending reports row numbers that are negative or do not ascend strictly.
+// checkAscending reports row numbers that are negative or not strictly ascending.
 func checkAscending(rows []int32) error {
 	last := int32(-1)
 	for _, r := range rows {
@@ -195,8 +195,8 @@ func checkAscending(rows []int32) error {
 	return nil
 }
 
-// EncodeRejectedRows returns the body of a dead letter of single rows. rec holds the rejected rows, all
-// columns; rows are their numbers in the source message and reasons say, in one word each, why they were
+// EncodeRejectedRows returns the body of a dead letter for single rows. rec holds the rejected rows with
+// all columns, rows their numbers in the source message, reasons a word for each that says why it was
 // rejected. rec is neither kept nor released.
 func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byte, error) {
 	if len(rows) != len(reasons) || rec.NumRows() != int64(len(rows)) {
@@ -217,7 +217,7 @@ func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byt
 	return arrowio.EncodeStream(out.Schema(), out)
 }
 
-// metadataOf returns schema metadata of one document.
+// metadataOf returns schema metadata with one document.
 func metadataOf(key string, doc any) (*arrow.Metadata, error) {
 	text, err := json.Marshal(doc)
 	if err != nil {
@@ -227,8 +227,8 @@ func metadataOf(key string, doc any) (*arrow.Metadata, error) {
 	return &meta, nil
 }
 
-// appendColumns returns a record of rec's columns followed by more, which it takes over, under other
-// metadata. A name of more must not be among those of rec.
+// appendColumns returns a record of rec's columns followed by more, which it takes ownership of,
+// with other metadata. A name in more must not be among those of rec.
 func appendColumns(rec arrow.Record, meta *arrow.Metadata, more ...column) (arrow.Record, error) {
 	fields := slices.Clone(rec.Schema().Fields())
 	arrays := slices.Clone(rec.Columns())

@@ -156,14 +156,14 @@ func TestRejectedRowsKeepColumnsNumbersAndReasons(t *testing.T) {
 }
 
 func TestFeatureHeadersRoundTrip(t *testing.T) {
-	b := FeatureBatch{"fs-1", "events", 3, math.MaxInt64, 4096, 100, 4196}
+	b := FeatureBatch{"fs-1", "events", 3, math.MaxInt64, 4096, 100, 4196, "uPvT3E8vSBa3o1N2bWcKzA.1", BatchMark{7, math.MaxUint32}}
 	if !b.Last() {
 		t.Error("the last part is not known as such")
 	}
 	headers := append([]Header{{"user", nil}, {"user", nil}}, b.Headers()...)
 	diff(t, b, must(ParseFeatureHeaders(headers)))
-	// A source message may carry headers of our own, as a replayed one does: ours come last and count.
-	foreign := FeatureBatch{"fs-2", "other", 1, 1, 1, 1, 9}.Headers()
+	// A source message may have headers of our own, as a replayed one does: ours come last and count.
+	foreign := FeatureBatch{"fs-2", "other", 1, 1, 1, 1, 9, "", BatchMark{}}.Headers()
 	diff(t, b, must(ParseFeatureHeaders(append(foreign, b.Headers()...))))
 	if err := b.CheckRows([]int32{4096, 4195}); err != nil {
 		t.Error(err)
@@ -173,7 +173,7 @@ func TestFeatureHeadersRoundTrip(t *testing.T) {
 }
 
 func TestFeatureHeadersRefuseNonsense(t *testing.T) {
-	good := FeatureBatch{"fs-1", "events", 3, 9, 0, 100, 100}.Headers()
+	good := FeatureBatch{"fs-1", "events", 3, 9, 0, 100, 100, "", BatchMark{}}.Headers()
 	for i := range good {
 		without := append(append([]Header(nil), good[:i]...), good[i+1:]...)
 		_, err := ParseFeatureHeaders(without)

@@ -10,18 +10,18 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// FeatureSet is a selected feature set as published: what turns a row into M features, the scores it was
-// selected by, and where it comes from. It is immutable; [FeatureSet.ID] names it.
+// FeatureSet is a selected feature set as published: how to turn a row into M features, the scores they were selected
+// by, and where the set comes from. It is immutable; [FeatureSet.ID] names it.
 type FeatureSet struct {
 	Encoder    *encoder.Encoder
 	Set        scoring.FeatureSet // in order of selection, best first
 	Task       scoring.Task
 	Coding     scoring.Coding     // output coding under which Set.S was computed
-	Candidates scoring.Candidates // what the kept features were drawn from, the first round's of learned ones; informative
+	Candidates scoring.Candidates // what the kept features were drawn from (the first round's, if learned); informative
 	Lineage    Lineage
 }
 
-// Validate reports every inconsistency between the parts of a feature set.
+// Validate returns every inconsistency between the parts of a feature set.
 func (f *FeatureSet) Validate() error {
 	if f.Set.Features == nil {
 		return errors.New("no features")
@@ -49,7 +49,7 @@ func (f *FeatureSet) Validate() error {
 	return errors.Join(faults...)
 }
 
-// validateLabel checks that the scores are of the encoder's label.
+// validateLabel checks that the scores match the encoder's label.
 func (f *FeatureSet) validateLabel() error {
 	if f.Encoder == nil || f.Encoder.Label == nil {
 		return nil
@@ -69,7 +69,7 @@ func (f *FeatureSet) rounds() []int32 {
 	return f.Set.Round
 }
 
-// outputs returns K. The lengths of the coding say it.
+// outputs returns K, according to the length of the coding.
 func (f *FeatureSet) outputs() int { return len(f.Coding.Gain) }
 
 // validateLengths checks that every array has one entry per feature and output.
@@ -91,8 +91,8 @@ func (f *FeatureSet) validateLengths() error {
 	return f.validateIndexes()
 }
 
-// validateIndexes checks that no feature is there twice. The rounds of learned features have pools of their own, each numbered
-// from 0 on; all others choose from one.
+// validateIndexes checks that no feature appears twice. The rounds of learned features have separate pools, each
+// numbered from 0; all other sets choose from one.
 func (f *FeatureSet) validateIndexes() error {
 	type draw struct{ pool, index int32 }
 	seen := make(map[draw]bool, len(f.Set.Index))

@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// featureSetDocument is the metadata of a feature set. What each feature has one of is a column, and the
-// encoder's JSON, over which the id is computed, is a metadata entry of its own.
+// featureSetDocument is the metadata of a feature set. What each feature has is a column. The encoder's
+// JSON, over which the ID is computed, is a metadata entry of its own.
 type featureSetDocument struct {
 	FormatVersion int                `json:"format_version"`
 	ID            string             `json:"id"`
@@ -23,7 +23,7 @@ type featureSetDocument struct {
 	Width         int                `json:"width"`
 	Features      int                `json:"features"`
 	Outputs       int                `json:"outputs"`
-	Scale         float64            `json:"scale"` // the float32 scale, widened so that every digit is there
+	Scale         float64            `json:"scale"` // the float32 scale, widened to keep every digit
 	Task          scoring.Task       `json:"task"`
 	Coding        codingDocument     `json:"coding"`
 	Candidates    scoring.Candidates `json:"candidates"`
@@ -36,7 +36,7 @@ type codingDocument struct {
 	Offset []float64 `json:"offset"`
 }
 
-// EncodeFeatureSet returns the message for f: one row for each feature, in order of selection.
+// EncodeFeatureSet returns the message for f, with one row per feature, in order of selection.
 func EncodeFeatureSet(f *FeatureSet) ([]byte, error) {
 	if f == nil {
 		return nil, fmt.Errorf("encode feature set: %w", errMissing)
@@ -52,7 +52,7 @@ func EncodeFeatureSet(f *FeatureSet) ([]byte, error) {
 	return value, nil
 }
 
-// encode writes a set that is known to be valid and named id.
+// encode writes a set that is known to be valid and to have this ID.
 func (f *FeatureSet) encode(id string) ([]byte, error) {
 	enc, err := f.Encoder.CanonicalJSON()
 	if err != nil {
@@ -86,8 +86,8 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 }
 
 // DecodeFeatureSet reads a message that [EncodeFeatureSet] wrote. The result is valid
-// ([FeatureSet.Validate]) and hashes to the id in the message, else the error wraps [ErrHashMismatch].
-// Weights that are all one come back as nil.
+// ([FeatureSet.Validate]) and hashes to the ID in the message; otherwise the error wraps
+// [ErrHashMismatch]. Weights that are all one are returned as nil.
 func DecodeFeatureSet(dec *arrowio.Decoder, value []byte) (*FeatureSet, error) {
 	var doc featureSetDocument
 	rec, err := decodeMessage(dec, value, KeyFeatureSet, &doc)
@@ -102,7 +102,7 @@ func DecodeFeatureSet(dec *arrowio.Decoder, value []byte) (*FeatureSet, error) {
 	return f, nil
 }
 
-// readFeatureSet builds the set and checks it against the id it carries.
+// readFeatureSet builds the set and checks it against its ID.
 func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, error) {
 	if err := readTimes(&doc.Lineage.SelectedAt); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	// Readers in other languages hash the bytes as they stand, so those must be the canonical ones.
+	// Readers in other languages hash the bytes as they are, so those must be the canonical ones.
 	if canonical, err := enc.CanonicalJSON(); err != nil || !bytes.Equal(canonical, text) {
 		return nil, fmt.Errorf("%w: the encoder is not in its canonical form", ErrHashMismatch)
 	}
@@ -158,7 +158,7 @@ func readEncoder(schema *arrow.Schema) (*encoder.Encoder, []byte, error) {
 	return &enc, raw, nil
 }
 
-// checkFeatureSetShape compares what the metadata says about shapes with the record and with itself.
+// checkFeatureSetShape checks the shapes in the metadata against the record and each other.
 func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
 	width := doc.Dim
 	if doc.Map == scoring.MapLinear {

@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// idHexDigits is the length of the hexadecimal part of an id: 128 bits of a SHA-256.
+// idHexDigits is the length of the hexadecimal part of an ID: 128 bits of a SHA-256.
 const idHexDigits = 32
 
 // ID names the set by what it computes: "fs-" and the first 32 hexadecimal digits of the SHA-256 over
@@ -58,7 +58,7 @@ func (f *FeatureSet) id() (string, error) {
 	return h.id("fs-"), nil
 }
 
-// weights returns one weight for each feature, ones when the set has none.
+// weights returns one weight for each feature, ones if the set has none.
 func (f *FeatureSet) weights() []float32 {
 	if f.Set.Weight != nil {
 		return f.Set.Weight

@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// noon is a time with everything that must not reach the bytes: a location and nanoseconds that do.
+// noon is a time with a location, which must not reach the bytes, and nanoseconds, which must.
 var noon = time.Date(2026, 11, 3, 13, 30, 0, 250, time.FixedZone("CET", 3600))
 
 // newDecoder returns a decoder with default limits.
@@ -74,7 +74,8 @@ func exampleCheckpoint() *Checkpoint {
 	}
 }
 
-// exampleSums are sums as rows might leave them, with numbers that decimal text does not hold exactly.
+// exampleSums are sums as rows might leave them, with numbers that decimal text does not represent
+// exactly.
 func exampleSums(m0, k int, rows int64, r *rand.Rand) *scoring.Sums {
 	s := scoring.NewSums(m0, k)
 	s.Rows = rows
@@ -164,7 +165,8 @@ func exampleModel() *Model {
 	}
 }
 
-// exampleChallenger is a model that did not beat the one in use, with the weights that it was judged by.
+// exampleChallenger is a model that did not beat the one in use, with the weights by which it was
+// judged.
 func exampleChallenger() *Model {
 	r := rand.New(rand.NewPCG(7, 8))
 	m := exampleModel()

@@ -25,7 +25,8 @@ func toBytes(headers []Header) []byte {
 	return bytes.Join(parts, []byte{0})
 }
 
-// checkHeaders wants a refusal that says what it is, or a value whose own headers are read as the same.
+// checkHeaders wants a refusal with a known error, or a value whose own headers are read as the same
+// value.
 func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]Header) (T, error), headers []Header) {
 	t.Helper()
 	first, err := parse(headers)
@@ -44,7 +45,7 @@ func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]
 	}
 }
 
-// FuzzHeaders reads any headers as those of features, dead letters and replays.
+// FuzzHeaders reads any headers as features, dead letters and replays.
 func FuzzHeaders(f *testing.F) {
 	replay := Replay{Topic: "events", Partition: 3, Offset: 77, Rows: []int32{0, 1, 2, 9}, DeadLetter: 5}
 	for _, headers := range [][]Header{
@@ -78,7 +79,7 @@ func withState(headers []Header) []Header {
 	return append([]Header{textHeader(HeaderReplayState, replayDone)}, headers...)
 }
 
-// FuzzKeys takes message keys apart; what comes out makes the same key.
+// FuzzKeys parses message keys; the parts make the same key again.
 func FuzzKeys(f *testing.F) {
 	for _, key := range [][]byte{SpecKey("income"), RequestKey("income", "rq-1"), CheckpointKey("income.7.abc"), ProgressKey("income"), SetKey("income", "fs-1"), CurrentKey("income")} {
 		f.Add(key)

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// fuzzDecoder checks that a decoder takes any bytes and that what it accepts is stable.
+// fuzzDecoder checks that a decoder handles any bytes and that what it accepts is stable.
 func fuzzDecoder(f *testing.F, name string, seeds ...[]byte) {
 	f.Add(decoders[name].value())
 	for _, s := range seeds {
@@ -53,8 +53,8 @@ func FuzzDecodeCurrent(f *testing.F) {
 	fuzzDecoder(f, "current", must(EncodeCurrent(exampleRollback())))
 }
 
-// FuzzDocuments puts any text in the place of a message's metadata, which fuzzing whole messages hardly
-// ever reaches.
+// FuzzDocuments replaces a message's metadata by any text, which fuzzing whole messages hardly ever
+// reaches.
 func FuzzDocuments(f *testing.F) {
 	names := slices.Sorted(maps.Keys(decoders))
 	values := map[string][]byte{}
@@ -78,7 +78,7 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
-// FuzzDecodeFeatures reads any message as features, and makes dead letters of its rows.
+// FuzzDecodeFeatures reads any message as features, and makes dead letters from its rows.
 func FuzzDecodeFeatures(f *testing.F) {
 	schema := exampleEvents()
 	rows := []int32{0, 2}
@@ -105,7 +105,7 @@ func FuzzDecodeFeatures(f *testing.F) {
 	})
 }
 
-// fuzzRejected makes a dead letter of the first rows of a record, which anybody's decoder reads.
+// fuzzRejected makes a dead letter from the first rows of a record, which any decoder can read.
 func fuzzRejected(t *testing.T, rec arrow.Record) {
 	rows := ordinals(int(min(rec.NumRows(), 100)))
 	gathered, err := GatherRows(sliceOf(rec), rows)

@@ -41,7 +41,7 @@ func goldenMessages(t *testing.T) map[string][]byte {
 }
 
 // Bytes on a topic outlive the build that wrote them: a change here needs a new FormatVersion, or a
-// reason why old messages still read.
+// reason why old messages can still be read.
 func TestMessagesKeepTheirBytes(t *testing.T) {
 	for name, value := range goldenMessages(t) {
 		checkGolden(t, name, value)

@@ -11,7 +11,7 @@ type Header struct {
 	Value []byte
 }
 
-// headerReader picks the values of one message's headers and keeps the first fault.
+// headerReader reads the values of one message's headers and keeps the first fault.
 type headerReader struct {
 	headers []Header
 	err     error
@@ -20,8 +20,8 @@ type headerReader struct {
 // readHeaders reads headers by key, without an index: a message may have any number of them.
 func readHeaders(headers []Header) *headerReader { return &headerReader{headers: headers} }
 
-// find returns the value of a header. Of a key that repeats the last one counts: writers put their own headers behind those
-// of the message that they pass on, which may itself be a message of ours.
+// find returns the value of a header. Of duplicate keys the last one counts: writers append their own headers to those
+// of the message that they pass on, which may itself be one of ours.
 func (r *headerReader) find(key string) (string, bool) {
 	for i := len(r.headers) - 1; i >= 0; i-- {
 		if r.headers[i].Key == key {

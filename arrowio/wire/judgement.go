@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Verdict is what became of a challenger, a model that was just trained, in one word that also says why.
+// Verdict is the decision about a challenger, a newly trained model. The word also gives the reason.
 type Verdict string
 
 // The verdicts. The first five make the challenger current.
 const (
 	VerdictFirst     Verdict = "first"     // there was no model
 	VerdictBetter    Verdict = "better"    // it beat the incumbent on the same rows
-	VerdictNewSet    Verdict = "new_set"   // the incumbent is of a feature set that is no longer in use
+	VerdictNewSet    Verdict = "new_set"   // the incumbent belongs to a feature set that is no longer in use
 	VerdictUnopposed Verdict = "unopposed" // the incumbent could not be compared; not_compared says why
 	VerdictAlways    Verdict = "always"    // every challenger is made current, as configured
 	VerdictWorse     Verdict = "worse"     // it did not beat the incumbent
@@ -27,33 +27,34 @@ func Verdicts() []Verdict {
 // Promoted says that the challenger was to become current.
 func (v Verdict) Promoted() bool { return v != VerdictWorse && v != VerdictPinned }
 
-// MarginAuto is the margin rule of a margin that follows from the noise of the comparison.
+// MarginAuto is the rule for a margin that is derived from the noise of the comparison.
 const MarginAuto = "auto"
 
-// Judgement is how a challenger stood against the incumbent, the model that was current when it was trained. Both errors are
-// in percent, on the same rows, which neither of the weights compared were fitted on.
+// Judgement compares a challenger with the incumbent, the model that was current when it was trained. Both errors are
+// in percent, on the same rows, on which none of the compared weights were fitted.
 type Judgement struct {
 	Verdict      Verdict `json:"verdict"`
 	Incumbent    string  `json:"incumbent,omitempty"`             // id
-	IncumbentSet string  `json:"incumbent_feature_set,omitempty"` // where it is not that of the challenger
+	IncumbentSet string  `json:"incumbent_feature_set,omitempty"` // if it differs from the challenger's
 	Rule         string  `json:"rule"`
-	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under MarginRule auto it is the
-	// standard error as that share, 0 where there is none.
+	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under MarginRule auto it
+	// is the standard error as such a share, or 0 if there is none.
 	Margin          float64  `json:"margin"`
 	MarginRule      string   `json:"margin_rule,omitempty"` // auto, or absent: as configured
 	Measure         string   `json:"measure,omitempty"`     // misclassification or unexplained_variance
 	Rows            int64    `json:"rows"`
 	ChallengerError *float64 `json:"challenger_error,omitempty"`
 	IncumbentError  *float64 `json:"incumbent_error,omitempty"`
-	// StandardError is that of the difference of the errors, in percent, from the differences row by row; nil for a single row.
+	// StandardError is the standard error of the difference of the errors, in percent, from the differences row by row;
+	// nil for a single row.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	NotCompared   string   `json:"not_compared,omitempty"` // why there are no errors, for people
 }
 
-// Compared says that there are errors of both.
+// Compared says that both errors are known.
 func (j *Judgement) Compared() bool { return j.ChallengerError != nil && j.IncumbentError != nil }
 
-// Promoted says that the model was to become current: a model that was never judged was.
+// Promoted says that the model was to become current, as every model was that was never judged.
 func (m *Model) Promoted() bool { return m.Judgement == nil || m.Judgement.Verdict.Promoted() }
 
 func (j *Judgement) validate() error {

@@ -20,7 +20,7 @@ func SpecKey(pipeline string) []byte { return []byte(pipeline) }
 // spec, or another request, when the topic is compacted.
 func RequestKey(pipeline, id string) []byte { return []byte(pipeline + requestInfix + id) }
 
-// ProgressKey is the key, in the explorations topic, of how far the selection of the running exploration has come.
+// ProgressKey is the key, in the explorations topic, of the progress of the running exploration's selection.
 func ProgressKey(pipeline string) []byte { return []byte(pipeline + progressSuffix) }
 
 // ParseRequestKey splits a key made by [RequestKey]; ok is false for any other key.
@@ -32,8 +32,8 @@ func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
 	return pipeline, id, true
 }
 
-// CheckpointKey is the key of an exploration's checkpoints, refusals and samples: the exploration's id. Every partition of the
-// topics scores and samples holds those of the same partition of events.
+// CheckpointKey is the key of an exploration's checkpoints, refusals and samples: the exploration's ID. Each partition
+// of the scores and samples topics holds those of the events partition with the same number.
 func CheckpointKey(exploration string) []byte { return []byte(exploration) }
 
 // ExplorationID is <pipeline>.<sequence>.<first digits of the spec's hash>; the id itself is not hashed.
@@ -43,8 +43,8 @@ func ExplorationID(spec *Spec) string {
 	return fmt.Sprintf("%s.%d.%s", spec.Pipeline, spec.Sequence, c.Hash()[:12])
 }
 
-// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint, also of a version that put
-// the number of a pass behind them; ok is false for any other key.
+// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint, also in keys of a
+// version that appended a pass number; ok is false for any other key.
 func ParseCheckpointKey(key []byte) (pipeline string, sequence int64, ok bool) {
 	pipeline, rest, ok := strings.Cut(string(key), ".") // names of pipelines have no dots
 	if !ok || pipeline == "" {
@@ -65,7 +65,7 @@ func SetKey(pipeline, id string) []byte { return []byte(pipeline + "/" + id) }
 func CurrentKey(pipeline string) []byte { return SetKey(pipeline, currentSuffix) }
 
 // ParseSetKey splits a key of the feature-sets or models topic. current says that the value is a
-// [Current]; id is then empty. ok is false for a key of neither form.
+// [Current]; id is then empty. ok is false for other keys.
 func ParseSetKey(key []byte) (pipeline, id string, current, ok bool) {
 	pipeline, id, ok = strings.Cut(string(key), "/")
 	if !ok || pipeline == "" || id == "" || strings.Contains(id, "/") {

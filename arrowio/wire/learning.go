@@ -8,13 +8,13 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Learned says that the features were learned: their frequencies were drawn by what the sample taught, or moved, so that no seed
-// and index give them. Noise level and confidence radius say nothing about them.
+// Learned says that the features were learned: their frequencies were drawn from what the sample taught, or moved, so
+// no seed and index give them. Noise level and confidence radius do not apply to them.
 func (l *Lineage) Learned() bool {
 	return l.Learning != nil && l.Learning.Best().Kind != adaptive.ByResidual
 }
 
-// validateLearning checks what a report says about features over dim dimensions.
+// validateLearning checks a report on features over dim dimensions.
 func (l *Lineage) validateLearning(dim int) error {
 	r := l.Learning
 	if r == nil {
@@ -42,13 +42,13 @@ func (l *Lineage) validateLearning(dim int) error {
 	return nil
 }
 
-// ColumnImportance is the share of a column of events in the mean squared gradient of the model that features were learned by.
+// ColumnImportance is a column's share in the mean squared gradient of the model by which features were learned.
 type ColumnImportance struct {
 	Column string  `json:"column"`
 	Share  float64 `json:"share"`
 }
 
-// Importance returns the columns by falling share, what the encoder made of a column added up; nil where features were not learned
+// Importance returns the columns by falling share, adding up the dimensions of each; nil if features were not learned
 // by gradients.
 func (f *FeatureSet) Importance() []ColumnImportance {
 	if f.Lineage.Learning == nil || f.Lineage.Learning.Importance == nil {

@@ -17,7 +17,7 @@ func adaptiveSpec() *Spec {
 	return s
 }
 
-// heldOutCheckpoint is one of that spec: some of its rows are in the sample alone.
+// heldOutCheckpoint is a checkpoint of that spec: some of its rows are only in the sample.
 func heldOutCheckpoint() *Checkpoint {
 	c := exampleCheckpoint()
 	c.SpecHash, c.Counts.HeldOut = adaptiveSpec().Hash(), 18
@@ -53,14 +53,15 @@ func learnedProgress() *Progress {
 	return p
 }
 
-// unseenModel is one whose held-out rows come from other events than its features were learned from.
+// unseenModel is a model whose held-out rows come from other events than its features were learned
+// from.
 func unseenModel() *Model {
 	m := exampleModel()
 	m.FeatureSetID, m.NotHeldOut = learnedFeatureSet().ID(), []Span{{Partition: 0, StartOffset: 5, NextOffset: 99}}
 	return m
 }
 
-// seenModel is one that had too few such rows.
+// seenModel is a model that had too few such rows.
 func seenModel() *Model {
 	m := exampleModel()
 	m.FeatureSetID, m.Metrics.Seen = learnedFeatureSet().ID(), &SeenRows{InRanges: 60, Share: 0.06}
@@ -133,7 +134,7 @@ func TestHeldOutRowsAreNotInTheSums(t *testing.T) {
 	}
 	c := heldOutCheckpoint()
 	c.SpecHash = exampleSpec().Hash()
-	wantError(t, c.CheckAgainst(exampleSpec(), "fma1"), ErrSpecMismatch) // its criterion holds none out
+	wantError(t, c.CheckAgainst(exampleSpec(), "fma1"), ErrSpecMismatch) // its criterion holds out no rows
 }
 
 func TestLearnedSetsAreChecked(t *testing.T) {
@@ -154,7 +155,7 @@ func TestLearnedSetsAreChecked(t *testing.T) {
 			t.Errorf("%s: valid", name)
 		}
 	}
-	// What residual chose has one pool, also where adaptive fell back to it.
+	// Features chosen by residual come from one pool, even if adaptive fell back to it.
 	f := learnedFeatureSet()
 	f.Lineage.Learning.Winner = 0
 	if f.Lineage.Learned() || f.Validate() == nil {
@@ -162,7 +163,7 @@ func TestLearnedSetsAreChecked(t *testing.T) {
 	}
 }
 
-// What the encoder made of a column counts for that column.
+// Dimensions that the encoder made from a column count for that column.
 func TestImportanceIsOfColumns(t *testing.T) {
 	want := []ColumnImportance{{"city", 0.4375}, {"pixels", 0.3125}, {"age", 0.25}, {"vip", 0}}
 	diff(t, want, learnedFeatureSet().Importance())

@@ -8,47 +8,50 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Lineage says how a feature set came to be: with the log it is enough to compute the set again. It is
-// not part of the set's id.
+// Lineage says how a feature set was made: together with the log, it is enough to compute the set
+// again. It is not part of the set's ID.
 type Lineage struct {
 	Pipeline    string    `json:"pipeline"`
 	Exploration string    `json:"exploration"` // id
 	Sequence    int64     `json:"sequence"`
 	SpecHash    string    `json:"spec_hash"`
 	ConfigHash  string    `json:"config_hash"`
-	EventsTopic string    `json:"events_topic"` // or the file explored
-	Arithmetic  string    `json:"kernel"`       // numeric kernel of the sums
+	EventsTopic string    `json:"events_topic"`         // or the file explored
+	EventsLog   string    `json:"events_log,omitempty"` // identity of the log that was explored, see [Spec.EventsLog]
+	Arithmetic  string    `json:"kernel"`               // numeric kernel of the sums
 	SelectedAt  time.Time `json:"selected_at,omitzero"`
 
 	Partitions []LineagePartition `json:"partitions"`
-	Counts     Counts             `json:"counts"` // over all partitions
-	Rows       int64              `json:"rows"`   // rows scored, with those held out of the sums
+	// Without are the partitions that the exploration was planned without, with the reasons.
+	Without []Without `json:"without,omitempty"`
+	Counts  Counts    `json:"counts"` // over all partitions
+	Rows    int64     `json:"rows"`   // rows scored, with those held out of the sums
 
 	SampleRate      float64 `json:"sample_rate"`
 	SampleSeed      uint64  `json:"sample_seed"`
-	SampleRows      int64   `json:"sample_rows"` // N0 asked for; 0 = the rate was given
+	SampleRows      int64   `json:"sample_rows"` // requested N0; 0 = the rate was given
 	From            From    `json:"from,omitempty"`
 	LabelledRows    int64   `json:"labelled_rows,omitempty"` // of the ranges, as the planner counted them
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Columns []encoder.ColumnUse `json:"columns,omitempty"` // what became of the columns of the events
+	Columns []encoder.ColumnUse `json:"columns,omitempty"` // how the columns of the events are used
 
 	Criterion  scoring.Criterion `json:"criterion"`
 	Candidates int               `json:"candidates"` // M0
 	Best       float64           `json:"best"`       // greatest criterion value
 	Cutoff     float64           `json:"cutoff"`     // criterion value of the last feature kept
 	Radius     float64           `json:"radius"`     // Hoeffding confidence radius of one score, for maps bounded by 1
-	// LargeSampleRadius is the greatest large-sample radius among the kept features: the one that holds for
-	// unbounded maps, approximately.
+	// LargeSampleRadius is the greatest large-sample radius among the kept features: the approximate one
+	// that holds for unbounded maps.
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
-	// Under a criterion that needs rows: R, and under residual, or where adaptive fell back to it, how many of the features were
-	// chosen against residuals, the first ones. The others fill up by correlation.
+	// Under a criterion that needs rows: Rounds is R, and under residual, or if adaptive fell back to it, ByResidual is
+	// how many of the features, the first ones, were chosen against residuals. The rest are chosen by correlation.
 	Rounds     int `json:"rounds,omitempty"`
 	ByResidual int `json:"by_residual,omitempty"`
-	// RefineSteps and Learning are, under the adaptive criterion, how many steps the refinement could take, and how the features
-	// were learned.
+	// RefineSteps and Learning say, under the adaptive criterion, how many steps the refinement could take, and how the
+	// features were learned.
 	RefineSteps int `json:"refine_steps,omitempty"`
 	// RefineRounds is how many rounds the refinement could have.
 	RefineRounds int              `json:"refine_rounds,omitempty"`
@@ -60,7 +63,7 @@ type Lineage struct {
 type LineagePartition struct {
 	Partition      int32       `json:"partition"`
 	StartOffset    int64       `json:"start_offset"`
-	NextOffset     int64       `json:"next_offset"`          // behind the last message that was read
+	NextOffset     int64       `json:"next_offset"`          // after the last message that was read
 	EndOffset      int64       `json:"end_offset,omitempty"` // of the range
 	ClosingOrdinal int64       `json:"closing_ordinal"`
 	CloseReason    CloseReason `json:"close_reason"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -19,70 +20,78 @@ type Model struct {
 	FeatureSetID  string // the set whose features the weights multiply
 	Sequence      int64  // of that feature set
 	Model         *training.Model
-	Label         *encoder.Label // task, classes and the mean that was taken out of regression labels
+	Label         *encoder.Label // task, classes and the mean subtracted from regression labels
 	Metrics       Metrics
 	TrainRows     int64 // rows behind the weights
-	HeldOutRows   int64 // rows behind the choice of λ; those behind the metrics are as many, at most train.evaluation_rows
+	HeldOutRows   int64 // rows behind the choice of λ; the metrics use the same rows, at most train.evaluation_rows
 	HeldOutSeed   uint64
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64
-	Ranges          []Range // what was read, ascending by partition
-	// NotHeldOut are the events that the frequencies of the feature set were learned from: rows of them were not held out,
-	// whatever their hash. Empty where rows were held out by their hash alone. Not hashed.
+	// SampleRate is the share of the labelled rows that were used, by a separate hash under HeldOutSeed; 0 = all.
+	SampleRate float64
+	Window     string  // what part of the features topic was to be used, as in train.window; empty = all
+	Ranges     []Range // what was read, ascending by partition
+	// NotHeldOut are the events that the frequencies of the feature set were learned from: their rows were not held
+	// out, whatever their hash. Empty if the hash alone decided. Not hashed.
 	NotHeldOut []Span
 	TrainedAt  time.Time
-	ConfigHash string // of what was configured about training
+	ConfigHash string // of the training configuration
 
-	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the same units: the errors in
-	// Metrics are theirs, and so is the comparison with other models, as Model has seen those rows in the end. Not hashed.
-	// nil in models of builds that did not compare.
+	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the same units. The
+	// errors in Metrics and the comparison with other models use these weights, because Model has seen the held-out
+	// rows in the end. Not hashed. nil in models of builds that did not compare.
 	Judged *training.Model
-	// Judgement is how the model stood against the one that was current; nil where there was no comparing yet.
+	// Judgement is the comparison with the model that was current; nil if there was none.
 	Judgement *Judgement
 }
 
 // Span is the events of a partition from one offset up to, not including, another.
 type Span struct {
-	Partition   int32 `json:"partition"`
-	StartOffset int64 `json:"start_offset"`
-	NextOffset  int64 `json:"next_offset"`
-	// SampleRate, where it is not 0, says that of these only those count that an exploration sampled: of a file, whose offsets are
-	// the numbers of its rows, it is known which ones.
+	Partition   int32  `json:"partition"`
+	StartOffset int64  `json:"start_offset"`
+	NextOffset  int64  `json:"next_offset"`
+	Log         string `json:"log,omitempty"` // identity of the log of events; empty = any
+	// SampleRate, if not 0, restricts the span to the rows that an exploration sampled. These are known for a file,
+	// whose offsets are row numbers.
 	SampleRate float64 `json:"sample_rate,omitempty"`
 	SampleSeed uint64  `json:"sample_seed,omitempty"`
 }
 
-// Has reports whether an event is in the span.
-func (s Span) Has(partition int32, offset int64) bool {
-	return partition == s.Partition && s.StartOffset <= offset && offset < s.NextOffset &&
-		(s.SampleRate == 0 || scoring.Sampled(scoring.Hash(s.SampleSeed, partition, offset), s.SampleRate))
+// Has reports whether the event of a row is in the span.
+func (s Span) Has(id training.RowID) bool {
+	of, _, _ := strings.Cut(id.Log, ".") // however often it has lost its end
+	return id.Partition == s.Partition && s.StartOffset <= id.Offset && id.Offset < s.NextOffset && (s.Log == "" || of == "" || s.Log == of) &&
+		(s.SampleRate == 0 || scoring.Sampled(scoring.Hash(s.SampleSeed, id.Partition, id.Offset), s.SampleRate))
 }
 
-// HeldOut reports whether the model was judged, and its λ chosen, by rows such as this one, and not fitted on them before that.
+// HeldOut reports whether rows such as this one were used to judge the model and to choose its λ, and it was not fitted
+// on them before that.
 func (m *Model) HeldOut(id training.RowID) bool {
 	return training.HeldOut(m.HeldOutSeed, id.Partition, id.Offset, id.Row, m.HeldOutFraction) &&
-		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id.Partition, id.Offset) })
+		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id) })
 }
 
-// Metrics are what the model is worth on held-out rows, and how it was found. A figure that was not measured or is not a number
-// (no held-out rows, a constant label) is missing; [Measured] makes one.
+// Metrics say how good the model is on held-out rows, and how it was found. A figure that was not measured or is not a
+// number (no held-out rows, a constant label) is missing; [Measured] makes one.
 type Metrics struct {
 	training.Measures
-	// RowShare is the share of the training rows, by a hash, that are behind the weights and the choice of λ, where the rows of the
-	// logistic loss did not all fit into memory; 0 = all.
+	// RowShare is the share of the training rows, chosen by a hash, that the weights and the choice of λ are based on,
+	// if the rows did not all fit into memory for the logistic loss; 0 = all.
 	RowShare float64 `json:"row_share,omitempty"`
 
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
 	LambdaPath []LambdaPoint `json:"lambda_path,omitempty"`
 	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
-	// Seen says that held-out rows were seen by the exploration that learned the frequencies; nil where none were.
+	// Seen says that the exploration that learned the frequencies had seen held-out rows; nil if it had seen none.
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
 }
 
-// SeenRows are held-out rows that lie in the events that an exploration learned frequencies from: errors on them may be too low.
+// SeenRows are held-out rows among the events that an exploration learned frequencies from: errors on them may be too
+// low.
 type SeenRows struct {
 	InRanges int64 `json:"rows_in_ranges"` // held-out rows in the ranges that the exploration read
-	// Share is, about, the share of the held-out rows that it sampled: those in ranges times its sample rate.
+	// Share is roughly the share of the held-out rows that it sampled: those in its ranges times its sample
+	// rate.
 	Share float64 `json:"share"`
 }
 
@@ -90,7 +99,7 @@ type SeenRows struct {
 type LambdaPoint struct {
 	Lambda      float64  `json:"lambda"`
 	HeldOutLoss *float64 `json:"held_out_loss,omitempty"` // mean squared loss on held-out rows, in units of each output's variance, or mean log loss
-	GCV         *float64 `json:"gcv,omitempty"`           // score of generalised cross-validation, where too few rows were held out; same units
+	GCV         *float64 `json:"gcv,omitempty"`           // score of generalised cross-validation, if too few rows were held out; same units
 	Descent     *Descent `json:"descent,omitempty"`       // logistic loss: how the model of this λ was found
 }
 
@@ -101,18 +110,20 @@ type Descent struct {
 	Converged        bool    `json:"converged"`
 }
 
-// Range is a part of the features topic, in coordinates of the events that made it: the rows from
-// (FirstOffset, FirstRow) up to, not including, (NextOffset, NextRow).
+// Range is a part of the features topic, in coordinates of the source events: the rows from (FirstOffset, FirstRow) up
+// to, not including, (NextOffset, NextRow). If a features partition holds the results of several logs of events, one
+// after another, each has a range.
 type Range struct {
-	Partition   int32 `json:"partition"`
-	FirstOffset int64 `json:"first_offset"`
-	FirstRow    int32 `json:"first_row"`
-	NextOffset  int64 `json:"next_offset"`
-	NextRow     int32 `json:"next_row"`
-	Rows        int64 `json:"rows"` // rows used of that range
+	Partition   int32  `json:"partition"`
+	Log         string `json:"log,omitempty"` // of events, see [FeatureBatch.SourceLog]
+	FirstOffset int64  `json:"first_offset"`
+	FirstRow    int32  `json:"first_row"`
+	NextOffset  int64  `json:"next_offset"`
+	NextRow     int32  `json:"next_row"`
+	Rows        int64  `json:"rows"` // rows used of that range
 }
 
-// Measured returns v as a figure of [Metrics], nil when it is NaN or infinite.
+// Measured returns v as a figure of [Metrics], nil if it is NaN or infinite.
 func Measured(v float64) *float64 {
 	if !finite64([]float64{v}) {
 		return nil
@@ -120,7 +131,7 @@ func Measured(v float64) *float64 {
 	return &v
 }
 
-// Validate reports every inconsistency between the parts of a model.
+// Validate returns every inconsistency between the parts of a model.
 func (m *Model) Validate() error {
 	if m.Model == nil {
 		return errors.New("no weights")
@@ -138,6 +149,9 @@ func (m *Model) Validate() error {
 	}
 	if !(m.HeldOutFraction >= 0 && m.HeldOutFraction < 1) {
 		fault("held-out fraction %v is not within [0, 1)", m.HeldOutFraction)
+	}
+	if !(m.SampleRate >= 0 && m.SampleRate <= 1) {
+		fault("sample rate %v is not within [0, 1]", m.SampleRate)
 	}
 	for _, s := range m.NotHeldOut {
 		if s.Partition < 0 || s.StartOffset < 0 || s.NextOffset < s.StartOffset || !(s.SampleRate >= 0 && s.SampleRate <= 1) {
@@ -165,7 +179,7 @@ func (m *Model) validateWeights() error {
 	return nil
 }
 
-// validateJudged checks that the weights to be judged by are those of a model of the same shape.
+// validateJudged checks that the judged weights belong to a model of the same shape.
 func (m *Model) validateJudged() error {
 	j := m.Judged
 	if j == nil {
@@ -181,7 +195,7 @@ func (m *Model) validateJudged() error {
 	return nil
 }
 
-// validateRanges checks that ranges ascend by partition and are not turned around.
+// validateRanges checks that ranges ascend by partition and do not end before they start.
 func validateRanges(ranges []Range) error {
 	for i, r := range ranges {
 		if i > 0 && r.Partition < ranges[i-1].Partition {

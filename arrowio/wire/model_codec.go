@@ -29,6 +29,8 @@ type modelDocument struct {
 	HeldOutRows     int64          `json:"held_out_rows"`
 	HeldOutSeed     uint64         `json:"held_out_seed"`
 	HeldOutFraction float64        `json:"held_out_fraction"`
+	SampleRate      float64        `json:"sample_rate,omitempty"`
+	Window          string         `json:"window,omitempty"`
 	Ranges          []Range        `json:"ranges"`
 	NotHeldOut      []Span         `json:"not_held_out,omitempty"`
 	TrainedAt       time.Time      `json:"trained_at,omitzero"`
@@ -37,7 +39,7 @@ type modelDocument struct {
 	Judgement       *Judgement     `json:"judgement,omitempty"`
 }
 
-// columnJudged has the weights without the held-out rows.
+// columnJudged is the column of the weights fitted without the held-out rows.
 const columnJudged = "judged_theta"
 
 // ModelID names a model by what it computes: "m-" and the first 32 hexadecimal digits of the SHA-256 over
@@ -67,7 +69,7 @@ func ModelID(m *Model) string {
 	return h.id("m-")
 }
 
-// EncodeModel returns the message for m: one row for each feature, in the order of the feature set.
+// EncodeModel returns the message for m, with one row per feature, in the order of the feature set.
 func EncodeModel(m *Model) ([]byte, error) {
 	if m == nil {
 		return nil, fmt.Errorf("encode model: %w", errMissing)
@@ -87,7 +89,7 @@ func EncodeModel(m *Model) ([]byte, error) {
 		FormatVersion: FormatVersion, ID: id, Pipeline: m.Pipeline, FeatureSet: m.FeatureSetID, Sequence: m.Sequence,
 		Features: w.Features, Outputs: w.Outputs, Intercept: w.Intercept, Lambda: w.Lambda, Loss: w.Loss,
 		Label: m.Label, Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
-		HeldOutSeed: m.HeldOutSeed, HeldOutFraction: m.HeldOutFraction,
+		HeldOutSeed: m.HeldOutSeed, HeldOutFraction: m.HeldOutFraction, SampleRate: m.SampleRate, Window: m.Window,
 		Ranges: m.Ranges, NotHeldOut: m.NotHeldOut, TrainedAt: canonicalTime(m.TrainedAt), ConfigHash: m.ConfigHash, Judgement: m.Judgement,
 	}
 	columns := []column{int32Column("feature", ordinals(w.Features)), weightColumn("theta", w)}
@@ -108,7 +110,7 @@ func weightColumn(name string, w *training.Model) column {
 }
 
 // DecodeModel reads a message that [EncodeModel] wrote. The result is valid ([Model.Validate]) and
-// hashes to the id in the message, else the error wraps [ErrHashMismatch].
+// hashes to the ID in the message; otherwise the error wraps [ErrHashMismatch].
 func DecodeModel(dec *arrowio.Decoder, value []byte) (*Model, error) {
 	var doc modelDocument
 	rec, err := decodeMessage(dec, value, KeyModel, &doc)
@@ -123,7 +125,7 @@ func DecodeModel(dec *arrowio.Decoder, value []byte) (*Model, error) {
 	return m, nil
 }
 
-// readModel builds the model and checks it against the id it carries.
+// readModel builds the model and checks it against its ID.
 func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
 	if err := readTimes(&doc.TrainedAt); err != nil {
 		return nil, err
@@ -136,7 +138,7 @@ func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
 		ID: doc.ID, FormatVersion: doc.FormatVersion, Pipeline: doc.Pipeline, FeatureSetID: doc.FeatureSet,
 		Sequence: doc.Sequence, Model: weights, Label: doc.Label, Metrics: doc.Metrics,
 		TrainRows: doc.TrainRows, HeldOutRows: doc.HeldOutRows,
-		HeldOutSeed: doc.HeldOutSeed, HeldOutFraction: doc.HeldOutFraction,
+		HeldOutSeed: doc.HeldOutSeed, HeldOutFraction: doc.HeldOutFraction, SampleRate: doc.SampleRate, Window: doc.Window,
 		Ranges: doc.Ranges, NotHeldOut: doc.NotHeldOut, TrainedAt: doc.TrainedAt, ConfigHash: doc.ConfigHash, Judgement: doc.Judgement,
 	}
 	if m.Judged, err = readJudged(rec, doc); err != nil {
@@ -177,7 +179,7 @@ func readWeights(rec arrow.Record, doc *modelDocument) (*training.Model, error) 
 	}, nil
 }
 
-// readJudged copies the weights without the held-out rows, where the model has them.
+// readJudged copies the weights fitted without the held-out rows, if the model has them.
 func readJudged(rec arrow.Record, doc *modelDocument) (*training.Model, error) {
 	if !rec.Schema().HasField(columnJudged) {
 		return nil, nil

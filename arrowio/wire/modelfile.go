@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// EncodeModelFile returns a file that predicts by itself: the message of the model, then that of its feature set, as they are on
+// EncodeModelFile returns a file that is enough to predict: the model's message, then that of its feature set, as on
 // their topics.
 func EncodeModelFile(m *Model, set *FeatureSet) ([]byte, error) {
 	if err := checkPair(m, set); err != nil {
@@ -24,7 +24,7 @@ func EncodeModelFile(m *Model, set *FeatureSet) ([]byte, error) {
 	return append(model, value...), nil
 }
 
-// DecodeModelFile reads a file that [EncodeModelFile] wrote, or the message of a model alone: set is then nil.
+// DecodeModelFile reads a file from [EncodeModelFile], or a model's message alone; set is then nil.
 func DecodeModelFile(dec *arrowio.Decoder, value []byte) (m *Model, set *FeatureSet, err error) {
 	model, rest, err := splitFile(value)
 	if err != nil {
@@ -42,7 +42,7 @@ func DecodeModelFile(dec *arrowio.Decoder, value []byte) (m *Model, set *Feature
 	return m, set, nil
 }
 
-// DecodeFeatureSetFile reads the message of a feature set, or the set of a model file.
+// DecodeFeatureSetFile reads the message of a feature set, or the set in a model file.
 func DecodeFeatureSetFile(dec *arrowio.Decoder, value []byte) (*FeatureSet, error) {
 	if _, rest, err := splitFile(value); err == nil && len(rest) > 0 {
 		value = rest
@@ -50,7 +50,7 @@ func DecodeFeatureSetFile(dec *arrowio.Decoder, value []byte) (*FeatureSet, erro
 	return DecodeFeatureSet(dec, value)
 }
 
-// splitFile cuts a file behind its first message.
+// splitFile cuts a file after its first message.
 func splitFile(value []byte) (first, rest []byte, err error) {
 	n, err := arrowio.StreamLength(value)
 	if err != nil {
@@ -59,10 +59,10 @@ func splitFile(value []byte) (first, rest []byte, err error) {
 	return value[:n:n], value[n:], nil
 }
 
-// ErrOtherSet says that a model is not of the feature set that it is to be used with.
+// ErrOtherSet says that a model does not belong to the given feature set.
 var ErrOtherSet = errors.New("the model is of another feature set")
 
-// checkPair reports a model that is not of the set.
+// checkPair returns an error if the model does not belong to the set.
 func checkPair(m *Model, set *FeatureSet) error {
 	if m == nil || set == nil {
 		return errMissing
@@ -70,7 +70,8 @@ func checkPair(m *Model, set *FeatureSet) error {
 	return m.CheckSet(set)
 }
 
-// CheckSet reports a set that the model is not of, or does not fit. The error wraps [ErrOtherSet].
+// CheckSet returns an error if the model does not belong to set or does not fit it. The error wraps
+// [ErrOtherSet].
 func (m *Model) CheckSet(set *FeatureSet) error {
 	if id := set.ID(); id != m.FeatureSetID {
 		return fmt.Errorf("%w: of %s, not of %s", ErrOtherSet, m.FeatureSetID, id)

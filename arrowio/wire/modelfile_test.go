@@ -11,9 +11,11 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
-// exampleModelFile is a file of the example model and the example set, with where the second message begins.
+// exampleModelFile is a file with the example model and the example set, and where the second message
+// begins.
 func exampleModelFile(t *testing.T) (value []byte, second int) {
 	t.Helper()
 	model, set := exampleModel(), exampleFeatureSet()
@@ -85,7 +87,7 @@ func FuzzModelFile(f *testing.F) {
 	})
 }
 
-// A span of a file has the rows that were sampled, one of a topic all.
+// A span of a file has only the rows that were sampled, a span of a topic all rows.
 func TestSpanHasTheSampledRows(t *testing.T) {
 	all := Span{Partition: 1, StartOffset: 10, NextOffset: 500}
 	some := all
@@ -93,10 +95,10 @@ func TestSpanHasTheSampledRows(t *testing.T) {
 	n := 0
 	for offset := range int64(600) {
 		within := offset >= 10 && offset < 500
-		if all.Has(1, offset) != within || all.Has(0, offset) {
+		if all.Has(training.RowID{Partition: 1, Offset: offset}) != within || all.Has(training.RowID{Offset: offset}) {
 			t.Fatalf("offset %d", offset)
 		}
-		if sampled := scoring.Sampled(scoring.Hash(7, 1, offset), 0.5); some.Has(1, offset) != (within && sampled) {
+		if sampled := scoring.Sampled(scoring.Hash(7, 1, offset), 0.5); some.Has(training.RowID{Partition: 1, Offset: offset}) != (within && sampled) {
 			t.Fatalf("offset %d, sampled %v", offset, sampled)
 		} else if within && sampled {
 			n++
@@ -112,7 +114,7 @@ func TestSpanHasTheSampledRows(t *testing.T) {
 	}
 }
 
-// Columns of predictions outside of messages have the types of those in them, and no nulls.
+// Prediction columns outside of messages have the same types as in them, and no nulls.
 func TestPredictionsByThemselves(t *testing.T) {
 	for _, p := range []*Predictions{
 		{Model: "m", Outputs: 1}, {Model: "m", Outputs: 3},

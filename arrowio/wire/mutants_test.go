@@ -17,13 +17,13 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// hostileLimits are so small that a breach shows; documentCost is what parsing may allocate beside them, for every byte of
-// a message and in any case.
+// hostileLimits are small enough to make a breach visible; documentCost is what parsing may allocate in addition, per
+// byte of a message and in any case.
 var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
 
 const documentCost, codecTables = 64, 1 << 20
 
-// rawDecoders decode alone, which is what has a budget.
+// rawDecoders only decode, because only decoding has a budget.
 var rawDecoders = map[string]func(*arrowio.Decoder, []byte) error{
 	"spec": only(DecodeSpec), "samples": only(decodeSamples), "outputs": only(decodeSamples), "refusal": only(DecodeRefusal), "progress": only(DecodeProgress),
 	"request": only(DecodeRequest), "checkpoint": only(DecodeCheckpoint),
@@ -70,8 +70,8 @@ func documents() []*document {
 	return all
 }
 
-// TestMutants damages the messages that the stages read back, their Arrow and the JSON in it. What is refused has a
-// reason; what is accepted is encoded to a message that decodes to the same.
+// TestMutants damages the messages that the stages read back, both their Arrow and their JSON. A refusal has a
+// reason; an accepted message is encoded to one that decodes to the same.
 func TestMutants(t *testing.T) {
 	all := documents()
 	var messages []*hostile.Message
@@ -97,7 +97,7 @@ func TestMutants(t *testing.T) {
 	}, 25_000)
 }
 
-// documentReason is the word for what a decoder says.
+// documentReason is the word for a decoder's error.
 func documentReason(err error) (string, error) {
 	switch {
 	case err == nil:
@@ -116,7 +116,7 @@ func documentReason(err error) (string, error) {
 	return "", fmt.Errorf("no reason: %w", err)
 }
 
-// others are put in the place of tokens.
+// others replace tokens.
 var others = []string{"0", "1", "-1", "0.5", "1e99", "1e-320", "-0", "2147483648", "4294967295", "1099511627776", "9223372036854775807",
 	"9223372036854775808", "18446744073709551616", "1e400", "null", "true", `""`, `"x"`, "[]", "{}", "[[]]", `"\ud800"`, "1.5",
 	`"0001-01-01T00:00:00Z"`, "[1,2,3]", `["a","a"]`, ""}
@@ -140,7 +140,7 @@ func (d *document) withOtherText(r *rand.Rand) []byte {
 	})
 }
 
-// replaceToken puts another token in the place of one.
+// replaceToken replaces one token by another.
 func (d *document) replaceToken(r *rand.Rand, text string, tokens [][]int) string {
 	if len(tokens) == 0 {
 		return text

@@ -8,30 +8,30 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Columns that predictions add to a features message. They are null in a message without a model; probabilities also where
-// the model's loss gives none.
+// Columns that predictions add to a features message. They are null in a message without a model; probabilities also if
+// the model's loss has none.
 const (
 	ColumnPrediction    = "prediction"
 	ColumnProbabilities = "probabilities" // of a classification, in the order of its classes
 )
 
-// HeaderModel is the header of the features topic that names the model behind the predictions; empty = none. It is on every
-// message of a featurizer that attaches predictions.
+// HeaderModel is the header of the features topic that names the model behind the predictions; empty = none. Every
+// message of a featurizer that attaches predictions has it.
 const HeaderModel = "eerf-model"
 
-// ModelHeader makes the header that names a model; an empty id says that there is none.
+// ModelHeader returns the header that names a model; an empty ID means that there is none.
 func ModelHeader(id string) Header { return textHeader(HeaderModel, id) }
 
-// Predictions says what columns of predictions a features message has and which model fills them.
+// Predictions says which prediction columns a features message has and which model fills them.
 type Predictions struct {
 	Model         string // id; empty = none
-	Missing       string // in one word, why there is none
+	Missing       string // one word for why there is none
 	Outputs       int    // K of a regression; 0 for classes
 	Classes       *Classes
 	Probabilities bool // whether the model gives them
 }
 
-// Classes are the names of the classes as the values of a dictionary. They may be shared.
+// Classes are the class names as the values of a dictionary. They may be shared.
 type Classes struct {
 	names arrow.Array
 	n     int
@@ -43,7 +43,7 @@ func NewClasses(names []string) *Classes { return &Classes{textColumn("", names)
 // Len is the number of classes.
 func (c *Classes) Len() int { return c.n }
 
-// RowBytes is about what the columns add to a features message for each row.
+// RowBytes is roughly what the columns add to a features message per row.
 func (p *Predictions) RowBytes() int64 {
 	if p.Classes == nil {
 		return 4 * int64(p.Outputs)
@@ -51,10 +51,10 @@ func (p *Predictions) RowBytes() int64 {
 	return 4 * int64(1+p.Classes.n)
 }
 
-// predictionGaps are the places of predictions in a message that is laid out.
+// predictionGaps are the places of predictions in a message.
 type predictionGaps struct{ prediction, probabilities []byte }
 
-// carve takes the gaps of so many rows out of memory and returns what is left of it.
+// carve cuts the gaps for this number of rows out of memory and returns the rest.
 func (p *Predictions) carve(into []byte, rows int) (gaps predictionGaps, rest []byte) {
 	if p == nil {
 		return predictionGaps{}, into
@@ -72,7 +72,7 @@ func (p *Predictions) carve(into []byte, rows int) (gaps predictionGaps, rest []
 	return gaps, into
 }
 
-// columns are those of so many rows, with their values in the gaps.
+// columns returns the columns for this number of rows, with their values in the gaps.
 func (p *Predictions) columns(gaps predictionGaps, rows int) []column {
 	switch {
 	case p == nil:
@@ -88,7 +88,7 @@ func (p *Predictions) columns(gaps predictionGaps, rows int) []column {
 	}
 }
 
-// validity is the bitmap of rows that are all there, which needs none, or all null.
+// validity is the bitmap of rows that are all valid, which needs none, or all null.
 func validity(rows int, there bool) (bitmap *memory.Buffer, nulls int) {
 	if there || rows == 0 {
 		return nil, 0
@@ -96,7 +96,7 @@ func validity(rows int, there bool) (bitmap *memory.Buffer, nulls int) {
 	return memory.NewBufferBytes(make([]byte, (rows+7)/8)), rows
 }
 
-// nullable wraps the bytes of n values that are all there or all null.
+// nullable wraps the bytes of n values that are all valid or all null.
 func nullable(t arrow.DataType, raw []byte, n int, there bool) arrow.Array {
 	bitmap, nulls := validity(n, there)
 	data := array.NewData(t, n, []*memory.Buffer{bitmap, memory.NewBufferBytes(raw)}, nil, nulls, 0)
@@ -123,7 +123,7 @@ func (c *Classes) numbered(raw []byte, n int, there bool) arrow.Array {
 	return array.NewDictionaryArray(t, numbers, c.names)
 }
 
-// Fields are the columns of predictions where every row has one: those of a file.
+// Fields are the prediction columns if every row has a prediction, as in a file.
 func (p *Predictions) Fields() []arrow.Field {
 	_, arrays := p.Reserve(0)
 	names := []string{ColumnPrediction, ColumnProbabilities}
@@ -135,8 +135,8 @@ func (p *Predictions) Fields() []arrow.Field {
 	return fields
 }
 
-// Reserve returns the columns of so many rows, in the order of [Predictions.Fields], with the places that are to be filled before
-// anybody reads them. The caller releases the columns.
+// Reserve returns the columns for this number of rows, in the order of [Predictions.Fields], and the places to be
+// filled before the columns are read. The caller releases the columns.
 func (p *Predictions) Reserve(rows int) (places FeaturesBody, arrays []arrow.Array) {
 	p.check()
 	gaps, _ := p.carve(make([]byte, rows*int(p.RowBytes())), rows)
@@ -151,7 +151,7 @@ func (p *Predictions) Reserve(rows int) (places FeaturesBody, arrays []arrow.Arr
 	return places, arrays
 }
 
-// check refuses what no message can hold.
+// check refuses what no message can represent.
 func (p *Predictions) check() {
 	if p != nil && (p.Classes == nil) == (p.Outputs < 1) {
 		panic(fmt.Sprintf("wire: predictions of %d outputs and classes %v: want one of the two", p.Outputs, p.Classes))

@@ -31,7 +31,7 @@ func reservePredicted(t *testing.T, memory []byte, p *Predictions) FeaturesBody 
 	return body
 }
 
-// examplePredictions are the example features with what a model of classes predicts.
+// examplePredictions are the example features with the predictions of a classification model.
 func examplePredictions(t *testing.T, model *Model) []byte {
 	t.Helper()
 	body := reservePredicted(t, nil, &Predictions{Model: ModelID(model), Classes: NewClasses(model.Label.Classes), Probabilities: true})
@@ -44,7 +44,7 @@ func examplePredictions(t *testing.T, model *Model) []byte {
 	return body.Value
 }
 
-// predicted decodes a message and returns its columns of predictions as they print.
+// predicted decodes a message and returns its prediction columns as text.
 func predicted(t *testing.T, value []byte) (info FeaturesInfo, prediction, probabilities arrow.Array) {
 	t.Helper()
 	recs := must(newDecoder().Decode(value))

@@ -8,15 +8,16 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Progress is how far the selection of an exploration has come. It informs alone: nothing is continued from it.
+// Progress says how far the selection of an exploration has come. It is for information only: nothing is continued
+// from it.
 type Progress struct {
 	Exploration string    `json:"exploration"`
 	Sequence    int64     `json:"sequence"`
 	Rows        int64     `json:"rows"`   // of the sample
-	Round       int       `json:"round"`  // in hand, from 1 on
+	Round       int       `json:"round"`  // the current one, from 1 on
 	Rounds      int       `json:"rounds"` // at most
 	Time        time.Time `json:"time,omitzero"`
-	// Points are, under the adaptive criterion, the sets of features that were measured on held-out rows so far.
+	// Points are the feature sets measured on held-out rows so far, under the adaptive criterion.
 	Points []adaptive.Point `json:"points,omitempty"`
 }
 

@@ -7,19 +7,19 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// Refusal says that the selection could not use the samples of a partition: they expired, or do not agree with what the
-// checkpoint says of them. It is written under the key of the checkpoint, and its owner reads the partition again from the
-// start, as the next attempt.
+// Refusal says that the selection could not use the samples of a partition: they expired, or do not match the
+// checkpoint. It is written under the key of the checkpoint. The partition's owner then reads the partition again from
+// the start, as the next attempt.
 type Refusal struct {
 	Exploration string    `json:"exploration"`
 	SpecHash    string    `json:"spec_hash"`
 	Partition   int32     `json:"partition"`
-	Attempt     int       `json:"attempt"` // that is refused
+	Attempt     int       `json:"attempt"` // the refused one
 	Reason      string    `json:"reason"`
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// Validate reports unusable names and negative numbers.
+// Validate returns an error for unusable names and negative numbers.
 func (r *Refusal) Validate() error {
 	if r.Partition < 0 || r.Attempt < 0 {
 		return fmt.Errorf("negative partition %d or attempt %d", r.Partition, r.Attempt)
@@ -64,7 +64,7 @@ func DecodeRefusal(dec *arrowio.Decoder, value []byte) (*Refusal, error) {
 	return &r, nil
 }
 
-// ScoresRecord is what a record of the scores topic says: one of its two parts is set.
+// ScoresRecord is the content of a record of the scores topic: one of its two parts is set.
 type ScoresRecord struct {
 	Checkpoint *Checkpoint
 	Refusal    *Refusal

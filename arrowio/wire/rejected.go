@@ -8,9 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// RejectedRowNumbers returns what the rows of a record that [EncodeRejectedRows] made are numbered in their source message.
-// The record may have been written again by another tool, which tends to make the numbers wider. The error wraps
-// [ErrMalformed].
+// RejectedRowNumbers returns the numbers in their source message of the rows of a record made by [EncodeRejectedRows].
+// Another tool may have rewritten the record, which tends to widen the numbers. The error wraps [ErrMalformed].
 func RejectedRowNumbers(rec arrow.Record) ([]int32, error) {
 	at := rec.Schema().FieldIndices(ColumnRejectedRow)
 	if len(at) != 1 {

@@ -20,10 +20,11 @@ const (
 	HeaderReplayNextOffset = replayPrefix + "next_offset" // of notes only
 )
 
-// MaxReplayRows is how many rows one replayed event or note names at most, so that its headers stay small.
+// MaxReplayRows bounds how many rows one replayed event or note names, so that its headers stay small.
 const MaxReplayRows = 4096
 
-// Replay says which input an event repeats, and from which dead letter it was taken. It travels in the event's headers.
+// Replay says which input an event repeats, and from which dead letter it was taken. It is carried in the event's
+// headers.
 type Replay struct {
 	Topic      string // where the refused message was
 	Partition  int32
@@ -32,7 +33,7 @@ type Replay struct {
 	DeadLetter int64   // offset of the dead letter, in the partition of the same number
 }
 
-// Headers returns the message headers that carry r.
+// Headers returns the message headers for r.
 func (r Replay) Headers() []Header {
 	return []Header{
 		textHeader(HeaderReplayTopic, r.Topic),
@@ -43,7 +44,7 @@ func (r Replay) Headers() []Header {
 	}
 }
 
-// ParseReplayHeaders reads what [Replay.Headers] made. Headers of other keys are skipped; of a key that is there twice the
+// ParseReplayHeaders reads the result of [Replay.Headers]. Headers with other keys are skipped; of duplicate keys the
 // last one counts. The error wraps [ErrHeaders].
 func ParseReplayHeaders(headers []Header) (Replay, error) {
 	r := readHeaders(headers)
@@ -73,16 +74,16 @@ const (
 	replayDone  = "done"
 )
 
-// ReplayNote is a record without value on the dead-letters topic that says how far a replay has come. One is written before
-// the event, one after it: where the second is missing, the event is looked for from NextOffset on.
+// ReplayNote is a record without a value on the dead-letters topic that says how far a replay has come. One is written
+// before the event and one after it. If the second is missing, the event is looked for from NextOffset on.
 type ReplayNote struct {
 	Replay
 	Done bool
-	// NextOffset is the next offset of the partition of events when the replay began.
+	// NextOffset is the next offset of the events partition when the replay began.
 	NextOffset int64
 }
 
-// Headers returns the message headers that carry n.
+// Headers returns the message headers for n.
 func (n ReplayNote) Headers() []Header {
 	state := replayBegun
 	if n.Done {
@@ -91,8 +92,8 @@ func (n ReplayNote) Headers() []Header {
 	return append(n.Replay.Headers(), textHeader(HeaderReplayState, state), numberHeader(HeaderReplayNextOffset, n.NextOffset))
 }
 
-// ParseReplayNote reads what [ReplayNote.Headers] made. ok is false for headers that are not those of a note. The error wraps
-// [ErrHeaders].
+// ParseReplayNote reads the result of [ReplayNote.Headers]. ok is false for headers that are not those of a note. The
+// error wraps [ErrHeaders].
 func ParseReplayNote(headers []Header) (note ReplayNote, ok bool, err error) {
 	r := readHeaders(headers)
 	if _, there := r.find(HeaderReplayState); !there {

@@ -13,31 +13,40 @@ import (
 // Action is what a request asks of the planner.
 type Action string
 
-// The planner starts an exploration now, in the place of one that runs, or cancels the running one.
+// The planner starts an exploration now, replacing a running one; cancels the running one; or plans it again without a
+// partition.
 const (
-	ActionStart  Action = "start"
-	ActionCancel Action = "cancel"
+	ActionStart   Action = "start"
+	ActionCancel  Action = "cancel"
+	ActionWithout Action = "without"
 )
 
 // Request asks the planner to start or cancel an exploration. It is a record of the explorations topic
-// under its own key; the spec's handled offset says which requests are answered.
+// under its own key; the spec's handled offset says which requests have been answered.
 type Request struct {
 	Action      Action    `json:"action"`
 	ID          string    `json:"id"`
-	Exploration string    `json:"exploration,omitempty"` // the one to cancel; empty = whichever runs
+	Exploration string    `json:"exploration,omitempty"` // the one to cancel, empty = the running one; or the one to plan again
 	Reason      string    `json:"reason,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
 	From        From      `json:"from,omitempty"` // part of the log to read; empty = as configured
-	// Class is the class for which a featurizer asks for an exploration; empty = a person asks.
+	// Class is the class for which a featurizer asks for an exploration; empty means that a person
+	// asks.
 	Class string `json:"class,omitempty"`
+	// Partition is the partition that a worker wants left out of the plan.
+	Partition int32 `json:"partition,omitempty"`
 }
 
-// Validate reports an unknown action or part of the log, or an unusable id.
+// Validate returns an error for an unknown action or part of the log, or an unusable ID.
 func (r *Request) Validate() error {
 	switch r.Action {
 	case ActionStart, ActionCancel:
+	case ActionWithout:
+		if r.Exploration == "" || r.Partition < 0 {
+			return fmt.Errorf("a request to plan without partition %d of exploration %q", r.Partition, cutText(r.Exploration, 40))
+		}
 	default:
-		return fmt.Errorf("action %q is not one of start, cancel", cutText(string(r.Action), 40))
+		return fmt.Errorf("action %q is not one of start, cancel, without", cutText(string(r.Action), 40))
 	}
 	if r.From != "" && !slices.Contains(Froms(), r.From) {
 		return fmt.Errorf("from %q is not one of %v", cutText(string(r.From), 40), Froms())
@@ -51,11 +60,17 @@ func (r *Request) Validate() error {
 	return checkName("request id", r.ID)
 }
 
-// ClassRequestID is the id under which every featurizer asks for an exploration of the class behind the one of that sequence
-// number, so that their requests are one.
+// ClassRequestID is the ID under which every featurizer asks for an exploration of the class after the one with that
+// sequence number, so that their requests are one.
 func ClassRequestID(sequence int64, class string) string {
 	sum := sha256.Sum256([]byte(class))
 	return fmt.Sprintf("class-%d-%x", sequence, sum[:8])
+}
+
+// WithoutRequestID is the ID under which every process asks to plan the exploration with that sequence number again,
+// without the partition.
+func WithoutRequestID(sequence int64, partition int32) string {
+	return fmt.Sprintf("without-%d-%d", sequence, partition)
 }
 
 type requestDocument struct {

@@ -11,9 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// SelectColumns returns a record of those columns of rec that are named, in the order of names. Names
-// that rec does not have are left out; of a name that it has twice the first column is taken. The caller
-// releases the result.
+// SelectColumns returns a record with the named columns of rec, in the order of names. Names that rec
+// does not have are skipped; of duplicate columns the first is used. The caller releases the result.
 func SelectColumns(rec arrow.Record, names []string) arrow.Record {
 	var fields []arrow.Field
 	var arrays []arrow.Array
@@ -26,11 +25,11 @@ func SelectColumns(rec arrow.Record, names []string) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, rec.NumRows())
 }
 
-// GatherRows returns one record of the given rows of a message. recs are the message's record batches,
-// all of one schema, and rows are numbers within the whole message, strictly ascending: those of the
-// second batch go on where those of the first end. Dictionaries are cut down to the entries that the
-// rows use, so that a part of a message is not as big as the whole. The caller releases the result; recs
-// stay the caller's. An error means a type whose rows cannot be gathered.
+// GatherRows returns one record with the given rows of a message. recs are the message's record batches,
+// all with one schema. rows are numbers within the whole message, strictly ascending: those of the
+// second batch continue after those of the first. Dictionaries are cut down to the entries that the rows
+// use, so that a part of a message is not as big as the whole. The caller releases the result; recs stay
+// the caller's. An error means a type whose rows cannot be gathered.
 func GatherRows(recs []arrow.Record, rows []int32) (gathered arrow.Record, err error) {
 	if len(recs) == 0 {
 		panic("wire: rows gathered from no record")
@@ -38,7 +37,7 @@ func GatherRows(recs []arrow.Record, rows []int32) (gathered arrow.Record, err e
 	if err := checkAscending(rows); err != nil {
 		return nil, fmt.Errorf("gather rows: %w", err)
 	}
-	// The arrays come from strangers and pass through library code that trusts them.
+	// The arrays come from strangers and go through library code that trusts them.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("gather rows: %w: %v", ErrMalformed, p)
@@ -68,7 +67,7 @@ type part struct {
 	rows   []int32
 }
 
-// splitRows deals rows of a message out to its records. It panics on a row beyond the last.
+// splitRows distributes rows of a message to its records. It panics on a row beyond the last.
 func splitRows(recs []arrow.Record, rows []int32) []part {
 	parts := make([]part, 0, len(recs))
 	first := int64(0)
@@ -86,7 +85,7 @@ func splitRows(recs []arrow.Record, rows []int32) []part {
 	return parts
 }
 
-// numberedFrom is rows less first; the same list where that is 0.
+// numberedFrom subtracts first from rows; it returns the same list if that is 0.
 func numberedFrom(first int64, rows []int32) []int32 {
 	if first == 0 {
 		return rows
@@ -147,8 +146,9 @@ func takeAny(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	return takeRuns(arr, rows)
 }
 
-// takeRuns takes rows of a type that compute cannot: it slices runs of neighbours and joins them. Joining copies,
-// so that an array without values keeps no others behind it: the IPC writer fails on an empty slice of binary values.
+// takeRuns takes rows of a type that compute cannot: it slices runs of adjacent rows and joins them. Joining copies,
+// so that an array without values does not refer to other values: the IPC writer fails on an empty slice of binary
+// values.
 func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	var runs []arrow.Array
 	defer func() {

@@ -38,7 +38,7 @@ func TestGatherRowsOverBatches(t *testing.T) {
 						t.Errorf("row %d is %s, want %s", r, asText(got, i), asText(whole, int(r)))
 					}
 				}
-				// What was gathered must still be encodable.
+				// Gathered rows must still be encodable.
 				encoded := must(EncodeRejectedRows(got, rows, make([]string, len(rows))))
 				again := must(newDecoder().Decode(encoded))
 				releaseAll(again)
@@ -57,7 +57,7 @@ func TestGatherRowsCutsDictionariesDown(t *testing.T) {
 	}
 }
 
-// Two batches may bring different dictionaries for one column.
+// Two batches may have different dictionaries for one column.
 func TestGatherRowsJoinsDictionaries(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "c", Nullable: true,
 		Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint16, ValueType: arrow.BinaryTypes.String}}}, nil)

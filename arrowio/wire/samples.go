@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Samples are scored rows of one partition as subsample sampled them, encoded, in the order of their ordinals. They are the
-// value of a message of the samples topic, under the key of the exploration's checkpoints.
+// Samples are scored rows of one partition, as sampled and encoded by the subsampling stage, in the order of their
+// ordinals. They are the value of a message of the samples topic, under the key of the exploration's checkpoints.
 type Samples struct {
 	SpecHash  string
 	Partition int32
@@ -67,13 +67,13 @@ func (s *Samples) Slice(first, next int) *Samples {
 	return view
 }
 
-// SampleMark says of a partition where its samples begin and what they are. Its zero value marks no row.
+// SampleMark says where the samples of a partition begin and what they are. Its zero value marks no row.
 type SampleMark struct {
-	// FirstOffset of the samples topic: no row that the mark counts stands before it.
+	// FirstOffset is an offset of the samples topic: no row that the mark counts is before it.
 	FirstOffset int64 `json:"first_offset"`
 	Rows        int64 `json:"rows"`
-	// Checksum chains the rows in the order of their ordinals: XXH64 of the checksum before and of ordinal, x and y of the
-	// row, all little-endian.
+	// Checksum chains the rows in the order of their ordinals: XXH64 of the previous checksum and the row's ordinal, x
+	// and y, all little-endian.
 	Checksum uint64 `json:"checksum,string"`
 }
 
@@ -98,7 +98,7 @@ func (m *SampleMark) Add(s *Samples, first int) {
 	}
 }
 
-// Validate reports every inconsistency between the parts.
+// Validate returns every inconsistency between the parts.
 func (s *Samples) Validate() error {
 	rows, k := s.Rows(), s.Targets.Outputs
 	switch {
@@ -155,7 +155,7 @@ func EncodeSamples(s *Samples) ([]byte, []Header, error) {
 	}, nil
 }
 
-// SamplesOf reports whether headers are of samples of that spec and partition.
+// SamplesOf reports whether headers belong to samples of that spec and partition.
 func SamplesOf(headers []Header, specHash string, partition int32) bool {
 	r := readHeaders(headers)
 	return r.text(headerSampleSpec) == specHash && r.number(headerSamplePart, 32) == int64(partition) && r.err == nil

@@ -2,8 +2,8 @@ package wire
 
 import "github.com/eerf-stream/eerf/arrowio/encoder"
 
-// Upper bounds of encoded sizes, for configurations to be refused before anything is computed. They hold
-// for names, ids and topics of up to 255 bytes, an encoder whose columns and categories have names of up
+// Upper bounds on encoded sizes, used to refuse configurations before anything is computed. They hold
+// for names, IDs and topics of up to 255 bytes, an encoder whose columns and categories have names of up
 // to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
 const (
 	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
@@ -18,16 +18,17 @@ const (
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
 
-// CheckpointBytes bounds the size of a checkpoint of m0 candidates and k outputs.
+// CheckpointBytes bounds the size of a checkpoint with m0 candidates and k outputs.
 func CheckpointBytes(m0, k int) int64 {
 	return int64(m0)*8*(2+int64(k)) + int64(k)*outputBytes + messageOverheadBytes
 }
 
-// SampleRowBytes is what a sampled row of so many dimensions and outputs adds to a message of samples.
+// SampleRowBytes is what a sampled row with dim dimensions and k outputs adds to a message of
+// samples.
 func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 
-// FeatureSetBytes bounds the size of a feature set of m features of the given width (the encoder's
-// dimensions, or 1 for the linear map) and k outputs.
+// FeatureSetBytes bounds the size of a feature set with m features of the given width (the
+// encoder's dimensions, or 1 for the linear map) and k outputs.
 func FeatureSetBytes(m, width, k int) int64 {
 	row := 4*(int64(width)+4) + 8*(int64(k)+1)
 	return int64(m)*row + int64(width)*(encoderDimBytes+importanceBytes) + int64(k)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
@@ -35,18 +36,19 @@ func FeatureSetBytes(m, width, k int) int64 {
 
 // ColumnsBytes bounds what the report on columns adds to a spec and to a feature set.
 func ColumnsBytes(columns []encoder.ColumnUse) (size int64) {
-	const quoted = 6 // bytes of a byte of text in JSON, at most
+	const quoted = 6 // most bytes in JSON for a byte of text
 	for _, c := range columns {
 		size += columnUseBytes + quoted*int64(len(c.Column)+len(c.Type)+len(c.Reason))
 	}
 	return size
 }
 
-// ModelBytes bounds the size of a model on m features with k outputs, with the weights that it is judged by.
+// ModelBytes bounds the size of a model on m features with k outputs, including the weights that it is
+// judged by.
 func ModelBytes(m, k int) int64 {
 	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + int64(max(2, k))*recallBytes + lineageBytes + spanBytes + messageOverheadBytes
 }
 
-// FeatureRowBytes bounds what one row of m features, with a number as label, adds to a features message.
-// Passthrough columns come on top.
+// FeatureRowBytes bounds what one row of m features, with a number as its label, adds to a features
+// message. Passthrough columns come on top.
 func FeatureRowBytes(m int) int64 { return 4*int64(m) + featureRowBytes }

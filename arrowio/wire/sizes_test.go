@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// checkBound checks that an estimate holds and is not idle: at most slack bytes above the real size.
+// checkBound checks that an estimate holds and is useful: at most slack bytes above the real size.
 func checkBound(t *testing.T, name string, bound int64, value []byte, slack int64) {
 	t.Helper()
 	size := int64(len(value))
@@ -41,7 +41,7 @@ func bigCheckpoint(m0, k int) *Checkpoint {
 	return c
 }
 
-// The size that the design promises.
+// The size promised by the design.
 func TestCheckpointOfTenThousandCandidatesIsAMegabyte(t *testing.T) {
 	value := must(EncodeCheckpoint(bigCheckpoint(10000, 10)))
 	if n := len(value); n < 950_000 || n > 1_000_000 {
@@ -108,8 +108,8 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		}
 		m.Ranges = nil
 		for i := range 256 {
-			m.Ranges = append(m.Ranges, Range{int32(i), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
-			m.NotHeldOut = append(m.NotHeldOut, Span{Partition: int32(i), StartOffset: 1 << 60, NextOffset: 1 << 60})
+			m.Ranges = append(m.Ranges, Range{int32(i), strings.Repeat("l", 26), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
+			m.NotHeldOut = append(m.NotHeldOut, Span{Partition: int32(i), StartOffset: 1 << 60, NextOffset: 1 << 60, Log: strings.Repeat("l", 22)})
 		}
 		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
 		m.Judgement.NotCompared = strings.Repeat("€", 200)

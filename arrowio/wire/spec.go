@@ -19,7 +19,8 @@ import (
 // Status is the state of an exploration as its planner last wrote it.
 type Status string
 
-// An exploration runs until it is selected from, cancelled by a request, or abandoned because it can give no feature set.
+// An exploration runs until the selection has used it, a request cancels it, or it is abandoned because it cannot
+// produce a feature set.
 const (
 	StatusRunning   Status = "running"
 	StatusCancelled Status = "cancelled"
@@ -29,9 +30,9 @@ const (
 // From says which part of the log an exploration reads.
 type From string
 
-// The ranges of an exploration end at the last stable offsets that the partitions had when it was planned. They begin so
-// many rows before ([FromRecent]), at the first offsets ([FromEarliest]), or where those of the last exploration
-// ended ([FromNext]).
+// The ranges of an exploration end at the last stable offsets of the partitions when it was planned. They begin a
+// number of rows before that ([FromRecent]), at the first offsets ([FromEarliest]), or where those of the last
+// exploration ended ([FromNext]).
 const (
 	FromRecent   From = "recent"
 	FromEarliest From = "earliest"
@@ -41,12 +42,12 @@ const (
 // Froms lists them.
 func Froms() []From { return []From{FromRecent, FromEarliest, FromNext} }
 
-// Partition is one partition's share of an exploration: the range of its offsets, fixed by the plan.
+// Partition is one partition's share of an exploration: its offset range, fixed by the plan.
 type Partition struct {
 	Partition   int32 `json:"partition"`
 	StartOffset int64 `json:"start_offset"` // first offset to read
 	EndOffset   int64 `json:"end_offset"`   // first offset not to read
-	// LabelledRows is how many rows of the range have a label, as the planner counted them.
+	// LabelledRows is how many rows of the range have a label, as counted by the planner.
 	LabelledRows int64 `json:"labelled_rows"`
 	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 = none.
 	Quota int64 `json:"quota"`
@@ -54,10 +55,10 @@ type Partition struct {
 	CalibrationRows int64 `json:"calibration_rows"`
 }
 
-// Messages says how the messages of events are read, beside the limits.
+// Messages says how messages of events are read, in addition to the limits.
 type Messages struct {
-	Format string `json:"format,omitempty"` // empty = as the first bytes of each say
-	Schema string `json:"schema,omitempty"` // text of the schema of messages that name none
+	Format string `json:"format,omitempty"` // empty = detected from the first bytes of each
+	Schema string `json:"schema,omitempty"` // text of the schema for messages that name none
 }
 
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
@@ -71,7 +72,7 @@ type Spec struct {
 	ConfigHash    string `json:"config_hash"`    // of the configuration that asked for this exploration
 	HandledOffset int64  `json:"handled_offset"` // requests at offsets of explorations below this one are answered
 
-	// DeclinedClasses are those that featurizers have asked for and that the rows of the ranges do not have.
+	// DeclinedClasses are those that featurizers have asked for and that no row of the ranges has.
 	DeclinedClasses []string `json:"declined_classes,omitempty"`
 
 	Reason string `json:"reason,omitempty"` // why it was planned, and then why it was cancelled or abandoned
@@ -82,42 +83,54 @@ type Spec struct {
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
 	Features   int                `json:"features"` // M, the number to keep
 	Criterion  scoring.Criterion  `json:"criterion"`
-	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria by sums alone
-	// RefineSteps is how many steps the refinement takes at most, under the adaptive criterion; 0 = none.
+	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria that use only sums
+	// RefineSteps bounds the steps of the refinement, under the adaptive criterion; 0 = none.
 	RefineSteps int `json:"refine_steps,omitempty"`
-	// RefineRounds is how many rounds are drawn by what the refinement has found, which then goes on as many steps; 0 = none.
+	// RefineRounds is the number of rounds whose candidates are drawn from what the refinement has found, each followed
+	// by as many steps; 0 = none.
 	RefineRounds int `json:"refine_rounds,omitempty"`
 
-	From            From    `json:"from"`        // what the ranges were asked to be
+	From            From    `json:"from"`        // the part of the log that was asked for
 	SampleRate      float64 `json:"sample_rate"` // (0, 1]
 	SampleSeed      uint64  `json:"sample_seed"`
-	SampleRows      int64   `json:"sample_rows"` // N0, where the rate follows from it; 0 = the rate was given
+	SampleRows      int64   `json:"sample_rows"` // N0, if the rate follows from it; 0 = the rate was given
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
 	Arithmetic string         `json:"kernel"`            // numeric kernel the planner runs, see [scoring.Arithmetic]
 	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
-	Messages   Messages       `json:"messages,omitzero"` // how they are read, which decides it, too
-	// BatchBudget is how many bytes a Kafka batch of events may take: a larger one does not count. 0 = as each process has it, in
-	// specs of files and of earlier versions.
+	Messages   Messages       `json:"messages,omitzero"` // how they are read, which also decides it
+	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. In specs of files and of
+	// earlier versions it is 0: each process uses its own setting.
 	BatchBudget int64  `json:"batch_budget_bytes,omitempty"`
 	EventsTopic string `json:"events_topic"`
+	// EventsLog is the identity of the log that the ranges refer to: the topic ID. Empty if the broker has none, and in
+	// specs of files and of earlier versions.
+	EventsLog string `json:"events_log,omitempty"`
 
-	// Columns are what became of the columns of the events, for people; not hashed.
+	// Columns says how the columns of the events are used, for people; not hashed.
 	Columns []encoder.ColumnUse `json:"columns,omitempty"`
+
+	// Without are the partitions that it was planned without, ascending, with the reasons; not hashed, because
+	// their ranges are.
+	Without []Without `json:"without,omitempty"`
+
+	// LastBatches are the last batches that the planner read, by partition, if known: a log that has lost its end
+	// since then holds others in their places. Not hashed.
+	LastBatches map[int32]BatchMark `json:"last_batches,omitempty"`
 
 	Partitions []Partition `json:"partitions,omitempty"` // ascending; columns on the wire
 }
 
-// Hash names everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions
-// included, without status, reason, handled offset, declined classes, config hash, times and the report on columns. Checkpoints
-// carry it. It panics if
-// the spec holds a number that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
+// Hash identifies everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions included, without
+// status, reason, handled offset, declined classes, config hash, times, the report on columns, the last batches and why
+// partitions are left out. It is stored in checkpoints. It panics if the spec holds a number that JSON cannot (NaN,
+// Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
 	c.FormatVersion = SpecVersion
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
-	c.PlannedAt, c.DeclinedClasses, c.Columns = time.Time{}, nil, nil
+	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Without, c.LastBatches = time.Time{}, nil, nil, nil, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))
@@ -126,16 +139,16 @@ func (s *Spec) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxDeclined bounds the declined classes that a spec remembers: the last ones.
+// maxDeclined bounds the declined classes kept in a spec: the last ones.
 const maxDeclined = 64
 
-// KnowsClass reports whether there is no point in another exploration for the class: the spec has it, or says that its ranges do not
-// hold it.
+// KnowsClass reports whether another exploration for the class would be pointless: the spec has it, or says that its
+// ranges do not hold it.
 func (s *Spec) KnowsClass(class string) bool {
 	return slices.Contains(s.classes(), class) || slices.Contains(s.DeclinedClasses, class)
 }
 
-// Decline remembers those of the classes that the spec does not have.
+// Decline records those of the classes that the spec does not have.
 func (s *Spec) Decline(classes []string) {
 	for _, class := range classes {
 		if !s.KnowsClass(class) {
@@ -152,8 +165,8 @@ func (s *Spec) classes() []string {
 	return s.Encoder.Label.Classes
 }
 
-// Validate reports every fault. A cancelled or abandoned spec may come without encoder and candidates
-// (it then only remembers the sequence number and the handled requests); a running one must be whole.
+// Validate returns every fault. A cancelled or abandoned spec may come without encoder and candidates
+// (it then only keeps the sequence number and the handled requests); a running one must be complete.
 func (s *Spec) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -169,7 +182,7 @@ func (s *Spec) Validate() error {
 		fault("status %q is not one of running, cancelled, abandoned", s.Status)
 	}
 	if s.Status == StatusRunning || s.Encoder != nil {
-		faults = append(faults, s.validatePlan(), s.validatePartitions())
+		faults = append(faults, s.validatePlan(), s.validatePartitions(), s.validateWithout())
 	}
 	return errors.Join(faults...)
 }
@@ -213,7 +226,7 @@ func (s *Spec) validatePlan() error {
 	return errors.Join(faults...)
 }
 
-// validateCriterion checks what a criterion has besides candidates.
+// validateCriterion checks what a criterion needs besides candidates.
 func (s *Spec) validateCriterion() error {
 	var faults []error
 	if s.Criterion.NeedsRows() != (s.Rounds > 0) {
@@ -259,8 +272,8 @@ func (s *Spec) validatePartitions() error {
 // Empty says that there is nothing to read.
 func (p Partition) Empty() bool { return p.StartOffset == p.EndOffset }
 
-// Earlier says that the spec was written by a version that described explorations otherwise. It has its names, numbers and
-// times alone and cannot be taken part in.
+// Earlier says that the spec was written by a version that described explorations differently. It only has its names,
+// numbers and times, and no process can work on it.
 func (s *Spec) Earlier() bool { return s.FormatVersion != 0 && s.FormatVersion < SpecVersion }
 
 // LabelledRows is how many rows of the ranges have a label.

@@ -32,8 +32,8 @@ func EncodeSpec(s *Spec) ([]byte, error) {
 	return value, nil
 }
 
-// DecodeSpec reads a message that [EncodeSpec] wrote. The result is valid ([Spec.Validate]). Of a spec of version 1 it returns
-// what goes on from it needs ([Spec.Earlier]).
+// DecodeSpec reads a message that [EncodeSpec] wrote. The result is valid ([Spec.Validate]). For a spec of version 1 it
+// returns what its successor needs ([Spec.Earlier]).
 func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 	var s Spec
 	rec, err := decodeMessage(dec, value, KeySpec, &s)
@@ -58,7 +58,7 @@ func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 	return &s, nil
 }
 
-// decodeEarlierSpec reads of a spec of version 1 its names, numbers and times.
+// decodeEarlierSpec reads the names, numbers and times of a version 1 spec.
 func decodeEarlierSpec(dec *arrowio.Decoder, value []byte) (*Spec, bool) {
 	recs, err := dec.Decode(value)
 	if err != nil {
@@ -91,7 +91,7 @@ func decodeEarlierSpec(dec *arrowio.Decoder, value []byte) (*Spec, bool) {
 	}, true
 }
 
-// partitionColumns lays the partitions out as columns.
+// partitionColumns returns the partitions as columns.
 func partitionColumns(partitions []Partition) []column {
 	n := len(partitions)
 	number := make([]int32, n)

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// Times, decimals and durations come through a message, are learned from and encoded, and rows of them can be gathered.
+// Times, decimals and durations survive a message, can be learned and encoded, and their rows can be gathered.
 func TestTimesAndDecimalsComeThroughAMessage(t *testing.T) {
 	zone := &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "Europe/Berlin"}
 	fields := []arrow.Field{

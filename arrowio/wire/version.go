@@ -2,20 +2,20 @@ package wire
 
 import "fmt"
 
-// FormatVersion is the version of every message but those that have their own below. Fields may be added to a metadata
-// document under the same version, because readers skip what they do not know; anything that changes what existing bytes
-// mean raises it.
+// FormatVersion is the version of every message, except those that have their own below. Fields may be added to a
+// metadata document without raising it, because readers skip fields they do not know. Any change to the meaning of
+// existing bytes raises it.
 const FormatVersion = 1
 
-// Specs and checkpoints of version 1 described explorations in several passes over open-ended ranges. [DecodeSpec] reads
-// of such a spec what has to be known to go on from it; checkpoints of version 1 are refused.
+// Specs and checkpoints of version 1 described explorations in several passes over open-ended ranges. From such a spec
+// [DecodeSpec] reads what its successor needs; checkpoints of version 1 are refused.
 const (
 	SpecVersion       = 2
 	CheckpointVersion = 2
 )
 
-// Schema metadata keys. Each message carries the document under exactly one of those before KeyEncoder; a feature
-// set carries its encoder's JSON apart, because its id is computed over those very bytes.
+// Schema metadata keys. Each message has its document under exactly one of those before KeyEncoder. A feature set
+// stores its encoder's JSON separately, because its ID is computed over those very bytes.
 const (
 	KeySpec       = "eerf.spec"
 	KeyRequest    = "eerf.request"
@@ -43,7 +43,7 @@ func versionOf(key string) int {
 	return FormatVersion
 }
 
-// checkVersion refuses to write a value that was made for another format version than that of its key.
+// checkVersion refuses to write a value made for another format version than its key's.
 func checkVersion(key string, v int) error {
 	if want := versionOf(key); v != 0 && v != want {
 		return fmt.Errorf("%w %d: this build writes version %d", ErrFormatVersion, v, want)

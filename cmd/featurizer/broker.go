@@ -19,10 +19,10 @@ func newBroker() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "broker",
-		Short: "Run a broker on this machine, to try things out where there is no Kafka",
-		Long: `broker runs a single node that speaks Kafka's protocol until it is told to stop: what tests and the demo of this project
-run on. It is for trying things out. It asks nobody who he is, so it listens on the loopback address alone, and it
-has no replicas. The folder that featurizer demo --keep wrote can be served, too.`,
+		Short: "Run a small broker on this machine, for trying things out without Kafka",
+		Long: `broker runs a single node that speaks Kafka's protocol, until it is told to stop. It is for trying things out: it has no
+replicas and no authentication, so it listens on the loopback address alone. The tests and the demo of this project run
+on it. It also serves the folder that featurizer demo --keep wrote.`,
 		Example: `  featurizer broker --dir broker-data`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -34,15 +34,16 @@ has no replicas. The folder that featurizer demo --keep wrote can be served, too
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9092", "loopback address and port to listen on; port 0 = any that is free")
-	c.Flags().StringVar(&dir, "dir", "", "folder of its data, made if missing; empty = a temporary one that goes with the broker")
+	c.Flags().StringVar(&dir, "dir", "", "folder of its data, made if missing; empty = a temporary one, removed at the end")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }
 
-// brokerRebalance bounds how long a rebalance waits for a member that was killed and had asked for more.
+// brokerRebalance bounds how long a rebalance waits for a killed member, which may have asked for
+// longer.
 const brokerRebalance = 30 * time.Second
 
-// loopback takes an address apart that must be of this machine alone.
+// loopback splits an address, which must belong to this machine alone.
 func loopback(listen string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -53,14 +54,14 @@ func loopback(listen string) (host string, port int, err error) {
 		return "", 0, cli.Usagef("--listen %s: expected a port by number", listen)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", 0, cli.Usagef("--listen %s: this broker asks nobody who he is; expected a loopback address, as 127.0.0.1", listen)
+		return "", 0, cli.Usagef("--listen %s: this broker has no authentication; expected a loopback address, such as 127.0.0.1", listen)
 	}
 	return host, int(number), nil
 }
 
 // serveBroker runs a broker until the command is told to stop.
 func serveBroker(c *cobra.Command, o embedded.Options, asJSON bool) error {
-	logger, err := cli.NewLogger(config.LogConfig{Level: "warn", Format: "console"}, c.ErrOrStderr())
+	logger, err := cli.NewLogger(config.LogConfig{Level: "warn", Format: config.LogConsole}, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}

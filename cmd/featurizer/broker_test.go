@@ -32,7 +32,7 @@ func brokerCommand(t *testing.T, dir string) (address string, stop func()) {
 	return strings.Fields(strings.TrimSuffix(line, ", until interrupted\n"))[2], stop
 }
 
-// lines is a writer whose writes are received.
+// lines is a writer whose writes can be received.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -40,7 +40,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The broker keeps what was written when it is started again, and export writes it to files.
+// A restarted broker still has what was written, and export writes it to files.
 func TestBrokerServesAndTopicsAreExported(t *testing.T) {
 	dir := t.TempDir()
 	address, stop := brokerCommand(t, dir)
@@ -92,7 +92,7 @@ func checkExport(t *testing.T, dir string, want int) {
 	}
 }
 
-// messageEntryRead is what another program reads of an entry.
+// messageEntryRead is an entry as another program reads it.
 type messageEntryRead struct {
 	File, Time string
 	Bytes      int

@@ -11,7 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// sortedByClass are rows of five classes, one after the other: calibration sees the first alone.
+// sortedByClass makes rows of five classes, one class after the other: calibration sees only the
+// first.
 func sortedByClass(perClass int) string {
 	var rows strings.Builder
 	rows.WriteString("x,size,grade\n")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +10,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -47,13 +46,9 @@ func newConfigPrint() *cobra.Command {
 			if !asJSON {
 				return loaded.Print(c.OutOrStdout(), true)
 			}
-			var text bytes.Buffer
-			if err := loaded.Print(&text, true); err != nil {
+			values, err := loaded.Values(true)
+			if err != nil {
 				return err
-			}
-			var values map[string]any
-			if err := yaml.Unmarshal(text.Bytes(), &values); err != nil {
-				return fmt.Errorf("print configuration: %w", err)
 			}
 			return cli.WriteJSON(c.OutOrStdout(), values)
 		},
@@ -66,15 +61,15 @@ func newConfigPrint() *cobra.Command {
 func newConfigCheck() *cobra.Command {
 	var flags cli.ConfigFlags
 	var names []string
-	var asJSON bool
+	var serves, asJSON bool
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Report every fault at once, and the sizes that follow from the settings",
-		Long: `check loads the configuration as the other commands do and lists everything that is wrong with it: unknown
-keys, wrong types, values out of bounds, settings that do not go together. Without a fault it says how large
-checkpoints, feature sets and messages get, and what memory a process needs at the worst that runs the stages
-(--stages) on so many partitions (memory.partitions): with messages as large as the limits let through in all of them
-at once. More than memory.limit is a fault; more than a limit that is not configured, as that of a container, is a note.`,
+		Long: `check loads the configuration as the other commands do and lists everything that is wrong with it: unknown keys, wrong
+types, values out of bounds, settings that contradict each other. If nothing is wrong, it prints how large checkpoints,
+feature sets and messages get, and the most memory that a process with these stages (--stages) and partitions
+(memory.partitions) can need: with the largest messages allowed in all of them at once. Needing more than memory.limit
+is a fault. Needing more than a limit from elsewhere, such as the container's, is a note.`,
 		Example: `  featurizer config check -c eerf.yaml
   featurizer config check -c eerf.yaml --stages featurize --set memory.limit=1GiB`,
 		Args: cobra.NoArgs,
@@ -91,7 +86,9 @@ at once. More than memory.limit is a fault; more than a limit that is not config
 				if err := loaded.Stages.CheckStages(names); err != nil {
 					return cli.Usagef("--stages: %w", err)
 				}
-				memory, err = loaded.CheckMemory(names)
+				if memory, err = loaded.CheckMemory(names); serves {
+					memory, err = loaded.CheckServing()
+				}
 			}
 			var faults config.Faults
 			if errors.As(err, &faults) && asJSON {
@@ -125,21 +122,22 @@ at once. More than memory.limit is a fault; more than a limit that is not config
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages of the process whose memory is counted")
+	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages of the process whose memory is computed")
+	c.Flags().BoolVar(&serves, "serve", false, "compute the memory of featurizer serve instead")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }
 
-// printSizes writes how large things get; what was assumed stands below, once.
+// printSizes writes the sizes; assumptions are listed once, below.
 func printSizes(w io.Writer, sizes []config.Size) {
-	t := cli.NewTable(w, "", "what", "topic", "bytes, at most", "limit", "set by")
+	t := cli.NewTable(w, "", "what", "topic", "at most", "limit", "set by")
 	var assumed []string
 	for _, size := range sizes {
 		limit := ""
 		if size.Limit > 0 {
-			limit = cli.Thousands(float64(size.Limit))
+			limit = bytesize.Text(size.Limit)
 		}
-		t.AppendRow([]any{size.What, size.Topic, cli.Thousands(float64(size.Bytes)), limit, size.LimitKey})
+		t.AppendRow([]any{size.What, size.Topic, bytesize.Text(size.Bytes), limit, size.LimitKey})
 		for one := range strings.SplitSeq(size.Assumes, ", ") {
 			if one != "" && !slices.Contains(assumed, one) {
 				assumed = append(assumed, one)
@@ -153,16 +151,16 @@ func printSizes(w io.Writer, sizes []config.Size) {
 	}
 }
 
-// printMemory writes what a process may need beside what it may have.
+// printMemory writes what a process may need and what it may have.
 func printMemory(w io.Writer, plan config.MemoryPlan) {
-	t := cli.NewTable(w, "", fmt.Sprintf("memory of a process with %d partitions", plan.Partitions), "bytes, at most", "set by")
+	t := cli.NewTable(w, "", fmt.Sprintf("memory of a process with %d partitions", plan.Partitions), "at most", "set by")
 	for _, need := range plan.Needs {
-		t.AppendRow([]any{need.What, cli.Thousands(float64(need.Bytes)), strings.Join(need.Keys, ", ")})
+		t.AppendRow([]any{need.What, bytesize.Text(need.Bytes), strings.Join(need.Keys, ", ")})
 	}
 	t.AppendSeparator()
-	t.AppendRow([]any{"all", cli.Thousands(float64(plan.Bytes)), ""})
+	t.AppendRow([]any{"all", bytesize.Text(plan.Bytes), ""})
 	if plan.Limit > 0 {
-		t.AppendRow([]any{"limit, less what is not the Go runtime's", cli.Thousands(float64(plan.Soft)), plan.Source})
+		t.AppendRow([]any{"limit, less what is not the Go runtime's", bytesize.Text(plan.Soft), plan.Source})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
 	t.Render()
@@ -190,12 +188,12 @@ func newConfigSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of the configuration file, for editors",
-		Long: `schema prints a JSON Schema (draft 7) of the configuration file. Editors complete keys by it, show their meaning, and
-mark unknown keys and wrong types. An editor with the YAML language server reads its name from the first line of the file:
+		Long: `schema prints a JSON Schema (draft 7) of the configuration file. With it editors complete keys, show what they mean, and
+mark unknown keys and wrong types. The YAML language server takes the schema from the first line of the file:
 
   # yaml-language-server: $schema=eerf.schema.json
 
-Bounds and what goes together is the matter of: featurizer config check`,
+It does not check bounds, nor settings that contradict each other: featurizer config check does.`,
 		Example: `  featurizer config schema > eerf.schema.json`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return config.JSONSchema(c.OutOrStdout()) },

@@ -36,12 +36,12 @@ func TestConfigCheckListsEveryFault(t *testing.T) {
 			}
 		}
 	}
-	fz(t, "run", "-c", path).Want(t, cli.ExitUsage, "3 faults") // a service does not start either
+	fz(t, "run", "-c", path).Want(t, cli.ExitUsage, "3 faults") // nor does a service start
 }
 
 func TestConfigCheckStatesSizes(t *testing.T) {
 	out := fz(t, "config", "check").Want(t, cli.ExitOK).Out
-	for _, text := range []string{"no faults", "checkpoint of a partition", "feature set", "8,388,608", "counted with"} {
+	for _, text := range []string{"no faults", "checkpoint of a partition", "feature set", "8 MiB", "counted with"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}
@@ -64,7 +64,7 @@ func TestConfigPrintReadsBackAndHidesSecrets(t *testing.T) {
 	if again != printed {
 		t.Errorf("differs when it is read back:\n%s", again)
 	}
-	if o := fz(t, "config", "print", "--json").Want(t, cli.ExitOK).Object(t); o.Number(t, "exploration.features") != 500 {
+	if o := fz(t, "config", "print", "--json").Want(t, cli.ExitOK).Object(t); o.Number(t, "exploration.features") != 500 || o.Number(t, "topics.max_message_bytes") != 8<<20 {
 		t.Errorf("%v", o)
 	}
 }
@@ -81,9 +81,9 @@ func TestConfigExplainNamesEveryKey(t *testing.T) {
 
 func TestConfigCheckAddsMemoryUp(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
-	small := []string{"config", "check", "--set", "topics.partitions=2", "--set", "kafka.batch_budget_bytes=8MiB", "--set", "limits.budget_bytes=8MiB"}
+	small := []string{"config", "check", "--set", "topics.partitions=2", "--set", "kafka.batch_budget_bytes=8MiB", "--set", "limits.budget_bytes=8MiB", "--set", "kafka.fetch_memory=64MiB", "--set", "memory.messages=2", "--set", "featurize.output_memory=32MiB"}
 	out := fz(t, append(small, "--stages", "featurize", "--set", "memory.limit=512MiB")...).Want(t, cli.ExitOK).Out
-	for _, text := range []string{"with 2 partitions", "featurize: events of its partitions", "483,183,821", "memory.limit"} {
+	for _, text := range []string{"with 2 partitions", "featurize: outputs", "461 MiB", "memory.limit"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}
@@ -96,7 +96,7 @@ func TestConfigCheckAddsMemoryUp(t *testing.T) {
 	if all := o.Number(t, "memory.bytes"); all != sum || sum < 64<<20 {
 		t.Errorf("%v, the needs are %v", all, sum)
 	}
-	over := []string{"1 fault", "memory.limit = 268435456", "may need", "kafka.batch_budget_bytes"}
+	over := []string{"1 fault", "memory.limit = 256MiB", "may need", "exploration.sample_memory"}
 	fz(t, append(small, "--set", "memory.limit=256MiB")...).Want(t, cli.ExitUsage, over...)
 	fz(t, append(small, "--set", "memory.limit=256MiB", "--stages", "calibrate", "--set", "memory.partitions=1")...).Want(t, cli.ExitUsage, "calibrate")
 	fz(t, "run", "--set", "events.label=y", "--set", "memory.limit=256MiB").Want(t, cli.ExitUsage, over...)

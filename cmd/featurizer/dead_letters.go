@@ -35,14 +35,15 @@ type letterFlags struct {
 	limit           int
 }
 
-// add defines the flags. They read the topic from its start, so a longer time is given than to other commands.
+// add defines the flags. Commands with these flags read the topic from its start, so they get a longer timeout
+// than others.
 func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
 	f.topics.config.Add(c)
 	cli.TimeoutFlag(c, &f.topics.timeout, 10*time.Minute, "give up after this long")
 	cli.JSONFlag(c, &f.topics.json)
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, with commas: subsample, featurize, train")
 	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, with commas, such as nan_feature")
-	c.Flags().StringVar(&f.since, "since", "", "only letters from this time on: 2026-11-03, 2026-11-03T12:30:00Z, or so long ago, as 90m")
+	c.Flags().StringVar(&f.since, "since", "", "only letters since then: 2026-11-03, 2026-11-03T12:30:00Z, or a time before now such as 90m")
 	c.Flags().StringSliceVar(&f.places, "letter", nil, "only these letters, with commas, as partition/offset on the dead-letters topic")
 	c.Flags().IntVar(&f.limit, "limit", limit, limitHelp+"; 0 = all")
 }
@@ -116,7 +117,7 @@ type letterEntry struct {
 	File    string                 `json:"file,omitempty"`
 }
 
-// sourcePlace is where the refused message stands.
+// sourcePlace is the position of the refused message.
 type sourcePlace struct {
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/deadletter"
 )
 
-// listFile is what export writes beside the letters' own files.
+// listFile is the file that describes the exported letters.
 const listFile = "letters.json"
 
 // letterFile is the name of a letter's file: an Arrow stream of rejected rows, or the bytes of a message.
@@ -35,13 +35,13 @@ func newLettersExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write dead letters to files, to be looked at and repaired",
-		Long: `export writes the value of each selected letter to a file of its own in a new or empty folder: letter-P-O.bin holds a
-message that was refused whole, byte for byte; letter-P-O.arrow the rejected rows of one, an Arrow stream with their
-numbers (eerf_row) and reasons (eerf_reason). P and O are partition and offset of the letter. ` + listFile + ` says what they are,
+		Long: `export writes each selected letter to a file of its own in a new or empty folder. letter-P-O.bin holds a message that was
+refused whole, byte for byte; letter-P-O.arrow holds the rejected rows of a message, as an Arrow stream with their
+numbers (eerf_row) and reasons (eerf_reason). P and O are the letter's partition and offset. ` + listFile + ` says what they are,
 and which were replayed already.
 
-Repaired files are fed back by: featurizer dead-letters replay --from FOLDER. Files that are deleted are left out of
-it. Of repaired rows keep the column eerf_row; rows may be left out, eerf_reason too.`,
+Send repaired files back with: featurizer dead-letters replay --from FOLDER. Delete the files that should not be sent.
+Repaired rows must keep the column eerf_row; you may drop rows, and the column eerf_reason.`,
 		Example: `  featurizer dead-letters export -c eerf.yaml --reason nan_feature --since 24h --out letters`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -136,7 +136,7 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	return written, files.close()
 }
 
-// writeJSONFile writes a value to a file that is not there yet.
+// writeJSONFile writes a value to a file that must not exist yet.
 func writeJSONFile(path string, value any) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -149,7 +149,7 @@ func writeJSONFile(path string, value any) error {
 	return err
 }
 
-// emptyFolder makes a folder where there is none and refuses one that holds something.
+// emptyFolder makes a folder, or refuses one that is not empty.
 func emptyFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 )
@@ -88,9 +89,9 @@ func printLetters(w io.Writer, list letterList) {
 			count.First.Format(time.RFC3339), count.Last.Format(time.RFC3339)})
 	}
 	t.Render()
-	t = cli.NewTable(w, "", "letter", "time", "stage", "reason", "source", "rows", "bytes", "replay", "message")
+	t = cli.NewTable(w, "", "letter", "time", "stage", "reason", "source", "rows", "size", "replay", "message")
 	for _, e := range list.Newest {
-		t.AppendRow([]any{e.Letter, e.Time.Format(time.RFC3339), e.Stage, e.Reason, e.Source, rowsText(int64(e.Rows)), e.Bytes, e.State, short(e.Message)})
+		t.AppendRow([]any{e.Letter, e.Time.Format(time.RFC3339), e.Stage, e.Reason, e.Source, rowsText(int64(e.Rows)), bytesize.Text(int64(e.Bytes)), e.State, short(e.Message)})
 	}
 	t.Render()
 	if more := list.Letters - int64(len(list.Newest)); more > 0 {
@@ -98,7 +99,7 @@ func printLetters(w io.Writer, list letterList) {
 	}
 }
 
-// rowsText writes how many rows; a message refused whole has no number.
+// rowsText formats a number of rows; a message refused whole has none.
 func rowsText(rows int64) string {
 	if rows == 0 {
 		return "all"
@@ -106,7 +107,7 @@ func rowsText(rows int64) string {
 	return fmt.Sprint(rows)
 }
 
-// short cuts a message for a line of a table.
+// short shortens a message to fit a line of a table.
 func short(message string) string {
 	const most = 80
 	if runes := []rune(message); len(runes) > most {

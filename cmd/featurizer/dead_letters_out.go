@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 )
 
-// standardOutput is the folder that is none: an archive goes to standard output, as where the program runs in an image that
-// has no folder to write to.
+// standardOutput as the folder sends an archive to standard output, for instance from an image that has no folder to write
+// to.
 const standardOutput = "-"
 
 // letterOut takes the files of an export.
@@ -21,7 +21,7 @@ type letterOut interface {
 	close() error
 }
 
-// newLetterOut makes the folder, which has to be new or empty, or begins an archive.
+// newLetterOut makes the folder, which must be new or empty, or begins an archive.
 func newLetterOut(out string, stdout io.Writer) (letterOut, error) {
 	if out == standardOutput {
 		return &letterArchive{w: tar.NewWriter(stdout), at: time.Now()}, nil
@@ -31,7 +31,7 @@ func newLetterOut(out string, stdout io.Writer) (letterOut, error) {
 
 type letterFolder string
 
-// write makes a file that is not there yet.
+// write writes a file that must not exist yet.
 func (f letterFolder) write(name string, content []byte) error {
 	file, err := os.OpenFile(filepath.Join(string(f), name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *letterArchive) write(name string, content []byte) error {
 
 func (a *letterArchive) close() error { return a.w.Close() }
 
-// writeList writes what the letters are beside them.
+// writeList writes the file that describes the letters.
 func writeList(out letterOut, letters []letterEntry) error {
 	var text bytes.Buffer
 	if err := cli.WriteJSON(&text, map[string]any{"letters": letters}); err != nil {

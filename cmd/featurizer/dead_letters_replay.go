@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// notSentShown is how many letters that were not sent are listed.
+// notSentShown is how many of the letters that were not sent are listed.
 const notSentShown = 20
 
 // replayFlags are the flags of `featurizer dead-letters replay`.
@@ -31,7 +31,7 @@ type replayFlags struct {
 type replaySummary struct {
 	DryRun   bool                             `json:"dry_run"`
 	Events   int64                            `json:"events"` // messages written
-	Rows     int64                            `json:"rows"`   // in those made of rejected rows
+	Rows     int64                            `json:"rows"`   // in messages made of rejected rows
 	Outcomes map[deadletter.ReplayOutcome]int `json:"outcomes"`
 	Letters  []replayedEntry                  `json:"letters"`
 }
@@ -48,17 +48,17 @@ func newLettersReplay() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay",
-		Short: "Feed dead letters back to the events topic, each input once",
+		Short: "Send dead letters back to the events topic, each input once",
 		Long: `replay writes the selected dead letters to the events topic, as new events with their old keys and headers, to the
-partitions that they came from: a message that was refused whole byte for byte, of rejected rows a message of those
-rows. With --from it takes the values from files that export wrote and somebody repaired.
+partitions that they came from. A message that was refused whole is sent byte for byte; rejected rows are sent as a
+message of those rows. With --from the content comes from files that export wrote and you repaired.
 
-Each row of each input is fed back once, though several stages may have refused it and though a replay may be
-interrupted and called again: notes on the dead-letters topic and headers of the events say what was replayed.
---force replays it again. What would be refused again, as far as can be told with the limits of this configuration
-and the feature set in use, is left out; --unchecked sends it. One replay runs at a time, others wait for it.
+Each row of each input is sent once, even if several stages refused it, or a replay was interrupted and started again:
+notes on the dead-letters topic and headers of the events say what was replayed. --force replays it again. Letters that
+would be refused again, judging by the limits of this configuration and the feature set in use, are left out;
+--unchecked sends them. One replay runs at a time; others wait for it.
 
-Rows of a message with reason output_too_large were scored when they came first; replayed, they are scored again.`,
+Rows of a message with the reason output_too_large were already scored once; when replayed they are scored again.`,
 		Example: `  featurizer dead-letters replay -c eerf.yaml --reason too_large --since 24h --dry-run
   featurizer dead-letters replay -c eerf.yaml --from letters
   featurizer dead-letters replay -c eerf.yaml --letter 3/17 --from repaired.arrow`,
@@ -67,10 +67,10 @@ Rows of a message with reason output_too_large were scored when they came first;
 	}
 	f.letters.add(c, 0, "how many letters to replay, from the oldest of the first partition on")
 	c.Flags().StringVar(&f.from, "from", "", "folder of repaired files, as export names them; or the one file of the one --letter")
-	c.Flags().BoolVar(&f.all, "all", false, "every dead letter: what goes without saying with a filter or --from")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done and write nothing")
-	c.Flags().BoolVar(&f.force, "force", false, "replay again what was replayed before")
-	c.Flags().BoolVar(&f.unchecked, "unchecked", false, "send what would be refused again, too")
+	c.Flags().BoolVar(&f.all, "all", false, "replay every dead letter; needed where neither a filter nor --from is given")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	c.Flags().BoolVar(&f.force, "force", false, "also replay letters that were replayed before")
+	c.Flags().BoolVar(&f.unchecked, "unchecked", false, "also send letters that would be refused again")
 	return c
 }
 
@@ -119,7 +119,7 @@ func (f *replayFlags) run(c *cobra.Command) error {
 	return f.allThere(filter.Places, summary)
 }
 
-// show prints what was done, also where it ended too early.
+// show prints what was done, also if it ended early.
 func (f *replayFlags) show(c *cobra.Command, summary replaySummary) error {
 	if f.letters.topics.json {
 		return cli.WriteJSON(c.OutOrStdout(), summary)
@@ -128,7 +128,7 @@ func (f *replayFlags) show(c *cobra.Command, summary replaySummary) error {
 	return nil
 }
 
-// allThere is an error if a letter that was named is not on its topic. A limit leaves out some that are.
+// allThere returns an error if a named letter is not on its topic. A limit leaves some out.
 func (f *replayFlags) allThere(places []deadletter.Place, summary replaySummary) error {
 	if f.letters.limit > 0 {
 		return nil
@@ -142,8 +142,8 @@ func (f *replayFlags) allThere(places []deadletter.Place, summary replaySummary)
 	return nil
 }
 
-// repaired returns what reads repaired values; nil if the letters' own are replayed. Letters in a folder are selected by
-// being there.
+// repaired returns a function that reads repaired values, or nil to replay the letters' own. If no letters are named,
+// those in the folder are selected.
 func (f *replayFlags) repaired(filter *deadletter.Filter) (func(deadletter.Place) ([]byte, bool, error), error) {
 	if f.from == "" {
 		return nil, nil
@@ -178,7 +178,7 @@ func (f *replayFlags) repaired(filter *deadletter.Filter) (func(deadletter.Place
 	}, nil
 }
 
-// letterFiles finds the files of letters in a folder.
+// letterFiles finds the letters' files in a folder.
 func letterFiles(folder string) (map[deadletter.Place]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// letterPipeline is a pipeline that has a feature set and refuses what is sent to partition 1.
+// letterPipeline is a pipeline with a feature set that refuses what is sent to partition 1.
 type letterPipeline struct {
 	t      *testing.T
 	client *kafka.Client
@@ -48,7 +48,7 @@ func newLetterPipeline(t *testing.T) *letterPipeline {
 	return p
 }
 
-// numbers are events with a number, an id and a label; the rows that are named have no usable number.
+// numbers are events with a number, an id and a label; the rows in bad have no usable number.
 func numbers(t *testing.T, first, next int, bad ...int) []byte {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
@@ -85,7 +85,7 @@ func (p *letterPipeline) send(partition int, value []byte) int64 {
 	return at
 }
 
-// events reads partition 1 of events from an offset on.
+// events reads partition 1 of events from an offset.
 func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	p.t.Helper()
 	r := pipeline.NewReader(p.client, zap.NewNop(), "default.events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
@@ -98,14 +98,14 @@ func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	return list
 }
 
-// list waits until so many letters of a stage are on the topic.
+// list waits until the topic has that many letters of a stage.
 func (p *letterPipeline) list(letters int, args ...string) clitest.Object {
 	p.t.Helper()
 	return await(p.t, func(o clitest.Object) bool { return o.Number(p.t, "letters") == float64(letters) },
 		append([]string{"dead-letters", "list", "-c", p.config, "--json"}, args...)...)
 }
 
-// all are the objects of a list at a path.
+// all returns the objects of a list at a path.
 func all(t *testing.T, o clitest.Object, path string) (list []clitest.Object) {
 	t.Helper()
 	for _, one := range o.At(t, path).([]any) {
@@ -144,7 +144,7 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 		}
 	}
 
-	// As they are, both would be refused again.
+	// Unchanged, both would be refused again.
 	replay := func(args ...string) clitest.Object {
 		t.Helper()
 		return fz(t, append([]string{"dead-letters", "replay", "-c", p.config, "--json"}, args...)...).Want(t, cli.ExitOK).Object(t)
@@ -188,7 +188,7 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	}
 }
 
-// repair mends an exported file: the message becomes whole, of the rows the first is left out.
+// repair repairs an exported file: the message becomes complete, without the first of the rows.
 func (p *letterPipeline) repair(path, reason string, broken []byte) {
 	p.t.Helper()
 	value, err := os.ReadFile(path)
@@ -231,7 +231,7 @@ func repairRows(t *testing.T, value []byte) []byte {
 	return value
 }
 
-// checkReplayed checks the two events behind an offset, and that both are featurized.
+// checkReplayed checks the two events after an offset, and that both are featurized.
 func (p *letterPipeline) checkReplayed(end int64) {
 	p.t.Helper()
 	events := p.events(end)
@@ -263,6 +263,7 @@ func (p *letterPipeline) checkReplayed(end int64) {
 			return false
 		}
 		fetched, err := p.client.Fetch(p.t.Context(), "default.features", 1, next-1)
+		defer fetched.Release()
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}
@@ -324,7 +325,7 @@ func TestSinceIsADayATimeOrADuration(t *testing.T) {
 	}
 }
 
-// checkArchive compares an archive of an export with the folder of another.
+// checkArchive compares the archive of one export with the folder of another.
 func checkArchive(t *testing.T, archive, folder string) {
 	t.Helper()
 	files := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// printDemo writes what a demo found for people; generated says that the rows were.
+// printDemo writes what a demo found as text; generated says that the rows were generated.
 func printDemo(w io.Writer, r *demo.Result, generated bool) {
 	if !generated {
 		cli.WriteColumns(w, r.Encoder.Uses, "--json lists them")
@@ -74,7 +74,7 @@ func addExploration(t cli.Facts, r *demo.Result) {
 	t.Add("feature set", "%s", r.FeatureSet.ID)
 }
 
-// addErrors adds what the models on selected and on plain features are worth on test rows, beside a constant.
+// addErrors adds the test errors of the models on selected and on plain features, and of a constant.
 func addErrors(t cli.Facts, r *demo.Result) {
 	m := r.Model
 	t.Add("test "+m.Metric, "%.2f %% with selected features, λ = %.3g, %s loss", m.Error, m.Lambda, m.Loss)
@@ -100,7 +100,8 @@ func addErrors(t cli.Facts, r *demo.Result) {
 	}
 }
 
-// threeWays adds a figure of the models on selected and on plain features, and of a constant where it has one.
+// threeWays adds a figure for the models on selected and on plain features and, if there is one, for a
+// constant.
 func threeWays(t cli.Facts, name string, ours, plain, constant *float64) {
 	switch {
 	case ours == nil || plain == nil:
@@ -124,13 +125,21 @@ func printSpectrum(w io.Writer, r *demo.Result) {
 	t.Render()
 }
 
+// keptBy returns the features that a demo kept.
+func keptBy(r *demo.Result) keptFeatures {
+	e := r.Exploration
+	return keptFeatures{e.Features, e.AboveNoise, e.SampleRows, e.Learned}
+}
+
 func printNext(w io.Writer, r *demo.Result, generated bool) {
 	fmt.Fprintln(w, "\nNext:")
 	if generated {
 		fmt.Fprintln(w, "  your own rows       featurizer demo --data rows.csv --label COLUMN")
 		fmt.Fprintln(w, "  the paper's score   featurizer demo --criterion energy --intercept=false")
 	} else {
-		fmt.Fprintf(w, "  more features       add --features %d\n", 2*r.Exploration.Features)
+		if keptBy(r).growing() {
+			fmt.Fprintf(w, "  more features       add --features %d\n", 2*r.Exploration.Features)
+		}
 		fmt.Fprintln(w, "  a file to keep      featurizer explore --data FILE --label COLUMN --out set.arrow")
 	}
 	fmt.Fprintln(w, "  on your Kafka       featurizer config print > eerf.yaml; set kafka.brokers and events.label in it; then")

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// emptyTemp gives the test a directory for temporary files, which must be empty at its end.
+// emptyTemp gives the test a directory for temporary files, which must be empty at the end.
 func emptyTemp(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestDemo(t *testing.T) {
 	for _, part := range append(meter.Stages(), "produce") {
 		o.Number(t, "seconds."+part)
 	}
-	if c := o.Number(t, "model.constant_error"); c != 100 { // what the mean leaves unexplained
+	if c := o.Number(t, "model.constant_error"); c != 100 { // the variance left by the mean
 		t.Errorf("constant error %v", c)
 	}
 	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.in"), o.Number(t, "rows.test"); rejected != 0 || in+test != 20000 {
@@ -160,7 +160,7 @@ func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	}
 }
 
-// A demo samples about as many rows as are configured, and all where there are fewer, however few.
+// A demo samples about as many rows as configured, or all if there are fewer.
 func TestDemoSamplesAsManyRowsAsAreSet(t *testing.T) {
 	emptyTemp(t)
 	path := clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 400, sample_rate: auto}\n")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -33,14 +34,14 @@ func newExplorations() *cobra.Command {
 		newRequest(wire.ActionStart, "Ask the pipeline to start an exploration now",
 			"The current feature set stays in use until the new one is published."),
 		newRequest(wire.ActionCancel, "Ask the pipeline to cancel the running exploration",
-			"The current feature set stays in use. The next exploration starts by schedule, change of configuration or command."))
+			"The current feature set stays in use.\nThe next exploration starts on schedule, after a change of the configuration, or by command."))
 	return c
 }
 
-// explorationList is what `explorations list` knows.
+// explorationList is the result of `explorations list`.
 type explorationList struct {
 	Pipeline string          `json:"pipeline"`
-	Missing  *missingRows    `json:"missing,omitempty"` // where no exploration can be planned yet
+	Missing  *missingRows    `json:"missing,omitempty"` // if no exploration can be planned yet
 	Newest   *newestEntry    `json:"newest,omitempty"`
 	Current  *wire.Current   `json:"current,omitempty"`
 	Requests []requestEntry  `json:"requests"`
@@ -49,7 +50,7 @@ type explorationList struct {
 
 // missingRows says why no exploration can be planned.
 type missingRows struct {
-	LabelledRows int64  `json:"labelled_rows"` // that there are
+	LabelledRows int64  `json:"labelled_rows"` // present ones
 	MinRows      int64  `json:"min_rows"`
 	Missing      int64  `json:"missing_rows"`
 	Why          string `json:"why"`
@@ -58,12 +59,12 @@ type missingRows struct {
 type newestEntry struct {
 	ID        string    `json:"id"`
 	Sequence  int64     `json:"sequence"`
-	Status    string    `json:"status"` // running, published, cancelled, abandoned; replaced: planned anew by this version
+	Status    string    `json:"status"` // running, published, cancelled, abandoned; replaced: planned again by this version
 	Running   bool      `json:"running"`
 	PlannedAt time.Time `json:"planned_at"`
 	Reason    string    `json:"reason,omitempty"` // why it was planned, or why it ended without a set
 	From      wire.From `json:"from,omitempty"`
-	// Of one that runs: the labelled rows of its ranges, how many of them it samples, about, and the round of its selection.
+	// If it is running: the labelled rows of its ranges, roughly how many of them it samples, and its round of selection.
 	LabelledRows int64          `json:"labelled_rows,omitempty"`
 	SampleRows   int64          `json:"sample_rows,omitempty"`
 	Progress     *wire.Progress `json:"progress,omitempty"`
@@ -90,9 +91,9 @@ func newExplorationsList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "Show the newest exploration, open requests and the feature sets that are kept",
-		Long: `list shows the newest exploration, why it was planned or how it ended, and how far it is; the requests that wait for
-the planner; and the feature sets that are kept. Where there is no set yet, or a request waits, and no exploration
-runs, it plans one as the planner would, without starting it, to say how many labelled rows are missing.`,
+		Long: `list shows the newest exploration, why it was planned or how it ended, and how far it is; the requests that wait for the
+planner; and the feature sets that are kept. If no exploration runs, and there is no set yet or a request waits, list
+tries to plan one, without starting it, and says how many labelled rows are missing.`,
 		Example: `  featurizer explorations list -c eerf.yaml --json`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -128,25 +129,25 @@ func listExplorations(pipeline string, now state.Snapshot) explorationList {
 	}
 	for _, r := range now.Requests {
 		if r.Action == wire.ActionCancel && now.Running() == nil {
-			continue // there is nothing to cancel, and nobody has to answer
+			continue // there is nothing to cancel, and nobody needs to answer
 		}
 		list.Requests = append(list.Requests, requestEntry{r.ID, r.Action, r.Reason, r.Time})
 	}
 	for _, set := range now.SetsBySequence() {
-		l := set.Set.Lineage
+		l := set.Lineage
 		list.Sets = append(list.Sets, publishedSets{ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Rows: l.Rows,
 			Published: set.Time, Current: now.Current != nil && now.Current.ID == set.ID})
 	}
 	return list
 }
 
-// sampleRows is how many rows an exploration samples, about.
+// sampleRows is roughly how many rows an exploration samples.
 func sampleRows(spec *wire.Spec) int64 {
 	return int64(math.Round(spec.SampleRate * float64(spec.LabelledRows())))
 }
 
-// missing looks for the rows that a plan needs where one is to be made; nil where they are there, or where that cannot be
-// found out in half of the time that the command has.
+// missing returns what a plan still needs if one is due, or nil if nothing is missing or that cannot be found out in half of
+// the command's timeout.
 func (f *topicFlags) missing(ctx context.Context, now state.Snapshot, r *stages.Process) *missingRows {
 	request := calibrate.Next(now, r.Clock())
 	asked := false
@@ -211,7 +212,7 @@ func printExplorations(w io.Writer, list explorationList) {
 	t.Render()
 }
 
-// requestFlags are those of a request.
+// requestFlags are the flags of a request.
 type requestFlags struct {
 	topicFlags
 	action       wire.Action
@@ -235,8 +236,8 @@ func newRequest(action wire.Action, short, long string) *cobra.Command {
 	if action == wire.ActionStart {
 		c.Flags().StringVar(&f.from, "from", "", "part of the log to read: recent, earliest or next; empty = as configured")
 		c.Flags().StringVar(&f.until, "until", "", "")
-		_ = c.Flags().MarkHidden("until") // the flag is there
-		c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what the exploration would read, and ask for nothing")
+		_ = c.Flags().MarkHidden("until") // the flag exists
+		c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what the exploration would read, without starting it")
 	}
 	return c
 }
@@ -295,7 +296,7 @@ type dryRun struct {
 	SampleRows   int64          `json:"sample_rows"` // expected
 	Dim          int            `json:"dim"`
 	MemoryBytes  int64          `json:"memory_bytes"` // of the sample and what is computed from it, at most
-	Seconds      float64        `json:"seconds"`      // that reading the ranges took
+	Seconds      float64        `json:"seconds"`      // taken to read the ranges
 	Partitions   []dryPartition `json:"partitions"`
 }
 
@@ -344,7 +345,7 @@ func (d dryRun) print(w io.Writer) {
 		d.From, d.Rows, d.Messages, share, d.Seconds)
 	fmt.Fprintf(w, "it would score about %d of them (sample rate %.3g) in %d dimensions", d.SampleRows, d.SampleRate, d.Dim)
 	if d.MemoryBytes > 0 {
-		fmt.Fprintf(w, "; the selection takes up to %d MiB", (d.MemoryBytes+1<<20-1)>>20)
+		fmt.Fprintf(w, "; the selection takes up to %s", bytesize.Text(d.MemoryBytes))
 	}
 	fmt.Fprintln(w)
 	t := cli.NewTable(w, "", "partition", "from offset", "to offset", "labelled rows")

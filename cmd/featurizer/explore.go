@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 )
@@ -25,9 +24,9 @@ func newExplore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "Find a feature set for a file, without a broker",
-		Long: `explore runs one exploration over the rows of a file and writes the feature set: the same computation as
-the stages on one partition that holds these rows, with the same result, bit for bit, for the same settings.
-Of a file with more than exploration.sample_rows labelled rows about so many are scored; --sample 1 scores all.`,
+		Long: `explore runs one exploration over the rows of a file and writes the feature set. With the same settings the result is, bit
+for bit, that of the stages on a partition with these rows. If the file has more labelled rows than
+exploration.sample_rows, about that many are scored; --sample 1 scores all.`,
 		Example: `  featurizer explore --data rows.csv --label churned --features 200 --out set.arrow
   featurizer explore --data a9a.gz --format libsvm --task classification --sample 0.05 --json`,
 		Args: cobra.NoArgs,
@@ -39,6 +38,7 @@ Of a file with more than exploration.sample_rows labelled rows about so many are
 	f.files.Add(c)
 	f.settings.AddExploration(c)
 	cli.JSONFlag(c, &f.json)
+	cli.CommonFlags(c, "data", "label", "task", "features", "sample", "out")
 	return c
 }
 
@@ -50,10 +50,8 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.out != "" {
-		if err := files.CheckTarget(f.out); err != nil {
-			return err
-		}
+	if err := cli.CheckOut(f.out, f.data); err != nil {
+		return err
 	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()

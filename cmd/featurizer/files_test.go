@@ -69,7 +69,7 @@ func TestInspectShowsTheBandwidthMix(t *testing.T) {
 	fz(t, "explore", "--data", set, "--criterion", "residual", "--bandwidth-mix", "1,0").Want(t, cli.ExitUsage, "exploration.bandwidth_mix", "positive finite")
 }
 
-// What was learned is shown with what it was judged by; the noise says nothing about it.
+// Learned features are shown with their losses; the noise level does not apply to them.
 func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
 	_, set, summary := explored(t, 1500, "--criterion", "adaptive", "--refine-steps", "12")
 	points, columns := summary.At(t, "lineage.learning.points").([]any), summary.At(t, "column_importance").([]any)
@@ -157,7 +157,7 @@ func TestTransformRefusesOtherColumns(t *testing.T) {
 	fz(t, "transform", "--set", set, "--data", data, "--out", "features").Want(t, cli.ExitUsage, "--out-format")
 }
 
-// A column of texts is one also in a file that has nothing but numbers in it.
+// A text column stays one in a file with only numbers in it.
 func TestTransformKnowsTextsFromNumbers(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("street,size,y\n")
@@ -172,7 +172,7 @@ func TestTransformKnowsTextsFromNumbers(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written to is found out before the work.
+// An unwritable folder is noticed before the work.
 func TestExploreLooksAtItsOutputFirst(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "absent", "set.arrow")
 	fz(t, "explore", "--data", "absent.csv", "--label", "y", "--out", out).Want(t, cli.ExitFailure, out, "no such file")
@@ -183,7 +183,7 @@ func TestTransformWritesEveryFormat(t *testing.T) {
 	for _, name := range []string{"features.arrow", "features.arrows", "features.parquet", "features.csv.gz"} {
 		out := filepath.Join(t.TempDir(), name)
 		fz(t, "transform", "--set", set, "--data", data, "--out", out).Want(t, cli.ExitOK)
-		if name == "features.arrow" || name == "features.parquet" { // read back what was written
+		if name == "features.arrow" || name == "features.parquet" { // read the output back
 			rows := fz(t, "explore", "--data", out, "--label", "churned", "--features", "5", "--exclude", "row", "--sample", "1", "--json").
 				Want(t, cli.ExitOK).Object(t)
 			if rows.Number(t, "rows.scored") != 300 || rows.Number(t, "feature_set.dim") != 12 {
@@ -193,7 +193,7 @@ func TestTransformWritesEveryFormat(t *testing.T) {
 	}
 }
 
-// Rows of LIBSVM files have a label whether the format is given or found by the extension.
+// Rows of LIBSVM files have a label, whether the format is given or recognised by the extension.
 func TestExploreLIBSVM(t *testing.T) {
 	var rows strings.Builder
 	for i := range 400 {

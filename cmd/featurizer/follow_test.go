@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// A pipeline that goes by the sets of another one is run, looked at, and refuses what is the other's to do.
+// A pipeline that uses another one's sets can be run and inspected, and refuses what only the other may do.
 func TestAPipelineThatFollowsIsRunByCommands(t *testing.T) {
 	broker := clitest.Broker(t)
 	shop := []string{"-c", pipelineFile(t, broker), "--set", "pipeline.name=shop"}
@@ -33,12 +33,14 @@ status: {token: 0123456789abcdef}
 	fz(t, "inspect", "-c", live).Want(t, cli.ExitFailure, "pipeline shop has no feature set yet")
 
 	service := clitest.Serve(t, newRoot, "run", "-c", live, "--json")
-	for _, topic := range []string{"shop", "live"} { // the rows that shop learns from have their label in live too
+	for _, topic := range []string{"shop", "live"} { // the rows that shop learns from are labelled in live too
 		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "100", "--set", "topics.events=" + topic + ".events"}, shop...)...).Want(t, cli.ExitOK)
 	}
 	stop := running(t, append([]string{"--stages", "calibrate,subsample,select"}, shop...)...)
 	set := await(t, always, append([]string{"inspect", "--json"}, shop...)...).Text(t, "feature_set.id")
 	stop().Want(t, cli.ExitOK)
+	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations", "--set", "topics.feature_sets=shop.feature-sets"}
+	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure, "topic shop.feature-sets holds those of shop: is pipeline.name right?")
 	service.AwaitReady()
 	if id := fz(t, "inspect", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).Text(t, "feature_set.id"); id != set {
 		t.Errorf("live goes by set %s, shop has %s", id, set)
@@ -50,7 +52,7 @@ status: {token: 0123456789abcdef}
 		fz(t, append(append([]string{"explorations"}, args...), "-c", live)...).Want(t, cli.ExitFailure, "pipeline live", "pipeline shop (featurize.sets_from)")
 	}
 
-	// Once all rows are featurized the page knows what there is, and what belongs to shop.
+	// Once all rows are featurized the page shows what there is, and what belongs to shop.
 	var page struct {
 		Process struct {
 			Start struct{ Why string }

@@ -21,7 +21,7 @@ const (
 	rangesShown = 20
 )
 
-// inspectFlags are the flags of `featurizer inspect`.
+// inspectFlags are the flags of `featurizer inspect` and of other commands that show one feature set.
 type inspectFlags struct {
 	topics   topicFlags
 	file, id string
@@ -37,8 +37,8 @@ func newInspect() *cobra.Command {
   featurizer inspect -c eerf.yaml --id fs-0123456789abcdef0123456789abcdef`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.file != "" && f.id != "" {
-				return cli.Usagef("--id names a feature set on the topic and --file one in a file: give one of them")
+			if err := f.check(); err != nil {
+				return err
 			}
 			set, err := f.find(c)
 			if err != nil {
@@ -57,10 +57,23 @@ func newInspect() *cobra.Command {
 			return nil
 		},
 	}
+	f.add(c)
+	return c
+}
+
+// add defines the flags on a command.
+func (f *inspectFlags) add(c *cobra.Command) {
 	f.topics.add(c)
 	c.Flags().StringVar(&f.file, "file", "", "file of the feature set; empty = look on the topic")
 	c.Flags().StringVar(&f.id, "id", "", "id of the feature set on the topic; empty = the current one")
-	return c
+}
+
+// check reports flags that do not go together.
+func (f *inspectFlags) check() error {
+	if f.file != "" && f.id != "" {
+		return cli.Usagef("--id names a feature set on the topic and --file one in a file: give one of them")
+	}
+	return nil
 }
 
 func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
@@ -68,11 +81,11 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 		return cli.ReadFeatureSet(f.file)
 	}
 	var set *wire.FeatureSet
-	err := f.topics.withState(c, func(_ context.Context, now state.Snapshot, r *stages.Process) error {
+	err := f.topics.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) (err error) {
 		id := f.id
 		if id == "" {
 			if now.Current == nil {
-				return fmt.Errorf("pipeline %s has no feature set yet", r.Settings.SetsOf())
+				return r.State.NoSet(nil)
 			}
 			id = now.Current.ID
 		}
@@ -81,13 +94,13 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 			return fmt.Errorf("feature set %s is not on topic %s; `featurizer explorations list` shows those that are",
 				id, r.Settings.Topics.FeatureSets)
 		}
-		set = published.Set
-		return nil
+		set, err = r.State.LoadSet(ctx, published)
+		return err
 	})
 	return set, err
 }
 
-// topicFlags are the flags of commands that look at topics and end.
+// topicFlags are the flags of commands that read topics and end.
 type topicFlags struct {
 	config  cli.ConfigFlags
 	timeout time.Duration
@@ -100,7 +113,7 @@ func (f *topicFlags) add(c *cobra.Command) {
 	cli.JSONFlag(c, &f.json)
 }
 
-// connected calls do with the runtime of a process that is connected to the configured brokers, within the timeout.
+// connected calls do with the runtime of a process connected to the configured brokers, within the timeout.
 func (f *topicFlags) connected(c *cobra.Command, do func(context.Context, *stages.Process) error) error {
 	loaded, err := f.config.Load(nil, nil)
 	if err != nil {
@@ -114,7 +127,7 @@ func (f *topicFlags) connected(c *cobra.Command, do func(context.Context, *stage
 	return cli.WithTimeout(c.Context(), f.timeout, func(ctx context.Context) error { return do(ctx, runtime) })
 }
 
-// withState reads explorations and feature sets to their present end and calls do with what they say. They are followed until do
+// withState reads explorations and feature sets to their present end and calls do with the result. It follows them until do
 // returns.
 func (f *topicFlags) withState(c *cobra.Command, do func(context.Context, state.Snapshot, *stages.Process) error) error {
 	return f.connected(c, func(ctx context.Context, r *stages.Process) error {
@@ -144,7 +157,7 @@ func printBest(w io.Writer, set *wire.FeatureSet) {
 	t.Render()
 }
 
-// roundName says which round drew or chose a feature. Those of learning are numbered from 0 on; what was moved may also have been
+// roundName says which round drew or chose a feature. Rounds of learning are numbered from 0. A moved feature may also have been
 // chosen by residual among plain candidates.
 func roundName(set *wire.FeatureSet, feature int) string {
 	round := set.Set.Round[feature]
@@ -157,10 +170,13 @@ func roundName(set *wire.FeatureSet, feature int) string {
 	return strconv.Itoa(int(round) - 1)
 }
 
-// printRanges lists the pieces of the log that the set was computed from, those of the first partitions.
+// printRanges lists the ranges of the log that the set was computed from, for the first partitions.
 func printRanges(w io.Writer, l wire.Lineage) {
 	if l.From != "" {
 		fmt.Fprintf(w, "from %s: %d labelled rows, sampled at a rate of %.4g\n", l.From, l.LabelledRows, l.SampleRate)
+	}
+	for _, without := range l.Without {
+		fmt.Fprintf(w, "without partition %d: %s\n", without.Partition, without.Reason)
 	}
 	t := cli.NewTable(w, "ranges of "+l.EventsTopic, "partition", "from offset", "to offset", "rows read", "closed by")
 	for _, part := range l.Partitions[:min(rangesShown, len(l.Partitions))] {

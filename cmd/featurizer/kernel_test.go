@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// site is a pipeline on a broker, whose processes have kernels of their own.
+// site is a pipeline on a broker whose processes have different kernels.
 type site struct {
 	t      *testing.T
 	built  clitest.Programs
@@ -37,7 +37,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// start runs stages in a process; without vectors it has the kernel of a processor that has no AVX2.
+// start runs stages in a process; without vectors it has the kernel of a processor without AVX2.
 func (s *site) start(vectors bool, args ...string) *clitest.Process {
 	s.t.Helper()
 	cmd := s.built.Command(s.t, "featurizer", append([]string{"run", "-c", s.config}, args...)...)
@@ -54,7 +54,7 @@ func (s *site) produce() {
 	fz(s.t, "produce", "-c", s.config, "--data", data, "--rows-per-message", "100").Want(s.t, cli.ExitOK)
 }
 
-// set waits for the feature set and returns the kernel that it was made with.
+// set waits for the feature set and returns the kernel it was made with.
 func (s *site) set(processes ...*clitest.Process) (kernel string) {
 	s.t.Helper()
 	defer func() {
@@ -70,7 +70,7 @@ func (s *site) set(processes ...*clitest.Process) (kernel string) {
 // served returns what a process answers on a path.
 func served(t *testing.T, p *clitest.Process, path string) (code int, body string) {
 	t.Helper()
-	at := p.LogLine(t, "health, metrics and configuration are served").Text(t, "address")
+	at := p.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
 	response, err := http.Get("http://" + at + path)
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +83,8 @@ func served(t *testing.T, p *clitest.Process, path string) (code int, body strin
 	return response.StatusCode, string(text)
 }
 
-// A process whose processor has other instructions, among others that score: it owns partitions when the exploration begins,
-// and the exploration ends without it.
+// A process whose processor has other instructions, among the processes that score: it owns partitions when the exploration
+// begins, and the exploration ends without it.
 func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")
@@ -115,7 +115,7 @@ func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	others.Stop(t).Want(t, cli.ExitOK)
 }
 
-// With exploration.kernel: plain all processors have a kernel in common.
+// With exploration.kernel: plain, all processors share a kernel.
 func TestThePlainKernelIsForAll(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")

@@ -18,7 +18,7 @@ const (
 	barWidth = 30
 )
 
-// pointName says what features a point is about.
+// pointName says which features a point describes.
 func pointName(p adaptive.Point) string {
 	switch p.Kind {
 	case adaptive.ByResidual:
@@ -28,11 +28,11 @@ func pointName(p adaptive.Point) string {
 	case adaptive.ByStep:
 		return fmt.Sprintf("step %d from round %d", p.Step, p.Round)
 	}
-	return string(p.Kind) // a set in hand has none other
+	return string(p.Kind) // an unpublished set has no other kind
 }
 
-// addLearning says what features became the set, and by what they were judged. What is drawn is judged by the noise level too,
-// learned features are not.
+// addLearning says which features became the set and how they were judged. Drawn features are also judged by the noise level,
+// learned ones are not.
 func addLearning(t cli.Facts, l *adaptive.Report) {
 	if l == nil {
 		return
@@ -47,7 +47,7 @@ func addLearning(t cli.Facts, l *adaptive.Report) {
 	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d", 100*best.Loss, 100*best.StdErr, len(l.Points))
 }
 
-// printLearning lists the features on the way with their losses, and the columns by their importance.
+// printLearning lists the losses along the way and the importance of the columns.
 func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImportance) {
 	if l == nil {
 		return
@@ -65,7 +65,7 @@ func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImporta
 	printImportance(w, columns)
 }
 
-// printImportance draws the share of each column in the squared gradient of the model.
+// printImportance draws each column's share of the model's squared gradient.
 func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 	if len(columns) == 0 {
 		return

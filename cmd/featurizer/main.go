@@ -13,16 +13,16 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "featurizer",
 		Short: "Streaming, data-dependent random features",
-		Long: `featurizer finds random features that fit your labelled events and maps live events to them.
+		Long: `featurizer finds random features that fit your labelled events, and maps live events to them.
 
-Events are Arrow record batches in Kafka. Candidate features are scored against the labels on a sample of the
-stream, the best are published as a feature set, and every event becomes a feature vector that a linear model
-can learn from. Start with:  featurizer demo`,
+It scores candidate features against the labels on a sample of the stream, publishes the best as a feature set, and turns
+every event into a feature vector that a linear model can learn from. Events come from Kafka, as Arrow, JSON, Avro or
+Protobuf. Start with:  featurizer demo`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newRun(), newExplore(), newTransform(), newProduce(), newTopics(), newConfig(),
-		newInspect(), newExplorations(), newDeadLetters(), newBroker())
+	root.AddCommand(newDemo(), newRun(), newServe(), newExplore(), newTransform(), newProduce(), newTopics(), newConfig(),
+		newInspect(), newExport(), newExplorations(), newDeadLetters(), newBroker())
 	return root
 }

@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// leaves are the commands that do something.
+// leaves are the commands without subcommands.
 func leaves(c *cobra.Command) []*cobra.Command {
 	if !c.HasSubCommands() {
 		return []*cobra.Command{c}
@@ -68,7 +68,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 	walk(newRoot())
 	for _, c := range leaves(newRoot()) {
-		if c.Flags().Lookup("json") == nil && c.CommandPath() != "featurizer config schema" { // which prints nothing but JSON
+		if c.Flags().Lookup("json") == nil && c.CommandPath() != "featurizer config schema" { // it prints nothing but JSON
 			t.Errorf("%s has no --json", c.CommandPath())
 		}
 	}
@@ -83,7 +83,14 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 	for _, tt := range []struct{ args, says string }{
 		{"frobnicate", `unknown command "frobnicate"`},
 		{"config frobnicate", `unknown command "frobnicate"`},
-		{"demo extra", `unknown command "extra"`},
+		{"explor", "did you mean explore?"},
+		{"config chek", "did you mean check?"},
+		{"demo extra", `unexpected argument "extra"`},
+		{"explore " + rows, "did you mean --data " + rows},
+		{"explore --dta x", "did you mean --data?"},
+		{"explore --sample-rows 5", "did you mean --set exploration.sample_rows=...?"},
+		{"explore --label churned --out " + rows + " --data " + rows, "is a file that is read"},
+		{"transform --set x --out " + rows + " --data " + rows, "is a file that is read"},
 		{"demo --frobnicate", "unknown flag: --frobnicate"},
 		{"demo --features many", "exploration.features = many"},
 		{"demo --features 10 --candidates 5", "want at most exploration.candidates"},
@@ -96,7 +103,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"demo --rows 500 --data " + rows, "does not go with --data"},
 		{"demo --keep " + full, "not empty"},
 		{"demo --data " + rows, "--label is needed"},
-		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label); its columns are age, city, member, income, churned`},
+		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label; did you mean "churned"?); its columns are age, city, member, income, churned`},
 		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, libsvm, parquet"},
 		{"demo --set exploration.features", "expected key=value"},
 		{"demo --set exploration.feature=3", "did you mean exploration.features?"},
@@ -143,7 +150,24 @@ func TestMissingFilesExitWith1AndAreNamed(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoFeatureSet(t *testing.T) {
+func TestPlacesThatCannotBeWrittenAreFoundOutFirst(t *testing.T) {
+	rows := clitest.File(t, "rows.csv", clitest.Mixed(50)) // not a folder
+	for _, args := range []string{
+		"demo --data " + rows + " --label churned --keep " + rows + "/kept",
+		"explore --data " + rows + " --label churned --out " + rows + "/set.arrow",
+		"transform --set absent.arrow --data " + rows + " --out " + rows + "/features.csv",
+	} {
+		r := fz(t, strings.Fields(args)...).Want(t, cli.ExitFailure, "not a directory")
+		if r.Out != "" {
+			t.Errorf("%s: standard output %q", args, r.Out)
+		}
+	}
+}
+
+func TestAFileOfSomethingElse(t *testing.T) {
 	rows := clitest.File(t, "rows.csv", clitest.Mixed(50))
 	fz(t, "inspect", "--file", rows).Want(t, cli.ExitFailure, rows, "not an arrow stream")
+	set := filepath.Join(t.TempDir(), "set.arrow")
+	fz(t, "explore", "--data", rows, "--label", "churned", "--features", "5", "--candidates", "50", "--criterion", "correlation", "--out", set).Want(t, cli.ExitOK)
+	fz(t, "serve", "--model", set).Want(t, cli.ExitFailure, set+" holds a feature set alone, without a model")
 }

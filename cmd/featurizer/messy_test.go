@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/messy"
 )
 
-// messyRows is fewer than the 50,000 that the file is meant to have: time counts.
+// messyRows is fewer than the intended 50,000 of the file, to save time.
 const messyRows = 6000
 
 // messyFile writes the messy file.
@@ -28,7 +28,7 @@ func messyFile(t *testing.T) string {
 	return clitest.File(t, "messy.csv", b.String())
 }
 
-// usesOf returns what became of the columns in a summary of a feature set, by name.
+// usesOf returns the uses of the columns in a summary of a feature set, by name.
 func usesOf(t *testing.T, summary clitest.Object) map[string]map[string]any {
 	t.Helper()
 	uses := map[string]map[string]any{}
@@ -39,7 +39,8 @@ func usesOf(t *testing.T, summary clitest.Object) map[string]map[string]any {
 	return uses
 }
 
-// TestMessyFile explores a file as people have them: all but the identifiers are features, and what is odd is said.
+// TestMessyFile explores a file like those of real users: all but the identifiers are features, and oddities are
+// reported.
 func TestMessyFile(t *testing.T) {
 	data, set := messyFile(t), filepath.Join(t.TempDir(), "set.arrow")
 	explore := []string{"explore", "--data", data, "--label", messy.Segment, "--exclude", messy.Churned, "--features", "12", "--criterion", "correlation", "--out", set}
@@ -116,7 +117,7 @@ func featuresOf(t *testing.T, set, data string) []string {
 	return classes
 }
 
-// TestDemoOnTheMessyFile reports the columns through a broker too, and those of a test file.
+// TestDemoOnTheMessyFile reports the columns through a broker as well, and those of a test file.
 func TestDemoOnTheMessyFile(t *testing.T) {
 	data := messyFile(t)
 	args := []string{"demo", "--data", data, "--test-file", data, "--label", messy.Churned, "--exclude", messy.Segment, "--task", "classification", "--features", "12", "--criterion", "correlation"}

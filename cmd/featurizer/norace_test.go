@@ -2,5 +2,5 @@
 
 package main
 
-// underRace says that the race detector is on: arithmetic is many times slower.
+// underRace: the race detector is on, which makes arithmetic many times slower.
 const underRace = false

@@ -34,11 +34,11 @@ func newProduce() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
-		Long: `produce cuts a file into messages and writes them to the partitions of the events topic, one after the other in
-turn: of Arrow record batches, or of another format. With a Schema Registry, Avro and Protobuf messages name
-their schema, which is registered under <topic>-value, and hold one row; Avro without one is written as object
-container files, Protobuf needs one. Rows that lack a label or feature column that the configuration names, or that
-the feature set in use reads, are refused before the first one is sent; the error names the columns.`,
+		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow record batches
+or in another format. With a Schema Registry, Avro and Protobuf messages hold one row each and name their schema, which
+is registered as <topic>-value. Without one, Avro is written as object container files; Protobuf needs one. If the file
+lacks a label or feature column that the configuration names or the feature set in use reads, nothing is sent, and the
+error names the columns.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
   featurizer produce -c eerf.yaml --data rows.csv --format json
   featurizer produce -c eerf.yaml --data rows.csv --format avro --registry http://localhost:8081`,
@@ -49,11 +49,12 @@ the feature set in use reads, are refused before the first one is sent; the erro
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
 	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: arrow, json, avro or protobuf; that of the file is --data-format")
 	c.Flags().StringVar(&f.registry, "registry", "", "address of a Schema Registry, instead of registry.url")
-	c.Flags().BoolVar(&f.force, "force", false, "send rows also where they lack columns that the pipeline reads")
-	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up when the broker has not answered for this long")
+	c.Flags().BoolVar(&f.force, "force", false, "send rows even if they lack columns that the pipeline reads")
+	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up if the broker does not answer for this long")
 	f.config.Add(c)
 	f.files.AddNamed(c, "data-format")
 	cli.JSONFlag(c, &f.json)
+	cli.CommonFlags(c, "config", "data")
 	return c
 }
 
@@ -104,7 +105,8 @@ func (f *produceFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// batchRows is a multiple of the rows of a message, so that only the last message of the file is shorter.
+// batchRows returns a multiple of the rows of a message, so that only the last message of the file is
+// shorter.
 func (f *produceFlags) batchRows() int {
 	return max(f.message, files.DefaultBatchRows/f.message*f.message)
 }

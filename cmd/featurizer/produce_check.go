@@ -18,9 +18,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// checkRows refuses rows that the pipeline would make dead letters of, or leave unlabelled, before the first is sent: those
-// without a label or feature column that is configured, or that the feature set in use, or the exploration that makes the
-// first one, reads.
+// checkRows refuses, before the first row is sent, rows that would become dead letters or stay unlabelled: those without a label or
+// feature column that is configured, or that is read by the feature set in use or by the exploration that makes the first one.
 func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema *arrow.Schema) error {
 	if f.force {
 		return nil
@@ -33,7 +32,7 @@ func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema 
 	if enc != nil {
 		faults = slices.Concat(faults, enc.Faults(schema))
 	}
-	if r.Settings.Featurize.SetsFrom == "" { // rows to be predicted from have no label
+	if r.Settings.Featurize.SetsFrom == "" { // rows to predict from have no label
 		faults = slices.Concat(faults, missingLabels(schema, enc, r.Settings.Events.Label))
 	}
 	if len(faults) == 0 {
@@ -47,8 +46,8 @@ func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema 
 	return errors.New(text + "; nothing was sent, --force sends the rows as they are")
 }
 
-// readers returns the encoder that reads events now, nil where there is none yet, and whose it is. Where the topics that say so
-// are missing or may not be read, the configuration alone decides.
+// readers returns the encoder that reads events now, nil if there is none yet, and whose it is. If the topics that say so are
+// missing or unreadable, only the configuration counts.
 func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *encoder.Encoder, of string, err error) {
 	of = "the configuration of pipeline " + r.Settings.Pipeline.Name
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
@@ -72,7 +71,7 @@ func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *enc
 	return enc, of, err
 }
 
-// missingColumns names the feature columns of the configuration that a file lacks.
+// missingColumns names configured feature columns that a file lacks.
 func missingColumns(schema *arrow.Schema, features []string) (faults []string) {
 	for _, name := range features {
 		if !schema.HasField(name) {
@@ -82,7 +81,7 @@ func missingColumns(schema *arrow.Schema, features []string) (faults []string) {
 	return faults
 }
 
-// missingLabels names the label columns, of the configuration and of the encoder, that a file lacks.
+// missingLabels names label columns, configured or of the encoder, that a file lacks.
 func missingLabels(schema *arrow.Schema, enc *encoder.Encoder, configured []string) (faults []string) {
 	names := slices.Clone(configured)
 	if enc != nil && enc.Label != nil {
@@ -96,8 +95,8 @@ func missingLabels(schema *arrow.Schema, enc *encoder.Encoder, configured []stri
 	return faults
 }
 
-// extraColumns lists the columns of a file that neither the encoder nor the configuration names; none where it is not known yet what
-// is read.
+// extraColumns lists the columns of a file that neither the encoder nor the configuration names; none if it is not known yet which
+// columns are read.
 func extraColumns(schema *arrow.Schema, enc *encoder.Encoder, e events.Config) (extra []string) {
 	read := slices.Concat(e.Label, e.Features, e.Passthrough, e.Exclude)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// sentMessages is how many messages of events are on the topic.
+// sentMessages is the number of messages on the topic of events.
 func sentMessages(t *testing.T, config string) int {
 	t.Helper()
 	o := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", t.TempDir(), "--json").Want(t, cli.ExitOK).Object(t)
@@ -16,7 +16,7 @@ func sentMessages(t *testing.T, config string) int {
 	return len(messages)
 }
 
-// renamed are good rows in which a column has another name, "" = none.
+// renamed are good rows with a renamed column; "" drops it.
 func renamed(t *testing.T, old, name string) string {
 	t.Helper()
 	return clitest.File(t, "rows.csv", strings.Replace(clitest.Mixed(2400), old, name, 1))
@@ -26,7 +26,7 @@ func TestProduceRefusesRowsThatThePipelineCannotUse(t *testing.T) {
 	config := pipelineFile(t, clitest.Broker(t))
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
 
-	// No set yet: the configuration decides.
+	// Without a set the configuration decides.
 	unlabelled := renamed(t, "churned", "left")
 	fz(t, "produce", "-c", config, "--data", unlabelled).Want(t, cli.ExitFailure,
 		"does not fit the configuration of pipeline default", `label column "churned" is missing`, "nothing was sent, --force")

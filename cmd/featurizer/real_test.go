@@ -31,7 +31,7 @@ func demoOn(t *testing.T, args ...string) clitest.Object {
 	return o
 }
 
-// long skips a test that takes seconds where the whole suite is to be quick.
+// long skips a test of several seconds in short runs.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() || underRace {
@@ -39,7 +39,7 @@ func long(t *testing.T) {
 	}
 }
 
-// unzipped gives the lines of a compressed file of the data folder.
+// unzipped reads the lines of a compressed file of the data folder.
 func unzipped(t *testing.T, name string) *bufio.Scanner {
 	t.Helper()
 	return bufio.NewScanner(gunzip(t, name))
@@ -59,8 +59,8 @@ func gunzip(t *testing.T, name string) io.Reader {
 	return reader
 }
 
-// On Adult, as LIBSVM has it, an independent computation of the same found 15.6 to 16.0 % with the features best
-// correlated, depending on the encoding, and 16.2 to 17.0 % with plain ones.
+// On Adult in LIBSVM's form, an independent implementation found 15.6 to 16.0 % with the best correlated features,
+// depending on the encoding, and 16.2 to 17.0 % with plain ones.
 func TestAdultBinaryFeatures(t *testing.T) {
 	long(t)
 	args := []string{"--data", testdata.Path(t, "a9a.gz"), "--test-file", testdata.Path(t, "a9a.t.gz"), "--format", "libsvm",
@@ -82,7 +82,7 @@ func TestAdultBinaryFeatures(t *testing.T) {
 	if plain < 16.2 || plain > 17.0 {
 		t.Errorf("plain features: %.2f %%, want 16.2 to 17.0", plain)
 	}
-	// The paper's score favours here features that hardly vary; that is known and not a fault.
+	// Here the paper's score favours features that hardly vary; that is known and not a fault.
 	energy := demoOn(t, append(args, "--criterion", "energy")...)
 	if e := energy.Number(t, "model.error"); e <= selected || e > 18.5 {
 		t.Errorf("features by energy: %.2f %%, by correlation %.2f %%", e, selected)
@@ -90,7 +90,7 @@ func TestAdultBinaryFeatures(t *testing.T) {
 }
 
 // Adult as published: strings, "?" for missing values, no header. Its test file has a comment line and a full stop after
-// each label; the test cleans them away.
+// each label, which the test removes.
 func TestAdultWithStrings(t *testing.T) {
 	long(t)
 	var clean strings.Builder
@@ -99,7 +99,7 @@ func TestAdultWithStrings(t *testing.T) {
 			clean.WriteString(strings.TrimSuffix(line, ".") + "\n")
 		}
 	}
-	data := filepath.Join(t.TempDir(), "adult.csv.gz") // the published name tells no format
+	data := filepath.Join(t.TempDir(), "adult.csv.gz") // the published name does not give the format
 	copyFile(t, testdata.Path(t, "adult.data.gz"), data)
 	o := demoOn(t, "--data", data, "--test-file", clitest.File(t, "adult.test.csv", clean.String()),
 		"--no-header", "--label", "f14", "--features", "100", "--candidates", "1000", "--sample", "0.1")
@@ -214,7 +214,7 @@ func idx(t *testing.T, name string, dimensions, n int) []byte {
 	return values
 }
 
-// News has a header with blanks after the commas, a column of addresses and a target of which little can be explained.
+// News has a header with blanks after the commas, a column of addresses, and a target of which little can be explained.
 func TestNewsPopularity(t *testing.T) {
 	long(t)
 	o := demoOn(t, "--data", testdata.Path(t, "OnlineNewsPopularity.csv.gz"), "--label", "shares", "--exclude", "url,timedelta",

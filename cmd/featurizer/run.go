@@ -19,12 +19,14 @@ func newRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run stages against Kafka until told to stop",
-		Long: `run reads events, finds feature sets and writes features, as a service. It waits for a broker that is away
-and for topics that are missing, and resumes where the last run stopped. The first SIGTERM or interrupt
-finishes what is in hand and saves it, a second one ends at once.
+		Long: `run reads events, finds feature sets and writes features, as a service. It waits for brokers that are down and for topics
+that are missing, and resumes where the last run stopped. On the first SIGTERM or interrupt it finishes and saves the
+work in hand; on the second it ends at once.
 
-Stages: ` + strings.Join(meter.Stages(), ", ") + `. Any number of processes may run the same stages; partitions are
-shared out among them. A pipeline that goes by the sets of another one (featurize.sets_from) has the stage featurize alone. With --json the counters of the process are printed when it stops.`,
+Stages: ` + strings.Join(meter.Stages(), ", ") + `.
+Any number of processes may run the same stages and share the partitions. A pipeline that uses the feature sets of
+another one (featurize.sets_from) has only the stage featurize. With --json the counters of the process are printed when
+it stops.`,
 		Example: `  featurizer run -c eerf.yaml
   featurizer run -c eerf.yaml --stages subsample,featurize`,
 		Args: cobra.NoArgs,
@@ -46,7 +48,7 @@ shared out among them. A pipeline that goes by the sets of another one (featuriz
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages to run, of those that the pipeline has")
+	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages to run")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }

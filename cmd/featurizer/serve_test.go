@@ -16,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// servedFile is a configuration of a small pipeline whose processes serve HTTP on ports that are free.
+// servedFile is the configuration of a small pipeline whose processes serve HTTP on free ports.
 func servedFile(t *testing.T, broker string) string {
 	t.Helper()
 	return clitest.File(t, "eerf.yaml", fmt.Sprintf(`
@@ -28,7 +28,7 @@ admin: {listen: "127.0.0.1:0"}
 `, broker))
 }
 
-// metric returns the value of a metric as the service serves it, 0 where it has none.
+// metric returns the value of a metric of the service, 0 if it has none.
 func metric(t *testing.T, s *clitest.Service, name string, labels ...string) float64 {
 	t.Helper()
 	code, body := s.Get("/metrics")
@@ -94,13 +94,13 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 		"eerf_exploration_running pipeline=default":        0,
 		"eerf_feature_set_sequence pipeline=default":       1,
 		"eerf_broker_requests_total operation=fetch":       -1, // any
-		"go_goroutines":                                         -1,
-		"process_start_time_seconds":                            -1,
-		"eerf_build_info version=(devel) pipeline=default":      -1,
-		"eerf_output_messages_total stage=featurize":            -1,
-		"eerf_message_bytes_total stage=featurize outcome=used": -1,
-		"eerf_stage_busy_seconds_total stage=featurize":         -1,
-		"eerf_feature_set_scored_rows pipeline=default":         2400,
+		"go_goroutines":              -1,
+		"process_start_time_seconds": -1,
+		"eerf_build_info version=" + cli.BuildOf("featurizer").Version: -1,
+		"eerf_output_messages_total stage=featurize":                   -1,
+		"eerf_message_bytes_total stage=featurize outcome=used":        -1,
+		"eerf_stage_busy_seconds_total stage=featurize":                -1,
+		"eerf_feature_set_scored_rows pipeline=default":                2400,
 	} {
 		words := strings.Fields(labels)
 		have := metric(t, s, words[0], words[1:]...)
@@ -125,8 +125,8 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	}
 }
 
-// With as many processes as partitions a rolling update goes through: the new process is ready although the old ones have all
-// partitions, then one of the old ones may go. Nobody that runs becomes unready by it.
+// With as many processes as partitions a rolling update succeeds: the new process is ready although the old ones have all
+// partitions, then an old one may stop. No running process becomes unready.
 func TestARollingUpdateGoesThrough(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
@@ -193,7 +193,7 @@ admin: {listen: "127.0.0.1:0", pprof: true}
 	}
 }
 
-// The default address may be taken; one that was chosen may not.
+// The default address may be in use; a configured one may not.
 func TestAnAddressThatIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -204,12 +204,12 @@ func TestAnAddressThatIsTaken(t *testing.T) {
 	fz(t, append(away, "--set", "admin.listen="+taken.Addr().String())...).
 		Want(t, cli.ExitFailure, "listen for HTTP", "address already in use")
 
-	// Another process may have the default address already; if not, this one has.
+	// If no other process has the default address, this test takes it.
 	if other, err := net.Listen("tcp", config.DefaultListen); err == nil {
 		defer other.Close()
 	}
 	s := clitest.Serve(t, newRoot, away...)
-	if line := s.Log("the default address is taken: no health, metrics and configuration are served; set admin.listen"); line["level"] != "warn" {
+	if line := s.Log("the default address is taken: no serving health, metrics and configuration; set admin.listen"); line["level"] != "warn" {
 		t.Errorf("%v", line)
 	}
 	s.Log("trying again")

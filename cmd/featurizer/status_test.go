@@ -8,7 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// The page is there unless it is turned off, also without a broker, and the configuration does not show its token.
+// The page is served unless it is turned off, even without a broker, and the configuration does not show its
+// token.
 func TestStatusPage(t *testing.T) {
 	away := []string{"run", "--set", "kafka.brokers=127.0.0.1:1", "--set", "events.label=y", "--set", "admin.listen=127.0.0.1:0"}
 	s := clitest.Serve(t, newRoot, append(away, "--set", "status.token=0123456789abcdef")...)

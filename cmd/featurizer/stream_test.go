@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// pipelineFile is a configuration of a small pipeline on a broker.
+// pipelineFile is the configuration of a small pipeline on a broker.
 func pipelineFile(t *testing.T, broker string) string {
 	t.Helper()
 	return clitest.File(t, "eerf.yaml", fmt.Sprintf(`
@@ -24,7 +24,7 @@ admin: {listen: ""}
 `, broker))
 }
 
-// running starts `featurizer run` and returns what stops it and gives its result.
+// running starts `featurizer run` and returns a function that stops it and returns its result.
 func running(t *testing.T, args ...string) (stop func() clitest.Result) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clitest.Patience)
@@ -72,7 +72,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	if done := created.At(t, "done").([]any); len(done) != 8 {
 		t.Errorf("%v", done)
 	}
-	if out := fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK).Out; out != "every topic is there\n" {
+	if out := fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK).Out; out != "nothing to do: every topic exists\n" {
 		t.Error(out)
 	}
 	if o := fz(t, "topics", "check", "-c", config, "--json").Want(t, cli.ExitOK).Object(t); o["ok"] != true {
@@ -133,8 +133,8 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	}
 }
 
-// sameAsOffline checks that a one-partition stream would give what the file gives: the encoder and the candidates of the
-// running pipeline are those of its configuration.
+// sameAsOffline checks that a one-partition stream gives the same as the file: encoder and candidates of the running
+// pipeline are those of its configuration.
 func sameAsOffline(t *testing.T, config string, streamed clitest.Object) {
 	t.Helper()
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
@@ -174,7 +174,10 @@ func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
 	for _, args := range [][]string{
 		{"topics", "create"}, {"topics", "check"}, {"inspect"}, {"explorations", "list"}, {"explorations", "start"}, {"produce", "--data", data},
 	} {
-		fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 300ms (--timeout)", "connection refused", "trying again")
+		r := fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 300ms (--timeout)", "connection refused", "is Kafka running")
+		if lines := strings.Count(r.Err, "trying again"); lines != 1 {
+			t.Errorf("%v: %d lines about tries:\n%s", args, lines, r.Err)
+		}
 	}
 }
 

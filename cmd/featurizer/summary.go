@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -19,7 +20,7 @@ type setSummary struct {
 	Exploration setExploration `json:"exploration"`
 	Rows        wire.Counts    `json:"rows"`
 	Lineage     wire.Lineage   `json:"lineage"`
-	// Importance has the columns by their share in the squared gradient of the model that features were learned by.
+	// Importance is each column's share of the squared gradient of the model that the features were learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
 	LeftOut    []string                `json:"left_out,omitempty"`
 	Warnings   []string                `json:"warnings,omitempty"`
@@ -42,19 +43,19 @@ type setExploration struct {
 	SampleRows   int64   `json:"sample_rows"`
 	Criterion    string  `json:"criterion"`
 	Sigma        float64 `json:"sigma"`
-	// BandwidthMix are scales of Sigma, of which each candidate has one; none = 1 for all.
+	// BandwidthMix are scales of Sigma, one of which each candidate has; none = 1 for all.
 	BandwidthMix     []float64 `json:"bandwidth_mix,omitempty"`
 	ConfidenceRadius float64   `json:"confidence_radius"`
-	// LargeSampleRadius is the one to read for unbounded maps (arc-cosine 1 and 2, linear).
+	// LargeSampleRadius is the one that is valid for unbounded maps (arc-cosine 1 and 2, linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	Best              float64 `json:"best_score"`
 	Cutoff            float64 `json:"cutoff_score"`
 	AboveNoise        int     `json:"above_noise"`
-	// Rounds and ByResidual are set under the residual criterion: R, and how many of the features were chosen against
-	// residuals, the others filling up by correlation.
+	// Rounds and ByResidual are set under the residual criterion: R, and how many of the features were chosen by their
+	// residuals. The rest were chosen by correlation.
 	Rounds     int  `json:"rounds,omitempty"`
 	ByResidual *int `json:"by_residual,omitempty"`
-	// Spectrum has quantiles of the criterion over all candidates; only a command that explores knows it.
+	// Spectrum has quantiles of the criterion over all candidates. Only a command that explores knows it.
 	Spectrum *spectrum `json:"spectrum,omitempty"`
 }
 
@@ -76,7 +77,7 @@ func newSpectrum(values []float64) *spectrum {
 		return nil
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	at := func(q float64) float64 { // the smallest value that a share q of the candidates does not exceed
+	at := func(q float64) float64 { // the smallest value that at least a share q of the candidates does not exceed
 		return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 	}
 	sum := 0.0
@@ -106,10 +107,10 @@ func describeSet(set *wire.FeatureSet) setSummary {
 	return summary
 }
 
-// byResidual says that features were chosen as criterion residual does, and that its words hold for them.
+// byResidual reports whether features were chosen by residual, so that its terms apply.
 func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Learned() }
 
-// add puts in what only the exploration itself knows.
+// add adds what only the exploration itself knows.
 func (s *setSummary) add(found *offline.Explored, out string) {
 	s.FeatureSet.File = out
 	s.Exploration.Spectrum = newSpectrum(found.Values)
@@ -118,9 +119,9 @@ func (s *setSummary) add(found *offline.Explored, out string) {
 	if found.Warning != "" {
 		s.Warnings = append(s.Warnings, found.Warning)
 	}
-	if e := s.Exploration; e.AboveNoise < e.Features && !s.Lineage.Learned() {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the %d features are not above the noise level of %d rows: "+
-			"score more rows (--sample) or keep fewer features", e.Features-e.AboveNoise, e.Features, e.SampleRows))
+	e := s.Exploration
+	if note := (keptFeatures{e.Features, e.AboveNoise, e.SampleRows, s.Lineage.Learned()}).note(); note != "" {
+		s.Warnings = append(s.Warnings, note)
 	}
 	s.Seconds = found.Seconds
 }
@@ -139,7 +140,7 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	e, c := s.Exploration, s.Rows
 	t := cli.NewFacts(w)
 	t.Add("feature set", "%s", s.FeatureSet.ID)
-	t.Add("task", "%s, label %v", s.FeatureSet.Task, set.Encoder.Label.Columns)
+	t.Add("task", "%s, label %s", s.FeatureSet.Task, strings.Join(set.Encoder.Label.Columns, ", "))
 	t.Add("columns, dimensions", "%d, %d", len(set.Encoder.Columns), s.FeatureSet.Dim)
 	if s.Lineage.Learned() {
 		t.Add("features", "%d learned, drawn from pools of %d candidates, %s map", e.Features, e.Candidates, e.Map)
@@ -173,8 +174,8 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	t.Render()
 }
 
-// addByResidual says how many features came by which rule, and the range of the scores of each: gains of the one kind,
-// correlations of the other.
+// addByResidual says how many features were chosen by each rule, and the range of their scores: gains for one rule,
+// correlations for the other.
 func addByResidual(t cli.Facts, set *wire.FeatureSet, byResidual, rounds int) {
 	scores := set.Set.Score
 	value := "none"
@@ -201,8 +202,8 @@ func addRounds(t cli.Facts, round []int32) {
 	}
 }
 
-// addRadius says what the confidence radius bounds: it is a distance between scores, or a correlation, and not on the
-// scale of the criterion's squares. Hoeffding's radius of a score means nothing for unbounded maps.
+// addRadius says what the confidence radius bounds: a distance between scores, or a correlation, not the squares of
+// the criterion. Hoeffding's radius of a score means nothing for unbounded maps.
 func addRadius(t cli.Facts, m scoring.Map, c scoring.Criterion, radius, largeSample float64, above string) {
 	switch {
 	case c != scoring.Energy:

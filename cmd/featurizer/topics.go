@@ -30,10 +30,10 @@ func newTopicsCreate() *cobra.Command {
 	var f topicFlags
 	c := &cobra.Command{
 		Use:   "create",
-		Short: "Create the topics that are missing, grow those with too few partitions",
-		Long: `create makes the topics of the pipeline with the cleanup policies, message sizes and segment settings that it
-relies on. Topics that exist are left as they are, except that scores, samples, features and dead letters are
-grown to the partitions of events.`,
+		Short: "Create missing topics and add missing partitions",
+		Long: `create makes the topics of the pipeline with the cleanup policies, message sizes and segment settings that it relies on.
+Existing topics stay as they are, except that scores, samples, features and dead letters get as many partitions as
+events.`,
 		Example: `  featurizer topics create -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -55,7 +55,7 @@ grown to the partitions of events.`,
 				fmt.Fprintln(c.OutOrStdout(), line)
 			}
 			if len(done) == 0 {
-				fmt.Fprintln(c.OutOrStdout(), "every topic is there")
+				fmt.Fprintln(c.OutOrStdout(), "nothing to do: every topic exists")
 			}
 			return nil
 		},
@@ -68,14 +68,14 @@ func newTopicsCheck() *cobra.Command {
 	var f topicFlags
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Say what is wrong with the topics as they are",
-		Long: `check looks for everything, at once, that would keep the stages from running on the topics: missing topics,
-too few partitions, compacted events. It fails if there is something.`,
+		Short: "Report what is wrong with the topics",
+		Long: `check lists everything that would keep the stages from running on the topics: missing topics, too few partitions,
+compacted events. It fails if it finds anything.`,
 		Example: `  featurizer topics check -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := f.connected(c, func(ctx context.Context, r *stages.Process) error {
-				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for a broker that is away
+				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for an absent broker
 				if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 					return err
 				}
@@ -91,7 +91,7 @@ too few partitions, compacted events. It fails if there is something.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(c.OutOrStdout(), "the topics are as they should be")
+			fmt.Fprintln(c.OutOrStdout(), "the topics are fine")
 			return nil
 		},
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// messagesFile is what topics export writes beside the messages' own files.
+// messagesFile is the file that describes the exported messages.
 const messagesFile = "messages.json"
 
 // exportFlags are the flags of `featurizer topics export`.
@@ -46,10 +46,10 @@ type headerEntry struct {
 	Value exportText `json:"value"`
 }
 
-// exportText is bytes that mostly are text: a JSON string where they are, {"base64": ...} where not, null for none.
+// exportText is bytes that usually are text: a JSON string if they are, else {"base64": ...}; null for none.
 type exportText []byte
 
-// MarshalJSON writes it.
+// MarshalJSON implements json.Marshaler.
 func (t exportText) MarshalJSON() ([]byte, error) {
 	switch {
 	case t == nil:
@@ -66,9 +66,9 @@ func newTopicsExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write the messages of a topic to files, for programs without a Kafka client",
-		Long: `export writes the value of each message of a topic, from its start to its present end, to a file of its own in a new
-or empty folder: P-O.arrow, P and O being partition and offset. ` + messagesFile + ` lists them with their keys, headers and times;
-keys and headers that are no text are there as {"base64": ...}. examples/python reads such folders.`,
+		Long: `export writes each message of a topic, from its start to its present end, to a file of its own in a new or empty folder:
+P-O.arrow for partition P and offset O. ` + messagesFile + ` lists them with their keys, headers and times;
+keys and headers that are not text are written as {"base64": ...}. The package in python/ reads such folders.`,
 		Example: `  featurizer topics export -c eerf.yaml --topic features --out features`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// collected are the spans that a collector of traces was sent, by the program that sent them.
+// collected are the spans that a collector received, by program.
 type collected struct {
 	mu    sync.Mutex
 	spans map[string][]*trace.Span
@@ -46,8 +46,8 @@ func (c *collected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// As configured, spans go to a collector, the last ones when the process ends; a span of training is in the trace of the span
-// that its features were made in.
+// Spans go to the configured collector, the last ones when the process ends. A span of training is in the trace of the span
+// that made its features.
 func TestTracesGoToACollector(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	got := &collected{spans: map[string][]*trace.Span{}}

@@ -24,9 +24,9 @@ func newTransform() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "transform",
 		Short: "Map the rows of a file to features, without a broker",
-		Long: `transform applies a feature set, as featurizer explore writes it, to the rows of a file. The output has the
-passthrough and label columns, the row's number in the file and the feature vector. Rows with NaN or infinite
-values are left out and counted.`,
+		Long: `transform applies a feature set, as featurizer explore writes it, to the rows of a file. The output has the passthrough and
+label columns, the row's number in the file, and the feature vector. Rows with NaN or infinite values are left out and
+counted.`,
 		Example: `  featurizer transform --set set.arrow --data rows.csv --out features.arrow`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
@@ -43,6 +43,9 @@ values are left out and counted.`,
 func (f *transformFlags) run(c *cobra.Command) error {
 	if f.set == "" || f.data == "" || f.out == "" {
 		return cli.Usagef("--set, --data and --out are needed")
+	}
+	if err := cli.CheckOut(f.out, f.set, f.data); err != nil {
+		return err
 	}
 	set, err := cli.ReadFeatureSet(f.set)
 	if err != nil {
@@ -80,7 +83,7 @@ func (f *transformFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// write transforms the rows of a file into the output, which appears only whole.
+// write transforms the rows of a file into the output, which appears only when it is complete.
 func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
 	schema := featurize.OutputSchema(set, file.Schema())
 	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {

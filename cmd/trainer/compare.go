@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,9 +22,10 @@ type compareFlags struct {
 	rows    rowFlags
 	options compare.Options
 	methods []string
+	leftOut []string // methods that cannot work with the other flags, with the reason
 	out     string
 	json    bool
-	// texts of options that are parsed
+	// texts of options, still to be parsed
 	featureMap, distribution, grid string
 }
 
@@ -40,7 +42,8 @@ rows, the flags and the seed alone, except for the seconds.
 Rows come from --data, with test rows from --test-file or a share of them, or from a public data set (--dataset), of
 which the paper's settings are the defaults. An interrupt prints what is done so far.
 
-Methods:
+Methods (the first five run by default: what random features have to beat, the best choice among drawn ones, and what a
+pipeline learns; --methods all runs every one that fits the other flags):
 ` + methodHelp(),
 		Example: `  trainer compare --data rows.csv --label churned
   trainer compare --data rows.parquet --label price --task regression --features 50,100,200 --out report
@@ -54,11 +57,16 @@ Methods:
 	return c
 }
 
-// methodHelp lists the methods with their summaries.
+// methodHelp lists the methods with their summaries, the default ones first.
 func methodHelp() string {
 	var b strings.Builder
-	for _, m := range compare.Methods() {
-		fmt.Fprintf(&b, "  %-16s %s\n", m.Name, m.Summary)
+	usual := compare.DefaultOptions().Methods
+	for _, byDefault := range []bool{true, false} {
+		for _, m := range compare.Methods() {
+			if slices.Contains(usual, m.Name) == byDefault {
+				fmt.Fprintf(&b, "  %-16s %s\n", m.Name, m.Summary)
+			}
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -66,7 +74,7 @@ func methodHelp() string {
 func (f *compareFlags) add(c *cobra.Command) {
 	f.rows.add(c)
 	flags, o := c.Flags(), &f.options
-	flags.StringSliceVar(&f.methods, "methods", nil, "methods, with commas; plain is always among them (default: all that fit the map)")
+	flags.StringSliceVar(&f.methods, "methods", nil, "methods, with commas, or all; plain is always among them (default: the five that answer whether it is worth it)")
 	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: cosine, arccos0, arccos1, arccos2, linear")
 	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: gaussian, cauchy, laplace, matern (default: that of the map)")
 	flags.Float64Var(&o.Nu, "nu", o.Nu, "smoothness of the Matern kernel")
@@ -107,7 +115,7 @@ func (f *compareFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer table.Release()
-	if f.out != "" { // not to find out after all is done
+	if f.out != "" { // find that out before the work
 		if err := report.Prepare(f.out); err != nil {
 			return err
 		}
@@ -121,7 +129,7 @@ func (f *compareFlags) run(c *cobra.Command) error {
 	if f.rows.file != nil {
 		result.Data.Columns = f.rows.file.Columns(result.Data.Columns)
 	}
-	result.Made = f.made(c)
+	result.Made, result.MethodsLeftOut = f.made(c), f.leftOut
 	return errors.Join(f.show(c, result), err)
 }
 
@@ -145,7 +153,7 @@ func (f *compareFlags) show(c *cobra.Command, result *compare.Result) error {
 	return nil
 }
 
-// takeDefaults lets the paper's settings of a set stand where no flag was given.
+// takeDefaults applies the paper's settings for a data set unless a flag was given.
 func (f *compareFlags) takeDefaults(flags *pflag.FlagSet, d datasets.Defaults) {
 	o := &f.options
 	for name, take := range map[string]func(){
@@ -165,7 +173,7 @@ func (f *compareFlags) takeDefaults(flags *pflag.FlagSet, d datasets.Defaults) {
 	}
 }
 
-// complete parses texts and fills in what follows from other flags.
+// complete parses texts and derives the remaining options.
 func (f *compareFlags) complete(flags *pflag.FlagSet) (err error) {
 	o := &f.options
 	if o.Map, err = scoring.ParseMap(f.featureMap); err != nil {
@@ -190,16 +198,30 @@ func (f *compareFlags) complete(flags *pflag.FlagSet) (err error) {
 		o.SampleRows = 0
 	}
 	o.TestFraction = f.rows.testFraction
-	if o.Methods = f.methods; !flags.Changed("methods") {
-		o.Methods, _ = compare.Fitting(*o)
-	}
+	f.chooseMethods()
 	return asUsage(o.Validate())
 }
 
-// candidatesPerFeature is M0/M where M0 is not given: the paper's rule.
+// allMethods selects every method that works with the other flags.
+const allMethods = "all"
+
+// chooseMethods takes the requested methods, or finds those that work with the other flags.
+func (f *compareFlags) chooseMethods() {
+	o := &f.options
+	switch {
+	case len(f.methods) == 0:
+		o.Methods, f.leftOut = compare.Usual(*o)
+	case slices.Contains(f.methods, allMethods):
+		o.Methods, f.leftOut = compare.Fitting(*o)
+	default:
+		o.Methods = f.methods
+	}
+}
+
+// candidatesPerFeature is M0/M if M0 is not given: the paper's rule.
 const candidatesPerFeature = 10
 
-// asUsage makes a fault in the options a fault in how the command was called.
+// asUsage turns an error about options into a usage error.
 func asUsage(err error) error {
 	var fault *compare.OptionsError
 	if errors.As(err, &fault) {
@@ -208,7 +230,7 @@ func asUsage(err error) error {
 	return err
 }
 
-// made says how to get the result again.
+// made says how to reproduce the result.
 func (f *compareFlags) made(c *cobra.Command) compare.Made {
 	command := []string{c.CommandPath()}
 	c.Flags().Visit(func(flag *pflag.Flag) {
@@ -221,7 +243,7 @@ func (f *compareFlags) made(c *cobra.Command) compare.Made {
 	}
 }
 
-// quoted returns an argument as a shell takes it.
+// quoted quotes an argument for a shell.
 func quoted(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=.,/:+@%", r)

@@ -4,49 +4,120 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/compare"
 	"github.com/eerf-stream/eerf/compare/report"
 )
 
-// printComparison writes the tables for people.
+// comparisonPrinter writes a comparison as text, in lines of limited width.
+type comparisonPrinter struct {
+	out    io.Writer
+	width  int
+	result *compare.Result
+}
+
+// printComparison writes what was left out, then each table between its verdict and its notes, and where the report
+// is.
 func printComparison(w io.Writer, r *compare.Result, dir string) {
+	p := comparisonPrinter{out: w, width: cli.Width(w), result: r}
 	if !r.Complete {
-		fmt.Fprintln(w, "interrupted: what follows is what was done by then")
+		p.line("interrupted: what follows is what was done by then")
 	}
-	cli.WriteColumns(w, r.Data.Columns, "--json lists them")
-	fmt.Fprintln(w, report.Describe(r))
+	p.leftOut()
+	p.line(report.Describe(r))
 	for _, table := range r.Tables {
 		if len(table.Lines) > 0 {
-			printTable(w, r, table)
+			p.table(table)
 		}
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintln(w, "note:", note)
+		p.line("note: " + note)
 	}
 	if dir != "" {
 		fmt.Fprintln(w, "report:", filepath.Join(dir, report.Page))
 	}
 }
 
-// printTable writes the comparison at one M under what to conclude from it. A difference to plain features of more than two standard errors has a star.
-func printTable(w io.Writer, r *compare.Result, table compare.Table) {
-	if table.Conclusion != "" {
-		fmt.Fprintln(w, table.Conclusion)
+// line writes a line, wrapped if it is too long.
+func (p comparisonPrinter) line(line string) {
+	fmt.Fprintln(p.out, cli.Wrapped(line, p.width, "  "))
+}
+
+// leftOut says which columns, rows and methods were left out of the comparison.
+func (p comparisonPrinter) leftOut() {
+	cli.WriteColumns(p.out, p.result.Data.Columns, "--json lists them")
+	if rows := report.RowsLeftOut(p.result); rows != "" {
+		p.line("rows left out: " + rows)
 	}
-	header, rows := report.Cells(r, table, report.Narrow)
-	head := make([]any, len(header))
-	for i, text := range header {
-		head[i] = text
+	for _, method := range p.result.MethodsLeftOut {
+		p.line("method left out: " + method)
 	}
-	t := cli.NewTable(w, fmt.Sprintf("M = %d: %s in percent; the constant predictor has %s", table.M, r.Metric, report.Constant(table)), head...)
-	for _, row := range rows {
-		cells := make([]any, len(row))
-		for i, text := range row {
-			cells[i] = text
-		}
-		t.AppendRow(cells)
+}
+
+// columnFrame is the width of a column beyond its text.
+const columnFrame = 3
+
+// table writes the comparison at one M, between its verdict and its notes.
+func (p comparisonPrinter) table(of compare.Table) {
+	fmt.Fprintln(p.out)
+	p.line(fmt.Sprintf("M = %d: %s in percent; the constant predictor has %s", of.M, p.result.Metric, report.Constant(of)))
+	if verdict := of.Verdict(); verdict != "" {
+		p.line(verdict)
+	}
+	cells := report.TerminalCells(p.result, of, p.width, columnFrame)
+	if len(cells.LeftOut) > 0 {
+		p.line(fmt.Sprintf("no room for the columns: %s (--out and --json have them)", strings.Join(cells.LeftOut, "; ")))
+	}
+	t := cli.NewTable(p.out, "", anys(cells.Header)...)
+	configs := make([]table.ColumnConfig, len(cells.Header))
+	for i := range configs {
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	}
+	t.SetColumnConfigs(configs[1:])
+	for _, row := range cells.Rows {
+		t.AppendRow(anys(row))
 	}
 	t.Render()
+	for _, note := range tableNotes(of, cells) {
+		p.line(note)
+	}
+}
+
+// tableNotes explain the marks of a table and qualify its lines.
+func tableNotes(of compare.Table, cells report.Cells) []string {
+	var notes []string
+	has := func(mark func(compare.Line) bool) bool { return slices.ContainsFunc(of.Lines, mark) }
+	switch {
+	case has(func(l compare.Line) bool { return l.Best }):
+		notes = append(notes, "◂ the smallest error by more than chance")
+	case has(func(l compare.Line) bool { return l.Tied }):
+		notes = append(notes, "≈ the smallest error, or within chance of it")
+	}
+	if slices.ContainsFunc(slices.Concat(cells.Rows...), func(cell string) bool { return strings.HasSuffix(cell, "*") }) {
+		notes = append(notes, "* more than two standard errors")
+	}
+	if len(notes) > 0 {
+		notes = []string{strings.Join(notes, "; ")}
+	}
+	for i, remark := range cells.Remarks {
+		if remark != "" {
+			notes = append(notes, of.Lines[i].Method+": "+remark)
+		}
+	}
+	return notes
+}
+
+// anys converts texts for a table.
+func anys(texts []string) []any {
+	all := make([]any, len(texts))
+	for i, text := range texts {
+		all[i] = text
+	}
+	return all
 }

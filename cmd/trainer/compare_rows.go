@@ -42,7 +42,7 @@ func (f *rowFlags) add(c *cobra.Command) {
 	f.files.Add(c)
 }
 
-// check looks at the flags by themselves, and returns the public data set if one is asked for.
+// check checks the flags alone, and returns the public data set if one is named.
 func (f *rowFlags) check() (*datasets.Set, error) {
 	switch {
 	case f.dataset == "" && f.data == "":
@@ -63,7 +63,7 @@ func (f *rowFlags) check() (*datasets.Set, error) {
 	return set, nil
 }
 
-// read reads all rows. notes are what the user should know of them.
+// read reads all rows. notes are for the user.
 func (f *rowFlags) read(ctx context.Context, set *datasets.Set, bar *cli.Progress) (table *datasets.Table, notes []string, err error) {
 	if set == nil {
 		return f.readFiles(ctx, bar)
@@ -114,7 +114,7 @@ func (f *rowFlags) readFiles(ctx context.Context, bar *cli.Progress) (table *dat
 	return table, notes, nil
 }
 
-// reader opens the rows of a file.
+// reader returns a function that opens the rows of a file.
 func reader(file *cli.RowFile, what string) func() (datasets.RowReader, error) {
 	open := file.Rows(what)
 	return func() (datasets.RowReader, error) { return open() }

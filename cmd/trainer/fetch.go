@@ -17,9 +17,8 @@ func newFetch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Download a public data set for compare",
-		Long: `fetch downloads the files of a public data set from where they are published, and checks them against their
-checksums. A download that was broken off goes on where it ended when the command is run again; files that are there are
-left alone. A proxy is taken from HTTPS_PROXY. The sets are
+		Long: `fetch downloads the files of a public data set from where they are published, and verifies their checksums. Run again, it
+resumes a broken download, and leaves complete files alone. HTTPS_PROXY names a proxy. The sets are
 
 ` + listSets(),
 		Example: `  trainer fetch letter --data-dir data
@@ -28,7 +27,7 @@ left alone. A proxy is taken from HTTPS_PROXY. The sets are
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&dir, "data-dir", "", "folder of the data files; empty = that of "+datasets.Variable+", else "+datasets.DefaultDir)
-	c.Flags().StringVar(&mirror, "mirror", "", "URL of a folder with a copy of the files, to take them from there")
+	c.Flags().StringVar(&mirror, "mirror", "", "URL of a folder with copies of the files, to download from")
 	cli.JSONFlag(c, &asJSON)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		set, err := datasets.Lookup(args[0])
@@ -62,7 +61,7 @@ type fetchSummary struct {
 	Files   []datasets.Fetched `json:"files"`
 }
 
-// listSets is a line for each set.
+// listSets writes a line for each set.
 func listSets() string {
 	var b strings.Builder
 	for _, name := range datasets.Names() {
@@ -85,7 +84,7 @@ func printFetched(w io.Writer, set *datasets.Set, dir string, found []datasets.F
 	fmt.Fprintf(w, "compare methods on it with: trainer compare --dataset %s --data-dir %s\n", set.Name, dir)
 }
 
-// checksumWord is the outcome of the checksum.
+// checksumWord says what the checksum showed.
 func checksumWord(f datasets.Fetched) string {
 	switch {
 	case !f.Checked:

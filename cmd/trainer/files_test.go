@@ -19,7 +19,7 @@ import (
 // fewer are flags of a quick exploration.
 var fewer = []string{"--features", "24", "--candidates", "96", "--criterion", "correlation"}
 
-// prices is a CSV file of so many rows with a price that bends with the age.
+// prices is a CSV file with that many rows and a price that is nonlinear in the age.
 func prices(rows int) string {
 	var b strings.Builder
 	b.WriteString("house,age,size,street,price\n")
@@ -34,7 +34,7 @@ func prices(rows int) string {
 	return b.String()
 }
 
-// converted writes a CSV file in the format that the name says, and returns its path.
+// converted writes a CSV file in the format given by the name, and returns its path.
 func converted(t *testing.T, data, name string) string {
 	t.Helper()
 	in, err := files.Open(data, files.Options{})
@@ -71,7 +71,7 @@ func fitted(t *testing.T, data string, args ...string) (model string, summary cl
 	return model, tr(t, args...).Want(t, cli.ExitOK).Object(t)
 }
 
-// predicted predicts from a file and returns the lines of the CSV file, by column.
+// predicted predicts from a file and returns the lines of the CSV file by column.
 func predicted(t *testing.T, model, data string, args ...string) map[string][]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "predictions.csv")
@@ -107,7 +107,7 @@ func numbers(t *testing.T, texts []string) []float64 {
 	return values
 }
 
-// From a file to predictions, whatever its format: of classes with their probabilities.
+// From a file to predictions, whatever its format: classes with their probabilities.
 func TestFilesOfClasses(t *testing.T) {
 	const rows = 3000
 	data := clitest.File(t, "rows.csv", clitest.Mixed(rows))
@@ -138,7 +138,7 @@ func TestFilesOfClasses(t *testing.T) {
 	}
 }
 
-// A regression is in the units of its label. Rows need no label to be predicted, and a street's number stays a text.
+// Predictions are in the units of the label. Rows to predict from need no label, and house numbers stay texts.
 func TestFilesOfNumbers(t *testing.T) {
 	const rows = 3000
 	data := clitest.File(t, "rows.csv", prices(rows))
@@ -166,7 +166,7 @@ func TestFilesOfNumbers(t *testing.T) {
 	}
 }
 
-// The set of an earlier exploration does as well; what is not of it is refused.
+// The set of an earlier exploration can be used; other columns are refused.
 func TestFitUsesAFeatureSet(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2000))
 	model, first := fitted(t, data, slices.Concat(fewer, []string{"--label", "churned"})...)
@@ -188,7 +188,7 @@ func TestFitUsesAFeatureSet(t *testing.T) {
 		Want(t, cli.ExitFailure, "the model is of another feature set")
 }
 
-// Two rows to predict from say little about types: a column without a value, or with a slip, is still what the model knows.
+// Two rows to predict from say little about types: a column without a value, or with a slip, keeps the model's type.
 func TestPredictReadsColumnsAsTheModelKnowsThem(t *testing.T) {
 	model, _ := fitted(t, clitest.File(t, "rows.csv", prices(600)), "--label", "price", "--features", "8", "--refine-steps", "0")
 	few := clitest.File(t, "few.csv", "house,age,size,street\nh1,,50,Lane\nh2,,-,Lane\nh3,,70,Road\n")

@@ -25,27 +25,27 @@ func newFit() *cobra.Command {
 	var file fitFileFlags
 	c := &cobra.Command{
 		Use:   "fit",
-		Short: "Make one model: of the features topic, and put it in use if it is better, or of a file",
-		Long: `fit is one retraining run, for a CronJob: it reads the features of the current feature set from the start of
-the topic to its present end, fits a model, writes it to the models topic and ends. The model takes the place of
-the one in use if it beats that on the same held-out rows (train.promote); if not, fit says so, and succeeds all
-the same.
+		Short: "Train one model: on the features topic, or on a file",
+		Long: `fit is one training run, for a CronJob: it reads the features of the current feature set from the start of the topic to its
+present end, fits a model, writes it to the models topic and ends. The model replaces the one in use if it beats it on
+the same held-out rows (train.promote). If it does not, fit says so and still succeeds.
 
-With --data it needs no broker: it explores the rows of a file for a feature set, or takes the one of --feature-set,
-fits the same model to the rows that a topic of them would give, and writes it to --out, for trainer predict. Rows that
-the feature set was not learned from are held out first to choose lambda and to measure errors on. The flags of the
-exploration and of the form of the file go with --data alone.`,
+With --data it needs no broker: it explores the rows of a file for a feature set, or takes the one of --feature-set, fits
+the model that a topic of these rows would give, and writes it to --out for trainer predict. Lambda is chosen and errors
+are measured on held-out rows, where possible rows that the feature set was not learned from. The flags of the
+exploration and of the form of the file work only with --data.`,
 		Example: `  trainer fit -c eerf.yaml --json
   trainer fit --data rows.csv --label churned --features 200 --out model.arrow
   trainer fit --data rows.csv --feature-set set.arrow --out model.arrow`,
 		Args: cobra.NoArgs,
 	}
 	flags.Add(c)
-	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, also when waiting for a feature set; with --data only if it is given")
+	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, even while waiting for a feature set; with --data there is no default")
 	cli.JSONFlag(c, &asJSON)
 	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
 	file.add(c)
+	cli.CommonFlags(c, "config", "data", "label", "task", "features", "feature-set", "out", "paper")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := file.check(c); err != nil {
 			return err
@@ -58,7 +58,7 @@ exploration and of the form of the file go with --data alone.`,
 		}
 		if file.data != "" {
 			if !c.Flags().Changed("timeout") {
-				timeout = 0 // its default is one for waiting
+				timeout = 0 // its default is meant for waiting
 			}
 			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON, paper) })
 		}
@@ -113,12 +113,12 @@ type modelSummary struct {
 	Model     modelFacts         `json:"model"`
 	Judgement *wire.Judgement    `json:"judgement,omitempty"`
 	Current   bool               `json:"current"`   // the model is in use
-	Unchanged bool               `json:"unchanged"` // it was before
+	Unchanged bool               `json:"unchanged"` // it already was
 	Rows      meter.TrainCounts  `json:"rows"`
 	Seconds   map[string]float64 `json:"seconds"`
 }
 
-// modelFacts are what is known of the model alone.
+// modelFacts describes the model alone.
 type modelFacts struct {
 	ID         string       `json:"id"`
 	FeatureSet string       `json:"feature_set"`
@@ -127,13 +127,16 @@ type modelFacts struct {
 	Metrics    wire.Metrics `json:"metrics"`
 	TrainRows  int64        `json:"train_rows"`
 	HeldOut    int64        `json:"held_out_rows"`
+	SampleRate float64      `json:"sample_rate,omitempty"` // absent = all labelled rows
+	Window     string       `json:"window,omitempty"`      // absent = all of the topic
 	Ranges     []wire.Range `json:"ranges"`
 }
 
 func factsOf(m *wire.Model) modelFacts {
 	return modelFacts{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Loss: m.Model.Loss, Lambda: m.Model.Lambda,
-		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows, Ranges: m.Ranges,
+		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows,
+		SampleRate: m.SampleRate, Window: m.Window, Ranges: m.Ranges,
 	}
 }
 
@@ -148,6 +151,12 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	t.Add("model", "%s", m.ID)
 	t.Add("feature set", "%s", m.FeatureSetID)
 	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
+	if m.Window != "" {
+		t.Add("  window", "%s of the topic", m.Window)
+	}
+	if m.SampleRate > 0 {
+		t.Add("  sampled by hash", "%.3g %% of the labelled rows", 100*m.SampleRate)
+	}
 	if share := m.Metrics.RowShare; share > 0 {
 		t.Add("  chosen by hash", "%.3g %% of all: as many as fit into train.row_memory", 100*share)
 	}

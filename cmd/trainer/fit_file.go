@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/config"
@@ -21,7 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// fitFileFlags are the flags of `trainer fit` that make a model of a file.
+// fitFileFlags are the flags of `trainer fit` for fitting to a file.
 type fitFileFlags struct {
 	data, out, set string
 	files          cli.FileFlags
@@ -31,8 +30,8 @@ type fitFileFlags struct {
 
 func (f *fitFileFlags) add(c *cobra.Command) {
 	flags, before := c.Flags(), flagNames(c)
-	flags.StringVar(&f.data, "data", "", "file of labelled rows, to fit a model without a broker")
-	flags.StringVar(&f.out, "out", "", "file to write the model to, with its feature set; empty = only describe it")
+	flags.StringVar(&f.data, "data", "", "file of labelled rows, to train without a broker")
+	flags.StringVar(&f.out, "out", "", "file to write the model and its feature set to; empty = only describe it")
 	flags.StringVar(&f.set, "feature-set", "", "file of the feature set to use; empty = explore the rows for one")
 	f.files.Add(c)
 	f.exploration.AddExploration(c)
@@ -57,13 +56,13 @@ func (f *fitFileFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// flagNames are the flags that a command has so far.
+// flagNames lists the flags defined on a command so far.
 func flagNames(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	return names
 }
 
-// changedFlags are those of some flags that were given.
+// changedFlags lists those of the named flags that were given.
 func changedFlags(c *cobra.Command, names []string) (given []string) {
 	for _, name := range names {
 		if c.Flags().Changed(name) {
@@ -75,10 +74,8 @@ func changedFlags(c *cobra.Command, names []string) (given []string) {
 
 // run fits a model to the rows of a file.
 func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, asJSON, paper bool) error {
-	if f.out != "" {
-		if err := files.CheckTarget(f.out); err != nil {
-			return err
-		}
+	if err := cli.CheckOut(f.out, f.data, f.set); err != nil {
+		return err
 	}
 	bar := cli.NewProgress(c, asJSON)
 	defer bar.Done()
@@ -99,7 +96,7 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 	return nil
 }
 
-// fit explores the file where no feature set is given, and fits a model of the set.
+// fit explores the file if no feature set is given, and fits a model on the set.
 func (f *fitFileFlags) fit(ctx context.Context, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
 	fitted := &fileModel{seconds: map[string]float64{}}
 	file, err := f.open(fitted, bar)
@@ -122,7 +119,7 @@ func (f *fitFileFlags) fit(ctx context.Context, loaded *config.Config, bar *cli.
 	return fitted, nil
 }
 
-// open opens the file of rows, as the columns of the feature set are where one is given.
+// open opens the file of rows, with the column types of the feature set if one is given.
 func (f *fitFileFlags) open(fitted *fileModel, bar *cli.Progress) (file *cli.RowFile, err error) {
 	if f.set == "" {
 		return f.files.Open(f.data, 0, bar)
@@ -159,7 +156,8 @@ func (m *fileModel) explore(ctx context.Context, loaded *config.Config, file *cl
 	return nil
 }
 
-// seenMuch is the share of held-out rows that the exploration has seen from which on it is worth to explore fewer.
+// seenMuch is the share of held-out rows seen by the exploration from which the user is advised to explore fewer
+// rows.
 const seenMuch = 0.5
 
 // advise warns of errors that may be too low.
@@ -184,7 +182,7 @@ type fileModelSummary struct {
 	Seconds    map[string]float64  `json:"seconds"`
 }
 
-// fileSetSummary describes the feature set behind it; `featurizer inspect` knows the rest.
+// fileSetSummary describes its feature set; `featurizer inspect` says more.
 type fileSetSummary struct {
 	ID        string `json:"id"`
 	Task      string `json:"task"`

@@ -13,9 +13,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "trainer",
 		Short: "Linear models on the features that featurizer writes",
-		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses
-lambda on held-out rows, and puts a model in use that stands up to the one before. It keeps no state of its own. Files
-need no broker: fit --data makes a model of one, predict applies it to another.`,
+		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses lambda on held-out
+rows, and puts a new model in use if it beats the one before. It keeps no state of its own. Files need no broker:
+fit --data trains on one, predict applies the model to another.`,
 		Example: `  trainer fit -c eerf.yaml
   trainer fit --data rows.csv --label churned --out model.arrow
   trainer run -c eerf.yaml
@@ -25,6 +25,6 @@ need no broker: fit --data makes a model of one, predict applies it to another.`
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newCompare(), newFetch())
+	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newExport(), newCompare(), newFetch())
 	return root
 }

@@ -31,7 +31,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 func TestWrongUsageExitsWith2(t *testing.T) {
 	for args, says := range map[string]string{
 		"guess":                       `unknown command "guess"`,
-		"fit extra":                   `unknown command "extra"`,
+		"fit extra":                   `unexpected argument "extra"`,
 		"fit --guess":                 "unknown flag: --guess",
 		"fit --held-out 2":            "train.held_out_fraction = 2",
 		"run --set train.interval=-1": "train.interval = -1",

@@ -42,7 +42,7 @@ func (f *modelFlags) add(c *cobra.Command) {
 	cli.JSONFlag(c, &f.json)
 }
 
-// with connects, reads the models that there are and calls do, all within the timeout. Models are followed until do returns.
+// with connects, reads the present models and calls do, all within the timeout. It follows the models until do returns.
 func (f *modelFlags) with(c *cobra.Command, do func(context.Context, *stages.Process, state.Models) error) error {
 	loaded, err := f.config.Load(nil, nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func (f *modelFlags) with(c *cobra.Command, do func(context.Context, *stages.Pro
 	})
 }
 
-// modelList is what `models list` knows.
+// modelList is the result of `models list`.
 type modelList struct {
 	Pipeline string        `json:"pipeline"`
 	Current  *wire.Current `json:"current,omitempty"`
@@ -87,7 +87,7 @@ func newModelsList() *cobra.Command {
 	var promoted bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the models on the topic, the newest first, and how each stood against the one before",
+		Short: "List the models on the topic, the newest first, and how each compared with the one before",
 		Example: `  trainer models list -c eerf.yaml
   trainer models list -c eerf.yaml --promoted --json`,
 		Args: cobra.NoArgs,
@@ -103,7 +103,7 @@ func newModelsList() *cobra.Command {
 		},
 	}
 	f.add(c)
-	c.Flags().BoolVar(&promoted, "promoted", false, "only models that were put in use: those that a rollback usually goes to")
+	c.Flags().BoolVar(&promoted, "promoted", false, "only models that were put in use, the usual targets of a rollback")
 	return c
 }
 
@@ -122,9 +122,9 @@ func listModels(pipeline string, models state.Models, promoted bool) modelList {
 	return list
 }
 
-// modelDetails is what `models show` knows.
+// modelDetails is the result of `models show`.
 type modelDetails struct {
-	Current     *wire.Current   `json:"current,omitempty"` // where it is the model in use
+	Current     *wire.Current   `json:"current,omitempty"` // if it is the model in use
 	ID          string          `json:"id"`
 	FeatureSet  string          `json:"feature_set"`
 	Sequence    int64           `json:"sequence"`
@@ -136,6 +136,8 @@ type modelDetails struct {
 	TrainedAt   time.Time       `json:"trained_at"`
 	TrainRows   int64           `json:"train_rows"`
 	HeldOutRows int64           `json:"held_out_rows"`
+	SampleRate  float64         `json:"sample_rate,omitempty"`
+	Window      string          `json:"window,omitempty"`
 	Metrics     wire.Metrics    `json:"metrics"`
 	Judgement   *wire.Judgement `json:"judgement,omitempty"`
 	Ranges      []wire.Range    `json:"ranges"`
@@ -147,8 +149,8 @@ func newModelsShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Show a model: its errors, how it was judged, and what it was made from",
-		Long: `show prints what the record of a model says: its errors on held-out rows, how it stood against the model that was in
-use then, and its lineage. Without an id it shows the model in use. An id may be cut short.`,
+		Long: `show prints a model's errors on held-out rows, how it compared with the model in use at the time, and its lineage. Without
+an id it shows the model in use. An id may be cut short.`,
 		Example: `  trainer models show -c eerf.yaml
   trainer models show m-0123456789ab -c eerf.yaml --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -173,7 +175,7 @@ use then, and its lineage. Without an id it shows the model in use. An id may be
 	return c
 }
 
-// findModel loads the model that is named, or the one in use.
+// findModel loads the named model, or the one in use.
 func findModel(ctx context.Context, r *stages.Process, models state.Models, args []string) (*wire.Model, error) {
 	var id string
 	switch {
@@ -195,7 +197,7 @@ func describeModel(m *wire.Model, current *wire.Current) modelDetails {
 	d := modelDetails{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, Features: m.Model.Features, Outputs: m.Model.Outputs, Loss: m.Model.Loss,
 		Lambda: m.Model.Lambda, ConfigHash: m.ConfigHash, TrainedAt: m.TrainedAt, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
-		Metrics: m.Metrics, Judgement: m.Judgement, Ranges: m.Ranges,
+		SampleRate: m.SampleRate, Window: m.Window, Metrics: m.Metrics, Judgement: m.Judgement, Ranges: m.Ranges,
 	}
 	if current != nil && current.ID == m.ID {
 		d.Current = current

@@ -45,7 +45,7 @@ func currentText(c *wire.Current) string {
 	return text
 }
 
-// errorsOf are the errors that a model was compared by; without a comparison its own.
+// errorsOf returns the errors by which a model was compared or, without a comparison, its own.
 func errorsOf(metrics wire.Metrics, j *wire.Judgement) (ours, theirs, verdict string) {
 	own := metrics.Misclassification
 	if own == nil {
@@ -67,7 +67,7 @@ func percentText(v *float64) string {
 	return fmt.Sprintf("%.2f", *v)
 }
 
-// printLineage prints what `show` knows beside what `fit` prints.
+// printLineage prints what `show` knows beyond what `fit` prints.
 func printLineage(w io.Writer, d modelDetails) {
 	t := cli.NewFacts(w)
 	if d.Current != nil {
@@ -83,7 +83,7 @@ func printLineage(w io.Writer, d modelDetails) {
 	t.Render()
 }
 
-// addJudgement adds how a model stood against the one in use.
+// addJudgement adds how a model compared with the one in use.
 func addJudgement(t cli.Facts, j *wire.Judgement) {
 	if j == nil {
 		return

@@ -27,13 +27,13 @@ func newModelsRollback() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollback",
 		Short: "Put an earlier model in use again, and pin it",
-		Long: `rollback points to an earlier model again: the one that the model in use took the place of, or the one that --to
-names; an id may be cut short. It is pinned: models go on being trained and compared, and none takes its place until
-"trainer models unpin". With --until-beaten one does that beats it on the same held-out rows, whatever
-train.promote.rule says. A model that a rollback left is likely to beat it again, so mind what you ask for.
+		Long: `rollback puts an earlier model in use again: the one before the model in use, or the one that --to names; an id may be cut
+short. The model is pinned: training and comparing go on, but no model replaces it until "trainer models unpin". With
+--until-beaten a model that beats it on the same held-out rows does, whatever train.promote.rule says. The model that
+you rolled back from is likely to beat it again.
 
-A model of another feature set than the one in use multiplies features that are no longer made: it is refused
-unless --force says that its readers know.`,
+A model of another feature set than the one in use expects features that are no longer made. It is refused, unless --force
+says that its readers can cope.`,
 		Example: `  trainer models rollback -c eerf.yaml --reason "too many false alarms"
   trainer models rollback -c eerf.yaml --to m-0123456789ab --until-beaten`,
 		Args: cobra.NoArgs,
@@ -49,10 +49,10 @@ unless --force says that its readers know.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&f.to, "to", "", "id of the model; empty = the one that the model in use took the place of")
-	c.Flags().StringVar(&f.reason, "reason", "", "why, for those who look at it later")
-	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false, "pin it only until a model beats it on the same held-out rows")
-	c.Flags().BoolVar(&f.force, "force", false, "also to a model of a feature set that is not in use")
+	c.Flags().StringVar(&f.to, "to", "", "id of the model; empty = the one before the model in use")
+	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record")
+	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false, "pin it only until another model beats it on the same held-out rows")
+	c.Flags().BoolVar(&f.force, "force", false, "allow a model of a feature set that is not in use")
 	return c
 }
 
@@ -91,7 +91,7 @@ func checkSet(ctx context.Context, r *stages.Process, model *wire.Model) error {
 	}, state.TopicExplorations, state.TopicFeatureSets)
 }
 
-// reasonOr is a reason, or who it was.
+// reasonOr returns a reason, by default who made the request.
 func reasonOr(reason string) string {
 	if reason != "" {
 		return reason
@@ -120,10 +120,9 @@ func newModelsUnpin() *cobra.Command {
 	var f modelFlags
 	var reason string
 	c := &cobra.Command{
-		Use:   "unpin",
-		Short: "Take the pin off the model in use: from now on a better one takes its place",
-		Long: `unpin ends what rollback began: the model stays in use, and train.promote decides again when the next one takes
-its place.`,
+		Use:     "unpin",
+		Short:   "Unpin the model in use: from now on a better one replaces it",
+		Long:    `unpin undoes the pin of rollback: the model stays in use, and train.promote decides again when another one replaces it.`,
 		Example: `  trainer models unpin -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -148,6 +147,6 @@ its place.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&reason, "reason", "", "why, for those who look at it later")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	return c
 }

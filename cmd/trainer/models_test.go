@@ -64,7 +64,7 @@ func (p *modelPipeline) point(topic, id string) {
 	p.put(topic, wire.CurrentKey("default"), value)
 }
 
-// model writes a model that was judged, and returns its id.
+// model writes a judged model and returns its id.
 func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) string {
 	p.t.Helper()
 	j.Rule = train.PromoteBetter
@@ -83,7 +83,8 @@ func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) stri
 	return id
 }
 
-// history has a model of a set before, two of the set in use, one of which is in use, and one that lost.
+// history has a model of an earlier set, two of the set in use, one of which is in use, and one that
+// lost.
 func (p *modelPipeline) history() (ids [4]string) {
 	ids[0] = p.model("fs-old", 0, wire.Judgement{Verdict: wire.VerdictFirst})
 	ids[1] = p.model("fs-now", 1, wire.Judgement{Verdict: wire.VerdictNewSet, Incumbent: ids[0], IncumbentSet: "fs-old", NotCompared: "events are gone"})
@@ -114,7 +115,7 @@ func TestModelsOfAPipelineWithoutAny(t *testing.T) {
 	tr(t, "models", "list", "--set", "kafka.brokers="+clitest.Broker(t)).Want(t, cli.ExitFailure, "unknown topic")
 }
 
-// The models of another pipeline are shown, and stay as they are.
+// The models of another pipeline are shown and cannot be changed.
 func TestModelsOfAnotherPipeline(t *testing.T) {
 	p := newModelPipeline(t)
 	ids := p.history()
@@ -136,9 +137,9 @@ func TestModelsOfAnotherPipeline(t *testing.T) {
 func TestModelsWrongUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"models guess":             `unknown command "guess"`,
-		"models list m-1":          `unknown command "m-1"`,
-		"models show m-1 m-2":      "accepts at most 1 arg",
-		"models rollback m-1":      `unknown command "m-1"`,
+		"models list m-1":          `unexpected argument "m-1"`,
+		"models show m-1 m-2":      `unexpected argument "m-2"`,
+		"models rollback m-1":      `unexpected argument "m-1"`,
 		"models rollback --guess":  "unknown flag: --guess",
 		"models unpin --set nokey": "expected key=value",
 	} {
@@ -193,7 +194,7 @@ func TestModelsRollback(t *testing.T) {
 			t.Errorf("lacks %q:\n%s", says, out)
 		}
 	}
-	// Further back is a model of a set that is not in use.
+	// Further back is a model of a set no longer in use.
 	p.run("rollback").Want(t, cli.ExitFailure, ids[0]+" multiplies the features of fs-old, and fs-now is in use", "--force")
 	p.run("rollback", "--to", "m-feedfeed").Want(t, cli.ExitFailure, "nothing there mentions it", "trainer models list")
 	if now := p.run("list", "--json").Object(t); now.Text(t, "current.id") != ids[1] || now.Text(t, "current.pin") != "hold" {
@@ -205,7 +206,7 @@ func TestModelsRollback(t *testing.T) {
 	}
 	p.run("rollback", "--force").Want(t, cli.ExitFailure, "no model to go back to", "is the first one")
 
-	// To any model that is there, one that lost too; again to the same one only pins.
+	// Rollback works to any model on the topic, even one that lost; repeating it only pins.
 	beaten := p.run("rollback", "--to", ids[3][:10], "--until-beaten", "--json").Want(t, cli.ExitOK).Object(t)
 	if beaten.Text(t, "current.id") != ids[3] || beaten.Text(t, "current.pin") != "until_beaten" || !strings.Contains(beaten.Text(t, "current.reason"), "asked for from") {
 		t.Errorf("%v", beaten)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
@@ -26,12 +25,11 @@ func newPredict() *cobra.Command {
 		Use:   "predict",
 		Short: "Predict from the rows of a file, without a broker",
 		Long: `predict applies a model, as trainer fit --data writes it, to the rows of a file with the same columns; the label may be
-missing. The output has the passthrough and label columns that the rows have, the row's number in the file, the
-prediction (a number in the units of the label, or the name of a class) and, of a model with the logistic loss, the
+missing. The output has the passthrough and label columns, if the rows have them, the row's number in the file, the
+prediction (a number in the units of the label, or the name of a class) and, for models with the logistic loss, the
 probabilities of the classes. Rows with infinite values are left out and counted.
 
-A model from a topic does as well, as featurizer topics export writes it: its feature set is then given with
---feature-set.`,
+A model from a topic, as featurizer topics export writes it, works too; give its feature set with --feature-set.`,
 		Example: `  trainer predict --model model.arrow --data new.csv --out predictions.csv
   trainer predict --model model.arrow --data new.parquet --passthrough customer --out predictions.parquet --json
   trainer predict --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --data new.csv --out predictions.arrow`,
@@ -40,11 +38,11 @@ A model from a topic does as well, as featurizer topics export writes it: its fe
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file of the model (required)")
-	flags.StringVar(&f.set, "feature-set", "", "file of its feature set, where that is not in the file of the model")
+	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
 	flags.StringVar(&f.data, "data", "", "file of rows (required)")
 	flags.StringVar(&f.out, "out", "", "file to write (required)")
 	flags.StringVar(&f.outFormat, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
-	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "columns, with commas, that are copied beside those of the feature set")
+	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "columns, with commas, that are copied in addition to those of the feature set")
 	f.files.Add(c)
 	cli.JSONFlag(c, &f.json)
 	return c
@@ -54,7 +52,10 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if f.model == "" || f.data == "" || f.out == "" {
 		return cli.Usagef("--model, --data and --out are needed")
 	}
-	model, set, err := f.read()
+	if err := cli.CheckOut(f.out, f.model, f.set, f.data); err != nil {
+		return err
+	}
+	model, set, err := cli.ReadPair(f.model, f.set)
 	if err != nil {
 		return err
 	}
@@ -83,33 +84,14 @@ func (f *predictFlags) run(c *cobra.Command) error {
 			FeatureSet string                `json:"feature_set"`
 			Out        string                `json:"out"`
 			Rows       meter.FeaturizeCounts `json:"rows"`
-		}{model.ID, model.FeatureSetID, f.out, counts})
+			Notes      []string              `json:"notes,omitempty"`
+		}{model.ID, model.FeatureSetID, f.out, counts, file.Notes()})
 	}
 	for _, note := range file.Notes() {
 		fmt.Fprintln(c.OutOrStdout(), "note:", note)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d predictions by model %s written to %s (%d rows rejected)\n", counts.Predicted, model.ID, f.out, counts.Rejected)
 	return nil
-}
-
-// read reads the model and its feature set.
-func (f *predictFlags) read() (*wire.Model, *wire.FeatureSet, error) {
-	model, set, err := cli.ReadModel(f.model)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch {
-	case f.set != "":
-		if set, err = cli.ReadFeatureSet(f.set); err != nil {
-			return nil, nil, err
-		}
-		if err := model.CheckSet(set); err != nil {
-			return nil, nil, fmt.Errorf("%s does not go with %s: %w", f.model, f.set, err)
-		}
-	case set == nil:
-		return nil, nil, cli.Usagef("%s holds a model without its feature set %s: give that with --feature-set", f.model, model.FeatureSetID)
-	}
-	return model, set, nil
 }
 
 // check reports what the file lacks.
@@ -125,7 +107,7 @@ func (f *predictFlags) check(predictor *featurize.FilePredictor, file *cli.RowFi
 	return nil
 }
 
-// write writes the predictions, which appear only whole.
+// write writes the predictions. The file appears only when it is complete.
 func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FilePredictor, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
 	schema := predictor.Schema(file.Schema())
 	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {

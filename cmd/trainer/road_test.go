@@ -25,7 +25,7 @@ func programs(t *testing.T) func(name string, args ...string) *exec.Cmd {
 	return func(name string, args ...string) *exec.Cmd { return built.Command(t, name, args...) }
 }
 
-// The road of the README, by the programs themselves: topics, events, stages, features, models.
+// The tour of the README with the built programs: topics, events, stages, features, models.
 func TestTheWholeRoad(t *testing.T) {
 	program := programs(t)
 	config := clitest.File(t, "eerf.yaml", fmt.Sprintf(`
@@ -41,7 +41,7 @@ admin: {listen: ""}
 
 	clitest.Finish(t, program("featurizer", "topics", "create", "-c", config)).Want(t, cli.ExitOK)
 	clitest.Finish(t, program("featurizer", "produce", "-c", config, "--data", data, "--rows-per-message", "100")).Want(t, cli.ExitOK)
-	clitest.Finish(t, program("trainer", "fit", "-c", config, "--timeout", "300ms")).Want(t, cli.ExitFailure, "wait for a feature set")
+	clitest.Finish(t, program("trainer", "fit", "-c", config, "--timeout", "300ms")).Want(t, cli.ExitFailure, "has no feature set yet")
 
 	service := clitest.Start(t, program("featurizer", "run", "-c", config, "--json", "--stages", "calibrate,subsample,select,featurize"))
 	model := untilTrained(t, program, config, rows)
@@ -57,7 +57,7 @@ admin: {listen: ""}
 		t.Errorf("the model is on %s, current is %s", b, a)
 	}
 
-	// The same rows give the same model again, by the service too.
+	// The same rows give the same model again, from the service too.
 	again := clitest.Finish(t, program("trainer", "fit", "-c", config)).Want(t, cli.ExitOK)
 	if !strings.Contains(again.Out, model.Text(t, "model.id")) {
 		t.Errorf("want model %s again:\n%s", model.Text(t, "model.id"), again.Out)
@@ -74,7 +74,8 @@ admin: {listen: ""}
 	predictsElsewhere(t, program, config, data, model)
 }
 
-// predictsElsewhere predicts, without the broker, with the model and the feature set of the topics.
+// predictsElsewhere predicts without the broker, with the model and the feature set from the
+// topics.
 func predictsElsewhere(t *testing.T, program func(string, ...string) *exec.Cmd, config, data string, model clitest.Object) {
 	t.Helper()
 	exported := func(topic, id string) string {

@@ -13,27 +13,27 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// maxLeverageOrder bounds the matrix that leverage scores are solved with, which takes some ten seconds and a hundred
-// megabytes at this order for ten thousand candidates.
+// maxLeverageOrder bounds the matrix used to solve for leverage scores. At this order it takes some ten seconds and a
+// hundred megabytes for ten thousand candidates.
 const maxLeverageOrder = 2000
 
-// DefaultLeveragePenalty returns λ for so many rows, in units of the trace of G: 1/√N0, the rate at which leverage scores
-// are known to serve learning (Rudi and Rosasco, "Generalization Properties of Learning with Random Features", NIPS 2017).
+// DefaultLeveragePenalty returns λ for a number of rows, in units of the trace of G: 1/√N0, the rate at which leverage
+// scores are known to serve learning (Rudi and Rosasco, "Generalization Properties of Learning with Random Features",
+// NIPS 2017).
 func DefaultLeveragePenalty(rows int) float64 { return 1 / math.Sqrt(float64(rows)) }
 
 // LeverageScores returns the empirical ridge leverage scores of the candidates,
 //
 //	s_m = [G·(G + λI)⁻¹]_mm,  G = ΦᵀΦ/N0,  λ = penalty·tr G
 //
-// with Φ their features on the rows, of Shahrampour and Kolouri, "On Sampling Random Features From Empirical Leverage Scores"
-// (arXiv:1903.08329): within [0, 1], the greater the less a candidate is like others. Labels are not looked at. x is
-// row-major [rows·Dim].
+// where Φ are their features on the rows, of Shahrampour and Kolouri, "On Sampling Random Features From Empirical
+// Leverage Scores" (arXiv:1903.08329): within [0, 1], and greater the less a candidate is like others. Labels are
+// ignored. x is row-major [rows·Dim].
 //
-// The system has the order of the fewer of rows and candidates: where rows are fewer it is s_m =
-// φ_mᵀ(ΦΦᵀ/N0 + λI)⁻¹φ_m/N0, the same number. Where both are above 2000, so many rows are taken at even distances and the
-// others left out; used says how many rows count. Products of features have float32 precision, so that penalties below
-// 1e-5 mean little. It fails for a penalty that is not positive and finite, and without rows or when all features are 0 on
-// them.
+// The order of the system is the number of rows or candidates, whichever is smaller: with fewer rows it is s_m =
+// φ_mᵀ(ΦΦᵀ/N0 + λI)⁻¹φ_m/N0, the same number. If both are above 2000, that many evenly spaced rows are used and the
+// others left out; used says how many rows count. Products of features have float32 precision, so penalties below 1e-5
+// mean little. It fails for a penalty that is not positive and finite, without rows, and if all features are 0 on them.
 func LeverageScores(c scoring.Candidates, x []float32, rows int, penalty float64) (scores []float64, used int, err error) {
 	return leverageScores(c, x, rows, penalty, maxLeverageOrder)
 }
@@ -67,12 +67,12 @@ func leverageScores(c scoring.Candidates, x []float32, rows int, penalty float64
 		return nil, 0, fmt.Errorf("leverage scores: %w", err)
 	}
 	for i, s := range scores {
-		scores[i] = min(max(s, 0), 1) // beyond by rounding alone
+		scores[i] = min(max(s, 0), 1) // only rounding goes beyond
 	}
 	return scores, rows, nil
 }
 
-// spreadRows returns count of the rows, at even distances.
+// spreadRows returns count of the rows, evenly spaced.
 func spreadRows(x []float32, rows, dim, count int) []float32 {
 	some := make([]float32, 0, count*dim)
 	for i := range count {
@@ -198,18 +198,18 @@ func (l *leverage) factor(sums *training.Sums, columns int) (factor *mat.Cholesk
 	return factor, lambda, nil
 }
 
-// SampleByLeverage returns m candidates drawn in proportion to their scores, without repeats and unweighted, as a model with
-// a ridge penalty takes them. It panics when m is not in 1..M0.
+// SampleByLeverage returns m candidates drawn in proportion to their scores, without repeats and unweighted, as suits a
+// model with a ridge penalty. It panics if m is not in 1..M0.
 func SampleByLeverage(scores []float64, m int, seed uint64) Weighting {
 	return leverageWeighting(scores, drawWithoutReplacement(scores, checkChoice(scores, m), seed))
 }
 
-// TopByLeverage returns the m candidates with the greatest scores. It panics when m is not in 1..M0.
+// TopByLeverage returns the m candidates with the greatest scores. It panics if m is not in 1..M0.
 func TopByLeverage(scores []float64, m int) Weighting {
 	return leverageWeighting(scores, scoring.Rank(scores)[:checkChoice(scores, m)])
 }
 
-// checkChoice returns m, or panics when so many cannot be chosen.
+// checkChoice returns m, or panics if that many cannot be chosen.
 func checkChoice(scores []float64, m int) int {
 	if m < 1 || m > len(scores) {
 		panic(fmt.Sprintf("methods: %d of %d candidates", m, len(scores)))

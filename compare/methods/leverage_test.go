@@ -43,7 +43,7 @@ func referenceLeverage(t *testing.T, c scoring.Candidates, x []float32, rows int
 
 func TestLeverageScoresEqualTheDefinition(t *testing.T) {
 	for _, m := range []scoring.Map{scoring.MapCosine, scoring.MapArcCosine0, scoring.MapArcCosine1} {
-		// Candidates fewer than rows, as many, and more; more than a chunk of either.
+		// Fewer candidates than rows, as many, and more; more than a chunk of either.
 		for _, size := range [][2]int{{40, 90}, {60, 60}, {90, 40}, {1, 9}, {9, 1}, {300, 20}, {20, 300}} {
 			c := scoring.Candidates{Map: m, Sigma: 1.5, Seed: 2, Dim: 4, Count: size[0]}
 			x := normalRows(3, size[1], c.Dim)
@@ -91,7 +91,7 @@ func TestLeverageScoresOfManyRowsTakeSome(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("scores are not those of every fourth row: %v", err)
 	}
-	// One of the two sizes within the bound takes all rows.
+	// If one of the two sizes is within the bound, all rows are used.
 	if _, used, _ = leverageScores(c, x, 100, 1e-2, 30); used != 100 {
 		t.Errorf("%d rows used", used)
 	}
@@ -107,7 +107,7 @@ func TestLeverageScoresDoNotDependOnGoroutines(t *testing.T) {
 	}
 }
 
-// TestUnusualCandidatesHaveGreatLeverage: of the linear map's coordinates, repeated ones share what a single one has.
+// TestUnusualCandidatesHaveGreatLeverage: repeated coordinates of the linear map share the leverage of a single one.
 func TestUnusualCandidatesHaveGreatLeverage(t *testing.T) {
 	c := scoring.Candidates{Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Dim: 4, Count: 4}
 	x := normalRows(3, 40, 4)

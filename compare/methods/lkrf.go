@@ -41,7 +41,7 @@ func KernelWeights(energy []float64, rho float64) []float64 {
 	for _, i := range order[:active] {
 		q[i] = 1
 		if !math.IsInf(threshold, -1) {
-			q[i] = max(energy[i]-threshold, 0) // below 0 by rounding alone
+			q[i] = max(energy[i]-threshold, 0) // only rounding makes it negative
 		}
 		sum += q[i]
 	}
@@ -51,7 +51,7 @@ func KernelWeights(energy []float64, rho float64) []float64 {
 	return q
 }
 
-// kernelThreshold returns how many energies, in falling order, are above the threshold, and the threshold: -Inf when all
+// kernelThreshold returns how many energies, in falling order, are above the threshold, and the threshold: -Inf if all
 // of them have equal shares.
 func kernelThreshold(energy []float64, order []int32, rho float64) (active int, threshold float64) {
 	m0 := float64(len(energy))
@@ -72,7 +72,7 @@ func kernelThreshold(energy []float64, order []int32, rho float64) (active int, 
 		if i < ties || excess <= 0 {
 			continue
 		}
-		// The divergence rises with t, so that the first k whose threshold is not below the next energy is right.
+		// The divergence rises with t, so the first k whose threshold is not below the next energy is right.
 		t := mean - math.Sqrt(m0*deviations/float64(k*excess))
 		if i+1 == len(order) || t >= energy[order[i+1]] {
 			return i + 1, t
@@ -81,10 +81,10 @@ func kernelThreshold(energy []float64, order []int32, rho float64) (active int, 
 	panic("methods: energies are not finite")
 }
 
-// LearnKernel returns the features of LKRF by the probabilities q of [KernelWeights]: where at most m of them are positive
-// all these candidates, with the weight √(M0·q) and the scale 1/√M0, so that the kernel is Σ q·φφ′ exactly; else m independent
-// draws from q with the scale 1/√m, those that come c times once with the weight √c, which is the same model. It panics
-// when m is not positive.
+// LearnKernel returns the features of LKRF by the probabilities q of [KernelWeights]. If at most m of them are
+// positive, it keeps all these candidates, with the weight √(M0·q) and the scale 1/√M0, so that the kernel is Σ q·φφ′
+// exactly. Otherwise it makes m independent draws from q with the scale 1/√m; a candidate drawn c times is kept once
+// with the weight √c, which is the same model. It panics if m is not positive.
 func LearnKernel(energy, q []float64, m int, seed uint64) Weighting {
 	if m < 1 || len(energy) != len(q) {
 		panic(fmt.Sprintf("methods: %d features of %d energies and %d probabilities", m, len(energy), len(q)))
@@ -116,7 +116,7 @@ func LearnKernel(energy, q []float64, m int, seed uint64) Weighting {
 	return w
 }
 
-// KernelRadii are the ρ that LKRF is tried with: the powers of ten from 1e-5 to 1e5.
+// KernelRadii are the ρ tried for LKRF: the powers of ten from 1e-5 to 1e5.
 func KernelRadii() []float64 {
 	return []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5}
 }

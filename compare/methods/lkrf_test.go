@@ -19,7 +19,8 @@ func divergence(q []float64) float64 {
 	return sum * m0
 }
 
-// simplexProjection is the nearest point of the simplex, by bisection on what is taken from every number.
+// simplexProjection is the nearest point of the simplex, by bisection on what is subtracted from every
+// number.
 func simplexProjection(v []float64) []float64 {
 	low, high := slices.Min(v)-1, slices.Max(v)
 	p := make([]float64, len(v))
@@ -38,8 +39,8 @@ func simplexProjection(v []float64) []float64 {
 	return p
 }
 
-// bruteForceWeights maximises q·energy by the penalised problem whose penalty is found by bisection: for each multiplier ν
-// the maximum of q·e − ν/2·‖q − 1/M0‖² is a projection.
+// bruteForceWeights maximises q·energy by the penalised problem, with the penalty found by bisection: for each
+// multiplier ν the maximum of q·e − ν/2·‖q − 1/M0‖² is a projection.
 func bruteForceWeights(energy []float64, rho float64) []float64 {
 	m0 := float64(len(energy))
 	at := func(logNu float64) []float64 {

@@ -9,11 +9,11 @@ import (
 // errNoMinimum says that a quadratic form is not positive definite to working precision.
 var errNoMinimum = errors.New("the quadratic form has no unique minimum")
 
-// nonnegativeMinimum returns the β ≥ 0 that minimises βᵀaβ − 2bᵀβ for a positive definite a, by block principal pivoting:
-// numbers are free or 0; the free ones solve their equations, and those of either kind that violate the conditions of
-// optimality change sides, all at once while their number falls, else one by one, which ends (Kim and Park, "Fast
-// Nonnegative Matrix Factorization: An Active-Set-Like Method", SIAM J. Sci. Comput. 33, 2011). free is where it starts and
-// is left with the free numbers of the answer.
+// nonnegativeMinimum returns the β ≥ 0 that minimises βᵀaβ − 2bᵀβ for a positive definite a, by block principal
+// pivoting. Numbers are free or 0, and the free ones solve their equations. Numbers of either kind that violate the
+// conditions of optimality change sides: all at once while there are ever fewer of them, otherwise one by one, which
+// terminates (Kim and Park, "Fast Nonnegative Matrix Factorization: An Active-Set-Like Method", SIAM J. Sci. Comput.
+// 33, 2011). free is the starting point and is set to the free numbers of the answer.
 func nonnegativeMinimum(a *mat.SymDense, b []float64, free []bool) ([]float64, error) {
 	const patience, rounds = 3, 1000
 	least, left := len(b)+1, patience
@@ -93,7 +93,7 @@ func violations(a *mat.SymDense, b, beta []float64, free []bool) []int {
 	return wrong
 }
 
-// ignoreCondition returns nil for the remark that a system is near to a singular one, which penalties are there for.
+// ignoreCondition returns nil for the warning that a system is nearly singular, which is what penalties are for.
 func ignoreCondition(err error) error {
 	var condition mat.Condition
 	if errors.As(err, &condition) {

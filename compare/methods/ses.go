@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// SteinFit says how the weights of [SteinWeights] came about.
+// SteinFit says how the weights of [SteinWeights] were found.
 type SteinFit struct {
 	// Beta are the weights of the m features, of which plain features have 1/m each.
 	Beta []float64
@@ -20,7 +20,7 @@ type SteinFit struct {
 	Error, PlainError float64
 }
 
-// minSteinRows is the least number of rows, half of which are held out.
+// minSteinRows is the minimum number of rows, half of which are held out.
 const minSteinRows = 4
 
 // steinPenalties are the μ tried, in units of the mean diagonal: the greatest first, each fit starting from the last.
@@ -62,7 +62,8 @@ func SteinWeights(c scoring.Candidates, m int, x []float32, rows int) (Weighting
 	return w, fit, nil
 }
 
-// everySecondLast returns the rows 0, 2, 4, ... and then 1, 3, 5, ...: halves that are alike however the rows are ordered.
+// everySecondLast returns the rows 0, 2, 4, ... and then 1, 3, 5, ...: halves that are alike however the rows are
+// ordered.
 func everySecondLast(x []float32, rows, dim int) []float32 {
 	turned := make([]float32, 0, len(x))
 	for parity := range 2 {

@@ -122,11 +122,11 @@ func TestSteinWeightsMinimiseTheDenseObjective(t *testing.T) {
 	}
 }
 
-// TestSteinWeightsImproveTheKernel of the held-out rows, for every kernel with few features.
+// TestSteinWeightsImproveTheKernel on the held-out rows, for every kernel with few features.
 func TestSteinWeightsImproveTheKernel(t *testing.T) {
 	x := normalRows(5, 60, 4)
 	for _, c := range kernelCandidates(4) {
-		if c.Map == scoring.MapLinear { // few features are its kernel already
+		if c.Map == scoring.MapLinear { // a few features already give its kernel
 			continue
 		}
 		c.Seed, c.Count = 7, 30

@@ -19,7 +19,7 @@ type Weighting struct {
 	Weight []float32
 	// Scale multiplies all features.
 	Scale float32
-	// Score is what each feature was chosen by.
+	// Score is the score by which each feature was chosen.
 	Score []float64
 }
 
@@ -30,7 +30,7 @@ func (w Weighting) FeatureSet(c scoring.Candidates) *scoring.FeatureSet {
 	}
 }
 
-// weightedTag keeps the streams that draw by weight apart from those of candidates.
+// weightedTag separates the random streams that draw by weight from those of candidates.
 const weightedTag = "eerf/weighted/01"
 
 // drawIndependently draws m of the numbers 0..len(p)-1 with probabilities in proportion to p, which sums to something

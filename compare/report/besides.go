@@ -10,15 +10,14 @@ import (
 // beside is a column of a measure that methods are not compared by.
 type beside struct{ name, title string }
 
-// besideColumns are in the order in which they are chosen: what says most first. Of the first that there is, a narrow table has the
-// column.
+// besideColumns are in the order in which they are chosen: what says most first.
 var besideColumns = []beside{
 	{training.MeasureUnexplainedVariance, "unexplained %"}, {"average_precision", "avg. precision"}, {"auc", "AUC"}, {"rmse", "RMSE"},
 	{"log_loss", "log loss"}, {"mae", "MAE"}, {"r2", "R²"}, {"calibration_error", "calibration"},
 }
 
 // besidesOf are the columns that a table has beside the error, its differences and the seconds.
-func besidesOf(r *compare.Result, table compare.Table, width Width) []beside {
+func besidesOf(r *compare.Result, table compare.Table) []beside {
 	var columns []beside
 	for _, b := range besideColumns {
 		if b.name == training.MeasureUnexplainedVariance && r.Metric == "unexplained variance" {
@@ -29,9 +28,6 @@ func besidesOf(r *compare.Result, table compare.Table, width Width) []beside {
 				columns = append(columns, b)
 				break
 			}
-		}
-		if width == Narrow && len(columns) == 1 {
-			break
 		}
 	}
 	return columns

@@ -3,14 +3,13 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// none stands in a cell that has nothing to say.
+// none is the text of an empty cell.
 const none = "–"
 
 // Describe says in a line what was compared on which rows.
@@ -40,99 +39,61 @@ func Describe(r *compare.Result) string {
 	return b.String()
 }
 
-// Width says how many columns a table may have.
-type Width int
+// RowsLeftOut says how many rows could not be used, "" if all could.
+func RowsLeftOut(r *compare.Result) string {
+	d := r.Data
+	var parts []string
+	if d.Unlabelled > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a label", d.Unlabelled))
+	}
+	if d.Rejected > 0 {
+		parts = append(parts, fmt.Sprintf("%d with values that cannot be used", d.Rejected))
+	}
+	return strings.Join(parts, ", ")
+}
 
-// The widths of tables.
-const (
-	Narrow Width = iota // for a terminal: one measure beside the error
-	Wide                // for a page: all that methods have in common, and the seconds of the test rows
-)
+// Cells is the table at one M as text. A difference that is more than two of its standard errors has a star; the best line has an arrow,
+// lines that noise does not let tell apart from the smallest error a ≈.
+type Cells struct {
+	Header []string
+	// Rows have a cell for each column; Remarks are what else a reader should know about each line, usually
+	// "".
+	Rows    [][]string
+	Remarks []string
+	// LeftOut are the titles of columns for which there was no room.
+	LeftOut []string
+}
 
-// Cells returns the table at one M as text: a header, and a row for each method. A difference that is more than two of its
-// standard errors has a star; the best line has an arrow, lines that noise does not let tell apart from the smallest error a ≈.
-func Cells(r *compare.Result, table compare.Table, width Width) (header []string, rows [][]string) {
-	test := false
+// PageCells returns the table with every column.
+func PageCells(r *compare.Result, table compare.Table) Cells {
+	return cellsOf(r, table, pageColumns(r, table))
+}
+
+// TerminalCells returns the table with the most informative columns that fit into a width. Each takes frame characters
+// in addition to its text.
+func TerminalCells(r *compare.Result, table compare.Table, width, frame int) Cells {
+	columns, leftOut := within(terminalColumns(r, table), table, width, frame)
+	cells := cellsOf(r, table, columns)
+	cells.LeftOut = leftOut
+	return cells
+}
+
+func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
+	var cells Cells
+	for _, c := range columns {
+		cells.Header = append(cells.Header, c.title)
+	}
 	for _, l := range table.Lines {
-		test = test || l.TestError != nil
-	}
-	besides := besidesOf(r, table, width)
-	references := referencesOf(r)
-	header = append(header, "method", "error")
-	for _, name := range references {
-		header = append(header, "− "+name)
-	}
-	if test {
-		header = append(header, "test set", "test set, − plain")
-	}
-	for _, b := range besides {
-		header = append(header, b.title)
-	}
-	header = append(header, "preprocess s", "train s")
-	if width == Wide {
-		header = append(header, "test s")
-	}
-	header = append(header, "")
-	p := percentsOf(table)
-	for _, l := range table.Lines {
-		cells := p.line(l, references)
-		if test {
-			cells = append(cells, p.uncertainty(l.TestError), p.uncertainty(l.DifferenceTestError))
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = c.cell(l)
 		}
-		for _, b := range besides {
-			cells = append(cells, b.cell(l))
-		}
-		cells = append(cells, timeCells(l, width)...)
-		rows = append(rows, append(cells, remark(r, l)))
-	}
-	return header, rows
-}
-
-// referencesOf are the references that were compared with.
-func referencesOf(r *compare.Result) []string {
-	var names []string
-	for _, name := range compare.References() {
-		if slices.Contains(r.Options.Methods, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// line are the cells of a line's name and errors.
-func (p percents) line(l compare.Line, references []string) []string {
-	row := []string{l.Method, "failed"}
-	if l.Repeats > 0 {
-		row[1] = p.mean(l.Error)
-	}
-	switch {
-	case l.Best:
-		row[0] += " ◂"
-	case l.Tied:
-		row[0] += " ≈"
-	}
-	for _, name := range references {
-		text := none
-		if d, ok := l.Differences[name]; ok {
-			text = p.signed(d)
-		}
-		row = append(row, text)
-	}
-	return row
-}
-
-func timeCells(l compare.Line, width Width) []string {
-	cells := []string{none, none, none}
-	if l.Repeats > 0 {
-		cells = []string{Seconds(l.Preprocess), Seconds(l.Train), Seconds(l.Test)}
-	}
-	if width == Narrow {
-		cells = cells[:2]
+		cells.Rows, cells.Remarks = append(cells.Rows, row), append(cells.Remarks, remark(r, l))
 	}
 	return cells
 }
 
-// remark is what a reader should know of a line.
+// remark is what a reader should know about a line.
 func remark(r *compare.Result, l compare.Line) string {
 	var parts []string
 	if method, err := compare.Lookup(l.Method); err == nil && method.AnySize && l.Repeats > 0 {
@@ -152,7 +113,7 @@ func remark(r *compare.Result, l compare.Line) string {
 		parts = append(parts, l.Note)
 	}
 	if l.Refine > 0 {
-		parts = append(parts, "of preprocessing "+Seconds(l.Refine)+" s refinement")
+		parts = append(parts, "refinement took "+Seconds(l.Refine)+" s")
 	}
 	if l.Failure != "" {
 		parts = append(parts, "failed: "+l.Failure)
@@ -196,7 +157,7 @@ func (p percents) mean(m compare.Mean) string {
 // Constant writes the error of the constant predictor as the table writes errors.
 func Constant(table compare.Table) string { return percentsOf(table).text(table.Constant) }
 
-// signed writes a difference with its sign, and a star where it is clear.
+// signed writes a difference with its sign, and a star if it is clear.
 func (p percents) signed(m compare.Mean) string {
 	sign, star := "+", ""
 	if m.Mean < 0 {
@@ -216,7 +177,7 @@ func (p percents) uncertainty(v *float64) string {
 	return "± " + p.text(*v)
 }
 
-// Seconds writes a time with about three digits.
+// Seconds writes a time, or another positive number, with about three digits.
 func Seconds(v float64) string {
 	switch {
 	case v >= 100:

@@ -19,14 +19,13 @@ type chart struct {
 	x, y   axis
 	series []series
 	marks  []mark
-	apart  bool // every series has an x of its own
 	bare   bool // a curve: its points have no glyph, its axis begins at zero, and there is no legend
 }
 
 type axis struct {
 	label string
 	log   bool
-	ticks []tick // nil = where the plot sees fit
+	ticks []tick // nil = the plot decides
 }
 
 type tick struct {
@@ -56,17 +55,7 @@ const (
 	legendWidth = 195 * vg.Length(1)
 )
 
-// sideBySide puts the series, of one point each, next to each other.
-func (c *chart) sideBySide(label string) {
-	c.x = axis{label: label}
-	for i := range c.series {
-		c.series[i].points[0].x = float64(i)
-		c.x.ticks = append(c.x.ticks, tick{float64(i), ""})
-	}
-	c.apart = true
-}
-
-// add takes a series unless it is empty.
+// add adds a series unless it is empty.
 func (c *chart) add(s series) {
 	if len(s.points) > 0 {
 		c.series = append(c.series, s)
@@ -81,7 +70,7 @@ func (c *chart) orNil() *chart {
 	return c
 }
 
-// spread makes the y axis logarithmic where the values are too far apart for another.
+// spread makes the y axis logarithmic if the values are too far apart for a linear one.
 func (c *chart) spread() *chart {
 	if c = c.orNil(); c == nil {
 		return nil
@@ -92,9 +81,14 @@ func (c *chart) spread() *chart {
 			low, high = math.Min(low, p.y-p.se), math.Max(high, p.y+p.se)
 		}
 	}
-	const far = 20
-	c.y.log = low > 0 && high > far*low
+	c.y.log = tooFarApart(low, high)
 	return c
+}
+
+// tooFarApart says that values need a logarithmic axis.
+func tooFarApart(low, high float64) bool {
+	const far = 20
+	return low > 0 && high > far*low
 }
 
 // draw returns the picture as SVG on white.
@@ -160,7 +154,7 @@ func (c *chart) setAxes(p *plot.Plot) {
 		a.to.Label.Padding = vg.Points(6)
 		a.to.Padding = vg.Points(3)
 		a.to.Min, a.to.Max = c.span(a.to == &p.X)
-		a.to.Tick.Marker = roundTicks{}
+		a.to.Tick.Marker = roundTicks{most: 8}
 		if a.from.log {
 			a.to.Scale = plot.LogScale{}
 			a.to.Tick.Marker = logTicks{}
@@ -183,16 +177,22 @@ func (c *chart) span(x bool) (low, high float64) {
 			low, high = math.Min(low, v-se), math.Max(high, v+se)
 		}
 	}
-	if x && c.x.log || !x && c.y.log {
+	low, high = aired(low, high, x && c.x.log || !x && c.y.log)
+	if c.bare && !x {
+		return 0, high
+	}
+	return low, high
+}
+
+// aired is a range with some air around it.
+func aired(low, high float64, log bool) (lower, higher float64) {
+	if log {
 		air := math.Max(math.Pow(high/low, 0.06), 1.1)
 		return low / air, high * air
 	}
 	air := 0.06 * (high - low)
 	if air == 0 {
 		air = math.Max(0.1*math.Abs(high), 1e-3)
-	}
-	if c.bare && !x {
-		return 0, high + air
 	}
 	return low - air, high + air
 }
@@ -228,7 +228,7 @@ func (c *chart) addSeries(p *plot.Plot, number int, s series) ([]plot.Thumbnaile
 
 // beside moves a point of a series a little to the side, so that bars at one M do not hide each other.
 func (c *chart) beside(number int, x float64) float64 {
-	if c.x.ticks == nil || c.apart {
+	if c.x.ticks == nil {
 		return x
 	}
 	low, high := c.span(true)
@@ -272,14 +272,14 @@ func ticksAt(places []tick) []plot.Tick {
 	return ticks
 }
 
-// roundTicks labels about six multiples of 1, 2 or 5 times a power of ten.
-type roundTicks struct{}
+// roundTicks labels multiples of 1, 2 or 5 times a power of ten, at most this many.
+type roundTicks struct{ most float64 }
 
 // Ticks implements plot.Ticker.
-func (roundTicks) Ticks(low, high float64) []plot.Tick {
+func (t roundTicks) Ticks(low, high float64) []plot.Tick {
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/6)))
 	for _, times := range []float64{2, 2.5, 2} { // to 2, 5, 10
-		if (high-low)/step > 8 {
+		if (high-low)/step > t.most {
 			step *= times
 		}
 	}
@@ -290,7 +290,7 @@ func (roundTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// logTicks labels 1, 2 and 5 times the powers of ten, or these alone where there are many.
+// logTicks labels 1, 2 and 5 times the powers of ten, or only these powers if there are many.
 type logTicks struct{}
 
 // Ticks implements plot.Ticker.
@@ -316,7 +316,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// tickLabel writes a number as briefly as it goes.
+// tickLabel writes a number as briefly as possible.
 func tickLabel(v float64) string {
 	if a := math.Abs(v); a >= 1e-4 && a < 1e6 {
 		return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)

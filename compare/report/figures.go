@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/eerf-stream/eerf/compare"
@@ -10,47 +11,75 @@ import (
 
 // Figure is a plot of the report.
 type Figure struct {
-	// Name is that of its file, without extension.
+	// Name is the name of its file, without extension.
 	Name string
 	// Title and Caption are the words around it.
 	Title, Caption string
+	// Main marks those shown beside the verdict; the others are for readers who want to know more.
+	Main bool
 	// SVG is the picture on white.
 	SVG []byte
 }
 
-// Figures draws the plots of a result, those that there are numbers for.
+// Figures draws the plots of a result for which there are numbers.
 func Figures(r *compare.Result) ([]Figure, error) {
-	var figures []Figure
-	add := func(name, title, caption string, c *chart) error {
-		if c == nil {
-			return nil
+	figures, err := methodsFigure(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, plan := range plans(r) {
+		if plan.chart == nil {
+			continue
 		}
-		svg, err := c.draw()
+		if plan.SVG, err = plan.chart.draw(); err != nil {
+			return nil, fmt.Errorf("draw %s: %w", plan.Name, err)
+		}
+		figures = append(figures, plan.Figure)
+	}
+	return figures, nil
+}
+
+// methodsFigure is the plot at the largest M that was measured.
+func methodsFigure(r *compare.Result) ([]Figure, error) {
+	for _, table := range slices.Backward(r.Tables) {
+		d := dotsOf(r, table)
+		if d == nil {
+			continue
+		}
+		svg, err := d.draw()
 		if err != nil {
-			return fmt.Errorf("draw %s: %w", name, err)
+			return nil, fmt.Errorf("draw methods: %w", err)
 		}
-		figures = append(figures, Figure{name, title, caption, svg})
-		return nil
+		return []Figure{{"methods", fmt.Sprintf("Error of each method at M = %d", table.M), methodsCaption, true, svg}}, nil
 	}
-	err := add("error", "Error against the number of features", errorCaption, errorChart(r, false))
-	if err == nil && r.Options.Paper {
-		err = add("unexplained", "Unexplained variance against the number of features", unexplainedCaption, errorChart(r, true))
+	return nil, nil
+}
+
+// plan is a figure that is drawn if it has a chart.
+type plan struct {
+	Figure
+	chart *chart
+}
+
+// plans are the figures except that of the methods.
+func plans(r *compare.Result) []plan {
+	all := []plan{{Figure{Name: "error", Title: "Error against the number of features", Caption: errorCaption, Main: true}, errorChart(r, false)}}
+	if r.Options.Paper {
+		all = append(all, plan{Figure{Name: "unexplained", Title: "Unexplained variance against the number of features", Caption: unexplainedCaption}, errorChart(r, true)})
 	}
-	if err == nil {
-		err = add("time", "Error against time", timeCaption, timeChart(r))
-	}
-	if err == nil {
-		err = add("speed", "Error against the time of a row", speedCaption, speedChart(SpeedLabel(r), Speeds(r)))
-	}
+	all = append(all,
+		plan{Figure{Name: "time", Title: "Error against time", Caption: timeCaption}, timeChart(r)},
+		plan{Figure{Name: "speed", Title: "Error against the time of a row", Caption: speedCaption}, speedChart(SpeedLabel(r), Speeds(r))},
+	)
 	for _, s := range r.Spectra {
-		if err == nil {
-			err = add("spectrum-"+s.Criterion, "Score spectrum: "+s.Criterion, spectrumCaption, spectrumChart(r, s))
-		}
+		all = append(all, plan{Figure{Name: "spectrum-" + s.Criterion, Title: "Score spectrum: " + s.Criterion, Caption: spectrumCaption}, spectrumChart(r, s)})
 	}
-	return figures, err
+	return all
 }
 
 const (
+	methodsCaption = "Mean test error over the repeats with two standard errors to each side, the smallest at the top; the dotted line is at plain features. Intervals that overlap may " +
+		"still be of clearly different methods: the differences in the table, in pairs of equal seeds, have less noise."
 	errorCaption = "Mean test error over the repeats; bars are one standard error. Where bars of two methods overlap, " +
 		"look at the paired differences in the table: they have less noise."
 	unexplainedCaption = "100·Σ(f−y)²/Σ(y−ȳ)² on the test rows: 100 is no better than the mean of the labels. The relative " +
@@ -61,9 +90,11 @@ const (
 		"selection cuts off. A spectrum that falls steeply says that few candidates matter; a flat one that choosing cannot gain much."
 )
 
-// errorChart is the error, or the unexplained variance, of each method against M; nil when there is none. At a single M it
-// is that of each method, side by side.
+// errorChart is the error, or the unexplained variance, of each method against M; nil if there is none, or only one M.
 func errorChart(r *compare.Result, unexplained bool) *chart {
+	if len(r.Tables) < 2 {
+		return nil
+	}
 	c := &chart{x: axis{label: "M, number of features"}, y: axis{label: r.Metric + ", %"}}
 	if unexplained {
 		c.y.label = "unexplained variance, %"
@@ -81,18 +112,14 @@ func errorChart(r *compare.Result, unexplained bool) *chart {
 		}
 		c.add(s)
 	}
-	if len(r.Tables) == 1 {
-		c.sideBySide(fmt.Sprintf("methods at M = %d", r.Tables[0].M))
-		return c.spread()
-	}
 	for _, table := range r.Tables {
 		c.x.ticks = append(c.x.ticks, tick{float64(table.M), strconv.Itoa(table.M)})
 	}
-	c.x.log = len(c.x.ticks) > 1 && c.x.ticks[len(c.x.ticks)-1].at >= 4*c.x.ticks[0].at
+	c.x.log = c.x.ticks[len(c.x.ticks)-1].at >= 4*c.x.ticks[0].at
 	return c.spread()
 }
 
-// timeChart is the error of each method at each M against the seconds that its model took.
+// timeChart is the error of each method at each M against the time in seconds to make its model.
 func timeChart(r *compare.Result) *chart {
 	c := &chart{
 		x: axis{label: "seconds of preprocessing and training", log: true}, y: axis{label: r.Metric + ", %"},
@@ -129,8 +156,8 @@ func spectrumChart(r *compare.Result, spectrum compare.Spectrum) *chart {
 	return c.orNil()
 }
 
-// shownRanks are the ranks of n that are drawn: all of few, and of many so many that the eye sees no corner, the first
-// ones all, since the axis is logarithmic.
+// shownRanks are the ranks of n that are drawn. If there are many, some are skipped, but so few that the curve looks
+// smooth; the first ones are all drawn, because the axis is logarithmic.
 func shownRanks(n int) []int {
 	const most = 400
 	var ranks []int

@@ -19,19 +19,20 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // page is what the template shows.
 type page struct {
-	Result   *compare.Result
-	Summary  string
-	Verdicts []string
-	Tables   []pageTable
-	Figures  []pageFigure
-	Methods  []*compare.Method
-	Facts    [][2]string
-	Failures []string
+	Result        *compare.Result
+	Summary       string
+	Verdict       string
+	Tables        []pageTable
+	Figures, More []pageFigure
+	Methods       []*compare.Method
+	Facts         [][2]string
+	Failures      []string
 }
 
 type pageTable struct {
 	M        int
 	Constant string
+	Verdict  string // if it differs from that of the page
 	Header   []string
 	Rows     []pageRow
 }
@@ -39,8 +40,12 @@ type pageTable struct {
 type pageRow struct {
 	Best, Tied          bool
 	Color, Name, Remark string
-	Cells               []string // without name and remark
+	Cells               []pageCell // without name and remark
 }
+
+// pageCell includes its title, for screens where it is not below that. Error is the standard error, "" if there is
+// none.
+type pageCell struct{ Title, Text, Error string }
 
 type pageFigure struct {
 	Name, Title, Caption string
@@ -49,14 +54,14 @@ type pageFigure struct {
 
 // HTML returns the page of a result with its figures inline.
 func HTML(r *compare.Result, figures []Figure) ([]byte, error) {
-	p := page{Result: r, Summary: Describe(r), Verdicts: verdicts(r), Facts: facts(r), Failures: r.Failures()}
-	for _, table := range r.Tables {
-		if len(table.Lines) > 0 {
-			p.Tables = append(p.Tables, tableOf(r, table))
-		}
-	}
+	p := page{Result: r, Summary: Describe(r), Facts: facts(r), Failures: r.Failures()}
+	p.tables(r)
 	for _, f := range figures {
-		p.Figures = append(p.Figures, pageFigure{f.Name, f.Title, f.Caption, inline(f.SVG)})
+		of := &p.More
+		if f.Main {
+			of = &p.Figures
+		}
+		*of = append(*of, pageFigure{f.Name, f.Title, f.Caption, inline(f.SVG)})
 	}
 	for _, m := range compare.Methods() {
 		if slices.Contains(r.Options.Methods, m.Name) {
@@ -70,40 +75,59 @@ func HTML(r *compare.Result, figures []Figure) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// tables adds the tables, the largest M first; its verdict is that of the page.
+func (p *page) tables(r *compare.Result) {
+	for _, table := range slices.Backward(r.Tables) {
+		if len(table.Lines) == 0 {
+			continue
+		}
+		t := tableOf(r, table)
+		if len(p.Tables) == 0 {
+			p.Verdict, t.Verdict = unbroken.Replace(t.Verdict), ""
+		}
+		p.Tables = append(p.Tables, t)
+	}
+}
+
+// unbroken keeps numbers and their units on one line.
+var unbroken = strings.NewReplacer(" %", "\u00a0%", " s ", "\u00a0s ", " s,", "\u00a0s,", " s)", "\u00a0s)", " µs", "\u00a0µs")
+
 func tableOf(r *compare.Result, table compare.Table) pageTable {
-	header, rows := Cells(r, table, Wide)
-	last := len(header) - 1 // remarks, which the page has below the names
-	t := pageTable{M: table.M, Constant: Constant(table), Header: header[:last]}
-	for i, cells := range rows {
-		t.Rows = append(t.Rows, pageRow{
-			Best: table.Lines[i].Best, Tied: table.Lines[i].Tied, Color: chipColor(table.Lines[i].Method), Name: cells[0], Remark: cells[last],
-			Cells: cells[1:last],
-		})
+	cells := PageCells(r, table)
+	t := pageTable{M: table.M, Constant: Constant(table), Verdict: table.Verdict(), Header: cells.Header}
+	for i, texts := range cells.Rows {
+		l := table.Lines[i]
+		row := pageRow{Best: l.Best, Tied: l.Tied, Color: chipColor(l.Method), Name: texts[0], Remark: cells.Remarks[i]}
+		for j, text := range texts[1:] {
+			row.Cells = append(row.Cells, cellOf(cells.Header[j+1], text))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// chipColor is the colour of a method as CSS has it; ink is that of the page.
+// cellOf takes the standard error out of a cell; a star stays with the number.
+func cellOf(title, text string) pageCell {
+	number, deviation, found := strings.Cut(text, " ± ")
+	if !found {
+		return pageCell{Title: title, Text: text}
+	}
+	if bare, starred := strings.CutSuffix(deviation, "*"); starred {
+		number, deviation = number+"*", bare
+	}
+	return pageCell{title, number, deviation}
+}
+
+// chipColor is the colour of a method in CSS; ink is that of the page.
 func chipColor(method string) string {
 	c := styleOf(method).color
 	if c == ink {
 		return "currentColor"
 	}
-	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+	return colorCSS(c)
 }
 
-// verdicts are what to conclude at each M.
-func verdicts(r *compare.Result) []string {
-	var all []string
-	for _, table := range r.Tables {
-		if table.Conclusion != "" {
-			all = append(all, table.Conclusion)
-		}
-	}
-	return all
-}
-
-// facts are the rows of the table about data and making.
+// facts are the rows of the table about the data and how the result was made.
 func facts(r *compare.Result) [][2]string {
 	d, o := r.Data, r.Options
 	all := [][2]string{
@@ -124,6 +148,7 @@ func facts(r *compare.Result) [][2]string {
 	}
 	for _, more := range [][2]string{
 		{"constant columns", list(d.Constant)}, {"columns left out", list(d.LeftOut)},
+		{"rows left out", RowsLeftOut(r)}, {"methods left out", strings.Join(r.MethodsLeftOut, "; ")},
 		{"version", r.Made.Version}, {"compiler, kernel", join(r.Made.Go, r.Made.Arithmetic)},
 		{"system", join(r.Made.System, fmt.Sprintf("%d processors", r.Made.Processors))},
 		{"seconds for splits and encoding", Seconds(r.Seconds["split"])}, {"seconds for bandwidths", Seconds(r.Seconds["bandwidth"])},
@@ -131,9 +156,6 @@ func facts(r *compare.Result) [][2]string {
 		if more[1] != "" {
 			all = append(all, more)
 		}
-	}
-	if d.Unlabelled+d.Rejected > 0 {
-		all = append(all, [2]string{"rows left out", fmt.Sprintf("%d without a label, %d with values that cannot be used", d.Unlabelled, d.Rejected)})
 	}
 	return all
 }
@@ -156,13 +178,13 @@ func join(a, b string) string {
 
 var (
 	prologue = regexp.MustCompile(`(?s)^.*?<svg width="[^"]*" height="[^"]*"`)
-	fonts    = regexp.MustCompile(`font-family:[^;"]*`)
+	fonts    = regexp.MustCompile(`font-family(:|=")[^;"]*`)
 )
 
-// inline makes a picture part of a page: it grows with the page, and has the colours and the font of the page.
+// inline makes a picture part of a page: it scales with the page, and has its colours and font.
 func inline(svg []byte) template.HTML {
 	text := prologue.ReplaceAllString(string(svg), `<svg role="img"`)
-	text = fonts.ReplaceAllString(text, "font-family:inherit")
-	text = strings.NewReplacer(inkCSS, "currentColor", faintCSS, "var(--grid)", paperCSS, "none").Replace(text)
+	text = fonts.ReplaceAllString(text, "font-family${1}inherit")
+	text = strings.NewReplacer(inkCSS, "currentColor", faintCSS, "var(--grid)", paperCSS, "none", bestCSS, "var(--best)").Replace(text)
 	return template.HTML(text) //nolint:gosec // our own drawing; its texts were escaped by the SVG writer
 }

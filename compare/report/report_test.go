@@ -32,7 +32,7 @@ func measures(pairs ...any) map[string]compare.Mean {
 	return all
 }
 
-// regression is a result with all that a table can hold.
+// regression is a result with everything that a table can hold.
 func regression() *compare.Result {
 	o := compare.DefaultOptions()
 	o.Methods, o.Features, o.Candidates, o.Repeats = []string{"plain", "energy", "linear", "correlation"}, []int{20, 100}, 1000, 5
@@ -41,11 +41,11 @@ func regression() *compare.Result {
 		Made: compare.Made{Command: "trainer compare --data rows.csv", Go: "go1.26", Arithmetic: "go1", System: "linux/amd64", Processors: 2},
 		Data: compare.Facts{Name: "rows.csv <i>", Task: "regression", Outputs: 1, TrainRows: 1000, TestRows: 500, FixedSplit: true,
 			Dim: 12, SampleRows: 100, Candidates: 1000, Sigma: 3.25, Constant: []string{"x3"}, LeftOut: []string{"id: unique"}, Rejected: 2},
-		Options: o, Metric: "relative squared error", Complete: true, Notes: []string{"a note"}, Seconds: map[string]float64{"split": 0.5},
+		Options: o, Metric: "relative squared error", Complete: true, Notes: []string{"a note"}, MethodsLeftOut: []string{"orf: it does not fit"}, Seconds: map[string]float64{"split": 0.5},
 	}
 	for i, m := range o.Features {
 		shift := float64(10 * i)
-		r.Tables = append(r.Tables, compare.Table{M: m, Constant: 12.345, Conclusion: "what to take from it", Lines: []compare.Line{
+		r.Tables = append(r.Tables, compare.Table{M: m, Constant: 12.345, Conclusion: "what to take from it", Cost: "1.5 s to make it", Lines: []compare.Line{
 			{Method: "plain", Features: m, Repeats: 5, Error: compare.Mean{Mean: 34.1 - shift, Error: number64(0.5)}, TestError: number64(1.2), Tied: true,
 				Unexplained: &compare.Mean{Mean: 80, Error: number64(1)}, Measures: measures("unexplained_variance", 80, "rmse", 0.123456, "mae", 1234.5), Preprocess: 0.001, Train: 0.25, Test: 0.05},
 			{Method: "energy", Features: m, Repeats: 5, Error: compare.Mean{Mean: 24.3 - shift, Error: number64(0.4)}, Best: true,
@@ -79,23 +79,39 @@ func classification() *compare.Result {
 	}
 }
 
+// onTerminal is the width of a column's frame in tables on terminals.
+const onTerminal = 3
+
+// writeCells writes a table in the form of the golden file.
+func writeCells(t *testing.T, b *strings.Builder, c Cells) {
+	t.Helper()
+	b.WriteString(strings.Join(c.Header, " | ") + "\n")
+	for i, row := range c.Rows {
+		if len(row) != len(c.Header) {
+			t.Errorf("row %q has %d cells for %d columns", row, len(row), len(c.Header))
+		}
+		b.WriteString(strings.Join(row, " | ") + "\n")
+		if c.Remarks[i] != "" {
+			b.WriteString("    " + c.Remarks[i] + "\n")
+		}
+	}
+	if len(c.LeftOut) > 0 {
+		b.WriteString("    left out: " + strings.Join(c.LeftOut, ", ") + "\n")
+	}
+}
+
 func TestCellsAreAsBefore(t *testing.T) {
 	var b strings.Builder
 	for _, r := range []*compare.Result{regression(), classification()} {
-		b.WriteString(Describe(r) + "\n")
+		b.WriteString(Describe(r) + "\n" + RowsLeftOut(r) + "\n")
 		for _, table := range r.Tables {
-			for _, width := range []Width{Narrow, Wide} {
-				header, rows := Cells(r, table, width)
-				b.WriteString(strings.Join(header, " | ") + "\n")
-				for _, row := range rows {
-					if len(row) != len(header) {
-						t.Errorf("row %q has %d cells for %d columns", row, len(row), len(header))
-					}
-					b.WriteString(strings.Join(row, " | ") + "\n")
-				}
+			b.WriteString("page:\n")
+			writeCells(t, &b, PageCells(r, table))
+			for _, width := range []int{200, 80, 10} {
+				fmt.Fprintf(&b, "terminal of %d:\n", width)
+				writeCells(t, &b, TerminalCells(r, table, width, onTerminal))
 			}
 		}
-		b.WriteString(strings.Join(verdicts(r), "\n") + "\n\n")
 	}
 	golden := filepath.Join("testdata", "cells.golden")
 	if *update {
@@ -140,12 +156,13 @@ func TestReportHasEverything(t *testing.T) {
 	}
 	page := read(t, dir, Page)
 	count := elements(t, Page, page)
-	const figures = 5 // error, unexplained variance, time, speed, spectrum of energy
+	const figures = 6 // methods, error, unexplained variance, time, speed, spectrum of energy
 	if count["figure"] != figures || count["svg"] != figures || count["table"] != 2+2 {
 		t.Errorf("elements %v", count)
 	}
 	for _, text := range []string{
-		"trainer compare --data rows.csv", "rows.csv &lt;i&gt;", "M = 100", "a note", "labels are constant", "what to take from it", `class="tied"`,
+		"<p class=\"verdict\">what to take from it; 1.5\u00a0s to make it</p>", "orf: it does not fit", "2 with values that cannot be used",
+		"trainer compare --data rows.csv", "rows.csv &lt;i&gt;", "M = 100", "a note", "labels are constant", `class="tied"`,
 		"Shahrampour, Beirami, Tarokh", "prefers-color-scheme: dark", "linux/amd64", "constant predictor: 12.3",
 	} {
 		if !strings.Contains(string(page), text) {
@@ -155,13 +172,36 @@ func TestReportHasEverything(t *testing.T) {
 	if strings.Contains(string(page), "http") && !strings.Contains(string(page), "http://www.w3.org") {
 		t.Error("the page refers to something outside")
 	}
-	for _, name := range []string{"error", "unexplained", "time", "speed", "spectrum-energy"} {
+	for _, name := range []string{"methods", "error", "unexplained", "time", "speed", "spectrum-energy"} {
 		svg := read(t, dir, name+".svg")
 		if n := elements(t, name, svg); n["svg"] != 1 || n["path"] < 5 || n["text"] < 5 {
 			t.Errorf("%s: elements %v", name, n)
 		}
 		if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") {
 			t.Errorf("%s has a coordinate that is no number", name)
+		}
+	}
+}
+
+// At one M there is only one figure: error against M would be a single column of points.
+func TestOneFigureAtOneM(t *testing.T) {
+	for _, r := range []*compare.Result{regression(), classification()} {
+		figures, err := Figures(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first []string
+		for _, f := range figures {
+			if f.Main {
+				first = append(first, f.Name)
+			}
+		}
+		want := "methods"
+		if len(r.Tables) > 1 {
+			want += " error"
+		}
+		if have := strings.Join(first, " "); have != want {
+			t.Errorf("at %d M: %s, want %s", len(r.Tables), have, want)
 		}
 	}
 }

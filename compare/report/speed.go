@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// Speed is the error of a method against what a row costs that is predicted.
+// Speed is the error of a method against the time to predict a row.
 type Speed struct {
 	Method string
 	Points []SpeedPoint
@@ -15,9 +15,9 @@ type Speed struct {
 
 // SpeedPoint is one size of a method.
 type SpeedPoint struct {
-	// Microseconds are the least of the repeats for a test row: featurizing and predicting.
+	// Microseconds are for a test row, the least of the repeats: featurizing and predicting.
 	Microseconds float64
-	// Error is in percent, StdErr its standard error, 0 where there is none.
+	// Error is in percent, StdErr its standard error, 0 if there is none.
 	Error, StdErr float64
 }
 
@@ -27,7 +27,7 @@ func Speeds(r *compare.Result) []Speed {
 	for _, name := range r.Options.Methods {
 		s := Speed{Method: name}
 		for _, table := range r.Tables {
-			l, microseconds := lineOf(table, name), leastMicroseconds(r, name, table.M)
+			l, microseconds := lineOf(table, name), r.RowMicroseconds(name, table.M)
 			if l == nil || math.IsInf(microseconds, 1) {
 				continue
 			}
@@ -45,18 +45,6 @@ func Speeds(r *compare.Result) []Speed {
 	return all
 }
 
-// leastMicroseconds is the time of a test row in the fastest repeat, since what else the machine does only adds to it; infinite
-// without one.
-func leastMicroseconds(r *compare.Result, method string, m int) float64 {
-	least := math.Inf(1)
-	for _, run := range r.Runs {
-		if run.Method == method && run.M == m && run.RowMicroseconds > 0 {
-			least = math.Min(least, run.RowMicroseconds)
-		}
-	}
-	return least
-}
-
 // SpeedLabel says what the errors of [Speeds] are.
 func SpeedLabel(r *compare.Result) string {
 	for _, table := range r.Tables {
@@ -69,7 +57,7 @@ func SpeedLabel(r *compare.Result) string {
 	return r.Metric + ", %"
 }
 
-// SpeedFigure draws errors against the time of a row.
+// SpeedFigure draws errors against the time per row.
 func SpeedFigure(label string, speeds []Speed) (Figure, error) {
 	f := Figure{Name: "speed", Title: "Error against the time of a row", Caption: speedCaption}
 	c := speedChart(label, speeds)
@@ -87,7 +75,7 @@ func SpeedFigure(label string, speeds []Speed) (Figure, error) {
 const speedCaption = "Least microseconds of the repeats in which one core featurizes and predicts a test row, against mean test error; the points of a " +
 	"method are its numbers of features. What lies to the left and below is better at both."
 
-// speedChart is nil where there are no points.
+// speedChart is nil if there are no points.
 func speedChart(label string, speeds []Speed) *chart {
 	c := &chart{x: axis{label: "microseconds a row, featurizing and predicting", log: true}, y: axis{label: label}}
 	for _, speed := range speeds {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
 
 	"gonum.org/v1/plot/vg"
@@ -14,7 +15,7 @@ type style struct {
 	glyph  draw.GlyphDrawer
 }
 
-// Colours that are told apart on white and on dark grey.
+// Colours that can be told apart on white and on dark grey.
 var (
 	grey   = color.RGBA{0x8a, 0x8a, 0x8a, 0xff}
 	orange = color.RGBA{0xf0, 0x8a, 0x00, 0xff}
@@ -27,8 +28,8 @@ var (
 	pink   = color.RGBA{0xe0, 0x62, 0xb5, 0xff}
 )
 
-// styles are those of the methods: solid lines for the ones that look at labels one candidate at a time and for plain
-// features, dashes for others, dots for variants.
+// styles are those of the methods: solid lines for plain features and for methods that check labels one candidate at
+// a time, dashes for others, dots for variants.
 var styles = map[string]style{
 	"plain":            {grey, nil, draw.CircleGlyph{}},
 	"plain-tuned":      {grey, dashed, draw.RingGlyph{}},
@@ -47,7 +48,7 @@ var styles = map[string]style{
 	"adaptive":         {green, nil, draw.CircleGlyph{}},
 	"adaptive-refined": {violet, nil, draw.SquareGlyph{}},
 
-	// what the results of other programs are called
+	// names of other programs in results
 	"lightgbm":               {brown, dashed, draw.PyramidGlyph{}},
 	"hist-gradient-boosting": {orange, dashed, draw.BoxGlyph{}},
 }
@@ -57,7 +58,7 @@ var (
 	dotted = []vg.Length{vg.Points(1.5), vg.Points(2.5)}
 )
 
-// styleOf is the look of a method, in all plots and reports the same.
+// styleOf is the style of a method, the same in all plots and reports.
 func styleOf(method string) style {
 	if s, ok := styles[method]; ok {
 		return s
@@ -65,7 +66,8 @@ func styleOf(method string) style {
 	return style{color: green, glyph: draw.CrossGlyph{}}
 }
 
-// ink and faint are the colours of text and of the grid on white; the page puts those of the reader's screen in their place.
+// ink and faint are the colours of text and of the grid on white; the page replaces them by those of the reader's
+// screen.
 var (
 	ink   = color.RGBA{0x22, 0x22, 0x22, 0xff}
 	faint = color.RGBA{0xdd, 0xdd, 0xdd, 0xff}
@@ -76,4 +78,8 @@ const (
 	inkCSS   = "#222222"
 	faintCSS = "#DDDDDD"
 	paperCSS = "#FEFEFE"
+	bestCSS  = "#EAF4E4" // background of the best
 )
+
+// colorCSS writes a colour.
+func colorCSS(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

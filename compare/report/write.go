@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// Names of the files that Write makes, beside the plots.
+// Names of the files that Write makes, in addition to the plots.
 const (
 	Page        = "report.html"
 	ResultsCSV  = "results.csv"
@@ -20,7 +20,8 @@ const (
 	ResultsJSON = "results.json"
 )
 
-// Prepare makes the folder of a report, if it is not there, and reports that no files can be written to it.
+// Prepare makes the folder of a report, if necessary, and returns an error if no files can be written to
+// it.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a report is no secret
 		return fmt.Errorf("make report folder: %w", err)
@@ -28,7 +29,7 @@ func Prepare(dir string) error {
 	return files.CheckTarget(filepath.Join(dir, Page))
 }
 
-// Write writes the report into a folder, which is made if it is not there. Files of the same names are replaced.
+// Write writes the report into a folder, which is made if necessary. Files of the same names are replaced.
 func Write(dir string, r *compare.Result) error {
 	if err := Prepare(dir); err != nil {
 		return err
@@ -95,7 +96,7 @@ func measurementRows(r *compare.Result) [][]string {
 	return rows
 }
 
-// figureOf writes a measure that is one number, nothing where there is none.
+// figureOf writes a measure that is one number, "" if there is none.
 func figureOf(run compare.Measurement, name string) string {
 	for _, figure := range run.Measures.Figures() {
 		if figure.Name == name {

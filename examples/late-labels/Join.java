@@ -16,7 +16,7 @@ public class Join {
       }
       TableResult result = flink.executeSql(statement);
       if (result.getJobClient().isPresent()) {
-        result.await(); // it ends where the topics ended when it began
+        result.await(); // it ends where the topics ended at its start
       }
     }
   }

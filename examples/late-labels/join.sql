@@ -1,6 +1,6 @@
--- Orders and whether they came back, joined within an hour of the order. Times are those of the rows, not of their arrival.
+-- Orders and whether they were returned, joined within an hour of the order. Times are those of the rows, not of their arrival.
 
--- A row may come up to 30 seconds after one that is younger. What is later than that may be left out.
+-- A row may come up to 30 seconds after a younger one. Later rows may be left out.
 CREATE TABLE events (
   id STRING,
   `time` TIMESTAMP_LTZ(3),
@@ -54,15 +54,15 @@ CREATE TABLE labelled (
   'json.timestamp-format.standard' = 'ISO-8601'
 );
 
--- Every label that came within the hour. The label's time becomes a plain column: a row has one time that watermarks go by.
+-- Every label that came within the hour. The label's time becomes a plain column, as watermarks follow one time per row.
 CREATE TEMPORARY VIEW joined AS
 SELECT e.*, l.returned, l.`time` + INTERVAL '0' SECOND AS label_time
 FROM events AS e
 JOIN labels AS l
   ON l.id = e.id AND l.`time` BETWEEN e.`time` AND e.`time` + INTERVAL '1' HOUR;
 
--- The first one of them. All labels of an order fall into the minute of the order, so each minute is written once and for all,
--- an hour later: nothing that was written is ever taken back, as a topic of events asks for.
+-- The first of them. All labels of an order fall into the minute of the order, so each minute is written once, an hour later:
+-- nothing that was written is ever taken back, as a topic of events requires.
 INSERT INTO labelled
 SELECT id, `time`, amount, items, distance_km, country, express, returned
 FROM (

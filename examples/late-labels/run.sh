@@ -3,12 +3,12 @@
 #
 #   examples/late-labels/run.sh            all of it, on an Apache Kafka of its own that is removed at the end (two minutes)
 #   examples/late-labels/run.sh fetch      downloads Kafka and Flink (180 MB, once) and does nothing else
-#   examples/late-labels/run.sh missing    prints what this machine lacks: nothing where all is there
+#   examples/late-labels/run.sh missing    prints what this machine lacks, nothing if it has everything
 #
-# Needs Go, Java 17 (a JDK), Maven and openssl. Fails where the joined topic is not the join made in memory, or where the
-# predictions are no better than a guess. The jars of Flink stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/late-labels.
+# Needs Go, Java 17 (a JDK), Maven and openssl. Fails if the joined topic differs from the join made in memory, or if the
+# predictions are no better than a guess. Flink's jars stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/late-labels.
 #
-# ROWS=N  so many orders, 20000 unless told otherwise
+# ROWS=N  number of orders, 20000 by default
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -34,7 +34,7 @@ missing() {
   fi
 }
 
-# fetch leaves the jars in $home/lib, or what was there: a download counts when it is complete.
+# fetch leaves the jars in $home/lib. An incomplete download changes nothing there.
 fetch() {
   scripts/kafka.sh fetch
   if [[ -d $home/lib ]] && cmp -s "$here/pom.xml" "$home/pom.xml"; then
@@ -46,7 +46,7 @@ fetch() {
   maven || maven || { echo "late-labels: Maven could not fetch Flink" >&2 && return 1; }
   rm -rf "${home:?}/lib"
   mv "$scratch/lib" "$home/"
-  cp "$here/pom.xml" "$home/" # last: it says that the jars are there
+  cp "$here/pom.xml" "$home/" # last: it marks the jars as complete
   rm -r "$scratch"
   scratch=
 }
@@ -91,7 +91,7 @@ shop() {
   "$scratch/shop" -brokers "$EERF_TEST_BROKERS" -rows "$rows" "$@" "$command"
 }
 
-# service starts a program of this project, whose log is shown where the example fails.
+# service starts a program of this project. Its log is shown if the example fails.
 service() {
   local program=$1
   shift
@@ -99,7 +99,7 @@ service() {
   running+=($!)
 }
 
-# stop_services ends the services in good order, and fails where one has not ended so.
+# stop_services stops the services and fails if one did not stop in good order.
 stop_services() {
   local pid list=("${running[@]+"${running[@]}"}")
   running=()
@@ -107,7 +107,7 @@ stop_services() {
   for pid in "${list[@]+"${list[@]}"}"; do wait "$pid" || return 1; done
 }
 
-# clean_up runs at every end.
+# clean_up always runs at the end.
 clean_up() {
   local ended=$?
   trap '' INT TERM

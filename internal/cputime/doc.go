@@ -1,3 +1,3 @@
-// Package cputime says what this process has used of the processors: a measure of work that other programs on the machine change
-// little.
+// Package cputime measures the processor time of this process: a measure of work that is hardly affected by other
+// programs on the machine.
 package cputime

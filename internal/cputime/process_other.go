@@ -4,5 +4,5 @@ package cputime
 
 import "time"
 
-// Process is not known here.
+// Process is unknown on this system.
 func Process() time.Duration { return 0 }

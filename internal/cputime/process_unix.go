@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Process is what the process has used of the processors.
+// Process is the processor time that the process has used.
 func Process() time.Duration {
 	var use syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {

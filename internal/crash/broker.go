@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// Broker is one that a schedule may kill.
+// Broker is a broker that a schedule may kill.
 type Broker interface {
 	Addrs() []string
 	Kill() error                   // as kill -9 does
@@ -23,10 +23,10 @@ type Broker interface {
 	Close()
 }
 
-// EmbeddedNudge is what [Options.Nudge] is to be with the embedded broker: longer than a rebalance after a death takes.
+// EmbeddedNudge is the right [Options.Nudge] for the embedded broker: longer than a rebalance takes after a death.
 func EmbeddedNudge(session time.Duration) time.Duration { return 4*session + 2*time.Second }
 
-// embeddedBroker is the embedded broker in a process of its own.
+// embeddedBroker is the embedded broker in its own process.
 type embeddedBroker struct {
 	programs  Programs
 	dir       string
@@ -35,8 +35,8 @@ type embeddedBroker struct {
 	process   *process
 }
 
-// StartEmbedded starts the embedded broker in a process of its own, with its data and log in dir. A rebalance waits as
-// long for members as rebalance says.
+// StartEmbedded starts the embedded broker in its own process, with its data and log in dir. A rebalance waits that long
+// for members.
 func StartEmbedded(ctx context.Context, programs Programs, dir string, rebalance time.Duration) (Broker, error) {
 	port, err := freePort()
 	if err != nil {
@@ -46,7 +46,7 @@ func StartEmbedded(ctx context.Context, programs Programs, dir string, rebalance
 	return b, b.Restart(ctx)
 }
 
-// freePort returns a port below those that systems hand out, so that it is still free when the broker comes back.
+// freePort returns a port below the range that systems assign, so that it is still free when the broker restarts.
 func freePort() (int, error) {
 	for range 100 {
 		port := 10000 + rand.IntN(10000)
@@ -66,7 +66,7 @@ func (b *embeddedBroker) Kill() error {
 }
 
 func (b *embeddedBroker) Restart(ctx context.Context) (err error) {
-	b.process, err = startProcess(filepath.Join(b.dir, "broker.log"), failpoint.Trigger{}, b.programs.path("soak"),
+	b.process, err = startProcess(filepath.Join(b.dir, "broker.log"), failpoint.Trigger{}, 0, b.programs.path("soak"),
 		"broker", "--dir", filepath.Join(b.dir, "broker"), "--port", strconv.Itoa(b.port),
 		"--rebalance", b.rebalance.String())
 	if err != nil {
@@ -83,16 +83,43 @@ func (b *embeddedBroker) Restart(ctx context.Context) (err error) {
 	}
 }
 
+func (b *embeddedBroker) data() string { return filepath.Join(b.dir, "broker") }
+
+func (b *embeddedBroker) saved() string { return filepath.Join(b.dir, "saved") }
+
+// Save copies the data. The broker must be down.
+func (b *embeddedBroker) Save() error {
+	if err := os.RemoveAll(b.saved()); err != nil {
+		return err
+	}
+	return os.CopyFS(b.saved(), os.DirFS(b.data()))
+}
+
+// Forget returns to the copy, and returns a broker with the data from before. The broker must be down.
+func (b *embeddedBroker) Forget(ctx context.Context) (Broker, error) {
+	lost, err := os.MkdirTemp(b.dir, "lost-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(b.data(), filepath.Join(lost, "broker")); err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(b.data(), os.DirFS(b.saved())); err != nil {
+		return nil, err
+	}
+	return StartEmbedded(ctx, b.programs, lost, b.rebalance)
+}
+
 func (b *embeddedBroker) Close() { b.process.kill() }
 
-// kafkaNode is the first node of a cluster that scripts/kafka.sh started.
+// kafkaNode is the first node of a cluster started by scripts/kafka.sh.
 type kafkaNode struct {
 	script string
 	addrs  []string
 }
 
 // RealKafka is the cluster that the environment names, as scripts/kafka.sh run sets it. Schedules that share it must not
-// run at the same time.
+// overlap.
 func RealKafka(root string) (Broker, error) {
 	brokers := os.Getenv("EERF_TEST_BROKERS")
 	if brokers == "" || os.Getenv("EERF_TEST_KAFKA") == "" {

@@ -9,11 +9,11 @@ import (
 	"github.com/eerf-stream/eerf/internal/importgraph"
 )
 
-// Programs is a folder with the programs that schedules run.
+// Programs is the folder with the programs of schedules.
 type Programs string
 
-// Build builds them into a folder: the two programs, with failpoints where tags say so, and the command of this package,
-// which is also the embedded broker's process.
+// Build builds them into a folder: the two programs, with failpoints if tags say so, and the command of this package,
+// which also serves as the embedded broker's process.
 func Build(ctx context.Context, dir, tags string) (Programs, error) {
 	root, err := importgraph.Root(".")
 	if err != nil {
@@ -28,7 +28,7 @@ func Build(ctx context.Context, dir, tags string) (Programs, error) {
 	return Programs(dir), nil
 }
 
-// WithFailpoints is the tag of programs that schedules run.
+// WithFailpoints is the build tag for the programs of schedules.
 const WithFailpoints = "failpoints"
 
 func (p Programs) path(name string) string { return filepath.Join(string(p), name) }

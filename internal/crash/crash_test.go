@@ -29,20 +29,22 @@ var (
 
 const (
 	testSession  = 2 * time.Second
-	testParallel = 4 // most of a schedule is waiting
+	testParallel = 4 // schedules mostly wait
 )
 
 func TestAPlanIsAFunctionOfItsSeed(t *testing.T) {
-	texts := map[string]bool{}
-	for seed := range uint64(200) {
-		text := Draw(seed, testSession).String()
-		if text != Draw(seed, testSession).String() {
-			t.Fatalf("seed %d gives two plans", seed)
+	for _, kind := range Kinds() {
+		texts := map[string]bool{}
+		for seed := range uint64(200) {
+			text := Draw(kind, seed, testSession).String()
+			if text != Draw(kind, seed, testSession).String() {
+				t.Fatalf("seed %d of %s gives two plans", seed, kind)
+			}
+			texts[text] = true
 		}
-		texts[text] = true
-	}
-	if len(texts) != 200 {
-		t.Errorf("%d plans of 200 seeds", len(texts))
+		if len(texts) != 200 {
+			t.Errorf("%d plans of 200 seeds of %s", len(texts), kind)
+		}
 	}
 }
 
@@ -62,7 +64,7 @@ func TestTheMatrixHasEveryPointAndAction(t *testing.T) {
 	}
 }
 
-// TestSchedules runs every cell of the matrix and a few plans of a random seed, all of them at once.
+// TestSchedules runs every cell of the matrix and a few random plans of each kind in turn, in parallel.
 func TestSchedules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs processes for minutes")
@@ -80,7 +82,8 @@ func TestSchedules(t *testing.T) {
 		seed = rand.Uint64N(1e9)
 	}
 	for i := range *countFlag {
-		cells = append(cells, Cell{Name: fmt.Sprintf("seed/%d", seed+uint64(i)), Plan: Draw(seed+uint64(i), testSession)})
+		kind, seed := Kinds()[i%len(Kinds())], seed+uint64(i)
+		cells = append(cells, Cell{Name: fmt.Sprintf("%s/%d", kind, seed), Plan: Draw(kind, seed, testSession)})
 	}
 	limit := make(chan struct{}, testParallel)
 	results := make([]chan func(*testing.T), len(cells))
@@ -98,7 +101,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// runCell runs a plan and returns what is to be said of it.
+// runCell runs a plan and returns a function that reports the result.
 func runCell(ctx context.Context, cell Cell, programs Programs, dir string) func(*testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return func(t *testing.T) { t.Fatal(err) }

@@ -2,11 +2,11 @@
 //
 // A schedule runs the real programs as processes, built with the tag failpoints, on a broker of its own, with rows
 // flowing in. Its [Plan], a function of a seed alone, says who is killed or paused at which named point (package
-// internal/failpoint) and when, who joins and leaves, when the broker dies, and what happens to samples before they are read.
-// When the plan is through the pipeline comes to rest, and [Run] compares what stands on the topics with the input. Which
-// rows an exploration takes depends on when its planner looked; so each feature set is computed again from the ranges in
-// its lineage, in memory and undisturbed, from the plan on, and has to be the same. Sampled rows are those of events, every row is once in
-// features or in the dead letters, counts add up, models can be computed again.
+// internal/failpoint) and when, who joins and leaves, when the broker dies, and what happens to samples before they are
+// read. When the plan is done the pipeline comes to rest, and [Run] compares the topics with the input. Which rows an
+// exploration takes depends on when its planner looked, so each feature set is computed again in memory, undisturbed,
+// from the ranges in its lineage, and has to be the same. Sampled rows must be rows of events, every row must be once
+// in features or in the dead letters, counts must add up, and models must be reproducible.
 //
 // The tests run a matrix of every point with every action and a few random plans; the command soak (make soak) runs as
 // many as one likes. docs/reliability.md says what is promised and what was found.

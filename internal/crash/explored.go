@@ -21,20 +21,22 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// explored is a feature set as it stands on its topic, with what an undisturbed computation makes of its ranges.
+// explored is a published feature set and the result of an undisturbed computation over its ranges.
 type explored struct {
 	*wire.FeatureSet
 	id string
 
+	gone  bool // no longer on its topic, which was recreated or lost its end
+	log   *eventLog
 	spec  *wire.Spec
 	again *wire.FeatureSet
 	rows  [partitions]sampled
 }
 
-// sampled is what an exploration sampled of a partition, row by row.
+// sampled is an exploration's sample of a partition, row by row.
 type sampled struct {
 	scored  map[int64]scoredRow // by ordinal
-	refused map[[2]int64]bool   // by offset and row; whole messages are the row whole
+	refused map[[2]int64]bool   // by offset and row; whole for whole messages
 }
 
 // scoredRow is a row with a label, encoded.
@@ -43,11 +45,25 @@ type scoredRow struct {
 	class int32
 }
 
-// explore plans and selects again what a lineage names, in one goroutine, on the rows in memory.
-func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (*explored, error) {
-	e := &explored{FeatureSet: set, id: set.ID()}
+// explore plans and selects again according to a lineage, in the log that gives the same set, if one of those named does.
+func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (e *explored, err error) {
+	logs, err := r.lineageLogs(set.Lineage)
+	if err != nil {
+		return nil, err
+	}
+	for _, log := range logs {
+		if e, err = r.exploreIn(ctx, log, set); err != nil || e.again.ID() == e.id {
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// exploreIn plans and selects again according to a lineage, in one log, in one goroutine, on the rows in memory.
+func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet) (*explored, error) {
+	e := &explored{FeatureSet: set, id: set.ID(), log: log}
 	var err error
-	if e.spec, err = r.planAgain(ctx, set.Lineage); err != nil {
+	if e.spec, err = r.planAgain(ctx, log, set.Lineage); err != nil {
 		return nil, err
 	}
 	bank := subsample.NewBank(e.spec, 0, 1)
@@ -58,7 +74,7 @@ func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (*explored, err
 		if err != nil {
 			return nil, err
 		}
-		err = r.eachMessage(e.spec, part, func(offset int64, rows rowsOf) error {
+		err = log.eachMessage(e.spec, part, func(offset int64, rows rowsOf) error {
 			if rows.err != nil {
 				core.Refuse(offset + 1)
 				return nil
@@ -73,7 +89,7 @@ func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (*explored, err
 			checkpoints[part.Partition] = core.Checkpoint(time.Time{})
 			samples = append(samples, core.Samples())
 		}
-		if e.rows[part.Partition], err = r.sampledRows(e.spec, part); err != nil {
+		if e.rows[part.Partition], err = log.sampledRows(e.spec, part); err != nil {
 			return nil, err
 		}
 	}
@@ -86,22 +102,24 @@ func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (*explored, err
 	return e, err
 }
 
-// planAgain plans on a broker that holds of the input what the log held when the plan was made.
-func (r *run) planAgain(ctx context.Context, lineage wire.Lineage) (*wire.Spec, error) {
+// planAgain plans on a broker that holds what the log held when the plan was made.
+func (r *run) planAgain(ctx context.Context, log *eventLog, lineage wire.Lineage) (*wire.Spec, error) {
 	broker, names := pipelinetest.NewBroker(), r.loaded.Stages.Topics
 	if _, err := topics.Create(ctx, broker, names); err != nil {
 		return nil, err
 	}
-	last := &wire.Spec{}
+	broker.SetIdentity(names.Events, pipeline.LogID(lineage.EventsLog))
+	last := &wire.Spec{EventsLog: lineage.EventsLog}
 	for _, part := range lineage.Partitions {
 		if part.Partition < 0 || part.Partition >= partitions || part.EndOffset > allMessages {
 			return nil, fmt.Errorf("exploration %d reads %+v", lineage.Sequence, part)
 		}
-		for _, m := range r.input[part.Partition][:part.EndOffset] {
+		for _, m := range log.input[part.Partition][:part.EndOffset] {
 			if _, err := broker.Produce(ctx, names.Events, int(part.Partition), []pipeline.Record{{Value: m.Value}}); err != nil {
 				return nil, err
 			}
 		}
+		broker.Expire(names.Events, int(part.Partition), part.StartOffset) // events may have been truncated
 		last.Partitions = append(last.Partitions, wire.Partition{Partition: part.Partition, EndOffset: part.StartOffset})
 	}
 	planned, err := calibrate.Plan(ctx, &calibrate.Log{Broker: broker, Logger: zap.NewNop(), Topics: names}, r.loaded.Stages.Plan(),
@@ -112,17 +130,17 @@ func (r *run) planAgain(ctx context.Context, lineage wire.Lineage) (*wire.Spec, 
 	return planned.Spec, nil
 }
 
-// rowsOf is a message of events as an exploration reads it; err says why it is refused whole.
+// rowsOf is a message of events as an exploration reads it; err is why it is refused whole.
 type rowsOf struct {
 	batches []arrow.Record
 	err     error
 }
 
 // eachMessage visits the messages of a range.
-func (r *run) eachMessage(spec *wire.Spec, part wire.Partition, visit func(offset int64, rows rowsOf) error) error {
+func (l *eventLog) eachMessage(spec *wire.Spec, part wire.Partition, visit func(offset int64, rows rowsOf) error) error {
 	reader := events.NewReader(spec.Limits, spec.Encoder)
 	for offset := part.StartOffset; offset < part.EndOffset; offset++ {
-		batches, fault := reader.Read(r.input[part.Partition][offset].Value)
+		batches, fault := reader.Read(l.input[part.Partition][offset].Value)
 		err := visit(offset, rowsOf{batches, fault})
 		events.Release(batches)
 		if err != nil {
@@ -132,12 +150,12 @@ func (r *run) eachMessage(spec *wire.Spec, part wire.Partition, visit func(offse
 	return nil
 }
 
-// sampledRows says of each row of a range what the exploration does with it: the definition, without sums and quotas.
-func (r *run) sampledRows(spec *wire.Spec, part wire.Partition) (sampled, error) {
+// sampledRows says what the exploration does with each row of a range: the definition, without sums and quotas.
+func (l *eventLog) sampledRows(spec *wire.Spec, part wire.Partition) (sampled, error) {
 	s := sampled{map[int64]scoredRow{}, map[[2]int64]bool{}}
 	var rows encoder.Rows
 	first, outputs := int64(0), spec.Encoder.Outputs()
-	err := r.eachMessage(spec, part, func(offset int64, m rowsOf) error {
+	err := l.eachMessage(spec, part, func(offset int64, m rowsOf) error {
 		if m.err != nil {
 			s.refused[[2]int64{offset, whole}] = true
 			return nil

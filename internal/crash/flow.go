@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// produceMain sends the main part of the input, evenly over the time of the plan.
+// produceMain sends the main part of the input, evenly over the duration of the plan.
 func (r *run) produceMain(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for partition := range partitions {
@@ -22,7 +23,7 @@ func (r *run) produceMain(ctx context.Context) error {
 				if !sleep(ctx, time.Until(r.began.Add(r.plan.Produce*time.Duration(n)/mainMessages))) {
 					return ctx.Err()
 				}
-				if err := r.produce(ctx, partition, n); err != nil {
+				if err := r.produceUpTo(ctx, partition, n+1); err != nil {
 					return err
 				}
 			}
@@ -32,45 +33,60 @@ func (r *run) produceMain(ctx context.Context) error {
 	return group.Wait()
 }
 
-// produceTo sends the events of some offsets to each partition.
-func (r *run) produceTo(ctx context.Context, first, next int) error {
+// produceTo sends what each partition lacks of the wanted number of messages.
+func (r *run) produceTo(ctx context.Context, next int) error {
 	for partition := range partitions {
-		for n := first; n < next; n++ {
-			if err := r.produce(ctx, partition, n); err != nil {
-				return err
-			}
+		if err := r.produceUpTo(ctx, partition, next); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// produce sends the event of an offset, at a time when the broker is there. A broker that has just come back may refuse
-// it for a moment: nobody else writes, so the end of the partition says whether it has it.
-func (r *run) produce(ctx context.Context, partition, offset int) error {
-	r.gate.RLock()
-	defer r.gate.RUnlock()
-	topic := r.loaded.Stages.Topics.Events
+// produceUpTo sends what a partition lacks of the wanted number of messages. That is a lot if its log has changed since
+// the last time.
+func (r *run) produceUpTo(ctx context.Context, partition, next int) error {
 	for {
-		_, err := r.client.Produce(ctx, topic, partition, []pipeline.Record{{Value: r.input[partition][offset].Value}})
-		if err == nil {
-			return nil
-		}
-		if !sleep(ctx, 200*time.Millisecond) {
-			return fmt.Errorf("send event %d: %w", offset, err)
-		}
-		if _, next, err := r.client.Offsets(ctx, topic, partition); err == nil && next > int64(offset) {
-			return nil
+		sent, err := r.produceNext(ctx, partition, next)
+		if err != nil || !sent {
+			return err
 		}
 	}
 }
 
-// comeToRest waits until the explorations are over, sends the tail, which brings another one, and then the end, and waits
-// until all is through.
-func (r *run) comeToRest(ctx context.Context) {
+// produceNext sends one more event, unless there are enough, while the broker is up. A broker that has just come back may
+// refuse it for a moment. Nobody else writes, so the end of the partition shows whether the event was written.
+func (r *run) produceNext(ctx context.Context, partition, limit int) (sent bool, err error) {
+	r.gate.RLock()
+	defer r.gate.RUnlock()
+	topic, log := r.loaded.Stages.Topics.Events, r.events()
+	offset := log.sent[partition]
+	if offset >= limit {
+		return false, nil
+	}
+	for {
+		_, err := r.client.Produce(ctx, topic, partition, []pipeline.Record{{Value: log.input[partition][offset].Value, Time: r.plan.eventTime(offset)}})
+		if err == nil {
+			break
+		}
+		if !sleep(ctx, 200*time.Millisecond) {
+			return false, fmt.Errorf("send event %d: %w", offset, err)
+		}
+		if _, next, err := r.client.Offsets(ctx, topic, partition); err == nil && next > int64(offset) {
+			break
+		}
+	}
+	log.sent[partition]++
+	return true, nil
+}
+
+// comeToRest waits until the explorations are over, sends the tail, which triggers another one, and then the end, and
+// waits until everything is processed.
+func comeToRest(ctx context.Context, r *run) {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
-	send := func(first, next int) func(context.Context) error {
-		return func(ctx context.Context) error { return r.produceTo(ctx, first, next) }
+	send := func(next int) func(context.Context) error {
+		return func(ctx context.Context) error { return r.produceTo(ctx, next) }
 	}
 	sets := func(sent int64) func(context.Context) error {
 		return func(ctx context.Context) error { return r.awaitSets(ctx, sent) }
@@ -80,10 +96,11 @@ func (r *run) comeToRest(ctx context.Context) {
 		name string
 		do   func(context.Context) error
 	}{
+		{"the events that were lost are sent", send(mainMessages)},
 		{"the feature sets", sets(mainMessages)},
-		{"the tail is sent", send(mainMessages, tailed)},
+		{"the tail is sent", send(tailed)},
 		{"the feature sets of the tail", sets(tailed)},
-		{"the end is sent", send(tailed, allMessages)},
+		{"the end is sent", send(allMessages)},
 		{"the feature sets of the end", sets(allMessages)},
 		{"the features", r.awaitFeatures},
 		{"the model", r.awaitModel},
@@ -96,12 +113,12 @@ func (r *run) comeToRest(ctx context.Context) {
 	}
 }
 
-// awaitSets waits until the set of the newest exploration is in use and no other exploration is due. So many messages were
-// sent to each partition.
+// awaitSets waits until the set of the newest exploration is in use and no other exploration is due. sent is the number of
+// messages in each partition.
 func (r *run) awaitSets(ctx context.Context, sent int64) error {
 	follower := state.New(r.client, zap.NewNop(), r.loaded.Stages.State())
 	return follower.During(ctx, func(ctx context.Context, _ state.Snapshot) error {
-		now, err := follower.Wait(ctx, func(s state.Snapshot) bool { return atRest(s, sent) })
+		now, err := follower.Wait(ctx, func(s state.Snapshot) bool { return r.atRest(s, sent) })
 		if err != nil {
 			return fmt.Errorf("current %+v, newest %+v: %w", now.Current, now.Spec, err)
 		}
@@ -110,10 +127,10 @@ func (r *run) awaitSets(ctx context.Context, sent int64) error {
 	})
 }
 
-// atRest is whether nothing calls for another exploration.
-func atRest(s state.Snapshot, sent int64) bool {
+// atRest reports whether no further exploration is due.
+func (r *run) atRest(s state.Snapshot, sent int64) bool {
 	if s.CurrentSet() == nil || s.Spec == nil || s.Spec.Status != wire.StatusRunning || s.Current.Sequence < s.Spec.Sequence ||
-		s.Shadowed || s.CurrentShadowed {
+		s.Shadowed || s.CurrentShadowed || s.Spec.EventsLog != r.events().id {
 		return false
 	}
 	var behind int64
@@ -134,7 +151,7 @@ func (r *run) awaitFeatures(ctx context.Context) error {
 			}
 			var next int64
 			for _, m := range messages {
-				if m.Last() {
+				if m.Last() && slices.Contains(r.named(m.SourceLog), len(r.logs)-1) {
 					next = max(next, m.SourceOffset+1)
 				}
 			}
@@ -147,8 +164,8 @@ func (r *run) awaitFeatures(ctx context.Context) error {
 	return nil
 }
 
-// awaitModel waits for a model of all rows of the last feature set, put in use or not. Where the set came into use too late
-// there are too few of them, and there is none.
+// awaitModel waits for a model of all rows of the last feature set, in use or not. If the set came into use too late,
+// there are too few rows for a model.
 func (r *run) awaitModel(ctx context.Context) error {
 	last := r.last
 	if err := r.loadSets(ctx); err != nil {
@@ -182,7 +199,7 @@ func modelRows(model *wire.Model) (rows int64) {
 	return rows
 }
 
-// poll asks again and again until the answer is yes.
+// poll asks until the answer is yes.
 func (r *run) poll(ctx context.Context, ask func() (where string, done bool, err error)) error {
 	for {
 		where, done, err := ask()

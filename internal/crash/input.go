@@ -12,13 +12,13 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// The shape of the input. With the settings of a schedule the first exploration is planned when some eleven messages of
-// every partition are there, and another one whenever everyOffsets more have come: how many there are depends on when the
-// planner looks. The tail alone brings one, the end alone none.
+// The shape of the input. With the settings of a schedule the first exploration is planned when every partition has about
+// eleven messages, and another one after every everyOffsets more. How many there are depends on when the planner looks.
+// The tail alone triggers one, the end alone none.
 const (
 	partitions   = 3
-	mainMessages = 60 // of a partition, while things go wrong
-	tailMessages = 20 // of a partition, once the explorations of these are over
+	mainMessages = 60 // of a partition, while things break
+	tailMessages = 20 // of a partition, once the explorations of the main part are over
 	endMessages  = 6  // of a partition, for the features and the model of the last set
 	allMessages  = mainMessages + tailMessages + endMessages
 	everyOffsets = partitions * tailMessages
@@ -27,17 +27,17 @@ const (
 	badEvery     = 20 // rows, on average
 )
 
-// Message is one message of events, and what has to become of it.
+// Message is a message of events and its expected outcome.
 type Message struct {
 	Value []byte
-	Rows  int32 // 0 for one that is refused whole
+	Rows  int32 // 0 if it is refused whole
 	Bad   []int32
 }
 
-// Refused says whether the message is poison: to be refused whole.
+// Refused reports whether the message is poison, to be refused whole.
 func (m *Message) Refused() bool { return m.Rows == 0 }
 
-// Input is what is sent to each partition of events, in order; a message's place is its offset. It has a main part, a tail
+// Input is what is sent to each partition of events, in order; a message's index is its offset. It has a main part, a tail
 // and an end.
 type Input [partitions][]Message
 
@@ -49,16 +49,16 @@ var (
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 	}, nil)
-	otherSchema = arrow.NewSchema(eventSchema.Fields()[1:], nil) // lacks a feature
+	otherSchema = arrow.NewSchema(eventSchema.Fields()[1:], nil) // a feature is missing
 )
 
-// NewInput makes the input of a seed.
+// NewInput makes the input for a seed.
 func NewInput(seed uint64) (*Input, error) {
 	in := &Input{}
 	for partition := range partitions {
 		random := rand.New(rand.NewPCG(seed, uint64(partition)))
 		for n := range allMessages {
-			// The last one of each part is good: what stands behind it in features says that all before it is through.
+			// The last message of each part is good: its rows in features show that everything before it is done.
 			last := n == mainMessages-1 || n == mainMessages+tailMessages-1 || n == allMessages-1
 			m, err := newMessage(random, !last && random.IntN(poisonEvery) == 0)
 			if err != nil {
@@ -104,7 +104,7 @@ func spoil(random *rand.Rand, value []byte) []byte {
 	return nil
 }
 
-// newRows makes rows of a regression on two numbers and a category, some without label, some that cannot be used.
+// newRows makes rows of a regression on two numbers and a category. Some have no label, some cannot be used.
 func newRows(random *rand.Rand, rows int32) (arrow.Record, []int32) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, eventSchema)
 	defer b.Release()

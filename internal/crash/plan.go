@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -31,7 +32,7 @@ func (r Role) stages() string {
 	}[r]
 }
 
-// passes lists the points that a role comes by.
+// passes lists the points that a role passes.
 func (r Role) passes(criterion string) []failpoint.Point {
 	var points []failpoint.Point
 	for _, p := range failpoint.All() {
@@ -45,7 +46,7 @@ func (r Role) passes(criterion string) []failpoint.Point {
 	return points
 }
 
-// needsSample is whether a point is passed under a criterion that needs rows alone.
+// needsSample reports whether a point is passed only under a criterion that needs rows.
 func needsSample(p failpoint.Point) bool {
 	return p == failpoint.SamplesBefore || p == failpoint.SamplesAfter || p == failpoint.SampleRead || p == failpoint.RoundBefore
 }
@@ -66,95 +67,103 @@ func stageOf(p failpoint.Point) string {
 	return "featurize"
 }
 
-// Slot is a place for a process. One that ends too early is followed by another one.
+// Slot is a place for a process. If it ends early, another one takes its place.
 type Slot struct {
 	Name    string
 	Role    Role
-	Start   time.Duration       // when the first one starts
+	Start   time.Duration       // of the first one
 	Arms    []failpoint.Trigger // of the first process, the second, …; none for those after
 	Respawn time.Duration       // between the end of one and the start of the next
+	Clock   time.Duration       // how far the clock of its processes is ahead
 }
 
-// Kind is something that is done to a slot, or to the broker.
-type Kind string
+// Act is something done to a slot or to the broker. A kind of schedules may have its own acts.
+type Act string
 
-// The kinds of actions.
+// The acts of every kind of schedules.
 const (
-	ActKill   Kind = "kill"   // SIGKILL
-	ActFreeze Kind = "freeze" // SIGSTOP, then SIGCONT
-	ActLeave  Kind = "leave"  // SIGTERM: an orderly end
-	ActBroker Kind = "broker" // SIGKILL of the broker, then its restart
+	ActKill   Act = "kill"   // SIGKILL
+	ActFreeze Act = "freeze" // SIGSTOP, then SIGCONT
+	ActLeave  Act = "leave"  // SIGTERM: an orderly exit
+	ActBroker Act = "broker" // SIGKILL of the broker, then its restart
 )
 
-// Kinds lists the kinds of actions. A join is a slot that starts late.
-func Kinds() []Kind { return []Kind{ActKill, ActFreeze, ActLeave, ActBroker} }
+// Acts lists the acts of every kind of schedules. A slot that starts late is a join.
+func Acts() []Act { return []Act{ActKill, ActFreeze, ActLeave, ActBroker} }
 
 // Spoil is something that happens to the samples of an exploration before they are read.
 type Spoil string
 
-// What may happen.
+// The kinds of damage.
 const (
 	SpoilNothing Spoil = ""
-	SpoilLose    Spoil = "lose"   // all that are there are deleted
-	SpoilDamage  Spoil = "damage" // a message of the same rows with other numbers comes before them
+	SpoilLose    Spoil = "lose"   // all present ones are deleted
+	SpoilDamage  Spoil = "damage" // a message with the same rows and other numbers is written before them
 )
 
-// Action is done once, to whatever process the slot has then.
+// Action is done once, to the current process of the slot.
 type Action struct {
 	At   time.Duration
-	Kind Kind
+	Act  Act
 	Slot string        // none for the broker
 	For  time.Duration // how long a freeze or the absence of the broker lasts
 }
 
-// Plan is everything that a schedule does. Times are from its start; what the processes make of it is up to the machine.
+// Plan is everything that a schedule does. Times count from its start; what the processes make of it depends on the
+// machine.
 type Plan struct {
-	Seed      uint64 // 0 for one that was not drawn
+	Seed      uint64 // 0 if it was not drawn
+	Kind      Kind
 	Input     uint64
 	Criterion string
-	From      wire.From     // what part of the log explorations read
-	Spoil     Spoil         // what is done to the samples, once, while a process stands at one of their points
+	From      wire.From     // which part of the log explorations read
+	Spoil     Spoil         // done to the samples once, while a process is stopped at one of their points
 	Produce   time.Duration // over which the input is sent
+	Ahead     time.Duration // how far the clock that dates every other event is ahead
 	Freeze    time.Duration // of a process that stopped itself at a point
 	Slots     []Slot
 	Actions   []Action
 }
 
-// overlaps is whether the plan has what may put rows into features twice: a process that was paused and taken for dead,
-// which has a partition together with its successor, or a broker that dies between a write and its acknowledgement.
+// overlaps reports whether the plan may lead to two owners at a time: a paused process, taken for dead, that shares a
+// partition with its successor, or a broker that is down.
 func (p *Plan) overlaps() bool {
 	for _, s := range p.Slots {
 		if slices.ContainsFunc(s.Arms, func(t failpoint.Trigger) bool { return t.Action == failpoint.Stop }) {
 			return true
 		}
 	}
-	return p.has(ActFreeze) || p.has(ActBroker)
+	return p.has(ActFreeze) || p.brokerDies()
 }
 
-func (p *Plan) has(kind Kind) bool {
-	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Kind == kind })
+// brokerDies reports whether the broker is down at some time.
+func (p *Plan) brokerDies() bool { return p.has(ActBroker) || p.has(ActSave) || p.has(ActLose) }
+
+func (p *Plan) has(act Act) bool {
+	return slices.ContainsFunc(p.Actions, func(a Action) bool { return a.Act == act })
 }
 
 // String describes the plan in one line for each slot and action.
 func (p *Plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d: input %d, %s from %s, sent in %v, stopped processes go on after %v, samples: %q\n",
-		p.Seed, p.Input, p.Criterion, p.From, p.Produce, p.Freeze, p.Spoil)
+	fmt.Fprintf(&text, "seed %d of %s: input %d, %s from %s, sent in %v, stopped processes go on after %v, samples: %q\n",
+		p.Seed, p.Kind, p.Input, p.Criterion, p.From, p.Produce, p.Freeze, p.Spoil)
 	for _, s := range p.Slots {
-		fmt.Fprintf(&text, "  %-5v slot %s (%s), %v\n", s.Start, s.Name, s.Role, s.Arms)
+		fmt.Fprintf(&text, "  %-5v slot %s (%s), %v, clock %+v\n", s.Start, s.Name, s.Role, s.Arms, s.Clock)
 	}
 	for _, a := range p.Actions {
-		fmt.Fprintf(&text, "  %-5v %s %s %v\n", a.At, a.Kind, a.Slot, a.For)
+		fmt.Fprintf(&text, "  %-5v %s %s %v\n", a.At, a.Act, a.Slot, a.For)
 	}
 	return text.String()
 }
 
-// Draw makes the plan of a seed: the same one always. Times fit a session timeout.
-func Draw(seed uint64, session time.Duration) *Plan {
+// Draw makes the plan of a seed and a kind, always the same. Times fit a session timeout. Plans of one seed have the same
+// crashes whatever their kind.
+func Draw(kind Kind, seed uint64, session time.Duration) *Plan {
 	d := drawer{rand.New(rand.NewPCG(seed, 0xc4a54)), session}
-	p := &Plan{Seed: seed, Input: d.Uint64(), Criterion: "correlation", From: wire.FromEarliest, Produce: d.between(2*session, 4*session)}
+	p := &Plan{Seed: seed, Kind: kind, Input: d.Uint64(), Criterion: "correlation", From: wire.FromEarliest, Produce: d.between(2*session, 4*session)}
 	if d.IntN(2) == 0 {
-		p.Criterion = []string{"residual", "adaptive"}[seed%2] // not drawn: what follows stays as it was
+		p.Criterion = []string{"residual", "adaptive"}[seed%2] // not drawn, to leave the following draws unchanged
 		p.Spoil = []Spoil{SpoilNothing, SpoilLose, SpoilDamage}[d.IntN(3)]
 	}
 	if d.IntN(2) == 0 {
@@ -176,6 +185,10 @@ func Draw(seed uint64, session time.Duration) *Plan {
 	}
 	for at := d.between(session/4, session); at < p.Produce+session; at += d.between(session/4, session*3/2) {
 		p.Actions = append(p.Actions, d.action(at, p))
+	}
+	if draw := p.Kind.rules().draw; draw != nil {
+		draw(d, p)
+		slices.SortStableFunc(p.Actions, func(a, b Action) int { return cmp.Compare(a.At, b.At) })
 	}
 	return p
 }
@@ -211,13 +224,13 @@ func (d drawer) action(at time.Duration, p *Plan) Action {
 	a := Action{At: at, Slot: p.Slots[d.IntN(len(p.Slots))].Name}
 	switch n := d.IntN(10); {
 	case n < 3:
-		a.Kind = ActKill
+		a.Act = ActKill
 	case n < 6:
-		a.Kind, a.For = ActFreeze, d.between(d.session*4/3, d.session*2)
+		a.Act, a.For = ActFreeze, d.between(d.session*4/3, d.session*2)
 	case n < 8:
-		a.Kind = ActLeave
+		a.Act = ActLeave
 	default:
-		a.Kind, a.Slot, a.For = ActBroker, "", d.between(100*time.Millisecond, d.session)
+		a.Act, a.Slot, a.For = ActBroker, "", d.between(100*time.Millisecond, d.session)
 	}
 	return a
 }

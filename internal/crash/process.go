@@ -13,19 +13,19 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	cmd  *exec.Cmd
 	log  string        // file with its output
-	hits string        // file to which its failpoint adds itself
+	hits string        // file to which its failpoints append themselves
 	done chan struct{} // closed at its end
 	err  error         // how it ended, after done
 
-	stopped atomic.Bool // by SIGSTOP, at some time
+	stopped atomic.Bool // by SIGSTOP at some time
 }
 
-// startProcess starts a program; its output is added to the log file.
-func startProcess(log string, arm failpoint.Trigger, program string, args ...string) (*process, error) {
+// startProcess starts a program whose clock is that far ahead; its output is appended to the log file.
+func startProcess(log string, arm failpoint.Trigger, clock time.Duration, program string, args ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func startProcess(log string, arm failpoint.Trigger, program string, args ...str
 	defer out.Close()
 	p := &process{cmd: exec.Command(program, args...), log: log, done: make(chan struct{})}
 	p.hits = fmt.Sprintf("%s.%d.hits", log, time.Now().UnixNano())
-	p.cmd.Env = append(os.Environ(), failpoint.Env+"="+arm.String(), failpoint.EnvLog+"="+p.hits)
+	p.cmd.Env = append(os.Environ(), failpoint.Env+"="+arm.String(), failpoint.EnvLog+"="+p.hits, failpoint.EnvClock+"="+clock.String())
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.SysProcAttr = onItsOwn()
 	if err := p.cmd.Start(); err != nil {
@@ -55,7 +55,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// ended is whether the process has ended.
+// ended reports whether the process has ended.
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -65,7 +65,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// reached is the trigger that has acted, as text; empty for none.
+// reached is the trigger that acted, as text; empty = none.
 func (p *process) reached() string {
 	text, err := os.ReadFile(p.hits)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *process) reached() string {
 	return strings.TrimSpace(string(text))
 }
 
-// endedBy is whether a process that has ended died by a signal.
+// endedBy reports whether the ended process died of a signal.
 func (p *process) endedBy(signal syscall.Signal) bool {
 	var exit *exec.ExitError
 	if !errors.As(p.err, &exit) {
@@ -84,11 +84,11 @@ func (p *process) endedBy(signal syscall.Signal) bool {
 	return ok && status.Signaled() && status.Signal() == signal
 }
 
-// exitUnfinished is the exit code of a program that was told to end and could not finish in time what it had in hand: one
-// that was stopped meanwhile, or that waited for the broker. docs/operations.md has the codes.
+// exitUnfinished is the exit code of a program that was told to end and could not finish its work in time, because it was
+// stopped or was waiting for the broker. docs/operations.md lists the codes.
 const exitUnfinished = 3
 
-// exitCode is that of a process that has ended; -1 for one that died by a signal.
+// exitCode is the exit code of an ended process; -1 if it died of a signal.
 func (p *process) exitCode() int { return p.cmd.ProcessState.ExitCode() }
 
 // tail returns the end of the process's output.

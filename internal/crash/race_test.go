@@ -2,5 +2,5 @@
 
 package crash
 
-// raceEnabled says that the tests run under the race detector, which the processes do not.
+// raceEnabled: the tests run under the race detector; the processes do not.
 const raceEnabled = true

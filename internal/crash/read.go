@@ -1,9 +1,11 @@
 package crash
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"go.uber.org/zap"
@@ -11,17 +13,18 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// feature is a message of features with where it came from.
+// feature is a message of features and its origin.
 type feature struct {
 	wire.FeatureBatch
 	record pipeline.Record
 }
 
-// features reads a partition of features, if there is more in it than before.
+// features reads a partition of features if it has grown.
 func (r *run) features(ctx context.Context, partition int) ([]feature, error) {
 	topic, known := r.loaded.Stages.Topics.Features, &r.known[partition]
 	_, next, err := r.client.Offsets(ctx, topic, partition)
@@ -40,7 +43,7 @@ func (r *run) features(ctx context.Context, partition int) ([]feature, error) {
 	return found, err
 }
 
-// letter is a dead letter with the rows that it holds.
+// letter is a dead letter with its rows.
 type letter struct {
 	wire.DeadLetter
 	record pipeline.Record
@@ -82,7 +85,7 @@ func rejected(decoder *arrowio.Decoder, value []byte) ([]int32, error) {
 	return rows, nil
 }
 
-// models reads the models topic: what it holds by id, and the pointer.
+// models returns the models on their topic by id, and the pointer.
 func (r *run) models(ctx context.Context) (map[string]*wire.Model, *wire.Current, error) {
 	found := map[string]*wire.Model{}
 	var newest *wire.Current
@@ -109,33 +112,42 @@ func (r *run) models(ctx context.Context) (map[string]*wire.Model, *wire.Current
 	return found, newest, err
 }
 
-// loadSets reads the feature sets and computes each of them again.
-func (r *run) loadSets(ctx context.Context) error {
+// featureSets returns the feature sets on their topic by id.
+func (r *run) featureSets(ctx context.Context, from *kafka.Client) (map[string]*wire.FeatureSet, error) {
 	found := map[string]*wire.FeatureSet{}
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
-	err := r.read(ctx, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
+	err := r.readFrom(ctx, from, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
 		_, id, current, ok := wire.ParseSetKey(rec.Key)
-		if !ok || rec.Value == nil {
+		switch {
+		case !ok || rec.Value == nil && r.lost[id] == nil:
 			r.fault("feature-sets: key %q, %d bytes", rec.Key, len(rec.Value))
 			return nil
-		}
-		if current {
+		case current:
+			return nil
+		case rec.Value == nil:
+			delete(found, id)
 			return nil
 		}
 		set, err := wire.DecodeFeatureSet(decoder, rec.Value)
 		found[id] = set
 		return err
 	})
+	return found, err
+}
+
+// loadSets reads the feature sets and recomputes each, including lost ones.
+func (r *run) loadSets(ctx context.Context) error {
+	found, err := r.featureSets(ctx, r.client)
 	if err != nil {
 		return err
 	}
 	r.sets = nil
-	for id, set := range found {
+	for id, set := range merged(found, r.lost) {
 		again, err := r.explore(ctx, set)
 		if err != nil {
 			return fmt.Errorf("explore again for set %s: %w", id, err)
 		}
-		again.id = id
+		again.id, again.gone = id, found[id] == nil
 		r.sets = append(r.sets, again)
 	}
 	slices.SortFunc(r.sets, func(a, b *explored) int {
@@ -144,7 +156,7 @@ func (r *run) loadSets(ctx context.Context) error {
 	return nil
 }
 
-// trainable counts the rows of a feature set that a trainer takes from features.
+// trainable counts the rows that a trainer takes from features for a set.
 func (r *run) trainable(ctx context.Context, set string) (int64, error) {
 	trainer, err := r.trainer(ctx, set, nil)
 	if err != nil {
@@ -153,7 +165,7 @@ func (r *run) trainable(ctx context.Context, set string) (int64, error) {
 	return trainer.Rows(), nil
 }
 
-// trainer feeds the features of a set to a trainer, as far as the ranges of a model go, or all of them.
+// trainer feeds a trainer with the features of a set, up to the ranges of a model, or all of them.
 func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*train.Trainer, error) {
 	at := slices.IndexFunc(r.sets, func(s *explored) bool { return s.id == id })
 	if at < 0 {
@@ -180,20 +192,37 @@ func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*trai
 	return trainer, nil
 }
 
-// beyond is whether a message of features has rows behind the range of its partition.
+// beyond reports whether a message of features has rows after the range of its partition.
 func beyond(m feature, until []wire.Range) bool {
 	for _, u := range until {
-		if u.Partition == m.SourcePartition {
+		if u.Partition == m.SourcePartition && u.Log == m.SourceLog {
 			return m.SourceOffset > u.NextOffset || m.SourceOffset == u.NextOffset && m.FirstRow+m.RowCount > u.NextRow
 		}
 	}
 	return true
 }
 
+// read reads a partition, without the schedule's poison.
 func (r *run) read(ctx context.Context, topic string, partition int, apply func(pipeline.Record) error) error {
-	_, err := pipeline.ReadAll(ctx, r.client, zap.NewNop(), topic, partition, apply)
+	return r.readFrom(ctx, r.client, topic, partition, apply)
+}
+
+func (r *run) readFrom(ctx context.Context, client *kafka.Client, topic string, partition int, apply func(pipeline.Record) error) error {
+	_, err := pipeline.ReadAll(ctx, client, zap.NewNop(), topic, partition, func(rec pipeline.Record) error {
+		if bytes.Equal(rec.Value, poison) {
+			return nil
+		}
+		return apply(rec)
+	})
 	if err != nil {
 		return fmt.Errorf("read %s/%d: %w", topic, partition, err)
 	}
 	return nil
+}
+
+// merged returns the feature sets of two maps.
+func merged(a, b map[string]*wire.FeatureSet) map[string]*wire.FeatureSet {
+	both := maps.Clone(b)
+	maps.Copy(both, a)
+	return both
 }

@@ -12,15 +12,16 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Limits of what takes a second on a machine that has nothing else to do.
+// Limits for what takes a second on an idle machine.
 const (
-	restLimit = 10 * time.Minute // for coming to rest, once nobody disturbs the pipeline
-	endLimit  = time.Minute      // for the end of a process that was told to; it allows itself less
+	restLimit = 10 * time.Minute // to come to rest, once nothing disturbs the pipeline
+	endLimit  = time.Minute      // for an ordered exit; the process itself allows less
 	nudgesMax = 2
 )
 
@@ -30,47 +31,51 @@ type Options struct {
 	Broker   func(ctx context.Context, dir string) (Broker, error)
 	Session  time.Duration // timeout of the consumer groups
 	Dir      string        // for logs and data, must exist
-	Name     string        // of the pipeline and its topics: another one for each schedule of a broker
-	// Nudge, if not 0, is how long the way to rest may take before one more of each program joins, and again after that. Only the
-	// embedded broker needs it: a member whose answer to a join found the connection closed is never timed out there, and
-	// its partitions wait until somebody else comes or goes.
+	Name     string        // of the pipeline and its topics: different for each schedule on a broker
+	// Nudge, if not 0, is how long coming to rest may take before one more of each program joins, and again after that.
+	// Only the embedded broker needs it: there, a member whose connection is closed when a join is answered never times
+	// out, and its partitions wait until another member joins or leaves.
 	Nudge time.Duration
 }
 
-// Result is what came of a plan.
+// Result is the outcome of a plan.
 type Result struct {
-	Faults []string       // what must not be; none = the promises were kept
+	Faults []string       // violations; none = the promises were kept
 	Hits   map[string]int // triggers that acted
-	Done   map[Kind]int   // actions that were done
-	Nudges int            // times that processes joined because the embedded broker had lost sight of a dead one
+	Done   map[Act]int    // performed actions
+	Nudges int            // how often processes joined because the embedded broker had lost track of a dead one
 
-	Unfinished int // processes that were told to end and could not finish in time, for a stop or a dead broker
+	Unfinished int // processes that could not finish in time when told to end, because of a stop or a dead broker
 	Stats
-	Took  time.Duration
-	Stall time.Duration // the longest that this process was kept waiting: a machine that stands still pauses everybody
+	Took time.Duration
 }
 
-// run is a plan that is being run.
+// run is a plan being run.
 type run struct {
 	Options
-	plan   *Plan
-	config string
-	loaded *config.Config
-	input  *Input
-	sets   []*explored // that stand on their topic, by sequence number
-	last   string      // id of the set in use at the end
-	spoilt bool        // the samples, under mu
-	dir    string
-	began  time.Time
-	broker Broker
-	client *kafka.Client
-	slots  []*slot
-	known  [partitions]struct { // of features, when its end was at next
+	plan    *Plan
+	config  string
+	loaded  *config.Config
+	logs    []*eventLog                 // logs that events has been, the present one last; changes while gate is held
+	sets    []*explored                 // by sequence number: those on their topic, and those lost with it
+	lost    map[string]*wire.FeatureSet // by id: those on their topic before it was recreated, lost its end or was poisoned
+	last    string                      // id of the set in use at the end
+	spoilt  bool                        // the samples, under mu
+	saved   bool                        // a copy of the broker's data exists
+	dir     string
+	began   time.Time
+	broker  Broker
+	client  *kafka.Client
+	slots   []*slot
+	first   [partitions]int64    // first offsets of events after truncation
+	resumed [partitions]int      // how many events had been sent when features was recreated: it has to contain those after them
+	known   [partitions]struct { // of features, when it ended at next
 		next     int64
 		messages []feature
 	}
 
-	// gate keeps the broker from being killed while an event is sent: the input is to be known exactly.
+	// gate keeps the broker from being killed and events from being recreated while an event is sent, because the input
+	// has to be known exactly.
 	gate sync.RWMutex
 
 	giveUp context.CancelFunc // ends the schedule, after a fault
@@ -80,10 +85,11 @@ type run struct {
 	result Result
 }
 
-// Run runs a plan. An error means that it could not be run; what the pipeline did wrong is in the result.
+// Run runs a plan. An error means that it could not be run; faults of the pipeline are in the result.
 func Run(ctx context.Context, plan *Plan, o Options) (*Result, error) {
 	r := &run{Options: o, plan: plan, dir: o.Dir, began: time.Now(), config: filepath.Join(o.Dir, "eerf.yaml")}
-	r.result.Hits, r.result.Done = map[string]int{}, map[Kind]int{}
+	r.result.Hits, r.result.Done = map[string]int{}, map[Act]int{}
+	r.lost = map[string]*wire.FeatureSet{}
 	log, err := os.Create(filepath.Join(o.Dir, "schedule.log"))
 	if err != nil {
 		return nil, err
@@ -91,9 +97,6 @@ func Run(ctx context.Context, plan *Plan, o Options) (*Result, error) {
 	defer log.Close()
 	r.log = log
 	fmt.Fprint(log, plan)
-	if r.input, err = NewInput(plan.Input); err != nil {
-		return nil, err
-	}
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -114,6 +117,9 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	t := quickTiming
 	t.session, t.heartbeat, t.rebalance = r.Session, r.Session/10, 2*r.Session
 	values := keys(r.Name, r.plan, t, r.broker.Addrs())
+	if configure := r.plan.Kind.rules().configure; configure != nil {
+		configure(values)
+	}
 	if err := writeConfig(r.config, values); err != nil {
 		return err
 	}
@@ -121,15 +127,22 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	reading := r.loaded.Kafka
-	reading.FetchMaxBytes = 1 << 20 // who checks everything takes little of the machine from those who are checked
+	reading.FetchMaxBytes = 1 << 20 // the checker takes little from the processes that it checks
 	if r.client, err = kafka.New(reading, zap.NewNop()); err != nil {
 		return err
 	}
-	_, err = topics.Create(ctx, r.client, r.loaded.Stages.Topics)
-	return err
+	if prepare := r.plan.Kind.rules().topics; prepare != nil {
+		if err := prepare(ctx, r); err != nil {
+			return err
+		}
+	}
+	if _, err := topics.Create(ctx, r.client, r.loaded.Stages.Topics); err != nil {
+		return err
+	}
+	return r.beginLog(ctx)
 }
 
-// execute does what the plan says, lets the pipeline come to rest, ends it, and checks what it left.
+// execute carries out the plan, lets the pipeline come to rest, ends it, and checks the result.
 func (r *run) execute(outer context.Context) error {
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
@@ -144,7 +157,6 @@ func (r *run) execute(outer context.Context) error {
 	defer slots.Wait()
 	defer cancel()
 	defer r.closeAll()
-	slots.Go(func() { r.watchMachine(ctx) })
 	var sent error
 	work.Go(func() { sent = r.produceMain(ctx) })
 	for _, a := range r.plan.Actions {
@@ -163,32 +175,18 @@ func (r *run) execute(outer context.Context) error {
 	}
 	if ctx.Err() == nil {
 		r.note("the plan is through")
-		r.nudged(ctx, &slots, r.comeToRest)
+		r.nudged(ctx, &slots, func(ctx context.Context) { r.plan.Kind.rules().rest(ctx, r) })
 	}
 	r.closeAll()
 	cancel()
 	slots.Wait()
 	if len(r.result.Faults) > 0 {
-		return nil // what is on the topics is not what is in question
+		return nil // the contents of the topics do not matter here
 	}
-	return r.check(outer)
+	return r.plan.Kind.rules().check(outer, r)
 }
 
-// watchMachine notes how late a short sleep ends.
-func (r *run) watchMachine(ctx context.Context) {
-	const nap = 20 * time.Millisecond
-	for {
-		began := time.Now()
-		if !sleep(ctx, nap) {
-			return
-		}
-		r.mu.Lock()
-		r.result.Stall = max(r.result.Stall, time.Since(began)-nap)
-		r.mu.Unlock()
-	}
-}
-
-// nudged runs do and has one more of each program join whenever it takes long, where that is called for.
+// nudged runs do and, if requested, lets one more of each program join whenever it takes long.
 func (r *run) nudged(ctx context.Context, slots *sync.WaitGroup, do func(context.Context)) {
 	waiting, done := context.WithCancel(ctx)
 	var nudges sync.WaitGroup
@@ -196,7 +194,7 @@ func (r *run) nudged(ctx context.Context, slots *sync.WaitGroup, do func(context
 		nudges.Go(func() {
 			for r.result.Nudges < nudgesMax && sleep(waiting, r.Nudge) {
 				r.result.Nudges++
-				for name, role := range map[string]Role{"nudge": RoleAll, "nudge-train": RoleTrain} { // of every group
+				for name, role := range map[string]Role{"nudge": RoleAll, "nudge-train": RoleTrain} { // one of every group
 					slot := &slot{run: r, Slot: Slot{Name: name, Role: role}}
 					r.slots = append(r.slots, slot)
 					slots.Go(func() { slot.keep(ctx) })
@@ -209,20 +207,25 @@ func (r *run) nudged(ctx context.Context, slots *sync.WaitGroup, do func(context
 	nudges.Wait()
 }
 
-// act does one action of the plan; freezes go on in the background.
+// act performs an action of the plan; freezes go on in the background.
 func (r *run) act(ctx context.Context, a Action, work *sync.WaitGroup) error {
 	r.mu.Lock()
-	r.result.Done[a.Kind]++
+	r.result.Done[a.Act]++
 	r.mu.Unlock()
-	if a.Kind == ActBroker {
+	switch a.Act {
+	case ActBroker:
 		return r.restartBroker(ctx, a.For)
+	case ActKill, ActFreeze, ActLeave:
+	default:
+		r.note("%s", a.Act)
+		return r.plan.Kind.rules().act(ctx, r, a)
 	}
 	for _, s := range r.slots {
 		if s.Name != a.Slot {
 			continue
 		}
 		s.with(func(p *process) {
-			switch a.Kind {
+			switch a.Act {
 			case ActKill:
 				r.note("%s is killed", s.Name)
 				p.kill()
@@ -244,12 +247,12 @@ func (r *run) restartBroker(ctx context.Context, away time.Duration) error {
 		return err
 	}
 	sleep(ctx, away)
-	err := r.broker.Restart(context.WithoutCancel(ctx)) // one that is shared is there for the next schedule
+	err := r.broker.Restart(context.WithoutCancel(ctx)) // a shared broker is there for the next schedule
 	r.note("the broker is back")
 	return err
 }
 
-// closeAll ends every process in good order, all at once.
+// closeAll ends all processes in an orderly way, at the same time.
 func (r *run) closeAll() {
 	var ends sync.WaitGroup
 	for _, s := range r.slots {
@@ -258,5 +261,5 @@ func (r *run) closeAll() {
 	ends.Wait()
 }
 
-// errNotAtRest says that a pipeline does not come to rest.
+// errNotAtRest means that the pipeline does not come to rest.
 var errNotAtRest = errors.New("not at rest")

@@ -10,18 +10,19 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// What the programs of a schedule are told about time. A paused process loses its partitions after session.
+// timing sets the times of a schedule's programs. A process paused for longer than session loses its
+// partitions.
 type timing struct {
 	session, heartbeat, rebalance, drain, leave time.Duration
 }
 
-// quickTiming makes a schedule short. A broker must allow such a short session.
+// quickTiming keeps schedules short. A broker must allow such short sessions.
 var quickTiming = timing{
 	session: 1500 * time.Millisecond, heartbeat: 150 * time.Millisecond, rebalance: 3 * time.Second,
 	drain: 2 * time.Second, leave: 500 * time.Millisecond,
 }
 
-// keys is the configuration of a schedule: small samples, and something to be saved, sent or cut all the time.
+// keys is the configuration of a schedule: small samples, and always something to save, send or cut.
 func keys(prefix string, plan *Plan, t timing, brokers []string) map[string]any {
 	values := map[string]any{
 		"kafka.brokers":         strings.Join(brokers, ","),

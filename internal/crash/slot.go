@@ -12,19 +12,19 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// lookEvery is how often it is looked whether a process has stopped itself.
+// lookEvery is how often to check whether a process has stopped itself.
 const lookEvery = 20 * time.Millisecond
 
 // slot keeps a process running, one after another.
 type slot struct {
 	*run
 	Slot
-	arms int // of Arms that were given out
+	arms int // how many Arms have been used
 
 	mu      sync.Mutex
 	current *process // nil = none
 	doomed  bool     // current was told to end
-	closing bool     // no further process is started
+	closing bool     // start no further process
 }
 
 // keep starts processes until the schedule is over.
@@ -61,7 +61,7 @@ func (s *slot) start() (*process, bool) {
 		program = "featurizer"
 		args = append(args, "--stages", s.Role.stages())
 	}
-	p, err := startProcess(filepath.Join(s.dir, s.Name+".log"), arm, s.Programs.path(program), args...)
+	p, err := startProcess(filepath.Join(s.dir, s.Name+".log"), arm, s.Clock, s.Programs.path(program), args...)
 	if err != nil {
 		s.fault("%v", err)
 		return nil, false
@@ -71,7 +71,7 @@ func (s *slot) start() (*process, bool) {
 	return p, true
 }
 
-// watch returns at the end of a process. One that stops itself is set going again after the time of the plan.
+// watch returns when a process ends. One that stops itself is resumed after the plan's time.
 func (s *slot) watch(ctx context.Context, p *process) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -91,7 +91,7 @@ func (s *slot) watch(ctx context.Context, p *process) {
 	}
 }
 
-// judge says whether the end of a process was asked for, and whether another one is to follow.
+// judge decides whether the end of a process was intended, and reports whether another one follows.
 func (s *slot) judge(p *process) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,9 +102,9 @@ func (s *slot) judge(p *process) bool {
 	switch {
 	case p.endedBy(syscall.SIGKILL):
 		s.note("%s is gone", s.Name)
-	case s.doomed && (p.err == nil || p.endedBy(syscall.SIGTERM)): // the latter before it could listen for signals
+	case s.doomed && (p.err == nil || p.endedBy(syscall.SIGTERM)): // the latter before it handled signals
 		s.note("%s has ended", s.Name)
-	case s.doomed && p.exitCode() == exitUnfinished && (p.stopped.Load() || !s.closing && s.plan.has(ActBroker)):
+	case s.doomed && p.exitCode() == exitUnfinished && (p.stopped.Load() || !s.closing && s.plan.brokerDies()):
 		s.note("%s has ended with work in hand", s.Name)
 		s.unfinished()
 	default:
@@ -115,7 +115,7 @@ func (s *slot) judge(p *process) bool {
 	return !s.closing
 }
 
-// with calls do with the process that runs, if one does.
+// with calls do with the running process, if there is one.
 func (s *slot) with(do func(*process)) {
 	s.mu.Lock()
 	p := s.current
@@ -125,7 +125,7 @@ func (s *slot) with(do func(*process)) {
 	}
 }
 
-// freeze stops a process, unless it has done so itself, and sets it going again.
+// freeze stops a process, unless it has stopped itself, and resumes it.
 func (s *slot) freeze(ctx context.Context, p *process, d time.Duration, send bool) {
 	p.stopped.Store(true)
 	if send {
@@ -137,7 +137,7 @@ func (s *slot) freeze(ctx context.Context, p *process, d time.Duration, send boo
 	s.note("%s goes on", s.Name)
 }
 
-// terminate asks a process to end, once: a second signal would have it drop everything.
+// terminate asks a process to end, once: a second signal would make it drop everything.
 func (s *slot) terminate(p *process) {
 	s.mu.Lock()
 	again := s.doomed
@@ -150,7 +150,7 @@ func (s *slot) terminate(p *process) {
 	p.signal(syscall.SIGTERM)
 }
 
-// close has the process end in good order, within limit.
+// close ends the process in an orderly way, within limit.
 func (s *slot) close(limit time.Duration) {
 	s.mu.Lock()
 	s.closing = true
@@ -169,7 +169,7 @@ func (s *slot) close(limit time.Duration) {
 	}
 }
 
-// sleep waits; false says that ctx ended meanwhile.
+// sleep waits; false means that ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -186,7 +186,7 @@ func (r *run) unfinished() {
 	r.result.Unfinished++
 }
 
-// hit counts a trigger that has acted.
+// hit counts a trigger that acted.
 func (r *run) hit(trigger string) {
 	r.mu.Lock()
 	r.result.Hits[trigger]++
@@ -194,7 +194,7 @@ func (r *run) hit(trigger string) {
 	r.note("reached %s", trigger)
 }
 
-// fault adds something that must not be.
+// fault records a violation.
 func (r *run) fault(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	r.mu.Lock()

@@ -26,19 +26,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// The load of a soak at full speed.
+// The load of a full-speed soak.
 const (
 	speedPartitions = 4
 	speedDim        = 64
 	speedRows       = 1024 // of a message
-	speedMessages   = 32   // that differ
-	speedWindow     = 128  // messages of a partition that are sent and not yet featurized, at most
+	speedMessages   = 32   // different ones
+	speedWindow     = 128  // most messages of a partition that are sent and not yet featurized
 	speedRetention  = 512 << 20
 	speedSession    = 10 * time.Second
 )
 
-// Speed runs the two programs at full speed, with rows sent as fast as they are featurized, and samples what the
-// processes need.
+// Speed runs the two programs at full speed, sending rows as fast as they are featurized, and samples the
+// resources of the processes.
 type Speed struct {
 	Programs Programs // without failpoints
 	Broker   Broker
@@ -52,7 +52,7 @@ type Speed struct {
 	sent   atomic.Int64
 }
 
-// Run returns all samples. An error means that a process ended or could not be asked.
+// Run returns all samples. An error means that a process ended or did not answer.
 func (s *Speed) Run(ctx context.Context) (samples []Sample, err error) {
 	featurizer, trainer, err := s.prepare(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Speed) Run(ctx context.Context) (samples []Sample, err error) {
 	return samples, s.end(processes)
 }
 
-// end has the processes end in good order.
+// end ends the processes in an orderly way.
 func (s *Speed) end(processes []*watched) error {
 	var faults []error
 	for _, w := range processes {
@@ -99,7 +99,7 @@ func (s *Speed) end(processes []*watched) error {
 	return errors.Join(faults...)
 }
 
-// prepare makes the topics, of which those with much in them forget it again, and the configurations.
+// prepare creates the topics, with short retention for the large ones, and the configurations.
 func (s *Speed) prepare(ctx context.Context) (featurizer, trainer *watched, err error) {
 	values := map[string]any{
 		"kafka.brokers": strings.Join(s.Broker.Addrs(), ","), "kafka.session_timeout": speedSession.String(),
@@ -151,7 +151,7 @@ func (s *Speed) createTopics(ctx context.Context) error {
 	return err
 }
 
-// feed sends messages to a partition until ctx ends, as fast as they are featurized.
+// feed sends messages to a partition, as fast as they are featurized, until ctx ends.
 func (s *Speed) feed(ctx context.Context, partition int) error {
 	messages, err := speedInput(uint64(partition))
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Speed) feed(ctx context.Context, partition int) error {
 	}
 }
 
-// speedInput makes messages of one vector column and a label.
+// speedInput makes messages with one vector column and a label.
 func speedInput(seed uint64) ([][]byte, error) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: arrow.FixedSizeListOf(speedDim, arrow.PrimitiveTypes.Float32)},
@@ -211,7 +211,7 @@ func speedInput(seed uint64) ([][]byte, error) {
 	return messages, nil
 }
 
-// watched is a program with its metrics.
+// watched is a program and its metrics.
 type watched struct {
 	name, address string
 	args          []string
@@ -219,11 +219,11 @@ type watched struct {
 }
 
 func (w *watched) start(s *Speed) (err error) {
-	w.process, err = startProcess(filepath.Join(s.Dir, w.name+".log"), failpoint.Trigger{}, s.Programs.path(w.name), w.args...)
+	w.process, err = startProcess(filepath.Join(s.Dir, w.name+".log"), failpoint.Trigger{}, 0, s.Programs.path(w.name), w.args...)
 	return err
 }
 
-// residentBytes is what the system says of a process; 0 where it does not.
+// residentBytes is the resident size of a process; 0 if the system does not report it.
 func residentBytes(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

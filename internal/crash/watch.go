@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Sample is one look at the processes of a soak.
+// Sample is one measurement of the processes of a soak.
 type Sample struct {
 	At         time.Duration
 	RowsPerSec float64          // sent since the last sample
@@ -80,13 +80,14 @@ func (w *watched) look(ctx context.Context, sample *Sample) error {
 	return lines.Err()
 }
 
-// What may grow between the middle third and the last third of a soak without being growth.
+// What may increase between the middle third and the last third of a soak without counting as growth.
 const (
 	residentSlack   = 1.1
 	goroutinesSlack = 8
 )
 
-// Judge says what grew: it compares the greatest value of the last third of the samples with that of the third before.
+// Judge reports what grew: it compares the greatest value of the last third of the samples with that of the middle
+// third.
 func Judge(samples []Sample) error {
 	third := len(samples) / 3
 	if third == 0 {

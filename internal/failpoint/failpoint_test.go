@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestEveryPointIsPassedOnce holds the list against the calls in the stages: a point that nobody passes would look like
+// TestEveryPointIsPassedOnce compares the list with the calls in the stages: a point that nobody passes would look like
 // one that every crash survives.
 func TestEveryPointIsPassedOnce(t *testing.T) {
 	names := constants(t)

@@ -7,16 +7,33 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
-// Enabled says whether this build acts on triggers.
+// Enabled reports whether this build has failpoints.
 const Enabled = true
 
 var (
 	mu       sync.Mutex
 	passages = map[Point]int{}
 	triggers = mustParse(os.Getenv(Env))
+	ahead    = mustParseClock(os.Getenv(EnvClock))
 )
+
+func mustParseClock(text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	ahead, err := time.ParseDuration(text)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	return ahead
+}
+
+// Now is the time by the process's clock.
+func Now() time.Time { return time.Now().Add(ahead) }
 
 func mustParse(text string) []Trigger {
 	parsed, err := Parse(text)
@@ -27,7 +44,7 @@ func mustParse(text string) []Trigger {
 	return parsed
 }
 
-// Hit passes a point and does what a trigger says of this passage. A killed process does not return.
+// Hit passes a point and does what a trigger wants at this passage. A killed process does not return.
 func Hit(point Point) {
 	if len(triggers) == 0 {
 		return
@@ -43,7 +60,7 @@ func Hit(point Point) {
 	}
 }
 
-// act ends or stops the process. The lock is held: of a process that is to be dead nobody passes another point.
+// act ends or stops the process. The lock stays held, so that a dying process passes no other point.
 func act(action Action) {
 	signal := syscall.SIGKILL
 	if action == Stop {

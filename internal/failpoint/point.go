@@ -26,7 +26,7 @@ const (
 
 	ResumeBefore     Point = "resume.before"     // featurize: the partition is owned, the end of the output not yet looked for
 	ResumeAfter      Point = "resume.after"      // featurize: the end of the output is found
-	DeadLettersAfter Point = "deadletters.after" // featurize: dead letters are acknowledged, the outputs behind them not sent
+	DeadLettersAfter Point = "deadletters.after" // featurize: dead letters are acknowledged, the outputs after them not sent
 	FeaturesBefore   Point = "features.before"   // featurize: a request of outputs is about to be sent
 	FeaturesAfter    Point = "features.after"    // featurize: the request is acknowledged, nobody knows it yet
 	FetchBefore      Point = "fetch.before"      // featurize: records are handled, the next fetch is not begun

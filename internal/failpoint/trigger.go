@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// Names of what the environment is read from.
+// Names of the environment variables.
 const (
 	Env    = "EERF_FAILPOINT"
 	EnvLog = "EERF_FAILPOINT_LOG"
+	// EnvClock is how far the clock of published times is ahead.
+	EnvClock = "EERF_FAILPOINT_CLOCK"
 )
 
 // Action is what a trigger does to its own process.
@@ -37,8 +39,8 @@ func (t Trigger) String() string {
 	return fmt.Sprintf("%s@%d=%s", t.Point, t.Passage, t.Action)
 }
 
-// Parse reads triggers separated by commas. Every fault is an error: a trigger that never acts would look like a
-// program that survives it.
+// Parse reads triggers separated by commas. Every fault is an error: a trigger that never fires would look like
+// a program that survives it.
 func Parse(text string) ([]Trigger, error) {
 	var triggers []Trigger
 	for _, one := range strings.Split(text, ",") {

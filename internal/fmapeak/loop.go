@@ -2,12 +2,12 @@ package fmapeak
 
 import "runtime"
 
-// start are the values that the sums of loopGo begin with: unlike ones, which the compiler does not know.
+// start are the initial sums of loopGo: different ones, unknown to the compiler.
 var start = [sums]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 
-// loopGo does the same number of operations on single numbers. Each product needs the sum before it, since the
-// compiler would take a constant product out of the loop; it is rounded before the addition, as in every plain Go
-// twin of a kernel here.
+// loopGo does the same number of scalar operations. Each product depends on the previous sum, because the
+// compiler would hoist a constant product out of the loop. It is rounded before the addition, as in every plain
+// Go twin of a kernel here.
 func loopGo(rounds int) {
 	s0, s1, s2, s3 := start[0], start[1], start[2], start[3]
 	s4, s5, s6, s7 := start[4], start[5], start[6], start[7]

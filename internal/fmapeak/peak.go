@@ -24,9 +24,9 @@ func Float32(level simd.Level) float64 {
 	return peak
 }
 
-// Compare runs call, which does so many operations, and the loop of Float32 in 15 turns of 2 ms or more each. It returns
-// the operations a second of call and of the loop, medians both: clocks rise after a rest and fall under load, so that a
-// peak taken by itself is that of another clock.
+// Compare runs call, which does the given number of operations, and the loop of Float32 in 15 turns of 2 ms or more
+// each. It returns the operations per second of call and of the loop, both medians. Clocks rise after a rest and fall
+// under load, so a peak measured separately belongs to another clock.
 func Compare(level simd.Level, operations float64, call func()) (rate, peak float64) {
 	calls, peak := measure(level, call)
 	return operations * calls, peak

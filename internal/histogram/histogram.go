@@ -1,5 +1,5 @@
-// Package histogram counts values in fixed buckets. It is what the parts of this module observe times with, so that they
-// need not know who shows them.
+// Package histogram counts values in fixed buckets. Packages observe times with it, so that they do not depend on what
+// displays them.
 package histogram
 
 import (
@@ -8,14 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// Histogram counts values by bucket. Safe for use from several goroutines; an observation takes no lock.
+// Histogram counts values by bucket. It is safe for concurrent use, and observing takes no lock.
 type Histogram struct {
 	bounds []float64
-	counts []atomic.Uint64 // one more than bounds: the last is of the values above all of them
+	counts []atomic.Uint64 // one more than bounds: the last is for values above all of them
 	sum    atomic.Uint64   // bits of a float64
 }
 
-// New returns an empty histogram with the given upper bounds, which ascend; a value on a bound is in the bucket below it.
+// New returns an empty histogram with the given ascending upper bounds; a value equal to a bound is in the bucket below
+// it.
 func New(bounds []float64) *Histogram {
 	if !slices.IsSorted(bounds) || len(slices.Compact(slices.Clone(bounds))) != len(bounds) {
 		panic("histogram: bounds do not ascend")
@@ -23,8 +24,8 @@ func New(bounds []float64) *Histogram {
 	return &Histogram{bounds: slices.Clone(bounds), counts: make([]atomic.Uint64, len(bounds)+1)}
 }
 
-// Seconds are bounds for times between 100 µs and 100 s, three to a decade: what handling a message or asking a broker
-// takes, and how late a result comes.
+// Seconds are bounds for times between 100 µs and 100 s, three per decade: for handling a message, asking a broker, and
+// the delay of a result.
 func Seconds() []float64 {
 	var bounds []float64
 	for _, decade := range []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} {
@@ -51,14 +52,14 @@ func (h *Histogram) Observe(value float64) {
 // Snapshot is what a histogram held at one moment.
 type Snapshot struct {
 	Bounds []float64
-	// Below has, for each bound, how many values were not above it.
+	// Below has, for each bound, how many values did not exceed it.
 	Below []uint64
 	Count uint64
 	Sum   float64
 }
 
-// Snapshot returns what was observed so far. Of values that are observed meanwhile, some may be in the sum and not in the
-// counts, or the other way round.
+// Snapshot returns what was observed so far. Concurrent observations may be in the sum but not in the counts, or the
+// other way round.
 func (h *Histogram) Snapshot() Snapshot {
 	s := Snapshot{Bounds: h.bounds, Below: make([]uint64, len(h.bounds)), Sum: math.Float64frombits(h.sum.Load())}
 	for i := range h.counts {

@@ -174,7 +174,7 @@ func (w *arrowWalk) batch(t flatbuffers.Table) {
 	}
 }
 
-// structs marks a vector of structs of so many numbers of 8 bytes.
+// structs marks a vector of structs, each of the given count of 8-byte numbers.
 func (w *arrowWalk) structs(t flatbuffers.Table, n, numbers int) (start flatbuffers.UOffsetT, length int) {
 	start, length = w.vector(t, n)
 	for i := range flatbuffers.UOffsetT(length * numbers) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// sink keeps what tests allocate from being optimised away.
+// sink keeps allocations of tests from being optimised away.
 var sink []byte
 
 // numbered is a suite whose mutants are noise and whose decoder does something at mutant 7.
@@ -30,7 +30,7 @@ func numbered(at7 func(m *Meter) (string, error)) Suite {
 	}
 }
 
-// TestEveryFaultIsFoundWithItsMutant breaks decoders in every way that a worker is there for.
+// TestEveryFaultIsFoundWithItsMutant breaks decoders in every way that a worker detects.
 func TestEveryFaultIsFoundWithItsMutant(t *testing.T) {
 	for name, c := range map[string]struct {
 		at7  func(m *Meter) (string, error)
@@ -92,7 +92,7 @@ func TestReportCountsWhatBecameOfAll(t *testing.T) {
 	}
 }
 
-// sampleMessage is three parts, each a count and as many bytes.
+// sampleMessage has three parts, each a count and that many bytes.
 func sampleMessage() *Message {
 	return &Message{Name: "sample", Bytes: []byte{2, 'a', 'b', 1, 'c', 3, 'd', 'e', 'f'}, Order: binary.BigEndian,
 		Marks: []Mark{{0, 1}, {3, 1}, {5, 1}}, Parts: []int{0, 3, 5}}
@@ -121,7 +121,7 @@ func TestMutantsFollowFromTheirNumber(t *testing.T) {
 	}
 }
 
-// TestMarksReachExtremes puts every extreme into a number of every width.
+// TestMarksReachExtremes puts every extreme into numbers of every width.
 func TestMarksReachExtremes(t *testing.T) {
 	for _, width := range []int{1, 2, 4, 8} {
 		m := &Message{Bytes: make([]byte, 16), Order: binary.LittleEndian, Marks: []Mark{{8, width}}}

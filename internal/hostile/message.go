@@ -142,7 +142,7 @@ func (m *Message) rearrange(r *rand.Rand, into []byte, from int, others []*Messa
 			into = append(into, again...)
 		}
 		return append(into, m.Bytes[next:]...)
-	case 4: // another part of its own in the place of this one
+	case 4: // another of its parts in place of this one
 		f, n := m.part(r)
 		return slices.Replace(into, from+first, from+next, m.Bytes[f:n]...)
 	default: // the head of this, the tail of another
@@ -171,7 +171,7 @@ func (m *Message) part(r *rand.Rand) (first, next int) {
 	return m.Parts[i], m.Parts[i+1]
 }
 
-// shift inserts or removes a few bytes, so that all behind them is where nobody looks for it.
+// shift inserts or removes a few bytes, so that everything after them is in the wrong place.
 func shift(r *rand.Rand, into []byte, from int) []byte {
 	at, n := from+r.IntN(len(into)-from+1), 1+r.IntN(16)
 	if r.IntN(2) == 0 {

@@ -20,9 +20,9 @@ func newMeter() *Meter {
 	return &Meter{samples: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
 }
 
-// Within runs decode and takes it for a fault when that allocates more than most bytes. decode may be run twice: the
-// runtime's running count, which costs a microsecond, may be a span of each size class off, so whatever is beyond
-// all before is run once more between two exact counts, which stop the world.
+// Within runs decode and reports a fault if it allocates more than most bytes. decode may run twice: the runtime's
+// running count, which costs a microsecond, may be off by a span of each size class. So a result above all earlier
+// ones is measured again between two exact counts, which stop the world.
 func (m *Meter) Within(most int64, decode func()) {
 	before := m.allocated()
 	decode()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// limitAddressSpace lets this process map so many bytes beyond what it has mapped. Under the race detector, whose shadow
-// grows with the memory in use, there is no limit.
+// limitAddressSpace limits how much more this process may map than it already has. Under the race detector, whose
+// shadow grows with the memory in use, there is no limit.
 func limitAddressSpace(more int64) error {
 	if raceDetector {
 		return nil
@@ -47,11 +47,11 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// forgetPeak makes [peakResident] begin anew, where the system lets it.
+// forgetPeak resets [peakResident], if the system allows that.
 func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// peakResident is the greatest resident size of this process in bytes, 0 where the system does not say. The resource
-// usage is not asked: its maximum goes back to the process that started this one.
+// peakResident is the largest resident size of this process in bytes, 0 if the system does not report it. The
+// maximum in the resource usage is no use: it includes the process that started this one.
 func peakResident() int64 {
 	raw, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -48,7 +48,7 @@ func Run(t *testing.T, s Suite, count int) {
 	t.Log(report)
 }
 
-// run is the worker if this process is to be one, and starts it otherwise.
+// run is the worker in a process started as one, and otherwise starts it.
 func run(t *testing.T, s Suite, all Range) (Report, error) {
 	t.Helper()
 	s = s.withDefaults()

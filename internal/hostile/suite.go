@@ -12,7 +12,7 @@ import (
 
 // Suite is a decoder under attack.
 type Suite struct {
-	// Make returns a mutant that r alone decides; it may use the memory of into, a former mutant.
+	// Make returns a mutant determined by r alone; it may use the memory of into, a former mutant.
 	Make func(r *rand.Rand, into []byte) []byte
 	// Try gives the mutant to the decoder and uses all that comes of it. reason is the stable word that it was refused
 	// with, [Accepted] if it was not. An error is a fault of the decoder. What has a budget runs in [Meter.Within].
@@ -46,7 +46,7 @@ type Range struct {
 	First, Count int
 }
 
-// Report is what became of the mutants of a range.
+// Report is the outcome of the mutants of a range.
 type Report struct {
 	Range
 	// Reasons counts the mutants by the word of [Suite.Try].

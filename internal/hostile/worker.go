@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// softMemoryBytes is where the collector begins to work harder: far under the hard limit, so that what reaches that
-// limit is in use and not waiting to be collected.
+// softMemoryBytes is where the collector begins to work harder: far below the hard limit, so that memory that
+// reaches that limit is in use and not waiting to be collected.
 const softMemoryBytes = 128 << 20
 
 // work tries all mutants of a range in this process and leaves its report in dir. The first fault ends it.
@@ -24,7 +24,7 @@ func work(s Suite, all Range, dir string) error {
 	}
 	defer progress.Close()
 	debug.SetMemoryLimit(softMemoryBytes)
-	debug.FreeOSMemory() // what making the messages took is not the mutants'
+	debug.FreeOSMemory() // making the messages must not count
 	forgetPeak()
 	if err := limitAddressSpace(s.MemoryBytes); err != nil {
 		return fmt.Errorf("limit the address space: %w", err)
@@ -47,7 +47,7 @@ func work(s Suite, all Range, dir string) error {
 	return os.WriteFile(filepath.Join(dir, reportFile), raw, 0o600)
 }
 
-// worker tries mutants one after the other.
+// worker tries one mutant after another.
 type worker struct {
 	suite    Suite
 	report   Report
@@ -86,7 +86,7 @@ func (w *worker) try(n int) error {
 	return nil
 }
 
-// keep writes a mutant to where it outlives the test.
+// keep writes a mutant to a place where it outlives the test.
 func keep(mutant []byte) string {
 	f, err := os.CreateTemp("", "mutant-*")
 	if err != nil {
@@ -100,7 +100,7 @@ func keep(mutant []byte) string {
 }
 
 // watch ends the process when one mutant takes more processor time than the deadline, or waits for very long, until
-// it is stopped. Time on the clock alone says little on a machine that is shared.
+// watch is stopped. Wall-clock time says little on a shared machine.
 func (w *worker) watch() (stop func()) {
 	ticker, stopped, done := time.NewTicker(w.suite.Deadline/20), make(chan struct{}), make(chan struct{})
 	go func() {

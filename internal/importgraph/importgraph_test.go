@@ -24,7 +24,7 @@ func TestImportsOfThisModuleFlowOneWay(t *testing.T) {
 	for _, violation := range Check(graph, ModuleRules()) {
 		t.Error(violation)
 	}
-	// A room without a rule would have that of stages, which may import every room.
+	// A stage's package without a rule would get that of stages, which may import all of them.
 	for _, i := range graph.Imports {
 		if strings.HasPrefix(i.From, "stages/") && ModuleRules().place(i.From) == "stages" {
 			t.Errorf("%s: %s has no place of its own in the import order", i.File, i.From)
@@ -156,7 +156,7 @@ func write(t *testing.T, root, name, text string) {
 	}
 }
 
-// TestTheFeaturizerLeavesTheLaboratoryOut: it links neither the comparison of methods nor plots, nor the download of data sets.
+// TestTheFeaturizerLeavesTheLaboratoryOut: it does not link the comparison of methods, plots, or the download of data sets.
 func TestTheFeaturizerLeavesTheLaboratoryOut(t *testing.T) {
 	root, err := Root(".")
 	if err != nil {

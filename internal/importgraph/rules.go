@@ -1,13 +1,13 @@
 package importgraph
 
-// Folder is what the rules say about a folder and everything under it that has no rule of its own.
+// Folder is what the rules say about a folder and everything under it without a rule of its own.
 type Folder struct {
 	// Rank orders the folders: an import goes to a folder of lower rank or stays in its own.
 	Rank int
 	// Sideways names folders of the same rank that may be imported nonetheless.
 	Sideways []string
-	// OnlyModules, where not nil, is the full list of what may be imported besides the standard library
-	// and this module. An entry covers the paths below it.
+	// OnlyModules, if not nil, is the full list of what may be imported besides the standard library and this module.
+	// An entry covers the paths below it.
 	OnlyModules []string
 	// NoModules lists modules that may not be imported. An entry covers the paths below it.
 	NoModules []string
@@ -23,41 +23,44 @@ var (
 	kafkaClients = []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go"}
 	arrow        = []string{"github.com/apache/arrow", "github.com/apache/arrow-go"}
 	numerics     = []string{"gonum.org"}
-	// metrics and what sends traces; of OpenTelemetry the stages know the interface alone.
+	// metrics and what sends traces; of OpenTelemetry the stages know only the interface.
 	telemetry    = []string{"github.com/prometheus", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters"}
 	stageModules = join(kafkaClients, telemetry)
 )
 
-// ModuleRules are the rules of this module. A folder that is not named here is a violation, so that a new
-// one is placed on purpose.
+// ModuleRules returns the rules of this module. A folder without a rule is a violation, so that new ones are placed
+// on purpose.
 func ModuleRules() Rules {
 	return Rules{
 		"cmd":      {Rank: 7},
 		"examples": {Rank: 7},
-		"k8s":      {Rank: 7}, // manifests, with a test that holds them against config and stages
+		"k8s":      {Rank: 7}, // manifests, with a test that compares them with config and stages
 		// runs the programs and reads what they wrote
 		"internal/crash": {Rank: 7, NoModules: []string{"github.com/segmentio/kafka-go"}},
 		"config":         {Rank: 6, NoModules: join(kafkaClients, arrow, numerics, telemetry)},
-		// shows what the stages count and observe, which do not know it
+		// shows what the stages count and observe; the stages do not know it
 		"telemetry": {Rank: 6, NoModules: join(kafkaClients, arrow, numerics)},
 
 		"compare": {Rank: 5, NoModules: kafkaClients},
-		// the process and the file, which put rooms together
+		// the process and the file, which combine the stages
 		"stages":         {Rank: 5, NoModules: stageModules},
 		"stages/offline": {Rank: 5, NoModules: stageModules},
-		// the rooms, one for each stage: none knows another
+		// answers requests about rows with what the stages publish
+		"stages/serve": {Rank: 5, NoModules: stageModules},
+		// one package for each stage: none knows another
 		"stages/calibrate": {Rank: 4, NoModules: stageModules},
 		"stages/subsample": {Rank: 4, NoModules: stageModules},
 		"stages/selection": {Rank: 4, NoModules: stageModules},
 		"stages/featurize": {Rank: 4, NoModules: stageModules},
 		"stages/train":     {Rank: 4, NoModules: stageModules},
-		// what they have in common
+		// what the stages share
+		"stages/aside":      {Rank: 3, NoModules: stageModules},
 		"stages/deadletter": {Rank: 3, NoModules: stageModules},
 		"stages/events":     {Rank: 2, NoModules: stageModules},
 		"stages/meter":      {Rank: 2, NoModules: stageModules},
 		"stages/state":      {Rank: 2, NoModules: stageModules},
 		"stages/topics":     {Rank: 2, NoModules: stageModules},
-		// kits of their tests
+		// their test kits
 		"stages/stagestest":          {Rank: 2, NoModules: telemetry},
 		"stages/stagestest/bench":    {Rank: 4, Sideways: []string{"stages/stagestest/explored"}, NoModules: telemetry},
 		"stages/stagestest/explored": {Rank: 4, Sideways: []string{"stages/calibrate", "stages/subsample", "stages/selection"}, NoModules: telemetry},

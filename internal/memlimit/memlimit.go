@@ -1,8 +1,8 @@
 // Package memlimit bounds the memory of a process.
 //
-// The bound is on the resident memory of the process. The Go runtime is given a soft limit below it ([Limit.Soft]): as its
+// The bound is on the resident memory of the process. The Go runtime gets a soft limit below it ([Limit.Soft]): as its
 // memory comes near, it collects garbage more often and gives memory back. The runtime cannot keep live data below a
-// limit; that they stay below is a matter of the budgets of what allocates them.
+// limit; that is up to the budgets of the code that allocates them.
 package memlimit
 
 import (
@@ -23,10 +23,10 @@ const (
 	SourceNone        = "none"
 )
 
-// What the runtime does not count in the resident set: the program's text, the kernel's share of stacks.
+// What the runtime does not count of the resident set: the program's text, the kernel's share of stacks.
 const (
 	leastHeadroom = 32 << 20
-	headroomShare = 10 // one in so many
+	headroomShare = 10 // a tenth
 )
 
 // Limit is the memory that a process may take.
@@ -35,8 +35,8 @@ type Limit struct {
 	Source string // where it is from
 }
 
-// Soft is the limit set in the Go runtime: a tenth less than the limit, or 32 MiB less where that is more. A limit from GOMEMLIMIT
-// is the runtime's own and stays as it is.
+// Soft is the limit for the Go runtime: a tenth below the limit, or 32 MiB below if that is lower. A limit from GOMEMLIMIT is
+// the runtime's own and stays unchanged.
 func (l Limit) Soft() int64 {
 	if l.Bytes == 0 || l.Source == SourceEnvironment {
 		return l.Bytes
@@ -44,13 +44,13 @@ func (l Limit) Soft() int64 {
 	return max(l.Bytes-max(l.Bytes/headroomShare, leastHeadroom), 0)
 }
 
-// Find returns the limit of this process: the configured one, if it is not 0; else that of the variable GOMEMLIMIT; else that
-// of its control group; else none.
+// Find returns the limit of this process: the configured one unless that is 0, else that of GOMEMLIMIT, else that of its
+// control group, else none.
 func Find(configured int64) (Limit, error) {
 	if configured > 0 {
 		return Limit{configured, SourceConfig}, nil
 	}
-	if os.Getenv("GOMEMLIMIT") != "" { // the runtime has refused to start with one that it cannot read
+	if os.Getenv("GOMEMLIMIT") != "" { // the runtime refuses to start with an invalid value
 		if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 			return Limit{limit, SourceEnvironment}, nil
 		}
@@ -68,7 +68,7 @@ func Find(configured int64) (Limit, error) {
 	return Limit{int64(bytes), SourceCgroup}, nil
 }
 
-// Apply gives the runtime its soft limit.
+// Apply sets the runtime's soft limit.
 func (l Limit) Apply() {
 	if l.Bytes > 0 && l.Source != SourceEnvironment {
 		debug.SetMemoryLimit(l.Soft())

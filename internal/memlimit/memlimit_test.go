@@ -12,7 +12,7 @@ func TestTheConfiguredLimitComesFirst(t *testing.T) {
 	if err != nil || found != (Limit{1 << 30, SourceConfig}) {
 		t.Errorf("%+v, %v", found, err)
 	}
-	before := debug.SetMemoryLimit(2 << 30) // as the runtime does with the variable, at its start
+	before := debug.SetMemoryLimit(2 << 30) // as the runtime does from the variable at start
 	defer debug.SetMemoryLimit(before)
 	if found, err = Find(0); err != nil || found != (Limit{2 << 30, SourceEnvironment}) || found.Soft() != 2<<30 {
 		t.Errorf("%+v, %v", found, err)

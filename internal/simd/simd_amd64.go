@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 
 var best = detect()
 
-// Limit makes [Best] return no more than a level. It is for the start of a process, before anything computes.
+// Limit makes [Best] return at most a level. Call it at the start of a process, before anything computes.
 func Limit(level Level) { best = min(best, level) }
 
 func detect() Level {

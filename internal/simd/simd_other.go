@@ -4,5 +4,5 @@ package simd
 
 const best = None
 
-// Limit makes [Best] return no more than a level: it is the least already.
+// Limit does nothing: the only level is the lowest.
 func Limit(Level) {}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGodebugTakesInstructionsAway runs this test again in processes whose GODEBUG names instructions as absent.
+// TestGodebugTakesInstructionsAway reruns this test in processes whose GODEBUG disables instructions.
 func TestGodebugTakesInstructionsAway(t *testing.T) {
 	if os.Getenv("SIMD_TEST_PRINT") != "" {
 		t.Log("best=" + Best().String() + ";")

@@ -8,33 +8,36 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Source is a broker to be tested, by the ways there are to it. A nil function, or a false ability, skips the behaviours that
-// need it.
+// Source is a broker under test and what it can do. A nil function or a false ability skips the behaviours that need
+// it.
 type Source struct {
-	// Open returns a client of its own, which is closed with the test.
+	// Open returns a client that is closed with the test.
 	Open func(t testing.TB, o Options) Client
 	// DeleteRecords moves the start of a partition, as retention does.
 	DeleteRecords func(t testing.TB, topic string, partition int, before int64)
-	// Writer returns a producer by other people, idempotent and with transactions under the id, without them where it is empty.
+	// Writer returns a producer of another client library: idempotent and with transactions under the id, or without
+	// them if it is empty.
 	Writer func(t testing.TB, transactionalID string) Writer
-	// Groups says that the members of a group share partitions, and that topics made or grown later are assigned.
+	// Groups says that the members of a group share partitions, and that topics created or grown later are assigned.
 	Groups bool
-	// Compacts says that topics with cleanup.policy compact are compacted soon, EmptyBatches that this leaves batches without
-	// records.
+	// Compacts says that topics with cleanup.policy compact are compacted soon; EmptyBatches that this leaves batches
+	// without records.
 	Compacts, EmptyBatches bool
-	// Move has another node lead a partition.
+	// Fences says that writers exist whose repeats and predecessors are refused.
+	Fences bool
+	// Move makes another node lead a partition.
 	Move func(t testing.TB, topic string, partition int)
-	// Kill ends every node without warning, Start starts them again on their data.
+	// Kill ends every node without warning. Start starts them again on their data.
 	Kill, Start func(t testing.TB)
 }
 
-// Client is a broker with an end.
+// Client is a broker that can be closed.
 type Client interface {
 	pipeline.Broker
 	io.Closer
 }
 
-// Options of a client; zero leaves it to the source, which is quick where speed is not what is tested.
+// Options of a client. Zero leaves the choice to the source, which is fast where speed is not under test.
 type Options struct {
 	// FetchMaxWait is how long a fetch waits for a first record.
 	FetchMaxWait time.Duration
@@ -42,7 +45,7 @@ type Options struct {
 	FetchMaxBytes int
 }
 
-// Writer is a producer by other people. It writes to partition 0, each call one batch.
+// Writer is a producer of another client library. It writes to partition 0, one batch per call.
 type Writer interface {
 	Begin(t testing.TB)
 	Produce(t testing.TB, topic string, records ...pipeline.Record)
@@ -58,6 +61,7 @@ func Test(t *testing.T, s Source) {
 		has   bool
 	}{
 		{name: "a record comes back as it was written", test: recordsComeBack},
+		{name: "offsets are found by time", test: offsetsByTime},
 		{name: "a fetch at the end waits and returns nothing", test: fetchAtEnd},
 		{name: "a fetch is woken by a record", test: fetchIsWoken},
 		{name: "a fetch in the middle of a batch starts there", test: fetchInTheMiddle},
@@ -65,10 +69,13 @@ func Test(t *testing.T, s Source) {
 		{name: "a topic that is not there is unknown", test: unknownTopic},
 		{name: "a request over the limit is too large", test: messageTooLarge},
 		{name: "a batch over the fetch size is returned whole", test: batchOverFetchSize},
+		{name: "many partitions are read at once", test: manyPartitions},
 		{name: "topics are made, described and grown", test: topicsAreMade},
 		{name: "a fault of one topic does not stop the others", test: oneTopicFails},
 		{"aborted records are not handed out", abortedRecords, "transactions", s.Writer != nil},
 		{"nobody waits for records of an open transaction", openTransaction, "transactions", s.Writer != nil},
+		{"a writer's records follow each other", writerNumbers, "writers that are protected", s.Fences},
+		{"a successor has its predecessor refused", successorFences, "writers that are protected", s.Fences},
 		{"a compacted topic is read to its end", compactedTopic, "compaction", s.Compacts},
 		{"two members share the partitions", membersShare, "groups of several members", s.Groups},
 		{name: "offsets are committed", test: offsetsAreCommitted},

@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// compactedTopic reads a topic while it is compacted, from every offset: what compaction leaves differs from
-// broker to broker, and some leave batches without records.
+// compactedTopic reads a topic from every offset while it is compacted: what compaction leaves differs from broker to
+// broker, and some leave batches without records.
 func compactedTopic(t *testing.T, s Source) {
 	client := s.Open(t, Options{FetchMaxBytes: 1}) // one batch at a time
 	topic := pipelinetest.NewTopic(t, client, 1, map[string]string{
@@ -27,7 +27,7 @@ func compactedTopic(t *testing.T, s Source) {
 		}
 	}
 	pipelinetest.Eventually(t, "compaction", func() bool {
-		pipelinetest.Produce(t, client, topic, 0, pipeline.Record{Key: []byte("tick"), Value: []byte("x")}) // has the segment closed
+		pipelinetest.Produce(t, client, topic, 0, pipeline.Record{Key: []byte("tick"), Value: []byte("x")}) // closes the segment
 		records := 0
 		_, err := pipeline.ReadAll(pipelinetest.Context(t), client, zap.NewNop(), topic, 0, func(r pipeline.Record) error {
 			if string(r.Key) != "tick" {
@@ -51,12 +51,13 @@ func compactedTopic(t *testing.T, s Source) {
 			fetched, err := client.Fetch(pipelinetest.Context(t), topic, 0, at)
 			var outside *pipeline.OffsetOutOfRangeError
 			if errors.As(err, &outside) && outside.First > at {
-				at = outside.First // the embedded broker moves the start along
+				at = outside.First // the embedded broker moves the start
 				continue
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
+			fetched.Release()
 			if fetched.NextOffset <= at {
 				t.Fatalf("from %d: stuck at %d", from, at)
 			}
@@ -72,7 +73,7 @@ func compactedTopic(t *testing.T, s Source) {
 	t.Logf("offsets %d to %d, %d answers without records on the way", first, next, empty)
 }
 
-// leaderMoves has another node lead while the old one lives and knows that it no longer does.
+// leaderMoves makes another node lead while the old one lives and knows that it no longer does.
 func leaderMoves(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
@@ -88,7 +89,7 @@ func leaderMoves(t *testing.T, s Source) {
 		s.Move(t, topic, 1)
 	}
 	commit := o.Ownership(1).Commit
-	pipelinetest.Surely(t, "commit", func(ctx context.Context) error { return commit(ctx, 3) })
+	pipelinetest.Surely(t, "commit", func(ctx context.Context) error { return commit(ctx, 3, "") })
 }
 
 // clusterRestarts ends every node without warning and starts it again on its data.
@@ -102,10 +103,10 @@ func clusterRestarts(t *testing.T, s Source) {
 	o := pipelinetest.Own(t, client, topic, topic)
 	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 2 })
 	commit := o.Ownership(1).Commit
-	if err := commit(ctx, 7); err != nil {
+	if err := commit(ctx, 7, ""); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.FetchTogether(t, client, topic, 1, 3) // several connections, so that a stale one is not the only one
+	pipelinetest.FetchTogether(t, client, topic, 1, 3) // several connections, so that more than one is stale
 
 	s.Kill(t)
 	if _, err := client.Fetch(ctx, topic, 1, 0); err == nil || pipeline.IsPermanent(err) {
@@ -123,7 +124,7 @@ func clusterRestarts(t *testing.T, s Source) {
 	})
 	pipelinetest.Surely(t, "what was committed", func(ctx context.Context) error {
 		next, err := client.Committed(ctx, topic, topic, 1)
-		if err == nil && next != 7 { // a coordinator answers with what replicas are known to have: after a restart, that comes
+		if err == nil && next != 7 { // a coordinator answers with what replicas are known to have, which takes a moment after a restart
 			err = fmt.Errorf("committed %d, want 7", next)
 		}
 		return err

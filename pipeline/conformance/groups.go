@@ -46,7 +46,7 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 2 })
 	former := o.Ownership(1)
 	for _, next := range []int64{3, 2, 17} {
-		if err := former.Commit(ctx, next); err != nil {
+		if err := former.Commit(ctx, next, ""); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := client.Committed(ctx, topic, topic, 1); got != next || err != nil {
@@ -57,7 +57,7 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 		t.Errorf("nothing committed on 0, yet %d, %v", next, err)
 	}
 	o.End(t)
-	if err := former.Commit(ctx, 99); err == nil {
+	if err := former.Commit(ctx, 99, ""); err == nil {
 		t.Error("a former member committed")
 	}
 	if next, _ := client.Committed(ctx, topic, topic, 1); next != 17 {

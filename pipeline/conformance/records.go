@@ -14,7 +14,7 @@ import (
 func recordsComeBack(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
-	at := time.Now().Add(-time.Hour).Truncate(time.Millisecond) // recent, or retention takes it
+	at := time.Now().Add(-time.Hour).Truncate(time.Millisecond) // recent, so that retention leaves it alone
 	want := []pipeline.Record{
 		{Key: []byte("k"), Value: []byte("v"), Time: at, Headers: []pipeline.Header{
 			{Key: "a", Value: []byte("1")}, {Key: "a", Value: nil}, {Key: "", Value: []byte{}}}},
@@ -46,6 +46,25 @@ func recordsComeBack(t *testing.T, s Source) {
 	}
 }
 
+// offsetsByTime writes records with given times and looks up where those from a time on begin.
+func offsetsByTime(t *testing.T, s Source) {
+	client := s.Open(t, Options{})
+	topic := pipelinetest.NewTopic(t, client, 2, nil)
+	at := time.Now().Truncate(time.Millisecond)
+	for hour := range 4 { // a batch each: brokers need not look inside
+		pipelinetest.Produce(t, client, topic, 1, pipeline.Record{Value: []byte("x"), Time: at.Add(time.Duration(hour-4) * time.Hour)})
+	}
+	for since, want := range map[time.Duration]int64{-24 * time.Hour: 0, -4 * time.Hour: 0, -3*time.Hour - time.Minute: 1, -2 * time.Hour: 2, 0: 4} {
+		got, err := client.OffsetAt(pipelinetest.Context(t), topic, 1, at.Add(since))
+		if got != want || err != nil {
+			t.Errorf("records from %v on begin at offset %d (%v), want %d", since, got, err, want)
+		}
+	}
+	if got, err := client.OffsetAt(pipelinetest.Context(t), topic, 0, at); got != 0 || err != nil {
+		t.Errorf("an empty partition: %d, %v", got, err)
+	}
+}
+
 func equalRecord(t *testing.T, got, want pipeline.Record) {
 	t.Helper()
 	same := got.Topic == want.Topic && got.Partition == want.Partition && got.Offset == want.Offset &&
@@ -72,6 +91,7 @@ func fetchAtEnd(t *testing.T, s Source) {
 			fetched.End != 2 || fetched.LogStart != 0 {
 			t.Errorf("fetch at %d: %+v, %v", offset, fetched, err)
 		}
+		fetched.Release()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

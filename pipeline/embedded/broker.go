@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ const lockName = "eerf.lock"
 type Options struct {
 	// Dir is the data directory, made if missing. Empty means a temporary one that Close removes.
 	Dir string
-	// Host is the address to listen on and to announce to clients, so not a wildcard. Empty means 127.0.0.1.
+	// Host is the address to listen on and to announce to clients, so it cannot be a wildcard. Empty means 127.0.0.1.
 	Host string
 	// Port is the port to listen on. Zero means a free one, see [Broker.Addrs].
 	Port int
@@ -30,13 +31,12 @@ type Options struct {
 	// MinSessionTimeout is the shortest session timeout that a group member may ask for. Zero means 100ms.
 	MinSessionTimeout time.Duration
 	// RebalanceTimeout bounds how long a rebalance waits for members that do not come back, whatever they ask for.
-	// Here every join restarts that wait, so that members that come and go at the right moments would keep a long
-	// one from ever ending. Zero means what the members ask for.
+	// Every join restarts that wait, so members that come and go at the wrong moments could keep a long one from ever
+	// ending. Zero means what the members ask for.
 	RebalanceTimeout time.Duration
-	// SyncWrites has every acknowledged record on the disk before the acknowledgement, at a cost in speed.
-	// Default false.
+	// SyncWrites puts every record on disk before it is acknowledged, which is slower. Default false.
 	SyncWrites bool
-	// Logger gets the broker's own warnings. Nil means silence.
+	// Logger gets the broker's own warnings. Nil means none.
 	Logger *zap.Logger
 }
 
@@ -87,7 +87,7 @@ type Broker struct {
 	closed  bool
 }
 
-// Start starts a broker on what its data directory holds.
+// Start starts a broker on the contents of its data directory.
 func Start(options Options) (*Broker, error) {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
@@ -101,6 +101,7 @@ func Start(options Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded broker: %w", errors.Join(err, release()))
 	}
+	forgetNumbers(dir)
 	if options.RebalanceTimeout > 0 {
 		boundRebalances(cluster, options.RebalanceTimeout)
 	}
@@ -117,7 +118,12 @@ func Start(options Options) (*Broker, error) {
 	return b, nil
 }
 
-// boundRebalances lowers what members say in their joins.
+// forgetNumbers removes what the previous broker noted about the numbers of producers when it was closed. The new
+// broker has read it. If the new one were killed, the next would take it for the present state and refuse those who
+// have written since.
+func forgetNumbers(dir string) { _ = os.Remove(filepath.Join(dir, "seq_windows.json")) }
+
+// boundRebalances lowers the timeouts that members ask for in their joins.
 func boundRebalances(cluster *kfake.Cluster, limit time.Duration) {
 	cluster.ControlKey(kmsg.JoinGroup.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
@@ -128,8 +134,8 @@ func boundRebalances(cluster *kfake.Cluster, limit time.Duration) {
 	})
 }
 
-// compactEvery starts compaction until stop is called. The broker has a timer of its own, but does not start
-// it for topics that it found in its directory.
+// compactEvery runs compaction until stop is called. The broker has a timer of its own, but does not start it for
+// topics that it found in its directory.
 func (b *Broker) compactEvery(interval time.Duration) (stop func()) {
 	ticker := time.NewTicker(interval)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -211,12 +217,12 @@ func (b *Broker) Compact() {
 	}
 }
 
-// Close cuts the clients off, writes what is not yet written and releases the data directory; a temporary
-// one is removed. Closing twice is fine.
+// Close disconnects the clients, writes what is not yet written and releases the data directory; a temporary one is
+// removed. Closing twice is fine.
 func (b *Broker) Close() error { return b.close() }
 
-// logger hands the broker's messages to zap; its informational ones are about single requests and become
-// debug messages.
+// logger passes the broker's messages to zap. Its informational ones are about single requests and become debug
+// messages.
 type logger struct{ to *zap.Logger }
 
 func (l logger) Logf(level kfake.LogLevel, format string, args ...any) {

@@ -105,7 +105,7 @@ func TestDataOutlivesTheBroker(t *testing.T) {
 	}
 }
 
-// What the directory holds at any moment is what a killed process leaves.
+// At any moment the directory holds what a killed process would leave.
 func TestAcknowledgedRecordsOutliveTheProcess(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	client := dial(t, start(t, options))
@@ -138,7 +138,7 @@ func TestCompactionGoesOnAfterARestart(t *testing.T) {
 	options.CompactEvery = 10 * time.Millisecond
 	client = dial(t, start(t, options))
 	ctx := background(t)
-	for all(t, client, "topic") != "l=3 k=4 l=4" { // the newest batch is spared, and counts for nothing
+	for all(t, client, "topic") != "l=3 k=4 l=4" { // the newest batch is not compacted, and does not count
 		if ctx.Err() != nil {
 			t.Fatalf("still there: %s", all(t, client, "topic"))
 		}

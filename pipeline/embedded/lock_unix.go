@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// lock locks the directory for this process; the operating system unlocks it however the
-// process ends.
+// lock locks the directory for this process. The operating system unlocks it however the process ends.
 func lock(dir string) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockName)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

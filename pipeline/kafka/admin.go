@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// CreateTopics implements [pipeline.Admin]. The topics that it returns can be used. Where some topics fail, the
-// others are still created and returned with the error, which names each that failed.
+// CreateTopics implements [pipeline.Admin]. The returned topics are ready for use. If some fail, the others are still
+// created and returned with an error that names each that failed.
 func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	if len(topics) == 0 {
 		return nil, nil
@@ -57,7 +57,7 @@ func topicConfig(t pipeline.TopicSpec) kafkago.TopicConfig {
 // TopicConfig implements [pipeline.Admin]. Values that the broker keeps secret are empty.
 func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
 	if _, err := c.Partitions(ctx, topic); err != nil {
-		return nil, err // brokers describe topics that are not there as if they were
+		return nil, err // brokers describe missing topics as if they existed
 	}
 	values := make(map[string]string)
 	err := c.call(ctx, place{"configuration of", topic, -1}, c.config.RequestTimeout, func(ctx context.Context) error {
@@ -83,8 +83,26 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]stri
 	return values, nil
 }
 
-// GrowPartitions implements [pipeline.Admin]. A topic that has the number already is left as it is; one that
-// has more is an error.
+// Topics implements [pipeline.TopicLister]. The brokers' own topics are not among them.
+func (c *Client) Topics(ctx context.Context) (names []string, err error) {
+	var response *kafkago.MetadataResponse
+	err = c.call(ctx, place{doing: "list topics"}, c.config.RequestTimeout, func(ctx context.Context) (err error) {
+		response, err = c.requests.Metadata(ctx, &kafkago.MetadataRequest{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, topic := range response.Topics {
+		if topic.Error == nil && !topic.Internal {
+			names = append(names, topic.Name)
+		}
+	}
+	return names, nil
+}
+
+// GrowPartitions implements [pipeline.Admin]. A topic that already has the number is left alone; one that has more is
+// an error.
 func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions int) error {
 	at := place{"grow the partitions of", topic, -1}
 	present, err := c.Partitions(ctx, topic)
@@ -104,14 +122,14 @@ func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions in
 		return response.Errors[topic]
 	})
 	if err == nil {
-		c.renew(c.renewals.Load()) // the view of the cluster knows the old number
+		c.renew(c.renewals.Load()) // the view of the cluster has the old number
 		c.settle(ctx, topic)
 	}
 	return err
 }
 
-// settle waits until the partitions of a topic answer: a cluster announces new ones a moment before their
-// brokers take them on. Where that takes long, or is not permitted, the topic is created anyway.
+// settle waits until the partitions of a topic answer: a cluster announces new ones a moment before their brokers take
+// them on. If that takes long, or is not permitted, the topic counts as created anyway.
 func (c *Client) settle(ctx context.Context, topic string) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout)
 	defer cancel()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // A record batch of format 2 is, in big-endian fields: base offset 8, length from here on 4, leader epoch 4,
@@ -29,7 +31,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // batch is the header of a record batch and its still encoded records.
 type batch struct {
-	base, last int64 // offsets; last counts records that compaction has removed
+	base, last int64 // offsets; last includes records that compaction has removed
 	attributes uint16
 	firstTime  int64 // milliseconds
 	maxTime    int64
@@ -37,13 +39,20 @@ type batch struct {
 	count      int32
 	body       []byte
 	bytes      int // the whole batch
+	checksum   uint32
+	epoch      int32 // of the leader
+}
+
+// mark distinguishes the batch from others.
+func (b *batch) mark() pipeline.Mark {
+	return pipeline.Mark{Offset: b.base, Checksum: b.checksum, Epoch: b.epoch}
 }
 
 func (b *batch) isControl() bool       { return b.attributes&controlBit != 0 }
 func (b *batch) isTransactional() bool { return b.attributes&transactionalBit != 0 }
 
-// unreadableError is a batch that cannot be handed out; reading goes on at next, or at the offset after the one
-// asked for, if that is greater.
+// unreadableError is a batch that cannot be returned. Reading continues at next, or at the offset after the requested
+// one if that is greater.
 type unreadableError struct {
 	base, next int64
 	err        error
@@ -52,11 +61,11 @@ type unreadableError struct {
 func (u *unreadableError) Error() string { return u.err.Error() }
 func (u *unreadableError) Unwrap() error { return u.err }
 
-// errChecksum is apart from other corruption because it may have happened on the way here.
+// errChecksum is separate from other corruption because the damage may have happened in transit.
 var errChecksum = fmt.Errorf("%w: checksum mismatch", ErrCorruptBatch)
 
-// parseBatch reads the batch at the start of a record set. whole is false if the set ends within it, as sets
-// do that were cut at the size asked for.
+// parseBatch reads the batch at the start of a record set. whole is false if the set ends within it, as happens when it
+// is cut at the requested size.
 func parseBatch(set []byte) (b batch, whole bool, err error) {
 	if len(set) < batchHeaderBytes {
 		return b, false, oldFormat(set)
@@ -73,7 +82,7 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 	}
 	b.body = set[batchHeaderBytes:b.bytes]
 	if !sound(set[:b.bytes]) {
-		next := b.last + 1 // as far as a damaged header can be believed; the batch behind it knows better
+		next := b.last + 1 // as far as a damaged header can be trusted; the next batch knows better
 		if behind := set[b.bytes:]; len(behind) >= batchHeaderBytes {
 			if after := parseHeader(behind); after.base > b.base && after.bytes >= batchHeaderBytes && after.bytes <= len(behind) && sound(behind[:after.bytes]) {
 				next = after.base
@@ -93,13 +102,15 @@ func sound(batch []byte) bool {
 	return crc32.Checksum(batch[batchCheckedBytes:], castagnoli) == binary.BigEndian.Uint32(batch[17:])
 }
 
-// parseHeader reads the fields of a header that is there completely.
+// parseHeader reads the fields of a complete header.
 func parseHeader(set []byte) batch {
 	be := binary.BigEndian
 	base := int64(be.Uint64(set))
 	return batch{
 		base:       base,
 		bytes:      batchLengthBytes + int(int32(be.Uint32(set[8:]))),
+		epoch:      int32(be.Uint32(set[12:])),
+		checksum:   be.Uint32(set[17:]),
 		attributes: be.Uint16(set[21:]),
 		last:       base + int64(int32(be.Uint32(set[23:]))),
 		firstTime:  int64(be.Uint64(set[27:])),
@@ -109,8 +120,8 @@ func parseHeader(set []byte) batch {
 	}
 }
 
-// oldFormat refuses message sets of formats 0 and 1, whose format byte is at the same place. The offset of a
-// compressed one is that of its last message.
+// oldFormat refuses message sets of formats 0 and 1, whose format byte is in the same place. The offset of a compressed
+// set is that of its last message.
 func oldFormat(set []byte) error {
 	if len(set) <= 16 || set[16] == batchFormat {
 		return nil

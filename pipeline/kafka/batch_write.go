@@ -11,20 +11,30 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// inlineBytes is the size up to which a value is copied to stand with its neighbours; a longer one is a piece of its own,
-// which is sent from where it lies.
+// inlineBytes is the size up to which a value is copied next to its neighbours. A longer one is a piece of its own and
+// is sent from where it lies.
 const inlineBytes = 16 << 10
 
 // batchWriter encodes a record batch, see [batchHeaderBytes], as pieces that follow each other on the wire.
 type batchWriter struct {
-	framing []byte // all but the long values; it has the capacity for them from the start, as pieces lie in it
-	cut     int    // up to here it is in pieces
+	framing []byte // everything but the long values; it has its full capacity from the start, as pieces point into it
+	cut     int    // already in pieces up to here
 	pieces  [][]byte
 }
 
-// encodeBatch returns a batch of at least one record, whose long values are not copied, and its size. Records without a
-// time get now.
-func encodeBatch(records []pipeline.Record, now time.Time, compression Compression) (pieces [][]byte, size int, err error) {
+// sequence identifies a batch within its partition: who wrote it, and the number of its first record.
+type sequence struct {
+	producer int64
+	epoch    int16
+	first    int32
+}
+
+// unsequenced belongs to a batch that cannot be told from its repeat.
+var unsequenced = sequence{-1, -1, -1}
+
+// encodeBatch returns a batch of at least one record, without copying long values, and its size. Records without a time
+// get now.
+func encodeBatch(records []pipeline.Record, now time.Time, compression Compression, as sequence) (pieces [][]byte, size int, err error) {
 	w := &batchWriter{framing: make([]byte, batchHeaderBytes, batchHeaderBytes+framingBound(records))}
 	first, greatest := timestamp(&records[0], now), int64(0)
 	for i := range records {
@@ -41,11 +51,11 @@ func encodeBatch(records []pipeline.Record, now time.Time, compression Compressi
 	for _, piece := range w.pieces {
 		size += len(piece)
 	}
-	w.header(size, len(records), compression, first, greatest)
+	w.header(size, len(records), compression, first, greatest, as)
 	return w.pieces, size, nil
 }
 
-// timestamp is the time of a record in milliseconds.
+// timestamp returns the time of a record in milliseconds.
 func timestamp(r *pipeline.Record, now time.Time) int64 {
 	if r.Time.IsZero() {
 		return now.UnixMilli()
@@ -53,7 +63,7 @@ func timestamp(r *pipeline.Record, now time.Time) int64 {
 	return r.Time.UnixMilli()
 }
 
-// framingBound is no less than what records take besides their long values.
+// framingBound is an upper bound of what records take beside their long values.
 func framingBound(records []pipeline.Record) int {
 	const lengths = 7 * binary.MaxVarintLen32 // and times, offsets, attributes
 	n := 0
@@ -93,13 +103,13 @@ func (w *batchWriter) record(r *pipeline.Record, timeDelta int64, number int) {
 
 func (w *batchWriter) varint(v int64) { w.framing = binary.AppendVarint(w.framing, v) }
 
-// bytes appends bytes with their length; nil has the length -1.
+// bytes appends bytes after their length; nil has the length -1.
 func (w *batchWriter) bytes(b []byte) {
 	w.varint(lengthOf(b))
 	w.framing = append(w.framing, b...)
 }
 
-// value is bytes for a value, which may be a piece of its own.
+// value appends a value, perhaps as a piece of its own.
 func (w *batchWriter) value(b []byte) {
 	if len(b) <= inlineBytes {
 		w.bytes(b)
@@ -110,7 +120,7 @@ func (w *batchWriter) value(b []byte) {
 	w.pieces = append(w.pieces, b)
 }
 
-// flush makes a piece of the framing since the last one.
+// flush makes the framing since the last piece a piece.
 func (w *batchWriter) flush() {
 	if next := len(w.framing); next > w.cut {
 		w.pieces = append(w.pieces, w.framing[w.cut:next:next])
@@ -118,7 +128,7 @@ func (w *batchWriter) flush() {
 	}
 }
 
-// compress replaces what follows the header by its compressed form.
+// compress compresses what follows the header.
 func (w *batchWriter) compress(compression Compression) error {
 	var out bytes.Buffer
 	to := compression.codec().Codec().NewWriter(&out)
@@ -135,8 +145,8 @@ func (w *batchWriter) compress(compression Compression) error {
 	return nil
 }
 
-// header fills in the header, which is at the start of the first piece, once all else is there.
-func (w *batchWriter) header(size, count int, compression Compression, first, greatest int64) {
+// header fills in the header, at the start of the first piece, once everything else is there.
+func (w *batchWriter) header(size, count int, compression Compression, first, greatest int64, as sequence) {
 	h, be := w.framing[:batchHeaderBytes], binary.BigEndian
 	be.PutUint32(h[8:], uint32(size-batchLengthBytes))
 	be.PutUint32(h[12:], ^uint32(0)) // leader epoch: unknown
@@ -145,9 +155,9 @@ func (w *batchWriter) header(size, count int, compression Compression, first, gr
 	be.PutUint32(h[23:], uint32(count-1))
 	be.PutUint64(h[27:], uint64(first))
 	be.PutUint64(h[35:], uint64(greatest))
-	for i := 43; i < 57; i++ {
-		h[i] = 0xff // producer id, epoch and sequence: none
-	}
+	be.PutUint64(h[43:], uint64(as.producer))
+	be.PutUint16(h[51:], uint16(as.epoch))
+	be.PutUint32(h[53:], uint32(as.first))
 	be.PutUint32(h[57:], uint32(count))
 	checksum := crc32.Update(0, castagnoli, w.pieces[0][batchCheckedBytes:])
 	for _, piece := range w.pieces[1:] {
@@ -164,7 +174,7 @@ func lengthOf(b []byte) int64 {
 	return int64(len(b))
 }
 
-// bytesSize is what bytes takes.
+// bytesSize is the size of what bytes appends.
 func bytesSize(b []byte) int { return varintSize(lengthOf(b)) + len(b) }
 
 // varintSize is the number of bytes of v as a varint: seven bits of its zigzag form in each.

@@ -16,12 +16,16 @@ func (c *Client) WithBatchBudget(bytes int64) pipeline.Broker {
 	reader := c.readers[int(bytes)]
 	if reader == nil {
 		reader = newSetReader(int(bytes))
+		c.pool.hold(int(bytes))
 		c.readers[int(bytes)] = reader
 	}
 	return &budgeted{c, reader}
 }
 
-// budgeted is a client that reads within a budget of its own.
+// FetchMemory implements [pipeline.MemoryReporter].
+func (c *Client) FetchMemory() pipeline.MemoryStats { return c.pool.stats() }
+
+// budgeted is a client that reads within its own budget.
 type budgeted struct {
 	*Client
 	reader *setReader

@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// TestASmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one through a client that asks for many at a time.
+// TestASmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one, through a client that asks for many at once.
 func TestASmallerBudgetReadsTheSameBatches(t *testing.T) {
 	broker := startBroker(t, embedded.Options{})
 	c := config(broker.Addrs())

@@ -10,13 +10,17 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// metadataTTL bounds the age of the view of the cluster that requests are routed by. A view
-// that proves wrong is renewed at once; otherwise its age only costs requests a detour.
+// metadataTTL bounds the age of the view of the cluster by which requests are routed. A view that proves wrong is
+// renewed at once; otherwise its age only costs requests a detour.
 const metadataTTL = 6 * time.Second
+
+// lookupsAtOnce is how many requests for offsets may be under way: readers of many partitions start together.
+const lookupsAtOnce = 16
 
 // Client is a pool of connections to one Kafka cluster. It implements [pipeline.Broker].
 type Client struct {
@@ -28,22 +32,35 @@ type Client struct {
 	transport *kafkago.Transport
 	requests  *kafkago.Client
 	reader    *setReader
+	pool      *pool
+	leaders   *leaders
+	habits    *habits
+	lookups   *semaphore.Weighted // bounds the connections that look up offsets
+
+	identities identities
+
+	onceUnfenced, onceUnnumbered sync.Once // log once what writers lack
+
+	coordinating chan struct{} // holds one for each request to a coordinator
 
 	correlation atomic.Int32
 	renewals    atomic.Int64
 	ctx         context.Context // ends once Close has waited for the owners
 	close       func()
 
-	mu      sync.Mutex // guards members, readers, and closing against the start of calls of Own
+	mu      sync.Mutex // guards members, readers, and closing against new calls of Own
 	members []*member
-	readers map[int]*setReader // by other budgets than the configured one
+	readers map[int]*setReader // with other budgets than the configured one
 	closing context.Context
 	owners  sync.WaitGroup // calls of Own
 }
 
-var _ pipeline.Broker = (*Client)(nil)
+var (
+	_ pipeline.Broker         = (*Client)(nil)
+	_ pipeline.MemoryReporter = (*Client)(nil)
+)
 
-// New checks the configuration, reads the files it names and makes a client. It does not connect: the first
+// New checks the configuration, reads the files that it names and makes a client. It does not connect: the first
 // request does.
 func New(config Config, logger *zap.Logger) (*Client, error) {
 	if err := config.Validate(); err != nil {
@@ -61,7 +78,10 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 	c := &Client{
 		config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption),
 		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
+		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), habits: newHabits(), lookups: semaphore.NewWeighted(lookupsAtOnce),
+		coordinating: make(chan struct{}, coordinations),
 	}
+	c.leaders = newLeaders(c)
 	c.connect()
 	return c, nil
 }
@@ -98,7 +118,7 @@ func (c *Client) connect() {
 	})
 }
 
-// Close ends what the client does: calls of Own return and leave their groups, requests fail, connections
+// Close ends everything that the client does: calls of Own return and leave their groups, requests fail, connections
 // are cut. Closing twice is fine.
 func (c *Client) Close() error {
 	c.close()
@@ -122,8 +142,8 @@ func (c *Client) enter(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// place is what a request concerns; topic is empty where it concerns none, partition is -1 where it
-// concerns no single one.
+// place is what a request is about. topic is empty if it is about none; partition is -1 unless it is about a single
+// one.
 type place struct {
 	doing     string
 	topic     string
@@ -141,12 +161,12 @@ func (p place) String() string {
 	}
 }
 
-// repairs is how often a request is sent again: after a restart the connection is stale, and then the new
-// one's view of the cluster may be.
+// repairs is how often a request is sent again: after a restart the connection is stale, and then perhaps the new one's
+// view of the cluster.
 const repairs = 2
 
-// call sends a request and, where the connection or the view of the cluster turns out to be stale, sends it
-// again on new ones.
+// call sends a request. If the connection or the view of the cluster turns out to be stale, it sends it again with new
+// ones.
 func (c *Client) call(ctx context.Context, at place, limit time.Duration, request func(context.Context) error) error {
 	seen := c.renewals.Load()
 	err := c.once(ctx, limit, request)
@@ -177,15 +197,14 @@ func (c *Client) once(ctx context.Context, limit time.Duration, request func(con
 	defer cancel()
 	err := request(bounded)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		// Hidden, not wrapped: to callers an ended context means that their own has ended.
+		// Formatted, not wrapped: to callers an ended context means that their own has ended.
 		return fmt.Errorf("no response within %v: %s", limit, err.Error())
 	}
 	return err
 }
 
-// renew drops the connections and the view of the cluster, unless that has happened since the caller last saw
-// the count of it; the requests of many partitions find out together. Requests under way keep theirs to their
-// end.
+// renew drops the connections and the view of the cluster, unless that has happened since the caller last saw the
+// count: the requests of many partitions find out together. Requests under way keep theirs until they end.
 func (c *Client) renew(seen int64) (count int64) {
 	if c.renewals.CompareAndSwap(seen, seen+1) {
 		c.transport.CloseIdleConnections()

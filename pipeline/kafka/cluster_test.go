@@ -15,14 +15,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// cluster is the brokers that a behaviour is tried on.
+// cluster is the brokers under test.
 type cluster struct {
 	addrs []string
 	tls   kafka.TLS
 	sasl  kafka.SASL
 
-	kill, start func(t testing.TB)                              // of all nodes; nil where the test cannot
-	move        func(t testing.TB, topic string, partition int) // has another node lead; nil where the test cannot
+	kill, start func(t testing.TB)                              // all nodes; nil if the test cannot
+	move        func(t testing.TB, topic string, partition int) // makes another node the leader; nil if the test cannot
 	compacts    bool                                            // soon
 
 	real *kafkatest.Cluster // nil for others
@@ -51,14 +51,14 @@ func connect(t testing.TB) *cluster {
 	return on
 }
 
-// config is quick, and knows how to enter.
+// config is a configuration with short times and with credentials.
 func (on *cluster) config() kafka.Config {
 	c := config(on.addrs)
 	c.TLS, c.SASL = on.tls, on.sasl
 	return c
 }
 
-// newEmbedded is a cluster of one embedded broker.
+// newEmbedded starts a cluster of one embedded broker.
 func newEmbedded(t testing.TB) *cluster {
 	t.Helper()
 	r := &restartable{options: embedded.Options{Dir: t.TempDir(), CompactEvery: 50 * time.Millisecond}}
@@ -73,7 +73,7 @@ func newEmbedded(t testing.TB) *cluster {
 	return &cluster{addrs: r.Addrs(), compacts: true, kill: r.kill, start: r.restart}
 }
 
-// newEmbeddedThree is a cluster of three of what the embedded broker is one of.
+// newEmbeddedThree starts three nodes of the fake that the embedded broker uses.
 func newEmbeddedThree(t testing.TB) *cluster {
 	t.Helper()
 	three, err := kfake.NewCluster(kfake.NumBrokers(3))
@@ -90,7 +90,7 @@ func newEmbeddedThree(t testing.TB) *cluster {
 	}}
 }
 
-// restartable is an embedded broker that comes back at the same address with the same data.
+// restartable is an embedded broker that restarts at the same address with the same data.
 type restartable struct {
 	*embedded.Broker
 	options embedded.Options

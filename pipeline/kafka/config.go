@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"github.com/eerf-stream/eerf/internal/bytesize"
 )
 
 // Config says where the brokers are and how to talk to them. A zero field that has a default means the
@@ -37,9 +39,16 @@ type Config struct {
 	// BatchBudgetBytes bounds what one fetch holds once decompressed, in bytes: a batch over it is refused
 	// with [pipeline.UnreadableBatchError]. At least fetch_max_bytes. Default 64 MiB, zero means the default.
 	BatchBudgetBytes int `key:"batch_budget_bytes"`
+	// FetchMemory bounds what all fetches together hold, in bytes: responses, and what is decoded of them until the next
+	// records are asked for. At least [LeastFetchMemory] of batch_budget_bytes. Default 320 MiB, zero means the default, or
+	// the least where that is more.
+	FetchMemory int64 `key:"fetch_memory" unit:"bytes"`
 	// Compression of produced batches: none, gzip, snappy, lz4 or zstd. Default none: fastest on a good
 	// network; lz4 where bytes matter.
 	Compression Compression `key:"compression"`
+	// Idempotence: auto numbers writes and fences off owners that were taken for dead, as far as brokers and rights allow;
+	// off does neither. Default auto.
+	Idempotence Idempotence `key:"idempotence"`
 
 	// SessionTimeout is the time without a heartbeat after which the broker gives a member's partitions to
 	// others. The broker bounds it (group.min.session.timeout.ms, 6s by default, and the like). Default 10s,
@@ -68,6 +77,7 @@ func DefaultConfig() Config {
 		FetchMaxBytes:          4 << 20,
 		FetchMaxWait:           500 * time.Millisecond,
 		BatchBudgetBytes:       64 << 20,
+		FetchMemory:            320 << 20,
 		SessionTimeout:         10 * time.Second,
 		HeartbeatInterval:      time.Second,
 		RebalanceTimeout:       30 * time.Second,
@@ -85,6 +95,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.FetchMaxBytes, d.FetchMaxBytes)
 	fill(&c.FetchMaxWait, d.FetchMaxWait)
 	fill(&c.BatchBudgetBytes, d.BatchBudgetBytes)
+	fill(&c.FetchMemory, max(d.FetchMemory, LeastFetchMemory(c.BatchBudgetBytes)))
 	fill(&c.SessionTimeout, d.SessionTimeout)
 	fill(&c.HeartbeatInterval, d.HeartbeatInterval)
 	fill(&c.RebalanceTimeout, d.RebalanceTimeout)
@@ -103,9 +114,13 @@ func fill[T comparable](field *T, value T) {
 // Bounds of the configuration. One fetch must fit the 32-bit sizes of the protocol with room for framing;
 // durations travel as 32-bit milliseconds.
 const (
-	maxBytes    = 1 << 30
-	maxDuration = 24 * time.Hour
+	maxBytes       = 1 << 30
+	maxFetchMemory = 1 << 50
+	maxDuration    = 24 * time.Hour
 )
+
+// sizeText is a setting of bytes as people read it.
+func sizeText[T int | int64](bytes T) string { return bytesize.Text(int64(bytes)) }
 
 // Validate reports every fault at once, each with its key, value and bound. It reads no files.
 func (c Config) Validate() error {
@@ -113,7 +128,8 @@ func (c Config) Validate() error {
 	faults := c.brokerFaults()
 	bytes := func(key string, value, least int) {
 		if value < least || value > maxBytes {
-			faults = append(faults, fmt.Errorf("%s: %d is outside %d to %d bytes", key, value, least, maxBytes))
+			have, want := bytesize.Compared(int64(value), int64(least))
+			faults = append(faults, fmt.Errorf("%s: %s is outside %s to %s", key, have, want, sizeText(maxBytes)))
 		}
 	}
 	duration := func(key string, value, least time.Duration) {
@@ -124,8 +140,13 @@ func (c Config) Validate() error {
 	bytes("fetch_max_bytes", c.FetchMaxBytes, 1)
 	bytes("batch_budget_bytes", c.BatchBudgetBytes, 1<<10)
 	if c.FetchMaxBytes > c.BatchBudgetBytes {
-		faults = append(faults, fmt.Errorf("fetch_max_bytes: %d is over batch_budget_bytes, %d",
-			c.FetchMaxBytes, c.BatchBudgetBytes))
+		have, most := bytesize.Compared(int64(c.FetchMaxBytes), int64(c.BatchBudgetBytes))
+		faults = append(faults, fmt.Errorf("fetch_max_bytes: %s is over batch_budget_bytes, %s", have, most))
+	}
+	if least := LeastFetchMemory(c.BatchBudgetBytes); c.FetchMemory < least || c.FetchMemory > maxFetchMemory {
+		have, want := bytesize.Compared(c.FetchMemory, least)
+		faults = append(faults, fmt.Errorf("fetch_memory: %s is outside %s to %s: two of the largest fetches that batch_budget_bytes, %s, lets through must fit",
+			have, want, sizeText(int64(maxFetchMemory)), sizeText(c.BatchBudgetBytes)))
 	}
 	duration("dial_timeout", c.DialTimeout, time.Millisecond)
 	duration("request_timeout", c.RequestTimeout, 10*time.Millisecond)
@@ -141,6 +162,9 @@ func (c Config) Validate() error {
 	}
 	if !c.Compression.valid() {
 		faults = append(faults, fmt.Errorf("compression: %d is not one of %s", uint8(c.Compression), compressionNames()))
+	}
+	if !c.Idempotence.valid() {
+		faults = append(faults, fmt.Errorf("idempotence: %d is not one of %s", uint8(c.Idempotence), idempotenceNames()))
 	}
 	faults = append(faults, c.TLS.faults()...)
 	faults = append(faults, c.SASL.faults(c.TLS.Enabled)...)

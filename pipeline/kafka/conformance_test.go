@@ -13,20 +13,20 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// TestConformance runs every behaviour that package pipeline asks of a broker, and what is asked of Kafka alone, against the
-// embedded one or, with EERF_TEST_BROKERS, against another: one node or several, open or secured.
+// TestConformance checks everything that package pipeline requires of a broker, and what is required only of Kafka, on the
+// embedded broker or, with EERF_TEST_BROKERS, on another: one node or several, open or secured.
 func TestConformance(t *testing.T) {
 	on := connect(t)
 	t.Run("every compression is read", func(t *testing.T) { everyCompression(t, on) })
 	t.Run("a batch that expands beyond the budget is stepped past", func(t *testing.T) { expandingBatch(t, on) })
-	conformance.Test(t, on.source()) // last: an embedded broker that was restarted ends with the test that did it
+	conformance.Test(t, on.source()) // last: a restarted embedded broker ends with the test that restarted it
 }
 
 func TestThreeEmbeddedBrokersConform(t *testing.T) {
 	conformance.Test(t, newEmbeddedThree(t).source())
 }
 
-// source is the cluster for the suite.
+// source gives the cluster to the suite.
 func (on *cluster) source() conformance.Source {
 	return conformance.Source{
 		Open: func(t testing.TB, o conformance.Options) conformance.Client {
@@ -48,12 +48,12 @@ func (on *cluster) source() conformance.Source {
 			}
 			return otherWriter{otherClient(t, on, kgo.TransactionalID(transactionalID))}
 		},
-		Groups: true, Compacts: on.compacts, EmptyBatches: on.real != nil,
+		Groups: true, Fences: true, Compacts: on.compacts, EmptyBatches: on.real != nil,
 		Move: on.move, Kill: on.kill, Start: on.start,
 	}
 }
 
-// otherWriter is a [conformance.Writer] by other people.
+// otherWriter is a [conformance.Writer] with another client library.
 type otherWriter struct{ client *kgo.Client }
 
 func (w otherWriter) Begin(t testing.TB) {

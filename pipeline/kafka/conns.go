@@ -6,26 +6,53 @@ import (
 	"sync"
 )
 
-// conns dials connections and remembers the open ones, so that they can be cut together: kafka-go has no
-// way to interrupt a request that waits for its response.
+// conns dials connections and remembers the open ones, so that they can be cut together: kafka-go cannot interrupt a
+// request that waits for its response.
 type conns struct {
 	dialer  net.Dialer
 	encrypt *encryption // nil = connections are readable
 
-	ctx context.Context // ends with close, and with it dials under way
+	ctx context.Context // ends with close, and so do dials under way
 	end context.CancelFunc
 
-	mu   sync.Mutex // guards open, and its order against the end of ctx
-	open map[net.Conn]struct{}
+	mu      sync.Mutex // guards what follows, and its order against the end of ctx
+	open    map[net.Conn]struct{}
+	opened  int64 // connections so far
+	numbers map[ends]int64
+}
+
+// ends identify an open connection.
+type ends struct{ local, remote string }
+
+// ended has two ends, as do [net.Conn] and kafka-go's connections.
+type ended interface {
+	LocalAddr() net.Addr
+	RemoteAddr() net.Addr
+}
+
+func endsOf(conn ended) ends { return ends{conn.LocalAddr().String(), conn.RemoteAddr().String()} }
+
+// newest returns the number of the connection opened last.
+func (c *conns) newest() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opened
+}
+
+// number returns the number of a connection; they are counted in the order in which they were opened.
+func (c *conns) number(conn ended) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.numbers[endsOf(conn)]
 }
 
 func newConns(encrypt *encryption) *conns {
-	c := &conns{encrypt: encrypt, open: make(map[net.Conn]struct{})}
+	c := &conns{encrypt: encrypt, open: map[net.Conn]struct{}{}, numbers: map[ends]int64{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }
 
-// dial opens a connection, encrypted if need be; after close it fails with [net.ErrClosed].
+// dial opens a connection, encrypted if configured. After close it fails with [net.ErrClosed].
 func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -37,7 +64,7 @@ func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 	return c.encrypt.client(ctx, conn, address)
 }
 
-// track takes the result of a dial down.
+// track records the result of a dial.
 func (c *conns) track(conn net.Conn, err error) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +77,8 @@ func (c *conns) track(conn net.Conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.open[conn] = struct{}{}
+	c.opened++
+	c.open[conn], c.numbers[endsOf(conn)] = struct{}{}, c.opened
 	return &trackedConn{Conn: conn, of: c}, nil
 }
 
@@ -69,6 +97,7 @@ func (c *conns) forget(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, conn)
+	delete(c.numbers, endsOf(conn))
 }
 
 type trackedConn struct {

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,20 +12,52 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+	"golang.org/x/sync/semaphore"
 )
 
-// zstdWindowBytes is the greatest window that is decoded. Producers announce up to 8 MiB, at the highest levels
-// 32 MiB, for data of any size; a decoder that reads a stream holds that much.
+// zstdWindowBytes is the largest window that is decoded. Producers announce up to 8 MiB, at the highest levels 32 MiB,
+// for data of any size, and a decoder that reads a stream holds that much.
 const zstdWindowBytes = 32 << 20
 
-// newZstdDecoder makes the decoder of frames that say their size; [setReader.streams] decode the others.
+// A stream of frames has tables beside its window. A decoder of larger windows is dropped after use.
+const (
+	zstdTableBytes = 2 << 20
+	zstdKeptBytes  = 4 << 20
+)
+
+// codecs bounds what the decoders of the process take together while they decompress.
+var codecs = semaphore.NewWeighted(codecBytes)
+
+// borrow waits for decoder memory, which the returned function gives back. The caller waits for nothing in between.
+func borrow(bytes int64) (giveBack func()) {
+	bytes = min(bytes, codecBytes)
+	if err := codecs.Acquire(context.Background(), bytes); err != nil {
+		panic("kafka: memory of decoders: " + err.Error()) // cannot happen, because the context does not end
+	}
+	return func() { codecs.Release(bytes) }
+}
+
+// lz4Memory is what the decoder of an lz4 frame takes, by the block size that the frame states.
+func lz4Memory(frame []byte) int64 {
+	const descriptor, tables = 5, 256 << 10
+	largest := 4 << 20
+	if len(frame) > descriptor {
+		if code := frame[descriptor] >> 4 & 7; code >= 4 {
+			largest = 64 << 10 << (2 * (code - 4))
+		}
+	}
+	return int64(2*largest) + tables
+}
+
+// newZstdDecoder makes the decoder for frames that state their size; [setReader.streams] decode the others.
 func newZstdDecoder(budget int) *zstd.Decoder {
 	return mustDecoder(zstd.WithDecoderMaxMemory(uint64(max(budget, zstdWindowBytes))), zstd.WithDecodeAllCapLimit(true))
 }
 
-// newZstdStream makes a decoder that starts no goroutines, so that it may be dropped.
-func newZstdStream() any {
-	return mustDecoder(zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindowBytes))
+// newZstdStream makes a decoder for frames with windows up to the given size. It starts no goroutines, so it may be
+// dropped.
+func newZstdStream(window uint64) *zstd.Decoder {
+	return mustDecoder(zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 }
 
 // mustDecoder makes a decoder with options that are known to be right.
@@ -36,16 +69,17 @@ func mustDecoder(options ...zstd.DOption) *zstd.Decoder {
 	return decoder
 }
 
-// expand decompresses the records of a batch into memory that it takes from the allowance.
+// expand decompresses the records of a batch into memory taken from the allowance.
 func (s *setReader) expand(codec uint16, body []byte, memory *allowance) ([]byte, error) {
 	if Compression(codec) == CompressionNone { // records alias the response
-		if !memory.take(len(body), 1) {
+		if !memory.takeShared(len(body)) {
 			return nil, fmt.Errorf("%d bytes: %w", len(body), ErrOverBudget)
 		}
 		return body, nil
 	}
-	expanded, err := s.decompress(Compression(codec), body, memory.left)
+	expanded, err := s.decompress(Compression(codec), body, min(memory.left, memory.room))
 	if errors.Is(err, ErrOverBudget) {
+		memory.short = memory.room < memory.left
 		return nil, err
 	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
@@ -60,7 +94,7 @@ func (s *setReader) expand(codec uint16, body []byte, memory *allowance) ([]byte
 	return expanded, nil
 }
 
-// decompress makes at most limit bytes.
+// decompress returns at most limit bytes.
 func (s *setReader) decompress(codec Compression, body []byte, limit int) ([]byte, error) {
 	switch codec {
 	case CompressionGzip:
@@ -68,6 +102,7 @@ func (s *setReader) decompress(codec Compression, body []byte, limit int) ([]byt
 	case CompressionSnappy:
 		return unsnappy(body, limit)
 	case CompressionLZ4:
+		defer borrow(lz4Memory(body))()
 		return readLimited(len(body), limit, func() (io.Reader, error) { return lz4.NewReader(bytes.NewReader(body)), nil })
 	case CompressionZstd:
 		return s.unzstd(body, limit)
@@ -75,14 +110,14 @@ func (s *setReader) decompress(codec Compression, body []byte, limit int) ([]byt
 	return nil, fmt.Errorf("%w: codec %d", ErrCorruptBatch, uint16(codec))
 }
 
-// overLimit says how much of a batch is too much: its full size is not known.
+// overLimit says how much of a batch is too much, as its full size is unknown.
 func overLimit(limit int) error {
 	return fmt.Errorf("more than %d bytes decompressed: %w", limit, ErrOverBudget)
 }
 
-// readLimited reads to the end, but no more than limit, from what has compressed bytes. Rows of numbers double at most, so
-// there is room for that at first. What is larger is measured before there is room for it: a buffer that grows would take
-// twice what it holds.
+// readLimited reads to the end, but at most limit bytes, from compressed bytes. Rows of numbers double at most, so it
+// starts with room for that. Anything larger is measured before there is room for it, because a growing buffer would
+// take twice what it holds.
 func readLimited(compressed, limit int, open func() (io.Reader, error)) ([]byte, error) {
 	r, err := open()
 	if err != nil {
@@ -108,7 +143,8 @@ func readLimited(compressed, limit int, open func() (io.Reader, error)) ([]byte,
 	return into, err
 }
 
-// readInto reads until into is full or the input ends. Unlike io.ReadFull it tells that from an input that was cut.
+// readInto reads until into is full or the input ends. Unlike io.ReadFull it distinguishes that from an input that was
+// cut.
 func readInto(into []byte, r io.Reader) (n int, err error) {
 	for n < len(into) && err == nil {
 		var some int
@@ -121,7 +157,7 @@ func readInto(into []byte, r io.Reader) (n int, err error) {
 	return n, err
 }
 
-// unzstd decodes into exactly the memory needed where the only frame says its size, as a stream otherwise.
+// unzstd decodes into exactly the memory needed if the only frame states its size, otherwise as a stream.
 func (s *setReader) unzstd(body []byte, limit int) ([]byte, error) {
 	var header zstd.Header
 	if err := header.Decode(body); err != nil {
@@ -136,17 +172,36 @@ func (s *setReader) unzstd(body []byte, limit int) ([]byte, error) {
 			return expanded, err
 		}
 	}
+	if header.WindowSize <= zstdKeptBytes {
+		expanded, err := s.unzstdKept(body, limit)
+		if !errors.Is(err, zstd.ErrWindowSizeExceeded) { // from a later frame
+			return expanded, err
+		}
+	}
+	defer borrow(zstdWindowBytes + zstdTableBytes)()
+	stream := newZstdStream(zstdWindowBytes)
+	defer stream.Close()
+	return streamZstd(stream, body, limit)
+}
+
+// unzstdKept decodes frames of small windows, as most producers write, with a decoder that is kept.
+func (s *setReader) unzstdKept(body []byte, limit int) ([]byte, error) {
+	defer borrow(zstdKeptBytes + zstdTableBytes)()
 	stream := s.streams.Get().(*zstd.Decoder)
 	defer func() {
-		if stream.Reset(nil) == nil { // release the body
+		if stream.Reset(nil) == nil { // drops its reference to the body
 			s.streams.Put(stream)
 		}
 	}()
+	return streamZstd(stream, body, limit)
+}
+
+func streamZstd(stream *zstd.Decoder, body []byte, limit int) ([]byte, error) {
 	return readLimited(len(body), limit, func() (io.Reader, error) { return stream, stream.Reset(bytes.NewReader(body)) })
 }
 
-// xerialHeader begins a snappy body as the Java library frames it: magic, version and least compatible
-// version, then blocks with their lengths in front. Other producers send one bare block.
+// xerialHeader begins a snappy body as the Java library frames it: magic, version and least compatible version, then
+// blocks preceded by their lengths. Other producers send one bare block.
 var xerialHeader = []byte("\x82SNAPPY\x00")
 
 const xerialHeaderBytes = 16

@@ -1,44 +1,77 @@
-// Package kafka implements [pipeline.Broker] on Apache Kafka, or anything that speaks its protocol, by means
-// of kafka-go.
+// Package kafka implements [pipeline.Broker] for Apache Kafka, and anything that speaks its protocol, with kafka-go.
 //
-// Nouns: a Client is a pool of connections to one cluster; a Config says where the brokers are and how to
-// talk to them. Everything else is the vocabulary of package pipeline.
+// Nouns: a Client is a pool of connections to one cluster; a Config says where the brokers are and how to talk to them.
+// Everything else is the vocabulary of package pipeline.
 //
-// Reading. The response to a fetch is read from the connection and decoded here, not by kafka-go, because
-// three promises need it:
+// Reading. The response to a fetch is read from the connection and decoded here, not by kafka-go, because three
+// promises need it:
 //
-//   - no batch can take the process down: the size of a response, of a decompressed batch and the number of
-//     its records are checked against the budget and against the bytes that are there before anything is
-//     allocated, on the caller's goroutine. (kafka-go decodes in a goroutine of its own, where a record count
-//     that lies is a panic that nothing can recover, and decompresses without a bound.)
-//   - reading always moves on: the next offset comes from the batch headers, so batches that compaction has
-//     emptied, control batches and aborted transactions are passed, and a batch that cannot be read is
-//     reported with the offset behind it;
-//   - read committed: records of aborted transactions and control records are not handed out. The end of a
-//     partition, from Offsets and of every fetch, is the last stable offset: where a transaction is open nothing
-//     behind its first record can be read, so nobody should wait for it.
+//   - no batch can take the process down: the size of a response, of a decompressed batch and the number of its records
+//     are checked against the budget and against the bytes that are there before anything is allocated, on the caller's
+//     goroutine. (kafka-go decodes in a goroutine of its own, where a false record count causes a panic that nothing
+//     can recover, and it decompresses without a bound.)
+//   - reading always moves on: the next offset comes from the batch headers, so batches that compaction has emptied,
+//     control batches and aborted transactions are skipped, and a batch that cannot be read is reported with the offset
+//     after it;
+//   - read committed: records of aborted transactions and control records are not returned. The end of a partition,
+//     from Offsets and from every fetch, is the last stable offset. While a transaction is open nothing after its first
+//     record can be read, so nobody should wait for it.
 //
-// Batches of format 2 (Kafka 0.11, 2017) are read; a message set of an older format is reported as a batch
-// that cannot be read. Values of records alias the fetched buffer.
+// Identity. If brokers can (Kafka 3.1), topics are fetched by id instead of name. The response then belongs to the log that was asked for,
+// and a recreated topic is an error from which the client learns the new id. kafka-go knows no such version, so the request is also written
+// here. With older brokers the response names no log, and readers ask for its identity.
+//
+// Requests. Fetches of partitions with one leader travel together. Up to 24 that have data get a request each. Idle
+// ones share requests that end when any of them has data. Two short requests serve fetches that find all others under
+// way, so that they do not wait for the idle ones. Errors, offsets out of range and unreadable batches affect their
+// partition only. If a partition comes back empty because its batch is larger than what was asked for, it gets the next
+// request to itself.
+//
+// Memory. What all fetches hold is charged to a pool of FetchMemory bytes before it is allocated. The record set is
+// charged when its length is known, with an estimate of what decoding will take, and the exact sum once it is decoded,
+// until the records are released. A fetch that waits for data holds nothing. Nobody waits for ever, for these reasons:
+//
+//   - a fetch that waits for memory holds none: it takes all that it needs at once. If that was too little, it gives
+//     everything back, waits for more, and asks the broker again, in the end with the memory of the largest fetch;
+//   - the largest fetch fits the pool, whatever the input: a larger set is not read, and decoding stops at the budget;
+//   - reading a response waits for no memory. A set without memory is skipped, and its fetch waits;
+//   - fetching ahead ([pipeline.OnlyFree]) takes free memory only and never waits;
+//   - holders of records release them without waiting for another fetch from the same account. Data and the
+//     project's own state ([pipeline.Control]) have one account each. Holders of data may wait for state; those who
+//     apply state wait for no fetch;
+//   - memory goes to the fetch that has waited longest. If it wants more than becomes free within a second, the others
+//     get a turn of the same length, so neither a large batch nor a partition stuck with what it holds keeps the others
+//     from reading.
+//
+// Decoders of zstd and lz4 have windows beside that, 48 MiB in all.
+//
+// Batches of format 2 (Kafka 0.11, 2017) are read. A message set of an older format is reported as unreadable. Values
+// of records alias the fetched buffer.
 //
 // Writing. A produce request is one batch, acknowledged by all in-sync replicas. It is encoded here, so that long
-// values are sent from where they lie and not copied. It is not idempotent:
-// when an acknowledgement is lost, by a broken connection or a time-out, the records may be in the log
-// although an error came back, and sending them again may write them twice. Readers that must not count twice
-// look at what the records say about their origin.
+// values are sent from where they lie without a copy. [Client.Produce] is not idempotent: when an acknowledgement is
+// lost because of a broken connection or a timeout, the records may be in the log despite the error, and sending them
+// again may write them twice.
 //
-// Groups. Ownership is by the consumer group protocol with eager rebalancing: when members come or go, every
-// run ends, at the next heartbeat, before partitions are handed out again. A member that has lost touch
-// with the broker for longer than the session timeout may still be running while another one already owns
-// its partitions; nothing but the stages' own records can show it, so they are written to allow for it. After the
-// loss of a coordinator the members come back as new ones, and the group is whole once the old memberships
-// have expired with the session timeout.
+// The batches of a writer ([Client.OpenWriter]) are numbered: brokers write each once, however often it is sent. The
+// writer of a seat also has a transactional id. Opening it takes the next epoch of the id's producer and has the
+// coordinator end a transaction without records in every partition that is written to. Its marker, which readers do not
+// see, carries the epoch, and from then on the leaders refuse every earlier one. Records are never in a transaction, so
+// nobody has to wait for one. A writer carries on by itself if brokers have forgotten it. If they know a later epoch,
+// or lack records that they had acknowledged, it ends with [pipeline.ErrFenced]. Every few hours it takes the next
+// epoch, because coordinators forget unused ids. It does without what brokers or rights do not allow, and logs that.
 //
-// Errors. Those that stay the same when asked again are marked as [pipeline.IsPermanent] sees them: refused
-// credentials, missing rights, requests that the broker's configuration forbids. Everything else, above
-// all a broker that is away, is worth another try. A request on a connection that the broker had closed
-// meanwhile, or to a broker that no longer leads the partition, is sent again, twice at most, before the
-// caller hears of it.
+// Groups. Ownership uses the consumer group protocol with eager rebalancing: when members come or go, every run ends,
+// at the next heartbeat, before partitions are handed out again. A member that has lost touch with the broker for
+// longer than the session timeout may still be running while another one already owns its partitions. Its writers are
+// refused, and where they are not, the records of the stages show whose they are. After the loss of a coordinator the
+// members come back as new ones, and the group is complete once the old memberships have expired with the session
+// timeout.
+//
+// Errors. Those that a retry would not change are marked as [pipeline.IsPermanent] expects: refused credentials,
+// missing rights, requests that the broker's configuration forbids. Everything else, above all an absent broker, is
+// worth another try. A request on a connection that the broker had closed, or to a broker that no longer leads the
+// partition, is sent again, at most twice, before the caller gets an error.
 //
 // A Client is safe for concurrent use. It starts goroutines for its connections; Close ends them.
 package kafka

@@ -18,7 +18,7 @@ import (
 var (
 	// ErrCorruptBatch marks a batch whose contents contradict each other or its checksum.
 	ErrCorruptBatch = errors.New("corrupt record batch")
-	// ErrOldFormat marks a message set of a format before Kafka 0.11.
+	// ErrOldFormat marks a message set in a format from before Kafka 0.11.
 	ErrOldFormat = errors.New("message format older than 2 is not read")
 	// ErrOverBudget marks a batch that takes more memory than batch_budget_bytes.
 	ErrOverBudget = errors.New("over batch_budget_bytes")
@@ -26,13 +26,18 @@ var (
 	errClosed = pipeline.Permanent(errors.New("kafka client is closed"))
 )
 
+// isOtherLog reports whether the broker has no log, or another one, under the id of a topic.
+func isOtherLog(code kafkago.Error) bool {
+	return code == kafkago.UnknownTopicID || code == kafkago.InconsistentTopicID
+}
+
 // isDisconnected reports whether the broker had closed the connection.
 func isDisconnected(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// isMisrouted reports whether a request may have failed for nothing but an old view of the cluster.
+// isMisrouted reports whether a request may have failed only because of an old view of the cluster.
 func isMisrouted(err error) bool {
 	for _, target := range []error{
 		protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader,
@@ -49,6 +54,7 @@ func isMisrouted(err error) bool {
 // deniedCodes are responses that stay the same until somebody changes credentials or rights.
 var deniedCodes = []kafkago.Error{
 	kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed, kafkago.ClusterAuthorizationFailed,
+	kafkago.TransactionalIDAuthorizationFailed,
 	kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
 }
 
@@ -61,7 +67,7 @@ var permanentCodes = []kafkago.Error{
 	kafkago.InvalidTimestamp, kafkago.InvalidRecord,
 }
 
-// explain says in the words of package pipeline what went wrong where.
+// explain converts an error to those of package pipeline and says where it happened.
 func (c *Client) explain(ctx context.Context, at place, err error) error {
 	if err == nil {
 		return nil
@@ -73,7 +79,7 @@ func (c *Client) explain(ctx context.Context, at place, err error) error {
 		return fmt.Errorf("%v: %w", at, errClosed)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		// A dial that timed out says so, and would pass for the end of the caller's context.
+		// A dial that timed out would otherwise pass for the end of the caller's context.
 		return fmt.Errorf("%v: %s", at, err.Error())
 	}
 	var code kafkago.Error

@@ -1,24 +1,30 @@
 package kafka
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// fetchExchange is a fetch of one partition whose response is read here, see the package documentation.
+// fetchExchange is a fetch of partitions of one leader, whose response is read here; see the package documentation. Each partition
+// is answered as soon as its part of the response has arrived. Reading never waits for memory.
 type fetchExchange struct {
+	leader      int32
 	request     fetch.Request
+	asks        map[partitionKey]*ask // no partition twice
+	logs        map[logUUID]string    // topics by the ids in the request; nil = the request names them
 	clientID    string
-	correlation int32
-	// maxSet bounds the record set of the response, in bytes. Brokers answer with more than was asked for only
-	// where a single batch is larger, so a larger set is an oversized batch.
-	maxSet  int
-	version int16
+	correlation int32         // of the fetch; a request before it has the previous number
+	newest      *atomic.Int32 // newest version that the leader supports; 0 = not asked yet
+	version     int16
+	maxAborted  int // transactions of one partition
 }
 
 var (
@@ -26,16 +32,70 @@ var (
 	_ protocol.RawExchanger  = (*fetchExchange)(nil)
 )
 
-// fetchResponse is the part of a fetch response that is about the one partition.
+// newFetchExchange makes the request for partitions, none of which occurs twice.
+func newFetchExchange(c *Client, to *leader, asks []*ask, wait time.Duration) *fetchExchange {
+	e := &fetchExchange{
+		leader: to.id, asks: make(map[partitionKey]*ask, len(asks)), maxAborted: maxAborted(c.config.FetchMaxBytes),
+		clientID:    c.config.ClientID,
+		correlation: c.correlation.Add(2),
+		newest:      &to.fetchVersion,
+		request: fetch.Request{
+			ReplicaID:      -1,
+			MaxWaitTime:    int32(wait / time.Millisecond),
+			MinBytes:       1,
+			MaxBytes:       responseMaxBytes,
+			IsolationLevel: readCommitted,
+			SessionEpoch:   -1, // no fetch session
+		},
+	}
+	at := map[string]int{}
+	for _, a := range asks {
+		a.sent()
+		e.asks[a.partitionKey] = a
+		i, ok := at[a.topic]
+		if !ok {
+			i = len(e.request.Topics)
+			at[a.topic] = i
+			e.request.Topics = append(e.request.Topics, fetch.RequestTopic{Topic: a.topic})
+		}
+		e.request.Topics[i].Partitions = append(e.request.Topics[i].Partitions, fetch.RequestPartition{
+			Partition:          int32(a.partition),
+			CurrentLeaderEpoch: -1,
+			FetchOffset:        a.offset,
+			LogStartOffset:     -1,
+			PartitionMaxBytes:  int32(a.maxBytes),
+		})
+	}
+	e.logs = logsOf(asks)
+	return e
+}
+
+// maxAborted is how many aborted transactions a response may list for each partition. One takes two batches in the log, of at
+// least about 70 bytes each.
+func maxAborted(fetchMaxBytes int) int { return fetchMaxBytes/64 + 64 }
+
+// fetchResponse is the part of a fetch response that is about one partition.
 type fetchResponse struct {
 	code     int16
 	end      int64 // last stable offset
 	logStart int64
 	aborted  []abortedTransaction
 	set      []byte
+	log      pipeline.LogID // the id by which the partition was requested; empty = by name
 }
 
-// oversizedSetError says that a response's record set is over maxSet; header is the first batch's, as far as it was
+// fetchDone is what is left of a response when all partitions have been answered.
+type fetchDone struct{ code int16 }
+
+// roomError means that there was no memory for a partition's data.
+type roomError struct {
+	set  int   // bytes
+	need int64 // of memory
+}
+
+func (r *roomError) Error() string { return fmt.Sprintf("no memory is free for %d bytes", r.need) }
+
+// oversizedSetError means that a record set in the response exceeds maxSet. header is that of the first batch, as far as it was
 // received.
 type oversizedSetError struct {
 	bytes  int
@@ -49,22 +109,29 @@ func (o *oversizedSetError) Error() string {
 
 func (o *oversizedSetError) Unwrap() error { return ErrOverBudget }
 
-// Fetch responses read here: from record batches and aborted transactions (0.11) to the newest version
-// that kafka-go knows, which all brokers of today still accept.
+// Versions of fetch that name topics: from record batches and aborted transactions (0.11) to the newest that kafka-go knows, which
+// all current brokers still accept.
 const (
 	minFetchVersion = 4
 	maxFetchVersion = 11
 )
 
+// fetchByID is the version with topic ids (Kafka 3.1): its data comes from the log that was asked for.
+const fetchByID = 13
+
 // ApiKey implements [protocol.Message].
 func (*fetchExchange) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // ApiKey implements [protocol.Message].
-func (*fetchResponse) ApiKey() protocol.ApiKey { return protocol.Fetch }
+func (*fetchDone) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // Broker implements [protocol.BrokerMessage].
 func (e *fetchExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
-	return e.request.Broker(cluster)
+	broker, ok := cluster.Brokers[e.leader]
+	if !ok {
+		return broker, fmt.Errorf("fetch from broker %d: %w", e.leader, protocol.ErrNoLeader)
+	}
+	return broker, nil
 }
 
 // Required implements [protocol.RawExchanger].
@@ -80,149 +147,153 @@ func (e *fetchExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) 
 		return nil, fmt.Errorf("broker offers version %d of fetch, %d to %d are understood",
 			e.version, minFetchVersion, maxFetchVersion)
 	}
-	if err := protocol.WriteRequest(rw, e.version, e.correlation, e.clientID, &e.request); err != nil {
+	response, err := e.exchange(rw)
+	if err != nil {
+		e.newest.Store(0) // brokers may differ while they are replaced one by one
 		return nil, err
-	}
-	r := &responseReader{from: rw, left: 4}
-	r.left = int(r.int32())
-	if id := r.int32(); r.err == nil && id != e.correlation {
-		return nil, fmt.Errorf("fetch response has correlation id %d instead of %d", id, e.correlation)
-	}
-	response := e.read(r)
-	if r.err == nil && r.left != 0 {
-		r.err = errors.New("fetch response has more than the partition asked for")
-	}
-	if r.err != nil {
-		return nil, r.err
 	}
 	return response, nil
 }
 
-// read reads the body of a fetch response with one topic of one partition, or with an error code and none.
-func (e *fetchExchange) read(r *responseReader) *fetchResponse {
-	response := &fetchResponse{}
+func (e *fetchExchange) exchange(rw io.ReadWriter) (protocol.Message, error) {
+	if err := e.chooseVersion(rw); err != nil {
+		return nil, fmt.Errorf("look up versions of fetch: %w", err)
+	}
+	if err := e.write(rw); err != nil {
+		return nil, err
+	}
+	r := readResponse(rw, e.correlation)
+	if e.byID() {
+		r.flexible = true
+		r.tags() // of the header
+	}
+	code := e.read(r)
+	if r.err == nil && r.left != 0 {
+		r.err = errors.New("fetch response has more than the partitions asked for")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return &fetchDone{code}, nil
+}
+
+// read reads the body of a fetch response and answers the partitions.
+func (e *fetchExchange) read(r *responseReader) (code int16) {
 	r.int32() // throttle time
 	if e.version >= 7 {
-		response.code = r.int16()
+		code = r.int16()
 		r.int32() // session id
 	}
-	if topics := r.int32(); topics == 0 && response.code != 0 {
-		return response
-	} else if topics != 1 {
-		r.fail("fetch response has %d topics instead of one", topics)
+	topics := r.count(len(e.asks), "topics")
+	for range topics {
+		topic := e.readTopic(r)
+		for range r.count(len(e.asks), "partitions") {
+			if r.err == nil {
+				e.readPartition(r, topic)
+			}
+		}
+		r.tags()
 	}
-	r.skip(int(r.int16())) // topic name
-	if partitions := r.int32(); partitions != 1 {
-		r.fail("fetch response has %d partitions instead of one", partitions)
+	r.tags()
+	return code
+}
+
+// readTopic reads the topic of the following partitions; empty if it was not asked for.
+func (e *fetchExchange) readTopic(r *responseReader) string {
+	if !e.byID() {
+		return r.string()
 	}
-	r.int32() // partition
-	if code := r.int16(); code != 0 {
-		response.code = code
+	var id logUUID
+	r.full(id[:])
+	return e.logs[id]
+}
+
+// readPartition reads one partition of the response. It skips data that cannot be used, so that the other partitions get theirs.
+func (e *fetchExchange) readPartition(r *responseReader, topic string) {
+	key := partitionKey{topic, int(r.int32())}
+	a := e.asks[key]
+	if a == nil && r.err == nil {
+		r.fail("fetch response has partition %d of %q, which was not asked for or was there already", key.partition, topic)
 	}
+	if r.err != nil {
+		return
+	}
+	delete(e.asks, key)
+	wanted := a.begin()
+	response, err := e.readResponse(r, a, wanted)
+	if r.tags(); e.byID() {
+		response.log = a.log
+	}
+	switch {
+	case !wanted:
+	case r.err != nil:
+		a.finish(nil, r.err)
+	case err != nil || response.code != 0 || len(response.set) > 0:
+		a.finish(response, err)
+	default:
+		a.empty(response)
+	}
+}
+
+// readResponse reads one partition's part. err concerns that partition alone; errors that end the response are in r.
+func (e *fetchExchange) readResponse(r *responseReader, a *ask, wanted bool) (*fetchResponse, error) {
+	response := &fetchResponse{code: r.int16()}
 	r.int64()                // high watermark
 	response.end = r.int64() // last stable offset
 	if e.version >= 5 {
 		response.logStart = r.int64()
 	}
-	response.aborted = e.readAborted(r)
+	aborted, err := e.readAborted(r)
+	response.aborted = aborted
 	if e.version >= 11 {
 		r.int32() // preferred read replica
 	}
-	response.set = e.readSet(r, response.end)
-	return response
+	size := r.length() // -1 is null
+	if size > r.left {
+		r.fail("fetch response has a record set of %d bytes in %d", size, r.left)
+	}
+	if size <= 0 || r.err != nil {
+		return response, err
+	}
+	if need := a.need(size, len(aborted)); err == nil && wanted {
+		switch {
+		case size > a.maxSet:
+			header := r.bytes(min(size, batchHeaderBytes))
+			r.discard(size - len(header))
+			return response, &oversizedSetError{bytes: size, header: header, end: response.end}
+		case !a.fund(need):
+			err = &roomError{set: size, need: need}
+		default:
+			response.set = r.bytes(size)
+			return response, nil
+		}
+	}
+	r.discard(size)
+	return response, err
 }
 
-func (e *fetchExchange) readAborted(r *responseReader) []abortedTransaction {
-	n := int(r.int32())
-	if n <= 0 {
-		return nil // -1 is null
+// readAborted reads a list of aborted transactions, or skips it if it is too long.
+func (e *fetchExchange) readAborted(r *responseReader) ([]abortedTransaction, error) {
+	n := r.length()
+	if n <= 0 || r.err != nil {
+		return nil, nil // -1 is null
 	}
-	if n > min(r.left, e.maxSet)/16 {
+	if n > r.left/16 {
 		r.fail("fetch response has %d aborted transactions in %d bytes", n, r.left)
-		return nil
+		return nil, nil
 	}
-	const usual = 64 // what is left of the response is its own claim, so the list grows with what has been read
+	if n > e.maxAborted {
+		for range n {
+			r.discard(16)
+			r.tags()
+		}
+		return nil, fmt.Errorf("response names %d aborted transactions, at most %d are taken", n, e.maxAborted)
+	}
+	const usual = 64 // the length is only the response's claim, so the list grows as it is read
 	aborted := make([]abortedTransaction, 0, min(n, usual))
 	for len(aborted) < n && r.err == nil {
 		aborted = append(aborted, abortedTransaction{producer: r.int64(), first: r.int64()})
+		r.tags()
 	}
-	return aborted
-}
-
-func (e *fetchExchange) readSet(r *responseReader, end int64) []byte {
-	size := int(r.int32())
-	switch {
-	case size <= 0 || r.err != nil:
-		return nil // -1 is null
-	case size > r.left:
-		r.fail("fetch response has a record set of %d bytes in %d", size, r.left)
-		return nil
-	case size > e.maxSet:
-		header := r.bytes(min(size, batchHeaderBytes))
-		if r.err == nil {
-			r.err = &oversizedSetError{bytes: size, header: header, end: end}
-		}
-		return nil
-	}
-	return r.bytes(size)
-}
-
-// responseReader reads the big-endian fields of one response and never beyond its length. After an error every
-// field reads as zero.
-type responseReader struct {
-	from    io.Reader
-	left    int
-	scratch [8]byte
-	err     error
-}
-
-func (r *responseReader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf(format, args...)
-	}
-}
-
-func (r *responseReader) full(into []byte) {
-	if r.err == nil && len(into) > r.left {
-		r.fail("fetch response ends early")
-	}
-	if r.err == nil {
-		_, err := io.ReadFull(r.from, into)
-		r.left -= len(into)
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		r.err = err
-	}
-	if r.err != nil {
-		clear(into)
-	}
-}
-
-func (r *responseReader) int16() int16 {
-	r.full(r.scratch[:2])
-	return int16(binary.BigEndian.Uint16(r.scratch[:]))
-}
-
-func (r *responseReader) int32() int32 {
-	r.full(r.scratch[:4])
-	return int32(binary.BigEndian.Uint32(r.scratch[:]))
-}
-
-func (r *responseReader) int64() int64 {
-	r.full(r.scratch[:8])
-	return int64(binary.BigEndian.Uint64(r.scratch[:]))
-}
-
-func (r *responseReader) bytes(n int) []byte {
-	b := make([]byte, n)
-	r.full(b)
-	return b
-}
-
-// skip moves past a name; names have at most 32 KiB.
-func (r *responseReader) skip(n int) {
-	if n > 0 && r.err == nil {
-		r.bytes(n)
-	}
+	return aborted, nil
 }

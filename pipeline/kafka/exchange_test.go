@@ -6,33 +6,66 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// wire is a connection that has the response ready.
+// wire is a connection with the response ready to read.
 type wire struct {
 	io.Reader
 	io.Writer
 }
 
-func exchange(version int16, response []byte) (*fetchResponse, error) {
-	e := &fetchExchange{correlation: 42, maxSet: 100, request: fetch.Request{Topics: []fetch.RequestTopic{{
-		Topic: "t", Partitions: []fetch.RequestPartition{{Partition: 3}}}}}}
-	e.Required(map[protocol.ApiKey]int16{protocol.Fetch: version})
-	message, err := e.RawExchange(wire{bytes.NewReader(response), io.Discard})
-	if err != nil {
-		return nil, err
+// testLog is the identity of the topic that tests ask for.
+const testLog pipeline.LogID = "AAECAwQFBgcICQoLDA0ODw"
+
+// fetchVersions are the versions that can be read.
+var fetchVersions = []int16{4, 5, 6, 7, 8, 9, 10, 11, fetchByID}
+
+// testAsks makes asks for partitions 3, 4 and 5 of a topic. They share memory for two sets of the largest size.
+func testAsks() (asks []*ask) {
+	memory := &account{limit: 400}
+	for partition := 3; partition <= 5; partition++ {
+		asks = append(asks, &ask{partitionKey: partitionKey{"t", partition}, log: testLog, maxSet: 100, memory: memory, done: make(chan struct{}),
+			need: func(set, aborted int) int64 { return 2*int64(set) + 16*int64(aborted) }})
 	}
-	return message.(*fetchResponse), nil
+	return asks
 }
 
-// encodeResponse encodes a response with kafka-go's own encoder, and puts a record set behind it.
+// exchange gives a response to the asks.
+func exchange(version int16, response []byte, asks ...*ask) error {
+	c := &Client{config: DefaultConfig()}
+	to := &leader{id: 1}
+	to.fetchVersion.Store(int32(version))
+	e := newFetchExchange(c, to, asks, 0)
+	e.correlation = 42
+	e.Required(map[protocol.ApiKey]int16{protocol.Fetch: min(version, maxFetchVersion)})
+	_, err := e.RawExchange(wire{bytes.NewReader(response), io.Discard})
+	return err
+}
+
+// exchangeOne gives a response to an ask for partition 3 alone. An empty response counts too.
+func exchangeOne(version int16, response []byte) (*fetchResponse, error) {
+	a := testAsks()[0]
+	if err := exchange(version, response, a); err != nil {
+		return nil, err
+	}
+	if latest, ok := a.waits(); ok {
+		return latest, nil
+	}
+	return a.response, a.err
+}
+
+// encodeResponse encodes a response with kafka-go's own encoder and appends a record set.
 func encodeResponse(t testing.TB, version int16, code int16, set []byte) []byte {
 	t.Helper()
+	if version == fetchByID {
+		return encodeParts(version, part{partition: 3, code: code, aborted: 1, set: set})
+	}
 	var into bytes.Buffer
 	response := &fetch.Response{Topics: []fetch.ResponseTopic{{Topic: "t", Partitions: []fetch.ResponsePartition{{
 		Partition: 3, ErrorCode: code, HighWatermark: 7, LastStableOffset: 6, LogStartOffset: 5,
@@ -52,8 +85,8 @@ func encodeResponse(t testing.TB, version int16, code int16, set []byte) []byte 
 
 func TestFetchAnswersOfEveryVersion(t *testing.T) {
 	set := []byte("a record set")
-	for version := int16(minFetchVersion); version <= maxFetchVersion; version++ {
-		got, err := exchange(version, encodeResponse(t, version, 0, set))
+	for _, version := range fetchVersions {
+		got, err := exchangeOne(version, encodeResponse(t, version, 0, set))
 		if err != nil {
 			t.Fatalf("version %d: %v", version, err)
 		}
@@ -65,38 +98,45 @@ func TestFetchAnswersOfEveryVersion(t *testing.T) {
 			len(got.aborted) != 1 || got.aborted[0] != (abortedTransaction{8, 9}) {
 			t.Errorf("version %d: %+v", version, got)
 		}
-		if got, err := exchange(version, encodeResponse(t, version, 1, nil)); err != nil || got.code != 1 || got.set != nil {
+		if want := map[bool]pipeline.LogID{true: testLog}[version == fetchByID]; got.log != want {
+			t.Errorf("version %d: of log %q, not %q", version, got.log, want)
+		}
+		if got, err := exchangeOne(version, encodeResponse(t, version, 1, nil)); err != nil || got.code != 1 || got.set != nil {
 			t.Errorf("version %d: %+v, %v", version, got, err)
 		}
 	}
-	for _, version := range []int16{3, 12} {
-		if _, err := exchange(version, nil); err == nil {
-			t.Errorf("version %d is understood", version)
-		}
+	if _, err := exchangeOne(3, nil); err == nil {
+		t.Error("version 3 is understood")
 	}
 }
 
 func TestFetchAnswersThatLie(t *testing.T) {
-	whole := encodeResponse(t, 11, 0, make([]byte, 80))
+	for _, version := range []int16{maxFetchVersion, fetchByID} {
+		testAnswersThatLie(t, version)
+	}
+}
+
+func testAnswersThatLie(t *testing.T, version int16) {
+	whole := encodeResponse(t, version, 0, make([]byte, 80))
 	for cut := range whole {
-		if _, err := exchange(11, whole[:cut]); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := exchangeOne(version, whole[:cut]); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
-		// Lengths that are too long or negative, wherever one may be.
+		// Lengths that are too long or negative, at every position.
 		for _, value := range []uint32{0x7fffffff, 0xffffff00, 1 << 20} {
 			bent := bytes.Clone(whole)
 			if cut+4 <= len(bent) {
 				binary.BigEndian.PutUint32(bent[cut:], value)
-				exchange(11, bent)
+				exchangeOne(version, bent)
 			}
 		}
 	}
 	other := bytes.Clone(whole)
 	other[7]++
-	if _, err := exchange(11, other); err == nil {
+	if _, err := exchangeOne(version, other); err == nil {
 		t.Error("a response to another request is taken")
 	}
-	if _, err := exchange(11, append(whole, 0)); err != nil {
+	if _, err := exchangeOne(version, append(whole, 0)); err != nil {
 		t.Errorf("what follows is not the response's: %v", err)
 	}
 }
@@ -105,7 +145,7 @@ func TestASetOverTheLimitIsNotTaken(t *testing.T) {
 	set := testBatch{base: 10, records: some(0, 1, 2)}.encode()
 	large := append(set, make([]byte, 200)...)
 	binary.BigEndian.PutUint32(large[8:], uint32(len(large)-batchLengthBytes))
-	_, err := exchange(11, encodeResponse(t, 11, 0, large))
+	_, err := exchangeOne(11, encodeResponse(t, 11, 0, large))
 	var over *oversizedSetError
 	if !errors.As(err, &over) || !errors.Is(err, ErrOverBudget) || over.bytes != len(large) {
 		t.Fatal(err)
@@ -115,14 +155,14 @@ func TestASetOverTheLimitIsNotTaken(t *testing.T) {
 	}
 }
 
-// TestAnswersClaimWhatTheyDoNotHave have lengths and counts that agree with each other, of gigabytes that never come.
+// TestAnswersClaimWhatTheyDoNotHave uses consistent lengths and counts of gigabytes that never arrive.
 func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
 	be := binary.BigEndian
 	whole := encodeResponse(t, 11, 0, nil)
 	be.PutUint32(whole, 1<<31-1)
-	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: one stands there, then replica and record set
+	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: there is one; replica and record set follow
 	before := allocatedBytes()
-	if _, err := exchange(11, whole); err == nil || !strings.Contains(err.Error(), "aborted transactions") {
+	if _, err := exchangeOne(11, whole); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error %v", err)
 	}
 	if spent := allocatedBytes() - before; spent > 1<<20 {

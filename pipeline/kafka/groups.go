@@ -10,8 +10,7 @@ import (
 
 var _ pipeline.GroupReporter = (*Client)(nil)
 
-// Groups implements [pipeline.GroupReporter]: it reports the calls of Own that have not returned, in the order in which
-// they were made.
+// Groups implements [pipeline.GroupReporter]: it reports the calls of Own that have not returned, oldest first.
 func (c *Client) Groups() []pipeline.GroupStatus {
 	c.mu.Lock()
 	members := slices.Clone(c.members)
@@ -35,11 +34,11 @@ func (c *Client) dropMember(m *member) {
 	c.members = slices.DeleteFunc(c.members, func(other *member) bool { return other == m })
 }
 
-// standing is where a member stands in its group, readable at any time.
+// standing is the state of a member in its group, readable at any time.
 type standing struct {
 	mu         sync.Mutex
 	status     pipeline.GroupStatus
-	generation int32 // the one that status.Joined is about
+	generation int32 // the one that status.Joined refers to
 }
 
 func newStanding(group, topic string) *standing {
@@ -61,7 +60,7 @@ func (s *standing) joined(generation int32, partitions []int) {
 	s.status.Partitions, s.status.Joins = partitions, s.status.Joins+1
 }
 
-// ended records the end of a generation; that of an earlier one is ignored.
+// ended records the end of a generation, and ignores earlier ones.
 func (s *standing) ended(generation int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// awaitGroup waits until the client tells of one group and it stands as the condition wants it.
+// awaitGroup waits until the client reports one group and its status meets the condition.
 func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipeline.GroupStatus) bool) pipeline.GroupStatus {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -77,7 +77,7 @@ func TestGroupsTellsWhyOneIsNotJoined(t *testing.T) {
 	}
 }
 
-// A member that joined and never answers again holds every join up until its session ends.
+// A member that joined and never answers again delays every join until its session ends.
 func TestLeavingDoesNotWaitForAJoin(t *testing.T) {
 	on := newEmbedded(t)
 	c := on.config()
@@ -89,7 +89,7 @@ func TestLeavingDoesNotWaitForAJoin(t *testing.T) {
 	o.End(t)
 }
 
-// joinAndStall joins a group as its first member, gets an response, and does no more.
+// joinAndStall joins a group as its first member, gets a response, and then does nothing.
 func joinAndStall(t *testing.T, on *cluster, group string) {
 	t.Helper()
 	request := kmsg.NewPtrJoinGroupRequest()

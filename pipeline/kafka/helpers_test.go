@@ -27,7 +27,8 @@ func startBroker(t testing.TB, options embedded.Options) *embedded.Broker {
 	return broker
 }
 
-// config is quick where speed is not what is tested. Sessions are long: members that get no processor for a while are members.
+// config has short times, except where speed is tested. Sessions are long, so that members keep their membership on a busy
+// machine.
 func config(addrs []string) kafka.Config {
 	c := kafka.DefaultConfig()
 	c.Brokers = addrs
@@ -55,7 +56,7 @@ func logger(t testing.TB) *zap.Logger {
 	return zaptest.NewLogger(t)
 }
 
-// allocatedBy returns the bytes that a call, and whatever runs beside it, allocates.
+// allocatedBy returns the bytes allocated during a call, by any goroutine.
 func allocatedBy(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// otherClient is a client by other people, for what this package does not do itself and to have what it reads
-// written by somebody else.
+// otherClient is a client of another library, for what this package does not do, and for reading what another
+// library wrote.
 func otherClient(t testing.TB, on *cluster, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	entry := []kgo.Opt{kgo.SeedBrokers(on.addrs...)}

@@ -32,8 +32,25 @@ func (c *Client) exists(ctx context.Context, at place) error {
 	return err
 }
 
-// partitions asks the cluster, past the view that requests are routed by.
+// partitions returns how many the topic has.
 func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
+	described, err := c.describe(ctx, topic)
+	return len(described), err
+}
+
+// Leaderless implements [pipeline.LeaderReporter].
+func (c *Client) Leaderless(ctx context.Context, topic string) (partitions []int, err error) {
+	described, err := c.describe(ctx, topic)
+	for _, p := range described {
+		if p.LeaderID < 0 {
+			partitions = append(partitions, int(p.PartitionIndex))
+		}
+	}
+	return partitions, c.explain(ctx, place{"leaders of", topic, -1}, err)
+}
+
+// describe asks the cluster, bypassing the view by which requests are routed.
+func (c *Client) describe(ctx context.Context, topic string) ([]metadata.ResponsePartition, error) {
 	var response freshResponse
 	ask := func(ctx context.Context) error {
 		m, err := c.transport.RoundTrip(ctx, c.requests.Addr, &freshMetadata{
@@ -51,19 +68,19 @@ func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
 		err = c.once(ctx, c.config.RequestTimeout, ask)
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if response.Response == nil || len(response.Topics) != 1 {
-		return 0, fmt.Errorf("metadata response without the topic")
+		return nil, fmt.Errorf("metadata response without the topic")
 	}
 	if code := response.Topics[0].ErrorCode; code != 0 {
-		return 0, kafkago.Error(code)
+		return nil, kafkago.Error(code)
 	}
-	return len(response.Topics[0].Partitions), nil
+	return response.Topics[0].Partitions, nil
 }
 
-// freshMetadata is a metadata request that the transport passes on to a broker instead of answering from
-// what it knows. It never asks for the topic to be made.
+// freshMetadata is a metadata request that the transport passes on to a broker instead of answering it from what it
+// knows. It never creates a topic.
 type freshMetadata struct {
 	metadata.Request
 	clientID    string
@@ -88,6 +105,5 @@ func (m *freshMetadata) RawExchange(rw io.ReadWriter) (protocol.Message, error) 
 	return freshResponse{response.(*metadata.Response)}, nil
 }
 
-// freshResponse has a type of its own because the transport takes every plain one for a response to a request
-// of its own.
+// freshResponse has its own type because the transport takes every plain one for a response to one of its own requests.
 type freshResponse struct{ *metadata.Response }

@@ -22,22 +22,22 @@ import (
 )
 
 const (
-	// mutantBudget is that of the reader: small, so that a breach shows and bombs cost little.
+	// mutantBudget is the reader's budget: small, so that a breach shows and bombs cost little.
 	mutantBudget = 64 << 10
-	// budgetTimes is how many times the budget reading may allocate in all: once what is charged to it, and once the buffer
-	// that a body which expands by more than usual is first read into.
+	// budgetTimes is how many times the budget reading may allocate in all: once for what is charged to it, and once for
+	// the first buffer of a body that expands by more than usual.
 	budgetTimes = 2
 	// anyMemory is for errors and for the small tables of codecs.
 	anyMemory = 256 << 10
 )
 
-// codecMemory is what a codec may allocate for a batch beside the budget: its tables and, by the word of a frame, blocks of
-// 4 MiB or a window.
+// codecMemory is what a codec may allocate for a batch in addition to the budget: its tables and, as stated by a frame,
+// blocks of 4 MiB or a window.
 var codecMemory = map[Compression]int{
 	CompressionGzip: 128 << 10, CompressionSnappy: 0, CompressionLZ4: 9 << 20, CompressionZstd: zstdWindowBytes + 8<<20,
 }
 
-// codecReads is how often a batch is decompressed: once, or to be measured and then to be kept.
+// codecReads is how often a batch may be decompressed: to measure it, and again to keep it.
 const codecReads = 2
 
 // mayAllocate is what reading a set may allocate.
@@ -53,8 +53,8 @@ func mayAllocate(set []byte) int64 {
 	}
 }
 
-// TestMutants gives damaged record batches to the reader, among them compressed ones whose damage is within, and ones that
-// expand far beyond the budget. What cannot be read is named with a reason, and reading goes on behind it.
+// TestMutants feeds the reader damaged record batches, including ones damaged before compression and ones that expand far
+// beyond the budget. An unreadable batch gets a reason, and reading goes on after it.
 func TestMutants(t *testing.T) {
 	forge := newBatchForge(t)
 	reader := newSetReader(mutantBudget)
@@ -72,7 +72,7 @@ func TestMutants(t *testing.T) {
 	}, 25_000)
 }
 
-// tryMutant reads a record set and looks at all that comes of it.
+// tryMutant reads a record set and uses all of the result.
 func tryMutant(reader *setReader, set []byte, from int64, aborted []abortedTransaction) (reason string, err error) {
 	records, next, err := reader.read(set, from, aborted)
 	if err != nil {
@@ -101,7 +101,7 @@ func tryMutant(reader *setReader, set []byte, from int64, aborted []abortedTrans
 	return hostile.Accepted, nil
 }
 
-// unreadableReason is the word for a batch that is passed.
+// unreadableReason is a word for why a batch is skipped.
 func unreadableReason(err error) (string, error) {
 	var bad *unreadableError
 	switch {
@@ -119,7 +119,7 @@ func unreadableReason(err error) (string, error) {
 	return "", err
 }
 
-// batchForge makes batches that no producer would.
+// batchForge makes batches that no producer would make.
 type batchForge struct {
 	bodies  []*hostile.Message // encoded records
 	batches []*hostile.Message // whole ones, of every codec
@@ -149,7 +149,7 @@ func newBatchForge(t *testing.T) *batchForge {
 	return f
 }
 
-// add makes the records a body, and a batch of every codec.
+// add adds the records as a body, and as a batch of every codec.
 func (f *batchForge) add(t *testing.T, records []testRecord) {
 	b := testBatch{base: 10, count: int32(len(records))}
 	for _, r := range records {
@@ -168,7 +168,7 @@ func (f *batchForge) add(t *testing.T, records []testRecord) {
 	}
 }
 
-// addBombs makes bodies up to 256 times the budget: of zeros, of the smallest records, and of a record that is all
+// addBombs adds bodies of up to 256 times the budget: of zeros, of the smallest records, and of one record with only
 // headers.
 func (f *batchForge) addBombs(t *testing.T) {
 	smallest := testRecord{}.encode()
@@ -203,7 +203,7 @@ func batchMessage(name string, set []byte) *hostile.Message {
 	return m
 }
 
-// bodyMarks are the bytes where lengths of records and the heads of compressed frames stand.
+// bodyMarks marks the lengths of records and the headers of compressed frames.
 func bodyMarks(first, end int) (marks []hostile.Mark) {
 	const head = 24
 	for at := first; at < min(end, first+head); at++ {
@@ -215,7 +215,7 @@ func bodyMarks(first, end int) (marks []hostile.Mark) {
 	return marks
 }
 
-// mutant is the offset to read from and a set of up to three batches.
+// mutant returns an offset to read from and a set of up to three batches.
 func (f *batchForge) mutant(r *rand.Rand, into []byte) []byte {
 	into = append(into, byte(r.Uint32()))
 	for range 1 + r.IntN(3) {
@@ -227,7 +227,7 @@ func (f *batchForge) mutant(r *rand.Rand, into []byte) []byte {
 			into = append(into, f.bombs[r.IntN(len(f.bombs))].Bytes...)
 		case 2, 3, 4:
 			into = f.packedMutant(r, into)
-		case 5: // as it should be
+		case 5: // undamaged
 			into = append(into, f.batches[r.IntN(len(f.batches))].Bytes...)
 		default:
 			into = f.batches[r.IntN(len(f.batches))].Mutate(r, into, f.batches)
@@ -239,7 +239,7 @@ func (f *batchForge) mutant(r *rand.Rand, into []byte) []byte {
 	return into
 }
 
-// packedMutant is a batch whose damage is in its records, before they are compressed.
+// packedMutant is a batch whose records were damaged before compression.
 func (f *batchForge) packedMutant(r *rand.Rand, into []byte) []byte {
 	if r.IntN(3) == 0 {
 		f.body = forgedRecord(r, f.body[:0])
@@ -254,7 +254,7 @@ func (f *batchForge) packedMutant(r *rand.Rand, into []byte) []byte {
 	return append(into, b.encode()...)
 }
 
-// forgedRecord is a record of which any number may be out of its place; its length is mostly right.
+// forgedRecord is a record in which any number may be wrong; its length is mostly right.
 func forgedRecord(r *rand.Rand, into []byte) []byte {
 	number := func(b []byte, likely int64) []byte {
 		if r.IntN(6) == 0 {
@@ -295,12 +295,12 @@ func (f *batchForge) pack(codec uint16, body []byte) []byte {
 	}
 	_, err := w.Write(body)
 	if err := errors.Join(err, w.Close()); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer accepts everything
 	}
 	return bytes.Clone(f.packed.Bytes())
 }
 
-// correctChecksum makes the checksum right for as much of the batch as there is.
+// correctChecksum corrects the checksum for what there is of the batch.
 func correctChecksum(set []byte) {
 	if len(set) < batchHeaderBytes {
 		return
@@ -312,7 +312,7 @@ func correctChecksum(set []byte) {
 	binary.BigEndian.PutUint32(set[17:], crc32.Checksum(set[batchCheckedBytes:end], castagnoli))
 }
 
-// TestBombsCostTheBudget reads every bomb by itself: within the budget it is read, beyond it is refused for that.
+// TestBombsCostTheBudget reads each bomb alone: within the budget it is read, beyond it is refused.
 func TestBombsCostTheBudget(t *testing.T) {
 	forge := newBatchForge(t)
 	reader := newSetReader(mutantBudget)

@@ -3,8 +3,12 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // Offsets implements [pipeline.Log]. The next offset is the last stable one.
@@ -12,9 +16,19 @@ func (c *Client) Offsets(ctx context.Context, topic string, partition int) (firs
 	return c.offsets(ctx, topic, partition, kafkago.ReadCommitted)
 }
 
-// offsets returns what a partition holds; with read uncommitted next counts open transactions too.
+// Written implements [pipeline.StabilityReporter].
+func (c *Client) Written(ctx context.Context, topic string, partition int) (next int64, err error) {
+	_, next, err = c.offsets(ctx, topic, partition, kafkago.ReadUncommitted)
+	return next, err
+}
+
+// offsets returns what a partition holds. With read uncommitted, next includes open transactions.
 func (c *Client) offsets(ctx context.Context, topic string, partition int, isolation kafkago.IsolationLevel) (first, next int64, err error) {
 	at := place{"offsets of", topic, partition}
+	if err := c.lookups.Acquire(ctx, 1); err != nil {
+		return 0, 0, fmt.Errorf("%v: %w", at, err)
+	}
+	defer c.lookups.Release(1)
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
 			Topics: map[string][]kafkago.OffsetRequest{
@@ -36,9 +50,39 @@ func (c *Client) offsets(ctx context.Context, topic string, partition int, isola
 	return first, next, err
 }
 
+// OffsetAt implements [pipeline.Log].
+func (c *Client) OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (offset int64, err error) {
+	place := place{"offset by time of", topic, partition}
+	found := false
+	err = c.call(ctx, place, c.config.RequestTimeout, func(ctx context.Context) error {
+		response, err := c.requests.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+			Topics:         map[string][]kafkago.OffsetRequest{topic: {kafkago.TimeOffsetOf(partition, at)}},
+			IsolationLevel: kafkago.ReadCommitted,
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range response.Topics[topic] {
+			if p.Partition != partition {
+				continue
+			}
+			for there := range p.Offsets {
+				offset, found = there, there >= 0
+			}
+			return p.Error
+		}
+		return errors.New("response without the partition")
+	})
+	if err == nil && !found {
+		_, offset, err = c.Offsets(ctx, topic, partition)
+	}
+	return offset, err
+}
+
 // Committed implements [pipeline.Log].
 func (c *Client) Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error) {
 	at := place{"offset committed by " + group + " for", topic, partition}
+	var of pipeline.LogID
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
 			GroupID: group,
@@ -52,27 +96,34 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partition i
 		}
 		for _, p := range response.Topics[topic] {
 			if p.Partition == partition {
-				nextOffset = p.CommittedOffset
+				nextOffset, of = p.CommittedOffset, pipeline.LogID(p.Metadata)
 				return p.Error
 			}
 		}
 		return errors.New("response without the partition")
 	})
 	if errors.Is(err, kafkago.GroupIdNotFound) {
-		return -1, nil // what some brokers answer about a group that has never been
+		return -1, nil // some brokers answer this about a group that never existed
+	}
+	if err != nil || nextOffset < 0 || of == "" {
+		return nextOffset, err
+	}
+	now, err := c.Identity(ctx, topic, pipeline.AnyPartition, time.Now())
+	if err == nil && now != "" && now != of {
+		nextOffset = -1
 	}
 	return nextOffset, err
 }
 
-// commit stores the next offset as a member of a generation of a group; the broker refuses former members.
-func (c *Client) commit(ctx context.Context, gen *kafkago.Generation, topic string, partition int, nextOffset int64) error {
+// commit stores the next offset as a member of a group generation. The broker refuses former members.
+func (c *Client) commit(ctx context.Context, gen *kafkago.Generation, topic string, partition int, nextOffset int64, of pipeline.LogID) error {
 	at := place{"commit for " + gen.GroupID + " on", topic, partition}
 	return c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
 			GroupID:      gen.GroupID,
 			GenerationID: int(gen.ID),
 			MemberID:     gen.MemberID,
-			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: partition, Offset: nextOffset}}},
+			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: partition, Offset: nextOffset, Metadata: string(of)}}},
 		})
 		if err != nil {
 			return err

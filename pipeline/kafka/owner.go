@@ -14,16 +14,16 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// A failed join is tried again after a delay drawn from [rejoinDelay, 3*rejoinDelay). It does not grow: a
-// group that waits for its members should not wait longer the longer its coordinator was away. Complaints
-// are at least complainEvery apart.
+// A failed join is retried after a delay drawn from [rejoinDelay, 3*rejoinDelay). It does not grow: a group that waits
+// for its members should not wait longer the longer its coordinator was away. Complaints are at least complainEvery
+// apart.
 const (
 	rejoinDelay   = 300 * time.Millisecond
 	complainEvery = 15 * time.Second
 )
 
-// Own implements [pipeline.Owner]. It waits for a topic that is not there yet. The client's Close ends it too,
-// so a run must not call that.
+// Own implements [pipeline.Owner]. It waits for a topic that does not exist yet. The client's Close ends it too, so a
+// run must not call Close.
 func (c *Client) Own(ctx context.Context, group, topic string, run func(ctx context.Context, o pipeline.Ownership) error) error {
 	ctx, done, err := c.enter(ctx)
 	if err != nil {
@@ -48,22 +48,22 @@ type member struct {
 	standing     *standing
 
 	ctx  context.Context         // ends with Own's context, Close, or a failed run
-	stop context.CancelCauseFunc // the cause is what a run failed with
+	stop context.CancelCauseFunc // its cause is the error of a run
 	runs sync.WaitGroup
 
-	// partitions is the number of partitions at some time before the present generation was joined, so it has
-	// no more than were assigned. Generations do not overlap, and only they and own write it.
+	// partitions is the number of partitions at some time before the present generation was joined, so it is at most
+	// the number assigned. Generations do not overlap, and only they and own write it.
 	partitions int
 }
 
-// runFailureError is the cause of an end by a run, as against the end of Own's context.
+// runFailureError is the cause if a run ended Own, not its context.
 type runFailureError struct{ err error }
 
 func (f *runFailureError) Error() string { return f.err.Error() }
 
-// own takes part in the group until the context ends. kafka-go's group joins, hands a generation to Next,
-// and joins again once every function started in it has returned; every generation ends when one of them
-// returns, so those of a run that is over wait for the end.
+// own takes part in the group until the context ends. kafka-go's group joins, hands a generation to Next, and joins
+// again once every function started in it has returned. Every generation ends when one of them returns, so functions
+// whose run is over wait for the end.
 func (m *member) own() error {
 	if err := m.awaitTopic(); err != nil {
 		return m.outcome(err)
@@ -86,7 +86,7 @@ func (m *member) own() error {
 	return m.outcome(err)
 }
 
-// outcome is what Own returns: what a run failed with, nil at the end of the context, or err.
+// outcome is what Own returns: the error of a run, nil at the end of the context, or err.
 func (m *member) outcome(err error) error {
 	var failure *runFailureError
 	if errors.As(context.Cause(m.ctx), &failure) {
@@ -98,7 +98,7 @@ func (m *member) outcome(err error) error {
 	return err
 }
 
-// awaitTopic returns once the topic is there. A group that joins before would join again and again.
+// awaitTopic returns once the topic exists. A group that joins earlier would join again and again.
 func (m *member) awaitTopic() (err error) {
 	m.partitions, err = pipeline.Retry(m.ctx, m.log, "await topic", func() (int, error) {
 		return m.client.Partitions(m.ctx, m.topic)
@@ -106,11 +106,11 @@ func (m *member) awaitTopic() (err error) {
 	return err
 }
 
-// errNotJoined marks an end at a time when the last attempt to join had failed.
+// errNotJoined marks an end after a failed attempt to join.
 var errNotJoined = errors.New("not joined")
 
-// next returns the next generation. Its error is permanent or the end of the context. kafka-go goes on joining
-// by itself, so this must not wait for anything but its results: a generation not picked up is time lost.
+// next returns the next generation. Its error is permanent or the end of the context. kafka-go keeps joining by itself,
+// so this must wait for nothing but its results: a generation that is not picked up is time lost.
 func (m *member) next(joined *kafkago.ConsumerGroup) (*kafkago.Generation, error) {
 	at := place{"join group " + m.group + " for", m.topic, -1}
 	failures := 0
@@ -163,9 +163,9 @@ func (m *member) start(gen *kafkago.Generation) {
 	})
 }
 
-// watchPartitions returns, and so ends the generation, when the number of partitions has changed since
-// before the group was joined. kafka-go does this too, but misses what was added between the join and its
-// first look, and ends the generation whenever it cannot look.
+// watchPartitions returns, which ends the generation, when the number of partitions has changed since before the group
+// was joined. kafka-go does this too, but misses what was added between the join and its first look, and ends the
+// generation whenever it cannot look.
 func (m *member) watchPartitions(ended context.Context) {
 	ctx, cancel := context.WithCancel(m.ctx)
 	defer cancel()
@@ -186,8 +186,8 @@ func (m *member) watchPartitions(ended context.Context) {
 	}
 }
 
-// runPartition calls run and returns when the generation has ended. kafka-go does not wait for functions
-// started in a generation that is already over, so nothing runs in one.
+// runPartition calls run and returns when the generation has ended. kafka-go does not wait for functions started in a
+// generation that is already over, so none is run in one.
 func (m *member) runPartition(ended context.Context, gen *kafkago.Generation, partition int) {
 	if ended.Err() != nil {
 		return
@@ -197,8 +197,8 @@ func (m *member) runPartition(ended context.Context, gen *kafkago.Generation, pa
 	defer context.AfterFunc(ended, cancel)()
 	err := m.run(ctx, pipeline.Ownership{
 		Partition: partition,
-		Commit: func(ctx context.Context, nextOffset int64) error {
-			return m.client.commit(ctx, gen, m.topic, partition, nextOffset)
+		Commit: func(ctx context.Context, nextOffset int64, of pipeline.LogID) error {
+			return m.client.commit(ctx, gen, m.topic, partition, nextOffset, of)
 		},
 	})
 	stopped := ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
@@ -208,8 +208,8 @@ func (m *member) runPartition(ended context.Context, gen *kafkago.Generation, pa
 	<-ended.Done()
 }
 
-// leave ends the generation, waits for the runs and leaves the group. Waiting for the broker is bounded: a
-// join under way lasts until the other members have joined, and a broker that is away does not respond.
+// leave ends the generation, waits for the runs and leaves the group. Waiting for the broker is bounded: a join under
+// way lasts until the other members have joined, and an absent broker does not answer.
 func (m *member) leave(joined *kafkago.ConsumerGroup, conns *conns, notJoined bool) {
 	closed := make(chan struct{})
 	go func() {
@@ -247,7 +247,7 @@ func (m *member) groupConfig(conns *conns) kafkago.ConsumerGroupConfig {
 		SessionTimeout:    config.SessionTimeout,
 		RebalanceTimeout:  config.RebalanceTimeout,
 		JoinGroupBackoff:  rejoinDelay + rand.N(2*rejoinDelay),
-		// A heartbeat that gets no response ends the generation before the broker gives the partitions away.
+		// A heartbeat without a response ends the generation before the broker gives the partitions away.
 		Timeout:     min(config.RequestTimeout, config.SessionTimeout/2),
 		Logger:      kafkago.LoggerFunc(m.log.Named("group").Sugar().Debugf),
 		ErrorLogger: kafkago.LoggerFunc(m.log.Named("group").Sugar().Debugf), // errors come back from Next

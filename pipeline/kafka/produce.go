@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -15,13 +16,25 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// requestMaxBytes is what brokers take as one request (socket.request.max.bytes, by default): they cut the
-// connection on more, which would pass for a broker that is away.
+// requestMaxBytes is the largest request that brokers accept (the default of socket.request.max.bytes). On a larger one
+// they cut the connection, which would look like an absent broker.
 const requestMaxBytes = 100 << 20
 
-// Produce implements [pipeline.Log]. A record without a time gets the present one. An error other than
-// [pipeline.ErrMessageTooLarge] does not mean that nothing was written, see the package documentation.
+// Produce implements [pipeline.Producer]. A record without a time gets the current one. After any error but
+// [pipeline.ErrMessageTooLarge] the records may have been written; see the package documentation.
 func (c *Client) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (firstOffset int64, err error) {
+	return c.produce(ctx, topic, partition, records, unsequenced, anyConnection)
+}
+
+// anyConnection allows every connection.
+const anyConnection = math.MaxInt64
+
+// errNewConnection means that nothing was sent.
+var errNewConnection = errors.New("the connection is another one")
+
+// produce sends numbered records on connections up to the given number; on a later one it fails with [errNewConnection].
+func (c *Client) produce(ctx context.Context, topic string, partition int, records []pipeline.Record, as sequence,
+	connection int64) (firstOffset int64, err error) {
 	at := place{"produce to", topic, partition}
 	if len(records) == 0 {
 		return 0, pipeline.Permanent(fmt.Errorf("%v: no records", at))
@@ -33,7 +46,7 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 	if size > requestMaxBytes {
 		return 0, fmt.Errorf("%v: %d bytes in one request: %w", at, size, pipeline.ErrMessageTooLarge)
 	}
-	batch, batchBytes, err := encodeBatch(records, time.Now(), c.config.Compression)
+	batch, batchBytes, err := encodeBatch(records, time.Now(), c.config.Compression, as)
 	if err != nil {
 		return 0, pipeline.Permanent(fmt.Errorf("%v: %w", at, err))
 	}
@@ -41,6 +54,7 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &produceExchange{
 			topic: topic, partition: int32(partition), clientID: c.config.ClientID, correlation: c.correlation.Add(1),
 			timeout: int32(c.config.RequestTimeout / 2 / time.Millisecond), batch: batch, batchBytes: batchBytes,
+			allows: func(conn ended) bool { return connection == anyConnection || c.conns.number(conn) <= connection },
 		})
 		if err != nil {
 			return err
@@ -58,8 +72,8 @@ func (c *Client) Produce(ctx context.Context, topic string, partition int, recor
 	return firstOffset, nil
 }
 
-// produceExchange is a produce request of one batch to one partition that is written here: kafka-go would copy the
-// batch before it sends it.
+// produceExchange is a produce request of one batch to one partition, encoded here because kafka-go would copy the
+// batch before sending it.
 type produceExchange struct {
 	topic       string
 	partition   int32
@@ -69,6 +83,7 @@ type produceExchange struct {
 	batch       [][]byte // pieces
 	batchBytes  int
 	version     int16
+	allows      func(ended) bool // whether to send on a connection
 }
 
 var (
@@ -76,14 +91,14 @@ var (
 	_ protocol.RawExchanger  = (*produceExchange)(nil)
 )
 
-// produceResponse is the part of a produce response that is about the one partition.
+// produceResponse is the part of a produce response about the partition.
 type produceResponse struct {
 	firstOffset int64
 	err         error
 }
 
-// Produce requests written here: from record batches (0.11) to the newest version that kafka-go knows, which all brokers
-// of today still accept.
+// Versions of produce requests written here: from record batches (0.11) to the newest that kafka-go knows, which all
+// current brokers still accept.
 const (
 	minProduceVersion = 3
 	maxProduceVersion = 8
@@ -109,21 +124,20 @@ func (e *produceExchange) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so a response need not be read to its
-// end then.
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so the response need not be read to
+// its end.
 func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if e.version < minProduceVersion || e.version > maxProduceVersion {
 		return nil, fmt.Errorf("broker offers version %d of produce, %d to %d are understood",
 			e.version, minProduceVersion, maxProduceVersion)
 	}
+	if conn, ok := rw.(ended); ok && !e.allows(conn) {
+		return &produceResponse{err: errNewConnection}, nil
+	}
 	if err := e.write(rw); err != nil {
 		return nil, err
 	}
-	r := &responseReader{from: rw, left: 4}
-	r.left = int(r.int32())
-	if id := r.int32(); r.err == nil && id != e.correlation {
-		return nil, fmt.Errorf("produce response has correlation id %d instead of %d", id, e.correlation)
-	}
+	r := readResponse(rw, e.correlation)
 	response := e.read(r)
 	if r.err == nil && r.left != 0 {
 		r.fail("produce response has more than the partition written to")
@@ -138,7 +152,7 @@ func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error
 func (e *produceExchange) write(to io.Writer) error {
 	be := binary.BigEndian
 	text := func(b []byte, s string) []byte { return append(be.AppendUint16(b, uint16(len(s))), s...) }
-	head := be.AppendUint32(nil, 0) // length, when it is known
+	head := be.AppendUint32(nil, 0) // length, filled in later
 	head = be.AppendUint16(head, uint16(protocol.Produce))
 	head = be.AppendUint16(head, uint16(e.version))
 	head = be.AppendUint32(head, uint32(e.correlation))
@@ -161,7 +175,7 @@ func (e *produceExchange) write(to io.Writer) error {
 	return nil
 }
 
-// read reads the body of a produce response with one topic of one partition.
+// read reads the body of a produce response for one partition of one topic.
 func (e *produceExchange) read(r *responseReader) *produceResponse {
 	if topics := r.int32(); topics != 1 {
 		r.fail("produce response has %d topics instead of one", topics)
@@ -179,7 +193,7 @@ func (e *produceExchange) read(r *responseReader) *produceResponse {
 	}
 	message := ""
 	if e.version >= 8 {
-		for n := r.int32(); n > 0 && r.err == nil; n-- { // what is wrong with single records
+		for n := r.int32(); n > 0 && r.err == nil; n-- { // errors of single records
 			r.int32()
 			r.skip(int(r.int16()))
 		}

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -12,26 +13,49 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// minRecordBytes is a record without key, value and headers: length, attributes, time, offset, key length,
+// minRecordBytes is the size of a record without key, value and headers: length, attributes, time, offset, key length,
 // value length, number of headers.
 const minRecordBytes = 7
 
-// What a decoded record and header take beside the bytes they alias.
+// What a decoded record and a header take in addition to the bytes they alias.
 const (
 	recordCost = int(unsafe.Sizeof(pipeline.Record{}))
 	headerCost = int(unsafe.Sizeof(pipeline.Header{}))
 )
 
-// allowance is what is left of the budget of one fetch. Whatever takes memory by a size that the input states is taken
-// from it before the memory is.
-type allowance struct{ left int }
+// errShort says that decoding needs more memory than it had, though no more than the budget.
+var errShort = errors.New("more memory is needed to decode a batch")
 
-// take reports whether n bytes, or as many units of so many bytes, are still there, and takes them.
+// allowance is what decoding the set of one fetch may take. Memory whose size the input states is taken from it before
+// it is allocated.
+type allowance struct {
+	left  int  // of the budget, which decides what can be read; includes bytes already in the response
+	room  int  // of the available memory
+	short bool // room was too small for something
+	taken int  // of room
+}
+
+// take reports whether n units of unit bytes are left, and takes them.
 func (a *allowance) take(n, unit int) bool {
 	if n > a.left/unit {
 		return false
 	}
+	if n > a.room/unit {
+		a.short = true
+		return false
+	}
 	a.left -= n * unit
+	a.room -= n * unit
+	a.taken += n * unit
+	return true
+}
+
+// takeShared takes bytes that are already in the response and its memory.
+func (a *allowance) takeShared(n int) bool {
+	if n > a.left {
+		return false
+	}
+	a.left -= n
 	return true
 }
 
@@ -39,21 +63,20 @@ func (a *allowance) take(n, unit int) bool {
 type setReader struct {
 	budget  int
 	zstd    *zstd.Decoder
-	streams sync.Pool // *zstd.Decoder
+	streams sync.Pool // *zstd.Decoder, of small windows
 }
 
 func newSetReader(budget int) *setReader {
-	return &setReader{budget: budget, zstd: newZstdDecoder(budget), streams: sync.Pool{New: newZstdStream}}
+	return &setReader{budget: budget, zstd: newZstdDecoder(budget), streams: sync.Pool{New: func() any { return newZstdStream(zstdKeptBytes) }}}
 }
 
 func (s *setReader) close() { s.zstd.Close() }
 
-// read returns the records at or after from and the next offset. A batch that cannot be read ends the
-// result before it, or is the error if it comes first. Offsets that a batch repeats, which no broker does,
-// are handed out once.
-func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
+// readWithin returns the records at or after from and the next offset. A batch that cannot be read, or for which memory
+// is short, ends the result before it, or is the error if it comes first. Offsets that a batch repeats, which no broker
+// does, are returned once.
+func (s *setReader) readWithin(memory *allowance, set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
 	hidden := newTransactions(aborted)
-	memory := &allowance{s.budget}
 	next = from
 	for len(set) > 0 {
 		b, whole, err := parseBatch(set)
@@ -66,6 +89,9 @@ func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (
 		if err != nil {
 			if next > from {
 				break
+			}
+			if memory.short {
+				err = errShort
 			}
 			return nil, from, err
 		}
@@ -112,7 +138,8 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 	return grown, nil
 }
 
-// grow makes room for n more records, if the allowance has it; a set is mostly one batch, so it does not make more.
+// grow makes room for n more records if the allowance permits. A set is mostly one batch, so it makes no more than
+// that.
 func grow(records []pipeline.Record, n int, memory *allowance) ([]pipeline.Record, bool) {
 	if cap(records)-len(records) >= n {
 		return records, true
@@ -124,8 +151,8 @@ func grow(records []pipeline.Record, n int, memory *allowance) ([]pipeline.Recor
 	return append(make([]pipeline.Record, 0, room), records...), true
 }
 
-// cursor reads the variable-length fields of records; after a field that is not there, bad is set and all
-// others read as zero. over is set where the memory for headers is not.
+// cursor reads the variable-length fields of records. After a missing field bad is set, and all others read as zero.
+// over is set if there is no memory for headers.
 type cursor struct {
 	left   []byte
 	memory *allowance
@@ -143,7 +170,7 @@ func (c *cursor) varint() int64 {
 	return value
 }
 
-// bytes returns the next n bytes; -1 is null. What it returns cannot be appended into what follows.
+// bytes returns the next n bytes; -1 is null. Appending to the result cannot overwrite what follows.
 func (c *cursor) bytes(n int64) []byte {
 	if n == -1 {
 		return nil
@@ -163,6 +190,7 @@ func (c *cursor) record(b *batch) (record pipeline.Record) {
 	r.bytes(1) // attributes, none are defined
 	record.Time = recordTime(b, r.varint())
 	record.Offset = b.base + r.varint()
+	record.Batch = b.mark()
 	record.Key = r.bytes(r.varint())
 	record.Value = r.bytes(r.varint())
 	record.Headers = r.headers()
@@ -192,7 +220,7 @@ func (c *cursor) headers() []pipeline.Header {
 	return headers
 }
 
-// recordTime is the time that the producer gave, or the broker where the topic asks for that; -1 is none.
+// recordTime is the producer's time, or the broker's if the topic asks for that; -1 means none.
 func recordTime(b *batch, delta int64) time.Time {
 	millis := b.firstTime + delta
 	if b.attributes&appendTimeBit != 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// testBatch is a batch to be encoded; what is left zero is derived.
+// testBatch is a batch to encode; zero fields are derived.
 type testBatch struct {
 	base       int64
 	lastDelta  int32 // with no records
@@ -223,7 +223,7 @@ func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatNoPartitionHas are refused before the next one is reckoned.
+// TestOffsetsThatNoPartitionHas are refused before the next offset is computed from them.
 func TestOffsetsThatNoPartitionHas(t *testing.T) {
 	for _, base := range []int64{math.MinInt64, -1, math.MaxInt64, math.MaxInt64 - 2} {
 		_, _, err := newReader(t).read(testBatch{base: base, records: some(0, 1, 2)}.encode(), 0, nil)
@@ -246,7 +246,7 @@ func TestAFetchStopsAtItsBudget(t *testing.T) {
 	}
 }
 
-// TestADamagedHeaderDoesNotSayWhereReadingGoesOn: the batch behind it does.
+// TestADamagedHeaderDoesNotSayWhereReadingGoesOn: the next batch does.
 func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
 	damaged := testBatch{base: 10, records: some(0, 1)}.encode()
 	damaged[23] ^= 0x3f // of the last offset's delta
@@ -257,9 +257,16 @@ func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
 		t.Fatalf("%+v", err)
 	}
 	response := &fetchResponse{end: 40, set: damaged}
-	if _, err = decodeFetch(newReader(t), place{}, 10, response); !errors.As(err, &bad) || bad.next != 40 {
+	f := testFetching(t, 10, 1<<20)
+	if _, err = f.decode(response); !errors.As(err, &bad) || bad.next != 40 {
 		t.Errorf("with nothing behind it: %+v", err)
 	}
+}
+
+// testFetching is a fetch at an offset with that much memory for its response.
+func testFetching(t testing.TB, offset, bytes int64) *fetching {
+	memory := &account{limit: 2 * worstFetch(testBudget)}
+	return &fetching{client: &Client{habits: newHabits()}, reader: newReader(t), offset: offset, memory: memory, funds: memory.try(bytes)}
 }
 
 // TestHeadersAreChargedBeforeTheyAreMade reads a record of nothing but headers: an empty one is two
@@ -359,7 +366,7 @@ func TestCompressedBatchesAreReadWithinTheBudget(t *testing.T) {
 			if !errors.Is(err, ErrOverBudget) {
 				t.Error(err)
 			}
-			// The window of a zstd stream comes on top.
+			// The window of a zstd stream is extra.
 			if spent := after.TotalAlloc - before.TotalAlloc; spent > 16<<20+8*testBudget {
 				t.Errorf("%d bytes allocated", spent)
 			}
@@ -390,7 +397,7 @@ func FuzzRecordSets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, set []byte, from int64) {
 		if len(set) >= batchHeaderBytes {
 			if b := parseHeader(set); b.bytes == len(set) {
-				set = checked(bytes.Clone(set)) // else nothing but checksums is tried
+				set = checked(bytes.Clone(set)) // otherwise only checksums would be tested
 			}
 		}
 		records, next, err := reader.read(set, from, []abortedTransaction{{1, 2}})

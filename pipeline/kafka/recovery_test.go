@@ -40,7 +40,7 @@ func TestABrokerThatIsAwayEndsNothing(t *testing.T) {
 	on := newEmbedded(t)
 	on.kill(t)
 	c := on.config()
-	c.LeaveTimeout = 2 * pipelinetest.Patience // is not waited for
+	c.LeaveTimeout = 2 * pipelinetest.Patience // must not be waited for
 	client := dial(t, c)
 	o := pipelinetest.Own(t, client, "group", "topic")
 	for what, call := range map[string]func(ctx context.Context) error{
@@ -87,7 +87,7 @@ func TestABrokerThatIsAwayEndsNothing(t *testing.T) {
 	}
 }
 
-// A silent broker takes connections and says nothing.
+// A silent broker accepts connections and never answers.
 func TestASilentBrokerIsGivenUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// The files of authorities, certificates and passwords are read again for every new connection: whoever renews them need not
-// restart the programs. Where they cannot be used at that moment, as while one of two is written, the connection gets what was
-// read before.
+// The files of authorities, certificates and passwords are read again for every new connection, so that renewing them
+// needs no restart. If they cannot be used at that moment, for example while one of two is being written, the
+// connection gets what was read before.
 
-// renewed is what was last read of files.
+// renewed is what was last read from files.
 type renewed[T any] struct {
 	read func() (T, error)
 	log  *zap.Logger
@@ -25,7 +25,7 @@ type renewed[T any] struct {
 	last T
 }
 
-// newRenewed reads for the first time, and fails where that does.
+// newRenewed reads for the first time, and fails if that fails.
 func newRenewed[T any](log *zap.Logger, read func() (T, error)) (*renewed[T], error) {
 	first, err := read()
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *renewed[T]) now() T {
 	return next
 }
 
-// encryption makes connections encrypted.
+// encryption encrypts connections.
 type encryption struct{ config *renewed[*tls.Config] }
 
 // newEncryption reads the files; nil means no encryption.
@@ -61,7 +61,7 @@ func newEncryption(settings TLS, log *zap.Logger) (*encryption, error) {
 	return &encryption{config}, nil
 }
 
-// client shakes hands with the broker at address. The connection is closed where that fails.
+// client does the TLS handshake with the broker at address. If that fails, the connection is closed.
 func (e *encryption) client(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
 	config := e.config.now()
 	if config.ServerName == "" {
@@ -81,13 +81,14 @@ func (e *encryption) client(ctx context.Context, conn net.Conn, address string) 
 	return encrypted, nil
 }
 
-// credentials are a mechanism whose password is read again for every connection.
+// credentials is a mechanism whose password is read again for every connection.
 type credentials struct {
 	name      string
 	mechanism *renewed[sasl.Mechanism]
 }
 
-// newCredentials reads the password; nil means no authentication. What is no regular file, as a pipe, is read once.
+// newCredentials reads the password; nil means no authentication. Anything but a regular file, such as a pipe, is read
+// once.
 func newCredentials(settings SASL, log *zap.Logger) (sasl.Mechanism, error) {
 	if settings.Mechanism == "" {
 		return nil, nil
@@ -108,7 +109,7 @@ func newCredentials(settings SASL, log *zap.Logger) (sasl.Mechanism, error) {
 // Name is the name of the mechanism on the wire.
 func (c *credentials) Name() string { return c.name }
 
-// Start begins an authentication with the password as it now is.
+// Start begins an authentication with the present password.
 func (c *credentials) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	return c.mechanism.now().Start(ctx)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// renewing is a broker whose certificate, and the authority of its clients', can be replaced.
+// renewing is a broker whose certificate and client authority can be replaced.
 type renewing struct {
 	t       *testing.T
 	dir     string // of the client's files
@@ -37,7 +37,7 @@ func newRenewing(t *testing.T) *renewing {
 	return r
 }
 
-// renew gives the broker a new certificate and trusts no other; the folder gets the files that go with it.
+// renew gives the broker a new certificate and makes it trust no other; the folder gets the matching files.
 func (r *renewing) renew(dir string) {
 	r.t.Helper()
 	pair, _, _ := certificate(r.t, dir)
@@ -53,7 +53,7 @@ func (r *renewing) client() *kafka.Client {
 	return dial(r.t, c)
 }
 
-// The first request of a client that is there opens its first connection.
+// The first request opens the client's first connection.
 func (r *renewing) reaches(client *kafka.Client) error {
 	_, err := client.Partitions(pipelinetest.Context(r.t), "topic")
 	return err
@@ -61,7 +61,7 @@ func (r *renewing) reaches(client *kafka.Client) error {
 
 func TestRenewedCertificatesNeedNoRestart(t *testing.T) {
 	r := newRenewing(t)
-	client := r.client() // has read the files
+	client := r.client() // it has read the files
 	r.renew(r.dir)
 	if err := r.reaches(client); err != nil {
 		t.Errorf("both sides renewed: %v", err)
@@ -124,10 +124,10 @@ func TestChangedPasswordNeedsNoRestart(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Own(t, client, "group", "topic") // connects anew
+	pipelinetest.Own(t, client, "group", "topic") // opens a new connection
 }
 
-// A pipe gives its password once, as where it is handed over by standard input; every connection of the client has it.
+// A pipe, such as standard input, gives its password once; every connection of the client uses it.
 func TestPasswordOfAPipeIsReadOnce(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "topic"), kfake.EnableSASL(),
 		kfake.Superuser("SCRAM-SHA-512", "clara", "secret"))
@@ -150,5 +150,5 @@ func TestPasswordOfAPipeIsReadOnce(t *testing.T) {
 	if _, err := client.Partitions(pipelinetest.Context(t), "topic"); err != nil {
 		t.Error(err)
 	}
-	pipelinetest.Own(t, client, "group", "topic") // connects anew
+	pipelinetest.Own(t, client, "group", "topic") // opens a new connection
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// addresses reads those of one of a secured cluster's other doors.
+// addresses reads the addresses of another listener of a secured cluster.
 func addresses(t *testing.T, on *cluster, name string) []string {
 	t.Helper()
 	return strings.Split(on.real.Read(t, name), ",")
 }
 
-// TestEveryWayIn enters a secured cluster by each mechanism, and does there what a stage does.
+// TestEveryWayIn connects to a secured cluster with each mechanism, and does what a stage does.
 func TestEveryWayIn(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
@@ -67,8 +67,8 @@ func TestEveryWayIn(t *testing.T) {
 	}
 }
 
-// TestNoWayIn is refused by a secured cluster, with the reason. A refusal by the broker stays; what TLS finds fault
-// with may be mended while a service waits.
+// TestNoWayIn is refused by a secured cluster, with the reason. A refusal by the broker is permanent; TLS faults may be
+// repaired while a service waits.
 func TestNoWayIn(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
@@ -118,7 +118,7 @@ func TestNoWayIn(t *testing.T) {
 	}
 }
 
-// TestAMissingRightIsNamed tries everything that needs a right as a user who has all but that.
+// TestAMissingRightIsNamed tries everything that needs a right as a user with all other rights.
 func TestAMissingRightIsNamed(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
@@ -172,5 +172,42 @@ func TestAMissingRightIsNamed(t *testing.T) {
 		if !errors.Is(err, pipeline.ErrDenied) || !pipeline.IsPermanent(err) || !strings.Contains(err.Error(), topic) {
 			t.Errorf("%s: permanent %v: %v", what, pipeline.IsPermanent(err), err)
 		}
+	}
+}
+
+// TestWritersAreAsProtectedAsTheirRights takes away the right to transactional ids. Writers still number, because the right to
+// write to a topic includes that.
+func TestWritersAreAsProtectedAsTheirRights(t *testing.T) {
+	kafkatest.Need(t, 1, true)
+	on := connect(t)
+	topic := pipelinetest.NewTopic(t, dial(t, on.config()), 1, nil)
+	user := "writer-" + topic[len(topic)-8:]
+	on.real.AddUser(t, user, "secret")
+	on.real.Grant(t, user, kafkatest.Topic(kmsg.ACLOperationWrite, topic))
+	c := on.config()
+	c.SASL = kafka.SASL{Mechanism: "scram-sha-512", User: user, Password: "secret"}
+	client := dial(t, c)
+	ids := kafkatest.TransactionalIDs("group/" + topic)
+	for _, step := range []struct {
+		change func()
+		want   pipeline.Protection
+	}{
+		{func() {}, pipeline.ProtectionNumbered},
+		{func() { on.real.Grant(t, user, ids) }, pipeline.ProtectionFenced},
+		{func() { on.real.Revoke(t, user, ids) }, pipeline.ProtectionNumbered},
+	} {
+		step.change()
+		writer := openWriter(t, client, topic, true)
+		if have := pipeline.ProtectionOf(writer); have != step.want {
+			t.Errorf("the writer is %s, want %s", have, step.want)
+		}
+		if _, err := writer.Produce(pipelinetest.Context(t), topic, 0, pipelinetest.Values("a")); err != nil {
+			t.Error(err)
+		}
+	}
+	on.real.Revoke(t, user, kafkatest.Topic(kmsg.ACLOperationWrite, topic))
+	_, err := client.OpenWriter(pipelinetest.Context(t), nil)
+	if err != nil {
+		t.Errorf("without any right: %v", err)
 	}
 }

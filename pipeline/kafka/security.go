@@ -38,7 +38,7 @@ func (t TLS) faults() []error {
 	return faults
 }
 
-// Load makes the configuration of connections of the files.
+// Load reads the files and returns the configuration of connections.
 func (t TLS) Load() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CAFile != "" {
@@ -109,7 +109,7 @@ func (s SASL) faults(encrypted bool) []error {
 	return faults
 }
 
-// fromFile is the mechanism with the password that is in the file.
+// fromFile returns the mechanism with the password from the file.
 func (s SASL) fromFile() (sasl.Mechanism, error) {
 	text, err := os.ReadFile(s.PasswordFile)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// certificate makes a self-signed certificate for the loopback address, good for both sides.
+// certificate makes a self-signed certificate for the loopback address, valid for both sides.
 func certificate(t *testing.T, dir string) (pair tls.Certificate, certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -105,7 +105,8 @@ func TestEncryptedAndAuthenticated(t *testing.T) {
 			o := pipelinetest.Own(t, client, topic, topic)
 			pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
 
-			// Apache Kafka says what is wrong; this broker hangs up, as one does that goes down.
+			// Apache Kafka says what is wrong; this broker closes the connection, like one that is
+			// going down.
 			c.SASL.Password, c.SASL.PasswordFile = "wrong", ""
 			if _, err := dial(t, c).Fetch(pipelinetest.Context(t), topic, 0, 0); err == nil {
 				t.Error("a wrong password will do")

@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// abortedTransaction is one whose records at or after first, up to its abort marker, do not count.
+// abortedTransaction is one whose records from first up to its abort marker do not count.
 type abortedTransaction struct {
 	producer, first int64
 }
 
-// transactions hides what readers of committed records do not see. It looks at the batches of one fetch in
-// order.
+// transactions hides what readers of committed records must not see. It looks at the batches of one fetch in order.
 type transactions struct {
 	pending []abortedTransaction // not yet begun, by first offset
 	aborted map[int64]bool       // producers with a begun one
@@ -31,8 +30,8 @@ func newTransactions(list []abortedTransaction) *transactions {
 	return &transactions{pending: pending, aborted: make(map[int64]bool)}
 }
 
-// hides reports whether the batch's records are not to be handed out. The list is consumed at control batches
-// too: the data of a transaction may lie before the fetch or be compacted away, its marker still ends it.
+// hides reports whether the batch's records must not be returned. Control batches consume the list too: the data of a
+// transaction may come before the fetch or be compacted away, but its marker still ends it.
 func (t *transactions) hides(b *batch) bool {
 	for len(t.pending) > 0 && t.pending[0].first <= b.last {
 		t.aborted[t.pending[0].producer] = true

@@ -15,18 +15,18 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// Admin is the user of a secured cluster who may do everything.
+// Admin is the user of a secured cluster with all rights.
 const Admin = "admin"
 
-// Cluster is one that scripts/kafka.sh started.
+// Cluster is a cluster started by scripts/kafka.sh.
 type Cluster struct {
-	// Addrs are where clients connect; on a secured cluster by TLS and SASL.
+	// Addrs are where clients connect; on a secured cluster with TLS and SASL.
 	Addrs []string
 
 	folder string
 }
 
-// Find returns the cluster that EERF_TEST_BROKERS and EERF_TEST_KAFKA name, or nil where there is none.
+// Find returns the cluster named by EERF_TEST_BROKERS and EERF_TEST_KAFKA, or nil.
 func Find() *Cluster {
 	folder := os.Getenv("EERF_TEST_KAFKA")
 	if folder == "" {
@@ -35,8 +35,7 @@ func Find() *Cluster {
 	return &Cluster{Addrs: strings.Split(os.Getenv("EERF_TEST_BROKERS"), ","), folder: folder}
 }
 
-// Need returns the cluster, or skips the test where there is none or it does not suit: one with as many nodes, secured
-// or not.
+// Need returns the cluster, or skips the test if there is none with that many nodes, secured or not.
 func Need(t testing.TB, nodes int, secured bool) *Cluster {
 	t.Helper()
 	c := Find()
@@ -46,13 +45,13 @@ func Need(t testing.TB, nodes int, secured bool) *Cluster {
 	return c
 }
 
-// Secured is whether clients have to say who they are.
+// Secured reports whether clients have to authenticate.
 func (c *Cluster) Secured() bool {
 	_, err := os.Stat(c.File("password"))
 	return err == nil
 }
 
-// File is the path of a file that scripts/kafka.sh describes.
+// File returns the path of a file that scripts/kafka.sh describes.
 func (c *Cluster) File(name string) string { return filepath.Join(c.folder, name) }
 
 // Read returns the text of such a file.
@@ -65,13 +64,13 @@ func (c *Cluster) Read(t testing.TB, name string) string {
 	return strings.TrimSuffix(string(text), "\n")
 }
 
-// Kill ends a node at once. Nodes count from 1.
+// Kill kills a node. Nodes count from 1.
 func (c *Cluster) Kill(t testing.TB, node int) {
 	t.Helper()
 	c.control(t, "kill", node)
 }
 
-// Start starts a node that was ended, and returns when it answers.
+// Start starts a stopped node, and returns when it answers.
 func (c *Cluster) Start(t testing.TB, node int) {
 	t.Helper()
 	c.control(t, "start", node)
@@ -85,7 +84,7 @@ func (c *Cluster) control(t testing.TB, do string, node int) {
 	}
 }
 
-// KillAll ends every node at once.
+// KillAll kills every node at once.
 func (c *Cluster) KillAll(t testing.TB) {
 	t.Helper()
 	for i := range c.Addrs {
@@ -93,7 +92,7 @@ func (c *Cluster) KillAll(t testing.TB) {
 	}
 }
 
-// StartAll starts every node, together since none answers before most are there.
+// StartAll starts all nodes together, because none answers before most are there.
 func (c *Cluster) StartAll(t testing.TB) {
 	t.Helper()
 	var starting sync.WaitGroup
@@ -103,7 +102,7 @@ func (c *Cluster) StartAll(t testing.TB) {
 	starting.Wait()
 }
 
-// Options are those of a client by other people that enters as [Admin].
+// Options are those of another client library that connects as [Admin].
 func (c *Cluster) Options(t testing.TB) []kgo.Opt {
 	t.Helper()
 	options := []kgo.Opt{kgo.SeedBrokers(c.Addrs...)}

@@ -16,11 +16,19 @@ import (
 // patience bounds an administrative request.
 const patience = time.Minute
 
-// Right is one thing that a user may do with a topic, a group, or all of the cluster.
+// Right is one operation that a user may perform on a topic, a group, transactional ids, or the whole cluster.
 type Right struct {
 	Operation kmsg.ACLOperation
 	Kind      kmsg.ACLResourceType
-	Name      string
+	Name      string // of transactional ids: what they begin with
+}
+
+// pattern says how the name is matched.
+func (r Right) pattern() kmsg.ACLResourcePatternType {
+	if r.Kind == kmsg.ACLResourceTypeTransactionalId {
+		return kmsg.ACLResourcePatternTypePrefixed
+	}
+	return kmsg.ACLResourcePatternTypeLiteral
 }
 
 // Topic is a right on a topic.
@@ -33,9 +41,14 @@ func Group(operation kmsg.ACLOperation, name string) Right {
 	return Right{operation, kmsg.ACLResourceTypeGroup, name}
 }
 
+// TransactionalIDs is the right to fence with ids that have the prefix.
+func TransactionalIDs(prefix string) Right {
+	return Right{kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, prefix}
+}
+
 func (r Right) String() string { return fmt.Sprintf("%v on %v %s", r.Operation, r.Kind, r.Name) }
 
-// client enters as [Admin] for one request.
+// client connects as [Admin] for one request.
 func (c *Cluster) client(t testing.TB) (*kgo.Client, context.Context, func()) {
 	t.Helper()
 	client, err := kgo.NewClient(c.Options(t)...)
@@ -49,7 +62,7 @@ func (c *Cluster) client(t testing.TB) (*kgo.Client, context.Context, func()) {
 	}
 }
 
-// AddUser makes a user with no rights who enters by scram-sha-512.
+// AddUser creates a user without rights who authenticates by scram-sha-512.
 func (c *Cluster) AddUser(t testing.TB, name, password string) {
 	t.Helper()
 	const iterations = 4096
@@ -74,7 +87,7 @@ func (c *Cluster) AddUser(t testing.TB, name, password string) {
 	}
 }
 
-// Grant gives rights to a user, and returns when they count.
+// Grant grants rights to a user, and returns when they are in force.
 func (c *Cluster) Grant(t testing.TB, user string, rights ...Right) {
 	t.Helper()
 	request := kmsg.NewCreateACLsRequest()
@@ -82,7 +95,7 @@ func (c *Cluster) Grant(t testing.TB, user string, rights ...Right) {
 		acl := kmsg.NewCreateACLsRequestCreation()
 		acl.Principal, acl.Host = "User:"+user, "*"
 		acl.ResourceType, acl.ResourceName, acl.Operation = r.Kind, r.Name, r.Operation
-		acl.ResourcePatternType, acl.PermissionType = kmsg.ACLResourcePatternTypeLiteral, kmsg.ACLPermissionTypeAllow
+		acl.ResourcePatternType, acl.PermissionType = r.pattern(), kmsg.ACLPermissionTypeAllow
 		request.Creations = append(request.Creations, acl)
 	}
 	client, ctx, done := c.client(t)
@@ -101,14 +114,14 @@ func (c *Cluster) Grant(t testing.TB, user string, rights ...Right) {
 	}
 }
 
-// Revoke takes a right, which was given as it stands, from a user, and returns when it no longer counts.
+// Revoke revokes a right as it was granted, and returns when it is no longer in force.
 func (c *Cluster) Revoke(t testing.TB, user string, r Right) {
 	t.Helper()
 	principal, host := "User:"+user, "*"
 	filter := kmsg.NewDeleteACLsRequestFilter()
 	filter.Principal, filter.Host, filter.ResourceName = &principal, &host, &r.Name
 	filter.ResourceType, filter.Operation = r.Kind, r.Operation
-	filter.ResourcePatternType, filter.PermissionType = kmsg.ACLResourcePatternTypeLiteral, kmsg.ACLPermissionTypeAllow
+	filter.ResourcePatternType, filter.PermissionType = r.pattern(), kmsg.ACLPermissionTypeAllow
 	request := kmsg.NewDeleteACLsRequest()
 	request.Filters = append(request.Filters, filter)
 	client, ctx, done := c.client(t)
@@ -126,14 +139,14 @@ func (c *Cluster) Revoke(t testing.TB, user string, r Right) {
 	awaitRight(t, client, user, r, false)
 }
 
-// awaitRight returns when the nodes know of a right, or no longer: the controller answers before they do.
+// awaitRight returns when the nodes know about a change of rights: the controller answers before they do.
 func awaitRight(t testing.TB, client *kgo.Client, user string, r Right, there bool) {
 	t.Helper()
 	principal, host := "User:"+user, "*"
 	request := kmsg.NewDescribeACLsRequest()
 	request.Principal, request.Host, request.ResourceName = &principal, &host, &r.Name
 	request.ResourceType, request.Operation = r.Kind, r.Operation
-	request.ResourcePatternType, request.PermissionType = kmsg.ACLResourcePatternTypeLiteral, kmsg.ACLPermissionTypeAllow
+	request.ResourcePatternType, request.PermissionType = r.pattern(), kmsg.ACLPermissionTypeAllow
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(patience); ; <-tick.C {

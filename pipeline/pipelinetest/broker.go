@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,13 +14,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// The operations that [Broker.FailNext] names.
+// The operations that [Broker.FailNext] accepts.
 const (
 	OpFetch      = "fetch"
 	OpProduce    = "produce"
 	OpOffsets    = "offsets"
 	OpPartitions = "partitions"
 	OpCommitted  = "committed"
+	OpIdentity   = "identity"
 )
 
 // fetchRecords is how many records one fetch returns at most.
@@ -33,10 +35,12 @@ type Broker struct {
 	mu        sync.Mutex
 	topics    map[string]*topic
 	failures  map[string][]error
-	committed map[string]int64
+	committed map[string]committed
 	changed   chan struct{} // closed and replaced when records are appended
 	fetches   int
 	fetchWait time.Duration
+	made      int // topics
+	noIDs     bool
 }
 
 var _ pipeline.Broker = (*Broker)(nil)
@@ -45,29 +49,37 @@ type topic struct {
 	partitions []*shard
 	configs    map[string]string
 	maxBytes   int // of a produce request; 0 = no limit
+	id         pipeline.LogID
+}
+
+// committed is a committed offset and its log.
+type committed struct {
+	next int64
+	of   pipeline.LogID
 }
 
 // shard is one partition of a topic.
 type shard struct {
 	records     []pipeline.Record // ascending offsets
 	first, next int64
-	unreadable  map[int64]int64 // offset of an unreadable batch to the one behind it
+	epoch       int32           // of the leader: how often the partition has lost its end
+	unreadable  map[int64]int64 // maps the offset of an unreadable batch to the one after it
 	splits      map[int64]bool  // offsets before which a fetch ends
 }
 
 // NewBroker returns a broker without topics.
 func NewBroker() *Broker {
 	return &Broker{
-		topics: map[string]*topic{}, failures: map[string][]error{}, committed: map[string]int64{},
+		topics: map[string]*topic{}, failures: map[string][]error{}, committed: map[string]committed{},
 		changed: make(chan struct{}), fetchWait: fetchWait,
 	}
 }
 
-// AddTopic makes a topic without configuration.
+// AddTopic creates a topic without configuration.
 func (b *Broker) AddTopic(name string, partitions int) { b.AddConfiguredTopic(name, partitions, nil) }
 
-// AddConfiguredTopic makes a topic. Of its configuration max.message.bytes is heeded: Produce refuses records whose
-// sizes ([pipeline.Record.Size]) add up to more.
+// AddConfiguredTopic creates a topic. Only max.message.bytes has an effect: Produce refuses records whose sizes
+// ([pipeline.Record.Size]) add up to more.
 func (b *Broker) AddConfiguredTopic(name string, partitions int, configs map[string]string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,6 +91,8 @@ func (b *Broker) AddConfiguredTopic(name string, partitions int, configs map[str
 		}
 	}
 	t.grow(partitions)
+	b.made++
+	t.id = pipeline.LogID(fmt.Sprintf("log-%d", b.made))
 	b.topics[name] = t
 }
 
@@ -88,7 +102,7 @@ func (t *topic) grow(partitions int) {
 	}
 }
 
-// check refuses records that together are over the topic's limit.
+// check refuses records that together exceed the topic's limit.
 func (t *topic) check(records []pipeline.Record) error {
 	size := 0
 	for i := range records {
@@ -116,12 +130,34 @@ func (b *Broker) Expire(topic string, partition int, first int64) {
 	})
 }
 
-// LoseEnd drops the records from an offset on, as the election of a leader does that did not have them; with offset 0 the
-// partition is as if it were recreated.
+// Recreate deletes a topic and creates it again, empty.
+func (b *Broker) Recreate(topic string) {
+	b.mu.Lock()
+	t := b.topics[topic]
+	b.mu.Unlock()
+	b.AddConfiguredTopic(topic, len(t.partitions), t.configs)
+}
+
+// SetIdentity gives the log of a topic another identity.
+func (b *Broker) SetIdentity(topic string, id pipeline.LogID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.topics[topic].id = id
+}
+
+// ForgetIdentities makes the broker one without identities of logs.
+func (b *Broker) ForgetIdentities() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.noIDs = true
+}
+
+// LoseEnd drops the records from an offset on, as happens when a leader without them is elected.
 func (b *Broker) LoseEnd(topic string, partition int, next int64) {
 	b.with(topic, partition, func(p *shard) {
 		p.records = slices.DeleteFunc(p.records, func(r pipeline.Record) bool { return r.Offset >= next })
 		p.first, p.next = min(p.first, next), min(p.next, next)
+		p.epoch++
 	})
 }
 
@@ -132,12 +168,12 @@ func (b *Broker) Remove(topic string, partition int, offset int64) {
 	})
 }
 
-// Oversize makes the records from offset up to, not including, nextOffset a batch over the memory budget.
+// Oversize makes the records from offset up to, but not including, nextOffset a batch over the memory budget.
 func (b *Broker) Oversize(topic string, partition int, offset, nextOffset int64) {
 	b.with(topic, partition, func(p *shard) { p.unreadable[offset] = nextOffset })
 }
 
-// Split has fetches that begin before an offset end before it.
+// Split makes fetches that begin before an offset end there.
 func (b *Broker) Split(topic string, partition int, offset int64) {
 	b.with(topic, partition, func(p *shard) { p.splits[offset] = true })
 }
@@ -163,7 +199,15 @@ func (b *Broker) Fetches() int {
 	return b.fetches
 }
 
-// with runs do on a partition that the test made; it panics where it did not.
+// mark returns a mark as if each record were its own batch.
+func mark(r *pipeline.Record, epoch int32) pipeline.Mark {
+	sum := crc32.NewIEEE()
+	sum.Write(r.Key)
+	sum.Write(r.Value)
+	return pipeline.Mark{Offset: r.Offset, Checksum: max(1, sum.Sum32()^uint32(epoch)<<16), Epoch: epoch}
+}
+
+// with runs do on a partition that the test created; it panics if there is none.
 func (b *Broker) with(topic string, partition int, do func(*shard)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,7 +218,7 @@ func (b *Broker) with(topic string, partition int, do func(*shard)) {
 	do(p)
 }
 
-// find looks a partition up; the caller holds the lock.
+// find looks up a partition. The caller holds the lock.
 func (b *Broker) find(name string, number int) (*shard, error) {
 	t, ok := b.topics[name]
 	if !ok || number < 0 || number >= len(t.partitions) {
@@ -183,7 +227,7 @@ func (b *Broker) find(name string, number int) (*shard, error) {
 	return t.partitions[number], nil
 }
 
-// fail returns the next error that was set for the operation; the caller holds the lock.
+// fail returns the next error set for the operation. The caller holds the lock.
 func (b *Broker) fail(op string) error {
 	errs := b.failures[op]
 	if len(errs) == 0 {
@@ -276,10 +320,11 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	first := p.next
 	for _, r := range records {
 		r.Topic, r.Partition, r.Offset = topic, number, p.next
-		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // the caller may write over them
+		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // the caller may overwrite them
 		if r.Time.IsZero() {
 			r.Time = time.Now()
 		}
+		r.Batch = mark(&r, p.epoch)
 		p.records = append(p.records, r)
 		p.next++
 	}
@@ -302,6 +347,25 @@ func (b *Broker) Offsets(_ context.Context, topic string, number int) (first, ne
 	return p.first, p.next, nil
 }
 
+// OffsetAt is part of [pipeline.Log].
+func (b *Broker) OffsetAt(_ context.Context, topic string, number int, at time.Time) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.fail(OpOffsets); err != nil {
+		return 0, err
+	}
+	p, err := b.find(topic, number)
+	if err != nil {
+		return 0, err
+	}
+	for i := range p.records {
+		if !p.records[i].Time.Before(at) {
+			return p.records[i].Offset, nil
+		}
+	}
+	return p.next, nil
+}
+
 // Partitions is part of [pipeline.Log].
 func (b *Broker) Partitions(_ context.Context, name string) (int, error) {
 	b.mu.Lock()
@@ -316,6 +380,23 @@ func (b *Broker) Partitions(_ context.Context, name string) (int, error) {
 	return len(t.partitions), nil
 }
 
+// Identity is part of [pipeline.Log].
+func (b *Broker) Identity(_ context.Context, name string, _ int, _ time.Time) (pipeline.LogID, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.fail(OpIdentity); err != nil {
+		return "", err
+	}
+	t, ok := b.topics[name]
+	if !ok {
+		return "", fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
+	}
+	if b.noIDs {
+		return "", nil
+	}
+	return t.id, nil
+}
+
 // Committed is part of [pipeline.Log].
 func (b *Broker) Committed(_ context.Context, group, topic string, number int) (int64, error) {
 	b.mu.Lock()
@@ -323,8 +404,9 @@ func (b *Broker) Committed(_ context.Context, group, topic string, number int) (
 	if err := b.fail(OpCommitted); err != nil {
 		return 0, err
 	}
-	if next, ok := b.committed[commitKey(group, topic, number)]; ok {
-		return next, nil
+	found, ok := b.committed[commitKey(group, topic, number)]
+	if t := b.topics[topic]; ok && (found.of == "" || b.noIDs || t != nil && found.of == t.id) {
+		return found.next, nil
 	}
 	return -1, nil
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// closable is the broker as a client of itself.
+// closable wraps the broker as its own client.
 type closable struct{ *pipelinetest.Broker }
 
 func (closable) Close() error { return nil }
 
-// TestConformance holds the broker in memory to what the real ones do. It has neither transactions nor compaction of its own,
-// one member to a group, and no nodes.
+// TestConformance checks that the broker in memory behaves like real ones. It has neither transactions nor compaction, one
+// member per group, and no nodes.
 func TestConformance(t *testing.T) {
 	broker := pipelinetest.NewBroker()
 	conformance.Test(t, conformance.Source{

@@ -14,17 +14,17 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Patience bounds every wait of a test: generous, because nothing waits for it unless it fails.
+// Patience bounds every wait of a test. It is generous, because it matters only if the test fails.
 const Patience = 5 * time.Minute
 
-// Context is one that ends after [Patience], or with the test.
+// Context returns a context that ends after [Patience], or with the test.
 func Context(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// NewTopic makes a topic of its own for a test, so that tests may share a broker.
+// NewTopic creates a topic for one test, so that tests may share a broker.
 func NewTopic(t testing.TB, admin pipeline.Admin, partitions int, configs map[string]string) string {
 	t.Helper()
 	name := fmt.Sprintf("test-%s-%x", regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(t.Name()), "-"), rand.Uint64())
@@ -35,7 +35,7 @@ func NewTopic(t testing.TB, admin pipeline.Admin, partitions int, configs map[st
 	return name
 }
 
-// Values are records with these values.
+// Values returns records with these values.
 func Values(texts ...string) []pipeline.Record {
 	var records []pipeline.Record
 	for _, text := range texts {
@@ -44,7 +44,7 @@ func Values(texts ...string) []pipeline.Record {
 	return records
 }
 
-// Texts shows records as offset:value.
+// Texts formats records as offset:value.
 func Texts(records []pipeline.Record) string {
 	var all []string
 	for _, r := range records {
@@ -53,7 +53,7 @@ func Texts(records []pipeline.Record) string {
 	return strings.Join(all, " ")
 }
 
-// Joined is the values of records, one behind the other.
+// Joined concatenates the values of records.
 func Joined(records []pipeline.Record) string {
 	var all strings.Builder
 	for _, r := range records {
@@ -83,11 +83,12 @@ func ReadUntil(t testing.TB, log pipeline.Log, topic string, partition int, from
 		}
 		records = append(records, fetched.Records...)
 		from = fetched.NextOffset
+		fetched.Release()
 	}
 	return records
 }
 
-// Eventually asks until it is so. Between two questions the processors are left to those that work on it.
+// Eventually asks until so returns true. Between two questions it yields the processors to those who work on it.
 func Eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	limit := time.After(Patience)
@@ -102,7 +103,7 @@ func Eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// Surely tries until there is no error, as stages do where a broker is away or has just come back.
+// Surely retries until there is no error, as stages do while a broker is away or has just come back.
 func Surely(t testing.TB, what string, call func(ctx context.Context) error) {
 	t.Helper()
 	ctx := Context(t)
@@ -119,6 +120,7 @@ func SurelyRead(t testing.TB, log pipeline.Log, topic string, partition int, fro
 			fetched, err := log.Fetch(ctx, topic, partition, from)
 			if err == nil {
 				records, from = append(records, fetched.Records...), fetched.NextOffset
+				fetched.Release()
 			}
 			return err
 		})
@@ -126,7 +128,7 @@ func SurelyRead(t testing.TB, log pipeline.Log, topic string, partition int, fro
 	return records
 }
 
-// SurelyProduce is [Produce] on a cluster that may be disturbed. The record may be there more than once.
+// SurelyProduce is [Produce] on a cluster that may be disturbed. The record may be written more than once.
 func SurelyProduce(t testing.TB, log pipeline.Log, topic string, partition int, text string) {
 	t.Helper()
 	Surely(t, "produce", func(ctx context.Context) error {
@@ -142,7 +144,8 @@ func FetchTogether(t testing.TB, log pipeline.Log, topic string, partition, n in
 	errs := make(chan error, n)
 	for range n {
 		go func() {
-			_, err := log.Fetch(ctx, topic, partition, 0)
+			fetched, err := log.Fetch(ctx, topic, partition, 0)
+			fetched.Release()
 			errs <- err
 		}()
 	}

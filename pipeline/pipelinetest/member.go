@@ -12,7 +12,7 @@ import (
 
 // Member is a call of [pipeline.Owner.Own] that shows what it owns.
 type Member struct {
-	// Stop ends the call, whose result comes to Done; whoever receives it puts it back.
+	// Stop ends the call, whose result is sent to Done; whoever receives it puts it back.
 	Stop context.CancelFunc
 	Done chan error
 
@@ -36,7 +36,7 @@ func Own(t testing.TB, owner pipeline.Owner, group, topic string) *Member {
 	}()
 	t.Cleanup(func() {
 		stop()
-		<-m.Done //nolint:errcheck // the test has read it, or does not care
+		<-m.Done //nolint:errcheck // the test has read it or does not need it
 	})
 	return m
 }
@@ -53,14 +53,14 @@ func (m *Member) set(partition int, owned *pipeline.Ownership) {
 	m.changed = make(chan struct{})
 }
 
-// Ownership is what the member was given of a partition that it owns.
+// Ownership returns the ownership of a partition.
 func (m *Member) Ownership(partition int) pipeline.Ownership {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.owned[partition]
 }
 
-// Partitions are those that the member owns; the channel is closed when they change.
+// Partitions returns what the member owns. The channel is closed when that changes.
 func (m *Member) Partitions() ([]int, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +72,7 @@ func (m *Member) Partitions() ([]int, <-chan struct{}) {
 	return all, m.changed
 }
 
-// Await waits until the partitions of both members are as the condition wants them.
+// Await waits until the partitions of both members meet the condition.
 func Await(t testing.TB, a, b *Member, what string, condition func(a, b []int) bool) {
 	t.Helper()
 	limit := time.After(Patience)
@@ -91,7 +91,7 @@ func Await(t testing.TB, a, b *Member, what string, condition func(a, b []int) b
 	}
 }
 
-// AllOf is the condition that two members own n partitions between them, each one of them.
+// AllOf is the condition that two members own n partitions between them, at least one each.
 func AllOf(n int) func(a, b []int) bool {
 	return func(a, b []int) bool {
 		all := append(slices.Clone(a), b...)
@@ -100,7 +100,7 @@ func AllOf(n int) func(a, b []int) bool {
 	}
 }
 
-// End stops a member, whose call has to return then.
+// End stops a member. Its call has to return.
 func (m *Member) End(t testing.TB) {
 	t.Helper()
 	m.Stop()

@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Own is part of [pipeline.Owner]: the caller owns every partition until ctx ends or a run fails. There is one member
-// to a group.
+// Own is part of [pipeline.Owner]: the caller owns every partition until ctx ends or a run fails. A group has one
+// member.
 func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	n, err := b.Partitions(ctx, topic)
 	if err != nil {
@@ -22,13 +22,13 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 	var runs sync.WaitGroup
 	for number := range n {
 		left := false // under the lock of b
-		commit := func(_ context.Context, next int64) error {
+		commit := func(_ context.Context, next int64, of pipeline.LogID) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			if left {
 				return fmt.Errorf("commit on %s/%d: no member of group %s any more", topic, number, group)
 			}
-			b.committed[commitKey(group, topic, number)] = next
+			b.committed[commitKey(group, topic, number)] = committed{next, of}
 			return nil
 		}
 		runs.Go(func() {
@@ -48,10 +48,10 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 	return context.Cause(owned)
 }
 
-// maxReplication is how many nodes the broker passes for.
+// maxReplication is how many nodes the broker pretends to have.
 const maxReplication = 3
 
-// BatchBudget implements [pipeline.Budgeter]. It is that of a client by default; what is in memory has no batches.
+// BatchBudget implements [pipeline.Budgeter] with a client's default. What is in memory has no batches.
 func (b *Broker) BatchBudget() int64 { return 64 << 20 }
 
 // WithBatchBudget implements [pipeline.Budgeter].

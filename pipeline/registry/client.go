@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 )
 
-// ErrNoSchema says that the registry does not have the schema, or will not take it.
+// ErrNoSchema says that the registry does not have the schema, or does not accept it.
 var ErrNoSchema = errors.New("the registry has no such schema")
 
 // Types of schemas.
@@ -21,17 +21,17 @@ const (
 	TypeJSON     = "JSON"
 )
 
-// Schema is a schema with all that it refers to, each behind what it needs itself.
+// Schema is a schema with everything that it refers to, in order of dependency.
 type Schema struct {
 	Type       string
 	Text       string
 	References []Reference
 }
 
-// Reference is a schema by the name under which others refer to it.
+// Reference is a schema under the name that others use for it.
 type Reference struct{ Name, Text string }
 
-// Bounds on what a registry is believed.
+// Bounds on what a registry may send.
 const (
 	maxResponse   = 4 << 20 // bytes
 	maxReferences = 64
@@ -75,7 +75,7 @@ func New(c Config) (*Client, error) {
 	return &Client{client}, nil
 }
 
-// authenticate adds who asks to a request.
+// authenticate adds the credentials to a request.
 func (c Config) authenticate(request *http.Request) error {
 	switch {
 	case c.User != "":
@@ -109,7 +109,7 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 // errTooLarge ends an answer that is larger than a schema may be.
 var errTooLarge = fmt.Errorf("an answer of more than %d bytes", maxResponse)
 
-// limited is the beginning of a body. An answer that is longer is an error, what else comes with a status ends there.
+// limited is the beginning of a body. A longer answer with status OK is an error; any other is simply cut.
 type limited struct {
 	io.ReadCloser
 	left   int
@@ -142,7 +142,7 @@ func (b bounded) CloseIdleConnections() {
 
 // Fetch returns the schema of an id.
 func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
-	if id > math.MaxInt32 { // a registry has none, and some fail on them
+	if id > math.MaxInt32 { // registries have no such ids, and some fail on them
 		return Schema{}, fmt.Errorf("schema %d: %w: ids end at %d", id, ErrNoSchema, math.MaxInt32)
 	}
 	found, err := c.sr.SchemaByID(ctx, int(id))
@@ -157,7 +157,7 @@ func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
 	return schema, nil
 }
 
-// references adds what a schema refers to.
+// references adds the schemas that a schema refers to.
 func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.SchemaReference, seen map[string]bool) error {
 	for _, ref := range refs {
 		if seen[ref.Name] {
@@ -179,7 +179,7 @@ func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.Schem
 	return nil
 }
 
-// refusal tells what the registry says no to from what may be gone at the next try.
+// refusal tells what the registry refuses from what the next try may fix.
 func refusal(err error) error {
 	var response *sr.ResponseError
 	if errors.Is(err, errTooLarge) || errors.As(err, &response) && isNo(response) {
@@ -188,8 +188,8 @@ func refusal(err error) error {
 	return err
 }
 
-// isNo reports whether an answer is the registry's own no, which has an error code. A 404 without one is that of a proxy whose
-// registry is away, or of a wrong path.
+// isNo reports whether an answer is the registry's own refusal, which has an error code. A 404 without one comes from a
+// proxy whose registry is away, or from a wrong path.
 func isNo(response *sr.ResponseError) bool {
 	switch response.StatusCode {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
@@ -204,7 +204,7 @@ func isNo(response *sr.ResponseError) bool {
 	return response.ErrorCode == response.StatusCode && response.StatusCode != http.StatusNotFound
 }
 
-// Register returns the id of a schema under a subject, which it adds unless it is there.
+// Register returns the id of a schema under a subject, and adds the schema if it is not there.
 func (c *Client) Register(ctx context.Context, subject string, schema Schema) (id int, err error) {
 	types := map[string]sr.SchemaType{TypeAvro: sr.TypeAvro, TypeProtobuf: sr.TypeProtobuf, TypeJSON: sr.TypeJSON}
 	made, err := c.sr.CreateSchema(ctx, subject, sr.Schema{Schema: schema.Text, Type: types[schema.Type]})

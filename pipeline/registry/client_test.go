@@ -36,7 +36,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	}
 }
 
-// TestRequests says who asks, registers, and tells no from not now.
+// TestRequests identifies itself, registers, and distinguishes a refusal from a temporary fault.
 func TestRequests(t *testing.T) {
 	status, body := http.StatusOK, ""
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,13 +18,13 @@ type Config struct {
 	User         string   `key:"user" doc:"name to authenticate as, by HTTP basic authentication"`
 	PasswordFile string   `key:"password_file" doc:"file with the password of registry.user; one newline at its end is not part of it; read again for each request"`
 	TokenFile    string   `key:"token_file" doc:"file with a bearer token, instead of user and password; read again for each request"`
-	// AllowPlaintext is as of the connection to the brokers.
-	AllowPlaintext bool          `key:"allow_plaintext" doc:"send password or token to an http address, where whoever is on the way can read it"`
+	// AllowPlaintext means the same as for the connection to the brokers.
+	AllowPlaintext bool          `key:"allow_plaintext" doc:"send the password or token to an http address, where anyone on the network path can read it"`
 	TLS            TLS           `key:"tls"`
 	Timeout        time.Duration `key:"timeout" unit:"duration" doc:"how long one request may take; 0 = 10s"`
 }
 
-// TLS is what connections to https addresses need besides the authorities of the system.
+// TLS is what connections to https addresses need beside the authorities of the system.
 type TLS struct {
 	CAFile     string `key:"ca_file" doc:"PEM file of the authorities that sign the registry's certificate; empty = those of the system"`
 	CertFile   string `key:"cert_file" doc:"PEM file of the client's own certificate; empty = none"`
@@ -37,10 +37,10 @@ const (
 	maxTimeout     = time.Hour
 )
 
-// Default is every default, without an address.
+// Default returns every default, without an address.
 func Default() Config { return Config{Timeout: defaultTimeout} }
 
-// Validate reports every fault at once, each behind its key. It reads no files.
+// Validate reports every fault at once, each with its key. It reads no files.
 func (c Config) Validate() error {
 	var faults []error
 	for i, address := range c.URL {
@@ -73,7 +73,7 @@ func (c Config) encryption() (*tls.Config, error) {
 	}.Load()
 }
 
-// secret is what a file holds, without the newline at its end.
+// secret returns the contents of a file without the final newline.
 func secret(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err

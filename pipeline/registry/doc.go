@@ -1,7 +1,7 @@
-// Package registry talks to a Schema Registry, by the HTTP interface of Confluent's, which Apicurio, Karapace and Redpanda
+// Package registry talks to a Schema Registry through Confluent's HTTP interface, which Apicurio, Karapace and Redpanda
 // have too.
 //
-// A [Client] fetches a schema by its id together with all that it refers to, and registers one. It neither retries nor caches.
-// What the registry says no to, by an error code of its own, is [ErrNoSchema]; any other error may be gone at the next try. Concurrency: a Client is safe
-// for several goroutines.
+// A [Client] fetches a schema by id together with everything that it refers to, and registers schemas. It neither
+// retries nor caches. What the registry refuses with an error code of its own is [ErrNoSchema]; any other error may be
+// gone at the next try. Concurrency: a Client is safe for concurrent use.
 package registry

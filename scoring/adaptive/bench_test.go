@@ -54,7 +54,7 @@ func newBenchProblem(rows, dim, m0, m int) *benchProblem {
 	return p
 }
 
-// learner returns one that has made its first round, with the features of that.
+// learner returns a learner after its first round, with the features of that.
 func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 	b.Helper()
 	l, err := newLearner(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
@@ -123,7 +123,7 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// benchmarkAll measures Learn with so many rounds in the refinement, and says how far that went.
+// benchmarkAll measures Learn with that many rounds in the refinement, and reports the result.
 func (p *benchProblem) benchmarkAll(b *testing.B, rounds int) {
 	var last *Learned
 	options := p.options

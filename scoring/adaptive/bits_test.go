@@ -52,8 +52,8 @@ func TestLearnDoesNotDependOnThreads(t *testing.T) {
 	}
 }
 
-// TestLearnHasTheBitsOfItsArithmetic holds the result against testdata, also in processes that are told to do without vector
-// instructions: one name of an arithmetic has one result, with AVX-512 and AVX2, and with and without assembly in the program.
+// TestLearnHasTheBitsOfItsArithmetic compares the result with testdata, also in processes without vector instructions: an
+// arithmetic of one name has one result, with AVX-512 and AVX2, and with and without assembly in the program.
 func TestLearnHasTheBitsOfItsArithmetic(t *testing.T) {
 	if os.Getenv("ADAPTIVE_TEST_PRINT") != "" {
 		fmt.Printf("%s %s;\n", scoring.Arithmetic(), learnedHash(t, 0))
@@ -78,7 +78,7 @@ func TestLearnHasTheBitsOfItsArithmetic(t *testing.T) {
 	compareBits(t, got)
 }
 
-// learnedWithout is the arithmetic of a process without some instructions and what it learned.
+// learnedWithout returns the arithmetic of a process without some instructions, and its result.
 func learnedWithout(t *testing.T, features string) (name, hash string) {
 	t.Helper()
 	program, err := os.Executable()

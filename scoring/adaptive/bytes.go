@@ -5,8 +5,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Bytes bounds the memory that [Learn] works in for so many rows and outputs, with the sums and the sample that it is given. It
-// counts what is in use at the same time; garbage is the collector's matter.
+// Bytes bounds the memory in which [Learn] works for a number of rows and outputs, including the sums and the sample
+// that it is given. It counts what is in use at the same time, not garbage.
 func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	s := size{
 		n: int64(rows), d: int64(c.Dim), k: int64(outputs), m0: int64(c.Count), m: int64(o.Features),
@@ -25,18 +25,18 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 // size is what memory grows with: N, d, K, M0 and M.
 type size struct{ n, d, k, m0, m int64 }
 
-// kept is what there is until the end: the rows in two parts, which grow by append, and the features of the points.
+// kept is what stays until the end: the rows in two parts, which grow by append, and the features of the points.
 func (s size) kept(o Options) int64 {
 	points := int64(1 + o.AllRounds() + (1+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
 	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+4))
 }
 
-// evaluating is features and slopes of all rows, and their moments.
+// evaluating is the features and slopes of all rows, and their moments.
 func (s size) evaluating() int64 {
 	return 4*s.n*s.m + training.TallBytes(int(s.n), int(s.m)) + 4*(s.m+panel)*s.d + s.moments()
 }
 
-// panel is by how many columns matrices may be rounded up.
+// panel is the number of columns to which matrices may be rounded up.
 const panel = training.PanelColumns
 
 // moments is the sums of M features and the outputs, settled, with a covariance matrix and its factor.
@@ -44,7 +44,7 @@ func (s size) moments() int64 {
 	return 2*training.SumsBytes(int(s.m), int(s.k)) + 2*8*(s.m+panel)*(s.m+panel)
 }
 
-// drawing is G, with the pool that is drawn by it or the features that it is of.
+// drawing is G, with the pool drawn by it or the features that it is computed from.
 func (s size) drawing() int64 {
 	least := min(s.m, s.d)
 	g := 8 * (3*(s.m+panel)*(s.m+panel) + 2*s.m*s.d + 2*least*least + least*s.d)
@@ -55,7 +55,7 @@ func (s size) drawing() int64 {
 	return g + max(s.evaluating(), turners+bandwidths+pool)
 }
 
-// measuring is the moments of both parts of the rows and the models of a ridge path.
+// measuring is the moments of both parts of the rows, and the models of a ridge path.
 func (s size) measuring() int64 {
 	const levels = 16
 	return 2*s.moments() + 3*8*(s.m+panel)*(s.m+panel) + levels*8*s.k*(s.m+panel)*3 + 4*scoring.BlockRows*(s.m+s.k)

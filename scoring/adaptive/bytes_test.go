@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// TestBytesBoundWhatIsInUse looks every millisecond at how much is in use while the collector runs all the time.
+// TestBytesBoundWhatIsInUse measures the memory in use every millisecond while the collector runs all the time.
 func TestBytesBoundWhatIsInUse(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	for _, c := range []struct{ rows, dim, candidates, features, steps int }{

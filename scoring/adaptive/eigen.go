@@ -34,9 +34,10 @@ func factor(a []float64, n int) []float64 {
 	return l
 }
 
-// eigen returns the eigenvalues of a symmetric matrix [n·n], which it overwrites, and the eigenvectors as rows [n·n]: Householder's
-// reduction to three diagonals and the implicit QL method (Bowdler, Martin, Reinsch and Wilkinson, "The QR and QL algorithms for
-// symmetric matrices", Numerische Mathematik 11, 1968). Every operation is rounded by itself, so that all processors agree.
+// eigen returns the eigenvalues of a symmetric matrix [n·n], which it overwrites, and the eigenvectors as rows [n·n]:
+// Householder's reduction to three diagonals and the implicit QL method (Bowdler, Martin, Reinsch and Wilkinson, "The
+// QR and QL algorithms for symmetric matrices", Numerische Mathematik 11, 1968). Every operation is rounded separately,
+// so that all processors agree.
 func eigen(a []float64, n int) (values, vectors []float64) {
 	d, e := reduce(a, n)
 	diagonalize(a, d, e, n)

@@ -9,7 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// evaluation is features z and their slopes s = −sin(Ωx + b) over the rows that are learned from, each row's from one argument.
+// evaluation holds features z and their slopes s = −sin(Ωx + b) over the rows learned from, both computed from one
+// argument.
 type evaluation struct {
 	last    *summed
 	rows    *rows
@@ -22,7 +23,7 @@ type evaluation struct {
 // Panels of both packages are alike: slopes are written to the ones and multiplied from the others.
 var _ = [1]struct{}{}[kernel.Width-training.PanelColumns]
 
-// evaluation returns the memory for features like f, which are M: one after the other use it.
+// evaluation returns the memory for M features like f. One user follows another.
 func (l *learner) evaluation(f *scoring.Features) *evaluation {
 	if l.evaluated == nil {
 		l.evaluated = &evaluation{
@@ -33,14 +34,14 @@ func (l *learner) evaluation(f *scoring.Features) *evaluation {
 	return l.evaluated
 }
 
-// share shares the rows out.
+// share divides the rows among goroutines.
 func (e *evaluation) share(work func(first, next int)) {
 	const chunk = 256
 	parallel.On(e.workers, e.rows.n, chunk, work)
 }
 
-// fill sets z and s to those of features f, and returns the moments of z and the raw outputs. Some rows at a time are summed while
-// their features are in the cache.
+// fill sets z and s to those of features f, and returns the moments of z and the raw outputs. It sums a few rows at a
+// time, while their features are in the cache.
 func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 	m, d, k := f.Len(), f.Dim, e.rows.outputs
 	e.panels.Repack(f.Omega, f.Phase, nil)
@@ -58,7 +59,7 @@ func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 	return sums
 }
 
-// summed is the last features that were evaluated, with their moments.
+// summed is the last evaluated features and their moments.
 type summed struct {
 	omega, phase []float32
 	sums         *training.Sums
@@ -69,7 +70,7 @@ func (s *summed) keep(f *scoring.Features, sums *training.Sums) {
 	s.omega, s.phase, s.sums = append(s.omega[:0], f.Omega...), append(s.phase[:0], f.Phase...), sums
 }
 
-// of returns the moments of f, nil where the last features were others.
+// of returns the moments of f, or nil if the last features were others.
 func (s *summed) of(f *scoring.Features) *training.Sums {
 	if slices.Equal(s.omega, f.Omega) && slices.Equal(s.phase, f.Phase) {
 		return s.sums
@@ -77,7 +78,7 @@ func (s *summed) of(f *scoring.Features) *training.Sums {
 	return nil
 }
 
-// slopes are the panels of s from a row on, which lie stride numbers apart.
+// slopes are the panels of s from a row on, stride numbers apart.
 func (e *evaluation) slopes(first int) []float32 { return e.s.Data[first*kernel.Width:] }
 
 func (e *evaluation) stride() int { return e.rows.n * kernel.Width }

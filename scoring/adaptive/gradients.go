@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// gradients is the average gradient outer product G [d×d] of a model: what it takes to multiply by the powers of it.
+// gradients is the average gradient outer product G [d×d] of a model, in a form that multiplies by its powers.
 type gradients struct {
 	dim      int
 	diagonal []float64 // of G, [d]
@@ -16,8 +16,8 @@ type gradients struct {
 	vectors  []float64 // their eigenvectors, [len(values)·d]
 }
 
-// floor is added to the eigenvalues of G, divided by the largest, and to its diagonal, divided by its greatest number: no direction is
-// left out.
+// floor is added to the eigenvalues of G, divided by the largest, and to its diagonal, divided by its greatest number,
+// so that no direction is left out.
 const floor = 1e-4
 
 // gradients returns G of the ridge model on features: G = Ωᵀ W Ω with W = E[s sᵀ] ∘ ΘΘᵀ and the slopes s = −sin(Ωx + b).
@@ -143,7 +143,7 @@ func (g *gradients) decomposeWide(f *scoring.Features, w []float64) {
 	})
 }
 
-// keep takes the eigenvalues that stand out from the floor, largest first, with their vectors.
+// keep keeps the eigenvalues that stand out from the floor, largest first, with their vectors.
 func (g *gradients) keep(values []float64, vector func(i int, dst []float64)) {
 	const negligible = 1e-10
 	order := scoring.Rank(values)
@@ -158,7 +158,7 @@ func (g *gradients) keep(values []float64, vector func(i int, dst []float64)) {
 	}
 }
 
-// power is a power of a number, by square roots, which round alike everywhere.
+// power is a power of a number, computed by square roots, which round the same everywhere.
 type power func(v float64) float64
 
 func quarter(v float64) float64 { return math.Sqrt(math.Sqrt(v)) }
@@ -175,7 +175,7 @@ func (g *gradients) spread() []float64 {
 	return s
 }
 
-// importance is the share of each column in the diagonal of G, nil where it is zero.
+// importance is the share of each column in the diagonal of G, nil if that is zero.
 func (l *learner) importance(f *scoring.Features) ([]float64, error) {
 	g, err := l.gradients(f)
 	if err != nil {

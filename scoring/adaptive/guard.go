@@ -26,7 +26,7 @@ func (r *rows) moments(t *scoring.Transformer, workers int) *training.Sums {
 	return sums
 }
 
-// fitMoments are those of features f, which t makes, over the rows that are learned from.
+// fitMoments returns the moments of features f, which t computes, over the rows learned from.
 func (l *learner) fitMoments(f *scoring.Features, t *scoring.Transformer) *training.Sums {
 	if sums := l.last.of(f); sums != nil {
 		return sums
@@ -34,15 +34,15 @@ func (l *learner) fitMoments(f *scoring.Features, t *scoring.Transformer) *train
 	return l.fit.moments(t, l.o.Workers)
 }
 
-// ridge fits the rows that are learned from.
+// ridge fits the rows learned from.
 func (l *learner) ridge(f *scoring.Features) (*ridgeModel, error) {
 	model, _, err := l.fitMoments(f, scoring.NewFeatureTransformer(f)).Ridge(ridgeLevel, 0)
 	return &ridgeModel{model}, err
 }
 
-// judge returns the loss of features on the held-out rows: that of the best λ of the path fitted on the others, as a share of
-// the variances of the outputs, averaged over outputs, and its standard error. Where too few rows are held out for a choice of λ,
-// training chooses it by generalised cross-validation.
+// judge returns the loss of features on the held-out rows and its standard error. The loss is that of the best λ of the
+// path fitted on the other rows, as a share of the variances of the outputs, averaged over outputs. If too few rows are
+// held out to choose λ, training chooses it by generalised cross-validation.
 func (l *learner) judge(f *scoring.Features) (loss, standardError float64, err error) {
 	t := scoring.NewFeatureTransformer(f)
 	fit, heldOut := l.fitMoments(f, t), l.heldOut.moments(t, l.o.Workers)
@@ -73,8 +73,8 @@ func (l *learner) judge(f *scoring.Features) (loss, standardError float64, err e
 	return mean, math.Sqrt(max(squares/n-float64(mean*mean), 0) / n), nil
 }
 
-// shares returns what the squared error of each output is multiplied by: 1/variance over the number of outputs that vary, 0 for a
-// constant one.
+// shares returns the factors of the squared error of each output: 1/variance over the number of outputs that vary, and
+// 0 for a constant output.
 func (l *learner) shares(fit *training.Sums) ([]float64, error) {
 	c, err := fit.Covariances()
 	if err != nil {

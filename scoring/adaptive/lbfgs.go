@@ -2,9 +2,9 @@ package adaptive
 
 import "math"
 
-// lbfgs minimises a smooth function by the limited-memory BFGS method (Nocedal and Wright, Numerical Optimization, 2nd edition, §7.2)
-// with a line search that meets the strong Wolfe conditions (§3.5). Sums are plain and in order: gonum's give other bits with its
-// assembly than without.
+// lbfgs minimises a smooth function by the limited-memory BFGS method (Nocedal and Wright, Numerical Optimization, 2nd
+// edition, §7.2) with a line search that meets the strong Wolfe conditions (§3.5). Sums are plain and in order, because
+// gonum's have other bits with its assembly than without.
 type lbfgs struct {
 	value       func(gradient, x []float64) (float64, error) // +Inf where x is too far away
 	steps       int                                          // iterations at most
@@ -25,7 +25,7 @@ type pair struct {
 // memory is how many pairs are kept.
 const memory = 10
 
-// run goes from x, which it moves, until it converges, a bound is met or step says so.
+// run starts at x, which it moves, and goes on until it converges, meets a bound, or step returns false.
 func (l *lbfgs) run(x []float64) error {
 	l.x, l.gradient = x, make([]float64, len(x))
 	var err error
@@ -43,7 +43,7 @@ func (l *lbfgs) run(x []float64) error {
 	return nil
 }
 
-// direction returns the step of quasi-Newton, by the two loops over pairs.
+// direction returns the quasi-Newton step, by the two loops over pairs.
 func (l *lbfgs) direction() []float64 {
 	q := make([]float64, len(l.x))
 	for i, g := range l.gradient {
@@ -93,13 +93,14 @@ type trial struct {
 	x, gradient  []float64
 }
 
-// search moves along a direction to a point with the strong Wolfe conditions, or the lowest that it finds; it reports whether it moved.
+// search moves along a direction to a point with the strong Wolfe conditions, or to the lowest that it finds. It
+// reports whether it moved.
 func (l *lbfgs) search(direction []float64) (moved bool, err error) {
 	start := trial{f: l.f, slope: dot(l.gradient, direction), x: l.x, gradient: l.gradient}
 	if !(start.slope < 0) {
 		return false, nil
 	}
-	// Between low, the lowest so far, and high, once there is one, lies a point with the conditions.
+	// A point with the conditions lies between low, the lowest so far, and high, once there is one.
 	low, high, bracketed, at := start, trial{}, false, 1.0
 	for range trials {
 		if l.evaluations == 0 {
@@ -149,8 +150,8 @@ func (l *lbfgs) try(start trial, direction []float64, at float64) (trial, error)
 	return now, nil
 }
 
-// between returns the next step to try: the minimum of the cubic through two points, kept off their ends, or the middle where that is
-// no number.
+// between returns the next step to try: the minimum of the cubic through two points, kept away from their ends, or the
+// middle if that is not a number.
 func between(low, high trial) float64 {
 	width := high.at - low.at
 	d1 := low.slope + high.slope - 3*(low.f-high.f)/(low.at-high.at)
@@ -169,7 +170,7 @@ func between(low, high trial) float64 {
 	return max(least, min(at, most))
 }
 
-// accept makes a point the current one and keeps the pair of the step to it.
+// accept makes a point the current one and keeps the pair of the step that led to it.
 func (l *lbfgs) accept(start, now trial) {
 	p := pair{s: make([]float64, len(now.x)), y: make([]float64, len(now.x))}
 	for i := range now.x {

@@ -52,7 +52,7 @@ func TestLBFGSKeepsToItsBounds(t *testing.T) {
 	}
 }
 
-// A wall of infinities is stepped back from; an error ends the search.
+// The search steps back from a wall of infinities; an error ends it.
 func TestLBFGSAtTheEndOfNumbers(t *testing.T) {
 	wall := func(gradient, x []float64) (float64, error) {
 		if x[0] > 2 {

@@ -7,11 +7,12 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Learn chooses o.Features features by what the sample teaches. The candidates are those of [FirstRound], bank and sums theirs; sums
-// are those of the rows of the sample that are not held out, whatever the partitions that they were summed in, and give the choice
-// of the first round. What follows is made from the sample in memory.
+// Learn chooses o.Features features by what it learns from the sample. The candidates are those of [FirstRound]; bank
+// and sums belong to them. sums has the rows of the sample that are not held out, in whatever partitions they were
+// summed, and determines the choice of the first round. Everything after that is computed from the sample in memory.
 //
-// It fails where [scoring.SelectFrom] does, when nothing or everything is held out, and when the candidates do not pass [Check].
+// It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the candidates do not pass
+// [Check].
 func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*Learned, error) {
 	began := time.Now()
 	l, err := newLearner(candidates, sums, sample, task, o)

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// bent is rows whose outputs bend along few directions: what plain candidates seldom meet.
+// bent makes rows whose outputs bend along a few directions, which plain candidates seldom meet.
 type bent struct {
 	task    scoring.Task
 	rows    int
@@ -47,7 +47,7 @@ func (b bent) sample() *scoring.Sample {
 	return s
 }
 
-// candidates describes those of the first round.
+// candidates describes the candidates of the first round.
 func (b bent) candidates(count int) scoring.Candidates {
 	return FirstRound(scoring.Candidates{Map: scoring.MapCosine, Sigma: 3, Seed: 9, Dim: b.dim, Count: count})
 }
@@ -121,7 +121,7 @@ func TestLearnedFeaturesBeatChosenOnes(t *testing.T) {
 	}
 }
 
-// What the guard measured is what a ridge path measures on the published features.
+// The guard's loss is the one that a ridge path measures on the published features.
 func TestTheWinnerIsAsItWasMeasured(t *testing.T) {
 	b := bent{scoring.Regression, 1000, 8, 0.1, 1}
 	s := b.sample()
@@ -136,7 +136,7 @@ func TestTheWinnerIsAsItWasMeasured(t *testing.T) {
 	}
 }
 
-// Where nothing is to be learned, the result is what criterion residual gives on all rows, partition by partition.
+// If there is nothing to learn, the result is that of criterion residual on all rows, partition by partition.
 func TestFallsBackToResidual(t *testing.T) {
 	b := bent{scoring.Regression, 90, 6, 0, 1}
 	for seed := uint64(1); ; seed++ {
@@ -174,7 +174,7 @@ func TestFallsBackToResidual(t *testing.T) {
 	}
 }
 
-// A round in the refinement begins from the least loss so far, and is moved whatever its own is.
+// A round in the refinement starts from the least loss so far, and its choice is moved whatever its own loss is.
 func TestRefinementGoesOnAfterItsRounds(t *testing.T) {
 	b := bent{scoring.Regression, 800, 8, 0.1, 1}
 	o := Options{Features: 20, RefineSteps: 8, RefineRounds: 2}

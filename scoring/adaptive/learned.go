@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// DefaultRefineSteps is how many steps the refinement takes where nothing else is said.
+	// DefaultRefineSteps is the default number of refinement steps.
 	DefaultRefineSteps = 40
-	// DefaultRefineRounds is how many rounds there are in the refinement where nothing else is said.
+	// DefaultRefineRounds is the default number of rounds in the refinement.
 	DefaultRefineRounds = 1
-	// CandidatesPerFeature is M0/M where nothing else is said.
+	// CandidatesPerFeature is the default of M0/M.
 	CandidatesPerFeature = 20
 	// lastRound is the number of the last round before the refinement; the first is 0.
 	lastRound = 3
@@ -37,14 +37,14 @@ func FirstRound(c scoring.Candidates) scoring.Candidates {
 	return c
 }
 
-// Plain returns the candidates that criterion residual would have in the place of those of [FirstRound].
+// Plain returns the candidates that criterion residual would have instead of those of [FirstRound].
 func Plain(c scoring.Candidates) scoring.Candidates {
 	c.Orders, c.Mix = nil, nil
 	return c
 }
 
-// Check reports candidates that frequencies cannot be learned from: those of another map, distribution or sampler, or with scales of
-// their own.
+// Check reports candidates that frequencies cannot be learned from: those of another map, distribution or sampler, or
+// with their own scales.
 func Check(c scoring.Candidates) error {
 	var errs []error
 	if c.Map != scoring.MapCosine {
@@ -71,7 +71,7 @@ type Options struct {
 	RefineRounds int
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
-	// Progress is called with every point as it is measured; nil for nobody.
+	// Progress is called with every point as it is measured; may be nil.
 	Progress func(Point)
 }
 
@@ -123,7 +123,7 @@ type Learned struct {
 	// refinement has moved it since. Score is Σ_k of the mean square that a feature contributes to the model of the coded outputs, its
 	// weights squared times its variance. Radius, AboveNoise and ByResidual are those of residual where that won and zero elsewhere.
 	Selection scoring.Selection
-	// Features are frequencies and phases as they are to be published, in the order of Selection.
+	// Features are frequencies and phases for publication, in the order of Selection.
 	Features *scoring.Features
 	// Candidates are those that Selection.Index numbers, where the features are candidates as they were drawn; else nil.
 	Candidates *scoring.Candidates

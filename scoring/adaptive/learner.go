@@ -36,7 +36,7 @@ type point struct {
 	chosen   scoring.Selection // of the features, before they were moved
 }
 
-// newLearner checks the inputs and parts the sample.
+// newLearner checks the inputs and splits the sample.
 func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*learner, error) {
 	if o.Rounds < 0 || o.RefineSteps < 0 || o.RefineRounds < 0 || o.Workers < 0 {
 		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers",
@@ -53,7 +53,7 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 	return l, nil
 }
 
-// measure judges features and notes them as a point. A loss that is no number is the greatest.
+// measure judges features and records them as a point. A loss that is not a number counts as the greatest.
 func (l *learner) measure(at Point, f *scoring.Features, chosen scoring.Selection) error {
 	loss, standardError, err := l.judge(f)
 	if err != nil && !errors.Is(err, training.ErrNotFinite) {
@@ -85,7 +85,7 @@ func (l *learner) report() Report {
 	return r
 }
 
-// learned makes the result of the winner.
+// learned returns the winner as a result.
 func (l *learner) learned() (*Learned, error) {
 	if l.best().Kind == ByResidual {
 		return l.byResidual()
@@ -147,13 +147,13 @@ func (l *learner) byResidual() (*Learned, error) {
 	return result, err
 }
 
-// residual are the options of a choice of M features by residual.
+// residual returns the options for choosing M features by residual.
 func (l *learner) residual() scoring.SelectOptions {
 	return scoring.SelectOptions{Criterion: scoring.Residual, Features: l.o.Features, Rounds: l.o.Rounds, Workers: l.o.Workers}
 }
 
-// sums returns those of the candidates of a bank over all rows of the sample: of each partition, merged in their order, as the
-// stream makes them.
+// sums returns the sums of a bank's candidates over all rows of the sample, by partition and merged in partition order,
+// as the stream makes them.
 func (l *learner) sums(bank *scoring.Bank) *scoring.Sums {
 	s := l.sample
 	parts := s.Parts

@@ -47,7 +47,8 @@ func newObjective(l *learner, f *scoring.Features) *objective {
 	return o
 }
 
-// at returns the features at parameters p, Ω and then b: frequencies in float32, phases in [0, 2π), as they would be published.
+// at returns the features at parameters p, Ω and then b: frequencies in float32, phases in [0, 2π), as they would be
+// published.
 func (o *objective) at(p []float64) *scoring.Features {
 	f := o.features
 	for i := range f.Omega {
@@ -59,7 +60,7 @@ func (o *objective) at(p []float64) *scoring.Features {
 	return f
 }
 
-// value returns J at parameters p and sets gradient; J is +Inf where p or what becomes of it is beyond all numbers.
+// value returns J at parameters p and sets gradient. J is +Inf if p, or what follows from it, is not finite.
 func (o *objective) value(gradient, p []float64) (float64, error) {
 	if size := dot(p, p); math.IsNaN(size) || math.IsInf(size, 0) {
 		return math.Inf(1), nil
@@ -80,7 +81,7 @@ func (o *objective) value(gradient, p []float64) (float64, error) {
 	return value, nil
 }
 
-// code turns residuals and weights into those of the coded outputs, and returns J.
+// code converts residuals and weights to those of the coded outputs, and returns J.
 func (o *objective) code(model *ridgeModel) float64 {
 	sum := 0.0
 	for i := 0; i < len(o.e); i += len(o.gain) {
@@ -108,7 +109,7 @@ func (o *objective) weigh() {
 	})
 }
 
-// collect sets the gradient from the weighed slopes and the rows.
+// collect sets the gradient from the weighted slopes and the rows.
 func (o *objective) collect(gradient []float64) {
 	o.crosser.Cross(o.totals, o.s, o.x)
 	m, d := o.s.Columns, o.rows.dim

@@ -8,10 +8,10 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
-// poolTag keeps what pools draw apart from other streams of the same seed.
+// poolTag separates the draws of pools from other streams with the same seed.
 const poolTag = "eerf/adaptive/01"
 
-// The parts of a pool, in their order. What does not divide evenly goes to the first.
+// The parts of a pool, in order. What does not divide evenly goes to the first.
 const (
 	byQuarterRoot = iota // G^¼ u
 	bySquareRoot         // G^½ u
@@ -68,7 +68,7 @@ func scale(omega []float32, dim int, sigma float64) {
 	}
 }
 
-// turns are what the dense parts of a pool do to vectors, row-major: dst is set to those of x, which it may be.
+// turns are what the dense parts of a pool do to vectors, row-major: dst, which may be x, is set to the turned x.
 func (l *learner) turns(g *gradients) [sparse]func(dst, x []float32) {
 	spread := g.spread()
 	return [sparse]func(dst, x []float32){
@@ -92,7 +92,7 @@ type poolDraw struct {
 	round  uint64
 }
 
-// weights sums up what coordinates of sparse candidates are drawn by: √G_jj over the sum of them, and a little.
+// weights sums up the weights by which coordinates of sparse candidates are drawn: √G_jj over their sum, and a little.
 func (d *poolDraw) weights() {
 	sum := 0.0
 	for _, v := range d.diagonal {
@@ -109,8 +109,8 @@ func (d *poolDraw) weights() {
 	}
 }
 
-// draw fills omega with candidate i of the pool, the k-th of its part, and returns its phase. Those of dense parts are as they come,
-// neither turned nor scaled.
+// draw fills omega with candidate i of the pool, the k-th of its part, and returns its phase. Dense candidates are
+// neither turned nor scaled yet.
 func (d *poolDraw) draw(omega []float32, part, i, k int) (phase float32) {
 	uniform := scoring.Uniforms(d.seed, d.round<<32|uint64(i), poolTag)
 	phase = float32(2 * math.Pi * (math.Floor(uniform()*(1<<24)) * 0x1p-24))
@@ -124,7 +124,7 @@ func (d *poolDraw) draw(omega []float32, part, i, k int) (phase float32) {
 	return phase
 }
 
-// drawSparse draws order coordinates without repeats by their weights, and a normal number for each.
+// drawSparse draws order coordinates by their weights, without repeats, and a normal number for each.
 func (d *poolDraw) drawSparse(omega []float32, order int, scale float64, uniform func() float64) {
 	order = min(order, d.dim)
 	width := math.Sqrt(float64(order)) * scale
@@ -153,7 +153,7 @@ func (d *poolDraw) coordinate(share float64) int {
 	return first
 }
 
-// bandwidths applies the rule of the nearest neighbours to rows as each part turns them.
+// bandwidths applies the nearest-neighbour rule to the rows as each part turns them.
 func (l *learner) bandwidths(turns [sparse]func(dst, x []float32)) (sigma [sparse]float64) {
 	x, n := l.fit.some(bandwidthRows)
 	turned, rule := make([]float32, len(x)), scoring.QuickBandwidth{Workers: l.o.Workers}

@@ -7,17 +7,18 @@ import (
 )
 
 const (
-	// guardedSteps is how many steps of the refinement go from one measurement to the next.
+	// guardedSteps is the number of refinement steps between two measurements.
 	guardedSteps = 4
-	// patience is by what share the loss of a step may exceed the least one of the steps before the refinement ends; it may always
-	// exceed it by a standard error, which on few held-out rows is more.
+	// patience is the factor by which the loss may exceed the least one so far before the refinement ends. It may
+	// always exceed it by a standard error, which is more if few rows are held out.
 	patience = 1.05
 	// evaluationsPerStep bounds the evaluations of the objective.
 	evaluationsPerStep = 1.5
 )
 
-// refine moves the features of the best point so far. By what it finds another round is drawn, and what that chose is moved in turn:
-// features that went where others are give their places to candidates along what the moved ones have found.
+// refine moves the features of the best point so far, draws another round from what it finds, and moves that choice in
+// turn. Features that ended up where others are give way to candidates along the directions that the moved ones have
+// found.
 func (l *learner) refine() error {
 	if l.o.RefineSteps == 0 {
 		return nil
@@ -40,7 +41,7 @@ func (l *learner) refine() error {
 	return nil
 }
 
-// move takes steps from a point on.
+// move takes refinement steps from a point.
 func (l *learner) move(start *point) error {
 	f := start.features
 	p := make([]float64, len(f.Omega)+f.Len())

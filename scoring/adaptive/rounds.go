@@ -4,11 +4,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// storeBytes bounds the memory of features that are scored again against what a model leaves: enough for 4,000 candidates over the
-// rows that are learned from in a sample of 10,000.
+// storeBytes bounds the memory of features that are scored again against the residual of a model: enough for 4,000
+// candidates over the rows learned from in a sample of 10,000.
 const storeBytes = 128 << 20
 
-// rounds measures what residual would choose, then the choice of each round.
+// rounds measures what residual would choose, and then the choice of each round.
 func (l *learner) rounds() error {
 	if err := l.plainRound(); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (l *learner) plainRound() error {
 	return l.measure(Point{Kind: ByResidual}, bank.Draw(chosen.Index), chosen)
 }
 
-// round draws a pool by what the features of the last round bend along, and chooses from it.
+// round draws a pool by the directions in which the model on the last round's features bends, and chooses from it.
 func (l *learner) round(round int, last *point) error {
 	bends, err := l.gradients(last.features)
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *learner) round(round int, last *point) error {
 	return l.measure(Point{Kind: ByRound, Round: round}, features, chosen)
 }
 
-// choose takes M candidates by residual, from the rows that are learned from.
+// choose takes M candidates by residual, from the rows learned from.
 func (l *learner) choose(bank *scoring.Bank, sums *scoring.Sums) (scoring.Selection, error) {
 	sample := &scoring.Sample{X: l.fit.x, Rows: l.fit.n, Dim: l.fit.dim, Targets: l.fit.targets}
 	o := l.residual()
@@ -73,7 +73,7 @@ func (l *learner) choose(bank *scoring.Bank, sums *scoring.Sums) (scoring.Select
 	return scoring.SelectFrom(bank, sums, sample, l.task, o)
 }
 
-// fitSums are those of the candidates of a bank over the rows that are learned from.
+// fitSums returns the sums of a bank's candidates over the rows learned from.
 func (l *learner) fitSums(bank *scoring.Bank) *scoring.Sums {
 	return l.store.Score(bank, l.fit.x, l.fit.n, l.fit.targets, l.o.Workers)
 }

@@ -11,7 +11,7 @@ type rows struct {
 	y       []float32       // raw outputs, [n·K]: values, signs or indicators
 }
 
-// split parts a sample into the rows that are learned from and those held out.
+// split separates the rows learned from and those held out.
 func split(s *scoring.Sample) (fit, heldOut *rows) {
 	fit, heldOut = newRows(s), newRows(s)
 	for i := range s.Rows {
@@ -39,7 +39,7 @@ func (r *rows) add(s *scoring.Sample, i int) {
 	}
 }
 
-// some returns about n of the rows, evenly spread, or all where there are no more.
+// some returns about n rows, evenly spread, or all if there are no more.
 func (r *rows) some(n int) (x []float32, count int) {
 	if r.n <= n {
 		return r.x, r.n

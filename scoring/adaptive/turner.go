@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// turner multiplies vectors by a power of G, a symmetric matrix. Products are summed in float32, terms in order.
+// turner multiplies vectors by a power of G, a symmetric matrix. Products are summed in float32, in order.
 type turner struct {
 	dim     int
 	matrix  *training.Tall // [d×d]
@@ -19,7 +19,7 @@ type turner struct {
 // turnedAtOnce is how many vectors are turned together.
 const turnedAtOnce = 10 * kernel.Width
 
-// turner returns the one for (G/λ₁ + floor)^p, where power raises a number to p.
+// turner returns the turner for (G/λ₁ + floor)^p, where power raises a number to p.
 func (g *gradients) turner(power power, workers int) *turner {
 	d := g.dim
 	t := &turner{
@@ -49,7 +49,7 @@ func (g *gradients) turner(power power, workers int) *turner {
 	return t
 }
 
-// turn sets dst to the turned vectors of x, both row-major; they may be one.
+// turn sets dst to the turned vectors of x, both row-major; they may be the same.
 func (t *turner) turn(dst, x []float32) {
 	for first := 0; first < len(x); first += turnedAtOnce * t.dim {
 		next := min(first+turnedAtOnce*t.dim, len(x))

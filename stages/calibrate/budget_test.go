@@ -16,7 +16,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Calibration stops at the budget, at the same row however the rows are cut and whatever column is large.
+// Calibration stops at the budget, at the same row however the rows are cut and whichever column is
+// large.
 func TestCalibrationStopsAtItsBudget(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.CalibrationRows = 1000
@@ -75,7 +76,8 @@ func TestCalibrationStopsAtItsBudget(t *testing.T) {
 	}
 }
 
-// A partition of strays is not read for ever: they count for the budget. One row beyond it is still used.
+// A partition of strays is not read forever: they count against the budget. One row beyond it is still
+// used.
 func TestCalibrationOfStraysIsBounded(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	c := newFirstRows(s.Events, 10, 1000)

@@ -13,11 +13,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// bandwidthRows is how many calibration rows, first by hash, the nearest-neighbour rule looks at.
+// bandwidthRows is how many calibration rows, lowest hashes first, the nearest-neighbour rule looks at.
 const bandwidthRows = 1000
 
-// bandwidthTag separates the hash of the bandwidth's rows from that of the scored rows: its seed is the exploration's,
-// xor this ("sigma" in ASCII). With the same hash they would be the rows that are scored at any rate.
+// bandwidthTag keeps the bandwidth's rows apart from the scored ones: their hash has the exploration's seed xor this
+// ("sigma" in ASCII). With the same hash they would be the rows that are scored at any rate.
 const bandwidthTag = 0x7369676d61
 
 // How a bandwidth was chosen, as the spec records it.
@@ -28,13 +28,13 @@ const (
 )
 
 // ErrNoCalibrationRows says that there was nothing to learn the encoder from.
-var ErrNoCalibrationRows = errors.New("no rows to calibrate on")
+var ErrNoCalibrationRows = errors.New("there are no rows to calibrate on")
 
 // calibration learns encoder and bandwidth from the rows that scans kept, in the order in which they are added.
 type calibration struct {
 	learn *encoder.Calibrator
 	kept  []calibrationBatch
-	cut   int // partitions that gave fewer rows for the budget
+	cut   int // partitions that gave fewer rows because of the budget
 }
 
 type calibrationBatch struct {
@@ -48,8 +48,8 @@ func newCalibration(o encoder.Options) *calibration {
 	return &calibration{learn: encoder.NewCalibrator(o)}
 }
 
-// add learns from rows, the first of which has the given ordinal in its partition. The caller keeps them, and finish reads
-// them again.
+// add learns from rows, the first of which has the given ordinal in its partition. The caller keeps them until finish
+// has read them again.
 func (c *calibration) add(partition int32, firstOrdinal int64, rows arrow.Record) error {
 	if err := c.learn.Add(rows); err != nil {
 		return err
@@ -61,16 +61,17 @@ func (c *calibration) add(partition int32, firstOrdinal int64, rows arrow.Record
 // Rows is the number of rows learned from.
 func (c *calibration) Rows() int64 { return c.learn.Rows() }
 
-// calibrated is what a calibration found.
+// calibrated is the result of a calibration.
 type calibrated struct {
 	encoder *encoder.Encoder
 	report  encoder.Report
 	sigma   float64
 	rule    string
-	warning string // what the user should know about the bandwidth; usually empty
+	warning string // a warning about the bandwidth; usually empty
 }
 
-// finish returns the encoder and, unless one is given, the bandwidth for the exploration's sampling distribution.
+// finish returns the encoder and the bandwidth for the exploration's sampling distribution, unless a bandwidth is
+// configured.
 func (c *calibration) finish(e Config) (*calibrated, error) {
 	if c.Rows() == 0 {
 		return nil, ErrNoCalibrationRows
@@ -107,8 +108,8 @@ type hashedRow struct {
 	x    []float32
 }
 
-// sample returns the encoded rows with the smallest hashes, in the order of their hashes. It holds no more than twice
-// as many as it returns, besides those that are encoded at a time.
+// sample returns the encoded rows with the smallest hashes, in hash order. It holds at most twice as many rows as it
+// returns, beside those being encoded.
 func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, rows int, err error) {
 	var sample []hashedRow
 	var encoded encoder.Rows
@@ -149,7 +150,7 @@ func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, ro
 	return x, len(sample), nil
 }
 
-// smallest keeps the rows with the smallest hashes, in their order; of equal ones those that came first.
+// smallest keeps the rows with the smallest hashes, in hash order; of equal hashes, the row that came first.
 func smallest(rows []hashedRow) []hashedRow {
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].hash < rows[j].hash })
 	kept := min(len(rows), bandwidthRows)

@@ -33,7 +33,7 @@ func TestCalibrationDoesNotDependOnCutting(t *testing.T) {
 	}
 }
 
-// The bandwidth comes from the thousand usable rows that are first by hash.
+// The bandwidth comes from the thousand usable rows with the lowest hashes.
 func TestCalibrationBandwidth(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.Sigma, s.Exploration.Seed = 0, 77
@@ -118,7 +118,7 @@ func TestCalibrationRefuses(t *testing.T) {
 		t.Errorf("rows without the columns of those before: error %v, %d rows", err, c.Rows())
 	}
 
-	// A features message needs these names for itself.
+	// A features message uses these names itself.
 	for _, name := range []string{wire.ColumnRow, wire.ColumnFeatures} {
 		fields := slices.Clone(rows.Schema().Fields())
 		fields[5].Name = name
@@ -146,7 +146,7 @@ func TestPlanCalibratesOnTheFirstRows(t *testing.T) {
 	for _, size := range []int{1, 64, 600} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			a, b := messages(t, stagestest.Cut(t, first, stagestest.Every(size))), messages(t, stagestest.Cut(t, second, stagestest.Every(size)))
-			b = slices.Insert(b, 0, []byte("garbage"), nil) // what does not decode has no ordinals
+			b = slices.Insert(b, 0, []byte("garbage"), nil) // undecodable messages have no ordinals
 			broker := logOf(t, a, b)
 			broker.Oversize(s.EventsTopic, 1, 1, 2)
 			got := planned(t, broker, s, Request{})

@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// classRoom is a room whose events have classes, which nobody configured; the window is the newest 200 rows.
+// classRoom is a room whose events have classes that are not configured; the window is the newest 200 rows.
 func classRoom(t *testing.T) *room {
 	return newRoom(t, 1, func(s *calibrate.Settings) {
 		s.Events.Passthrough = nil
@@ -29,7 +29,7 @@ func classRoom(t *testing.T) *room {
 
 var classSchema = arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.BinaryTypes.String}}, nil)
 
-// sendClasses puts rows to the end of partition 0, ten in a message, that have the classes in turn.
+// sendClasses appends rows to partition 0, ten in a message, with the classes in turn.
 func (r *room) sendClasses(rows int, classes ...string) {
 	r.t.Helper()
 	for first := 0; first < rows; first += 10 {
@@ -46,7 +46,7 @@ func (r *room) sendClasses(rows int, classes ...string) {
 	}
 }
 
-// askFor asks for an exploration of a class as a featurizer does.
+// askFor requests an exploration for a class as a featurizer does.
 func (r *room) askFor(class string) {
 	r.t.Helper()
 	spec := r.State.Snapshot().Spec
@@ -58,7 +58,7 @@ func (r *room) askFor(class string) {
 
 func answered(s state.Snapshot) bool { return len(s.Requests) == 0 }
 
-// Featurizers that ask for the same class ask once, and what they get knows it.
+// Featurizers that request the same class make one request, and the resulting set knows the class.
 func TestPlannerExploresForANewClass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)
@@ -76,7 +76,7 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 		if now := r.still(); now.Spec.Sequence != 2 || !answered(now) {
 			t.Errorf("exploration %d, requests %+v", now.Spec.Sequence, now.Requests)
 		}
-		// One who had not heard of it asks again, as for the exploration before.
+		// One that has not heard of it asks again, for the exploration before.
 		late := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(1, "maybe"), Class: "maybe", Time: r.Clock()}
 		if err := r.State.SendRequest(t.Context(), late); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 	})
 }
 
-// A class that the window does not hold any more is declined, and looked for no more than once, also by the next planner.
+// A class that is no longer in the window is declined, and looked for only once, even by the next planner.
 func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)
@@ -111,7 +111,7 @@ func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 		if now := r.still(); now.Spec.Sequence != 1 || !answered(now) || r.reads.Load() != reads {
 			t.Errorf("exploration %d, requests %+v, %d more fetches", now.Spec.Sequence, now.Requests, r.reads.Load()-reads)
 		}
-		// A person who asks gets what there is, and with it the next chance for the class.
+		// A request by a person gets what there is, and with it the class gets another chance.
 		r.ask(wire.ActionStart, "")
 		if second := r.spec(2); second.KnowsClass("gone") {
 			t.Errorf("declined %v", second.DeclinedClasses)
@@ -119,7 +119,7 @@ func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 	})
 }
 
-// The exploration that runs is not given up for a class.
+// The running exploration is not given up for a class.
 func TestPlannerLetsARunningExplorationFinishFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)
@@ -138,7 +138,7 @@ func TestPlannerLetsARunningExplorationFinishFirst(t *testing.T) {
 	})
 }
 
-// Classes that cannot be learned any more, as there are too many, are no reason to read the window again and again.
+// Classes that cannot be learned because there are too many must not make the planner read the window again and again.
 func TestPlannerDeclinesWhatCannotBePlanned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Times, decimals, dates in text and missing values get through the rows that a plan keeps, and the spec says what became of
+// Times, decimals, dates in text and missing values survive in the rows that a plan keeps, and the spec says what became of
 // every column.
 func TestPlanOfColumnsOfEveryKind(t *testing.T) {
 	const n = 400

@@ -26,29 +26,30 @@ type Config struct {
 	Sigma        float64              `key:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
 	BandwidthMix []float64            `key:"bandwidth_mix" json:",omitempty" doc:"scales of the bandwidth, such as [1, 2, 4]: each candidate is drawn with sigma times one of them, chosen by the hash of seed and number (cosine; not with structured draws); empty = sigma for all"`
 	Seed         uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
-	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, 20 x features under criterion adaptive, where each round draws so many"`
+	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features under criterion adaptive, which draws that many in each round"`
 	Features     int                  `key:"features" doc:"M, number of features kept"`
-	Criterion    scoring.Criterion    `key:"criterion" doc:"what features are chosen by: correlation, energy (the paper), residual (in rounds, each against what the ones before leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; map cosine, distribution gaussian, sampler iid, no bandwidth_mix). Where nobody names one and adaptive does not go with these, it is residual. The last two work on the sampled rows in memory"`
-	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of each choice by residual, under the criteria residual and adaptive; the others do not read it"`
-	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"steps by which criterion adaptive moves the chosen frequencies, at most, before and after a last round; 0 = rounds alone"`
+	Criterion    scoring.Criterion    `key:"criterion" doc:"how features are chosen: correlation, energy (the paper), residual (in rounds, each against what the earlier ones leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; needs map cosine, distribution gaussian, sampler iid and no bandwidth_mix). If none is set and those needs are not met, it is residual. The last two work on the sampled rows in memory"`
+	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of each choice by residual, under the criteria residual and adaptive; ignored by the others"`
+	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"most steps by which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = rounds alone"`
 
-	SampleMemory    int64 `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and for what the selection computes from them, under criteria that need rows; an exploration that would take more is refused"`
+	SampleMemory    int64 `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and what the selection computes from them, under criteria that need rows; an exploration that needs more is refused"`
 	CandidateMemory int64 `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
 
-	From        wire.From `key:"from" json:",omitempty" doc:"part of the log that an exploration reads: recent = the newest rows, as many as window; earliest = all; next = what came behind the last exploration"`
-	Window      int64     `key:"window" json:",omitempty" unit:"rows" doc:"with from: recent, how many of the newest rows an exploration reads, about, in proportion to what the partitions hold"`
-	WindowBytes int64     `key:"window_bytes" json:",omitempty" unit:"bytes" doc:"with from: recent, how many bytes these rows have at most, about"`
+	From        wire.From `key:"from" json:",omitempty" doc:"part of the log that an exploration reads: recent = the newest rows, as many as window says; earliest = all; next = what came after the last exploration"`
+	Window      int64     `key:"window" json:",omitempty" unit:"rows" doc:"with from: recent, about how many of the newest rows an exploration reads, in proportion to what the partitions hold"`
+	WindowBytes int64     `key:"window_bytes" json:",omitempty" unit:"bytes" doc:"with from: recent, about how many bytes these rows may have"`
 	SampleRate  Rate      `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
-	SampleRows  int64     `key:"sample_rows" unit:"rows" doc:"N0, scored rows that sample_rate: auto aims at"`
-	MinRows     int64     `key:"min_rows" json:",omitempty" unit:"rows" doc:"labelled rows in the log from which on an exploration is planned"`
+	SampleRows  int64     `key:"sample_rows" unit:"rows" doc:"N0, how many scored rows sample_rate: auto aims at"`
+	MinRows     int64     `key:"min_rows" json:",omitempty" unit:"rows" doc:"labelled rows the log must hold before an exploration is planned"`
 
 	CalibrationRows int64         `key:"calibration_rows" unit:"rows per partition" doc:"rows from which encoder and bandwidth are learned"`
-	Kernel          Kernel        `key:"kernel" json:",omitempty" doc:"arithmetic of the processes that plan, score and select: auto = the fastest that the processor has; plain = plain Go, which processes on processors of different kinds have in common, and which takes some twenty times as long"`
+	Kernel          Kernel        `key:"kernel" json:",omitempty" doc:"arithmetic of the processes that plan, score and select: auto = the fastest that the processor has; plain = plain Go, which all kinds of processors share and which takes about twenty times as long"`
 	Every           time.Duration `key:"every" json:",omitempty" unit:"duration" doc:"start a new exploration this long after the last plan; 0 = never by time"`
-	EveryOffsets    int64         `key:"every_offsets" json:",omitempty" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond where the last one stopped to read; 0 = never by offsets"`
+	EveryOffsets    int64         `key:"every_offsets" json:",omitempty" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond where the last one stopped reading; 0 = never by offsets"`
 }
 
-// Default is what an empty configuration says. The default map, distribution and sampler are the zero values of their types.
+// Default returns the configuration of an empty file. The default map, distribution and sampler are the zero values of
+// their types.
 func Default() Config {
 	return Config{
 		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
@@ -59,19 +60,19 @@ func Default() Config {
 	}
 }
 
-// Kernel says what arithmetic a process is to have.
+// Kernel says which arithmetic a process uses.
 type Kernel string
 
-// The kernels that there are to choose from.
+// The kernels to choose from.
 const (
-	KernelAuto  Kernel = "auto"  // what [scoring.Arithmetic] is by itself
+	KernelAuto  Kernel = "auto"  // the default of [scoring.Arithmetic]
 	KernelPlain Kernel = "plain" // see [scoring.LimitToPlain]
 )
 
 // Rate is a sample rate in (0, 1]; 0 is written as auto.
 type Rate float64
 
-// RateAuto says that the rate follows from the number of labelled rows.
+// RateAuto derives the rate from the number of labelled rows.
 const RateAuto Rate = 0
 
 // MarshalText writes the rate, or auto.
@@ -102,7 +103,7 @@ func (r Rate) String() string {
 	return string(text)
 }
 
-// ActiveRounds is what is configured under a criterion that chooses by residual, else 0.
+// ActiveRounds returns the configured rounds under a criterion that chooses by residual, otherwise 0.
 func (c Config) ActiveRounds() int {
 	if !c.Criterion.NeedsRows() {
 		return 0
@@ -110,7 +111,7 @@ func (c Config) ActiveRounds() int {
 	return c.Rounds
 }
 
-// ActiveRefineSteps is what is configured under the adaptive criterion, else 0.
+// ActiveRefineSteps returns the configured steps under the adaptive criterion, otherwise 0.
 func (c Config) ActiveRefineSteps() int {
 	if c.Criterion != scoring.Adaptive {
 		return 0
@@ -126,10 +127,10 @@ func (c Config) refineRounds() int {
 	return adaptive.DefaultRefineRounds
 }
 
-// candidatesPerFeature is M0/M where nothing else is said, but under the adaptive criterion.
+// candidatesPerFeature is the default of M0/M, except under the adaptive criterion.
 const candidatesPerFeature = 10
 
-// CandidateCount is M0: what is configured, or so many times M.
+// CandidateCount is M0: the configured number, or a multiple of M.
 func (c Config) CandidateCount() int {
 	switch {
 	case c.Candidates > 0:
@@ -140,14 +141,14 @@ func (c Config) CandidateCount() int {
 	return candidatesPerFeature * c.Features
 }
 
-// SettleCriterion makes the criterion that nobody named residual, where adaptive does not go with the candidates.
+// SettleCriterion changes the default criterion to residual where adaptive does not go with the candidates.
 func (c *Config) SettleCriterion() {
 	if c.CheckCandidates() != nil {
 		c.Criterion = scoring.Residual
 	}
 }
 
-// CheckCandidates reports candidates that the criterion cannot choose from; its texts name the keys.
+// CheckCandidates reports candidates that the criterion cannot choose from. Its messages name the keys.
 func (c Config) CheckCandidates() error {
 	if c.Criterion != scoring.Adaptive {
 		return nil
@@ -159,8 +160,9 @@ func (c Config) CheckCandidates() error {
 	return errors.Join(adaptive.Check(scoring.Candidates{Map: c.Map, Distribution: c.Distribution, Sampler: c.Sampler}), scales)
 }
 
-// Hash names what a configuration asks of explorations: a pipeline whose newest exploration carries another hash starts a
-// new one. When an exploration starts, which part of the log it reads, what memory it takes and with what arithmetic is not part of it.
+// Hash identifies what a configuration asks of explorations: a pipeline whose newest exploration has another hash
+// starts a new one. When an exploration starts, which part of the log it reads, its memory and its arithmetic are not
+// included.
 func Hash(c Config, e events.Config, topic string) string {
 	c.Candidates, c.Rounds, c.RefineSteps = c.CandidateCount(), c.ActiveRounds(), c.ActiveRefineSteps()
 	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
@@ -178,7 +180,7 @@ func Hash(c Config, e events.Config, topic string) string {
 		Topic       string
 	}{e, c, topic})
 	if err != nil {
-		panic(fmt.Sprintf("calibrate: settings do not marshal: %v", err)) // numbers are checked by config
+		panic(fmt.Sprintf("calibrate: settings do not marshal: %v", err)) // package config has checked the numbers
 	}
 	sum := sha256.Sum256(document)
 	return hex.EncodeToString(sum[:])

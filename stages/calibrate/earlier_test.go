@@ -41,7 +41,7 @@ import (
 // Checkpoints of pass 0 stand under the id of the exploration, those of pass p under the id and "/p".
 const earlierSet = "fs-3bb5c173cd1fb2f4116011f18807e6e3"
 
-// earlierRecord is a line of it.
+// earlierRecord is a line of the log.
 type earlierRecord struct {
 	Topic      string
 	Partition  int
@@ -51,7 +51,7 @@ type earlierRecord struct {
 	Headers    []pipeline.Header
 }
 
-// loadEarlier puts the log, or what is kept of it, into the topics.
+// loadEarlier writes the log, or the part that keep selects, to the topics.
 func (r *room) loadEarlier(keep func(earlierRecord) bool) {
 	r.t.Helper()
 	for _, name := range []string{"testdata/earlier_log.jsonl.gz", "testdata/earlier_events.jsonl.gz"} {
@@ -82,7 +82,7 @@ func (r *room) loadEarlier(keep func(earlierRecord) bool) {
 	}
 }
 
-// earlierSettings are those of a pipeline of it.
+// earlierSettings are the settings of one of its pipelines.
 func earlierSettings(pipeline string, seed uint64) func(*calibrate.Settings) {
 	return func(s *calibrate.Settings) {
 		s.Pipeline, s.Exploration.MinRows = pipeline, 1000
@@ -92,7 +92,7 @@ func earlierSettings(pipeline string, seed uint64) func(*calibrate.Settings) {
 	}
 }
 
-// newest is the last record under each key of a pipeline that is no tombstone.
+// newest returns the last record under each key of a pipeline, except tombstones.
 func (r *room) newest(topic string, partition int) map[string]pipeline.Record {
 	newest := map[string]pipeline.Record{}
 	for _, record := range r.Records(topic, partition) {
@@ -106,7 +106,7 @@ func (r *room) newest(topic string, partition int) map[string]pipeline.Record {
 	return newest
 }
 
-// A log of version 1 is taken over: the set in use stays in use, what runs is planned anew and what is left of it is tombstoned.
+// A log of version 1 is taken over: the set in use stays in use, what is running is planned again and its records are tombstoned.
 func TestALogOfVersion1IsTakenOver(t *testing.T) {
 	for _, c := range []struct {
 		pipeline string
@@ -122,7 +122,7 @@ func TestALogOfVersion1IsTakenOver(t *testing.T) {
 		t.Run(c.pipeline, func(t *testing.T) {
 			r := newRoom(t, 2, earlierSettings(c.pipeline, 7))
 			r.loadEarlier(func(earlierRecord) bool { return true })
-			now := r.until("the log is read", func(s state.Snapshot) bool { // the topics are followed apart
+			now := r.until("the log is read", func(s state.Snapshot) bool { // the topics are followed independently
 				return s.Spec != nil && s.Spec.Sequence == c.sequence && (c.set == "" || s.CurrentSet() != nil && len(s.Requests) == 1)
 			})
 			if !now.Spec.Earlier() || now.Running() != nil || (now.Current == nil) != (c.set == "") {
@@ -190,7 +190,7 @@ func TestALogOfVersion1IsTakenOver(t *testing.T) {
 	}
 }
 
-// Where all explorations of version 1 are over nothing is explored, until the configuration asks for something else.
+// If all explorations of version 1 are over, nothing is explored until the configuration asks for something else.
 func TestAFinishedExplorationOfVersion1Stays(t *testing.T) {
 	for seed, sequence := range map[uint64]int64{1: 1, 7: 2} {
 		synctest.Test(t, func(t *testing.T) {

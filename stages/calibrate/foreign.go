@@ -11,28 +11,28 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// foreignPatience is how long an exploration that this process cannot compute may give no sign of life before it is planned again:
-// several times what the partitions of a worker that stands aside need to come to another, and longer than workers go without a
-// checkpoint.
+// foreignPatience is how long an exploration that this process cannot compute may give no sign of life before it is
+// planned again. It is several times what the partitions need to move away from a worker that stands aside, and longer
+// than workers go without a checkpoint.
 const foreignPatience = 2 * time.Minute
 
-// foreign is what is known of a running exploration of another numeric kernel.
+// foreign is what is known about a running exploration with another numeric kernel.
 type foreign struct {
 	exploration string
 	signs       signs
-	since       time.Time // when they changed last, of this process's clock
+	since       time.Time // when they last changed, on this process's clock
 	lookedAt    time.Time // for signs
 }
 
 // signs of life of an exploration.
 type signs struct {
-	scores int64 // where the partitions of scores end, added up: it grows when somebody saves
+	scores int64 // sum of the ends of the partitions of scores: it grows with every checkpoint
 	round  int   // of the selection
 }
 
-// forsaken starts an exploration in place of the running one where that is for another numeric kernel than this process has, and
-// nobody works on it any more. Others may have that kernel, and then it ends without this process; where this is the only
-// one, or all are like it, nothing moves, and what is planned here all of them can compute.
+// forsaken replaces the running exploration if it needs another numeric kernel than this process has and nobody works
+// on it any more. If other processes have that kernel, the exploration ends without this one. If this is the only
+// process, or all are like it, nothing would move, and all of them can compute what is planned here.
 func (p *Planner) forsaken(ctx context.Context, now state.Snapshot) *trigger {
 	spec := now.Running()
 	if spec.Arithmetic == scoring.Arithmetic() {
@@ -44,7 +44,7 @@ func (p *Planner) forsaken(ctx context.Context, now state.Snapshot) *trigger {
 		seen, err := p.Log.signsOfLife(ctx, now)
 		if err != nil {
 			p.Log.Logger.Warn("offsets of scores not known", zap.Error(err))
-			p.foreign.exploration = "" // nobody can work without brokers: they have their time once these are back
+			p.foreign.exploration = "" // nobody can work without brokers: everybody gets the full time again once they are back
 			return nil
 		}
 		if p.foreign.exploration != spec.Exploration || p.foreign.signs != seen {
@@ -57,7 +57,7 @@ func (p *Planner) forsaken(ctx context.Context, now state.Snapshot) *trigger {
 	return &trigger{reason: fmt.Sprintf("nobody works on the running exploration, which is for numeric kernel %s; this is %s", spec.Arithmetic, scoring.Arithmetic())}
 }
 
-// signsOfLife looks for those of the running exploration.
+// signsOfLife looks for signs of life of the running exploration.
 func (l *Log) signsOfLife(ctx context.Context, now state.Snapshot) (seen signs, err error) {
 	n, err := l.Broker.Partitions(ctx, l.Topics.Scores)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// Calibration keeps so many bytes of rows, shared out evenly to the partitions, but never less than the smaller number
-// for each. The size of a row does not depend on its message: the values of the columns that can
-// be features or labels, and rowBytes.
+// Calibration keeps this many bytes of rows, divided evenly among the partitions, but never less than the smaller
+// number for each. The size of a row does not depend on its message: it is the values of the columns that can be
+// features or labels, and rowBytes.
 const (
 	calibrationBytes    = 64 << 20
 	minCalibrationBytes = 1 << 20
@@ -24,18 +24,18 @@ const (
 	textBytes           = 8 // of a string, beside its length
 )
 
-// calibrationShare is what one of n partitions may keep.
+// calibrationShare is what each of n partitions may keep.
 func calibrationShare(n int) int64 {
 	return max(calibrationBytes/int64(max(1, n)), minCalibrationBytes)
 }
 
-// KeptBytes is what calibration keeps of rows at most, for so many partitions.
+// KeptBytes is the most that calibration keeps of rows, given how many partitions there are.
 func KeptBytes(partitions int) int64 {
 	return max(calibrationBytes, int64(partitions)*minCalibrationBytes)
 }
 
 // keeper copies the columns of events that can be features or labels. A copy has all the columns of the original, so
-// that the encoder reports on them as it would; those that no encoder reads have no values.
+// that the encoder's report is the same, but columns that no encoder reads have no values.
 type keeper struct {
 	labels, features map[string]bool
 	never            map[string]bool // excluded and passthrough columns
@@ -55,7 +55,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// keeps reports whether values of the column can matter.
+// keeps reports whether the values of a column can matter.
 func (k *keeper) keeps(field arrow.Field) bool {
 	switch {
 	case encoder.TypeName(field.Type) == "":
@@ -69,7 +69,7 @@ func (k *keeper) keeps(field arrow.Field) bool {
 	}
 }
 
-// key is the same for schemas whose kept columns have the same names and kinds, in whatever order.
+// key is the same for schemas whose kept columns have the same names and kinds, in any order.
 func (k *keeper) key(schema *arrow.Schema) string {
 	var columns []string
 	for _, field := range schema.Fields() {
@@ -81,8 +81,8 @@ func (k *keeper) key(schema *arrow.Schema) string {
 	return strings.Join(columns, "\n")
 }
 
-// fit returns how many of the first rows go into a budget that the last of them may exceed, and their
-// size. Any budget above 0 takes a row, so a row too large for it cannot block calibration.
+// fit returns how many of the first rows fit a budget that the last of them may exceed, and their size. Any budget
+// above 0 takes a row, so a single huge row cannot block calibration.
 func (k *keeper) fit(rows arrow.Record, wanted, budget int64) (n, bytes int64) {
 	fixed := int64(rowBytes)
 	var texts []func(int) int64
@@ -114,7 +114,7 @@ func (k *keeper) fit(rows arrow.Record, wanted, budget int64) (n, bytes int64) {
 	return n, bytes
 }
 
-// fixedBytes is the size of a value of a type that is no string.
+// fixedBytes is the size of a value of a type other than strings.
 func fixedBytes(t arrow.DataType) int64 {
 	switch t := t.(type) {
 	case *arrow.FixedSizeListType:
@@ -143,8 +143,7 @@ func textAt(column *array.Dictionary, row int) (string, bool) {
 	return "", false
 }
 
-// copy returns the first n rows with columns of their own, so that their message can be freed. The caller
-// releases it.
+// copy returns the first n rows in columns of their own, so that their message can be freed. The caller releases it.
 func (k *keeper) copy(rows arrow.Record, n int64) (arrow.Record, error) {
 	fields := slices.Clone(rows.Schema().Fields())
 	columns := make([]arrow.Array, 0, len(fields))
@@ -164,7 +163,7 @@ func (k *keeper) copy(rows arrow.Record, n int64) (arrow.Record, error) {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, n), nil
 }
 
-// join returns two copies as one, or false if their columns differ. The caller releases it.
+// join concatenates two copies, or returns false if their columns differ. The caller releases the result.
 func (k *keeper) join(a, b arrow.Record) (arrow.Record, bool) {
 	if !a.Schema().Equal(b.Schema()) {
 		return nil, false
@@ -186,8 +185,8 @@ func (k *keeper) join(a, b arrow.Record) (arrow.Record, bool) {
 	return array.NewRecord(a.Schema(), columns, n), true
 }
 
-// head copies the first n values of a column; of a dictionary column the strings, as a few rows need not keep a large
-// dictionary. Joining copies, and takes no more memory than there are values.
+// head copies the first n values of a column. Of a dictionary column it copies the strings, because a few rows need not
+// keep a large dictionary alive. Joining copies too, and takes no more memory than the values need.
 func head(column arrow.Array, n int64) (arrow.Array, error) {
 	var first arrow.Array
 	if dictionary, ok := column.(*array.Dictionary); ok {
@@ -199,7 +198,7 @@ func head(column arrow.Array, n int64) (arrow.Array, error) {
 	return array.Concatenate([]arrow.Array{first}, memory.DefaultAllocator)
 }
 
-// plain returns the first strings of a dictionary column.
+// plain returns the first n strings of a dictionary column.
 func plain(column *array.Dictionary, n int64) arrow.Array {
 	b := array.NewLargeStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
@@ -221,7 +220,7 @@ type withoutValues struct {
 
 func absent(t arrow.DataType, n int64) arrow.Array { return withoutValues{array.NewNull(int(n)), t} }
 
-// DataType is that of the column it stands for.
+// DataType is the type of the column it stands for.
 func (c withoutValues) DataType() arrow.DataType { return c.kind }
 
 func releaseArrays(columns []arrow.Array) {

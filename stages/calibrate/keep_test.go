@@ -20,7 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// stray returns rows of a shape of their own: one column, and the label if it is asked for.
+// stray returns rows of a different shape: one column, and the label if requested.
 func stray(t testing.TB, column string, rows int, label bool) arrow.Record {
 	t.Helper()
 	fields := []arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Float64}}
@@ -48,7 +48,7 @@ func withColumn(t testing.TB, rows arrow.Record, name string, column arrow.Array
 	return rec
 }
 
-// fromTheLog plans over the messages of the partitions and returns the warnings that were logged.
+// fromTheLog plans over the messages of the partitions and returns the logged warnings.
 func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*wire.Spec, *observer.ObservedLogs, error) {
 	t.Helper()
 	core, logs := observer.New(zap.WarnLevel)
@@ -105,8 +105,8 @@ func TestCalibrationPassesOverStrays(t *testing.T) {
 	}
 }
 
-// Of two shapes with as many rows it is the one met first in partition order that counts, even where the first has only
-// one partition; one that the options do not allow never counts.
+// Of two shapes with equally many rows the first in partition order counts, even if it has only one partition; one that
+// the options do not allow never counts.
 func TestCalibrationChoosesAShape(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	z, q := stagestest.Message(t, stray(t, "z", 20, true)), stagestest.Message(t, stray(t, "q", 20, true))
@@ -136,7 +136,7 @@ func TestCalibrationChoosesAShape(t *testing.T) {
 	}
 }
 
-// Integers in one message and floats, or another order of columns, in the next are one shape.
+// Integers in one message and floats, or another order of columns, in the next are the same shape.
 func TestCalibrationShapesAreNamesAndKinds(t *testing.T) {
 	k := newKeeper(events.Config{Label: []string{"y"}, Exclude: []string{"out"}, Passthrough: []string{"id"}})
 	key := func(fields ...arrow.Field) string { return k.key(arrow.NewSchema(fields, nil)) }
@@ -159,7 +159,7 @@ func TestCalibrationShapesAreNamesAndKinds(t *testing.T) {
 	}
 }
 
-// What is kept is what the encoder reads, and it reports on the rest as it does of the originals.
+// What is kept is what the encoder reads, and it gives the same report on the rest as for the originals.
 func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 40, 301, stagestest.Faults{})
 	for _, typ := range []arrow.DataType{
@@ -212,7 +212,7 @@ func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 	}
 }
 
-// keptBytes is what the arrays of a record hold on to.
+// keptBytes is the memory that the arrays of a record keep alive.
 func keptBytes(rec arrow.Record) (bytes int) {
 	var of func(arrow.ArrayData)
 	of = func(data arrow.ArrayData) {
@@ -234,7 +234,7 @@ func keptBytes(rec arrow.Record) (bytes int) {
 	return bytes
 }
 
-// Many small messages with large columns that nothing reads leave little behind.
+// Many small messages with large unread columns leave little behind.
 func TestCalibrationKeepsLittleOfLargeMessages(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	rows := stagestest.Events(t, stagestest.Regression, 100, 302, stagestest.SomeFaults)
@@ -278,7 +278,7 @@ func decodeAll(t testing.TB, values [][]byte) (batches []arrow.Record) {
 	return batches
 }
 
-// The rows that the bandwidth is learned from are not those that are scored at any rate.
+// The rows for the bandwidth are not the ones that are scored at any rate.
 func TestBandwidthRowsAreNotTheScoredOnes(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	rows := stagestest.Events(t, stagestest.Regression, 5000, 304, stagestest.Faults{})

@@ -23,7 +23,7 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cuttings are ways in which rows come in messages.
+// cuttings are ways to cut rows into messages.
 var cuttings = map[string]func(*rand.Rand) func() int{
 	"1":      func(*rand.Rand) func() int { return stagestest.Every(1) },
 	"64":     func(*rand.Rand) func() int { return stagestest.Every(64) },
@@ -31,7 +31,8 @@ var cuttings = map[string]func(*rand.Rand) func() int{
 	"random": func(rng *rand.Rand) func() int { return stagestest.UpTo(rng, 150) },
 }
 
-// testSettings are of the pipeline test: 40 candidates for 10 features. The classes are configured: those of bad rows stay unseen.
+// testSettings belong to the pipeline test: 40 candidates for 10 features. The classes are configured, so those of bad rows stay
+// unseen.
 func testSettings(task string) Settings {
 	s := Settings{
 		Pipeline: "test", Events: events.Default(), Exploration: Default(), Limits: events.DefaultLimits(),
@@ -48,7 +49,7 @@ func testSettings(task string) Settings {
 	return s
 }
 
-// topicsOf makes the topics of a pipeline whose events have so many partitions.
+// topicsOf makes the topics of a pipeline with that many partitions of events.
 func topicsOf(partitions int) *pipelinetest.Broker {
 	b, t := pipelinetest.NewBroker(), topics.Default()
 	for _, name := range []string{t.Events, t.Scores, t.Samples, t.DeadLetters} {
@@ -60,12 +61,12 @@ func topicsOf(partitions int) *pipelinetest.Broker {
 	return b
 }
 
-// logWith is the events of a broker.
+// logWith wraps the events of a broker.
 func logWith(b pipeline.Broker, logger *zap.Logger) *Log {
 	return &Log{Broker: b, Logger: logger, Topics: topics.Default()}
 }
 
-// logOf holds, in each partition, the messages.
+// logOf is a broker with these messages in each partition.
 func logOf(t testing.TB, partitions ...[][]byte) *pipelinetest.Broker {
 	t.Helper()
 	b := topicsOf(len(partitions))
@@ -86,7 +87,7 @@ func send(t testing.TB, log pipeline.Log, partition int, values ...[]byte) {
 	}
 }
 
-// messages encodes each batch, in a message of its own.
+// messages encodes each batch as a message.
 func messages(t testing.TB, batches []arrow.Record) [][]byte {
 	t.Helper()
 	var values [][]byte
@@ -96,13 +97,13 @@ func messages(t testing.TB, batches []arrow.Record) [][]byte {
 	return values
 }
 
-// rowsAsMessages are generated rows, so many in a message.
+// rowsAsMessages generates rows, size in a message.
 func rowsAsMessages(t testing.TB, task string, rows, size int, seed uint64) [][]byte {
 	t.Helper()
 	return messages(t, stagestest.Cut(t, stagestest.Events(t, task, rows, seed, stagestest.Faults{}), stagestest.Every(size)))
 }
 
-// calibratedOn learns from batches of partitions, in the order given.
+// calibratedOn calibrates on batches of partitions, in the given order.
 func calibratedOn(t testing.TB, s Settings, partitions ...[]arrow.Record) *calibrated {
 	t.Helper()
 	c := newCalibration(s.Events.Options())
@@ -122,7 +123,7 @@ func calibratedOn(t testing.TB, s Settings, partitions ...[]arrow.Record) *calib
 	return found
 }
 
-// planned plans the exploration of sequence number 1 at noon, from where a request or, with "", the settings say.
+// planned plans the exploration with sequence number 1 at noon, starting where a request says or, with "", the settings.
 func planned(t testing.TB, b pipeline.Broker, s Settings, r Request) *Planned {
 	t.Helper()
 	r.Sequence, r.Now = max(1, r.Sequence), stagestest.Noon
@@ -133,7 +134,7 @@ func planned(t testing.TB, b pipeline.Broker, s Settings, r Request) *Planned {
 	return found
 }
 
-// fileOf plans over batches as of a file.
+// fileOf plans over batches as if from a file.
 func fileOf(s Settings, batches []arrow.Record) (*Planned, error) {
 	return PlanRows(s, func(do func(arrow.Record) error) error {
 		var faults []error
@@ -144,7 +145,7 @@ func fileOf(s Settings, batches []arrow.Record) (*Planned, error) {
 	})
 }
 
-// ranges shows the ranges of a spec.
+// ranges formats the ranges of a spec.
 func ranges(partitions []wire.Partition) (text string) {
 	for _, p := range partitions {
 		text += fmt.Sprintf("%d-%d ", p.StartOffset, p.EndOffset)
@@ -152,5 +153,5 @@ func ranges(partitions []wire.Partition) (text string) {
 	return text
 }
 
-// at is a clock that stands still.
+// at is a stopped clock.
 func at(when time.Time) func() time.Time { return func() time.Time { return when } }

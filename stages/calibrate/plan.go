@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
@@ -22,7 +23,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Settings is what a plan depends on, besides the log.
+// Settings is what a plan depends on, beside the log.
 type Settings struct {
 	Pipeline        string
 	Events          events.Config
@@ -30,14 +31,15 @@ type Settings struct {
 	Limits          events.Limits
 	Schema          string // text of the schema that events.schema names
 	EventsTopic     string
-	BatchBudget     int64 // of the broker that is read; 0 = of a file
-	MaxMessageBytes int64 // that the topics take
+	BatchBudget     int64  // of the broker that is read; 0 = a file is read
+	EventsLog       string // identity of the log that is read; empty = a file, or the broker has none
+	MaxMessageBytes int64  // that the topics take
 }
 
 // hash is the configuration hash.
 func (s Settings) hash() string { return Hash(s.Exploration, s.Events, s.EventsTopic) }
 
-// messages is how messages are to be read.
+// messages says how messages have to be read.
 func (s Settings) messages() wire.Messages {
 	m := wire.Messages{Format: string(s.Events.Format), Schema: s.Schema}
 	if s.Events.Format == formats.Auto {
@@ -46,22 +48,27 @@ func (s Settings) messages() wire.Messages {
 	return m
 }
 
-// Request is what is asked of a plan.
+// Request says what kind of plan is wanted.
 type Request struct {
 	From wire.From  // empty = as configured
-	Last *wire.Spec // the exploration before; nil = none
-	// Unfinished says that Last gave no feature set: the next one reads what Last should have, and what came after.
+	Last *wire.Spec // the previous exploration; nil = none
+	// Unfinished says that Last gave no feature set: the next exploration reads what Last should have read and what
+	// came after.
 	Unfinished bool
 	Sequence   int64
-	// Classes are those that featurizers ask for. ForThem says that nobody asks for anything else: without rows of one of them
-	// there is nothing to plan.
+	// Classes are those that featurizers ask for. ForThem says that they are the only reason: without rows of one of
+	// them there is nothing to plan.
 	Classes []string
 	ForThem bool
 	Reason  string
-	Now     time.Time
+	// Without lists the partitions to leave out.
+	Without []wire.Without
+	// Anew allows an exploration of the same rows as the last one.
+	Anew bool
+	Now  time.Time
 }
 
-// Next asks for the exploration behind those that a snapshot knows.
+// Next requests the exploration that follows those in a snapshot.
 func Next(now state.Snapshot, at time.Time) Request {
 	return Request{
 		Last: now.Spec, Unfinished: now.Spec != nil && (now.Current == nil || now.Current.Sequence < now.Spec.Sequence),
@@ -69,21 +76,21 @@ func Next(now state.Snapshot, at time.Time) Request {
 	}
 }
 
-// Planned is a plan with what was found on the way.
+// Planned is a plan and what was learned on the way.
 type Planned struct {
 	Spec    *wire.Spec
 	Report  encoder.Report
-	Warning string                // of the bandwidth
+	Warning string                // about the bandwidth
 	Counts  meter.CalibrateCounts // of what was read
 	Read    meter.Traffic
-	Memory  int64 // that the sample and what is computed from it take at most; 0 under criteria that need no rows
+	Memory  int64 // that the sample and the selection take at most; 0 under criteria that need no rows
 	Seconds float64
 }
 
-// TooFewRowsError says that the log does not hold the labelled rows yet that a plan asks for.
+// TooFewRowsError says that the log does not yet hold the labelled rows that a plan needs.
 type TooFewRowsError struct {
 	Have, Want int64 // labelled rows
-	Rows       int64 // of the ranges, labelled or not
+	Rows       int64 // in the ranges, labelled or not
 }
 
 func (e *TooFewRowsError) Error() string {
@@ -93,13 +100,13 @@ func (e *TooFewRowsError) Error() string {
 // ErrSameRows says that an exploration would read the same rows as the last one.
 var ErrSameRows = errors.New("nothing new: the exploration would read the same rows as the last one")
 
-// errNoSuchClass says that the ranges hold no row of the classes that were asked for.
+// errNoSuchClass says that the ranges hold no row of the requested classes.
 var errNoSuchClass = errors.New("the ranges hold no row of the class")
 
-// planTries is how often a plan is tried when the log loses offsets of its ranges meanwhile.
+// planTries is how often a plan is tried again because the log loses offsets of its ranges meanwhile.
 const planTries = 5
 
-// Plan reads the ranges of a log that an exploration is to work on, and returns its spec.
+// Plan reads the ranges of a log for an exploration, and returns its spec.
 func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error) {
 	began := time.Now()
 	for try := 1; ; try++ {
@@ -118,6 +125,10 @@ func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error
 
 func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error) {
 	s.BatchBudget = l.Broker.BatchBudget()
+	var err error
+	if s.EventsLog, err = l.identity(ctx); err != nil {
+		return nil, err
+	}
 	from := cmp.Or(r.From, s.Exploration.From)
 	ranges, err := pipeline.Retry(ctx, l.Logger, "look up offsets", func() ([]wire.Partition, error) {
 		return l.ranges(ctx, s, from, r)
@@ -125,7 +136,7 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	if err != nil {
 		return nil, err
 	}
-	if sameRows(ranges, s, r.Last) {
+	if !r.Anew && sameRows(ranges, s, r.Last) {
 		return nil, ErrSameRows
 	}
 	scans := newScans(s, ranges)
@@ -133,17 +144,21 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	if err := l.scanAll(ctx, s, scans); err != nil {
 		return nil, err
 	}
+	if now, err := l.identity(ctx); err != nil || now != s.EventsLog {
+		return nil, cmp.Or(err, fmt.Errorf("%w: it is log %s now, not %s", errRangeMoved, now, s.EventsLog))
+	}
 	planned, err := plan(s, scans, from, r)
 	if err != nil {
 		return nil, err
 	}
+	planned.Spec.LastBatches = lastBatches(scans)
 	if other := otherShapes(scans); other > 0 {
 		l.Logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", other))
 	}
 	return planned, nil
 }
 
-// PlanRows is Plan for the rows of a file, as if they were the messages of partition 0, from the first to the last.
+// PlanRows is Plan for the rows of a file, as if they were the messages of partition 0 from first to last.
 func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Planned, error) {
 	scans := newScans(s, []wire.Partition{{EndOffset: 1}})
 	defer releaseScans(scans)
@@ -160,7 +175,7 @@ func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Pla
 	return plan(s, scans, wire.FromEarliest, Request{Sequence: 1, Now: time.Now()})
 }
 
-// planError says that a plan came out that cannot be carried out.
+// planError says that the resulting plan cannot be carried out.
 type planError struct {
 	exploration string
 	err         error
@@ -253,7 +268,7 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 	return found, calibration.Rows(), err
 }
 
-// labelKind is the kind of the label in rows of the shape.
+// labelKind returns the kind of the label in rows of the shape.
 func labelKind(o encoder.Options, scans []*scan, shape string) (encoder.Kind, bool) {
 	for _, one := range scans {
 		if rows := one.first.byKey[shape]; rows != nil && len(rows.kept) > 0 {
@@ -276,7 +291,7 @@ func otherShapes(scans []*scan) (rows int64) {
 	return rows
 }
 
-// newSpec is the plan over the partitions, with what calibration found.
+// newSpec makes the spec over the partitions from the result of calibration.
 func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.From, r Request, partitions []wire.Partition) *wire.Spec {
 	e := s.Exploration
 	spec := &wire.Spec{
@@ -289,7 +304,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(), RefineRounds: e.refineRounds(),
 		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
 		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
-		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic,
+		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic, EventsLog: s.EventsLog,
 		Partitions: partitions,
 	}
 	switch {
@@ -303,12 +318,17 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		spec.SampleRate = min(1, float64(e.SampleRows)/float64(max(1, spec.LabelledRows())))
 	}
 	setQuotas(spec)
+	for _, w := range r.Without {
+		if int(w.Partition) < len(partitions) {
+			spec.Without = append(spec.Without, w)
+		}
+	}
 	spec.Exploration = wire.ExplorationID(spec)
 	spec.Decline(r.Classes)
 	return spec
 }
 
-// columnsThatFit are the columns, or none where the report on them would make a feature set too large for its topic.
+// columnsThatFit returns the columns, or none if the report on them would make a feature set too large for its topic.
 func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) []encoder.ColumnUse {
 	set := wire.FeatureSetBytes(spec.Features, spec.Encoder.Dim, spec.Encoder.Outputs())
 	if limit > 0 && set+wire.ColumnsBytes(columns) > limit {
@@ -317,8 +337,8 @@ func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) [
 	return columns
 }
 
-// setQuotas bounds the scored rows of each partition by twice its share, so that a log that is not what the planner counted
-// cannot take unbounded memory. Small shares vary more, so they get extra room.
+// setQuotas bounds the scored rows of each partition by twice its share, so that a log that differs from what the
+// planner counted cannot take unbounded memory. Small shares vary more, so they get extra room.
 func setQuotas(spec *wire.Spec) {
 	const room = 64
 	for i := range spec.Partitions {
@@ -327,7 +347,7 @@ func setQuotas(spec *wire.Spec) {
 	}
 }
 
-// sampledRows bounds the rows that an exploration samples.
+// sampledRows bounds the number of rows that an exploration samples.
 func sampledRows(spec *wire.Spec) (rows int64) {
 	for _, part := range spec.Partitions {
 		rows += min(part.Quota, part.LabelledRows)
@@ -335,8 +355,8 @@ func sampledRows(spec *wire.Spec) (rows int64) {
 	return rows
 }
 
-// SampleMemory bounds what a sample of so many rows, and a selection from it, take; 0 for criteria that need sums alone. Rows
-// are there three times while they are read: as messages, by partition, and in the sample.
+// SampleMemory bounds what a sample of rows, and a selection from it, take; 0 for criteria that need sums only. Rows
+// exist three times while they are read: as messages, by partition, and in the sample.
 func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64 {
 	if !o.Criterion.NeedsRows() {
 		return 0
@@ -350,7 +370,7 @@ func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64
 	})
 }
 
-// Choice is how features are chosen from a sample.
+// Choice says how features are chosen from a sample.
 type Choice struct {
 	Criterion                     scoring.Criterion
 	Features, Rounds, RefineSteps int
@@ -362,8 +382,8 @@ func sampleMemory(spec *wire.Spec) int64 {
 	})
 }
 
-// checkFits refuses a plan whose messages the broker would not take, or whose sample would take too much memory: only now are
-// dimensions, outputs and rows known.
+// checkFits refuses a plan whose messages the broker would not take, or whose sample would take too much memory.
+// Dimensions, outputs and rows are only known at this point.
 func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	outputs, width, limit := spec.Encoder.Outputs(), spec.Encoder.Dim, s.MaxMessageBytes
 	if spec.Candidates.Map == scoring.MapLinear {
@@ -371,20 +391,30 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	}
 	var faults []error
 	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); limit > 0 && size > limit {
-		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %d bytes, topics.max_message_bytes is %d",
-			spec.Candidates.Count, outputs, size, limit))
+		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %v",
+			spec.Candidates.Count, outputs, overMessage{size, limit}))
 	}
 	if size := wire.FeatureSetBytes(spec.Features, width, outputs); limit > 0 && size > limit {
-		faults = append(faults, fmt.Errorf("a feature set of %d features in %d dimensions has up to %d bytes, topics.max_message_bytes is %d",
-			spec.Features, width, size, limit))
+		faults = append(faults, fmt.Errorf("a feature set of %d features in %d dimensions has up to %v",
+			spec.Features, width, overMessage{size, limit}))
 	}
 	if size := wire.SampleRowBytes(spec.Encoder.Dim, outputs); limit > 0 && size > limit/2 && spec.Criterion.NeedsRows() {
-		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %d bytes, topics.max_message_bytes is %d: less than two of them",
-			spec.Encoder.Dim, size, limit))
+		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %v: less than two of them",
+			spec.Encoder.Dim, overMessage{size, limit}))
 	}
 	if memory > s.Exploration.SampleMemory {
-		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and what is computed from them, take up to %d bytes, exploration.sample_memory is %d: "+
-			"ask for fewer rows, candidates or features, for more memory, or for a criterion that takes less", sampledRows(spec), spec.Encoder.Dim, memory, s.Exploration.SampleMemory))
+		needed, allowed := bytesize.Compared(memory, s.Exploration.SampleMemory)
+		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and what is computed from them, take up to %s, exploration.sample_memory is %s: "+
+			"ask for fewer rows, candidates or features, for more memory, or for a criterion that takes less", sampledRows(spec), spec.Encoder.Dim, needed, allowed))
 	}
 	return errors.Join(faults...)
+}
+
+// overMessage is a size beside the largest message that the topics take.
+type overMessage struct{ size, limit int64 }
+
+// String implements [fmt.Stringer].
+func (o overMessage) String() string {
+	size, limit := bytesize.Compared(o.size, o.limit)
+	return fmt.Sprintf("%s, topics.max_message_bytes is %s", size, limit)
 }

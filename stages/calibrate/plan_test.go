@@ -125,13 +125,13 @@ func TestSpecAndItsID(t *testing.T) {
 	}
 }
 
-// A plan is a function of the rows of its ranges: not of how they are cut into messages, nor of which scan is the first to end.
+// A plan depends only on the rows of its ranges: not on how they are cut into messages, nor on which scan ends first.
 func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 	for _, task := range []string{stagestest.Regression, stagestest.Classes} {
 		s := testSettings(task)
 		s.Exploration.Sigma, s.Exploration.SampleRows, s.Exploration.From = 0, 300, wire.FromEarliest
 		s.Exploration.CalibrationRows, s.Events.Classes = 50, nil
-		const partitions = 11 // more than are read at a time
+		const partitions = 11 // more than are read at once
 		var all [partitions]arrow.Record
 		for i := range all {
 			all[i] = stagestest.Events(t, task, 20+8*i, uint64(90+i), stagestest.SomeFaults)
@@ -144,8 +144,8 @@ func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 				values[i] = messages(t, stagestest.Cut(t, rows, size(rng)))
 			}
 			got := *planned(t, logOf(t, values...), s, Request{}).Spec
-			// The offsets are those of the cutting; what was learned is not.
-			got.Exploration, got.Partitions = "", slices.Clone(got.Partitions)
+			// The offsets depend on the cutting; what was learned does not.
+			got.Exploration, got.LastBatches, got.Partitions = "", nil, slices.Clone(got.Partitions)
 			for i := range got.Partitions {
 				if got.Partitions[i].EndOffset != int64(len(values[i])) {
 					t.Fatalf("%s: partition %d ends at %d of %d", name, i, got.Partitions[i].EndOffset, len(values[i]))
@@ -165,7 +165,7 @@ func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 	}
 }
 
-// Classes that come behind the calibration rows are in the spec: a log may be sorted by class.
+// Classes that occur only after the calibration rows are in the spec, because a log may be sorted by class.
 func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 	s := testSettings(stagestest.Classes)
 	s.Exploration.CalibrationRows, s.Events.Classes = 20, nil
@@ -188,7 +188,7 @@ func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 	if file, err := fileOf(s, sorted); err != nil || !slices.Equal(file.Spec.Encoder.Label.Classes, want) {
 		t.Errorf("file: %v, %v", file, err)
 	}
-	// A partition for each class is sorted, too.
+	// One partition for each class is also sorted.
 	var partitions [][][]byte
 	for _, class := range want {
 		partitions = append(partitions, messages(t, byClass[class]))
@@ -202,7 +202,7 @@ func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 	}
 }
 
-// Rows with a label are counted, one by one: null labels, messages without the column and what does not decode have none.
+// Labelled rows are counted one by one: null labels, messages without the column and undecodable ones have none.
 func TestPlanCountsLabelledRows(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	faults := stagestest.Faults{NoLabel: 0.3}
@@ -263,7 +263,7 @@ func TestPlanRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	needsRows := func(s *Settings) { small(s); s.Exploration.Criterion, s.Exploration.Rounds = scoring.Residual, 2 }
-	if err := plan(needsRows, rows); err == nil || !strings.Contains(err.Error(), "exploration.sample_memory is 10000") || !strings.Contains(err.Error(), "up to 100 sampled rows") {
+	if err := plan(needsRows, rows); err == nil || !strings.Contains(err.Error(), "exploration.sample_memory is 9.77 KiB") || !strings.Contains(err.Error(), "up to 100 sampled rows") {
 		t.Errorf("a sample that does not fit: %v", err)
 	}
 	tiny := func(s *Settings) {
@@ -274,7 +274,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 }
 
-// A log that loses offsets of a range while it is read is planned over what is left.
+// If a log loses offsets of a range while it is read, the plan covers what is left.
 func TestPlanAgainWhereRangesMoved(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.From = wire.FromEarliest
@@ -286,7 +286,7 @@ func TestPlanAgainWhereRangesMoved(t *testing.T) {
 	}
 }
 
-// expiringLog drops records whenever its offsets have been looked up.
+// expiringLog drops records whenever its offsets are looked up.
 type expiringLog struct {
 	pipeline.Broker
 	first []int64

@@ -1,31 +1,34 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
 const (
-	// planTick is how often time and offsets are looked at for a scheduled exploration.
+	// planTick is how often time and offsets are checked for a scheduled exploration.
 	planTick = time.Second
-	// planRetry is how long a plan that failed on the data it met (one class, no label) waits for other data.
+	// planRetry is how long to wait for other data after a plan that the data did not allow (one class, no label).
 	planRetry = 30 * time.Second
-	// offsetsEvery is how often the offsets of all partitions are looked up, to see how far the log has grown.
+	// offsetsEvery is how often the offsets of all partitions are looked up to see how far the log has grown.
 	offsetsEvery = 5 * time.Second
 )
 
-// Planner is the stage: it decides when an exploration starts, plans it, and publishes the spec. One instance at a time
-// plans: the owner of the single partition of explorations.
+// Planner is the stage: it decides when an exploration starts, plans it, and publishes the spec. One instance plans at
+// a time: the owner of the single partition of explorations.
 type Planner struct {
 	Log      *Log
 	State    *state.Follower
@@ -33,45 +36,65 @@ type Planner struct {
 	Settings Settings
 	Group    string // consumer group
 	Clock    func() time.Time
-	// FailFast ends Run with the error of a plan that the data do not allow, instead of waiting for other data: for
-	// one-shot commands.
+	// FailFast ends Run with the error of a plan that the data do not allow, instead of waiting for other data. It is
+	// for one-shot commands.
 	FailFast bool
+	// Patience is how long a plan waits for a partition that it cannot read, and a running exploration for one without
+	// a leader; 0 = two minutes.
+	Patience time.Duration
 
+	leaders *aside.Leaders
+	broken  broken
 	attempts
 }
 
-// attempts remembers plans that could not be made. Times are of this process's clock, not of [Planner.Clock].
+// attempts remembers plans that could not be made. Times are on this process's clock, not on [Planner.Clock].
 type attempts struct {
-	retryAt time.Time // no plan before
-	missing int64     // rows that were last reported to be missing
-	// refused is the plan that was last refused for its rows: the log has to grow before it is made again.
+	retryAt time.Time // no plan before this
+	missing int64     // missing rows as last reported
+	have    int64     // labelled rows that there were then
+	// refused is the last plan refused for its rows. The log has to grow before it is tried again.
 	refused   *refusal
 	offsetsAt time.Time // when offsets were last looked up
 	offsets   int64     // that the log had then
-	foreign   foreign   // the running exploration, where this process could not compute it
-	notGrown  int64     // offsets that it had when its labelled rows turned out not to have grown by the factor; 0 = never
+	foreign   foreign   // the running exploration, if this process cannot compute it
+	notGrown  int64     // offsets of the log when its labelled rows turned out not to have grown enough; 0 = never
 }
 
-// refusal is what was refused, and at which sum of the end offsets of events: rows that have not grown enough for one trigger
-// may do for another.
+// refusal is what was refused, and the sum of the end offsets of events at that time. Rows that have not grown enough
+// for one trigger may be enough for another.
 type refusal struct {
 	from    wire.From
 	asked   bool
 	atLeast int64
+	without int // partitions that were left out
 	end     int64
 }
 
-func (t trigger) refusedAt(end int64) refusal { return refusal{t.from, t.asked, t.atLeast, end} }
+func (t trigger) refusedAt(end int64, without []wire.Without) refusal {
+	return refusal{t.from, t.asked, t.atLeast, len(without), end}
+}
 
 // Run plans until ctx ends.
 func (p *Planner) Run(ctx context.Context) error {
 	return p.Log.Broker.Own(ctx, p.Group, p.Log.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
-		return pipeline.EndOf(ctx, p.run(ctx))
+		group, ctx := errgroup.WithContext(ctx)
+		watching, stop := context.WithCancel(ctx)
+		p.leaders = aside.NewLeaders(p.Log.Broker, p.Log.Logger, p.Patience, p.Log.Topics.Events, p.Log.Topics.Scores, p.Log.Topics.Samples)
+		group.Go(func() error {
+			p.leaders.Watch(watching)
+			return nil
+		})
+		group.Go(func() error {
+			defer stop()
+			return pipeline.EndOf(ctx, p.run(ctx))
+		})
+		return group.Wait()
 	})
 }
 
 func (p *Planner) run(ctx context.Context) error {
-	p.attempts = attempts{}
+	p.attempts, p.broken = attempts{}, broken{}
 	defer p.Meter.SetPlanning(meter.Planning{}) // another process plans
 	for {
 		changed := p.State.Changed()
@@ -84,9 +107,12 @@ func (p *Planner) run(ctx context.Context) error {
 			if p.FailFast || errors.Is(err, pipeline.ErrDenied) || ctx.Err() != nil {
 				return err
 			}
-			p.Log.Logger.Error("no exploration could be planned", zap.Error(err), zap.Duration("wait", planRetry))
-			p.Meter.SetPlanning(meter.Planning{Fault: err.Error()})
-			p.retryAt = time.Now().Add(planRetry)
+			p.broken.met(ctx, err)
+			wait := min(planRetry, p.patience())
+			p.Log.Logger.Error("no exploration could be planned", zap.Error(err), zap.Duration("wait", wait))
+			now := time.Now()
+			p.retryAt = now.Add(wait)
+			p.Meter.SetPlanning(meter.Planning{Fault: err.Error(), At: now, RetryAt: p.retryAt})
 		}
 		if acted && err == nil {
 			continue
@@ -101,7 +127,7 @@ func (p *Planner) run(ctx context.Context) error {
 	}
 }
 
-// act does the one thing that the state calls for, and reports whether there was one.
+// act does the one thing that the state calls for, and reports whether there was anything to do.
 func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 	if now.Shadowed && !now.Spec.Earlier() {
 		p.Log.Logger.Warn("an older spec was written behind the newest, which is written again",
@@ -116,7 +142,7 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 		start = p.scheduled(ctx, now)
 	}
 	switch {
-	case cancelledAt >= 0: // what is to start is behind it
+	case cancelledAt >= 0: // whatever should start comes after it
 		cancelled := *now.Spec
 		cancelled.Status, cancelled.HandledOffset = wire.StatusCancelled, cancelledAt+1
 		cancelled.Reason = describeAll(now.Requests, wire.ActionCancel)
@@ -130,27 +156,45 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 
 // start plans and publishes an exploration, and reports whether anything was published.
 func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (bool, error) {
-	end, err := p.end(ctx) // before the plan: what comes while it is made is new to the next one
-	if err != nil || p.refused != nil && *p.refused == why.refusedAt(end) {
+	without := wire.LeaveOut(wire.LeaveOut(withoutOf(now, why), p.leaders.Gone()...), p.broken.gone(p.patience())...)
+	planning, stop := p.leaders.During(ctx, func() bool { return len(wire.LeaveOut(without, p.leaders.Gone()...)) > len(without) })
+	defer stop()
+	acted, err := p.startWithout(planning, now, why, without)
+	if errors.Is(context.Cause(planning), aside.ErrNoLeader) && ctx.Err() == nil && !acted {
+		p.Log.Logger.Warn("planning again without partitions that have no leader", zap.Any("without", p.leaders.Gone()))
+		return false, nil
+	}
+	return acted, err
+}
+
+func (p *Planner) patience() time.Duration {
+	return cmp.Or(p.Patience, aside.DefaultPolicy().Patience)
+}
+
+// startWithout is start without some of the partitions.
+func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trigger, without []wire.Without) (bool, error) {
+	end, err := p.end(ctx, without) // looked up before the plan, so that what arrives meanwhile is new to the next one
+	if err != nil || p.refused != nil && *p.refused == why.refusedAt(end, without) {
 		return false, err
 	}
 	began := time.Now()
 	defer p.Meter.Worked(meter.StageCalibrate, began)
 	request := Next(now, p.Clock())
 	request.From, request.Reason, request.Classes, request.ForThem = why.from, why.reason, classesOf(now), why.forThem
+	request.Without, request.Anew = without, why.anew
 	planned, err := Plan(ctx, p.Log, p.Settings, request)
 	var few *TooFewRowsError
 	switch {
 	case why.forThem && inVain(err):
 		return p.decline(ctx, now, err)
 	case errors.Is(err, ErrSameRows) || errors.As(err, &few) || errors.Is(err, errNotGrown):
-		return p.refuse(ctx, now, why, end, err, time.Since(began))
+		return p.refuse(ctx, now, why, why.refusedAt(end, without), err, time.Since(began))
 	case err != nil:
 		return false, err
 	case why.atLeast > planned.Spec.LabelledRows():
-		return p.refuse(ctx, now, why, end, errNotGrown, time.Since(began))
+		return p.refuse(ctx, now, why, why.refusedAt(end, without), errNotGrown, time.Since(began))
 	}
-	p.missing, p.refused, p.notGrown = 0, nil, 0
+	p.missing, p.have, p.refused, p.notGrown, p.broken = 0, 0, nil, 0, broken{}
 	p.Meter.SetPlanning(meter.Planning{})
 	p.Meter.AddCalibrate(planned.Counts)
 	p.Meter.AddTraffic(meter.StageCalibrate, planned.Read)
@@ -160,6 +204,7 @@ func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (b
 		zap.Int64("labelled_rows", spec.LabelledRows()), zap.Float64("sample_rate", spec.SampleRate),
 		zap.Int("dim", spec.Candidates.Dim), zap.Float64("sigma", spec.Candidates.Sigma), zap.Int("candidates", spec.Candidates.Count),
 		zap.Int64("calibration_rows", spec.CalibrationRows), zap.Any("left_out", planned.Report.LeftOut),
+		zap.Any("without", spec.Without),
 		zap.Strings("warnings", planned.Report.Warnings), zap.String("bandwidth_warning", planned.Warning))
 	return true, p.publish(ctx, spec, now.Requests...)
 }
@@ -171,8 +216,8 @@ func inVain(err error) bool {
 	return errors.Is(err, ErrSameRows) || errors.Is(err, errNoSuchClass) || errors.As(err, &label) || errors.As(err, &plan)
 }
 
-// decline answers requests for classes without an exploration. The newest spec remembers the classes, so that nobody asks
-// for them again before the next one.
+// decline answers requests for classes without an exploration. The newest spec remembers the classes, so that nobody
+// asks for them again before the next one.
 func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
 	classes := classesOf(now)
 	p.Log.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
@@ -185,20 +230,20 @@ func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (b
 	return true, p.publish(ctx, &spec, now.Requests...)
 }
 
-// refuse reports why there is nothing to explore in a log that ended at end. A request is answered where waiting would
-// not help: missing rows may still come.
-func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, end int64, cause error, took time.Duration) (bool, error) {
+// refuse reports why the log gives nothing to explore. It answers a request if waiting would not help: missing rows may
+// still come.
+func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, what refusal, cause error, took time.Duration) (bool, error) {
 	var few *TooFewRowsError
 	if p.FailFast && errors.As(cause, &few) {
 		return false, cause
 	}
 	if !errors.As(cause, &few) {
-		p.missing = 0
+		p.missing, p.have = 0, 0
 	} else if few.Want-few.Have != p.missing {
-		p.missing = few.Want - few.Have
+		p.missing, p.have = few.Want-few.Have, few.Have
 		p.Log.Logger.Info("too few labelled rows to explore", zap.Int64("rows", few.Have), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing))
 	}
-	p.Meter.SetPlanning(meter.Planning{MissingRows: p.missing})
+	p.Meter.SetPlanning(meter.Planning{MissingRows: p.missing, Rows: p.have})
 	if errors.Is(cause, ErrSameRows) && why.asked {
 		p.Log.Logger.Warn("request answered without an exploration", zap.String("reason", why.reason), zap.Error(cause))
 		return true, p.State.AnswerRequests(ctx, requestsOf(now, wire.ActionStart), p.Clock())
@@ -206,22 +251,21 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, e
 	if errors.Is(cause, errNotGrown) {
 		p.notGrown = p.offsets
 	}
-	// A window full of rows without labels is not read again and again.
-	refused := why.refusedAt(end)
-	p.refused, p.retryAt = &refused, time.Now().Add(max(planTick, 4*took))
+	// A window full of rows without labels must not be read over and over.
+	p.refused, p.retryAt = &what, time.Now().Add(max(planTick, 4*took))
 	return false, nil
 }
 
-// end adds up the end offsets of events.
-func (p *Planner) end(ctx context.Context) (sum int64, err error) {
-	partitions, err := pipeline.Retry(ctx, p.Log.Logger, "look up offsets", func() ([]extent, error) { return p.Log.extents(ctx) })
+// end adds up the end offsets of the partitions of events that are not left out.
+func (p *Planner) end(ctx context.Context, without []wire.Without) (sum int64, err error) {
+	partitions, err := pipeline.Retry(ctx, p.Log.Logger, "look up offsets", func() ([]extent, error) { return p.Log.extents(ctx, without) })
 	for _, part := range partitions {
 		sum += part.end
 	}
 	return sum, err
 }
 
-// publish writes the spec, with tombstones for the requests that it answers, and waits until the follower has seen it.
+// publish writes the spec, with tombstones for the requests that it answers, and waits until the follower has read it.
 func (p *Planner) publish(ctx context.Context, spec *wire.Spec, answered ...state.Request) error {
 	failpoint.Hit(failpoint.PlanBefore)
 	if err := p.State.PublishSpec(ctx, spec, p.Clock(), answered...); err != nil {

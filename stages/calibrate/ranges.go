@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -23,25 +24,27 @@ type Log struct {
 	Topics topics.Config
 	// Registry has the schemas that messages name; nil = there is none.
 	Registry *events.Schemas
+	Slots    *events.Slots // in which messages are worked on; nil = each reader has the memory for one
 }
 
 // source says how events are read.
 func (l *Log) source(s Settings) events.Source {
-	return events.Source{Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.Registry}
+	return events.Source{Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.Registry, Slots: l.Slots}
 }
 
-// probeOffsets is how many offsets at the end of a partition the size of its messages is estimated from.
+// probeOffsets is how many offsets at the end of a partition serve to estimate the size of its messages.
 const probeOffsets = 8
 
 // extent is what a partition holds.
 type extent struct {
 	first, end  int64   // offsets
-	rows, bytes float64 // of one offset, estimated; 0 = not known
+	rows, bytes float64 // of one offset, estimated; 0 = unknown
+	out         bool    // not looked up
 }
 
 // ranges returns the range of each partition of events, ascending.
 func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request) ([]wire.Partition, error) {
-	partitions, err := l.extents(ctx)
+	partitions, err := l.extents(ctx, r.Without)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +57,12 @@ func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request)
 	}
 	ranges := make([]wire.Partition, len(partitions))
 	for i, p := range partitions {
+		if p.out {
+			ranges[i] = leftOut(int32(i), r)
+			continue
+		}
 		start := p.end - int64(math.Ceil(share*float64(p.end-p.first)))
-		if from == wire.FromNext && r.Last != nil {
+		if from == wire.FromNext && r.Last != nil && sameLog(r.Last, s.EventsLog) {
 			if before, ok := r.Last.Partition(int32(i)); ok {
 				next := before.EndOffset
 				if r.Unfinished {
@@ -67,6 +74,31 @@ func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request)
 		ranges[i] = wire.Partition{Partition: int32(i), StartOffset: start, EndOffset: p.end}
 	}
 	return ranges, nil
+}
+
+// identity returns the identity of the log of events.
+func (l *Log) identity(ctx context.Context) (string, error) {
+	id, err := pipeline.Retry(ctx, l.Logger, "look up the identity of "+l.Topics.Events, func() (pipeline.LogID, error) {
+		return l.Broker.Identity(ctx, l.Topics.Events, pipeline.AnyPartition, time.Now())
+	})
+	return string(id), err
+}
+
+// sameLog reports whether the offsets of a spec may belong to a log.
+func sameLog(spec *wire.Spec, log string) bool {
+	return spec.EventsLog == "" || log == "" || spec.EventsLog == log
+}
+
+// leftOut returns the range of a partition that is left out: empty, where the next exploration would go on.
+func leftOut(partition int32, r Request) wire.Partition {
+	var at int64
+	if r.Last != nil {
+		before, _ := r.Last.Partition(partition)
+		if at = before.EndOffset; r.Unfinished {
+			at = before.StartOffset
+		}
+	}
+	return wire.Partition{Partition: partition, StartOffset: at, EndOffset: at}
 }
 
 // windowShare is the share of what the partitions hold, newest first, that fits the window.
@@ -87,8 +119,8 @@ func windowShare(partitions []extent, rows, bytes int64) float64 {
 	return min(1, float64(rows)/allRows, float64(bytes)/allBytes)
 }
 
-// extents looks up what each partition of events holds, below its last stable offset.
-func (l *Log) extents(ctx context.Context) ([]extent, error) {
+// extents looks up what each partition of events holds below its last stable offset, except for those left out.
+func (l *Log) extents(ctx context.Context, without []wire.Without) ([]extent, error) {
 	n, err := l.Broker.Partitions(ctx, l.Topics.Events)
 	if err != nil {
 		return nil, fmt.Errorf("topic %s: %w", l.Topics.Events, err)
@@ -102,13 +134,21 @@ func (l *Log) extents(ctx context.Context) ([]extent, error) {
 		}
 	}
 	partitions := make([]extent, n)
+	for _, w := range without {
+		if int(w.Partition) < n {
+			partitions[w.Partition].out = true
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
 	for i := range partitions {
+		if partitions[i].out {
+			continue
+		}
 		group.Go(func() error {
 			first, end, err := l.Broker.Offsets(ctx, l.Topics.Events, i)
 			if err != nil {
-				return fmt.Errorf("offsets of %s/%d: %w", l.Topics.Events, i, err)
+				return &partitionError{int32(i), fmt.Errorf("offsets of %s/%d: %w", l.Topics.Events, i, err)}
 			}
 			partitions[i] = extent{first: first, end: max(first, end)}
 			return nil
@@ -117,7 +157,7 @@ func (l *Log) extents(ctx context.Context) ([]extent, error) {
 	return partitions, group.Wait()
 }
 
-// probe reads the last messages of each partition that holds any, and measures them.
+// probe measures the last messages of each partition that holds any.
 func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
@@ -132,16 +172,20 @@ func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error 
 			log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, i, pipeline.ReadOptions{From: from, Until: p.end})
 			for record, err := range log.Records(ctx) {
 				if err != nil {
-					return fmt.Errorf("look at %s/%d: %w", l.Topics.Events, i, err)
+					return &partitionError{int32(i), fmt.Errorf("look at %s/%d: %w", l.Topics.Events, i, err)}
 				}
 				p.bytes += float64(record.Size())
 				if err := reader.Prepare(ctx, record.Value); err != nil {
-					return err
+					return &partitionError{int32(i), err}
+				}
+				if err := reader.Begin(ctx); err != nil {
+					return &partitionError{int32(i), err}
 				}
 				if batches, err := reader.Read(record.Value); err == nil {
 					p.rows += float64(events.CountRows(batches))
 					events.Release(batches)
 				}
+				reader.End()
 			}
 			p.rows /= float64(p.end - from)
 			p.bytes /= float64(p.end - from)
@@ -151,12 +195,12 @@ func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error 
 	return group.Wait()
 }
 
-// sameRows reports whether the last exploration, of the same configuration, limits and arithmetic, reads or has read these very
-// ranges. One that was cancelled or abandoned has not.
+// sameRows reports whether the last exploration, with the same configuration, limits and arithmetic, reads or has read
+// these very ranges. One that was cancelled or abandoned has not.
 func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
 	return last != nil && !last.Earlier() && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
 		last.Limits == s.Limits.Decoder() && last.Messages == s.messages() && (last.BatchBudget == 0 || last.BatchBudget == s.BatchBudget) &&
-		last.Arithmetic == scoring.Arithmetic() &&
+		last.Arithmetic == scoring.Arithmetic() && sameLog(last, s.EventsLog) &&
 		slices.EqualFunc(ranges, last.Partitions, func(a, b wire.Partition) bool {
 			return a.Partition == b.Partition && a.StartOffset == b.StartOffset && a.EndOffset == b.EndOffset
 		})

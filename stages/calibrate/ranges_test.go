@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/zap"
@@ -58,7 +59,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// The window in bytes, of messages that are larger in one partition than in the other.
+// The window in bytes, with larger messages in one partition than in the other.
 func TestRangesWithinBytes(t *testing.T) {
 	small, large := rowsAsMessages(t, stagestest.Regression, 100, 1, 101), rowsAsMessages(t, stagestest.Regression, 100*200, 200, 102)
 	b := logOf(t, small, large)
@@ -86,7 +87,7 @@ func TestRangesWithinBytes(t *testing.T) {
 	}
 }
 
-// What cannot be read or decoded does not hold the window up.
+// Unreadable and undecodable messages do not hold up the window.
 func TestRangesOfGarbage(t *testing.T) {
 	garbage := slices.Repeat([][]byte{[]byte("garbage")}, 50)
 	s := testSettings(stagestest.Regression)
@@ -156,7 +157,7 @@ func TestSameRows(t *testing.T) {
 	}
 }
 
-// A range ends below a transaction that is open: nobody waits for its end. Rows behind it are there for the next plan.
+// A range ends before an open transaction and does not wait for it. The rows after it are there for the next plan.
 func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 	broker := stagestest.NewBroker(t)
 	client := broker.Dial(nil)
@@ -197,7 +198,7 @@ func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 	}
 }
 
-// The broker's own client reads the same plan as the one in memory: of messages as of batches.
+// The real client on the embedded broker gives the same plan as the broker in memory, from messages as from batches.
 func TestPlanOnTheEmbeddedBroker(t *testing.T) {
 	broker := stagestest.NewBroker(t)
 	client := broker.Dial(nil)
@@ -206,6 +207,11 @@ func TestPlanOnTheEmbeddedBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := topicsOf(3)
+	id, err := client.Identity(t.Context(), names.Events, 0, time.Now())
+	if err != nil || id == "" {
+		t.Fatalf("identity %q, %v", id, err)
+	}
+	memory.SetIdentity(names.Events, id)
 	for partition := range 3 {
 		values := rowsAsMessages(t, stagestest.Regression, 300, 7, uint64(104+partition))
 		send(t, client, partition, values...)

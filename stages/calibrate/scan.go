@@ -16,10 +16,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Scanners is how many partitions are read side by side.
+// Scanners is how many partitions are read at a time.
 const Scanners = 8
 
-// errRangeMoved says that the log lost offsets of a range while it was scanned: the plan is made again.
+// errRangeMoved says that the log lost offsets of a range during the scan, so that the plan has to be made again.
 var errRangeMoved = errors.New("the log lost offsets of the range while it was read")
 
 // scan is the result of reading a range once.
@@ -29,9 +29,10 @@ type scan struct {
 	labels *encoder.LabelCounter
 	counts meter.CalibrateCounts
 	read   meter.Traffic
+	last   wire.BatchMark // last batch of events
 }
 
-// newScans returns a scan of each range that has seen nothing.
+// newScans returns a scan of each range that has read nothing yet.
 func newScans(s Settings, partitions []wire.Partition) []*scan {
 	busy := 0
 	for _, part := range partitions {
@@ -66,19 +67,35 @@ func releaseScans(scans []*scan) {
 	}
 }
 
-// scanAll reads the ranges of all partitions, several side by side.
+// lastBatches returns the last batch read of each partition.
+func lastBatches(scans []*scan) map[int32]wire.BatchMark {
+	found := map[int32]wire.BatchMark{}
+	for _, s := range scans {
+		if s.last != (wire.BatchMark{}) {
+			found[s.part.Partition] = s.last
+		}
+	}
+	return found
+}
+
+// scanAll reads the ranges of all partitions, several at a time.
 func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
 	for _, one := range scans {
 		if !one.part.Empty() {
-			group.Go(func() error { return l.scan(ctx, l.source(s), one) })
+			group.Go(func() error {
+				if err := l.scan(ctx, l.source(s), one); err != nil {
+					return &partitionError{one.part.Partition, err}
+				}
+				return nil
+			})
 		}
 	}
 	return group.Wait()
 }
 
-// scan reads one range. Messages that do not decode have no rows: subsample makes dead letters of them.
+// scan reads one range. Messages that do not decode have no rows here: subsample makes dead letters of them.
 func (l *Log) scan(ctx context.Context, source events.Source, s *scan) error {
 	reader := source.Learner()
 	log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, int(s.part.Partition), pipeline.ReadOptions{
@@ -94,21 +111,31 @@ func (l *Log) scan(ctx context.Context, source events.Source, s *scan) error {
 			return fmt.Errorf("calibrate on %s/%d: %w", l.Topics.Events, s.part.Partition, err)
 		}
 		s.counts.Messages++
+		s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
 		if err := reader.Prepare(ctx, record.Value); err != nil {
 			return fmt.Errorf("calibrate on %s/%d offset %d: %w", l.Topics.Events, s.part.Partition, record.Offset, err)
 		}
-		batches, err := reader.Read(record.Value)
-		if err != nil {
-			s.counts.Undecodable++
-			s.read.UndecodableBytes += int64(record.Size())
-			continue
+		if err := reader.Begin(ctx); err != nil {
+			return fmt.Errorf("calibrate on %s/%d offset %d: %w", l.Topics.Events, s.part.Partition, record.Offset, err)
 		}
-		s.read.UsedBytes += int64(record.Size())
-		if err := s.add(batches); err != nil {
-			l.Logger.Warn("calibration skips rows that cannot be copied",
-				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
-		}
-		events.Release(batches)
+		l.scanMessage(reader, s, record)
+		reader.End()
 	}
 	return nil
+}
+
+// scanMessage adds the rows of a message if it can be read.
+func (l *Log) scanMessage(reader *events.Reader, s *scan, record pipeline.Record) {
+	batches, err := reader.Read(record.Value)
+	if err != nil {
+		s.counts.Undecodable++
+		s.read.UndecodableBytes += int64(record.Size())
+		return
+	}
+	defer events.Release(batches)
+	s.read.UsedBytes += int64(record.Size())
+	if err := s.add(batches); err != nil {
+		l.Logger.Warn("calibration skips rows that cannot be copied",
+			zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
+	}
 }

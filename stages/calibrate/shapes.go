@@ -9,18 +9,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// shapeRows are the rows of one shape in one partition: of events whose columns that can be features or labels have the
+// shapeRows are the rows of one shape in one partition: of events whose possible feature and label columns have the
 // same names and kinds.
 type shapeRows struct {
-	key string // names the shape
-	// usable says that an encoder can be learned from it: the label columns are there and everything has its kind.
+	key string // identifies the shape
+	// usable says that an encoder can be learned from it: the label columns are there and every column has a usable
+	// kind.
 	usable bool
-	rows   int64          // met
-	kept   []arrow.Record // copies; of a shape that is not usable the first row
+	rows   int64          // seen
+	kept   []arrow.Record // copies; of an unusable shape only the first row
 }
 
-// firstRows are the first rows of one partition. They are enough when those of one usable shape are as many as
-// wanted, or when the budget is used up: a prefix of the rows by ordinal, however they are cut into messages.
+// firstRows are the first rows of one partition. They are enough when one usable shape has as many as wanted, or when
+// the budget is used up. They are a prefix of the rows by ordinal, however these are cut into messages.
 type firstRows struct {
 	events events.Config
 	keeper *keeper
@@ -40,7 +41,7 @@ func (c *firstRows) enough() bool { return c.filled || c.overBudget() }
 
 func (c *firstRows) overBudget() bool { return c.budget <= 0 }
 
-// shape returns the shape of the rows, which are at least one.
+// shape returns the shape of the rows, of which there is at least one.
 func (c *firstRows) shape(rows arrow.Record) *shapeRows {
 	key := c.keeper.key(rows.Schema())
 	if shape, ok := c.byKey[key]; ok {
@@ -53,15 +54,15 @@ func (c *firstRows) shape(rows arrow.Record) *shapeRows {
 		head.Release()
 	}
 	if len(c.shapes) > 0 {
-		c.budget -= int64(len(key)) // the number of shapes is bounded, too
+		c.budget -= int64(len(key)) // bounds the number of shapes as well
 	}
 	shape := &shapeRows{key: key, usable: usable}
 	c.byKey[key], c.shapes = shape, append(c.shapes, shape)
 	return shape
 }
 
-// add copies what is needed of a batch. Every row counts for the budget, also one that will not be used, so that what
-// is read is bounded; rows of other shapes do not count as wanted ones.
+// add copies what is needed of a batch. Every row counts against the budget, even if it will not be used, so that
+// reading is bounded. Rows of other shapes do not count as wanted ones.
 func (c *firstRows) add(batch arrow.Record) error {
 	if c.enough() || batch.NumRows() == 0 {
 		return nil
@@ -88,8 +89,7 @@ func (c *firstRows) add(batch arrow.Record) error {
 	return nil
 }
 
-// keep takes over rows. Batches are joined with others of their size, so that many small messages are not many small
-// records.
+// keep takes over rows. It joins batches of similar size, so that many small messages do not become many small records.
 func (s *shapeRows) keep(k *keeper, rows arrow.Record) {
 	for len(s.kept) > 0 {
 		last := s.kept[len(s.kept)-1]
@@ -114,8 +114,8 @@ func (c *firstRows) release() {
 	}
 }
 
-// chooseShape names the shape to learn from: usable, with the most rows over all partitions; of equals the one met first, in
-// partition order. Where none is usable it is the one with the most rows, which will say why.
+// chooseShape picks the shape to learn from: the usable one with the most rows over all partitions, and of equals the
+// one met first in partition order. If none is usable, it is the one with the most rows, whose fault is then reported.
 func chooseShape(partitions []*scan) string {
 	type total struct {
 		rows   int64

@@ -14,10 +14,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// growth is the factor by which the labelled rows of the log must grow before a set made from fewer than N0 is replaced.
+// growth is the factor by which the labelled rows of the log must grow before a set made from fewer than N0 rows is
+// replaced.
 const growth = 4
 
-// errNotGrown says that the log looked as if it had grown by the factor and has not.
+// leftOutFor is how long the rows of a partition that the last exploration left out are no reason for another
+// exploration, which would try that partition again.
+const leftOutFor = 10 * time.Minute
+
+// errNotGrown says that the log seemed to have grown by the factor but has not.
 var errNotGrown = errors.New("the labelled rows have not grown fourfold yet")
 
 // trigger says why an exploration starts.
@@ -25,28 +30,51 @@ type trigger struct {
 	reason  string
 	from    wire.From // empty = as configured
 	asked   bool      // by a request
-	atLeast int64     // labelled rows without which there is no point; 0 = any number
-	forThem bool      // by requests that name classes alone
+	atLeast int64     // labelled rows needed to be worthwhile; 0 = any number
+	forThem bool      // only by requests that name classes
+	again   bool      // the running one, with one more partition left out
+	anew    bool      // even if it reads the same rows as the last one
 }
 
-// answer handles the requests not answered yet: the spec published next answers them. cancelledAt is
-// the offset of a request to cancel, -1 if there is none.
+// answer handles the open requests, which the next spec will answer. cancelledAt is the offset of a request to cancel,
+// -1 if there is none.
 func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 	cancelledAt = -1
 	running := now.Running()
 	for _, r := range now.Requests {
 		switch {
 		case r.Action == wire.ActionStart && r.Class != "":
-			if start == nil && running == nil { // the one that runs is let finish first
+			if start == nil && running == nil { // let the running one finish first
 				start = &trigger{reason: r.Describe(), asked: true, forThem: true}
 			}
 		case r.Action == wire.ActionStart:
 			start = &trigger{reason: r.Describe(), from: r.From, asked: true}
+		case r.Action == wire.ActionWithout && start == nil && harms(running, r):
+			start = &trigger{reason: fmt.Sprintf("planned again without partition %d: %s", r.Partition, r.Reason), from: running.From, asked: true, again: true}
 		case r.Action == wire.ActionCancel && concerns(running, r):
 			start, cancelledAt = nil, r.Offset
 		}
 	}
 	return start, cancelledAt
+}
+
+// harms reports whether a request asks to plan the running exploration again without a partition that it reads.
+func harms(running *wire.Spec, r state.Request) bool {
+	return r.Action == wire.ActionWithout && running != nil && running.Exploration == r.Exploration && running.Reads(r.Partition)
+}
+
+// withoutOf lists the partitions to leave out of the next exploration: those that workers have set aside and, if it
+// replaces a running one because of such a partition, those that the running one left out.
+func withoutOf(now state.Snapshot, why trigger) (list []wire.Without) {
+	if running := now.Running(); running != nil && why.again {
+		list = running.Without
+	}
+	for _, r := range now.Requests {
+		if harms(now.Running(), r) {
+			list = wire.LeaveOut(list, wire.Without{Partition: r.Partition, Reason: r.Reason})
+		}
+	}
+	return list
 }
 
 // classesOf lists the classes that the open requests name.
@@ -59,7 +87,7 @@ func classesOf(now state.Snapshot) (classes []string) {
 	return classes
 }
 
-// describeAll names the requests of one action.
+// describeAll describes the requests for one action.
 func describeAll(requests []state.Request, action wire.Action) string {
 	var all []string
 	for _, r := range requests {
@@ -79,7 +107,7 @@ func requestsOf(now state.Snapshot, action wire.Action) (requests []state.Reques
 	return requests
 }
 
-// concerns reports whether a request that names the exploration, or none, is about the running one.
+// concerns reports whether a request names the running exploration, or none.
 func concerns(running *wire.Spec, r state.Request) bool {
 	return running != nil && (r.Exploration == "" || r.Exploration == running.Exploration)
 }
@@ -94,6 +122,8 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 			why = r.Fault.Error()
 		case r.Action == wire.ActionCancel && !concerns(now.Running(), r):
 			why = "the exploration that it is about does not run"
+		case r.Action == wire.ActionWithout && !harms(now.Running(), r):
+			why = "the exploration that it is about does not run, or does not read the partition"
 		case r.Class != "" && now.Spec != nil && !now.Spec.Earlier() && now.Spec.KnowsClass(r.Class):
 			why = "the newest exploration was planned with the class, or did not find it"
 		}
@@ -106,7 +136,7 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 	return void
 }
 
-// handledOffset is behind the requests that the state has.
+// handledOffset is the offset after the requests in the state.
 func handledOffset(now state.Snapshot) int64 {
 	var next int64
 	if now.Spec != nil {
@@ -123,6 +153,10 @@ func (p *Planner) scheduled(ctx context.Context, now state.Snapshot) *trigger {
 	switch spec := now.Spec; {
 	case now.Current == nil && (spec == nil || spec.Earlier()):
 		return &trigger{reason: "the pipeline has no feature set"}
+	case now.SpecLost:
+		return &trigger{reason: "the spec of the last exploration cannot be read"}
+	case now.Current != nil && now.CurrentSet() == nil && (spec == nil || now.Status() == state.StatusPublished):
+		return &trigger{reason: fmt.Sprintf("feature set %s, which is in use, cannot be read", now.Current.ID), anew: true}
 	case now.Status() == state.StatusReplaced:
 		return &trigger{reason: "the running exploration was planned by an earlier version"}
 	case p.Settings.changed(now):
@@ -132,22 +166,41 @@ func (p *Planner) scheduled(ctx context.Context, now state.Snapshot) *trigger {
 	case spec.Status == wire.StatusAbandoned && p.Clock().Sub(now.SpecTime) >= planRetry:
 		return &trigger{reason: "the last exploration was abandoned: " + spec.Reason}
 	case now.Running() != nil:
+		if again := p.missed(now.Running(), now.Progress); again != nil {
+			return again
+		}
 		return p.forsaken(ctx, now)
 	}
 	return p.due(ctx, now)
 }
 
-// due checks whether, with no exploration running, time has passed or the log has grown since the last one.
+// missed starts the running exploration again if it waits for a partition without a leader. Once features are being
+// chosen, all of its rows have been read.
+func (p *Planner) missed(spec *wire.Spec, progress *wire.Progress) *trigger {
+	if progress != nil && progress.Exploration == spec.Exploration {
+		return nil
+	}
+	for _, gone := range p.leaders.Gone() {
+		if spec.Reads(gone.Partition) {
+			return &trigger{
+				reason: fmt.Sprintf("planned again without partition %d: %s", gone.Partition, gone.Reason), from: spec.From, again: true,
+			}
+		}
+	}
+	return nil
+}
+
+// due checks whether time has passed or the log has grown since the last exploration, when none is running.
 func (p *Planner) due(ctx context.Context, now state.Snapshot) *trigger {
 	e := p.Settings.Exploration
-	if e.Every > 0 && p.Clock().Sub(now.Spec.PlannedAt) >= e.Every { // the record's time moves when it is cancelled
+	if e.Every > 0 && p.Clock().Sub(now.Spec.PlannedAt) >= e.Every { // the record's own time moves when it is cancelled
 		return &trigger{reason: fmt.Sprintf("%v since the last plan", e.Every)}
 	}
 	if time.Since(p.offsetsAt) < offsetsEvery {
 		return nil
 	}
 	p.offsetsAt = time.Now()
-	partitions, err := p.Log.extents(ctx)
+	partitions, err := p.Log.extents(ctx, p.leaders.Away())
 	if err != nil {
 		p.Log.Logger.Warn("offsets of events not known", zap.Error(err))
 		return nil
@@ -156,15 +209,20 @@ func (p *Planner) due(ctx context.Context, now state.Snapshot) *trigger {
 	for _, part := range partitions {
 		p.offsets += part.end - part.first
 	}
-	start := grown(e, now, partitions)
-	if start != nil && start.atLeast > 0 && p.offsets < 2*p.notGrown { // the estimate was wrong the last time
+	log, err := p.Log.identity(ctx)
+	if err != nil {
+		p.Log.Logger.Warn("identity of events not known", zap.Error(err))
+		return nil
+	}
+	start := grown(e, now, partitions, sameLog(now.Spec, log), p.Clock())
+	if start != nil && start.atLeast > 0 && p.offsets < 2*p.notGrown { // the last estimate was wrong
 		return nil
 	}
 	return start
 }
 
-// changed reports whether the configuration asks for something else than the newest exploration did. Where an earlier
-// version wrote that, or there is none, the set in use decides.
+// changed reports whether the configuration asks for something else than the newest exploration did. If that one is
+// from an earlier version, or there is none, the set in use decides.
 func (s Settings) changed(now state.Snapshot) bool {
 	if now.Spec != nil && !now.Spec.Earlier() {
 		return now.Spec.ConfigHash != s.hash()
@@ -182,16 +240,20 @@ func (s Settings) changed(now state.Snapshot) bool {
 		!slices.Equal(set.Encoder.Passthrough, s.Events.Passthrough) || label == nil || !slices.Equal(label.Columns, s.Events.Label)
 }
 
-// grown starts an exploration where the log has grown far enough since the last one.
-func grown(e Config, now state.Snapshot, partitions []extent) *trigger {
+// grown starts an exploration if the log has grown far enough since the last one. If that one read another log,
+// everything is new.
+func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time.Time) *trigger {
 	set := now.CurrentSet()
 	var advanced int64
 	for i, p := range partitions {
+		if p.out || now.Spec.IsWithout(int32(i)) && at.Sub(now.Spec.PlannedAt) < leftOutFor {
+			continue
+		}
 		before, ok := readUpTo(now.Spec, set, int32(i))
-		if !ok {
+		if !ok || !same {
 			before = p.first
 		}
-		advanced += max(0, p.end-before) // what retention has removed meanwhile counts
+		advanced += max(0, p.end-before) // counts what retention has removed meanwhile
 	}
 	if e.EveryOffsets > 0 && advanced >= e.EveryOffsets {
 		return &trigger{reason: fmt.Sprintf("events advanced by %d offsets", advanced)}
@@ -209,8 +271,8 @@ func grown(e Config, now state.Snapshot, partitions []extent) *trigger {
 	}
 }
 
-// readUpTo is the offset at which the last exploration stopped reading a partition; ok is false where it did not read it.
-// For one of an earlier version its set says so.
+// readUpTo is the offset at which the last exploration stopped reading a partition; ok is false if it did not read it.
+// For an exploration of an earlier version, its set says so.
 func readUpTo(last *wire.Spec, set *state.Set, partition int32) (offset int64, ok bool) {
 	if !last.Earlier() {
 		part, ok := last.Partition(partition)
@@ -226,15 +288,17 @@ func readUpTo(last *wire.Spec, set *state.Set, partition int32) (offset int64, o
 	return 0, false
 }
 
-// estimateLabelled estimates the labelled rows of the log by those that the last plan counted.
+// estimateLabelled estimates the labelled rows of the log from those that the last plan counted.
 func estimateLabelled(last *wire.Spec, partitions []extent) int64 {
 	var labelled, offsets, all float64
 	for _, part := range last.Partitions {
 		labelled += float64(part.LabelledRows)
 		offsets += float64(part.EndOffset - part.StartOffset)
 	}
-	for _, p := range partitions {
-		all += float64(p.end - p.first)
+	for i, p := range partitions {
+		if !last.IsWithout(int32(i)) {
+			all += float64(p.end - p.first)
+		}
 	}
 	return int64(all * labelled / max(1, offsets))
 }

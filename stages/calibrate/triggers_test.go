@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-const noon = 0 * time.Hour // what is said of times here is after noon
+const noon = 0 * time.Hour // times here are relative to noon
 
 // request makes a pending request; its id is "r<offset>".
 func request(offset int64, action wire.Action, exploration string) state.Request {
@@ -98,7 +98,7 @@ func plannerAt(after time.Duration, s Settings) *Planner {
 	return &Planner{Log: logWith(broker, zap.NewNop()), Meter: meter.New(), Settings: s, Clock: at(stagestest.Noon.Add(after))}
 }
 
-// setOver is the set of the settings, from an exploration that read the two partitions up to 60 and 70.
+// setOver is a set with these settings, from an exploration that read the two partitions up to 60 and 70.
 func setOver(s Settings, rows int64, rate float64) state.Set {
 	e := s.Exploration
 	return state.Set{ID: "fs", Set: &wire.FeatureSet{
@@ -125,9 +125,7 @@ func TestPlannerSchedule(t *testing.T) {
 		}
 		return s
 	}
-	selected := state.Snapshot{
-		Spec: spec(nil), SpecTime: stagestest.Noon, Current: &wire.Current{ID: "fs", Sequence: 3}, Sets: map[string]state.Set{"fs": setOver(settings, 50, 0.5)},
-	}
+	selected := state.Snapshot{Spec: spec(nil), SpecTime: stagestest.Noon, Current: &wire.Current{ID: "fs", Sequence: 3}}.With(setOver(settings, 50, 0.5))
 	with := func(s state.Snapshot, change func(*wire.Spec)) state.Snapshot { s.Spec = spec(change); return s }
 	status := func(to wire.Status) func(*wire.Spec) {
 		return func(s *wire.Spec) { s.Status, s.Reason = to, "no rows" }
@@ -136,7 +134,7 @@ func TestPlannerSchedule(t *testing.T) {
 	every := func(d time.Duration) Settings { s := settings; s.Exploration.Every = d; return s }
 	offsets := func(n int64) Settings { s := settings; s.Exploration.EveryOffsets = n; return s }
 	running := with(state.Snapshot{SpecTime: stagestest.Noon}, nil)
-	replacing := selected // one runs and a set is in use
+	replacing := selected // one is running and a set is in use
 	replacing.Spec = spec(func(s *wire.Spec) { s.Sequence = 4 })
 	earlier := func(s *wire.Spec) {
 		*s = wire.Spec{FormatVersion: 1, Exploration: s.Exploration, Sequence: s.Sequence, Status: s.Status, PlannedAt: s.PlannedAt}
@@ -150,7 +148,7 @@ func TestPlannerSchedule(t *testing.T) {
 		state    state.Snapshot
 		settings Settings
 		after    time.Duration
-		starts   string // a part of the reason, empty = no start
+		starts   string // part of the reason, empty = no start
 	}{
 		{"nothing there", state.Snapshot{}, settings, 0, "no feature set"},
 		{"one runs", running, settings, 0, ""},
@@ -213,7 +211,8 @@ func TestPlannerScheduleCountsFromThePlan(t *testing.T) {
 	}
 }
 
-// A set on all of 3,000 labelled rows is replaced when these have grown fourfold, as the offsets tell, until N0 rows are reached.
+// A set on all of 3,000 labelled rows is replaced when these have grown fourfold according to the offsets, until N0 rows are
+// reached.
 func TestGrown(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.SampleRows = 10_000
@@ -225,7 +224,7 @@ func TestGrown(t *testing.T) {
 		rows       int64
 		rate       float64
 		configured Rate
-		offsets    int64 // that the two partitions hold
+		offsets    int64 // in the two partitions
 		starts     bool
 	}{
 		{"not yet", 3000, 1, RateAuto, 1199, false},
@@ -235,8 +234,8 @@ func TestGrown(t *testing.T) {
 		{"only a part was sampled", 3000, 0.99, RateAuto, 1200, false},
 	} {
 		s.Exploration.SampleRate = c.configured
-		now := state.Snapshot{Spec: spec, Current: &wire.Current{ID: "fs", Sequence: 3}, Sets: map[string]state.Set{"fs": setOver(s, c.rows, c.rate)}}
-		start := grown(s.Exploration, now, []extent{{first: 100, end: 100 + c.offsets - 10}, {first: 50, end: 60}})
+		now := state.Snapshot{Spec: spec, Current: &wire.Current{ID: "fs", Sequence: 3}}.With(setOver(s, c.rows, c.rate))
+		start := grown(s.Exploration, now, []extent{{first: 100, end: 100 + c.offsets - 10}, {first: 50, end: 60}}, true, time.Now())
 		if (start != nil) != c.starts || start != nil && start.atLeast != 12_000 {
 			t.Errorf("%s: %+v", c.name, start)
 		}

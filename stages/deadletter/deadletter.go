@@ -27,17 +27,18 @@ const (
 	ReasonAmplification   = "amplification"
 	reasonBadHeaders      = "bad_headers" // of a features message
 	reasonMalformed       = "malformed"   // features message that is Arrow, but not as documented
-	ReasonUnusable        = "unusable"    // for any other reason: the detail says which
+	ReasonUnusable        = "unusable"    // anything else: the detail says what
 )
 
-// ErrOutputTooLarge says that the output for a single message is over the broker's limit.
+// ErrOutputTooLarge says that the output for a single message exceeds the broker's limit.
 var ErrOutputTooLarge = errors.New("the output for this message is larger than the broker accepts")
 
-// ErrAmplified says that a message would give far more bytes of features than it has. Rows of the null type have no bytes at
-// all, those of a dictionary name long values by a number: 600 bytes can claim a million rows, and 4 GB of features.
+// ErrAmplified says that a message would turn into far more bytes of features than it has. Rows of the null type take
+// no bytes, and rows of a dictionary refer to long values by number: 600 bytes can claim a million rows, and 4 GB of
+// features.
 var ErrAmplified = errors.New("the features of this message would be far larger than the message")
 
-// Reason is the stable word for why a message was refused whole.
+// Reason returns the stable word for why a message was refused whole.
 func Reason(err error) string {
 	switch {
 	case errors.Is(err, encoder.ErrSchema):
@@ -57,7 +58,7 @@ func Reason(err error) string {
 	return ReasonUnusable
 }
 
-// Reasons are those of the dead letters that a stage sends, none where it sends no dead letters.
+// Reasons lists the reasons of the dead letters that a stage sends. A stage that sends none has none.
 func Reasons(stage string) []string {
 	ofMessages := append(formats.Reasons(), ReasonUnusable)
 	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema}, encoder.RejectionReasons())
@@ -72,7 +73,7 @@ func Reasons(stage string) []string {
 	return nil
 }
 
-// Refused is the dead letter of a message that could not be used: its original bytes, key and headers.
+// Refused returns the dead letter of a message that could not be used: its original bytes, key and headers.
 func Refused(stage string, source pipeline.Record, cause error, now time.Time) pipeline.Record {
 	deadLetter := wire.DeadLetter{
 		Stage: stage, Reason: Reason(cause), Detail: cause.Error(), Topic: source.Topic,
@@ -82,7 +83,7 @@ func Refused(stage string, source pipeline.Record, cause error, now time.Time) p
 	return pipeline.Record{Key: source.Key, Value: source.Value, Headers: headers, Time: now}
 }
 
-// RefusedBatch is the dead letter of a batch that could not be read: its coordinates alone.
+// RefusedBatch returns the dead letter of a batch that could not be read. It has the coordinates only.
 func RefusedBatch(stage string, g pipeline.Gap, now time.Time) pipeline.Record {
 	deadLetter := wire.DeadLetter{
 		Stage: stage, Reason: ReasonUnreadableBatch, Detail: g.Err.Error(), Topic: g.Topic,
@@ -97,7 +98,7 @@ type RejectedRow struct {
 	Reason string
 }
 
-// Rejected is the dead letter of some rows of a record batch. rowBase is the number, in its message, of the
+// Rejected returns the dead letter of some rows of a record batch. rowBase is the number, within its message, of the
 // batch's first row.
 func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase int32, rejected []RejectedRow,
 	now time.Time) (pipeline.Record, error) {
@@ -120,7 +121,7 @@ func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase 
 	return pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}, nil
 }
 
-// rejectedDetail says how many rows were rejected for each reason, in the order in which these came.
+// rejectedDetail says how many rows were rejected for each reason, in the order in which the reasons came up.
 func rejectedDetail(reasons []string) string {
 	var order, parts []string
 	counts := map[string]int{}
@@ -135,8 +136,8 @@ func rejectedDetail(reasons []string) string {
 	return fmt.Sprintf("%d rows rejected: %s", len(reasons), strings.Join(parts, ", "))
 }
 
-// encodeRejected puts rows with their numbers and reasons into a message. Columns of the events that have the names of
-// these two, as those of a replayed dead letter do, give way to the new ones.
+// encodeRejected encodes rows with their numbers and reasons as a message. Event columns with the names of these two,
+// as a replayed dead letter has them, give way to the new ones.
 func encodeRejected(batch arrow.Record, inBatch, inMessage []int32, reasons []string) ([]byte, error) {
 	batch = events.WithoutColumns(batch, wire.ColumnRejectedRow, wire.ColumnRejectedReason)
 	defer batch.Release()
@@ -148,8 +149,8 @@ func encodeRejected(batch arrow.Record, inBatch, inMessage []int32, reasons []st
 	return wire.EncodeRejectedRows(rows, inMessage, reasons)
 }
 
-// Clone copies what a record points to. A dead letter that waits for a checkpoint would otherwise keep all that was fetched
-// with its message.
+// Clone copies what a record points to. A dead letter that waits for a checkpoint would otherwise keep the whole fetch
+// alive.
 func Clone(r pipeline.Record) pipeline.Record {
 	r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
 	r.Headers = slices.Clone(r.Headers)
@@ -159,24 +160,33 @@ func Clone(r pipeline.Record) pipeline.Record {
 	return r
 }
 
-// PendingBytes is how much memory dead letters take until a stage sends them, besides the one that comes on top.
-const PendingBytes = 4 << 20
+// Memory that dead letters take until a stage sends them, beside the one that is being added.
+const (
+	PendingBytes = 4 << 20  // for each partition, at most
+	leastPending = 64 << 10 // for each partition, at least
+	allPending   = 16 << 20 // for all partitions of a stage
+)
+
+// Share returns how many bytes the dead letters of one partition may take, given how many partitions the stage has.
+func Share(partitions int) int {
+	return min(PendingBytes, max(leastPending, allPending/max(1, partitions)))
+}
 
 // Sender sends the dead letters of a stage.
 type Sender struct {
-	Log    pipeline.Log
+	To     pipeline.Producer
 	Topic  string
 	Meter  *meter.Meter // counts what was sent
 	Logger *zap.Logger
 }
 
-// Send sends dead letters of one source partition to the same partition of their topic and waits for the acknowledgement,
-// until ctx ends.
+// Send sends dead letters of one source partition to the same partition of their topic, and waits for the
+// acknowledgement until ctx ends.
 func (s Sender) Send(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
 	if len(deadLetters) == 0 {
 		return nil
 	}
-	err := pipeline.Try(ctx, s.Logger, "send dead letters", func() error { return s.produce(ctx, partition, deadLetters) })
+	err := s.produce(ctx, partition, deadLetters)
 	if err != nil {
 		return fmt.Errorf("send dead letters of partition %d: %w", partition, err)
 	}
@@ -188,11 +198,11 @@ func (s Sender) Send(ctx context.Context, partition int, deadLetters []pipeline.
 	return nil
 }
 
-// produce writes the dead letters, those that are together larger than the broker accepts by halves. Of a single one that
-// is, by its value or by the key and headers of the source, only our own headers are sent: the coordinates and the reason
+// produce writes the dead letters, and halves those that together exceed the broker's limit. If a single one is too
+// large, by its value or by the source's key and headers, only our own headers are sent: the coordinates and the reason
 // are never lost, and the original is still in the source topic.
 func (s Sender) produce(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
-	_, err := s.Log.Produce(ctx, s.Topic, partition, deadLetters)
+	err := s.try(ctx, partition, deadLetters)
 	if !errors.Is(err, pipeline.ErrMessageTooLarge) {
 		return err
 	}
@@ -202,12 +212,19 @@ func (s Sender) produce(ctx context.Context, partition int, deadLetters []pipeli
 		}
 		return s.produce(ctx, partition, deadLetters[n/2:])
 	}
-	_, err = s.Log.Produce(ctx, s.Topic, partition, []pipeline.Record{bareDeadLetter(deadLetters[0])})
-	return err
+	return s.try(ctx, partition, []pipeline.Record{bareDeadLetter(deadLetters[0])})
 }
 
-// bareDeadLetter is a dead letter without what comes from its source. The source may be a dead letter itself: the last
-// headers are the ones that count.
+// try writes the dead letters in one request, and retries the same ones while the broker is away.
+func (s Sender) try(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
+	return pipeline.Try(ctx, s.Logger, "send dead letters", func() error {
+		_, err := s.To.Produce(ctx, s.Topic, partition, deadLetters)
+		return err
+	})
+}
+
+// bareDeadLetter returns a dead letter without what comes from its source. The source may be a dead letter itself, so
+// the last headers are the ones that count.
 func bareDeadLetter(deadLetter pipeline.Record) pipeline.Record {
 	return pipeline.Record{Headers: deadLetter.Headers[max(0, len(deadLetter.Headers)-ownHeaders):], Time: deadLetter.Time}
 }
@@ -215,7 +232,8 @@ func bareDeadLetter(deadLetter pipeline.Record) pipeline.Record {
 // ownHeaders is how many headers a dead letter adds to those of its source.
 var ownHeaders = len(wire.DeadLetter{}.Headers())
 
-// isBare is whether a dead letter has nothing of its source, either because that was too much or because it had nothing.
+// isBare reports whether a dead letter has nothing from its source, because that was too large or because there was
+// nothing.
 func isBare(deadLetter pipeline.Record) bool {
 	return len(deadLetter.Key) == 0 && len(deadLetter.Value) == 0 && len(deadLetter.Headers) <= ownHeaders
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Whatever the columns of an event are, rejected rows find their way to the dead letters.
+// Rejected rows become dead letters whatever the columns of their event.
 func TestRejectedRowsOfAnyColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	const n = 12

@@ -1,14 +1,15 @@
-// Package deadletter makes, sends, lists and replays dead letters: the records of the dead-letters topic that stand for
-// inputs which could not be used.
+// Package deadletter makes, sends, lists and replays dead letters: records on the dead-letters topic for inputs that
+// could not be used.
 //
-// One holds what its input held ([Refused]), the rows of it that were rejected ([Rejected]) or, of a batch that could
-// not be read, its coordinates alone ([RefusedBatch]); its headers say which stage refused it and why ([Reason]). All
-// stages send theirs by a [Sender]. A dead letter stands in the partition of its input, at a [Place].
+// A dead letter holds its whole input ([Refused]), the rows that were rejected ([Rejected]) or, for a batch that could
+// not be read, its coordinates only ([RefusedBatch]). Its headers say which stage refused it and why ([Reason]). All
+// stages send dead letters through a [Sender]. A dead letter goes to the partition of its input, and its position there
+// is a [Place].
 //
-// A replay ([Replayer]) feeds them back to events, each input once: it writes notes of what it begins and what it has
-// done to the dead-letters topic, from which a [Ledger] knows what was replayed, whatever interrupted it.
+// A [Replayer] feeds dead letters back to events, each input once. It writes notes to the dead-letters topic before it
+// replays and when it is done. From these a [Ledger] knows what was replayed, whatever interrupted it.
 //
-// Memory: a dead letter points to what its source points to until it is cloned ([Clone]); records that are visited are valid
-// during the call alone. Concurrency: functions and Senders are safe from several goroutines, a Ledger and a replay belong
-// to one.
+// Memory: a dead letter points to what its source points to until it is cloned ([Clone]). A record passed to a visitor
+// is valid during the call only. Concurrency: functions and Senders are safe for concurrent use; a Ledger and a replay
+// belong to one goroutine.
 package deadletter

@@ -24,12 +24,12 @@ type replayKit struct {
 	*pipelinetest.Broker
 	t      *testing.T
 	topics topics.Config
-	rows   arrow.Record // 20; their numbers are those of their message
+	rows   arrow.Record // 20 rows, numbered as in their message
 
-	dieAt    int  // the produce request at which the process dies; 0 = never
-	dieAfter bool // once the broker has it
-	unheard  int  // the produce request whose answer is lost
-	revokeAt int  // the produce request at which a rebalance begins; 0 = never. dieAfter holds for it, too
+	dieAt    int  // number of the produce request at which the process dies; 0 = never
+	dieAfter bool // after the broker has written it
+	unheard  int  // number of the produce request whose answer is lost
+	revokeAt int  // number of the produce request at which a rebalance begins; 0 = never. dieAfter applies too
 	revoke   func()
 	produced int
 }
@@ -80,7 +80,7 @@ func (k *replayKit) Produce(ctx context.Context, topic string, partition int, re
 	return first, err
 }
 
-// endOfDraining takes the partition away and waits until work in hand is given up.
+// endOfDraining takes the partition away and waits until work in progress is given up.
 func (k *replayKit) endOfDraining(ctx context.Context) error {
 	k.revoke()
 	<-ctx.Done()
@@ -95,7 +95,7 @@ func (k *replayKit) source(offset int64, value []byte) pipeline.Record {
 	}
 }
 
-// write puts dead letters on the topic and returns the place of the first.
+// write appends dead letters and returns the place of the first.
 func (k *replayKit) write(deadLetters ...pipeline.Record) Place {
 	k.t.Helper()
 	first, err := k.Broker.Produce(k.t.Context(), k.topics.DeadLetters, 1, deadLetters)
@@ -150,7 +150,7 @@ func (k *replayKit) replay(options ReplayOptions) ReplayReport {
 	return report
 }
 
-// outcomes lists what became of the dead letters.
+// outcomes lists the outcomes of the dead letters.
 func outcomes(report ReplayReport) (list []ReplayOutcome) {
 	for _, l := range report.Letters {
 		list = append(list, l.Outcome)
@@ -158,7 +158,7 @@ func outcomes(report ReplayReport) (list []ReplayOutcome) {
 	return list
 }
 
-// inputs lists what the events of partition 1 repeat, and checks that each is as it was.
+// inputs lists what the events of partition 1 repeat, and checks that each is unchanged.
 func (k *replayKit) inputs() (list []string) {
 	k.t.Helper()
 	for _, rec := range k.Records(k.topics.Events, 1) {

@@ -6,7 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// inputPlace is where an input that was refused, in whole or in part, stands.
+// inputPlace is the position of an input that was refused, in whole or in part.
 type inputPlace struct {
 	topic     string
 	partition int32
@@ -19,20 +19,20 @@ func placeOfDeadLetter(d wire.DeadLetter) inputPlace {
 	return inputPlace{d.Topic, d.Partition, d.Offset}
 }
 
-// replayed is what the notes say of an input.
+// replayed is what the notes say about an input.
 type replayed struct {
 	whole bool
 	rows  map[int32]bool
 	begun []wire.ReplayNote // without an end
 }
 
-// Ledger knows which inputs were fed back to events already, from the notes on the dead-letters topic.
+// Ledger knows from the notes on the dead-letters topic which inputs were already fed back to events.
 type Ledger struct{ inputs map[inputPlace]*replayed }
 
 // NewLedger returns an empty ledger.
 func NewLedger() *Ledger { return &Ledger{map[inputPlace]*replayed{}} }
 
-// Apply applies a note. Notes come in the order in which they were written.
+// Apply applies a note. Notes have to come in the order in which they were written.
 func (l *Ledger) Apply(n wire.ReplayNote) {
 	of := l.inputs[placeOf(n.Replay)]
 	if of == nil {
@@ -50,7 +50,7 @@ func (l *Ledger) Apply(n wire.ReplayNote) {
 	}
 }
 
-// forget takes back that an input, or some rows of it, was replayed.
+// forget undoes the record that an input, or some of its rows, was replayed.
 func (l *Ledger) forget(r wire.Replay) {
 	of := l.inputs[placeOf(r)]
 	if of == nil {
@@ -64,18 +64,18 @@ func (l *Ledger) forget(r wire.Replay) {
 	}
 }
 
-// ReplayState is whether an input was replayed.
+// ReplayState says whether an input was replayed.
 type ReplayState string
 
 // States of an input.
 const (
 	ReplayNever  ReplayState = ""
-	ReplayBegun  ReplayState = "begun" // a replay did not come to its end; the next one finds out
+	ReplayBegun  ReplayState = "begun" // a replay did not finish; the next one finds out what it did
 	ReplayPartly ReplayState = "partly"
 	ReplayDone   ReplayState = "replayed"
 )
 
-// State says whether the input of a dead letter was replayed: all rows of it, where rows were rejected.
+// State says whether the input of a dead letter was replayed; if rows were rejected, whether all of them were.
 func (l *Ledger) State(d wire.DeadLetter) ReplayState {
 	of := l.inputs[placeOfDeadLetter(d)]
 	switch {
@@ -90,7 +90,7 @@ func (l *Ledger) State(d wire.DeadLetter) ReplayState {
 	}
 }
 
-// missing is those of the rows of an input that were not replayed, and whether the input may be replayed at all as a whole.
+// missing returns the rows of an input that were not replayed, and whether the input may be replayed whole.
 func (l *Ledger) missing(of inputPlace, rows []int32) (left []int32, whole bool) {
 	known := l.inputs[of]
 	if known == nil {
@@ -107,7 +107,7 @@ func (l *Ledger) missing(of inputPlace, rows []int32) (left []int32, whole bool)
 	return left, len(known.rows) == 0
 }
 
-// doubt lists the notes of replays of an input that did not come to their end.
+// doubt lists the notes of unfinished replays of an input.
 func (l *Ledger) doubt(of inputPlace) []wire.ReplayNote {
 	if known := l.inputs[of]; known != nil {
 		return known.begun
@@ -115,7 +115,7 @@ func (l *Ledger) doubt(of inputPlace) []wire.ReplayNote {
 	return nil
 }
 
-// settle ends all doubt about an input: what of it was not found has not been replayed.
+// settle ends all doubt about an input: whatever was not found has not been replayed.
 func (l *Ledger) settle(of inputPlace) {
 	if known := l.inputs[of]; known != nil {
 		known.begun = nil

@@ -21,7 +21,7 @@ type Count struct {
 	Last    time.Time `json:"last"`
 }
 
-// Listing is what the dead-letters topic holds of what was asked for.
+// Listing is what the dead-letters topic holds of the selected dead letters.
 type Listing struct {
 	Total  int64
 	Counts []Count  // by stage and reason

@@ -15,21 +15,22 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// ReplayOptions say which dead letters are fed back to events and how.
+// ReplayOptions says which dead letters are fed back to events, and how.
 type ReplayOptions struct {
 	Filter Filter
 	Limit  int // dead letters that are replayed, from the oldest of the first partition on; 0 = all
-	// Repaired, if not nil, returns the value to send in place of a dead letter's own; one for which ok is false is not selected.
+	// Repaired, if not nil, returns the value to send instead of the dead letter's own. If ok is false the dead letter
+	// is not selected.
 	Repaired func(Place) (value []byte, ok bool, err error)
-	// Encoder is that of the feature set in use, against which events are checked; nil = only their format is.
+	// Encoder is that of the feature set in use, against which events are checked; nil = only their format is checked.
 	Encoder   *encoder.Encoder
 	DryRun    bool // nothing is written
-	Force     bool // what was replayed before is replayed again
-	Unchecked bool // what would be refused again is sent
+	Force     bool // replays again what was replayed before
+	Unchecked bool // sends even what would be refused again
 	Progress  func(done, total int64)
 }
 
-// ReplayOutcome is what became of a dead letter.
+// ReplayOutcome says what became of a dead letter.
 type ReplayOutcome string
 
 // Outcomes of dead letters.
@@ -39,16 +40,16 @@ const (
 	ReplayRefusedAgain ReplayOutcome = "would_be_refused_again"
 	ReplayNoValue      ReplayOutcome = "no_value"      // only coordinates could be kept
 	ReplayNotEvents    ReplayOutcome = "not_of_events" // a message of another topic was refused
-	ReplayTooLarge     ReplayOutcome = "too_large"     // for the topic of events
-	ReplayBadRepair    ReplayOutcome = "bad_repair"    // repaired rows that are not the dead letter's
+	ReplayTooLarge     ReplayOutcome = "too_large"     // larger than the events topic accepts
+	ReplayBadRepair    ReplayOutcome = "bad_repair"    // repaired rows that do not belong to the dead letter
 )
 
-// ReplayedLetter is what became of one dead letter.
+// ReplayedLetter says what became of one dead letter.
 type ReplayedLetter struct {
 	Letter  Letter
 	Outcome ReplayOutcome
-	Rows    int64  // sent of a dead letter of rows
-	Dropped int64  // rows of it that would be rejected again
+	Rows    int64  // sent, of a dead letter of rows
+	Dropped int64  // rows that would be rejected again
 	Detail  string // why not
 }
 
@@ -59,21 +60,21 @@ type ReplayReport struct {
 	Rows    int64 // in those that were made of rejected rows
 }
 
-// Replayer is what a replay needs.
+// Replayer replays dead letters.
 type Replayer struct {
 	Broker       pipeline.Broker
 	Topics       topics.Config
-	Group        string        // whose member replays
-	Source       events.Source // says how the messages are read that are written again
+	Group        string        // the consumer group whose member replays
+	Source       events.Source // how the messages that are written again are read
 	DrainTimeout time.Duration // bounds the work that is finished after ctx has ended
 	Clock        func() time.Time
 	Logger       *zap.Logger
 }
 
-// Replay feeds dead letters back to events, to the partitions that they came from, each input once: what the notes on the
-// dead-letters topic call replayed is skipped. One process at a time replays, the owner of the single partition of
-// explorations in a group of its own; others wait for it. What is interrupted at any moment is finished by the next call with
-// the same options.
+// Replay feeds dead letters back to events, to the partitions that they came from, each input once: it skips what the
+// notes on the dead-letters topic call replayed. One process replays at a time, the owner of the single partition of
+// explorations in a group of its own; the others wait. Whatever is interrupted is finished by the next call with the
+// same options.
 func (r Replayer) Replay(ctx context.Context, options ReplayOptions) (ReplayReport, error) {
 	p := &replay{
 		Replayer: r, options: options, handled: map[Place]bool{}, ledger: NewLedger(),
@@ -112,12 +113,12 @@ type replay struct {
 	Replayer
 	options ReplayOptions
 	report  ReplayReport
-	handled map[Place]bool // by this call
+	handled map[Place]bool // handled by this call
 	reader  *events.Reader // of whole messages
 	rows    *events.Reader // of dead letters of rows, which are always Arrow
 
 	ledger   *Ledger
-	ownNotes []wire.ReplayNote // by this call, where it has to replay what was replayed before
+	ownNotes []wire.ReplayNote // written by this call, if it has to replay what was replayed before
 	batch    replayBatch
 	chosen   int // dead letters that are sent or will be, of Limit
 }
@@ -147,11 +148,11 @@ func (p *replay) run(ctx context.Context) error {
 	return nil
 }
 
-// choose reads the topic: the notes into the ledger, and the dead letters that are selected, by partition.
+// choose reads the topic: notes go into the ledger, selected dead letters are returned by partition.
 func (p *replay) choose(ctx context.Context) (selected [][]Letter, err error) {
 	p.ledger = NewLedger()
 	note := p.ledger.Apply
-	if p.options.Force { // what was replayed before does not count, but what this call has done before a rebalance does
+	if p.options.Force { // ignore what was replayed before, but not what this call did before a rebalance
 		note = nil
 		for _, own := range p.ownNotes {
 			p.ledger.Apply(own)
@@ -179,7 +180,7 @@ func (p *replay) choose(ctx context.Context) (selected [][]Letter, err error) {
 	return selected, err
 }
 
-// partition replays dead letters of one partition. ctx bounds reading, work the batch in hand.
+// partition replays dead letters of one partition. ctx bounds reading, work bounds the current batch.
 func (p *replay) partition(ctx, work context.Context, partition int, deadLetters []Letter) error {
 	if err := p.resolve(ctx, partition, deadLetters); err != nil {
 		return err
@@ -205,7 +206,7 @@ func (p *replay) partition(ctx, work context.Context, partition int, deadLetters
 	return p.flush(work)
 }
 
-// add prepares a dead letter, and first sends the batch where it would become too large.
+// add prepares a dead letter. If the batch would become too large, it sends the batch first.
 func (p *replay) add(work context.Context, deadLetter Letter, rec pipeline.Record) error {
 	if p.options.Limit > 0 && p.chosen >= p.options.Limit {
 		return nil
@@ -231,7 +232,7 @@ func (p *replay) add(work context.Context, deadLetter Letter, rec pipeline.Recor
 	for _, e := range made {
 		e.deadLetter = len(p.batch.deadLetters)
 		p.batch.events = append(p.batch.events, e)
-		p.ledger.Apply(wire.ReplayNote{Replay: e.replay, Done: true}) // for dead letters of the same input that come later
+		p.ledger.Apply(wire.ReplayNote{Replay: e.replay, Done: true}) // later dead letters of the same input need it
 	}
 	p.batch.deadLetters = append(p.batch.deadLetters, done)
 	return nil

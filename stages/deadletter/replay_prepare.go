@@ -16,8 +16,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// prepare makes the events of a dead letter and says in done what becomes of it. An error is ours, of the files or of a
-// registry that is away.
+// prepare makes the events of a dead letter and sets its outcome in done. An error is not the dead letter's fault: a
+// file cannot be read, or the registry is away.
 func (p *replay) prepare(ctx context.Context, done *ReplayedLetter, rec pipeline.Record) ([]replayEvent, error) {
 	deadLetter := done.Letter
 	value := rec.Value
@@ -65,7 +65,7 @@ func (p *replay) prepareMessage(ctx context.Context, done *ReplayedLetter, rec p
 	return []replayEvent{p.event(done.Letter, rec, nil, bytes.Clone(value))}, nil
 }
 
-// check reports why a stage would refuse a message.
+// check returns why a stage would refuse a message.
 func (p *replay) check(value []byte) error {
 	batches, err := p.reader.Read(value)
 	if err != nil {
@@ -87,7 +87,8 @@ func (p *replay) checkSchema(batch arrow.Record) error {
 	return p.options.Encoder.Check(batch.Schema())
 }
 
-// prepareRows makes events of rejected rows: those that were not replayed and, unless unchecked, would not be rejected again.
+// prepareRows makes events of rejected rows, except for those already replayed and, unless unchecked, those that would
+// be rejected again.
 func (p *replay) prepareRows(done *ReplayedLetter, rec pipeline.Record, value []byte) ([]replayEvent, error) {
 	if p.options.Repaired != nil {
 		if err := p.checkRepair(rec.Value, value); err != nil {
@@ -161,7 +162,7 @@ func (p *replay) batchEvents(done *ReplayedLetter, rec pipeline.Record, batch ar
 	return made, nil
 }
 
-// positions says where the wanted numbers stand among the numbers; both ascend.
+// positions returns the indexes of the wanted numbers among the numbers; both ascend.
 func positions(numbers, wanted []int32) []int32 {
 	at := make([]int32, 0, len(wanted))
 	for i, n := range numbers {
@@ -192,7 +193,7 @@ func (p *replay) dropRejected(done *ReplayedLetter, batch arrow.Record, take []i
 	return kept, nil
 }
 
-// checkRepair reports why repaired rows are not those of a dead letter: each must be one of them, in their order.
+// checkRepair checks that repaired rows belong to the dead letter: each has to be one of its rows, in their order.
 func (p *replay) checkRepair(original, repaired []byte) error {
 	of, err := p.rowNumbers(original)
 	if err != nil {
@@ -231,7 +232,8 @@ func (p *replay) rowNumbers(value []byte) ([]int32, error) {
 	return all, nil
 }
 
-// event is a new event with the key and the producer's headers of the refused one, and those that name what it repeats.
+// event returns a new event with the key and the producer's headers of the refused one, and headers that name what it
+// repeats.
 func (p *replay) event(deadLetter Letter, rec pipeline.Record, rows []int32, value []byte) replayEvent {
 	replay := wire.Replay{Topic: deadLetter.Topic, Partition: deadLetter.Partition, Offset: deadLetter.Offset, Rows: rows, DeadLetter: deadLetter.Place.Offset}
 	rec = Clone(pipeline.Record{Key: rec.Key, Headers: slices.DeleteFunc(slices.Clone(rec.Headers), isOwnHeader)})

@@ -15,10 +15,10 @@ import (
 type replayEvent struct {
 	replay     wire.Replay
 	record     pipeline.Record
-	deadLetter int // in the batch
+	deadLetter int // index in the batch
 }
 
-// replayBatch is what goes out in one request.
+// replayBatch is what is sent in one request.
 type replayBatch struct {
 	partition   int
 	deadLetters []ReplayedLetter
@@ -26,7 +26,7 @@ type replayBatch struct {
 	bytes       int
 }
 
-// flush writes the notes that the replay begins, the events, and the notes that it is done.
+// flush writes the notes that the replay begins, then the events, then the notes that it is done.
 func (p *replay) flush(work context.Context) error {
 	b := p.batch
 	p.batch = replayBatch{partition: b.partition}
@@ -48,7 +48,7 @@ func (p *replay) flush(work context.Context) error {
 	return nil
 }
 
-// send returns the events that were written: all but those that the broker refuses for their size.
+// send returns the events that were written: all but those that the broker refuses as too large.
 func (p *replay) send(ctx context.Context, b replayBatch) (sent []replayEvent, err error) {
 	next, err := pipeline.Retry(ctx, p.Logger, "look up offsets", func() (int64, error) {
 		_, next, err := p.Broker.Offsets(ctx, p.Topics.Events, b.partition)
@@ -86,7 +86,8 @@ func (p *replay) writeSingly(ctx context.Context, b replayBatch, next int64) (se
 	return sent, nil
 }
 
-// tooLarge takes back that an event is replayed: for its dead letter, and for others of the same input that relied on it.
+// tooLarge takes back that an event was replayed, for its dead letter and for others of the same input that relied on
+// it.
 func (p *replay) tooLarge(b replayBatch, e replayEvent, err error) {
 	p.ledger.forget(e.replay)
 	if b.deadLetters[e.deadLetter].Outcome == ReplaySent {
@@ -101,7 +102,8 @@ func (p *replay) tooLarge(b replayBatch, e replayEvent, err error) {
 	}
 }
 
-// write appends events. After a failure it looks for them first: a request without an answer may have been carried out.
+// write appends events. After a failure it first looks for them on the topic, because a request without an answer may
+// have been carried out.
 func (p *replay) write(ctx context.Context, partition int, left []replayEvent, next int64) error {
 	tried := false
 	return pipeline.Try(ctx, p.Logger, "write replayed events", func() error {
@@ -139,7 +141,7 @@ func (p *replay) writeNotes(ctx context.Context, partition int, made []replayEve
 	})
 }
 
-// resolve finds out what became of replays of the dead letters' inputs that did not come to their end.
+// resolve finds out what unfinished replays of the dead letters' inputs have done.
 func (p *replay) resolve(ctx context.Context, partition int, deadLetters []Letter) error {
 	from := int64(-1)
 	for _, l := range deadLetters {
@@ -172,6 +174,7 @@ func (p *replay) find(ctx context.Context, partition int, from int64) (found []w
 	if err != nil {
 		return nil, fmt.Errorf("offsets of %s/%d: %w", topic, partition, err)
 	}
+	ctx = pipeline.Control(ctx) // dead letters stay in memory meanwhile
 	err = topics.ReadSpan(ctx, p.Broker, p.Logger, topic, partition, max(first, from), next, func(rec pipeline.Record) error {
 		if replay, err := wire.ParseReplayHeaders(events.Headers(rec.Headers)); err == nil {
 			found = append(found, replay)
@@ -181,7 +184,7 @@ func (p *replay) find(ctx context.Context, partition int, from int64) (found []w
 	return found, err
 }
 
-// notAmong is the events that are not there yet.
+// notAmong returns the events that are not there yet.
 func notAmong(events []replayEvent, found []wire.Replay) (left []replayEvent) {
 	there := map[string]bool{}
 	for _, replay := range found {
@@ -195,5 +198,5 @@ func notAmong(events []replayEvent, found []wire.Replay) (left []replayEvent) {
 	return left
 }
 
-// replayKey is equal for replays of the same rows of the same input.
+// replayKey is the same for replays of the same rows of the same input.
 func replayKey(r wire.Replay) string { return fmt.Sprint(placeOf(r), r.Rows) }

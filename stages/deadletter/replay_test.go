@@ -61,7 +61,7 @@ func TestReplayFeedsEachInputOnce(t *testing.T) {
 	}
 }
 
-// Wherever a replay dies, and whatever answer it misses, the next one with the same options finishes it.
+// Wherever a replay dies, and whatever answer it misses, the next one with the same options completes it.
 func TestReplayThatIsInterruptedIsFinished(t *testing.T) {
 	for dieAt := 1; dieAt <= 3; dieAt++ {
 		for _, after := range []bool{false, true} {
@@ -127,14 +127,14 @@ func TestReplayOutcomes(t *testing.T) {
 	if !slices.Equal(outcomes(report), want) || report.Events != 3 || report.Rows != int64(rejected) {
 		t.Errorf("unchecked: %v, %d events", outcomes(report), report.Events)
 	}
-	// What was too large is not taken for replayed.
+	// A letter that was too large does not count as replayed.
 	report = k.replay(ReplayOptions{Unchecked: true, Filter: Filter{Places: []Place{huge}}})
 	if want := []ReplayOutcome{ReplayTooLarge}; !slices.Equal(outcomes(report), want) {
 		t.Errorf("again: %v", outcomes(report))
 	}
 }
 
-// learn is the encoder of some rows.
+// learn returns the encoder for some rows.
 func learn(t *testing.T, rows arrow.Record) *encoder.Encoder {
 	t.Helper()
 	config := events.Default()
@@ -150,7 +150,7 @@ func learn(t *testing.T, rows arrow.Record) *encoder.Encoder {
 	return enc
 }
 
-// rejectBad writes the dead letter of the rows of a message that the encoder rejects, and says how many they are.
+// rejectBad writes the dead letter of the rows in a message that the encoder rejects, and returns their number.
 func (k *replayKit) rejectBad(enc *encoder.Encoder, bad arrow.Record, offset int64) int {
 	k.t.Helper()
 	var rows encoder.Rows
@@ -204,7 +204,7 @@ func TestReplayOfRepairedValues(t *testing.T) {
 	if report.Events != 2 || report.Rows != 2 {
 		t.Errorf("%+v", report)
 	}
-	// The row that was left out can still be replayed.
+	// The skipped row can still be replayed.
 	k.replay(ReplayOptions{Filter: Filter{Stages: []string{meter.StageFeaturize}}})
 	if got, want := k.inputs(), []string{"4 [1 5]", "6 []", "4 [3]"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -231,7 +231,8 @@ func TestReplayOfManyRows(t *testing.T) {
 	k.inputs()
 }
 
-// A limit counts what is replayed, not what was before or cannot be: the same call again goes on with the next dead letters.
+// A limit counts only what is replayed, not earlier or impossible letters: repeating the call continues with the next dead
+// letters.
 func TestReplayOfSoManyLettersAtATime(t *testing.T) {
 	k := newReplayKit(t)
 	k.refuse(meter.StageSubsample, 0, []byte("no arrow"))
@@ -252,7 +253,7 @@ func TestReplayOfSoManyLettersAtATime(t *testing.T) {
 	}
 }
 
-// Two stages refused a message that the topic of events does not take any more: none of the dead letters counts as replayed.
+// Two stages refused a message that no longer fits the topic of events: none of the dead letters counts as replayed.
 func TestReplayOfTwoLettersThatAreTooLarge(t *testing.T) {
 	k := newReplayKit(t)
 	huge := append(stagestest.Message(t, k.rows), make([]byte, 100_000)...)
@@ -266,7 +267,7 @@ func TestReplayOfTwoLettersThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// A rebalance in the middle, also of a replay by force, neither leaves out what was about to be sent nor has it sent twice.
+// A rebalance during a replay, forced or not, makes it neither skip nor repeat what it was about to send.
 func TestReplayGoesOnAfterARebalance(t *testing.T) {
 	once := []string{"3 []", "4 [1 3]"}
 	for request := 1; request <= 3; request++ { // note, events, note
@@ -296,7 +297,7 @@ func TestReplayGoesOnAfterARebalance(t *testing.T) {
 	}
 }
 
-// The headers of a refused event are its producer's: they are not believed.
+// The headers of a refused event come from its producer and are not trusted.
 func TestReplayDoesNotBelieveTheHeadersOfEvents(t *testing.T) {
 	k := newReplayKit(t)
 	lie := wire.ReplayNote{Replay: wire.Replay{Topic: "events", Partition: 1, Offset: 4}, Done: true}
@@ -359,7 +360,7 @@ func (oneSchema) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
 	return registry.Schema{Type: registry.TypeAvro, Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]}`}, nil
 }
 
-// TestReplayAsksTheRegistry for the schemas of messages, which nobody in its process has met.
+// TestReplayAsksTheRegistry for the schemas of messages that its process has not seen.
 func TestReplayAsksTheRegistry(t *testing.T) {
 	k := newReplayKit(t)
 	k.refuse(meter.StageSubsample, 3, []byte{0, 0, 0, 0, 5, 14})

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// requests counts them.
+// requests counts produce requests.
 type requests struct {
 	pipeline.Log
 	n int
@@ -24,7 +24,7 @@ func (r *requests) Produce(ctx context.Context, topic string, partition int, rec
 	return r.Log.Produce(ctx, topic, partition, records)
 }
 
-// Dead letters that do not fit one request are split by halves, so that their number of requests is not theirs.
+// Dead letters that do not fit one request are split in halves, so that not each takes its own request.
 func TestDeadLettersAreSplitByHalves(t *testing.T) {
 	const letters, limit = 1000, 100_000
 	broker := pipelinetest.NewBroker()
@@ -38,7 +38,7 @@ func TestDeadLettersAreSplitByHalves(t *testing.T) {
 		send = append(send, Refused(meter.StageSubsample, source, fmt.Errorf("no use"), stagestest.Noon))
 	}
 	log := &requests{Log: broker}
-	if err := (Sender{Log: log, Topic: "dead-letters", Meter: meter.New(), Logger: zap.NewNop()}).Send(t.Context(), 0, send); err != nil {
+	if err := (Sender{To: log, Topic: "dead-letters", Meter: meter.New(), Logger: zap.NewNop()}).Send(t.Context(), 0, send); err != nil {
 		t.Fatal(err)
 	}
 	sent := broker.Records("dead-letters", 0)

@@ -14,20 +14,20 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Place is where a dead letter stands on its topic.
+// Place is the position of a dead letter on its topic.
 type Place struct {
 	Partition int   `json:"partition"`
 	Offset    int64 `json:"offset"`
 }
 
-// String is the place as it is written in flags and file names' text: partition/offset.
+// String returns the place as flags and file names have it: partition/offset.
 func (p Place) String() string { return fmt.Sprintf("%d/%d", p.Partition, p.Offset) }
 
 // Letter is a dead letter without its value.
 type Letter struct {
 	wire.DeadLetter
 	Place Place
-	Bytes int // of its value; 0 = only coordinates could be kept
+	Bytes int // of its value; 0 = only the coordinates could be kept
 }
 
 // Filter selects dead letters; its zero value selects all.
@@ -38,7 +38,7 @@ type Filter struct {
 	Places  []Place
 }
 
-// Matches reports whether a dead letter is selected.
+// Matches reports whether the filter selects a dead letter.
 func (f Filter) Matches(l Letter) bool {
 	return (len(f.Stages) == 0 || slices.Contains(f.Stages, l.Stage)) &&
 		(len(f.Reasons) == 0 || slices.Contains(f.Reasons, l.Reason)) &&
@@ -46,22 +46,23 @@ func (f Filter) Matches(l Letter) bool {
 		(len(f.Places) == 0 || slices.Contains(f.Places, l.Place))
 }
 
-// Visitor receives the records of the dead-letters topic, partition by partition in the order of offsets.
+// Visitor receives the records of the dead-letters topic, partition by partition in offset order.
 type Visitor struct {
-	// Letter is called with each dead letter; its record is valid during the call only.
+	// Letter is called with each dead letter. Its record is valid during the call only.
 	Letter func(l Letter, rec pipeline.Record) error
-	// Note, if not nil, is called with how far a replay had come.
+	// Note, if not nil, is called with each note of a replay.
 	Note func(note wire.ReplayNote)
-	// Progress, if not nil, is called with the records read and their total.
+	// Progress, if not nil, is called with the number of records read and their total.
 	Progress func(done, total int64)
 }
 
-// Visit reads the dead letters up to their present end. Other records are skipped with a warning.
+// Visit reads the dead letters up to the present end of the topic. It skips other records with a warning.
 func Visit(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, v Visitor) error {
 	return topics.Read(ctx, log, logger, topic, func(rec pipeline.Record) error { return v.record(logger, rec) }, v.Progress)
 }
 
-// record handles one record. A refused event may carry any headers, even those of a note, so dead letters are recognised first.
+// record handles one record. A refused event may carry any headers, even those of a note, so dead letters are
+// recognised first.
 func (v Visitor) record(logger *zap.Logger, rec pipeline.Record) error {
 	deadLetter, err := readDeadLetter(rec)
 	if err == nil {

@@ -8,26 +8,26 @@ import (
 
 // Config says what the columns of an event are used for.
 type Config struct {
-	Format           formats.Format `key:"format" json:",omitempty" doc:"how messages are written: arrow, json, avro, protobuf, or auto = as the first bytes of each say (docs/formats.md)"`
+	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages: arrow, json, avro, protobuf, or auto = told by the first bytes of each (docs/formats.md)"`
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; of Avro with a registry it is the reader's schema, with its defaults and aliases; empty = none"`
-	Features         []string       `key:"features" doc:"feature columns; empty = every column that can be read but label, passthrough, identifiers and text"`
+	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
-	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: of a class that the newest exploration does not know, so many rows in one featurize process since that exploration was planned start another one; 0 = never"`
+	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: rows of a class unknown to the newest exploration, seen by one featurize process, after which a new exploration is requested; 0 = never"`
 	Clip             float64        `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
-	MaxCategories    int            `key:"max_categories" doc:"of a string column so many of the commonest values have a dimension each, all others share one"`
-	MissingIndicator float64        `key:"missing_indicator" doc:"a column with a greater share of missing values in calibration has a dimension more, which says where; 1 = never"`
-	NaN              string         `key:"nan" doc:"a feature that is NaN: missing (it is a missing value) or reject (its row is a dead letter)"`
+	MaxCategories    int            `key:"max_categories" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
+	MissingIndicator float64        `key:"missing_indicator" doc:"a column with a larger share of missing values in calibration gets an extra dimension that marks them; 1 = never"`
+	NaN              string         `key:"nan" doc:"how NaN in a feature is treated: missing = as a missing value, reject = its row becomes a dead letter"`
 	LabelMin         *float64       `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
 	LabelMax         *float64       `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
-	LabelTransform   string         `key:"label_transform" json:",omitempty" doc:"what is learned of a regression label: none = itself; log or log1p, its logarithm or that of 1 + it, for prices, counts, durations. Rows that have none are rejected (label beyond bounds). Predictions and errors are in the units of the label; what is predicted is then a median, not a mean"`
+	LabelTransform   string         `key:"label_transform" json:",omitempty" doc:"transform of a regression label before learning: none; log or log1p, the logarithm of the label or of 1 + the label, for prices, counts and durations. Rows whose label has no logarithm are rejected (label out of bounds). Predictions and errors stay in the units of the label; with a transform the prediction is a median, not a mean"`
 }
 
-// Default is what an empty configuration says.
+// Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
 		Format: formats.Auto, Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
@@ -36,8 +36,8 @@ func Default() Config {
 	}
 }
 
-// AskFrom is how many rows of a class that explorations do not know have another one asked for; 0 = never, as where the classes
-// are configured.
+// AskFrom is how many rows of an unknown class make the featurizer ask for another exploration; 0 = never, as with
+// configured classes.
 func (c Config) AskFrom() int64 {
 	if len(c.Classes) > 0 {
 		return 0
@@ -45,7 +45,7 @@ func (c Config) AskFrom() int64 {
 	return c.ClassMinRows
 }
 
-// Options is what the encoder is asked to learn.
+// Options returns what the encoder should learn.
 func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
@@ -60,15 +60,15 @@ type Limits struct {
 	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one message may allocate"`
 	MaxRows         int   `key:"max_rows" unit:"rows" doc:"more rows in one message are refused"`
 	MaxColumns      int   `key:"max_columns" doc:"more columns in one message are refused"`
-	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" doc:"output bytes that featurize makes for each byte of a message, beyond the first 16 MiB; a message that would give more is refused. 0 = the size of a row of features: each row has to come with a byte"`
+	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" doc:"most output bytes that featurize makes for each byte of a message, beyond the first 16 MiB; a message that would give more is refused. 0 = the size of a row of features, so that every row must come with at least one byte"`
 }
 
-// DefaultLimits are those of an empty configuration.
+// DefaultLimits returns the limits of an empty configuration.
 func DefaultLimits() Limits {
 	return Limits{MaxMessageBytes: 8 << 20, BudgetBytes: 64 << 20, MaxRows: 1 << 20, MaxColumns: 4096}
 }
 
-// Decoder is the limits for the decoder of messages.
+// Decoder returns the limits for the message decoder.
 func (c Limits) Decoder() arrowio.Limits {
 	limits := arrowio.DefaultLimits()
 	limits.MaxMessageBytes = c.MaxMessageBytes

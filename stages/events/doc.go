@@ -1,10 +1,14 @@
 // Package events reads and writes the messages of the events topic.
 //
-// A message is an Arrow stream of record batches. A [Reader] decodes it within [Limits] and refuses what does not go with
-// the encoder of a feature set; a [RowEncoder] makes rows of numbers of a batch, chunk by chunk ([EachChunk]), as a bank
-// or a transformer takes them; a [Producer] writes rows. [TakeRows] and its neighbours cut rows and columns out of a
-// batch.
+// A message is an Arrow stream of record batches. A [Reader] decodes it within [Limits] and refuses what does not fit
+// the encoder of a feature set. A [RowEncoder] turns a batch into rows of numbers, chunk by chunk ([EachChunk]), as a
+// bank or a transformer takes them. A [Producer] writes rows. [TakeRows] and its neighbours cut rows and columns out of
+// a batch.
 //
-// Memory: record batches are released by who called for them, before the next message is read: they may point into
-// memory that a Reader uses again. Concurrency: a Reader and a Producer belong to one goroutine each.
+// Memory: the caller releases record batches before it reads the next message, because they may point into memory that
+// the Reader reuses. With [Slots], a message is worked on in the memory of a slot; a process has a few of them, however
+// many partitions it holds. A Reader holds its slot from Begin to End. Meanwhile it may wait only for a broker, or for
+// memory that a broker's answer frees: never for a fetch, another message or a registry.
+//
+// Concurrency: a Reader and a Producer belong to one goroutine each; Slots are safe for concurrent use.
 package events

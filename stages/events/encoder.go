@@ -8,15 +8,15 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// RowEncoder turns records into the rows that a bank or a transformer takes: encoded ones or, where the encoder folds
-// into ω ([encoder.Encoder.Fold]), the numbers of the record as they are. The choice depends on encoder and feature map
-// only, never on a record: sums depend on it.
+// RowEncoder turns records into the rows that a bank or a transformer takes: encoded rows or, where the encoder folds
+// into ω ([encoder.Encoder.Fold]), the numbers of the record as they are. The choice depends on the encoder and the
+// feature map only, never on a record, because sums depend on it.
 type RowEncoder struct {
 	encoder *encoder.Encoder
 	Affine  *scoring.Affine // to be folded into ω; nil = rows are encoded
 }
 
-// NewRowEncoder decides for the features of a map. Those of the linear map are coordinates of encoded rows.
+// NewRowEncoder chooses for the features of a map. Those of the linear map are coordinates of encoded rows.
 func NewRowEncoder(enc *encoder.Encoder, m scoring.Map) RowEncoder {
 	if m == scoring.MapLinear {
 		return RowEncoder{encoder: enc}
@@ -24,7 +24,7 @@ func NewRowEncoder(enc *encoder.Encoder, m scoring.Map) RowEncoder {
 	return RowEncoder{enc, enc.Fold()}
 }
 
-// Encode fills dst with the usable rows among take, nil = all; X may be a view of the record.
+// Encode fills dst with the usable rows among take, nil = all. X may be a view of the record.
 func (e RowEncoder) Encode(dst *encoder.Rows, rec arrow.Record, take []int32) error {
 	if e.Affine != nil {
 		return e.encoder.EncodeRaw(dst, rec, take)
@@ -32,7 +32,7 @@ func (e RowEncoder) Encode(dst *encoder.Rows, rec arrow.Record, take []int32) er
 	return e.encoder.Encode(dst, rec, take)
 }
 
-// NewTransformer packs a feature set for the rows that the encoder returned with it makes.
+// NewTransformer packs a feature set for the rows that the returned encoder makes.
 func NewTransformer(set *wire.FeatureSet) (*scoring.Transformer, RowEncoder) {
 	rows := NewRowEncoder(set.Encoder, set.Set.Features.Map)
 	return scoring.NewTransformer(&set.Set, rows.Affine), rows

@@ -5,7 +5,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// WithHeaders is the headers of a source with own ones behind them.
+// WithHeaders returns the headers of a source, followed by our own.
 func WithHeaders(source []pipeline.Header, own []wire.Header) []pipeline.Header {
 	headers := append(make([]pipeline.Header, 0, len(source)+len(own)), source...)
 	for _, h := range own {
@@ -14,7 +14,7 @@ func WithHeaders(source []pipeline.Header, own []wire.Header) []pipeline.Header 
 	return headers
 }
 
-// Headers is the headers of a record for package wire.
+// Headers converts the headers of a record for package wire.
 func Headers(headers []pipeline.Header) []wire.Header {
 	out := make([]wire.Header, len(headers))
 	for i, h := range headers {

@@ -12,11 +12,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// RequestBytes is about how much is sent in one produce request: larger ones are not faster.
+// RequestBytes is about how much one produce request carries: larger ones are not faster.
 const RequestBytes = 1 << 20
 
-// Producer writes rows to the partitions of events, a fixed number in each message, partition after partition in
-// turn. It belongs to one goroutine.
+// Producer writes rows to the partitions of events in turn, a fixed number in each message. It belongs to one
+// goroutine.
 type Producer struct {
 	log            pipeline.Log
 	topic          string
@@ -47,11 +47,11 @@ func NewProducer(ctx context.Context, log pipeline.Log, topic string, rowsPerMes
 	}, nil
 }
 
-// Register gives the schema of messages an id that others know it by.
+// Register registers the schema of messages and gives it an id.
 type Register func(ctx context.Context, f formats.Format, text string) (id int, err error)
 
-// WriteAs has the producer write in another format than Arrow, with messages that name a schema where register is not nil. It
-// is called before the first rows are added.
+// WriteAs makes the producer write another format than Arrow. If register is not nil, messages name their schema. Call
+// it before the first rows are added.
 func (p *Producer) WriteAs(f formats.Format, register Register) error {
 	if f == formats.Protobuf && register == nil {
 		return formats.ErrNeedsRegistry
@@ -62,13 +62,13 @@ func (p *Producer) WriteAs(f formats.Format, register Register) error {
 	return nil
 }
 
-// Messages is the number of messages made, Rows that of the rows in them.
+// Messages is the number of messages made.
 func (p *Producer) Messages() int64 { return p.messages }
 
 // Rows is the number of rows written or waiting to be flushed.
 func (p *Producer) Rows() int64 { return p.rows }
 
-// Add cuts a batch into messages and sends what fills a request.
+// Add cuts a batch into messages and sends full requests.
 func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 	for first := int64(0); first < batch.NumRows(); first += p.rowsPerMessage {
 		last := min(first+p.rowsPerMessage, batch.NumRows())
@@ -88,7 +88,7 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 	return nil
 }
 
-// encode makes the messages of some rows.
+// encode returns the messages of some rows.
 func (p *Producer) encode(ctx context.Context, rows arrow.Record) ([][]byte, error) {
 	if p.format == "" {
 		value, err := arrowio.EncodeStream(rows.Schema(), rows)
@@ -111,7 +111,7 @@ func (p *Producer) encode(ctx context.Context, rows arrow.Record) ([][]byte, err
 	return p.writer.Messages(rows)
 }
 
-// add has a message wait for the partition whose turn it is.
+// add queues a message for the next partition in turn.
 func (p *Producer) add(ctx context.Context, value []byte) error {
 	partition := int(p.messages % int64(p.partitions))
 	p.pending[partition] = append(p.pending[partition], pipeline.Record{Value: value})

@@ -12,30 +12,42 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Source says how the messages of a topic are read. The zero value tells formats by their first bytes, within default
+// Source says how the messages of a topic are read. The zero value detects formats by their first bytes, has default
 // limits, and knows no schema.
 type Source struct {
 	Limits   arrowio.Limits
 	Format   formats.Format
 	Schema   string   // of messages that name none
 	Registry *Schemas // nil = messages that name a schema cannot be read
+	Slots    *Slots   // in which messages are worked on; nil = each reader has the memory for one
 }
 
-// SourceOf is what an exploration reads its messages by.
-func SourceOf(spec *wire.Spec, registry *Schemas) Source {
-	return Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Registry: registry}
+// SourceOf returns how an exploration reads its messages.
+func SourceOf(spec *wire.Spec, registry *Schemas, slots *Slots) Source {
+	return Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Registry: registry, Slots: slots}
 }
 
-// Reader returns a reader that, with an encoder, refuses messages whose columns this cannot encode.
-func (s Source) Reader(enc *encoder.Encoder) *Reader { return s.reader(enc, false) }
+// Reader returns a reader. With an encoder, it refuses messages whose columns the encoder cannot encode.
+func (s Source) Reader(enc *encoder.Encoder) *Reader {
+	return s.reader(formats.Options{Encoder: enc})
+}
 
-// Learner returns a reader for learning an encoder from the messages of one partition, in their order: columns of JSON keep
+// FeatureReader is Reader for batches of which nothing but the features is looked at, which are encoded: see [formats.Options.EncodeOnly].
+func (s Source) FeatureReader(enc *encoder.Encoder) *Reader {
+	return s.reader(formats.Options{Encoder: enc, EncodeOnly: true})
+}
+
+// Learner returns a reader for learning an encoder from the messages of one partition, in order: JSON columns keep
 // their types from message to message.
-func (s Source) Learner() *Reader { return s.reader(nil, true) }
+func (s Source) Learner() *Reader { return s.reader(formats.Options{Learning: true}) }
 
-func (s Source) reader(enc *encoder.Encoder, learning bool) *Reader {
-	options := formats.Options{Limits: s.Limits, Format: s.Format, Schema: s.Schema, Encoder: enc, Learning: learning}
-	r := &Reader{registry: s.Registry, encoder: enc}
+func (s Source) reader(options formats.Options) *Reader {
+	options.Limits, options.Format, options.Schema = s.Limits, s.Format, s.Schema
+	r := &Reader{registry: s.Registry, encoder: options.Encoder, slots: s.Slots}
+	r.slot = &r.own
+	if s.Slots != nil {
+		options.Schemas = s.Slots.schemas
+	}
 	if s.Registry != nil {
 		options.Registry = &r.prepared
 	}
@@ -43,14 +55,16 @@ func (s Source) reader(enc *encoder.Encoder, learning bool) *Reader {
 	return r
 }
 
-// Reader decodes the messages of one partition of events. One goroutine.
+// Reader decodes the messages of one partition of events. It belongs to one goroutine.
 type Reader struct {
 	decoder  *formats.Decoder
 	registry *Schemas
-	prepared prepared         // for the message at hand
+	prepared prepared         // for the current message
 	encoder  *encoder.Encoder // nil while it is being learned
 	checked  *arrow.Schema    // that the encoder can encode
-	aligned  []byte           // reused: the current message, where it was not aligned
+	slots    *Slots           // nil = own is the only one
+	slot     *Slot            // of the current message
+	own      Slot
 }
 
 // NewReader is [Source.Reader] without schemas.
@@ -58,8 +72,8 @@ func NewReader(limits arrowio.Limits, enc *encoder.Encoder) *Reader {
 	return Source{Limits: limits}.Reader(enc)
 }
 
-// Prepare gets what reading a message needs from elsewhere: the schema that it names. It waits for a registry that is away
-// until ctx ends, which is its only error; any other message is ready at once.
+// Prepare gets what a message needs before it can be read: the schema that it names. While the registry is away it
+// waits until ctx ends, which is its only error. Any other message is ready at once.
 func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	if r.registry == nil {
 		return nil
@@ -75,7 +89,7 @@ func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	return err
 }
 
-// Ready prepares a message for which nobody need be asked, and reports whether it is one.
+// Ready prepares a message that needs nothing from a registry, and reports whether it is one.
 func (r *Reader) Ready(value []byte) bool {
 	if r.registry == nil {
 		return true
@@ -91,8 +105,8 @@ func (r *Reader) Ready(value []byte) bool {
 	return ok
 }
 
-// Read returns the record batches of the message that was prepared last, in order; the caller releases them, before it reads
-// the next message. An error means that the message is refused whole.
+// Read returns the record batches of the message that was prepared last, in order. The caller releases them before it
+// reads the next message. An error means that the whole message is refused.
 func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 	if r.decoder.IsArrow(value) {
 		value = r.align(value)
@@ -117,23 +131,23 @@ func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 	return batches, nil
 }
 
-// align returns the message at an address at which its numbers can be read where they stand: Arrow aligns them within a
-// message, but a record lies anywhere in what was fetched. Moving it once, into reused memory, costs less
-// than the decoder's copy of every column.
+// align returns the message at an address where its numbers can be read in place: Arrow aligns them within a message,
+// but a record may lie anywhere in a fetch. Moving it once, into reused memory, costs less than the decoder's copy of
+// every column.
 func (r *Reader) align(value []byte) []byte {
 	const arrowAlignment = 8
 	if uintptr(unsafe.Pointer(unsafe.SliceData(value)))%arrowAlignment == 0 || int64(len(value)) > r.decoder.MaxMessageBytes() {
 		return value
 	}
-	r.aligned = append(r.aligned[:0], value...)
-	return r.aligned
+	r.slot.aligned = append(r.slot.aligned[:0], value...)
+	return r.slot.aligned
 }
 
-// ChunkBytes bounds the dense form of the rows that are encoded at a time: a byte of a dictionary column may stand for
-// thousands of dimensions.
-const ChunkBytes = 16 << 20
+// ChunkBytes bounds the dense form of the rows that are encoded at a time: one byte of a dictionary column may stand
+// for thousands of dimensions.
+const ChunkBytes = 8 << 20
 
-// ChunkRows is how many rows of so many dimensions are encoded at a time.
+// ChunkRows is how many rows of dim dimensions are encoded at a time.
 func ChunkRows(dim int) int64 { return max(1, ChunkBytes/(4*int64(dim))) }
 
 // Release releases the batches of a message.
@@ -143,7 +157,7 @@ func Release(batches []arrow.Record) {
 	}
 }
 
-// CountRows is the number of rows of a message.
+// CountRows returns the number of rows of a message.
 func CountRows(batches []arrow.Record) int64 {
 	var rows int64
 	for _, batch := range batches {

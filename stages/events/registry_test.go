@@ -22,7 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// realRegistry is the client of the registry that scripts/registry.sh has started.
+// realRegistry is a client of the registry that scripts/registry.sh started.
 func realRegistry(t *testing.T) (*registry.Client, string) {
 	t.Helper()
 	address := os.Getenv("EERF_TEST_REGISTRY")
@@ -36,7 +36,7 @@ func realRegistry(t *testing.T) (*registry.Client, string) {
 	return client, address
 }
 
-// firstRow reads a message, and renders its first row.
+// firstRow reads a message and formats its first row.
 func firstRow(t *testing.T, r *Reader, value []byte) string {
 	t.Helper()
 	if err := r.Prepare(t.Context(), value); err != nil {
@@ -54,7 +54,7 @@ func firstRow(t *testing.T, r *Reader, value []byte) string {
 	return strings.Join(cells, " ")
 }
 
-// TestRegistryOfConfluentsSerializers reads what confluent-kafka's own serializers wrote.
+// TestRegistryOfConfluentsSerializers reads messages from confluent-kafka's own serializers.
 func TestRegistryOfConfluentsSerializers(t *testing.T) {
 	client, address := realRegistry(t)
 	python := os.Getenv("EERF_TEST_PYTHON")
@@ -93,7 +93,7 @@ func TestRegistryOfConfluentsSerializers(t *testing.T) {
 	}
 }
 
-// TestRegistryIsKilledAndComesBack waits for it, and takes its no for an answer.
+// TestRegistryIsKilledAndComesBack waits for it, and accepts that it does not know a schema.
 func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	client, _ := realRegistry(t)
 	script := func(what string) {
@@ -118,7 +118,7 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	go func() { waited <- r.Prepare(t.Context(), message) }()
 	stagestest.Until(t, "it is noticed that the registry is away", func() bool { return schemas.Away() != nil })
 	script("start")
-	// It has forgotten everything; whatever its answer is, it is one.
+	// It has forgotten everything; any answer will do.
 	if err := <-waited; err != nil || schemas.Away() != nil {
 		t.Fatal(err, schemas.Away())
 	}
@@ -137,7 +137,7 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	}
 }
 
-// TestSchemasOfAServer talks to a server that wants a password, refers to another schema, and is away at first.
+// TestSchemasOfAServer uses a server that requires a password, refers to another schema, and is down at first.
 func TestSchemasOfAServer(t *testing.T) {
 	tries := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// memory is a file of batches in memory.
+// memory is an in-memory file of batches.
 type memory struct{ left []arrow.Record }
 
 func (m *memory) Next() (arrow.Record, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// TakeRows returns the rows of a record, ascending, restricted to the named columns (nil = all); a name that the
-// record does not have is left out. The caller releases it.
+// TakeRows returns the rows of a record, ascending, with the named columns only (nil = all). It ignores names that the
+// record does not have. The caller releases the result.
 func TakeRows(rec arrow.Record, rows []int32, columns []string) (arrow.Record, error) {
 	if columns != nil {
 		rec = wire.SelectColumns(rec, columns)
@@ -20,12 +20,12 @@ func TakeRows(rec arrow.Record, rows []int32, columns []string) (arrow.Record, e
 	return wire.GatherRows([]arrow.Record{rec}, rows)
 }
 
-// EachChunk calls do for slices of a batch whose rows, of so many dimensions, fit ChunkBytes in dense form. first is the
+// EachChunk calls do for slices of a batch whose rows, of dim dimensions, fit ChunkBytes in dense form. first is the
 // number of the slice's first row in the batch.
 func EachChunk(batch arrow.Record, dim int, do func(first int64, chunk arrow.Record) error) error {
 	step := ChunkRows(dim)
 	if n := batch.NumRows(); n > 0 && n <= step {
-		return do(0, batch) // a slice is as many objects as there are columns
+		return do(0, batch) // a slice allocates an object for every column
 	}
 	for first := int64(0); first < batch.NumRows(); first += step {
 		chunk := batch.NewSlice(first, min(first+step, batch.NumRows()))
@@ -38,7 +38,7 @@ func EachChunk(batch arrow.Record, dim int, do func(first int64, chunk arrow.Rec
 	return nil
 }
 
-// WithoutColumns returns the record without the columns of some names. The caller releases it.
+// WithoutColumns returns the record without the named columns. The caller releases it.
 func WithoutColumns(rec arrow.Record, names ...string) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
@@ -50,7 +50,7 @@ func WithoutColumns(rec arrow.Record, names ...string) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
 }
 
-// OutputColumns are the columns of an event that stand beside its features.
+// OutputColumns lists the columns of an event that stand beside its features.
 func OutputColumns(enc *encoder.Encoder) []string {
 	columns := append([]string(nil), enc.Passthrough...)
 	if enc.Label != nil {

@@ -19,7 +19,7 @@ func TestTakeRowsOfEveryType(t *testing.T) {
 				n := rapid.IntRange(1, 40).Draw(rt, "rows")
 				column := stagestest.RandomColumn(t, dt, n+7, rng)
 				defer column.Release()
-				// A slice: positions are relative to it, and its buffers are those of the whole.
+				// A slice: positions are relative to it, and it shares the buffers of the whole.
 				full := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil), []arrow.Array{column}, int64(n+7))
 				defer full.Release()
 				rec := full.NewSlice(5, int64(n+5))
@@ -30,7 +30,7 @@ func TestTakeRowsOfEveryType(t *testing.T) {
 					rt.Fatal(err)
 				}
 				defer taken.Release()
-				// What is taken goes on the wire and comes back.
+				// The result can be encoded and decoded.
 				batches, err := NewReader(DefaultLimits().Decoder(), nil).Read(stagestest.Message(t, taken))
 				if err != nil {
 					rt.Fatalf("the taken rows do not decode: %v", err)
@@ -51,7 +51,7 @@ func TestTakeRowsOfEveryType(t *testing.T) {
 	}
 }
 
-// someRows are ascending rows, in runs and alone.
+// someRows returns ascending rows, alone and in runs.
 func someRows(rng *rand.Rand, n int, share float64) []int32 {
 	var rows []int32
 	for i := range n {

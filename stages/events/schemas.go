@@ -14,23 +14,23 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/registry"
 )
 
-// Fetcher gets schemas from a registry. [registry.Client] is one.
+// Fetcher gets schemas from a registry, as [registry.Client] does.
 type Fetcher interface {
 	Fetch(ctx context.Context, id uint32) (registry.Schema, error)
 }
 
-// Schemas are those of a registry that this process has met. Safe for several goroutines.
+// Schemas are the schemas of a registry that this process has met. They are safe for concurrent use.
 type Schemas struct {
 	from   Fetcher
 	logger *zap.Logger
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	known   map[uint32]*formats.Schema
 	refused map[uint32]refusedSchema
-	away    error // of the last request; nil where it was answered
+	away    error // error of the last request; nil if it was answered
 }
 
-// refusedSchema is an id that the registry said no to.
+// refusedSchema is an id that the registry refused.
 type refusedSchema struct {
 	err error
 	at  time.Time
@@ -38,11 +38,11 @@ type refusedSchema struct {
 
 const (
 	maxSchemas = 1024
-	// refusedFor is how long the registry's no is taken for an answer.
+	// refusedFor is how long a refusal of the registry is remembered.
 	refusedFor = 30 * time.Second
 )
 
-// NewSchemas returns the schemas of a registry, of which none has been met.
+// NewSchemas returns the schemas of a registry, none of them met yet.
 func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 	return &Schemas{from: from, logger: logger, known: map[uint32]*formats.Schema{}, refused: map[uint32]refusedSchema{}}
 }
@@ -54,7 +54,7 @@ type answer struct {
 	err    error
 }
 
-// answered returns the answer that the registry has given, false where it is to be asked.
+// answered returns the registry's earlier answer; false means that it has to be asked.
 func (s *Schemas) answered(id uint32) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +65,8 @@ func (s *Schemas) answered(id uint32) (answer, bool) {
 	return answer{id, nil, no.err}, ok && time.Since(no.at) < refusedFor
 }
 
-// ask fetches the schema of an id unless it is known. It tries again while the registry is away, until ctx ends, which is
-// its only error: a schema that the registry refuses is an answer, too.
+// ask fetches the schema of an id unless it is known. It retries while the registry is away, until ctx ends, which is
+// its only error: a schema that the registry refuses is an answer too.
 func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 	if known, ok := s.answered(id); ok {
 		return known, nil
@@ -101,8 +101,8 @@ func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 	return answer{id, made, nil}, nil
 }
 
-// prepared is the answer for the message that a Reader is about to read. It keeps it: other readers may drive it out of the
-// schemas of the process meanwhile.
+// prepared is the answer for the message that a Reader is about to read. It keeps the answer, because other readers may
+// push it out of the schemas of the process.
 type prepared struct{ answer }
 
 // Schema implements [formats.Registry] for the id that was prepared.
@@ -113,7 +113,7 @@ func (p *prepared) Schema(id uint32) (*formats.Schema, error) {
 	return p.schema, p.err
 }
 
-// note remembers whether the registry answered.
+// note records whether the registry answered.
 func (s *Schemas) note(err error, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,14 +123,14 @@ func (s *Schemas) note(err error, answered bool) {
 	s.away = err
 }
 
-// Away is why the registry did not answer the last request; nil where it did.
+// Away returns why the registry did not answer the last request, or nil.
 func (s *Schemas) Away() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.away
 }
 
-// asFormat is a schema as a decoder takes it.
+// asFormat converts a schema for a decoder.
 func asFormat(s registry.Schema) *formats.Schema {
 	types := map[string]formats.Format{registry.TypeAvro: formats.Avro, registry.TypeProtobuf: formats.Protobuf, registry.TypeJSON: formats.JSON}
 	made := &formats.Schema{Format: types[s.Type], Text: s.Text}

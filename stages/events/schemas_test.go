@@ -22,7 +22,7 @@ func (endless) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
 	return registry.Schema{Type: registry.TypeAvro, Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]}`}, nil
 }
 
-// TestReaderKeepsWhatItPrepared while others fill the schemas of the process.
+// TestReaderKeepsWhatItPrepared while others fill the schema cache of the process.
 func TestReaderKeepsWhatItPrepared(t *testing.T) {
 	message := func(id uint32) []byte { return append(binary.BigEndian.AppendUint32([]byte{0}, id), 14) }
 	for name, c := range map[string]struct {

@@ -12,10 +12,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// objectsPerPrediction are allocated for a message with columns of predictions, beside the others.
+// objectsPerPrediction is how many more objects are allocated for a message with predictions.
 const objectsPerPrediction = 60
 
-// smallSet is a feature set of 16 features: the kernels have their own tests.
+// smallSet is a feature set of 16 features, because the kernels have their own tests.
 func smallSet(t testing.TB, shape string, rows arrow.Record) *wire.FeatureSet {
 	e, c := explored.Wide(shape, 16)
 	c.CalibrationRows = 100
@@ -25,7 +25,7 @@ func smallSet(t testing.TB, shape string, rows arrow.Record) *wire.FeatureSet {
 // checkProcess checks what a core allocates for a message, which becomes one output.
 func checkProcess(t *testing.T, core *Featurizer, shape string, rows arrow.Record, extra float64) {
 	t.Helper()
-	value := append([]byte("odd"), stagestest.Message(t, rows)...)[3:] // as records lie in what was fetched
+	value := append([]byte("odd"), stagestest.Message(t, rows)...)[3:] // unaligned, as records are in fetched memory
 	source := pipeline.Record{Key: []byte("key"), Value: value}
 	stagestest.CheckAllocations(t, shape, extra, func() {
 		outputs := 0

@@ -19,8 +19,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// BenchmarkStage measures from topic to feature topic beside a pass-through, which reads the same messages and writes, for
-// each, prepared messages of the same sizes through the same runner. Rounds of the two alternate; ratio is the median of
+// BenchmarkStage measures from topic to feature topic, compared with a pass-through that reads the same messages and
+// writes, for each, prepared messages of the same sizes through the same runner. The two alternate; ratio is the median of
 // pass-through time over featurizing time.
 func BenchmarkStage(b *testing.B) {
 	for _, shape := range stagestest.WideShapes {
@@ -43,7 +43,7 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
-// BenchmarkPoison measures a topic in which every hundredth message is poison, beside one without.
+// BenchmarkPoison compares a topic in which every hundredth message is poison with one without.
 func BenchmarkPoison(b *testing.B) {
 	for _, rows := range []int64{256, 16} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
@@ -105,7 +105,7 @@ func BenchmarkPredictions(b *testing.B) {
 	}
 }
 
-// mapAndRecycle maps a message and hands its outputs back.
+// mapAndRecycle maps a message and recycles its outputs.
 func mapAndRecycle(b *testing.B, core *Featurizer, source pipeline.Record) {
 	err := core.Process(source, 0, stagestest.Noon, func(part Part) error {
 		if part.Output != nil {
@@ -118,14 +118,14 @@ func mapAndRecycle(b *testing.B, core *Featurizer, source pipeline.Record) {
 	}
 }
 
-// seconds is how long a call takes.
+// seconds measures a call.
 func seconds(call func()) float64 {
 	began := time.Now()
 	call()
 	return time.Since(began).Seconds()
 }
 
-// prepare is what a core makes of one of the messages.
+// prepare returns what a core makes of one of the messages.
 func prepare(b *testing.B, core *Featurizer, k *bench.Kit) []pipeline.Record {
 	return process(b, core, pipeline.Record{Key: []byte("key"), Value: stagestest.Message(b, k.Rows)}, 0).Outputs
 }
@@ -153,8 +153,8 @@ func roundPass(k *bench.Kit, prepared []pipeline.Record) time.Duration {
 	})
 }
 
-// passThrough is a processor that writes the prepared records for each that it reads, in requests of one: as the
-// featurizer does with parts as large as a message may be.
+// passThrough is a processor that writes the prepared records for each record that it reads, one per request, as the
+// featurizer does with the largest parts.
 type passThrough struct {
 	log      pipeline.Log
 	topic    string

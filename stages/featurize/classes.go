@@ -14,22 +14,22 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// classWatch counts the rows of classes that the set in use does not know, over all partitions of the process since the newest
-// exploration was planned, and asks for another one where a class has enough. Featurizers ask under one
-// key, and only for what that exploration neither has nor declined: the topic says who has asked already, also after a restart.
-// Safe for use from several goroutines.
+// classWatch counts the rows of classes that the set in use does not know, over all partitions of the process and since
+// the newest exploration was planned. It asks for another exploration when a class has enough rows. Featurizers ask
+// under one key, and only for classes that the exploration neither has nor declined, so the topic says who has asked
+// already, also after a restart. It is safe for concurrent use.
 type classWatch struct {
 	state  *state.Follower
 	meter  *meter.Meter
 	logger *zap.Logger
 	clock  func() time.Time
-	enough int64         // rows of a class; 0 = never ask
+	enough int64         // rows needed to ask for a class; 0 = never ask
 	wake   chan struct{} // holds one token when a class may have enough
 
 	mu       sync.Mutex
 	sequence int64 // of the exploration since which rows are counted
 	classes  encoder.ClassTally
-	failed   bool // to ask, since then
+	failed   bool // asking failed since then
 }
 
 func newClassWatch(r *Runner) *classWatch {
@@ -38,7 +38,7 @@ func newClassWatch(r *Runner) *classWatch {
 	}
 }
 
-// met counts rows that are out.
+// met counts rows whose output is acknowledged.
 func (w *classWatch) met(classes []encoder.ClassRows) {
 	if len(classes) == 0 {
 		return
@@ -62,7 +62,7 @@ func (w *classWatch) met(classes []encoder.ClassRows) {
 	if reached && !w.failed {
 		select {
 		case w.wake <- struct{}{}:
-		default: // it is awake
+		default: // it is already awake
 		}
 	}
 }
@@ -83,10 +83,10 @@ func (w *classWatch) run(ctx context.Context) error {
 	}
 }
 
-// wanted are the requests that are to be sent.
+// wanted returns the requests to send.
 func (w *classWatch) wanted() (requests []wire.Request) {
 	now := w.state.Snapshot()
-	if now.Spec == nil || now.Spec.Earlier() { // the planner is about to plan
+	if now.Spec == nil || now.Spec.Earlier() { // the planner is about to plan anyway
 		return nil
 	}
 	w.mu.Lock()
@@ -107,7 +107,7 @@ func (w *classWatch) wanted() (requests []wire.Request) {
 	return requests
 }
 
-// ask sends a request. A topic that refuses it is no reason to end: features are made as before. The error is that of ctx.
+// ask sends a request. A topic that refuses it is no reason to stop featurizing. The only error is that of ctx.
 func (w *classWatch) ask(ctx context.Context, request wire.Request) error {
 	request.Time = w.clock()
 	err := w.state.SendRequest(ctx, request)

@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// refusing is a broker that may refuse to be written to.
+// refusing is a broker that may refuse writes.
 type refusing struct {
 	*pipelinetest.Broker
 	refuses atomic.Bool
@@ -33,7 +33,8 @@ func (b *refusing) Produce(ctx context.Context, topic string, partition int, rec
 	return b.Broker.Produce(ctx, topic, partition, records)
 }
 
-// watched is a watch of a pipeline whose newest exploration knows east, north, south and west.
+// watched is the class watch of a pipeline whose newest exploration knows east, north, south and
+// west.
 type watched struct {
 	*classWatch
 	t      *testing.T
@@ -65,7 +66,7 @@ func newWatched(t *testing.T, enough int64) *watched {
 	return w
 }
 
-// plan publishes the exploration with a change.
+// plan publishes the exploration after a change.
 func (w *watched) plan(change func(*wire.Spec)) {
 	w.t.Helper()
 	change(&w.spec)
@@ -74,10 +75,10 @@ func (w *watched) plan(change func(*wire.Spec)) {
 	}
 }
 
-// rows meets rows of a class.
+// rows reports rows of a class.
 func (w *watched) rows(class string, n int64) { w.met([]encoder.ClassRows{{Class: class, Rows: n}}) }
 
-// asked waits until so many requests are open.
+// asked waits until that many requests are open.
 func (w *watched) asked(n int) []state.Request {
 	w.t.Helper()
 	now, err := w.state.Wait(pipelinetest.Context(w.t), func(s state.Snapshot) bool { return len(s.Requests) >= n })
@@ -95,19 +96,19 @@ func TestAClassIsAskedForOnceItHasEnoughRows(t *testing.T) {
 	if got := w.asked(1)[0]; got.Class != "many" || got.ID != wire.ClassRequestID(1, "many") || got.Reason != `class "many" has had 120 rows since the last plan, which does not know it` {
 		t.Errorf("request %+v", got)
 	}
-	w.rows("many", 500) // asked for already
+	w.rows("many", 500) // already requested
 	w.rows("few", 1)
 	w.asked(2)
 	stagestest.Until(t, "both requests counted", func() bool { return w.meter.Activity().ClassRequests == 2 })
 
-	// The next plan knows one of them, declines another and begins to count anew.
+	// The next plan knows one of them, declines another and starts counting again.
 	w.plan(func(s *wire.Spec) {
-		s.Sequence, s.Exploration, s.HandledOffset = 2, "test.2", 3 // behind both
+		s.Sequence, s.Exploration, s.HandledOffset = 2, "test.2", 3 // after both
 		s.DeclinedClasses = []string{"many"}
 	})
 	w.rows("few", 99)
 	w.rows("many", 1000)
-	w.rows("east", 1000) // of the set before
+	w.rows("east", 1000) // of the previous set
 	w.rows("other", 100)
 	if got := w.asked(1)[0]; got.Class != "other" {
 		t.Errorf("request %+v", got)

@@ -13,7 +13,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -21,47 +20,50 @@ import (
 
 // Featurizer maps messages of events to messages of features with one feature set. It belongs to one goroutine.
 //
-// Memory: the features are computed where they stand in the output message, which is the receiver's. Outputs that are
-// handed back by [Featurizer.Recycle] are written over by later ones, so that a steady flow allocates nothing.
+// Memory: features are computed in place in the output message, which belongs to the receiver. Outputs that come back
+// through [Featurizer.Recycle] are overwritten by later ones, so that a steady flow allocates nothing.
 type Featurizer struct {
-	id        string
-	transform *scoring.Transformer
-	encoder   events.RowEncoder
+	*packedSet
 	reader    *events.Reader
 	columns   []string // passthrough and label, in the order of the output
 	label     []string
 	partRows  int32 // rows of a source message that one output message covers
 	chunkRows int32 // rows that are encoded at a time, a multiple of partRows
 	maxBytes  int64 // of an output message of more than one row
-	rowBytes  int64 // that a row is reckoned to add to an output message
+	rowBytes  int64 // that a row is assumed to add to an output message
 
 	amplification int64      // see [Featurizer.BoundOutput]
 	predictor     *predictor // nil = no predictions
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
-	spare   [][]byte     // memory of outputs that were handed back
+	spares  *spares      // memory of outputs that came back
+	log     string       // that the messages come from; empty = unknown
 }
 
 const (
-	// passthroughRowBytes is what a row of passthrough and label columns is assumed to need when messages are cut.
+	// passthroughRowBytes is the assumed size of a row's passthrough and label columns when messages are cut.
 	passthroughRowBytes = 64
-	// SpareOutputs is how many outputs are kept for later ones: those of a request and of the next one.
-	SpareOutputs = 8
+	// ownSpareBytes is how much memory of outputs a featurizer keeps for later ones.
+	ownSpareBytes = 8 << 20
 )
 
-// New prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so
-// that a replay cuts the same way.
+// New prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so that a
+// replay cuts the same way.
 func New(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Featurizer {
 	return NewFrom(set, events.Source{Limits: limits}, maxOutputBytes)
 }
 
-// NewFrom is New for messages that are read in a way of their own.
+// NewFrom is New with another way to read messages.
 func NewFrom(set *wire.FeatureSet, source events.Source, maxOutputBytes int64) *Featurizer {
-	transform, rows := events.NewTransformer(set)
+	return newFeaturizer(pack(set), source, maxOutputBytes)
+}
+
+func newFeaturizer(p *packedSet, source events.Source, maxOutputBytes int64) *Featurizer {
+	set := p.set
 	f := &Featurizer{
-		id: set.ID(), transform: transform, encoder: rows, reader: source.Reader(set.Encoder),
-		columns: events.OutputColumns(set.Encoder), maxBytes: maxOutputBytes,
+		packedSet: p, reader: source.Reader(set.Encoder),
+		columns: events.OutputColumns(set.Encoder), maxBytes: maxOutputBytes, spares: &spares{most: ownSpareBytes},
 	}
 	if set.Encoder.Label != nil {
 		f.label = set.Encoder.Label.Columns
@@ -70,7 +72,7 @@ func NewFrom(set *wire.FeatureSet, source events.Source, maxOutputBytes int64) *
 	return f
 }
 
-// cutParts says how many rows an output message covers, with so many bytes for the predictions of each.
+// cutParts sets how many rows an output message covers, given the bytes that the predictions of a row take.
 func (f *Featurizer) cutParts(dim int, predictionBytes int64) {
 	chunk := min(events.ChunkRows(dim), math.MaxInt32)
 	f.rowBytes = int64(4*f.transform.Len()) + passthroughRowBytes + predictionBytes
@@ -78,9 +80,9 @@ func (f *Featurizer) cutParts(dim int, predictionBytes int64) {
 	f.partRows, f.chunkRows = int32(part), int32(chunk/part*part)
 }
 
-// AttachPredictions adds columns of predictions to what is made from now on, for the model that [Featurizer.UseModel] gives:
-// null until then. It is called before the first message. A set without a label has nothing to predict, and one whose
-// passthrough or label columns have the names of predictions cannot have them.
+// AttachPredictions adds prediction columns to everything made from now on, for the model set by [Featurizer.UseModel];
+// they are null until then. Call it before the first message. A set without a label has nothing to predict. Nor can a
+// set have predictions if its passthrough or label columns have the same names.
 func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) (err error) {
 	if f.predictor, err = newPredictor(set); err != nil {
 		return err
@@ -89,51 +91,60 @@ func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) (err error) {
 	return nil
 }
 
-// UseModel changes the model behind the predictions, between messages. nil means that there is none, for the reason given.
+// UseModel changes the model behind the predictions, between messages. nil means that there is none, for the given
+// reason.
 func (f *Featurizer) UseModel(model *wire.Model, missing string) { f.predictor.use(model, missing) }
+
+// ReadsFrom names the log of the following messages, for the headers of their outputs.
+func (f *Featurizer) ReadsFrom(log string) { f.log = log }
 
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }
 
-// Recycle hands back the value of an output that is no longer read. Its memory becomes that of a later output.
-func (f *Featurizer) Recycle(value []byte) {
-	if len(f.spare) < SpareOutputs {
-		f.spare = append(f.spare, value)
+// Recycle returns the value of an output that is no longer read. A later output reuses its memory.
+func (f *Featurizer) Recycle(value []byte) { f.spares.put(value) }
+
+// begin takes a slot for the next message, and end gives it back. Before it waits for one, it calls meanwhile.
+func (f *Featurizer) begin(ctx context.Context, meanwhile func() error) error {
+	if !f.reader.TryBegin() {
+		if err := meanwhile(); err != nil {
+			return err
+		}
+		if err := f.reader.Begin(ctx); err != nil {
+			return err
+		}
 	}
+	f.rows.Exchange(&f.reader.Slot().Rows)
+	return nil
 }
 
-// memory returns that of an output handed back, or none.
-func (f *Featurizer) memory() []byte {
-	if len(f.spare) == 0 {
-		return nil
-	}
-	last := len(f.spare) - 1
-	value := f.spare[last]
-	f.spare = f.spare[:last]
-	return value
+func (f *Featurizer) end() {
+	f.rows.Exchange(&f.reader.Slot().Rows)
+	f.numbers = events.Rest(f.numbers)
+	f.reader.End()
 }
 
-// Part is what became of some rows of a message, or of a message that cannot be used.
+// Part is the outcome of some rows of a message, or of a message that cannot be used.
 type Part struct {
 	Rows       wire.FeatureBatch // what the output covers; zero without one
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
-	DeadLetter *pipeline.Record  // of the rejected ones of these rows, or of the message; nil = none
+	DeadLetter *pipeline.Record  // of the rejected rows, or of the whole message; nil = none
 	Counts     meter.FeaturizeCounts
-	Unseen     []encoder.ClassRows // classes behind Counts.UnseenClass
+	Unseen     []encoder.ClassRows // the classes counted in Counts.UnseenClass
 }
 
 // Ready reports whether a message can be read without asking for a schema.
 func (f *Featurizer) Ready(value []byte) bool { return f.reader.Ready(value) }
 
-// Prepare gets what reading a message needs from elsewhere; see [events.Reader.Prepare].
+// Prepare gets what a message needs before it can be read; see [events.Reader.Prepare].
 func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
 	return f.reader.Prepare(ctx, value)
 }
 
-// Process maps a message from the given row on: 0, or where an earlier process stopped in the middle of it. It emits
-// the parts of the result in the order of their rows, each as soon as it is made, so that a message of many rows needs
-// the memory of one part. The first one stands for the message itself and counts it. A message that cannot be used gives a
-// dead letter; an error is emit's, after which nothing more is emitted, or a fault of ours.
+// Process maps a message from firstRow on: 0, or where an earlier process stopped. It emits the parts of the result in
+// row order, each as soon as it is made, so that a message of many rows needs the memory of one part. The first part
+// stands for the message itself and counts it. A message that cannot be used gives a dead letter. An error comes from
+// emit, after which nothing more is emitted, or is a fault of ours.
 func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Part) error) error {
 	batches, err := f.read(&source)
 	if err != nil {
@@ -152,7 +163,7 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 		if next <= firstRow {
 			continue
 		}
-		// From the beginning of the part that was not finished: it is cut like the first time.
+		// From the beginning of the unfinished part, so that it is cut as before.
 		if err := m.batch(batch, first, max(first, firstRow/f.partRows*f.partRows)); err != nil {
 			return fmt.Errorf("featurize %s/%d offset %d: %w", source.Topic, source.Partition, source.Offset, err)
 		}
@@ -160,7 +171,7 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 	return nil
 }
 
-// read decodes a message that may be mapped.
+// read decodes a message and checks that it may be mapped.
 func (f *Featurizer) read(source *pipeline.Record) ([]arrow.Record, error) {
 	batches, err := f.reader.Read(source.Value)
 	if err != nil {
@@ -173,21 +184,21 @@ func (f *Featurizer) read(source *pipeline.Record) ([]arrow.Record, error) {
 	return batches, nil
 }
 
-// message is one that is being mapped. Rows are numbered within it.
+// message is a message being mapped. Its rows are numbered from 0.
 type message struct {
 	*Featurizer
 	source   pipeline.Record
 	now      time.Time
-	firstRow int32 // rows before it are out
-	total    int32 // rows of the message
+	firstRow int32 // rows before it are already out
+	total    int32 // rows in the message
 	emit     func(Part) error
 
-	chunk   arrow.Record   // what is encoded
+	chunk   arrow.Record   // the rows being encoded
 	base    int32          // first row of chunk
-	pending encoder.Counts // of the chunk, until a part counts them
+	pending encoder.Counts // counts of the chunk that no part has yet
 }
 
-// batch maps a batch, whose first row is base, from a row of it on.
+// batch maps a batch, whose first row is base, from one of its rows on.
 func (m *message) batch(batch arrow.Record, base, first int32) error {
 	end := base + int32(batch.NumRows())
 	for first < end {
@@ -200,7 +211,7 @@ func (m *message) batch(batch arrow.Record, base, first int32) error {
 	return nil
 }
 
-// encodeChunk maps some rows of a batch, encoded together, in parts that are cut at fixed rows of the message.
+// encodeChunk maps some rows of a batch that are encoded together, in parts cut at fixed rows of the message.
 func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error {
 	m.chunk, m.base = batch, first
 	if first > base || next < base+int32(batch.NumRows()) {
@@ -215,7 +226,8 @@ func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error
 		last := min(next, (first/m.partRows+1)*m.partRows)
 		rows := wire.FeatureBatch{
 			FeatureSetID: m.id, SourceTopic: m.source.Topic, SourcePartition: int32(m.source.Partition),
-			SourceOffset: m.source.Offset, FirstRow: first, RowCount: last - first, SourceRows: m.total,
+			SourceOffset: m.source.Offset, FirstRow: first, RowCount: last - first, SourceRows: m.total, SourceLog: m.log,
+			SourceBatch: wire.BatchMark{Offset: m.source.Batch.Offset, Checksum: m.source.Batch.Checksum},
 		}
 		if err := m.part(rows); err != nil {
 			return fmt.Errorf("rows %d to %d: %w", first, last-1, err)
@@ -225,7 +237,7 @@ func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error
 	return nil
 }
 
-// part makes and emits what one output message covers; long passthrough columns may make it several.
+// part makes and emits what one output message covers; long passthrough columns may need several.
 func (m *message) part(rows wire.FeatureBatch) error {
 	if rows.FirstRow+rows.RowCount <= m.firstRow {
 		return nil
@@ -246,7 +258,7 @@ func (m *message) part(rows wire.FeatureBatch) error {
 		}
 		return m.part(tail)
 	}
-	if out := m.firstRow - rows.FirstRow; out > 0 { // cut by other bounds the first time
+	if out := m.firstRow - rows.FirstRow; out > 0 { // they were cut by other bounds before
 		m.Recycle(value)
 		rows.FirstRow, rows.RowCount = m.firstRow, rows.RowCount-out
 		return m.part(rows)
@@ -273,7 +285,7 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	return m.emit(done)
 }
 
-// headers are those of an output message.
+// headers returns the headers of an output message.
 func (m *message) headers(rows wire.FeatureBatch) []wire.Header {
 	headers := rows.Headers()
 	if m.predictor != nil {
@@ -282,8 +294,8 @@ func (m *message) headers(rows wire.FeatureBatch) []wire.Header {
 	return headers
 }
 
-// reserve puts passthrough and label of the encoded rows from, to into a message that has room for their features and
-// predictions.
+// reserve puts passthrough and label columns of the encoded rows from, to into a message with room for their features
+// and predictions.
 func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
 	kept, err := events.TakeRows(m.chunk, m.rows.Row[from:to], m.columns)
 	if err != nil {
@@ -298,12 +310,11 @@ func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
 	if m.predictor != nil {
 		layout.Predictions = &m.predictor.columns
 	}
-	return wire.ReserveFeatures(m.memory(), kept, m.numbers, layout)
+	return wire.ReserveFeatures(m.spares.take(), kept, m.numbers, layout)
 }
 
-// transformRows writes the features of the encoded rows from, to, and what is predicted from them. It goes by so few rows at
-// a time that the transform uses several cores for large sets alone: the request under way and the other partitions are to
-// have them.
+// transformRows writes the features of the encoded rows from, to, and the predictions. It takes so few rows at a time
+// that the transform uses several cores only for large sets: the request under way and the other partitions need them.
 func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 	const block = predictionBlock
 	n, dim := m.transform.Len(), m.rows.Dim
@@ -335,7 +346,7 @@ func rejectedBetween(rejected []encoder.Rejection, first, next int32) []deadlett
 	return rows
 }
 
-// addEncoded adds the outcome of encoding so many rows, of which some were kept, with what was met in them.
+// addEncoded adds the outcome of encoding rows, some of which were kept, and what was met in them.
 func addEncoded(c *meter.FeaturizeCounts, met encoder.Counts, kept, rows int) {
 	c.Rows += int64(rows)
 	c.Featurized += int64(kept)

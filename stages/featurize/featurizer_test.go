@@ -22,7 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// eventMessage is a message of partition 2 of events.
+// event is a message of partition 2 of events.
 func event(t testing.TB, offset int64, batches ...arrow.Record) pipeline.Record {
 	t.Helper()
 	return pipeline.Record{
@@ -31,7 +31,7 @@ func event(t testing.TB, offset int64, batches ...arrow.Record) pipeline.Record 
 	}
 }
 
-// featurized is one output message, read.
+// featurized is a decoded output message.
 type featurized struct {
 	part wire.FeatureBatch
 	rows []int32
@@ -56,7 +56,7 @@ func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
 	return featurized{part, rows, z, body}
 }
 
-// processed is all that became of a message.
+// processed is everything made of a message.
 type processed struct {
 	Outputs, DeadLetters []pipeline.Record
 	Counts               meter.FeaturizeCounts
@@ -145,7 +145,7 @@ func TestFeaturizerMessage(t *testing.T) {
 	}
 }
 
-// A label that is not there is no reason not to featurize.
+// A missing label does not prevent featurizing.
 func TestFeaturizerWithoutLabel(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
 	set := setOf(t, stagestest.Regression, rows)
@@ -159,7 +159,7 @@ func TestFeaturizerWithoutLabel(t *testing.T) {
 }
 
 // Messages are cut at fixed rows, and the outputs cover every row once, whatever the batches and however long the
-// passthrough columns are.
+// passthrough columns.
 func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 220, 42, stagestest.Faults{BadFeature: 0.05})
 	set := setOf(t, stagestest.Regression, rows)
@@ -199,7 +199,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 			rt.Fatal("a replay cuts differently")
 		}
 
-		// From the end of an output on come the outputs behind it, cut alike.
+		// Starting at the end of an output gives the outputs after it, cut alike.
 		behind := 1 + rng.IntN(len(done.Outputs))
 		if cut := readOutput(t, done.Outputs[behind-1], 10).part; !cut.Last() {
 			rest := process(t, f, source, cut.FirstRow+cut.RowCount)
@@ -208,7 +208,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 			}
 		}
 
-		// From any row on come exactly the rows that are missing.
+		// Starting at any row gives exactly the missing rows.
 		from := int32(rng.IntN(int(events.NumRows())))
 		rest := process(t, f, source, from)
 		var want, got []int32
@@ -237,7 +237,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 	})
 }
 
-// withLongNames replaces the ids of events by texts of up to so many bytes; 0 leaves them. It releases the events.
+// withLongNames replaces the ids of events by texts of up to longest bytes; 0 leaves them. It releases the events.
 func withLongNames(t testing.TB, events arrow.Record, longest int, rng *rand.Rand) arrow.Record {
 	t.Helper()
 	t.Cleanup(events.Release)
@@ -297,7 +297,7 @@ func TestFeaturizerRejectsRows(t *testing.T) {
 	}
 }
 
-// A message of which no row is left still says that it was read, so that a restart does not read it again.
+// A message without usable rows still leaves a mark that it was read, so that a restart does not read it again.
 func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	good := stagestest.Events(t, stagestest.Regression, 400, 44, stagestest.Faults{})
 	set := setOf(t, stagestest.Regression, good)

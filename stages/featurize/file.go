@@ -21,7 +21,7 @@ func OutputSchema(set *wire.FeatureSet, rows *arrow.Schema) *arrow.Schema {
 		arrow.Field{Name: wire.ColumnFeatures, Type: arrow.FixedSizeListOfNonNullable(m, arrow.PrimitiveTypes.Float32)})
 }
 
-// fileSchema has those columns of the rows that are copied, the row's number in the file, and more.
+// fileSchema has the copied columns, the row's number in the file, and more.
 func fileSchema(rows *arrow.Schema, copied []string, more ...arrow.Field) *arrow.Schema {
 	var fields []arrow.Field
 	for _, name := range copied {
@@ -34,8 +34,8 @@ func fileSchema(rows *arrow.Schema, copied []string, more ...arrow.Field) *arrow
 	return arrow.NewSchema(append(fields, more...), nil)
 }
 
-// TransformRows maps the rows of a file to features, in batches of the [OutputSchema]: passthrough and label columns, the
-// row's number in the file, the feature vector. Rows that cannot be used are left out and counted.
+// TransformRows maps the rows of a file to features, in batches of the [OutputSchema]: passthrough and label columns,
+// the row's number in the file, the feature vector. Rows that cannot be used are left out and counted.
 func TransformRows(
 	ctx context.Context, set *wire.FeatureSet, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter,
 ) (meter.FeaturizeCounts, error) {
@@ -50,7 +50,7 @@ type fileTransformer struct {
 	copied    []string // columns
 	schema    *arrow.Schema
 	out       events.RowWriter
-	predictor *predictor   // nil = features are written, not predictions
+	predictor *predictor   // nil = writes features instead of predictions
 	rows      encoder.Rows // reused
 	features  []float32
 	counts    meter.FeaturizeCounts
@@ -95,7 +95,7 @@ func (f *fileTransformer) write(batch arrow.Record) error {
 	return f.out.Write(out)
 }
 
-// columns are the row numbers in the file and the features of the encoded rows, or what is predicted from these.
+// columns returns the row numbers in the file, and the features or the predictions of the encoded rows.
 func (f *fileTransformer) columns() []arrow.Array {
 	rows := array.NewInt64Builder(memory.DefaultAllocator)
 	defer rows.Release()
@@ -109,7 +109,7 @@ func (f *fileTransformer) columns() []arrow.Array {
 	return append(columns, f.vectors())
 }
 
-// vectors are the features.
+// vectors returns the features.
 func (f *fileTransformer) vectors() arrow.Array {
 	values := array.NewData(arrow.PrimitiveTypes.Float32, len(f.features),
 		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float32Traits.CastToBytes(f.features))}, nil, 0, 0)

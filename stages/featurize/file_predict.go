@@ -15,14 +15,14 @@ import (
 
 // FilePredictor predicts from the rows of files with a model, as the stage does from events. It belongs to one goroutine.
 type FilePredictor struct {
-	set       *wire.FeatureSet // without the label: rows need none, and one that is there is only copied
+	set       *wire.FeatureSet // without the label: rows need none, and if there is one it is only copied
 	predictor *predictor
 	copied    []string
 	fields    []arrow.Field // of the predictions
 }
 
-// NewFilePredictor returns one that copies the passthrough and label columns of the feature set to what it predicts, and those named
-// beside them, as far as the rows have them. A model that is not of the set gives an error.
+// NewFilePredictor returns a predictor that copies the passthrough and label columns of the feature set, and the other
+// named columns, as far as the rows have them. It is an error if the model belongs to another set.
 func NewFilePredictor(set *wire.FeatureSet, model *wire.Model, copied []string) (*FilePredictor, error) {
 	if err := model.CheckSet(set); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func NewFilePredictor(set *wire.FeatureSet, model *wire.Model, copied []string) 
 	return p, nil
 }
 
-// unlabelled is the set as it encodes rows without a label.
+// unlabelled returns the set as it encodes rows without a label.
 func unlabelled(set *wire.FeatureSet) *wire.FeatureSet {
 	bare, enc := *set, *set.Encoder
 	enc.Label = nil
@@ -56,7 +56,7 @@ func unlabelled(set *wire.FeatureSet) *wire.FeatureSet {
 	return &bare
 }
 
-// nameElements says in the schema what the elements of lists are of: probabilities of classes, predictions of outputs.
+// nameElements names the elements of lists in the schema: the classes of probabilities, the outputs of predictions.
 func (p *FilePredictor) nameElements(set *wire.FeatureSet) {
 	names := set.Encoder.Label.Classes
 	if len(names) == 0 {
@@ -69,16 +69,16 @@ func (p *FilePredictor) nameElements(set *wire.FeatureSet) {
 	}
 }
 
-// Check reports rows that cannot be predicted from: feature columns that are missing or of another kind.
+// Check reports missing feature columns, and feature columns of another kind.
 func (p *FilePredictor) Check(rows *arrow.Schema) error { return p.set.Encoder.Check(rows) }
 
-// Schema is that of what [FilePredictor.Predict] writes for rows of the given schema.
+// Schema is the schema of what [FilePredictor.Predict] writes for rows of the given schema.
 func (p *FilePredictor) Schema(rows *arrow.Schema) *arrow.Schema {
 	return fileSchema(rows, p.copied, p.fields...)
 }
 
-// Predict writes, for each row of a file, the columns that are copied, the row's number in the file, the prediction and, where the
-// model gives them, the probabilities of the classes. Rows that cannot be used are left out and counted.
+// Predict writes, for each row of a file, the copied columns, the row's number in the file, the prediction and, if the
+// model has them, the probabilities of the classes. Rows that cannot be used are left out and counted.
 func (p *FilePredictor) Predict(
 	ctx context.Context, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter,
 ) (meter.FeaturizeCounts, error) {
@@ -87,7 +87,7 @@ func (p *FilePredictor) Predict(
 	return f.run(ctx, open)
 }
 
-// predictions are the columns of what is predicted for the encoded rows.
+// predictions returns the prediction columns for the encoded rows.
 func (f *fileTransformer) predictions() []arrow.Array {
 	places, columns := f.predictor.columns.Reserve(f.rows.N)
 	places.Features = f.features

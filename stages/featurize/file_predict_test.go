@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// predictFile predicts from batches, and returns what is written.
+// predictFile predicts from batches and returns what is written.
 func predictFile(t testing.TB, p *FilePredictor, batches ...arrow.Record) (*collector, meter.FeaturizeCounts) {
 	t.Helper()
 	schema := p.Schema(batches[0].Schema())
@@ -34,7 +34,7 @@ func predictFile(t testing.TB, p *FilePredictor, batches ...arrow.Record) (*coll
 	return out, counts
 }
 
-// A file is predicted from as its rows are in a stream, with a label or without one.
+// Predictions for a file equal those for the same rows in a stream, with a label or without.
 func TestFilesArePredictedAsMessagesAre(t *testing.T) {
 	for _, c := range []struct{ task, loss string }{
 		{stagestest.Regression, training.LossSquared}, {stagestest.Binary, training.LossSquared},
@@ -81,7 +81,7 @@ func TestFilesArePredictedAsMessagesAre(t *testing.T) {
 	}
 }
 
-// checkNumbers checks that the rows have the numbers that they have in a message.
+// checkNumbers checks that the rows have the same numbers as in a message.
 func checkNumbers(t *testing.T, batches []arrow.Record, want arrow.Record) {
 	t.Helper()
 	var numbers []string

@@ -21,16 +21,16 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// testLimits are those of an empty configuration.
+// testLimits are the limits of an empty configuration.
 var testLimits = events.DefaultLimits().Decoder()
 
-// setOf is the feature set of an exploration of events of a task.
+// setOf explores events of a task and returns the feature set.
 func setOf(t testing.TB, task string, rows arrow.Record) *wire.FeatureSet {
 	t.Helper()
 	return explored.FeatureSet(t, explored.Events(task), explored.Exploration(), rows)
 }
 
-// kit is partition 2 of events and what featurizing writes of it.
+// kit is partition 2 of events and what featurizing writes for it.
 type kit struct {
 	*pipelinetest.Broker
 	t         *testing.T
@@ -38,7 +38,7 @@ type kit struct {
 	set       *wire.FeatureSet
 	part      *partition
 	committed int64
-	produced  func(topic string, records []pipeline.Record) // told of every request
+	produced  func(topic string, records []pipeline.Record) // called for every request
 	forget    bool                                          // features are not kept
 }
 
@@ -51,9 +51,7 @@ func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) 
 	k.runner = &Runner{
 		Broker: k, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Group: "featurize", Topics: topics.Default(),
 		Config: Default(), Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: time.Second,
-		State: state.Still(state.Config{Pipeline: "test"}, state.Snapshot{
-			Current: &wire.Current{ID: id}, Sets: map[string]state.Set{id: {ID: id, Set: k.set}},
-		}),
+		State: state.Still(state.Config{Pipeline: "test"}, state.Snapshot{Current: &wire.Current{ID: id}}.With(state.Set{ID: id, Set: k.set})),
 	}
 	k.runner.Config.MaxOutputBytes, k.runner.Config.CommitInterval = maxOutput, 0
 	k.AddTopic(k.runner.Topics.Events, 3)
@@ -76,11 +74,11 @@ func (k *kit) Produce(ctx context.Context, topic string, number int, records []p
 // restart makes another owner of the partition.
 func (k *kit) restart() {
 	k.t.Helper()
-	commit := func(_ context.Context, next int64) error {
+	commit := func(_ context.Context, next int64, _ pipeline.LogID) error {
 		k.committed = next
 		return nil
 	}
-	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, nil, newClassWatch(k.runner), zap.NewNop())
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, nil, newClassWatch(k.runner), zap.NewNop())
 	k.part.committedAt = time.Time{}
 	if err := k.part.resume(k.t.Context()); err != nil {
 		k.t.Fatal(err)
@@ -102,10 +100,11 @@ func (k *kit) step() error {
 	if err != nil {
 		k.t.Fatal(err)
 	}
+	defer fetched.Release()
 	return k.part.Process(k.t.Context(), fetched)
 }
 
-// rows are the rows of a message that are in the output, as often as they are.
+// rows returns the rows of a message in the output, repeats included.
 func (k *kit) rows(offset int64) []int32 {
 	k.t.Helper()
 	var rows []int32
@@ -136,7 +135,7 @@ func sizes(records []pipeline.Record) (total int) {
 	return total
 }
 
-// nulls is a small message of very many rows.
+// nulls is a small message with very many rows.
 func nulls(t *testing.T, rows int) []byte {
 	t.Helper()
 	var fields []arrow.Field

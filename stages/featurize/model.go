@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -12,16 +13,17 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// modelInUse is the model that predictions are made with. It is immutable.
+// modelInUse is the model for predictions. It is immutable.
 type modelInUse struct {
 	id      string
 	model   *wire.Model // nil = none
 	missing string      // why there is none
 
-	next int64 // of the models topic, when it was looked for
+	next int64 // of the models topic, when the model was looked up
 }
 
-// modelLoader holds the model in use with its weights. Safe for use from several goroutines; nil where nothing is predicted.
+// modelLoader holds the model in use with its weights. It is safe for concurrent use, and nil where nothing is
+// predicted.
 type modelLoader struct {
 	follower *state.Follower
 	logger   *zap.Logger
@@ -33,7 +35,7 @@ func newModelLoader(follower *state.Follower, logger *zap.Logger) *modelLoader {
 	return &modelLoader{follower: follower, logger: logger, ready: make(chan struct{})}
 }
 
-// wait waits until it is known which model is in use, or ctx ends. Without predictions it returns at once.
+// wait waits until it is known which model is in use, or until ctx ends. Without predictions it returns at once.
 func (l *modelLoader) wait(ctx context.Context) {
 	if l == nil {
 		return
@@ -44,10 +46,10 @@ func (l *modelLoader) wait(ctx context.Context) {
 	}
 }
 
-// inUse is the model in use; wait for ready first.
+// inUse returns the model in use. Wait for ready first.
 func (l *modelLoader) inUse() *modelInUse { return l.model.Load() }
 
-// run loads the model that the pointer names whenever it changes, until ctx ends.
+// run loads the model that the pointer names, whenever it changes, until ctx ends.
 func (l *modelLoader) run(ctx context.Context) error {
 	for {
 		now, err := l.follower.WaitModels(ctx, func(s state.Snapshot) bool { return l.isNews(s.Models) })
@@ -84,7 +86,7 @@ func (l *modelLoader) resolve(ctx context.Context, models state.Models) error {
 		switch {
 		case err == nil:
 			next.model, next.missing = model, ""
-		case ctx.Err() != nil || pipeline.IsPermanent(err):
+		case ctx.Err() != nil || errors.Is(err, pipeline.ErrDenied):
 			return err
 		case before == nil || before.id != current.ID:
 			l.logger.Error("the model in use cannot be read, rows have no predictions", zap.String("model", current.ID), zap.Error(err))

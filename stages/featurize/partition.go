@@ -2,7 +2,9 @@ package featurize
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -17,6 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // partition is the pipeline.Processor of one partition. It belongs to one goroutine.
@@ -25,53 +28,69 @@ type partition struct {
 	models  *modelLoader // nil = no predictions
 	classes *classWatch
 	number  int
+	writer  pipeline.Producer // of everything
 	logger  *zap.Logger
-	commit  func(context.Context, int64) error
+	commit  func(context.Context, int64, pipeline.LogID) error
 	at      *meter.Position
 
-	next      int64  // offset of events to read
-	nextRow   int32  // first row of it that is neither in the output nor waiting
-	partlyOut string // feature set of the parts of that message before nextRow; empty if nextRow is 0
+	next      int64         // offset of events to read
+	nextRow   int32         // its first row that is neither in the output nor waiting
+	partlyOut string        // feature set of that message's parts before nextRow; empty if nextRow is 0
+	source    sourceLog     // the log that next belongs to
+	batch     pipeline.Mark // the batch of events read last
 	core      *Featurizer
-	missing   string      // feature set that was reported as missing
+	missing   string      // feature set already reported as missing
 	model     *modelInUse // with predictions: the model that core uses
 
-	waiting         []outgoing // parts that are not sent
+	waiting         []outgoing // parts not yet sent
 	outputBytes     int64      // of waiting
 	deadLetterBytes int        // of waiting
+	charged         int64      // against the output memory, for what waits and what is under way
+	keeper          keeper     // of what is under way
 
-	request *request // sent, and its result not applied; one that failed stays. nil = none
-	failure error    // of request
-	refused int64    // last offset that an output too large for the broker made a dead letter; -1 = none
+	confirmed *confirmation // that the records belong to the log; nil = not asked
+	request   *request      // sent but its result not yet applied, or failed; nil = none
+	failure   error         // of request
+	refused   int64         // last offset with an output too large for the broker, which became a dead letter; -1 = none
 
 	committed   int64
 	committedAt time.Time
 	unseen      encoder.ClassTally // since the last warning
 }
 
-// outgoing is a part of the result with the record that it was made from.
+// outgoing is a part of the result and the record that it was made from.
 type outgoing struct {
 	Part
 	source pipeline.Record
 	span   trace.Span // of the message, in its last part; else nil
 }
 
-func newPartition(r *Runner, o pipeline.Ownership, models *modelLoader, classes *classWatch, logger *zap.Logger) *partition {
+func newPartition(r *Runner, o pipeline.Ownership, writer pipeline.Producer, models *modelLoader, classes *classWatch, logger *zap.Logger) *partition {
+	r.once.Do(func() { r.outputs = newOutputMemory(max(r.Config.OutputMemory, r.Config.MaxOutputBytes)) })
 	return &partition{
-		Runner: r, models: models, classes: classes, number: o.Partition, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock(),
+		Runner: r, models: models, classes: classes, number: o.Partition, writer: writer, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock(),
 	}
 }
 
 // NextOffset implements pipeline.Processor.
 func (p *partition) NextOffset() int64 { return p.next }
 
-// Process maps the records and sends what came of them. The last request is still under way when it returns: the next
-// records are fetched and mapped meanwhile.
+// Place implements pipeline.Placed.
+func (p *partition) Place() pipeline.Place { return pipeline.Place{Log: p.source.id, Batch: p.batch} }
+
+// Process maps the records and sends the results. The last request is still under way when it returns: the next records
+// are fetched and mapped meanwhile.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.Meter.Worked(meter.StageFeaturize, time.Now())
 	p.at.Fetched(f, p.Clock())
+	if p.source.id == "" {
+		p.source.id = f.Place.Log
+	}
+	if len(f.Records) > 0 {
+		p.confirmed = p.confirm(ctx, f)
+	}
 	for _, rec := range f.Records {
-		if err := p.chooseSet(); err != nil {
+		if err := p.chooseSet(ctx); err != nil {
 			return err
 		}
 		p.chooseModel()
@@ -79,7 +98,7 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 			return err
 		}
 	}
-	if err := p.send(ctx); err != nil {
+	if err := p.sendLast(ctx); err != nil {
 		return err
 	}
 	p.next = max(p.next, f.NextOffset)
@@ -99,10 +118,10 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	return nil
 }
 
-// mapMessage maps a message, or what is left of the one that is partly out.
+// mapMessage maps a message, or the rest of one that is partly out.
 func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 	if !p.core.Ready(rec.Value) {
-		if err := p.send(ctx); err != nil { // what is done does not wait for a registry
+		if err := p.send(ctx); err != nil { // finished work does not wait for a registry
 			return err
 		}
 		if err := p.core.Prepare(ctx, rec.Value); err != nil {
@@ -112,26 +131,59 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 	defer p.Meter.Handled(meter.StageFeaturize, time.Now())
 	span := meter.StartSpan(p.Tracer, p.Group, meter.StageFeaturize, rec)
 	rec.Headers = meter.WithSpan(rec.Headers, span)
-	firstRow := int32(0)
-	if rec.Offset == p.next {
-		firstRow = p.nextRow
-	}
-	err := p.core.Process(rec, firstRow, p.Clock(), func(part Part) error {
-		describePart(span, p.core.ID(), part)
-		return p.add(ctx, outgoing{Part: part, source: rec})
-	})
+	p.core.ReadsFrom(p.source.String())
+	err := p.mapInSlots(ctx, rec, span)
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
 		span.End()
 		return err
 	}
-	p.next, p.nextRow, p.partlyOut = rec.Offset+1, 0, ""
+	p.next, p.nextRow, p.partlyOut, p.batch = rec.Offset+1, 0, "", rec.Batch
 	p.waiting[len(p.waiting)-1].span = span // every message has a part, and the last one is not sent yet
 	return nil
 }
 
-// chooseSet prepares the current set, or the one that the parts name where a message is partly out.
-func (p *partition) chooseSet() error {
+// errSlotNeeded says that a message has to give back its slot because its output waits for the broker.
+var errSlotNeeded = errors.New("what was made of the message waits for the broker")
+
+// mapInSlots maps a message in a slot. If its output has to wait for the broker, it waits without the slot, so that
+// partitions that can be written to do not wait for one that cannot. The message is then read again from where it was
+// left.
+func (p *partition) mapInSlots(ctx context.Context, rec pipeline.Record, span trace.Span) error {
+	firstRow, begun := int32(0), false
+	for {
+		if rec.Offset == p.next {
+			firstRow = p.nextRow
+		}
+		err := p.mapRows(ctx, rec, firstRow, func(part Part) error {
+			if stands := part.Output == nil && part.DeadLetter == nil; stands && begun {
+				return nil // the message is already counted
+			}
+			describePart(span, p.core.ID(), part)
+			err := p.add(ctx, outgoing{Part: part, source: rec})
+			begun = begun || err == nil
+			return err
+		})
+		if !errors.Is(err, errSlotNeeded) {
+			return err
+		}
+		if err := p.await(); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *partition) mapRows(ctx context.Context, rec pipeline.Record, firstRow int32, emit func(Part) error) error {
+	// Before waiting for a slot, send what was made: those who have a slot may be waiting for output memory.
+	if err := p.core.begin(ctx, func() error { return p.send(ctx) }); err != nil {
+		return err
+	}
+	defer p.core.end()
+	return p.core.Process(rec, firstRow, p.Clock(), emit)
+}
+
+// chooseSet prepares the current set or, if a message is partly out, the set that its parts name.
+func (p *partition) chooseSet(ctx context.Context) error {
 	now := p.State.Snapshot()
 	id := now.Current.ID
 	if p.partlyOut != "" {
@@ -140,29 +192,39 @@ func (p *partition) chooseSet() error {
 	if p.core != nil && p.core.ID() == id {
 		return nil
 	}
-	set, ok := now.Sets[id]
-	switch {
-	case !ok && p.core != nil: // a set that this build does not understand: the last one is better than none
-		if p.missing != id {
-			p.logger.Error("feature set is not on its topic or not understood, the last one stays in use",
-				zap.String("feature_set", id), zap.String("in_use", p.core.ID()))
-			p.missing = id
-		}
+	if p.core != nil && p.partlyOut == "" && now.CurrentSet() == nil {
+		p.reportMissing(now, id)
 		return nil
-	case !ok:
-		return pipeline.Permanent(fmt.Errorf("feature set %s, in use on partition %d at offset %d, is not on topic %s",
-			id, p.number, p.next, p.Topics.FeatureSets))
+	}
+	set, err := p.findSet(ctx, now, id)
+	if errors.Is(err, state.ErrNoSet) {
+		err = pipeline.Permanent(fmt.Errorf("feature set in use on partition %d at offset %d: %w", p.number, p.next, err))
+	}
+	if err != nil {
+		return err
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
-	p.core, p.model = NewFrom(set.Set, p.Source, p.Config.MaxOutputBytes), nil
+	p.core, p.model = newFeaturizer(set, p.Source, p.Config.MaxOutputBytes), nil
 	p.core.BoundOutput(p.Amplification)
+	p.core.spares = &p.outputs.spares
 	if p.models == nil {
 		return nil
 	}
-	return p.core.AttachPredictions(set.Set)
+	return p.core.AttachPredictions(set.set)
 }
 
-// chooseModel has the predictions of the next message made with the model in use.
+// reportMissing says once that this build does not understand the set in use: it goes on with the last one. A set that
+// is on its topic is about to be read.
+func (p *partition) reportMissing(now state.Snapshot, id string) {
+	if _, there := now.Sets[id]; there || p.missing == id {
+		return
+	}
+	p.logger.Error("feature set is not on its topic or not understood, the last one stays in use",
+		zap.String("feature_set", id), zap.String("in_use", p.core.ID()))
+	p.missing = id
+}
+
+// chooseModel makes the next message use the model in use.
 func (p *partition) chooseModel() {
 	if p.models == nil {
 		return
@@ -177,8 +239,8 @@ func (p *partition) chooseModel() {
 		zap.Int64("from_offset", p.next))
 }
 
-// add has a part wait and moves the position behind its rows. What waits is sent first where it would become too much
-// with the part: a request holds outputs of at most MaxOutputBytes, or a single one.
+// add queues a part and moves the position past its rows. It first sends what waits if that and the part are too much
+// together: a request holds outputs of at most MaxOutputBytes, or a single one.
 func (p *partition) add(ctx context.Context, part outgoing) error {
 	var outputBytes int64
 	var deadLetterBytes int
@@ -188,10 +250,13 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 	if part.DeadLetter != nil {
 		deadLetterBytes = part.DeadLetter.Memory()
 	}
-	if p.outputBytes+outputBytes > p.Config.MaxOutputBytes || p.deadLetterBytes+deadLetterBytes > deadletter.PendingBytes {
-		if err := p.send(ctx); err != nil {
+	if p.outputBytes+outputBytes > p.Config.MaxOutputBytes || p.deadLetterBytes+deadLetterBytes > deadletter.Share(p.Partitions) {
+		if err := p.sendWithin(ctx, patience); err != nil {
 			return err
 		}
+	}
+	if err := p.charge(ctx, outputBytes); err != nil {
+		return err
 	}
 	p.waiting = append(p.waiting, part)
 	p.outputBytes += outputBytes
@@ -202,30 +267,89 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 	return nil
 }
 
-// send awaits the request under way and starts one of the parts that wait.
+// patience is how long a message keeps its slot while its output waits for the broker.
+const patience = time.Second
+
+// charge takes memory for an output. Before it waits for memory, it has everything of this partition acknowledged, so
+// that nobody waits for others while holding what they wait for.
+func (p *partition) charge(ctx context.Context, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
+	if !p.outputs.try(bytes) {
+		for range 2 { // the request under way, then what waited
+			if err := p.sendWithin(ctx, patience); err != nil {
+				return err
+			}
+		}
+		if err := p.outputs.wait(ctx, bytes); err != nil {
+			return err
+		}
+	}
+	p.charged += p.outputs.charge(bytes)
+	return nil
+}
+
+// sendWithin sends what waits, after the request under way. If that takes longer than limit, it fails with
+// errSlotNeeded.
+func (p *partition) sendWithin(ctx context.Context, limit time.Duration) error {
+	if p.request != nil && p.failure == nil {
+		select {
+		case went := <-p.request.result:
+			p.request.result <- went
+		default:
+			timer := time.NewTimer(limit)
+			defer timer.Stop()
+			select {
+			case went := <-p.request.result:
+				p.request.result <- went
+			case <-timer.C:
+				return errSlotNeeded
+			}
+		}
+	}
+	return p.send(ctx)
+}
+
+// send awaits the request under way and starts one with the waiting parts.
 func (p *partition) send(ctx context.Context) error {
 	if err := p.await(); err != nil || len(p.waiting) == 0 {
 		return err
 	}
-	p.request = startRequest(ctx, p.sender(), p.waiting, p.next, p.refused)
+	p.request = startRequest(ctx, p.sender(), p.waiting, p.next, p.refused, p.confirmed)
+	p.request.charged = p.charged
 	p.waiting, p.outputBytes, p.deadLetterBytes = nil, 0, 0
 	return nil
 }
 
-// sender sends to the output of this partition.
+// sendLast sends what waits once all records of a fetch are mapped. The records are given back next, so what the
+// request needs of them is copied or, if that is much, they are held until it is done.
+func (p *partition) sendLast(ctx context.Context) error {
+	if err := p.await(); err != nil {
+		return err
+	}
+	kept := p.keeper.keep(p.waiting, deadletter.Share(p.Partitions))
+	if err := p.send(ctx); err != nil || kept {
+		return err
+	}
+	return p.await()
+}
+
+// sender returns what sends to the output of this partition.
 func (p *partition) sender() sender {
 	return sender{
-		log: p.Broker, topic: p.Topics.Features, partition: p.number, logger: p.logger, clock: p.Clock, at: p.at,
-		deadLetters: deadletter.Sender{Log: p.Broker, Topic: p.Topics.DeadLetters, Meter: p.Meter, Logger: p.logger},
+		writer: p.writer, topic: p.Topics.Features, partition: p.number, logger: p.logger, clock: p.Clock, at: p.at,
+		deadLetters: deadletter.Sender{To: p.writer, Topic: p.Topics.DeadLetters, Meter: p.Meter, Logger: p.logger},
 	}
 }
 
-// await waits for the request under way, if there is one, and applies its result. Its error is that of every later call.
+// await waits for the request under way, if any, and applies its result. Once it has failed, every later call returns
+// that error.
 func (p *partition) await() error {
 	if p.request == nil || p.failure != nil {
 		return p.failure
 	}
-	went := <-p.request.result
+	went, charged := <-p.request.result, p.request.charged
 	if went.err != nil {
 		p.failure = went.err
 		return went.err
@@ -233,11 +357,26 @@ func (p *partition) await() error {
 	for i := range went.parts {
 		p.apply(&went.parts[i], &went)
 	}
+	if went.triedAgain || hasDeadLetters(went.parts) { // its tries are not counted
+		p.keeper.memory = nil
+	}
 	p.request, p.refused = nil, went.refused
+	p.giveBack(charged)
 	return nil
 }
 
-// apply counts a part that is out.
+// hasDeadLetters reports whether some of the parts have dead letters.
+func hasDeadLetters(parts []outgoing) bool {
+	return slices.ContainsFunc(parts, func(part outgoing) bool { return part.DeadLetter != nil })
+}
+
+// giveBack returns output memory.
+func (p *partition) giveBack(charged int64) {
+	p.outputs.giveBack(charged)
+	p.charged -= charged
+}
+
+// apply counts a part that is acknowledged.
 func (p *partition) apply(part *outgoing, went *result) {
 	if part.Output != nil {
 		p.Meter.Arrived(meter.EventTime(&part.source), went.acknowledged)
@@ -254,7 +393,7 @@ func (p *partition) apply(part *outgoing, went *result) {
 	}
 }
 
-// traffic is what was read and written for a part.
+// traffic returns what was read and written for a part.
 func (o *outgoing) traffic() (t meter.Traffic) {
 	size := int64(o.source.Size())
 	switch {
@@ -269,21 +408,24 @@ func (o *outgoing) traffic() (t meter.Traffic) {
 	return t
 }
 
-// Gap has a batch that cannot be read in the dead letters. Of events that are gone it counts how many, and continues with what
-// the log still holds: with the first where retention was quicker, with those to come where the log lost its end (an unclean
-// leader election).
+// Gap makes a dead letter of a batch that cannot be read. Events that are gone are counted, and reading continues with
+// what the log still holds: at its first event if retention was faster or the topic was recreated, or at its present
+// end if it was truncated.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
 		return p.refuse(ctx, g)
 	}
-	if err := p.await(); err != nil { // its offsets are of the log before the gap
+	if err := p.await(); err != nil { // its offsets belong to the log before the gap
 		return err
 	}
 	switch g.Kind {
-	case pipeline.GapTruncated:
-		p.logger.Error("the log of events ends before the offset to read, it has lost its end: featurizing goes on with what comes now",
-			zap.Int64("offset", g.From), zap.Int64("next_offset", g.End))
-		p.next, p.refused = g.End, -1
+	case pipeline.GapTruncated, pipeline.GapRecreated:
+		p.source = p.source.after(g)
+		p.logger.Error("the log of events is not the one that was read, featurizing goes on in the one that is there", zap.Stringer("gap", g),
+			zap.String("log", p.source.String()), zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
+		p.Meter.AddGap(g)
+		p.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: g.Missing()})
+		p.next, p.refused, p.batch, p.committed = g.To, -1, pipeline.Mark{}, -1
 	default:
 		p.logger.Error("events are no longer in the log, featurizing goes on with the first that is",
 			zap.Int64("offset", g.From), zap.Int64("first_offset", g.First), zap.Int64("missing_offsets", g.Missing()))
@@ -298,6 +440,9 @@ func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 func (p *partition) refuse(ctx context.Context, g pipeline.Gap) error {
 	deadLetter := deadletter.RefusedBatch(meter.StageFeaturize, g, p.Clock())
 	part := Part{DeadLetter: &deadLetter, Counts: meter.FeaturizeCounts{Messages: 1, Undecodable: 1}}
+	if err := p.send(ctx); err != nil { // the dead letter needs no slot, so it may wait here
+		return err
+	}
 	if err := p.add(ctx, outgoing{Part: part}); err != nil {
 		return err
 	}
@@ -305,18 +450,19 @@ func (p *partition) refuse(ctx context.Context, g pipeline.Gap) error {
 	return p.send(ctx)
 }
 
-// Close waits for what is under way. The error of a request is reported once, by whoever finds it first.
+// Close waits for the request under way. The error of a request is reported by the first call that finds it.
 func (p *partition) Close(ctx context.Context) error {
 	failpoint.Hit(failpoint.FeaturizeDrain)
 	var err error
 	if p.failure == nil {
 		err = p.await()
 	}
+	p.giveBack(p.charged)
 	p.commitNext(ctx)
 	return err
 }
 
-// commitNext commits what is out, acknowledged, for lag monitors and for an output partition that retention emptied.
+// commitNext commits what is acknowledged, for lag monitors and in case retention empties the output partition.
 func (p *partition) commitNext(ctx context.Context) {
 	p.committedAt = p.Clock()
 	if !p.unseen.Empty() {
@@ -326,7 +472,7 @@ func (p *partition) commitNext(ctx context.Context) {
 	if len(p.waiting) > 0 || p.request != nil || p.nextRow > 0 || p.next == p.committed {
 		return
 	}
-	if err := p.commit(ctx, p.next); err != nil {
+	if err := p.commit(ctx, p.next, p.source.id); err != nil {
 		p.logger.Warn("offset not committed, lag monitors are behind", zap.Error(err))
 		return
 	}

@@ -43,7 +43,7 @@ func TestFeaturizerHandsOutPartsAsTheyAreMade(t *testing.T) {
 	}
 }
 
-// A message of few bytes may have a million rows: what they become is never held at once.
+// A message of few bytes may have a million rows. Their features are never held all at once.
 func TestFeaturizeRequestsAreBounded(t *testing.T) {
 	const maxOutput = 100_000
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestFeaturizeDeadLettersAreBounded(t *testing.T) {
 	}
 }
 
-// Records without anything in them are dead letters of a kilobyte of memory each.
+// Empty records become dead letters that take a kilobyte of memory each.
 func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	const messages = 20_000
@@ -143,8 +143,8 @@ func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// A message of features is as old as it is, not as the event: brokers refuse times in the future, and retention counts from
-// the time that a message has.
+// A message of features has the time of its writing, not of the event: brokers refuse times in the future, and retention
+// goes by a message's time.
 func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{BadFeature: 3})
 	f := New(setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})), testLimits, 1<<20)
@@ -155,7 +155,7 @@ func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 		"before the header": {stagestest.Noon.AddDate(0, 0, -1), stagestest.Noon.AddDate(0, 0, -1)},
 	} {
 		source := event(t, 7, rows)
-		if source.Time = c.carried; name == "before the header" { // a dead letter that was replayed
+		if source.Time = c.carried; name == "before the header" { // a replayed dead letter
 			h := wire.EventTimeHeader(c.carried)
 			source.Time, source.Headers = stagestest.Noon, append(source.Headers, pipeline.Header{Key: h.Key, Value: h.Value})
 		}
@@ -171,7 +171,7 @@ func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 	}
 }
 
-// A message of hundreds of bytes that claims a million rows is refused whole; many small ones are not.
+// A message of a few hundred bytes that claims a million rows is refused whole; many small ones are not.
 func TestFeaturizeRefusesAmplification(t *testing.T) {
 	k := newKit(t, 100_000, 0, 0)
 	k.runner.Amplification = 10
@@ -195,7 +195,7 @@ func TestFeaturizeRefusesAmplification(t *testing.T) {
 	}
 }
 
-// longDictionary is a message whose passthrough column names a long string by a number in each of its rows.
+// longDictionary is a message in which each row refers to the same long string of a passthrough column.
 func longDictionary(t *testing.T, k *kit, rows int) pipeline.Record {
 	t.Helper()
 	batch := stagestest.Events(t, stagestest.Regression, rows, 44, stagestest.Faults{})
@@ -218,7 +218,7 @@ func longDictionary(t *testing.T, k *kit, rows int) pipeline.Record {
 	return pipeline.Record{Value: stagestest.Message(t, array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows)))}
 }
 
-// A runner that stops between the parts of a message leaves a position that the next one goes on from.
+// A runner that stops between the parts of a message leaves a position from which the next one continues.
 func TestFeaturizeStopsBetweenParts(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
 	errGone := pipeline.Permanent(errors.New("gone"))
@@ -273,7 +273,7 @@ func TestFeaturizeStopsBetweenParts(t *testing.T) {
 	}
 }
 
-// Dead letters that are not out keep their offset from being committed.
+// Offsets are not committed past dead letters that have not been sent.
 func TestFeaturizeDoesNotCommitBeyondUnsentDeadLetters(t *testing.T) {
 	k := newKit(t, 2000, 0, 0)
 	k.send(pipeline.Record{Value: []byte("no arrow")})
@@ -289,7 +289,7 @@ func TestFeaturizeDoesNotCommitBeyondUnsentDeadLetters(t *testing.T) {
 	}
 }
 
-// A row whose output the broker does not take is a dead letter, whatever happens to the broker meanwhile.
+// A row whose output the broker refuses becomes a dead letter, whatever happens to the broker meanwhile.
 func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 	k := newKit(t, 3000, 8000, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
@@ -328,7 +328,7 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 	}
 }
 
-// bigSource is an event whose key and headers are nearly all that the broker takes.
+// bigSource is an event whose key and headers take nearly all that the broker accepts.
 func bigSource(value []byte) pipeline.Record {
 	return pipeline.Record{
 		Topic: "events", Partition: 2, Key: make([]byte, 4000), Value: value,
@@ -336,7 +336,7 @@ func bigSource(value []byte) pipeline.Record {
 	}
 }
 
-// checkBare checks the one dead letter of the event at offset 0, of which only coordinates and reason can be sent.
+// checkBare checks the only dead letter of the event at offset 0, which has room only for coordinates and reason.
 func checkBare(t *testing.T, deadLetters []pipeline.Record, stage, reason string) {
 	t.Helper()
 	if len(deadLetters) != 1 {
@@ -363,7 +363,7 @@ func TestDeadLettersOfSourcesNearTheLimit(t *testing.T) {
 			t.Errorf("offset %d is committed", k.committed)
 		}
 	})
-	t.Run("outputs", func(t *testing.T) { // each has the headers of the source
+	t.Run("outputs", func(t *testing.T) { // each with the headers of the source
 		rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
 		k := newKit(t, 2000, 8000, 8000)
 		k.send(bigSource(stagestest.Message(t, rows)))
@@ -384,13 +384,14 @@ func TestFeaturizeMissingEvents(t *testing.T) {
 		at, first, end, want, missed int64
 	}{
 		{"retention", pipeline.GapRetention, 10, 50, 90, 50, 40},
-		{"the log has lost its end", pipeline.GapTruncated, 100, 50, 90, 90, 0},
-		{"the log has lost everything", pipeline.GapTruncated, 100, 0, 0, 0, 0},
+		{"the log has lost its end", pipeline.GapTruncated, 100, 50, 90, 50, 10},
+		{"the log has lost everything", pipeline.GapTruncated, 100, 0, 0, 0, 100},
+		{"another log", pipeline.GapRecreated, 100, 0, 300, 0, 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKit(t, 2000, 0, 0)
 			k.part.next, k.part.nextRow, k.part.partlyOut = c.at, 3, "a set"
-			g := pipeline.Gap{Topic: "events", Partition: 2, Kind: c.kind, From: c.at, To: c.first, First: c.first, End: c.end}
+			g := pipeline.Gap{Topic: "events", Partition: 2, Kind: c.kind, From: c.at, To: c.first, First: c.first, End: c.end, Lost: c.missed}
 			if err := k.part.Gap(t.Context(), g); err != nil {
 				t.Fatal(err)
 			}

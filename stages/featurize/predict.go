@@ -15,15 +15,15 @@ import (
 // Why a row has no prediction, in one word.
 const (
 	missingModel      = "no_model"          // none is in use yet
-	missingOtherSet   = "other_feature_set" // the one in use is of another feature set
-	missingUnreadable = "unusable_model"    // the one in use is not on its topic, not understood, or does not fit its feature set
+	missingOtherSet   = "other_feature_set" // the one in use belongs to another feature set
+	missingUnreadable = "unusable_model"    // the one in use is not on its topic, is not understood, or does not fit its feature set
 )
 
 // predictor writes what a model predicts beside the features that it is given. It belongs to one featurizer.
 type predictor struct {
 	set     string // id
 	task    scoring.Task
-	columns wire.Predictions // of a message made now
+	columns wire.Predictions // of the current message
 	outputs int
 	names   []string
 	invert  encoder.Transform // of a regression label
@@ -54,7 +54,7 @@ func newPredictor(set *wire.FeatureSet) (*predictor, error) {
 	return p, nil
 }
 
-// use predicts with a model from now on, or with none for the reason given.
+// use predicts with a model from now on, or with none for the given reason.
 func (p *predictor) use(model *wire.Model, missing string) {
 	if model != nil {
 		missing = p.unfit(model)
@@ -66,7 +66,7 @@ func (p *predictor) use(model *wire.Model, missing string) {
 	}
 }
 
-// unfit says why a model cannot be used for the set, empty where it can.
+// unfit says why a model cannot be used for the set; empty if it can.
 func (p *predictor) unfit(model *wire.Model) string {
 	switch w := model.Model; {
 	case model.FeatureSetID != p.set:
@@ -77,7 +77,7 @@ func (p *predictor) unfit(model *wire.Model) string {
 	return ""
 }
 
-// predict fills the places of the rows from first up to, not including, next, whose features are in their places.
+// predict fills in predictions of the rows from first up to, not including, next, whose features are already there.
 func (p *predictor) predict(body *wire.FeaturesBody, first, next int) {
 	if p.model == nil {
 		return
@@ -101,7 +101,7 @@ func (p *predictor) predict(body *wire.FeaturesBody, first, next int) {
 	}
 }
 
-// count adds so many rows to what became of predictions.
+// count adds rows to the outcomes of predictions.
 func (p *predictor) count(c *meter.FeaturizeCounts, rows int64) {
 	switch p.columns.Missing {
 	case "":

@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// predicting is a set with a model on it, of drawn weights, and events to predict.
+// predicting returns a set, a model on it with random weights, and events to predict from.
 func predicting(t testing.TB, task string, loss string) (*wire.FeatureSet, *wire.Model, arrow.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, task, 700, 91, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1})
@@ -26,7 +26,7 @@ func predicting(t testing.TB, task string, loss string) (*wire.FeatureSet, *wire
 	return set, drawnModel(set, loss), rows
 }
 
-// drawnModel is a model of a set with drawn weights.
+// drawnModel is a model of a set with random weights.
 func drawnModel(set *wire.FeatureSet, loss string) *wire.Model {
 	m, k := set.Set.Features.Len(), set.Encoder.Outputs()
 	weights := &training.Model{Features: m, Outputs: k, Theta: make([]float64, m*k), Intercept: make([]float64, k), Loss: loss}
@@ -40,7 +40,7 @@ func drawnModel(set *wire.FeatureSet, loss string) *wire.Model {
 	return &wire.Model{ID: "m-1", FeatureSetID: set.ID(), Label: set.Encoder.Label, Model: weights}
 }
 
-// predictionsOf reads the columns of predictions of a message, of classes as text.
+// predictionsOf reads the prediction columns of a message, classes as text.
 func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []string, probabilities []float32) {
 	t.Helper()
 	at := func(name string) arrow.Array {
@@ -67,7 +67,7 @@ func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []
 	return values, classes, probabilities
 }
 
-// What stands in a message is what the model says of the features beside it, however the message is cut.
+// The predictions in a message are the model's for the features beside them, however the message is cut.
 func TestPredictionsAreThoseOfTheModel(t *testing.T) {
 	for _, c := range []struct {
 		task string
@@ -140,7 +140,7 @@ func checkPredictions(t *testing.T, rec arrow.Record, model *wire.Model, z []flo
 	}
 }
 
-// Features are the same with predictions and without, and with every model.
+// Features are the same with and without predictions, and with every model.
 func TestPredictionsDoNotChangeFeatures(t *testing.T) {
 	set, model, rows := predicting(t, stagestest.Regression, training.LossSquared)
 	features := func(attach bool, model *wire.Model) (all []float32) {
@@ -219,7 +219,7 @@ func TestPredictionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// What a model of logarithms predicts stands there in the units of the label.
+// Predictions of a model of logarithms are in units of the label.
 func TestPredictionsOfLogarithmsAreInUnitsOfTheLabel(t *testing.T) {
 	events := explored.Events(stagestest.Regression)
 	events.LabelTransform = encoder.TransformLog1p

@@ -14,9 +14,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// sender is what a request needs of its process, all of it safe from several goroutines.
+// sender is what a request needs of its process. All of it is safe for concurrent use.
 type sender struct {
-	log         pipeline.Log
+	writer      pipeline.Producer
 	topic       string // of features
 	partition   int
 	deadLetters deadletter.Sender
@@ -25,36 +25,41 @@ type sender struct {
 	at          *meter.Position
 }
 
-// request is dead letters and, behind them, outputs that are sent: one request at a time for a partition. The next outputs
-// are made meanwhile, and wait. All but result belongs to the goroutine that sends it until that has given its result.
+// request is dead letters and the outputs that follow them. A partition has one request at a time; the next outputs are
+// made meanwhile and wait. All but result belongs to the sending goroutine until it has given its result.
 type request struct {
 	sender
 	parts      []outgoing
-	next       int64       // position of the partition when it was sent
-	refused    int64       // last offset that an output too large for the broker made a dead letter; -1 = none
-	triedAgain bool        // outputs took more than one try
-	result     chan result // holds one
+	next       int64         // position of the partition when it was sent
+	confirmed  *confirmation // has to confirm that the parts belong to the log that they name; nil = not asked
+	refused    int64         // last offset with an output too large for the broker, which became a dead letter; -1 = none
+	triedAgain bool          // outputs took more than one try
+	charged    int64         // of the output memory; belongs to the partition
+	result     chan result   // holds one
 }
 
-// result is how a request went. Its parts are the partition's again.
+// result says how a request went. Its parts belong to the partition again.
 type result struct {
 	err          error
-	parts        []outgoing // those refused for their size have lost their outputs
+	parts        []outgoing // without the outputs refused for their size
 	acknowledged time.Time
 	refused      int64
-	triedAgain   bool // the broker client may still be reading the records of a try given up
+	triedAgain   bool // the broker client may still be reading the records of an abandoned try
 }
 
 // startRequest sends parts from a goroutine of their own.
-func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused int64) *request {
-	q := &request{sender: s, parts: parts, next: next, refused: refused, result: make(chan result, 1)}
+func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused int64, confirmed *confirmation) *request {
+	q := &request{sender: s, parts: parts, next: next, refused: refused, confirmed: confirmed, result: make(chan result, 1)}
 	go func() { q.result <- q.send(ctx) }()
 	return q
 }
 
-// send sends the dead letters, waits for them, and sends the outputs: once an output is out, nothing in front of it is read
-// again. Dead letters cost a round trip, but only the outputs of their request wait for it.
+// send sends the dead letters, waits for them, and then sends the outputs: once an output is out, nothing before it is
+// read again. Dead letters cost a round trip, but only the outputs of the same request wait for it.
 func (q *request) send(ctx context.Context) result {
+	if err := q.confirmed.wait(); err != nil {
+		return result{err: err}
+	}
 	var deadLetters, outputs []pipeline.Record
 	for _, part := range q.parts {
 		if part.DeadLetter != nil {
@@ -78,7 +83,7 @@ func (q *request) send(ctx context.Context) result {
 	return q.acknowledged()
 }
 
-// acknowledged reports at once that the parts are out.
+// acknowledged records at once that the parts are out, and returns the result.
 func (q *request) acknowledged() result {
 	q.at.Done(q.next)
 	for i := range q.parts {
@@ -97,7 +102,7 @@ func (q *request) sendDeadLetters(ctx context.Context, deadLetters []pipeline.Re
 	return nil
 }
 
-// sendOutputs sends the outputs together or, where they are over the broker's limit, one by one.
+// sendOutputs sends the outputs together or, if they exceed the broker's limit, one by one.
 func (q *request) sendOutputs(ctx context.Context, outputs []pipeline.Record) error {
 	err := q.produce(ctx, outputs)
 	if errors.Is(err, pipeline.ErrMessageTooLarge) {
@@ -114,7 +119,7 @@ func (q *request) produce(ctx context.Context, outputs []pipeline.Record) error 
 	tries := 0
 	err := pipeline.Try(ctx, q.logger, "write features", func() error {
 		tries++
-		_, err := q.log.Produce(ctx, q.topic, q.partition, outputs)
+		_, err := q.writer.Produce(ctx, q.topic, q.partition, outputs)
 		return err
 	})
 	failpoint.Hit(failpoint.FeaturesAfter)
@@ -122,7 +127,7 @@ func (q *request) produce(ctx context.Context, outputs []pipeline.Record) error 
 	return err
 }
 
-// sendSingly sends so many outputs one by one. A single one is not sent again: the refusal is of that one.
+// sendSingly sends outputs one by one. A single output is not sent again: the refusal was about that one.
 func (q *request) sendSingly(ctx context.Context, outputs int, refusal error) error {
 	q.triedAgain = true
 	for i := range q.parts {
@@ -144,8 +149,8 @@ func (q *request) sendSingly(ctx context.Context, outputs int, refusal error) er
 	return nil
 }
 
-// refuseOutput makes a dead letter of the message whose output is over the broker's limit, one for all its outputs that
-// are, and counts the rows of the output as rejected.
+// refuseOutput makes one dead letter of a message for all its outputs that exceed the broker's limit, and counts the
+// rows of the output as rejected.
 func (q *request) refuseOutput(ctx context.Context, part *outgoing, cause error) error {
 	part.Counts = meter.FeaturizeCounts{Messages: part.Counts.Messages, Rows: part.Counts.Rows, Rejected: part.Counts.Rows}
 	part.Output = nil

@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// newRequestKit is a kit that waits for a request when the next one is ready, as in a run, and not after every fetch.
+// newRequestKit waits for a request when the next one is ready, as in a run, not after every fetch.
 func newRequestKit(t *testing.T, maxOutput int64) *kit {
 	k := newKit(t, maxOutput, 0, 0)
 	k.runner.Config.CommitInterval = time.Hour
@@ -25,7 +25,7 @@ func newRequestKit(t *testing.T, maxOutput int64) *kit {
 	return k
 }
 
-// outputsOf is what a fresh core makes of the events.
+// outputsOf returns what a fresh core makes of the events.
 func (k *kit) outputsOf(events ...pipeline.Record) (outputs []pipeline.Record) {
 	core := New(k.set, testLimits, k.runner.Config.MaxOutputBytes)
 	for i, event := range events {
@@ -46,7 +46,7 @@ func TestFeaturizeWorksWhileARequestIsUnderWay(t *testing.T) {
 		}
 	}
 	k.send(event(t, 0, rows))
-	if err := k.step(); err != nil { // returns although its request does not
+	if err := k.step(); err != nil { // returns before its request does
 		t.Fatal(err)
 	}
 	<-begun
@@ -111,7 +111,7 @@ func TestFeaturizeFindsALateFaultOnce(t *testing.T) {
 	}
 }
 
-// Outputs are written where earlier ones were: what was sent must be what a core makes that never does so.
+// Outputs reuse the memory of earlier ones. What is sent must equal the outputs of a core that never reuses memory.
 func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 	k := newRequestKit(t, 3000)
 	var sent []pipeline.Record
@@ -123,7 +123,7 @@ func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(k.part.core.spare) == 0 {
+	if len(k.part.core.spares.list) == 0 {
 		t.Error("no memory is used again")
 	}
 	if err := k.part.Close(t.Context()); err != nil {
@@ -140,7 +140,7 @@ func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 	}
 }
 
-// Of a request that took several tries one may still be under way.
+// One of the tries of a request may still be under way.
 func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
@@ -151,12 +151,53 @@ func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 	if err := k.part.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 1 || len(k.part.core.spare) != 0 {
-		t.Errorf("%d outputs, %d handed back", n, len(k.part.core.spare))
+	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 1 || len(k.part.core.spares.list) != 0 {
+		t.Errorf("%d outputs, %d handed back", n, len(k.part.core.spares.list))
 	}
 }
 
-// A dead letter is acknowledged before a later output is sent, and nobody but that output waits for it.
+// That also holds for keys and headers, including those of dead letters.
+func TestFeaturizeDoesNotWriteOverCopiesThatWereTriedAgain(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		first func(pipeline.Record) pipeline.Record
+	}{
+		{"output", func(r pipeline.Record) pipeline.Record { return r }},
+		{"dead letter", func(r pipeline.Record) pipeline.Record { r.Value = bytes.Repeat([]byte("poison"), 10_000); return r }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newRequestKit(t, 1<<20)
+			rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
+			var abandoned []pipeline.Record
+			k.produced = func(_ string, records []pipeline.Record) {
+				if abandoned == nil {
+					abandoned = records
+				}
+			}
+			for _, key := range []string{"first", "other"} {
+				r := event(t, 0, rows)
+				r.Key = []byte(key)
+				if key == "first" {
+					r = c.first(r)
+				}
+				if k.send(r); key == "first" {
+					k.FailNext(pipelinetest.OpProduce, errors.New("no answer"))
+				}
+				if err := errors.Join(k.step(), k.part.await()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := k.part.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if string(abandoned[0].Key) != "first" {
+				t.Errorf("a try that was given up would write key %q", abandoned[0].Key)
+			}
+		})
+	}
+}
+
+// A dead letter is acknowledged before a later output is sent, and only that output waits for it.
 func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	begun, release := make(chan string, 9), make(chan struct{})
@@ -166,7 +207,7 @@ func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 	}
 	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
 	k.send(pipeline.Record{Value: []byte("poison")}, event(t, 1, rows))
-	if err := k.step(); err != nil { // returns although the dead letter is not acknowledged
+	if err := k.step(); err != nil { // returns before the dead letter is acknowledged
 		t.Fatal(err)
 	}
 	if topic := <-begun; topic != k.runner.Topics.DeadLetters {
@@ -194,7 +235,7 @@ func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 	}
 }
 
-// Where a dead letter cannot be written, no output behind it is.
+// If a dead letter cannot be written, neither is any output after it.
 func TestFeaturizeSendsNoOutputBehindADeadLetterThatIsNotOut(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	errGone := pipeline.Permanent(errors.New("gone"))
@@ -208,7 +249,7 @@ func TestFeaturizeSendsNoOutputBehindADeadLetterThatIsNotOut(t *testing.T) {
 	}
 }
 
-// A request reports its acknowledgement when it comes, whatever the partition is doing.
+// A request records its acknowledgement at once, whatever the partition is doing.
 func TestAcknowledgementsHaveTheTimeAtWhichTheyCome(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	var clock atomic.Int64 // seconds after noon
@@ -242,7 +283,7 @@ func TestAcknowledgementsHaveTheTimeAtWhichTheyCome(t *testing.T) {
 	}
 }
 
-// What a request says of offsets is of the log before a gap.
+// Offsets in the result of a request belong to the log before a gap.
 func TestAGapWaitsForTheRequestBeforeIt(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	k.part.at = k.runner.Meter.Follow(meter.StageFeaturize, "events", 2, 0)
@@ -271,7 +312,7 @@ func TestAGapWaitsForTheRequestBeforeIt(t *testing.T) {
 	}
 }
 
-// The dead letter of a message stands for all its outputs that are too large, in whichever requests they are.
+// One dead letter stands for all outputs of a message that are too large, whichever requests they are in.
 func TestOneDeadLetterForAllOutputsOfAMessage(t *testing.T) {
 	k := newKit(t, 3000, 500, 0)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})))

@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// claim is a record of features that says which event it came from.
+// claim is a record of features that names the event it came from.
 func claim(k *kit, offset int64) pipeline.Record {
 	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: offset, RowCount: 1, SourceRows: 1}
 	r := pipeline.Record{Value: []byte("x")}
@@ -18,7 +18,8 @@ func claim(k *kit, offset int64) pipeline.Record {
 	return r
 }
 
-// A record of features that names an event which the log does not reach moves nothing: a backlog would be passed over.
+// A record of features that names an event beyond the end of the log does not move the position, or a backlog would be
+// skipped.
 func TestFeaturizePassesOverClaimsBehindTheEndOfEvents(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
@@ -41,7 +42,7 @@ func TestFeaturizePassesOverClaimsBehindTheEndOfEvents(t *testing.T) {
 	}
 }
 
-// What comes behind the first start is featurized, also by the next process where the first one was killed at once.
+// What arrives after the first start is featurized, even by the next process if the first was killed at once.
 func TestFeaturizeFromTheLatestCommitsWhereItBegan(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	k.runner.Config.Start = StartLatest

@@ -2,6 +2,8 @@ package featurize
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -19,7 +22,7 @@ import (
 // Runner is the stage: it maps the partitions of events that this process owns to the same partitions of features.
 type Runner struct {
 	Broker pipeline.Broker
-	State  *state.Follower // with predictions it follows the models too
+	State  *state.Follower // with predictions it also follows models
 	Meter  *meter.Meter
 	Logger *zap.Logger
 	Clock  func() time.Time // called from several goroutines
@@ -27,16 +30,26 @@ type Runner struct {
 	Group  string           // consumer group
 	Topics topics.Config
 	Config Config
-	Source events.Source // says how events are read
+	Source events.Source // how events are read
 	// Amplification is how many bytes of output each byte of a message may give; see [Featurizer.BoundOutput].
 	Amplification int64
-	// ClassMinRows is how many rows of a class that the newest exploration does not know have another one asked for; 0 = never.
+	// ClassMinRows is how many rows of a class unknown to the newest exploration make featurizers ask for another one;
+	// 0 = never.
 	ClassMinRows int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
+	// Aside says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
+	Aside aside.Policy
+
+	// Partitions is how many are held at most, which bounds what waits in each; 0 = one.
+	Partitions int
+
+	sets    packedSets
+	outputs *outputMemory // made by the first partition
+	once    sync.Once
 }
 
-// Run owns partitions until ctx ends. With predictions it loads the models meanwhile.
+// Run owns partitions until ctx ends. With predictions it also loads the models.
 func (r *Runner) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	classes := newClassWatch(r)
@@ -46,17 +59,23 @@ func (r *Runner) Run(ctx context.Context) error {
 		models = newModelLoader(r.State, r.Logger)
 		group.Go(func() error { return models.run(ctx) })
 	}
+	keeper := &aside.Keeper{Stage: meter.StageFeaturize, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside}
 	group.Go(func() error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
-			return r.own(ctx, o, models, classes)
+			return keeper.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o, models, classes) })
 		})
 	})
 	return group.Wait()
 }
 
-// own maps a partition from where its output ends until ctx ends.
+// own works on a partition until ctx ends.
 func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch) error {
 	logger := r.Logger.With(zap.Int("partition", o.Partition))
+	return pipeline.Retake(ctx, logger, func() error { return r.take(ctx, logger, o, models, classes) })
+}
+
+// take fences off earlier owners of the partition, then maps it from where its output ends until ctx ends.
+func (r *Runner) take(ctx context.Context, logger *zap.Logger, o pipeline.Ownership, models *modelLoader, classes *classWatch) error {
 	if err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Features, r.Topics.DeadLetters); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
@@ -66,7 +85,22 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoa
 	if models.wait(ctx); ctx.Err() != nil {
 		return nil
 	}
-	p := newPartition(r, o, models, classes, logger)
+	for {
+		err := r.featurize(ctx, o, models, classes, logger)
+		if !errors.Is(err, errOtherLog) || ctx.Err() != nil {
+			return err
+		}
+		logger.Warn("looking again for where to go on", zap.Error(err))
+	}
+}
+
+// featurize maps a partition until ctx ends, or until its log turns out to be a different one.
+func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch, logger *zap.Logger) error {
+	writer, err := r.openWriter(ctx, logger, o.Partition)
+	if err != nil {
+		return pipeline.EndOf(ctx, err)
+	}
+	p := newPartition(r, o, writer, models, classes, logger)
 	if err := p.resume(ctx); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
@@ -74,10 +108,16 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoa
 	logger.Info("featurizing", zap.Int64("next_offset", p.next), zap.Int32("next_row", p.nextRow))
 	p.at = r.Meter.Follow(meter.StageFeaturize, r.Topics.Events, o.Partition, p.next)
 	defer p.at.Leave()
-	err := pipeline.RunPartition(ctx, r.Broker, logger, r.Topics.Events, o.Partition, r.DrainTimeout, p)
+	err = pipeline.RunPartition(ctx, r.Broker, logger, r.Topics.Events, o.Partition, r.DrainTimeout, p)
 	if err != nil && ctx.Err() != nil { // the output is valid, only incomplete
 		r.Meter.LeftUndone(logger, meter.StageFeaturize, o.Partition, err)
 		return nil
 	}
 	return err
+}
+
+// openWriter opens the writer for the owner of a partition of events.
+func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
+	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.Seat{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
+		pipeline.Target{Topic: r.Topics.Features, Partition: partition}, pipeline.Target{Topic: r.Topics.DeadLetters, Partition: partition})
 }

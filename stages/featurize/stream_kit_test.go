@@ -25,7 +25,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// stream is a broker with the topics of the pipeline test and runners of the stage, looked at from outside.
+// stream is a broker with the topics of the pipeline test, and runners of the stage, observed from outside.
 type stream struct {
 	t      *testing.T
 	broker *stagestest.Broker
@@ -34,7 +34,7 @@ type stream struct {
 	config Config
 }
 
-// newStream makes topics for so many partitions of events. A message of 30 rows becomes several outputs.
+// newStream makes topics with that many partitions of events. A message of 30 rows becomes several outputs.
 func newStream(t *testing.T, partitions int) *stream {
 	t.Helper()
 	s := &stream{t: t, broker: stagestest.NewBroker(t), topics: topics.Default(), config: Default()}
@@ -47,7 +47,7 @@ func newStream(t *testing.T, partitions int) *stream {
 	return s
 }
 
-// fetchLittle has many fetches, so that there is something between them.
+// fetchLittle makes fetches small, so that there are many.
 func fetchLittle(c *kafka.Config) { c.FetchMaxBytes = 8 << 10 }
 
 // publish puts another feature set in use.
@@ -73,8 +73,8 @@ func rowsOf(t *testing.T, first, next int64) arrow.Record {
 	return rows
 }
 
-// send writes rows to a partition of events in messages of 30, of which the key names the first row, a few in a request: what
-// comes together is fetched together.
+// send writes rows to a partition of events in messages of 30, whose key is the number of the first row, a few per request:
+// what arrives together is fetched together.
 func (s *stream) send(partition int, rows arrow.Record) {
 	s.t.Helper()
 	var records []pipeline.Record
@@ -105,6 +105,7 @@ func (s *stream) featurizedUpTo(partition int, next int64) {
 			return false
 		}
 		fetched, err := s.client.Fetch(s.t.Context(), s.topics.Features, partition, end-1)
+		defer fetched.Release()
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}
@@ -113,7 +114,7 @@ func (s *stream) featurizedUpTo(partition int, next int64) {
 	})
 }
 
-// worker is a process that runs the stage.
+// worker is a process with the stage.
 type worker struct {
 	t      *testing.T
 	runner *Runner
@@ -124,7 +125,7 @@ type worker struct {
 	err    error
 }
 
-// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, sees it before it runs.
+// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is called with it first.
 func (s *stream) start(prepare func(*worker)) *worker {
 	s.t.Helper()
 	log := &cutOff{Broker: s.broker.Dial(fetchLittle), topics: s.topics, reached: make(chan struct{})}
@@ -168,16 +169,16 @@ func (w *worker) kill() {
 	w.end()
 }
 
-// cutOff is a broker that a process can be cut off from, as kill -9 would, and that holds it up in the middle: after so many
-// messages of features it gives no more events.
+// cutOff is a broker from which a process can be cut off, as if by kill -9. It can also hold up the process: after a number
+// of messages of features it returns no more events.
 type cutOff struct {
 	pipeline.Broker
 	topics  topics.Config
 	dead    atomic.Bool
-	after   int64 // messages of features; 0 = it does not hold it up
+	after   int64 // messages of features; 0 = never hold up
 	seen    atomic.Int64
 	once    sync.Once
-	reached chan struct{} // closed when it holds it up
+	reached chan struct{} // closed when the process is held up
 }
 
 var errKilled = pipeline.Permanent(errors.New("killed"))

@@ -18,7 +18,7 @@ import (
 )
 
 // checkOnce checks that every row of a partition's messages of 30 rows is in the output once, in order, with the key of its
-// message, and that each message was made by one set. It returns the sets in the order of their use.
+// message, and that each message was made with one set. It returns the sets in order of use.
 func (s *stream) checkOnce(partition int, messages int64) (sets []string) {
 	s.t.Helper()
 	const rowsPerMessage = 30
@@ -67,7 +67,7 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 			w := s.start(func(w *worker) {
 				w.log.after = 20
 				if how == "killed" {
-					w.runner.Config.CommitInterval = time.Hour // its output is all that the next one has
+					w.runner.Config.CommitInterval = time.Hour // the next one has only its output to go by
 				}
 			})
 			stagestest.Await(t, "outputs", w.log.reached)
@@ -159,7 +159,7 @@ func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
 	s.featurizedUpTo(0, 40)
 	w.end()
 
-	// The next message is out but for its last part.
+	// The next message is out except for its last part.
 	s.send(0, rowsOf(t, 1200, 1230))
 	source := stagestest.All(t, s.client, s.topics.Events, 0)[40]
 	parts := process(t, New(first, testLimits, s.config.MaxOutputBytes), source, 0).Outputs
@@ -168,7 +168,7 @@ func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
 	}
 	pipelinetest.Produce(t, s.client, s.topics.Features, 0, parts[:len(parts)-1]...)
 
-	// Another set is in use by the time that somebody goes on.
+	// Another set comes into use before a worker continues.
 	second := s.publish(2)
 	if second.ID() == first.ID() {
 		t.Fatal("the same set")
@@ -217,7 +217,7 @@ func TestSetsAreSwappedBetweenMessages(t *testing.T) {
 	}
 }
 
-// A model that is put in use stands behind the predictions from some message on, and one that is not there behind none.
+// Predictions are the model's from some message after it comes into use. Without a model there are none.
 func TestPredictionsFollowTheModelInUse(t *testing.T) {
 	t.Parallel()
 	s := newStream(t, 1)

@@ -18,7 +18,7 @@ const (
 	notSampled  = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
 )
 
-// A trace goes from an event into its features; one whose beginner did not want it leaves no span.
+// A trace continues from an event to its features. An unsampled one leaves no span.
 func TestATraceGoesFromEventToFeatures(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	spans := tracetest.NewInMemoryExporter()
@@ -62,7 +62,7 @@ func TestATraceGoesFromEventToFeatures(t *testing.T) {
 	}
 }
 
-// Without a tracer a trace passes through as any other header does.
+// Without a tracer, trace headers pass through like any others.
 func TestWithoutATracerHeadersPassUnchanged(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	traced := event(t, 0, stagestest.Events(t, stagestest.Regression, 30, 41, stagestest.Faults{}))

@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// foldTolerance is for phases of up to 16 turns at the bandwidth of wide events: shifting and scaling after the product
-// instead of before it rounds differently.
+// foldTolerance allows for phases of up to 16 turns at the bandwidth of wide events: shifting and scaling after the
+// product instead of before it rounds differently.
 const foldTolerance = 2e-5
 
 func TestWhatFoldsFollowsFromEncoderAndMap(t *testing.T) {

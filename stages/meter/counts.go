@@ -6,12 +6,12 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// CalibrateCounts says what calibration read. Messages that do not decode are skipped: subsample makes them dead
-// letters.
+// CalibrateCounts says what calibration read. It skips messages that do not decode: subsample makes dead letters of
+// them.
 type CalibrateCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
-	Rows        int64 `json:"rows"` // of the others; learned from as far as they are wanted
+	Rows        int64 `json:"rows"` // of the other messages; learned from as far as they are needed
 }
 
 // FeaturizeCounts says what featurizing made of messages and rows: Rows = Featurized + Rejected.
@@ -27,8 +27,8 @@ type FeaturizeCounts struct {
 	UnseenClass    int64 `json:"unseen_class"`
 	// MissingOffsets counts offsets that retention removed before they were read.
 	MissingOffsets int64 `json:"missing_offsets"`
-	// Of the rows featurized, with predictions: those that have one, and those that have none as no model is in use, as that is
-	// of another feature set, or as it cannot be used.
+	// Featurized rows, with predictions: those with a prediction, and those without one because no model is in use,
+	// because it belongs to another feature set, or because it cannot be used.
 	Predicted     int64 `json:"predicted,omitempty"`
 	NoModel       int64 `json:"no_model,omitempty"`
 	OtherSetModel int64 `json:"other_set_model,omitempty"`
@@ -39,10 +39,11 @@ type FeaturizeCounts struct {
 type TrainCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
-	OtherSet    int64 `json:"other_set"`  // messages of feature sets other than the one trained on
-	Rows        int64 `json:"rows"`       // rows added to the sums
-	Unlabelled  int64 `json:"unlabelled"` // rows without a usable label
-	Duplicate   int64 `json:"duplicate"`  // rows that two owners of a partition both wrote
+	OtherSet    int64 `json:"other_set"`   // messages of feature sets other than the one trained on
+	Rows        int64 `json:"rows"`        // rows added to the sums
+	Unlabelled  int64 `json:"unlabelled"`  // rows without a usable label
+	Duplicate   int64 `json:"duplicate"`   // rows that two owners of a partition both wrote
+	NotSampled  int64 `json:"not_sampled"` // rows that train.sample_rate leaves out
 }
 
 // Totals are the counts of a process.
@@ -55,20 +56,20 @@ type Totals struct {
 	Seconds map[string]float64 `json:"seconds"`
 }
 
-// Traffic is how many bytes a stage read in messages, by what became of these, and what it wrote. Bytes are those of keys,
-// values and headers.
+// Traffic is how many bytes a stage read in messages, by what became of them, and how many it wrote. Keys, values and
+// headers count.
 type Traffic struct {
 	UsedBytes        int64
 	UndecodableBytes int64
 	OtherSetBytes    int64 // of messages of feature sets other than the one trained on
 
-	OutputMessages, OutputBytes int64 // of features, of subsample those of sampled rows
+	OutputMessages, OutputBytes int64 // features, or for subsample sampled rows
 }
 
-// Add adds counts, a struct of int64 fields, to a sum.
+// Add adds counts, a struct of int64 fields, to sum.
 func Add[T any](sum *T, counts T) { combine(sum, &counts, 1) }
 
-// Less returns counts without those of before: what they grew by.
+// Less returns by how much counts grew since before.
 func Less[T any](counts, before T) T {
 	combine(&counts, &before, -1)
 	return counts

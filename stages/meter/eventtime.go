@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// EventTime is when the event behind a record happened: what a header says of it ([wire.HeaderEventTime]), else the record's
-// own timestamp.
+// EventTime is when the event behind a record happened: the time in its header ([wire.HeaderEventTime]), or else the
+// record's own timestamp.
 func EventTime(r *pipeline.Record) time.Time {
 	if value, ok := r.Header(wire.HeaderEventTime); ok {
 		if event, ok := wire.ParseEventTime(value); ok {
@@ -19,7 +19,7 @@ func EventTime(r *pipeline.Record) time.Time {
 	return r.Time
 }
 
-// WithEventTime is the headers of a record with the time of its event among them, for what is made of it.
+// WithEventTime returns the headers of a record with the time of its event among them, for the records made from it.
 func WithEventTime(r *pipeline.Record) []pipeline.Header {
 	if _, there := r.Header(wire.HeaderEventTime); there || !carriesTime(r.Time) {
 		return r.Headers
@@ -28,5 +28,6 @@ func WithEventTime(r *pipeline.Record) []pipeline.Header {
 	return append(slices.Clip(r.Headers), pipeline.Header{Key: h.Key, Value: h.Value})
 }
 
-// carriesTime says that a record has a time: brokers give the first millisecond of 1970, or the one before, for none.
+// carriesTime reports whether a time is set: where there is none, brokers give the first millisecond of 1970 or the one
+// before.
 func carriesTime(t time.Time) bool { return t.Unix() > 0 }

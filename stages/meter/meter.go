@@ -15,19 +15,20 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/histogram"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Cause says which stage sent a dead letter and why.
 type Cause struct{ Stage, Reason string }
 
-// Budget is the memory that a setting allows for something, and how much of it is in use.
+// Budget is the memory that a setting allows, and how much of it is in use.
 type Budget struct {
 	Setting     string // its key in the configuration
 	Limit, Used int64  // bytes
 }
 
-// Challenges counts how the models that a process made stood against those in use.
+// Challenges counts how the models that a process made compared with those in use.
 type Challenges struct {
 	Verdicts map[wire.Verdict]int64
 	Last     *wire.Judgement // the newest; nil = none yet
@@ -35,63 +36,88 @@ type Challenges struct {
 	Pin      wire.Pin        // of the model in use
 }
 
-// Settings that are budgets whose use is known.
+// Settings whose budgets are watched.
 const (
 	BudgetCandidates = "exploration.candidate_memory"
 	BudgetSample     = "exploration.sample_memory"
 	BudgetTrainRows  = "train.row_memory"
 )
 
-// Planning says why no exploration is planned; its zero value says that nothing is in the way.
+// Planning says why no exploration is planned. The zero value means that nothing is in the way.
 type Planning struct {
-	MissingRows int64  // labelled rows that are missing for a plan
-	Fault       string // why the last plan failed
+	MissingRows int64 // labelled rows that a plan still needs
+	Rows        int64 // labelled rows that there are, where some are missing
+
+	Fault   string    // why the last plan failed
+	At      time.Time // when it failed
+	RetryAt time.Time // when the next try is due, at the earliest
 }
 
-// Choosing is how far a selection has come.
+// String says what is in the way of a plan; it is empty where nothing is.
+func (p Planning) String() string {
+	switch {
+	case p.MissingRows > 0:
+		return fmt.Sprintf("%d labelled rows are missing for an exploration: there are %d, exploration.min_rows asks for %d",
+			p.MissingRows, p.Rows, p.Rows+p.MissingRows)
+	case p.Fault != "":
+		return fmt.Sprintf("no exploration could be planned at %s, the next try is at %s: %s",
+			p.At.UTC().Format(time.RFC3339), p.RetryAt.UTC().Format(time.RFC3339), p.Fault)
+	}
+	return ""
+}
+
+// Choosing says how far a selection has come.
 type Choosing struct {
-	Round, Rounds int // the round in hand, from 1 on, and how many there are at most; 0 = none
-	// Point is, under the adaptive criterion, what was measured last on held-out rows; nil = nothing yet. It is not changed.
+	Round, Rounds int // the current round, from 1 on, and the most that there can be; 0 = none
+	// Point is the last measurement on held-out rows under the adaptive criterion; nil = none yet. It is never changed.
 	Point *adaptive.Point
 }
 
-// Activity is what the stages of a process did besides what [Totals] counts. Maps are by stage.
+// Activity is what the stages of a process did beside what [Totals] counts. Maps are by stage.
 type Activity struct {
 	Traffic     map[string]Traffic
 	DeadLetters map[Cause]int64
-	// Handling are the times from taking up a message to having handled it: scored it, made its features or added it
-	// to the sums, with the time in which the broker could not take features.
+	// Handling has the times from starting on a message until it was handled: scored, featurized or added to the sums.
+	// Time in which the broker could not take features is included.
 	Handling map[string]histogram.Snapshot
-	// Delay are the times from those that events carry to the acknowledgement of their features.
+	// Delay has the times from the timestamps of events to the acknowledgement of their features.
 	Delay histogram.Snapshot
-	// UnseenClasses are the classes with the most rows that the feature set does not know, of those that the process featurized.
+	// UnseenClasses are the most frequent classes, among the rows that the process featurized, that the feature set
+	// does not know.
 	UnseenClasses []encoder.ClassRows
-	// ClassRequests counts the explorations that the process has asked for since a class had many of these rows.
+	// ClassRequests counts the explorations that the process asked for because a class had many of these rows.
 	ClassRequests int64
-	// MissingRows is how many rows the running exploration has yet to score, as far as the checkpoints show; -1 where the
-	// process does not select, or where there is no quota.
+	// MissingRows is how many rows the running exploration still has to score, as far as checkpoints show; -1 if the
+	// process does not select, or if there is no quota.
 	MissingRows int64
-	// Planning says why no exploration is planned, where this process plans.
+	// Planning says why no exploration is planned, if this process plans.
 	Planning Planning
-	// Choosing is how far the running selection has come; zero = none is.
+	// Choosing says how far the running selection has come; zero = none is running.
 	Choosing Choosing
 	// Undecodable counts records under the project's own keys that could not be decoded, by topic.
 	Undecodable map[string]int64
-	// Budgets are those of the stages that the process runs, by setting.
+	// LogChanges counts logs that turned out not to be the ones read before.
+	LogChanges map[LogChange]int64
+	// Budgets are those of the stages that the process runs.
 	Budgets []Budget
-	// Aside says of the stages that take part in explorations why they do not, as the one that runs, or ran last, is for another
-	// numeric kernel than the process has; empty = they do.
+	// Aside says why a stage takes no part in explorations: the one that runs, or ran last, needs another numeric
+	// kernel than the process has. Empty = it takes part.
 	Aside map[string]string
-	// Model is the one in use, without its weights, where this process trains; nil = none.
+	// PartitionsAside are those whose work failed for good and is tried again, ordered by stage and partition.
+	PartitionsAside []Aside
+	// Model is the one in use, without its weights, if this process trains; nil = none.
 	Model *wire.Model
 	// Challenges are those of the models that this process made.
 	Challenges Challenges
+	// Serving is what the process was asked for over HTTP.
+	Serving ServingSnapshot
 }
 
-// Meter is what the stages of a process report to. Safe for use from several goroutines.
+// Meter is what the stages of a process report to. It is safe for concurrent use.
 type Meter struct {
-	handling map[string]*histogram.Histogram // never changed; of the stages that handle messages one by one
+	handling map[string]*histogram.Histogram // never changed; for the stages that handle messages one by one
 	delay    *histogram.Histogram
+	serving  *Serving // never changed
 
 	mu        sync.Mutex
 	totals    Totals
@@ -99,6 +125,7 @@ type Meter struct {
 	unseen    encoder.ClassTally
 	budgets   map[string]Budget
 	positions map[place]*Position
+	aside     map[place]Aside
 	ending    <-chan struct{} // closed when the process is told to stop; nil before it runs
 	undone    []string
 }
@@ -106,14 +133,14 @@ type Meter struct {
 // New returns a meter at zero.
 func New() *Meter {
 	m := &Meter{
-		handling: map[string]*histogram.Histogram{}, delay: histogram.New(histogram.Seconds()),
+		handling: map[string]*histogram.Histogram{}, delay: histogram.New(histogram.Seconds()), serving: newServing(),
 		totals: Totals{Seconds: map[string]float64{}},
 		activity: Activity{
-			Traffic: map[string]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, MissingRows: -1,
+			Traffic: map[string]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, LogChanges: map[LogChange]int64{}, MissingRows: -1,
 			Aside:      map[string]string{},
 			Challenges: Challenges{Verdicts: map[wire.Verdict]int64{}},
 		},
-		budgets: map[string]Budget{}, positions: map[place]*Position{},
+		budgets: map[string]Budget{}, positions: map[place]*Position{}, aside: map[place]Aside{},
 	}
 	for _, stage := range []string{StageSubsample, StageFeaturize, StageTrain} {
 		m.handling[stage] = histogram.New(histogram.Seconds())
@@ -136,10 +163,12 @@ func (m *Meter) Activity() Activity {
 	defer m.mu.Unlock()
 	now := m.activity
 	now.Traffic, now.DeadLetters = maps.Clone(now.Traffic), maps.Clone(now.DeadLetters)
-	now.Undecodable, now.Aside = maps.Clone(now.Undecodable), maps.Clone(now.Aside)
+	now.Undecodable, now.LogChanges, now.Aside = maps.Clone(now.Undecodable), maps.Clone(now.LogChanges), maps.Clone(now.Aside)
 	now.Challenges.Verdicts = maps.Clone(now.Challenges.Verdicts)
 	now.Budgets = slices.SortedFunc(maps.Values(m.budgets), func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) })
+	now.PartitionsAside = m.partitionsAside()
 	now.UnseenClasses = m.unseen.List()
+	now.Serving = m.serving.Snapshot()
 	now.Delay, now.Handling = m.delay.Snapshot(), map[string]histogram.Snapshot{}
 	for stage, times := range m.handling {
 		now.Handling[stage] = times.Snapshot()
@@ -181,6 +210,22 @@ func (m *Meter) AddUndecodable(topic string) {
 	m.activity.Undecodable[topic]++
 }
 
+// LogChange is a log that turned out not to be the one read before.
+type LogChange struct {
+	Topic string
+	Kind  string // recreated or truncated
+}
+
+// AddGap counts a gap that is a change of the log, once for each partition and each reader that notices it.
+func (m *Meter) AddGap(g pipeline.Gap) {
+	if !g.Changed() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.activity.LogChanges[LogChange{g.Topic, string(g.Kind)}]++
+}
+
 // AddDeadLetter counts a dead letter that was sent.
 func (m *Meter) AddDeadLetter(cause Cause) {
 	m.mu.Lock()
@@ -216,7 +261,7 @@ func (m *Meter) Handled(stage string, start time.Time) {
 	m.handling[stage].Observe(time.Since(start).Seconds())
 }
 
-// Arrived records when, after the time that an event carries, its features were acknowledged.
+// Arrived records how long after an event its features were acknowledged.
 func (m *Meter) Arrived(event, now time.Time) {
 	if carriesTime(event) {
 		m.delay.Observe(max(0, now.Sub(event).Seconds()))
@@ -230,21 +275,21 @@ func (m *Meter) SetBudget(b Budget) {
 	m.budgets[b.Setting] = b
 }
 
-// SetPlanning reports why no exploration is planned; its zero value says that nothing is in the way.
+// SetPlanning reports why no exploration is planned. The zero value means that nothing is in the way.
 func (m *Meter) SetPlanning(p Planning) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.activity.Planning = p
 }
 
-// SetChoosing reports how far a selection has come; its zero value says that none is running.
+// SetChoosing reports how far a selection has come. The zero value means that none is running.
 func (m *Meter) SetChoosing(c Choosing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.activity.Choosing = c
 }
 
-// SetMissingRows records how many rows the running exploration has yet to score; -1 = unknown.
+// SetMissingRows records how many rows the running exploration still has to score; -1 = unknown.
 func (m *Meter) SetMissingRows(rows int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -252,28 +297,28 @@ func (m *Meter) SetMissingRows(rows int64) {
 }
 
 // TakesPart reports that a stage takes part in explorations.
-func (m *Meter) TakesPart(stage string) { m.setAside(stage, "") }
+func (m *Meter) TakesPart(stage string) { m.setStandsAside(stage, "") }
 
-// StandsAside logs and reports that a stage takes no part in an exploration, which is for another numeric kernel than this process
-// has; with nil, that it takes part again.
+// StandsAside logs and reports that a stage takes no part in an exploration because it needs another numeric kernel
+// than this process has; with nil, that it takes part again.
 func (m *Meter) StandsAside(logger *zap.Logger, stage, kernel string, from *wire.Spec) {
 	if from == nil {
 		m.TakesPart(stage)
 		logger.Info("an exploration of this process's numeric kernel runs, taking part again", zap.String("kernel", kernel))
 		return
 	}
-	m.setAside(stage, fmt.Sprintf("stands aside: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
+	m.setStandsAside(stage, fmt.Sprintf("stands aside: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
 	logger.Error("this process has another numeric kernel than the exploration and takes no part in it: what it owned goes to others",
 		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
 }
 
-func (m *Meter) setAside(stage, why string) {
+func (m *Meter) setStandsAside(stage, why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.activity.Aside[stage] = why
 }
 
-// SetModel records the model in use; nil = none is known any more.
+// SetModel records the model in use; nil = none is known.
 func (m *Meter) SetModel(model *wire.Model) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -295,7 +340,7 @@ func (m *Meter) SetPin(pin wire.Pin, newest time.Time) {
 	m.activity.Challenges.Pin, m.activity.Challenges.At = pin, newest
 }
 
-// ErrUnfinished says that a process was told to stop and could not finish its work in time. Nothing is lost: what
+// ErrUnfinished says that a process was told to stop and could not finish its work in time. Nothing is lost: whatever
 // is not saved is done again after the next start.
 var ErrUnfinished = errors.New("work in hand was not finished within shutdown.drain_timeout and will be done again")
 
@@ -306,8 +351,8 @@ func (m *Meter) EndsWith(ending <-chan struct{}) {
 	m.ending = ending
 }
 
-// LeftUndone logs that a partition ended with unfinished work. At the end of a process it will be part of its error; where a
-// partition was taken away, its next owner goes on from what is saved.
+// LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes part of its error.
+// When the partition was taken away, its next owner goes on from what is saved.
 func (m *Meter) LeftUndone(logger *zap.Logger, stage string, partition int, err error) {
 	logger.Warn("work in hand is not saved and will be done again", zap.Error(err))
 	m.mu.Lock()
@@ -319,7 +364,7 @@ func (m *Meter) LeftUndone(logger *zap.Logger, stage string, partition int, err 
 	}
 }
 
-// Unfinished is an [ErrUnfinished] that names the partitions, or nil.
+// Unfinished returns an [ErrUnfinished] that names the partitions, or nil.
 func (m *Meter) Unfinished() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

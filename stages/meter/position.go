@@ -13,57 +13,58 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// PartitionStatus is where a stage stands in a partition that the process owns and reads: of events, or for train of features.
+// PartitionStatus is the position of a stage in a partition that the process owns and reads: of events or, for train,
+// of features.
 type PartitionStatus struct {
 	Stage     string
 	Partition int
-	// NextOffset is the offset of the first record that is not processed: not scored, not known to be featurized, or not added
-	// to the sums of training.
+	// NextOffset is the offset of the first unprocessed record: not scored, not known to be featurized, or not in the
+	// sums of training.
 	NextOffset int64
-	// EndOffset is the next offset of the log, as far as is known; zero before its first answer.
+	// EndOffset is the next offset of the log as far as is known; zero before its first answer.
 	EndOffset int64
 	// FetchedAt is when the log last answered a request for records; zero before its first answer.
 	FetchedAt time.Time
-	// Lag is how long the first record that is not processed has been on the log, by the time that it carries; 0 when
-	// all are. Between two fetches that record is not known: then Lag may be too long, by the time between two records.
+	// Lag is how long the first unprocessed record has been on the log, by its own timestamp; 0 when all are processed.
+	// Between two fetches that record is not known, and Lag may be too long by the time between two records.
 	Lag time.Duration
-	// LagRows are the rows in the records that are not processed, estimated by the rows of a message so far.
+	// LagRows estimates the rows in unprocessed records, from the rows of a message so far.
 	LagRows float64
 
-	// Messages and Rows were processed since the process owns the partition.
+	// Messages and Rows were processed since the process took the partition.
 	Messages, Rows int64
 
-	// CheckpointAt is when the newest checkpoint was written, of the stage subsample; zero before the first one.
+	// CheckpointAt is when subsample wrote the newest checkpoint; zero before the first one.
 	CheckpointAt time.Time
-	// UnsavedRows are in no checkpoint yet, of those that a checkpoint could hold.
+	// UnsavedRows are in no checkpoint yet, out of those that belong in one.
 	UnsavedRows int64
 }
 
-// LagMessages is how many offsets are behind the last one processed. Of a log with transactions or after a compaction not
-// every offset has a message.
+// LagMessages is how many offsets are behind the last one processed. With transactions or after compaction, not every
+// offset has a message.
 func (s PartitionStatus) LagMessages() int64 { return max(0, s.EndOffset-s.NextOffset) }
 
-// Position follows a stage through a partition. Records become known by Fetched and are processed by Done. A nil progress
-// follows nothing.
+// Position follows a stage through a partition. Fetched makes records known, Done marks them as processed. A nil
+// Position follows nothing.
 type Position struct {
 	meter *Meter
 	topic string
 
 	mu       sync.Mutex
 	status   PartitionStatus // without Lag
-	waiting  []stamp         // records that were fetched and are not processed
+	waiting  []stamp         // fetched and not yet processed
 	lastTime time.Time       // of the last record processed
-	caughtUp time.Time       // when the log had nothing more last
+	caughtUp time.Time       // when the log last had nothing more
 }
 
-// stamp is what is kept of a record that waits.
+// stamp is what is kept of a waiting record.
 type stamp struct {
 	offset int64
 	time   time.Time
 }
 
-// Follow begins to follow a stage through a partition of a topic from an offset on, until the Leave of what it returns is
-// called. It takes the place of what was followed there before.
+// Follow starts to follow a stage through a partition of a topic, from an offset on, until Leave is called on the
+// result. It replaces what was followed there before.
 func (m *Meter) Follow(stage, topic string, partition int, next int64) *Position {
 	p := &Position{meter: m, topic: topic, status: PartitionStatus{Stage: stage, Partition: partition, NextOffset: next}}
 	m.mu.Lock()
@@ -72,7 +73,7 @@ func (m *Meter) Follow(stage, topic string, partition int, next int64) *Position
 	return p
 }
 
-// Leave ends it.
+// Leave stops following.
 func (p *Position) Leave() {
 	at := place{p.status.Stage, p.status.Partition}
 	p.meter.mu.Lock()
@@ -87,7 +88,8 @@ type place struct {
 	partition int
 }
 
-// Partitions returns where the stages stand in the partitions that the process owns and reads, in the order of the stages.
+// Partitions returns the positions of the stages in the partitions that the process owns and reads, in the order of the
+// stages.
 func (m *Meter) Partitions(now time.Time) []PartitionStatus {
 	var statuses []PartitionStatus
 	for _, p := range m.followed() {
@@ -106,7 +108,7 @@ func (m *Meter) followed() []*Position {
 	return slices.Collect(maps.Values(m.positions))
 }
 
-// Fetched records what the log answered.
+// Fetched records what a fetch returned.
 func (p *Position) Fetched(f pipeline.Fetched, now time.Time) {
 	if p == nil {
 		return
@@ -138,7 +140,7 @@ func (p *Position) Done(next int64) {
 		processed++
 	}
 	if p.waiting = p.waiting[processed:]; len(p.waiting) == 0 {
-		p.waiting = nil // the records of one fetch, not of all
+		p.waiting = nil // frees the records of one fetch, not of all
 	}
 }
 
@@ -163,7 +165,7 @@ func (p *Position) Saved(checkpointAt time.Time, unsavedRows int64) {
 	p.status.CheckpointAt, p.status.UnsavedRows = checkpointAt, unsavedRows
 }
 
-// at is the status at a time.
+// at returns the status at a time.
 func (p *Position) at(now time.Time) PartitionStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +177,7 @@ func (p *Position) at(now time.Time) PartitionStatus {
 	switch {
 	case len(p.waiting) > 0:
 		since = p.waiting[0].time
-	case p.caughtUp.After(since): // what came behind it was not there then
+	case p.caughtUp.After(since): // whatever came after it was not there then
 		since = p.caughtUp
 	}
 	if carriesTime(since) {
@@ -184,12 +186,12 @@ func (p *Position) at(now time.Time) PartitionStatus {
 	return status
 }
 
-// endsEvery is how old the known end of a partition may be, about: it usually comes with every fetch, but a stage that waits
-// for the broker to take its output does not fetch.
+// endsEvery is about how old the known end of a partition may be. It usually comes with every fetch, but a stage that
+// waits for the broker to take its output does not fetch.
 const endsEvery = 2 * time.Second
 
-// FollowEnds looks up the ends of partitions that stages have not fetched from for a while, until ctx ends. Without it
-// lag would stand still for as long as a stage does.
+// FollowEnds looks up the ends of partitions that stages have not fetched from for a while, until ctx ends. Without it,
+// lag would stand still whenever a stage does.
 func (m *Meter) FollowEnds(ctx context.Context, log pipeline.Log, logger *zap.Logger, clock func() time.Time) {
 	tick := time.NewTicker(endsEvery)
 	defer tick.Stop()
@@ -204,7 +206,7 @@ func (m *Meter) FollowEnds(ctx context.Context, log pipeline.Log, logger *zap.Lo
 				continue
 			}
 			_, end, err := log.Offsets(ctx, p.topic, p.status.Partition)
-			if err != nil { // it is not away because of this, and those whom it matters to say so
+			if err != nil { // stages report an absent broker themselves
 				logger.Debug("end of a partition not looked up", zap.Int("partition", p.status.Partition), zap.Error(err))
 				continue
 			}

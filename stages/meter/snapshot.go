@@ -2,7 +2,7 @@ package meter
 
 import "time"
 
-// Snapshot is what a process did and where it stands at a time. Its parts are taken one after another.
+// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after another.
 type Snapshot struct {
 	Time       time.Time
 	Totals     Totals
@@ -20,7 +20,7 @@ func (m *Meter) Snapshot(now time.Time) Snapshot {
 	return s
 }
 
-// rowsPerMessage is the mean of the partition, else that of the process, else 1.
+// rowsPerMessage is the mean of the partition, or else of the process, or else 1.
 func rowsPerMessage(p PartitionStatus, t Totals) float64 {
 	rows, messages := p.Rows, p.Messages
 	if rows == 0 {
@@ -30,7 +30,7 @@ func rowsPerMessage(p PartitionStatus, t Totals) float64 {
 		case StageFeaturize:
 			rows, messages = t.Featurize.Rows, t.Featurize.Messages
 		case StageTrain:
-			rows, messages = t.Train.Rows+t.Train.Unlabelled+t.Train.Duplicate, t.Train.Messages-t.Train.OtherSet
+			rows, messages = t.Train.Rows+t.Train.Unlabelled+t.Train.NotSampled+t.Train.Duplicate, t.Train.Messages-t.Train.OtherSet
 		}
 	}
 	if rows == 0 || messages == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Headers of the W3C Trace Context, in which a trace travels with a record.
+// Headers of the W3C Trace Context, which carry a trace with a record.
 const (
 	headerTraceParent = "traceparent"
 	headerTraceState  = "tracestate"
@@ -20,10 +20,11 @@ const (
 // traceContext reads and writes those headers.
 var traceContext propagation.TraceContext
 
-// recordHeaders are the headers of a record as what carries a trace.
+// recordHeaders lets the headers of a record carry a trace.
 type recordHeaders []pipeline.Header
 
-// Get returns the value of the last header with the key: writers put theirs behind those that they pass on.
+// Get returns the value of the last header with the key, because writers append their headers to those that they pass
+// on.
 func (h *recordHeaders) Get(key string) string {
 	for i := len(*h) - 1; i >= 0; i-- {
 		if (*h)[i].Key == key {
@@ -45,8 +46,8 @@ func (h *recordHeaders) Keys() []string {
 	return keys
 }
 
-// StartSpan starts the span of a message in the hands of a stage, in the trace that the message names, or in one of its
-// own. Without a tracer it returns a span that does nothing.
+// StartSpan starts the span of a message in a stage, in the trace that the message names or in a new one. Without a
+// tracer it returns a span that does nothing.
 func StartSpan(tracer trace.Tracer, group, stage string, rec pipeline.Record) trace.Span {
 	if tracer == nil {
 		return noSpan
@@ -67,14 +68,14 @@ func StartSpan(tracer trace.Tracer, group, stage string, rec pipeline.Record) tr
 
 var noSpan = trace.SpanFromContext(context.Background())
 
-// FailSpan records in a span why its message could not be used: the reason is the stable word for it.
+// FailSpan records in a span the stable word for why its message could not be used.
 func FailSpan(span trace.Span, reason string, err error) {
 	span.RecordError(err)
 	span.SetStatus(codes.Error, reason)
 }
 
-// WithSpan returns the headers with those of the span's trace in place of any others; what is made from a message carries
-// on its trace. Without a trace they stay as they are.
+// WithSpan returns the headers with those of the span's trace in place of any others, so that records made from a
+// message continue its trace. Without a trace the headers stay as they are.
 func WithSpan(headers []pipeline.Header, span trace.Span) []pipeline.Header {
 	if !span.SpanContext().IsValid() {
 		return headers

@@ -21,13 +21,13 @@ type Explored struct {
 	Set     *wire.FeatureSet
 	Report  encoder.Report
 	Warning string
-	// Values are the criterion's values of all candidates, by index: the score spectrum.
+	// Values are the criterion's values of all candidates, by index: the spectrum of scores.
 	Values  []float64
 	Seconds map[string]float64 // by stage
 }
 
-// Explore runs one exploration over the rows of a file. open is called once to plan it and once to score the rows;
-// s.EventsTopic stands for the file in the lineage.
+// Explore runs one exploration over the rows of a file. open is called twice, to plan the exploration and to score the
+// rows. s.EventsTopic stands for the file in the lineage.
 func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowReader, error), o selection.Options) (*Explored, error) {
 	began := time.Now()
 	planned, err := calibrate.PlanRows(s, func(add func(arrow.Record) error) error {

@@ -34,7 +34,7 @@ func explore(t testing.TB, s calibrate.Settings, batches ...arrow.Record) *offli
 	return found
 }
 
-// However a file comes in batches, its set is that of the stages' own functions.
+// However a file is cut into batches, its set is the one that the stages' own functions give.
 func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Classes, 900, 20, stagestest.SomeFaults)
 	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual, scoring.Adaptive} {
@@ -46,7 +46,7 @@ func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 				t.Run(fmt.Sprintf("%v, %v, %v", criterion, sampler, mix), func(t *testing.T) {
 					s := settings(stagestest.Classes)
 					s.Exploration.Criterion, s.Exploration.Sampler, s.Exploration.BandwidthMix = criterion, sampler, mix
-					s.Exploration.Sigma = 0 // the bandwidth rule has its part
+					s.Exploration.Sigma = 0 // includes the bandwidth rule
 					want := explored.FeatureSet(t, s.Events, s.Exploration, rows)
 					for _, size := range []func() int{stagestest.Every(1), stagestest.Every(64), stagestest.Every(4096), stagestest.UpTo(rand.New(rand.NewPCG(5, 6)), 150)} {
 						got := explore(t, s, stagestest.Cut(t, rows, size)...).Set
@@ -107,7 +107,7 @@ func TestExploreSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Where nothing can be selected, nothing is returned beside the error.
+// If nothing can be selected, the result is only an error.
 func TestExploreOfRowsThatGiveNoSet(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 200, 23, stagestest.Faults{})
 	s := settings(stagestest.Regression)

@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// Fit trains a model of a feature set on the rows of a file: the one that the stage makes of a topic of these rows. name is what the
-// lineage calls the file.
+// Fit trains a model on a feature set and the rows of a file: the same model that the stage makes from a topic of these
+// rows. name is what the lineage calls the file.
 func Fit(
 	ctx context.Context, set *wire.FeatureSet, config train.Config, name string, open func() (events.RowReader, error),
 ) (*wire.Model, train.RowCounts, error) {

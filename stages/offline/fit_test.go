@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// However a file comes in batches, its model is the same, and better than a constant.
+// However a file is cut into batches, its model is the same, and better than a constant.
 func TestFitGivesOneModelForAnyBatches(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		rows := stagestest.Events(t, task, 2200, 31, stagestest.Faults{BadFeature: 0.02, NoLabel: 0.05})

@@ -17,7 +17,8 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The rows of a file as a topic of one partition give the set of the file, whatever messages they come in.
+// A file and a topic of one partition with the same rows give the same set, however the rows are cut into
+// messages.
 func TestFileAndStreamGiveOneSet(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Classes, 1500, 24, stagestest.SomeFaults)
 	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual, scoring.Adaptive} {
@@ -28,7 +29,7 @@ func TestFileAndStreamGiveOneSet(t *testing.T) {
 		for _, perMessage := range []int{1, 64, 4096} {
 			for _, from := range wire.Froms() {
 				if perMessage == 1 && from != wire.FromRecent {
-					continue // it takes its time
+					continue // slow
 				}
 				t.Run(fmt.Sprintf("%v, messages of %d rows, from %s", criterion, perMessage, from), func(t *testing.T) {
 					exploration := s.Exploration

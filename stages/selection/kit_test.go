@@ -13,7 +13,7 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// letters are rows of eight numbers around one of 26 places, which y names.
+// letters makes rows of eight numbers around one of 26 centres; y names the centre.
 func letters(t testing.TB, rows int) arrow.Record {
 	t.Helper()
 	const dim, classes = 8, 26

@@ -20,10 +20,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// learn asks for learned features of all rows.
+// learn selects learned features of all rows.
 func learn(c *calibrate.Config) { c.Criterion, c.RefineSteps, c.SampleRate = scoring.Adaptive, 8, 1 }
 
-// relabelled are rows whose label is a function of what a spec's encoder makes of them.
+// relabelled replaces the label of rows by a function of their encoding by a spec.
 func relabelled(t testing.TB, spec *wire.Spec, rows arrow.Record, label func(x []float64) float64) arrow.Record {
 	t.Helper()
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
@@ -40,7 +40,7 @@ func relabelled(t testing.TB, spec *wire.Spec, rows arrow.Record, label func(x [
 	return out
 }
 
-// residualWorld has events whose label is one of the candidates that residual has: nothing learned is better.
+// residualWorld has events whose label is one of residual's candidates, so that nothing learned is better.
 func residualWorld(t testing.TB, perMessage int, edit func(*calibrate.Config)) *explored.World {
 	t.Helper()
 	c := explored.Exploration()
@@ -73,7 +73,7 @@ func residualWorld(t testing.TB, perMessage int, edit func(*calibrate.Config)) *
 	return w
 }
 
-// Where nothing learned is better, the set is the one of criterion residual, bit for bit.
+// If nothing learned is better, the set is the one of criterion residual, bit for bit.
 func TestTheFallbackIsTheSetOfResidual(t *testing.T) {
 	w := residualWorld(t, 50, func(c *calibrate.Config) { c.Criterion = scoring.Residual })
 	w.Start(nil, meter.Stages()[:3]...)
@@ -128,14 +128,14 @@ func TestTheLineageSaysHowFeaturesWereLearned(t *testing.T) {
 	}
 }
 
-// Steps are reported at most every second: a report has all points so far.
+// Steps are reported at most every second; a report has all points so far.
 func TestProgressOfStepsIsThrottled(t *testing.T) {
 	w := newWorld(t, func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 400 })
 	published := 0
 	w.Start(func(worker *explored.Worker) {
 		worker.OnProduce = func(_ string, _ int, records []pipeline.Record) []pipeline.Record {
 			if isProgress(records) {
-				published++ // by the goroutine that selects
+				published++ // from the goroutine that selects
 			}
 			return records
 		}

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// progressPatience is how long a selection waits for the broker to take a report of its progress.
+	// progressPatience is how long a selection waits for the broker to take a progress report.
 	progressPatience = time.Second
-	// progressEvery is the time between two reports of steps: each has all points so far.
+	// progressEvery is the time between two reports of steps. Each report has all points so far.
 	progressEvery = time.Second
 )
 
-// progressReporter publishes how far a selection has come. It is for information: a broker that does not accept it delays nothing
-// for long.
+// progressReporter publishes how far a selection has come. It is for people only, so a broker that does not accept it
+// hardly delays anything.
 type progressReporter struct {
 	runner *Runner
 	spec   *wire.Spec

@@ -12,16 +12,17 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// maxAttempts is how often a partition is read before an exploration whose samples cannot be used is abandoned.
+// maxAttempts is how often a partition is read before an exploration is abandoned because its samples cannot be used.
 const maxAttempts = 3
 
-// Runner is the stage: it follows the checkpoints of the running exploration and publishes its feature set when every partition
-// is closed.
+// Runner is the stage: it follows the checkpoints of the running exploration and publishes its feature set when every
+// partition is closed.
 type Runner struct {
 	Broker pipeline.Broker
 	State  *state.Follower
@@ -34,26 +35,38 @@ type Runner struct {
 	SampleMemory int64
 	Workers      int // goroutines of a selection; 0 = one for each core
 	// FailFast ends Run with the error of a selection that the rows do not allow, instead of abandoning the
-	// exploration: for one-shot commands.
+	// exploration. It is for one-shot commands.
 	FailFast bool
+	// Aside says when a partition of scores or samples that cannot be read is tried again. The zero value ends Run with
+	// the error.
+	Aside aside.Policy
 
-	// finished is the set of an exploration that was selected and perhaps not published, by its spec hash: a rebalance does not
-	// begin again.
+	// finished is the set of an exploration that was selected but perhaps not published, by its spec hash, so that a
+	// rebalance does not start again.
 	finished struct {
 		specHash string
 		set      *wire.FeatureSet
 	}
 }
 
-// Run selects until ctx ends, but while an exploration runs that this process cannot compute: then another one selects.
+// Run selects until ctx ends, except while an exploration runs that this process cannot compute: then another process
+// selects.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 	r.Meter.TakesPart(meter.StageSelect)
-	aside := func(from *wire.Spec) { r.Meter.StandsAside(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
-	return r.State.WhileAble(ctx, scoring.Arithmetic(), aside, r.own)
+	standsAside := func(from *wire.Spec) { r.Meter.StandsAside(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
+	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, r.own)
 }
 
-// own selects while this process is the one that does.
+// keeper returns what runs the work on one partition of scores or samples.
+func (r *Runner) keeper() *aside.Keeper {
+	return &aside.Keeper{
+		Stage: meter.StageSelect, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside,
+		Overdue: aside.Asker{State: r.State, Logger: r.Logger, Clock: r.Clock}.Ask,
+	}
+}
+
+// own selects while this process owns the selection.
 func (r *Runner) own(ctx context.Context) error {
 	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		for {
@@ -89,12 +102,12 @@ func (r *Runner) followScores(ctx context.Context) error {
 		return err
 	}
 	defer r.Meter.SetMissingRows(-1)
-	return r.State.FollowScores(ctx, partitions, func(ctx context.Context, board *state.Scoreboard) error {
+	return r.State.FollowScores(ctx, partitions, r.keeper().Run, func(ctx context.Context, board *state.Scoreboard) error {
 		return r.publishAll(ctx, board, partitions)
 	})
 }
 
-// publishAll selects from one exploration after another; partitions of scores are followed.
+// publishAll selects from one exploration after another while the partitions of scores are followed.
 func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partitions int) error {
 	for {
 		stateChanged, boardChanged := r.State.Changed(), board.Changed()
@@ -119,10 +132,20 @@ func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partit
 
 // act does the next thing to do, and reports whether there was one.
 func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Scoreboard, partitions int) (bool, error) {
+	if set := now.CurrentSet(); now.Unwritten && set != nil {
+		r.Logger.Warn("the topic of feature sets was made again or has lost its end, the set in use is written again", zap.String("feature_set", set.ID))
+		if _, err := r.State.PublishSet(ctx, set.Set, r.Clock()); err != nil {
+			return true, err
+		}
+		return true, r.State.PointSet(ctx, now.Current, r.Clock())
+	}
 	if now.CurrentShadowed {
 		r.Logger.Warn("the pointer to the feature set in use was written over by an older one or by what is none, it is written again",
 			zap.String("feature_set", now.Current.ID))
 		return true, r.State.PointSet(ctx, now.Current, r.Clock())
+	}
+	if acted, err := r.mend(ctx, now); acted || err != nil {
+		return acted, err
 	}
 	spec := now.Running()
 	if spec == nil {
@@ -140,6 +163,17 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 		return false, nil
 	}
 	return true, r.finish(ctx, board, spec, checkpoints)
+}
+
+// mend overwrites undecodable records under keys of feature sets and of a selection's progress.
+func (r *Runner) mend(ctx context.Context, now state.Snapshot) (bool, error) {
+	switch {
+	case len(now.DamagedSets) > 0:
+		return true, r.State.MendSet(ctx, now.DamagedSets[0], r.Clock())
+	case now.ProgressShadowed:
+		return true, r.State.MendProgress(ctx, now.Progress, r.Clock())
+	}
+	return false, nil
 }
 
 // closed returns the newest checkpoints of an exploration once every partition that has rows to read is closed.
@@ -171,24 +205,56 @@ func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wi
 	return checkpoints, open == 0
 }
 
-// errNoRows says that an exploration ended before a row was scored.
+// errNoRows says that an exploration ended before any row was scored.
 var errNoRows = errors.New("no row was scored: the rows have no labels, or none can be used")
 
 // finish selects and publishes the set, or abandons the exploration.
 func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
 	began := time.Now()
-	set, err := r.selectSet(ctx, spec, checkpoints)
-	r.Meter.Worked(meter.StageSelect, began) // known before the set is
+	set, err := r.selectWhileRunning(ctx, spec, checkpoints)
+	r.Meter.Worked(meter.StageSelect, began) // counted before the set is published
 	var disagrees *disagreement
 	switch {
 	case errors.As(err, &disagrees) && disagrees.attempt+1 < maxAttempts:
 		return r.refuse(ctx, board, spec, disagrees)
 	case err != nil && ctx.Err() != nil, errors.Is(err, pipeline.ErrDenied):
 		return err
+	case errors.Is(err, errOver):
+		r.Logger.Info("the exploration is over, nothing is selected from it", zap.String("exploration", spec.Exploration))
+		return nil
 	case err != nil:
 		return r.giveUp(ctx, spec, err)
 	}
 	return r.publish(ctx, spec, set)
+}
+
+// errOver says that an exploration ended, or was replaced, during its selection.
+var errOver = errors.New("the exploration does not run any more")
+
+// selectWhileRunning is selectSet until the exploration is over: if a partition of samples cannot be read, it is
+// planned again.
+func (r *Runner) selectWhileRunning(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*wire.FeatureSet, error) {
+	running, stop := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		_, err := r.State.Wait(running, func(s state.Snapshot) bool {
+			now := s.Running()
+			return now == nil || now.Exploration != spec.Exploration
+		})
+		if err == nil {
+			stop(errOver)
+		}
+	}()
+	defer func() {
+		stop(nil)
+		<-watched
+	}()
+	set, err := r.selectSet(running, spec, checkpoints)
+	if err != nil && errors.Is(context.Cause(running), errOver) {
+		return nil, errOver
+	}
+	return set, err
 }
 
 // selectSet makes the set of an exploration whose partitions are closed.
@@ -198,8 +264,11 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	}
 	for _, c := range checkpoints {
 		if c.CloseReason == wire.CloseLost {
-			return nil, fmt.Errorf("offsets of partition %d are no longer in the log", c.Partition)
+			return nil, fmt.Errorf("offsets of partition %d are no longer in the log, or the log is another one", c.Partition)
 		}
+	}
+	if err := r.confirm(ctx, spec, checkpoints); err != nil {
+		return nil, err
 	}
 	sums, lineage := Merge(spec, checkpoints)
 	if lineage.Rows == 0 {
@@ -207,7 +276,7 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	}
 	var sample *scoring.Sample
 	if spec.Criterion.NeedsRows() {
-		reader := sampleReader{log: r.Broker, logger: r.Logger, topic: r.Topics.Samples, limits: r.State.Limits()}
+		reader := sampleReader{log: r.Broker, logger: r.Logger, topic: r.Topics.Samples, limits: r.State.Limits(), keep: r.keeper().Run}
 		var err error
 		if sample, err = reader.read(ctx, spec, checkpoints); err != nil {
 			return nil, err
@@ -238,11 +307,11 @@ func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire
 	if err := r.State.RefuseSamples(ctx, refusal); err != nil {
 		return err
 	}
-	board.Refuse(refusal) // not considered again before its record is read back
+	board.Refuse(refusal) // not considered again before the refusal is read back
 	return nil
 }
 
-// publish writes the set, then the pointer to it, and retires those that are not kept any longer.
+// publish writes the set, then the pointer to it, and retires sets that are no longer kept.
 func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.FeatureSet) error {
 	failpoint.Hit(failpoint.SetBefore)
 	id, err := r.State.PublishSet(ctx, set, r.Clock())
@@ -250,7 +319,7 @@ func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.Feature
 	case err == nil:
 	case errors.Is(err, pipeline.ErrDenied), ctx.Err() != nil, !pipeline.IsPermanent(err):
 		return err
-	default: // too large, or no set: trying again would not help
+	default: // too large, or no set at all: trying again would not help
 		return r.giveUp(ctx, spec, err)
 	}
 	failpoint.Hit(failpoint.SetBetween)

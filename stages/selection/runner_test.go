@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// newWorld has three partitions of events with rows, a good part of them bad, and a fourth that is empty.
+// newWorld has three partitions of events, with many bad rows, and an empty fourth one.
 func newWorld(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	t.Helper()
 	c := explored.Exploration()
@@ -37,7 +37,7 @@ func newWorld(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	return w
 }
 
-// planned has a plan, and nobody who carries it out.
+// planned has a plan that nobody executes yet.
 func planned(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	t.Helper()
 	w := newWorld(t, edit)
@@ -74,7 +74,7 @@ func TestOneSetForOneWorkerAndForThree(t *testing.T) {
 			if got := w.Set(); got.ID != want.ID {
 				t.Errorf("set %s of three workers, %s of one", got.ID, want.ID)
 			}
-			// Three workers that all own everything are two zombies for each partition.
+			// Three workers that all own everything: two zombies for each partition.
 			disputed := planned(t, edit)
 			for range 3 {
 				disputed.Start(nil, meter.StageSubsample, meter.StageSelect)
@@ -86,12 +86,12 @@ func TestOneSetForOneWorkerAndForThree(t *testing.T) {
 	}
 }
 
-// isProgress says that records tell of the progress of a selection.
+// isProgress reports whether records are about the progress of a selection.
 func isProgress(records []pipeline.Record) bool {
 	return slices.ContainsFunc(records, func(r pipeline.Record) bool { return string(r.Key) == string(wire.ProgressKey("test")) })
 }
 
-// rounds counts the rounds that a worker begins, and calls do in the second one.
+// rounds counts the rounds that a worker begins, and calls do in the second.
 func rounds(count *atomic.Int64, do func()) func(*explored.Worker) {
 	return func(worker *explored.Worker) {
 		worker.OnProduce = func(_ string, _ int, records []pipeline.Record) []pipeline.Record {
@@ -106,7 +106,7 @@ func rounds(count *atomic.Int64, do func()) func(*explored.Worker) {
 func TestARebalanceDoesNotBeginASelectionAgainAndACrashDoes(t *testing.T) {
 	for name, edit := range map[string]func(*calibrate.Config){
 		"residual": nil,
-		"adaptive": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 }, // steps are reported by the clock
+		"adaptive": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 }, // reports of steps depend on the clock
 	} {
 		t.Run(name, func(t *testing.T) { rebalanceAndCrash(t, edit) })
 	}
@@ -142,7 +142,7 @@ func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 	})
 }
 
-// spoil changes the samples that a worker sends for partition 1 in an attempt: each message is handed to change with its number.
+// spoil changes the samples that a worker sends for partition 1 in an attempt: change gets each message with its number.
 func spoil(t *testing.T, w *explored.World, change func(number int, record pipeline.Record) []pipeline.Record) func(*explored.Worker) {
 	t.Helper()
 	return func(worker *explored.Worker) {
@@ -291,7 +291,7 @@ func TestRetentionThatPassesTheRangeAbandonsTheExploration(t *testing.T) {
 	}
 }
 
-// Events behind the samples that were refused may have expired: then there is nothing to read again.
+// The events behind refused samples may have expired, so that nothing can be read again.
 func TestSamplesAndEventsThatHaveExpiredAbandonTheExploration(t *testing.T) {
 	w := planned(t, nil)
 	w.Start(nil, meter.StageSubsample)
@@ -314,7 +314,7 @@ func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
 	}
 }
 
-// The selection waits for scores to have the partitions that the exploration reads.
+// The selection waits until scores has all partitions that the exploration reads.
 func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 	want := undisturbed(t, nil)
 	w := planned(t, nil)
@@ -329,7 +329,7 @@ func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 	}
 }
 
-// Of this size, passes over topics were refused: their Gram matrices did not fit into a message.
+// At this size, passes over topics were refused, because their Gram matrices did not fit into a message.
 func TestResidualOfManyOutputs(t *testing.T) {
 	for _, size := range []struct{ features, candidates, rows int }{{200, 2000, 2000}, {1000, 20_000, 5_000}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -346,6 +346,37 @@ func TestResidualOfManyOutputs(t *testing.T) {
 			set := w.Set()
 			if l := set.Set.Lineage; len(set.Set.Coding.Gain) != 26 || set.Set.Set.Features.Len() != size.features || l.Rows != int64(size.rows) || l.ByResidual == 0 {
 				t.Errorf("%d outputs, %d features, lineage %+v", len(set.Set.Coding.Gain), set.Set.Set.Features.Len(), l)
+			}
+		})
+	}
+}
+
+// Events that lose their end after the plan give no set, whether or not they have grown beyond it again and whether or not they were
+// scored before: the rows read before and after would come from two logs.
+func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		scored, again bool
+	}{{"gone", true, false}, {"others in their place", true, true}, {"others in their place before they are scored", false, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := planned(t, nil)
+			if c.scored {
+				worker := w.Start(nil, meter.StageSubsample)
+				for p := range 3 {
+					w.Closed(p)
+				}
+				worker.Stop()
+			}
+			records := w.Records(w.Topics.Events, 1)
+			w.LoseEnd(w.Topics.Events, 1, int64(len(records)-2))
+			if c.again {
+				for _, r := range w.Records(w.Topics.Events, 2)[:2] {
+					w.Append(w.Topics.Events, 1, pipeline.Record{Value: r.Value})
+				}
+			}
+			w.Start(nil, meter.StageSubsample, meter.StageSelect)
+			if reason := w.Abandoned(); !strings.Contains(reason, "events of partition 1 that the exploration reads are not in the log any more") {
+				t.Errorf("reason %q", reason)
 			}
 		})
 	}

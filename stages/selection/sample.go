@@ -3,8 +3,10 @@ package selection
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sort"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -15,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// disagreement says that the samples of a partition are not those that its checkpoint counts.
+// disagreement says that the samples of a partition are not the ones that its checkpoint counts.
 type disagreement struct {
 	partition int32
 	attempt   int
@@ -32,9 +34,12 @@ type sampleReader struct {
 	logger *zap.Logger
 	topic  string
 	limits arrowio.Limits
+	// keep runs the reading of a partition, again if it fails.
+	keep func(ctx context.Context, partition int, run func(context.Context) error) error
 }
 
-// read returns the rows that the checkpoints count, in partition order. A [disagreement] says whose samples cannot be used.
+// read returns the rows that the checkpoints count, in partition order. A [disagreement] names a partition whose
+// samples cannot be used.
 func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sample, error) {
 	sample, hash := NewSample(spec), spec.Hash()
 	for _, part := range spec.Partitions {
@@ -42,8 +47,17 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 		if c == nil || c.Samples.Rows == 0 {
 			continue
 		}
-		rows, err := r.partition(ctx, spec, hash, c)
-		if err != nil {
+		var rows *wire.Samples
+		var disagrees error
+		err := r.keep(ctx, int(c.Partition), func(ctx context.Context) (err error) {
+			rows, err = r.partition(ctx, spec, hash, c)
+			var d *disagreement
+			if errors.As(err, &d) { // a result, not a failure to read
+				disagrees, err = err, nil
+			}
+			return err
+		})
+		if err := errors.Join(err, disagrees, ctx.Err()); err != nil {
 			return nil, err
 		}
 		appendRows(sample, spec, rows)
@@ -51,7 +65,7 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 	return sample, nil
 }
 
-// NewSample is the sample of an exploration from the rows of its partitions, in partition order.
+// NewSample returns the sample of an exploration from the rows of its partitions, in partition order.
 func NewSample(spec *wire.Spec, partitions ...*wire.Samples) *scoring.Sample {
 	sample := &scoring.Sample{Dim: spec.Encoder.Dim, Targets: scoring.Targets{Outputs: spec.Encoder.Outputs()}}
 	for _, rows := range partitions {
@@ -77,11 +91,14 @@ func appendRows(sample *scoring.Sample, spec *wire.Spec, rows *wire.Samples) {
 	sample.Targets.Values = append(sample.Targets.Values, rows.Targets.Values...)
 }
 
-// partition reads what a checkpoint counts: each ordinal below its next one once, whatever the order in which owners of the
-// partition, also those that had lost it, wrote them.
+// partition reads what a checkpoint counts: each ordinal below its next one once, whatever the order in which owners of
+// the partition, past ones included, wrote them.
 func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash string, c *wire.Checkpoint) (*wire.Samples, error) {
 	refuse := func(format string, args ...any) error {
 		return &disagreement{partition: c.Partition, attempt: c.Attempt, reason: fmt.Sprintf(format, args...)}
+	}
+	if err := r.awaitStable(ctx, int(c.Partition)); err != nil {
+		return nil, err
 	}
 	found := &ordinals{next: c.NextOrdinal, seen: map[int64]bool{}}
 	lost := ""
@@ -104,12 +121,12 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs()) {
 			err = fmt.Errorf("%w: %d dimensions, %d outputs", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
 		}
-		if err != nil { // a copy of its rows may follow
+		if err != nil { // its rows may follow in a copy
 			lost = fmt.Sprintf("offset %d: %v", record.Offset, err)
 			continue
 		}
 		if found.add(rows) && int64(len(found.at)) >= c.Samples.Rows {
-			break // all are there, or too many: later records cannot change that
+			break // all there, or too many: later records cannot change that
 		}
 	}
 	rows, mark := found.rows(c.Partition, spec.Encoder.Dim), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
@@ -125,6 +142,21 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 	return nil, refuse("%d rows with another checksum than when they were scored", mark.Rows)
 }
 
+// stablePatience is how long another writer's transaction may hide samples before their partition counts as unreadable.
+const stablePatience = 10 * time.Second
+
+// awaitStable waits until everything on a partition of the topic can be read.
+func (r *sampleReader) awaitStable(ctx context.Context, partition int) error {
+	until := time.Now().Add(stablePatience)
+	return pipeline.Try(ctx, r.logger, "await the end of transactions", func() error {
+		err := pipeline.CheckStable(ctx, r.log, r.topic, partition)
+		if errors.Is(err, pipeline.ErrOpenTransaction) && time.Now().After(until) {
+			return pipeline.Permanent(err)
+		}
+		return err
+	})
+}
+
 // ordinals collects rows by their ordinals.
 type ordinals struct {
 	next int64 // ordinals from here on are ignored
@@ -137,7 +169,7 @@ type rowAt struct {
 	i    int
 }
 
-// add adds the rows not there yet, and reports whether there were any.
+// add adds the rows that are not there yet, and reports whether there were any.
 func (o *ordinals) add(rows *wire.Samples) bool {
 	before := len(o.at)
 	for i, ordinal := range rows.Ordinal {
@@ -149,7 +181,7 @@ func (o *ordinals) add(rows *wire.Samples) bool {
 	return len(o.at) > before
 }
 
-// rows are those collected, in the order of their ordinals.
+// rows returns the collected rows in ordinal order.
 func (o *ordinals) rows(partition int32, dim int) *wire.Samples {
 	sort.Slice(o.at, func(i, j int) bool {
 		return o.at[i].rows.Ordinal[o.at[i].i] < o.at[j].rows.Ordinal[o.at[j].i]

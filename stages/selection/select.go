@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,17 +11,17 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Merge adds up the sums of an exploration's partitions in partition order. Partitions whose ranges are empty have no
+// Merge adds up the sums of an exploration's partitions in partition order. A partition with an empty range has no
 // checkpoint.
 func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sums, wire.Lineage) {
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
 	lineage := wire.Lineage{
 		Pipeline: spec.Pipeline, Exploration: spec.Exploration, Sequence: spec.Sequence, SpecHash: spec.Hash(),
-		ConfigHash: spec.ConfigHash, EventsTopic: spec.EventsTopic, Arithmetic: scoring.Arithmetic(),
+		ConfigHash: spec.ConfigHash, EventsTopic: spec.EventsTopic, EventsLog: spec.EventsLog, Arithmetic: scoring.Arithmetic(),
 		From: spec.From, LabelledRows: spec.LabelledRows(),
 		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
 		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
-		Columns:   spec.Columns,
+		Columns: spec.Columns, Without: spec.Without,
 		Criterion: spec.Criterion, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Candidates: spec.Candidates.Count,
 	}
 	for _, part := range spec.Partitions {
@@ -41,8 +42,8 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 
 // Progress is how far a selection has come.
 type Progress struct {
-	Round, Rounds int // the round in hand, from 1 on, and how many there are at most
-	// Points are, under the adaptive criterion, what was measured on held-out rows so far.
+	Round, Rounds int // the current round, from 1 on, and the most that there can be
+	// Points are the measurements on held-out rows so far, under the adaptive criterion.
 	Points []adaptive.Point
 }
 
@@ -55,30 +56,34 @@ func (p Progress) Last() *adaptive.Point {
 	return &last
 }
 
-// Options say how a selection runs; they do not change its result.
+// Options say how a selection runs. They do not change its result.
 type Options struct {
 	Workers  int            // goroutines; 0 = one for each core
 	Progress func(Progress) // called before each round and with each point; nil = not reported
 }
 
-// chosen is what a selection chose, by whatever criterion.
+// chosen is what a selection chose, by any criterion.
 type chosen struct {
 	selection  scoring.Selection
-	candidates scoring.Candidates // that the indexes number, as far as they do
+	candidates scoring.Candidates // that the indexes refer to, if they do
 	set        *scoring.FeatureSet
 	learning   *adaptive.Report
 }
 
-// Select chooses the features of an exploration and makes the set of them. The sample is of the rows in the sums and of those that
-// were held out of them, in partition order; it is nil under a criterion that needs sums alone.
+// Select chooses the features of an exploration and makes the feature set. The sample has the rows in the sums and
+// those held out of them, in partition order. It is nil under a criterion that needs sums only.
 func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *scoring.Sample, now time.Time, o Options) (*wire.FeatureSet, error) {
 	choose := choose
 	if spec.Criterion == scoring.Adaptive {
 		choose = learn
 	}
 	c, err := choose(spec, sums, sample, o)
+	if errors.Is(err, scoring.ErrConstantLabels) {
+		err = fmt.Errorf("%w: set events.label (--label) to a column that varies, or score more rows (exploration.sample_rows, --sample)", err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("select from exploration %s with %d scored rows: %w", spec.Exploration, lineage.Rows, err)
+		return nil, fmt.Errorf("select by label %q from exploration %s with %d scored rows: %w",
+			spec.Encoder.Label.Columns, spec.Exploration, lineage.Rows, err)
 	}
 	s := c.selection
 	lineage.SelectedAt, lineage.Learning = now, c.learning
@@ -111,8 +116,8 @@ func choose(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Optio
 	return &chosen{selection: s, candidates: spec.Candidates, set: scoring.NewFeatureSet(spec.Candidates, s)}, nil
 }
 
-// learn makes features of what the sample teaches. Where the candidates of criterion residual won, they are what the set says
-// that it chose from.
+// learn makes features from the sample. If the candidates of criterion residual won, the set says that it chose from
+// them.
 func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
 	options := adaptive.Options{
 		Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Workers: o.Workers,
@@ -138,8 +143,8 @@ func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Option
 	return &chosen{selection: learned.Selection, candidates: candidates, set: learned.FeatureSet(), learning: &learned.Report}, nil
 }
 
-// PlainSet returns M candidates as they are drawn, without selection, under the encoder of a set: what data-dependent
-// features are to be compared with.
+// PlainSet returns M candidates as drawn, without selection, under the encoder of a set, to compare data-dependent
+// features with.
 func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 	m := of.Set.Features.Len()
 	index := make([]int32, m)

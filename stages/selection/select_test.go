@@ -24,8 +24,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// checkScores computes the scores of a published set again in float64, from its own omega, phase and encoder and the
-// rows of the batches (partition 0), and compares them to 1e-5 of sqrt(Σy²/n).
+// checkScores recomputes the scores of a published set in float64, from its omega, phase and encoder and the rows of the
+// batches (partition 0), and compares them to 1e-5 of sqrt(Σy²/n).
 func checkScores(t testing.TB, set *wire.FeatureSet, batches []arrow.Record) {
 	t.Helper()
 	value, err := wire.EncodeFeatureSet(set)
@@ -71,7 +71,7 @@ func decodeSet(t testing.TB, value []byte) *wire.FeatureSet {
 	return set
 }
 
-// checkOrder fails unless the features stand best first, equal ones by index, and the lineage says what is kept.
+// checkOrder fails unless the features are sorted best first, equal ones by index, and the lineage says what is kept.
 func checkOrder(t testing.TB, set *wire.FeatureSet) {
 	t.Helper()
 	score, index := set.Set.Score, set.Set.Index
@@ -153,7 +153,7 @@ func TestScoresOfRealDataEqualTheirFloat64Recomputation(t *testing.T) {
 	}
 }
 
-// partitionCheckpoints explores two halves of the rows as two partitions of three; the one between them is empty.
+// partitionCheckpoints explores two halves of the rows as two of three partitions; the middle one is empty.
 func partitionCheckpoints(t testing.TB) (*wire.Spec, map[int32]*wire.Checkpoint) {
 	t.Helper()
 	rows := stagestest.Events(t, stagestest.Regression, 800, 12, stagestest.SomeFaults)
@@ -166,7 +166,7 @@ func partitionCheckpoints(t testing.TB) (*wire.Spec, map[int32]*wire.Checkpoint)
 	return spec, checkpoints
 }
 
-// checkpointOf is what a partition whose range begins with a message of the rows has come to.
+// checkpointOf is the final checkpoint of a partition whose range begins with a message of the rows.
 func checkpointOf(t testing.TB, spec *wire.Spec, part wire.Partition, rows arrow.Record) *wire.Checkpoint {
 	t.Helper()
 	s, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), part, nil)
@@ -201,7 +201,7 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	}
 }
 
-// sampleOf explores rows by a criterion and returns what a selection begins with.
+// sampleOf explores rows by a criterion and returns what a selection starts from.
 func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Spec, *scoring.Sums, wire.Lineage, *scoring.Sample) {
 	t.Helper()
 	c := explored.Exploration()
@@ -223,7 +223,7 @@ func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Sp
 	return spec, sums, lineage, nil
 }
 
-// criteria are the ways of choosing, with the linear map, of which the residual criterion makes a selection of variables.
+// criteria are the ways to choose, including the linear map, with which residual becomes a selection of variables.
 var criteria = map[string]func(*calibrate.Config){
 	"energy":                 func(c *calibrate.Config) { c.Criterion = scoring.Energy },
 	"correlation":            func(c *calibrate.Config) { c.Criterion = scoring.Correlation },

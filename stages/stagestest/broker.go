@@ -116,6 +116,7 @@ func All(t testing.TB, log pipeline.Log, topic string, partition int) []pipeline
 		fetched, err = log.Fetch(t.Context(), topic, partition, at)
 		records = append(records, fetched.Records...)
 		at = fetched.NextOffset
+		fetched.Release()
 	}
 	if err != nil {
 		t.Fatal(err)

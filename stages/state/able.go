@@ -7,15 +7,15 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// WhileAble calls run, which takes part in explorations as a member of a consumer group, whenever this process can compute
-// them. Once an exploration of another numeric kernel than the given one runs, the context of run ends, so that the partitions go
-// to members that can, and aside is called with that exploration. The process stays out, after the exploration has ended too, until one
-// runs that it can compute, as coming back in between would only make all members stop and start again; then aside is called with
-// nil. It returns when ctx has ended or run returns by itself.
+// WhileAble calls run, which takes part in explorations as a member of a consumer group, while this process can compute
+// them. When an exploration with another numeric kernel starts, the context of run ends, so that the partitions go to
+// members that can compute it, and aside is called with that exploration. The process then stays out, even after that
+// exploration, until one runs that it can compute, because coming back earlier would only make all members stop and
+// start again. Then aside is called with nil. WhileAble returns when ctx has ended or run returns on its own.
 func (f *Follower) WhileAble(ctx context.Context, kernel string, aside func(from *wire.Spec), run func(context.Context) error) error {
 	foreign := func(s Snapshot) bool { return s.Running() != nil && s.Running().Arithmetic != kernel }
 	able := func(s Snapshot) bool { return s.Running() != nil && s.Running().Arithmetic == kernel }
-	now, err := f.Wait(ctx, func(Snapshot) bool { return true }) // not to join a group only to leave it again
+	now, err := f.Wait(ctx, func(Snapshot) bool { return true }) // do not join a group only to leave it again
 	if err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
@@ -34,8 +34,8 @@ func (f *Follower) WhileAble(ctx context.Context, kernel string, aside func(from
 	}
 }
 
-// runUntil calls run until it returns, or with a context that ends when a snapshot is found: then it returns what that one has
-// running.
+// runUntil calls run until it returns, or with a context that ends when found returns an exploration, which it then
+// returns.
 func (f *Follower) runUntil(ctx context.Context, found func(Snapshot) bool, run func(context.Context) error) (*wire.Spec, error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()

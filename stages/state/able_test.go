@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// member is a call of WhileAble for the kernel go2, with what it does.
+// member is a call of WhileAble for the kernel go2, and what it does.
 type member struct {
 	t        *testing.T
 	did      []string
@@ -22,7 +22,7 @@ type member struct {
 	stop     func() error
 }
 
-// newMember runs one in the test's bubble, on a topic that holds what publish writes.
+// newMember runs a member in the test's bubble, on a topic that holds what publish writes.
 func newMember(t *testing.T) *member {
 	b := newTopics()
 	f := New(b, zap.NewNop(), testConfig)
@@ -90,7 +90,7 @@ func TestAMemberStandsAsideWhileItCannotCompute(t *testing.T) {
 		m.want("in")
 		m.publish(2, "fma1", wire.StatusRunning)
 		m.want("in", "out", "aside of fma1")
-		m.publish(2, "fma1", wire.StatusCancelled) // nothing to come back for
+		m.publish(2, "fma1", wire.StatusCancelled) // no reason to come back
 		m.publish(3, "fma1", wire.StatusRunning)
 		m.want("in", "out", "aside of fma1")
 		m.publish(4, "go2", wire.StatusRunning)
@@ -102,7 +102,7 @@ func TestAMemberStandsAsideWhileItCannotCompute(t *testing.T) {
 	})
 }
 
-// A group that would only be left again is not joined.
+// A group that would have to be left at once is not joined.
 func TestAMemberThatCannotComputeDoesNotJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMember(t)

@@ -32,18 +32,19 @@ func (t Topic) String() string {
 // Config says whose state is followed, and where.
 type Config struct {
 	Pipeline string
-	// ReadOnly refuses to write: the pipeline is followed by another one.
+	// ReadOnly refuses to write, because the state belongs to another pipeline.
 	ReadOnly bool
 	// Names of topics.
 	Explorations, FeatureSets, Models, Scores string
 	// MaxMessageBytes is the largest message that the topics take.
 	MaxMessageBytes int64
-	// KeepFeatureSets and KeepModels are how many of the newest are kept; older ones are retired once Retention has passed.
+	// KeepFeatureSets and KeepModels are how many of the newest are kept. Older ones are retired once Retention has
+	// passed.
 	KeepFeatureSets, KeepModels int
 	Retention                   time.Duration
 }
 
-// Limits let through every message of the pipeline's own that the topics take.
+// Limits let through every message of the pipeline itself that the topics accept.
 func (c Config) Limits() arrowio.Limits {
 	limits := arrowio.DefaultLimits()
 	limits.MaxMessageBytes = max(limits.MaxMessageBytes, c.MaxMessageBytes)
@@ -51,7 +52,7 @@ func (c Config) Limits() arrowio.Limits {
 	return limits
 }
 
-// Name is the name of a topic.
+// Name returns the name of a topic.
 func (c Config) Name(t Topic) string {
 	return [topics]string{c.Explorations, c.FeatureSets, c.Models, c.Scores}[t]
 }
@@ -61,13 +62,16 @@ type Follower struct {
 	log    pipeline.Log
 	logger *zap.Logger
 	config Config
-	asked  chan struct{} // holds one token when models are asked for
+	asked  chan struct{} // holds one token once models were asked for
+	sets   setCache
 
 	mu       sync.Mutex
 	snapshot Snapshot
 	changed  chan struct{} // closed and replaced at each change
-	read     [topics]bool  // to the end that the topic had when following it began
-	failed   [topics]error // why a topic is not followed any more
+	read     [topics]bool  // up to the end that the topic had when following began
+	failed   [topics]error // why a topic is no longer followed
+	// unreadable is the set in use that could not be read again.
+	unreadable SetEntry
 }
 
 // New returns a follower that is empty until Run has read the topics.
@@ -86,9 +90,9 @@ func Still(config Config, snapshot Snapshot) *Follower {
 	return f
 }
 
-// Run follows topics until ctx ends, then it returns nil: those that are named, without any explorations and feature-sets.
-// Models, where they are not named, are followed once somebody waits for them or asks for them; a failure is returned to
-// those. It may be called again after it has returned and then starts over.
+// Run follows the named topics until ctx ends, then returns nil. Without names it follows explorations and
+// feature-sets. Models that are not named are followed once somebody waits for them or asks for them; these callers get
+// the error if that fails. Run may be called again after it has returned, and then starts over.
 func (f *Follower) Run(ctx context.Context, follow ...Topic) error {
 	if len(follow) == 0 {
 		follow = []Topic{TopicExplorations, TopicFeatureSets}
@@ -97,6 +101,12 @@ func (f *Follower) Run(ctx context.Context, follow ...Topic) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, t := range follow {
 		group.Go(func() error { return f.follow(ctx, t) })
+	}
+	if slices.Contains(follow, TopicFeatureSets) {
+		group.Go(func() error {
+			f.holdCurrent(ctx)
+			return nil
+		})
 	}
 	if !slices.Contains(follow, TopicModels) {
 		group.Go(func() error {
@@ -107,7 +117,7 @@ func (f *Follower) Run(ctx context.Context, follow ...Topic) error {
 	return group.Wait()
 }
 
-// begin drops what was read of topics.
+// begin forgets what was read of topics.
 func (f *Follower) begin(follow ...Topic) {
 	f.change(func() {
 		for _, t := range follow {
@@ -117,7 +127,7 @@ func (f *Follower) begin(follow ...Topic) {
 	})
 }
 
-// followAsked follows models from when they are asked for, until ctx ends.
+// followAsked follows models from the moment they are asked for, until ctx ends.
 func (f *Follower) followAsked(ctx context.Context) {
 	for {
 		select {
@@ -125,13 +135,13 @@ func (f *Follower) followAsked(ctx context.Context) {
 			return
 		case <-f.asked:
 			f.begin(TopicModels)
-			_ = f.follow(ctx, TopicModels) // whoever asks gets the error
+			_ = f.follow(ctx, TopicModels) // those who ask get the error
 		}
 	}
 }
 
-// Ask has models followed from now on, without waiting for them. It returns why they could not be followed when they were asked
-// for the last time; then it is tried again.
+// Ask makes the follower follow models, and does not wait for them. It returns why that failed the last time, and then
+// tries again.
 func (f *Follower) Ask() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,15 +155,15 @@ func (f *Follower) Ask() error {
 	return f.failed[TopicModels]
 }
 
-// During follows topics, as Run does, while do runs, which begins when they have been read. The context of do ends where a
-// topic cannot be followed.
+// During follows topics like Run while do runs. do starts when they have been read. Its context ends if a topic cannot
+// be followed.
 func (f *Follower) During(ctx context.Context, do func(context.Context, Snapshot) error, follow ...Topic) error {
 	if len(follow) == 0 {
 		follow = []Topic{TopicExplorations, TopicFeatureSets}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
-	f.begin(follow...) // before do waits for what is read
+	f.begin(follow...) // do waits for what is read from now on
 	group.Go(func() error { return f.Run(following, follow...) })
 	group.Go(func() error {
 		defer stop()
@@ -173,21 +183,22 @@ func (f *Follower) Snapshot() Snapshot {
 	return f.snapshot
 }
 
-// Limits let through every message of the pipeline's own.
+// Limits let through every message of the pipeline itself.
 func (f *Follower) Limits() arrowio.Limits { return f.config.Limits() }
 
-// Wait returns the first snapshot, from now on, for which explorations and feature-sets have been read and that ok accepts.
+// Wait returns the first snapshot from now on that ok accepts, once explorations and feature-sets have been read.
 func (f *Follower) Wait(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
 	return f.wait(ctx, []Topic{TopicExplorations, TopicFeatureSets}, ok)
 }
 
-// WaitModels is Wait for models instead, which it has followed from now on.
+// WaitModels is Wait for models, which are followed from now on.
 func (f *Follower) WaitModels(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
 	_ = f.Ask() // the wait returns the error
 	return f.wait(ctx, []Topic{TopicModels}, ok)
 }
 
-// CatchUpModels returns a snapshot that has what the models topic holds when it is called, and has it followed from now on.
+// CatchUpModels returns a snapshot with everything that the models topic holds at the time of the call, and follows the
+// topic from now on.
 func (f *Follower) CatchUpModels(ctx context.Context) (Snapshot, error) {
 	name := f.config.Name(TopicModels)
 	end, err := pipeline.Retry(ctx, f.logger, "look up offsets of "+name, func() (int64, error) {
@@ -206,7 +217,7 @@ func (f *Follower) wait(ctx context.Context, follow []Topic, ok func(Snapshot) b
 		now, changed, ready := f.snapshot, f.changed, true
 		var failed error
 		for _, t := range follow {
-			ready = ready && f.read[t]
+			ready = ready && f.read[t] && (t != TopicFeatureSets || f.toLoad() == nil)
 			if failed == nil {
 				failed = f.failed[t]
 			}
@@ -236,7 +247,7 @@ func (f *Follower) Changed() <-chan struct{} {
 	return f.changed
 }
 
-// change changes what is known, under the lock, and wakes the waiters.
+// change applies a change under the lock and wakes the waiters.
 func (f *Follower) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -69,7 +69,7 @@ func TestExplorations(t *testing.T) {
 			sequence: 1, runs: true, requests: []int64{2}},
 		{name: "one refused", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), keyed(wire.RequestKey("test", "a"), nil),
 			keyed(wire.RequestKey("other", "b"), nil)}, requests: []int64{1}},
-		{name: "tombstone", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)}, sequence: 1, runs: true},
+		{name: "tombstone", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)}, sequence: 1, runs: true, shadowed: true, faults: 1},
 		{name: "not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
 			keyed(wire.RequestKey("test", "a"), []byte("x"))}, sequence: 1, runs: true, shadowed: true, requests: []int64{2}, faults: 2},
 		{name: "written again behind one not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
@@ -145,7 +145,7 @@ func TestFeatureSets(t *testing.T) {
 	}
 }
 
-// A snapshot that somebody holds does not change under him.
+// A snapshot does not change while somebody holds it.
 func TestSnapshotsAreImmutable(t *testing.T) {
 	set := testSet(1)
 	f := New(nil, zap.NewNop(), testConfig)
@@ -204,7 +204,7 @@ func TestWaitUntilBothTopicsAreRead(t *testing.T) {
 	})
 }
 
-// What cannot be decoded is counted, does not end the follower, and hides nothing; its owner writes over it.
+// Undecodable records are counted, do not end the follower, and hide nothing; their owner overwrites them.
 func TestUndecodableRecordsAreCounted(t *testing.T) {
 	broker := newTopics()
 	put := func(topic string, r pipeline.Record) {
@@ -234,7 +234,7 @@ func TestUndecodableRecordsAreCounted(t *testing.T) {
 	}
 }
 
-// What is written is in the next snapshot.
+// What was written is in the next snapshot.
 func TestWritesAreSeen(t *testing.T) {
 	f := following(t, newTopics())
 	for _, id := range []string{"a", "b"} {
@@ -267,7 +267,7 @@ func TestWritesAreSeen(t *testing.T) {
 	}
 }
 
-// Sets beyond those that are kept are retired, but never the one in use.
+// Sets beyond the kept number are retired, but never the one in use.
 func TestRetireSets(t *testing.T) {
 	broker := newTopics()
 	config := testConfig
@@ -291,7 +291,7 @@ func TestRetireSets(t *testing.T) {
 	}
 }
 
-// A follower may be run again, and begins anew then; in between, what it has read stays.
+// A follower may run again and then starts afresh; in between, what it has read stays.
 func TestDuring(t *testing.T) {
 	broker := newTopics()
 	f := New(broker, zap.NewNop(), testConfig)
@@ -317,7 +317,7 @@ func TestDuring(t *testing.T) {
 	}
 }
 
-// Models are followed from when they are asked for; that they cannot be is told to who asks, and ends nothing.
+// Models are followed once they are asked for. If they cannot be, the caller gets an error, and nothing ends.
 func TestAskForModels(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(2)
@@ -337,7 +337,7 @@ func TestAskForModels(t *testing.T) {
 		t.Error(err)
 	}
 	now, err := f.WaitModels(t.Context(), anything)
-	for errors.Is(err, pipeline.ErrDenied) { // it is tried again in a moment
+	for errors.Is(err, pipeline.ErrDenied) { // it is retried in a moment
 		now, err = f.WaitModels(t.Context(), anything)
 	}
 	if err != nil || now.Models.Current.ID != ids[1] || f.Ask() != nil {
@@ -345,11 +345,11 @@ func TestAskForModels(t *testing.T) {
 	}
 }
 
-// A spec of version 1 gives its names and numbers, is nothing that runs, and hides nothing. What its version asked for is a request
-// that cannot be understood, which its planner answers.
+// A spec of version 1 gives its names and numbers, does not count as running, and hides nothing. A request of its version is one that
+// cannot be understood, which the planner answers.
 func TestSpecsOfEarlierVersions(t *testing.T) {
 	earlier, restart := earlierSpecRecord(3), requestRecord("test", "r")
-	restart.Value = bytes.Replace(restart.Value, []byte(`"start"`), []byte(`"again"`), 1) // an action that there is no more
+	restart.Value = bytes.Replace(restart.Value, []byte(`"start"`), []byte(`"again"`), 1) // an action that no longer exists
 	now, faults := applied([]pipeline.Record{earlier, restart}, nil)
 	if faults != 1 || now.Spec == nil || !now.Spec.Earlier() || now.Sequence() != 3 || now.Running() != nil {
 		t.Fatalf("%d faults, spec %+v", faults, now.Spec)
@@ -379,6 +379,32 @@ func TestProgress(t *testing.T) {
 	now, faults := applied([]pipeline.Record{keyed(wire.ProgressKey("test"), []byte("x")), keyed(wire.ProgressKey("other"), []byte("x"))}, nil)
 	if faults != 1 || now.Progress != nil {
 		t.Errorf("%d faults, %+v", faults, now.Progress)
+	}
+}
+
+// A recreated topic takes nothing away from its followers except work: its owner has to write what is in use again. Offsets start
+// again, including those up to which requests are answered.
+func TestFollowATopicMadeAgain(t *testing.T) {
+	broker := newTopics()
+	put := func(topic string, r pipeline.Record) {
+		must(broker.Produce(t.Context(), topic, 0, []pipeline.Record{r}))
+	}
+	for range 5 {
+		put(testConfig.Explorations, requestRecord("test", "a"))
+	}
+	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 5))
+	f := following(t, broker)
+	before := must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Spec != nil }))
+	broker.Recreate(testConfig.Explorations)
+	now := must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Shadowed }))
+	if now.Spec.Exploration != before.Spec.Exploration || now.Spec.HandledOffset != 0 || now.Recreated[TopicExplorations] != 1 {
+		t.Errorf("spec %+v, recreated %v", now.Spec, now.Recreated)
+	}
+	put(testConfig.Explorations, requestRecord("test", "b"))
+	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 0))
+	now = must(f.Wait(t.Context(), func(s Snapshot) bool { return s.next[TopicExplorations] == 2 }))
+	if now.Shadowed || !now.HasRequest("b") {
+		t.Errorf("after it was written again: shadowed %v, requests %+v", now.Shadowed, now.Requests)
 	}
 }
 

@@ -20,10 +20,10 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noon is the time at which everything in these tests happens.
+// noon is the time of everything in these tests.
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 
-// testConfig is of the pipeline test.
+// testConfig belongs to the pipeline test.
 var testConfig = Config{
 	Pipeline: "test", Explorations: "explorations", FeatureSets: "feature-sets", Models: "models", Scores: "scores",
 	MaxMessageBytes: 8 << 20, KeepFeatureSets: 10, KeepModels: 10, Retention: 7 * 24 * time.Hour,
@@ -55,7 +55,7 @@ func testCandidates(seed uint64) scoring.Candidates {
 	return scoring.Candidates{Map: scoring.MapCosine, Distribution: scoring.Gaussian, Sampler: scoring.IID, Sigma: 2, Seed: seed, Dim: 2, Count: 8}
 }
 
-// testSpec is an exploration of the sequence number 1 that reads two partitions.
+// testSpec is an exploration with sequence number 1 that reads two partitions.
 func testSpec() *wire.Spec {
 	return &wire.Spec{
 		Pipeline: "test", Exploration: "test.1.abc", Sequence: 1, Status: wire.StatusRunning, ConfigHash: "c0ffee", PlannedAt: noon,
@@ -65,7 +65,7 @@ func testSpec() *wire.Spec {
 	}
 }
 
-// testSet is a feature set of a sequence number.
+// testSet is a feature set with a sequence number.
 func testSet(sequence int64) *wire.FeatureSet {
 	f := &wire.FeatureSet{
 		Encoder: testEncoder(), Task: scoring.MultiClass, Candidates: testCandidates(uint64(sequence)),
@@ -85,7 +85,7 @@ func testSet(sequence int64) *wire.FeatureSet {
 	return f
 }
 
-// testCheckpoint is one of partition 1 after so many rows.
+// testCheckpoint is a checkpoint of partition 1 after that many rows.
 func testCheckpoint(spec *wire.Spec, rows int64) *wire.Checkpoint {
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
 	sums.Rows = rows
@@ -110,14 +110,14 @@ func specRecord(spec *wire.Spec, sequence int64, status wire.Status, handled int
 	return keyed(wire.SpecKey(s.Pipeline), must(wire.EncodeSpec(&s)))
 }
 
-// earlierSpecRecord is a spec as version 1 wrote it, as far as it is read.
+// earlierSpecRecord is a spec as version 1 wrote it, with the fields that are read.
 func earlierSpecRecord(sequence int64) pipeline.Record {
 	r := specRecord(testSpec(), sequence, wire.StatusRunning, 0)
 	r.Value = withVersion1(r.Value)
 	return r
 }
 
-// withVersion1 returns a message that says of its document that it is of version 1.
+// withVersion1 changes the version in a message's document to 1.
 func withVersion1(value []byte) []byte {
 	return bytes.Replace(bytes.Clone(value), []byte(`"format_version":2`), []byte(`"format_version":1`), 1)
 }

@@ -19,7 +19,7 @@ var ErrNoModel = errors.New("not on the models topic")
 const (
 	// mentionsKept is how many tombstones and how many pointers are remembered.
 	mentionsKept = 256
-	// shortestID is how many letters of an id may stand for it.
+	// shortestID is how many characters of an id may stand for it.
 	shortestID = 6
 )
 
@@ -28,27 +28,29 @@ type ModelEntry struct {
 	ID     string
 	Offset int64
 	Time   time.Time // of the record
-	// Model is without weights, ranges and the path of λ; nil where this build does not understand the record.
+	// Model lacks weights, ranges and the path of λ. It is nil if this build does not understand the record.
 	Model *wire.Model
+	// Damaged says that no build understands the record.
+	Damaged bool
 }
 
-// Promoted says that the model was in use once, as far as its record says.
+// Promoted reports whether the model was ever put in use, as far as its record says.
 func (e ModelEntry) Promoted() bool { return e.Model != nil && e.Model.Promoted() }
 
 // Models is what the models topic says at one moment. It is immutable.
 type Models struct {
 	// Current names the model in use, nil where there is none.
 	Current *wire.Current
-	// Shadowed says that a pointer of a lower sequence number, or one that cannot be decoded, was written behind Current. Where
-	// compaction has kept only the latter, Current is the newest model that was in use.
+	// Shadowed says that a pointer with a lower sequence number, or one that cannot be decoded, was written after
+	// Current. If compaction has kept only an undecodable one, Current is the newest model that was in use.
 	Shadowed bool
 
 	config Config
-	next   int64 // offset behind what was read
-	// Later snapshots may have more elements behind the ends of these.
+	next   int64 // offset after what was read
+	// Later snapshots may have more elements behind the ends of these slices.
 	entries  []ModelEntry // ascending offsets
 	pointers []placedPointer
-	retired  []string // ids of which there is a tombstone
+	retired  []string // ids with a tombstone
 }
 
 type placedPointer struct {
@@ -56,7 +58,7 @@ type placedPointer struct {
 	offset int64
 }
 
-// CurrentEntry is the model in use; ok is false where there is none, or where the topic does not hold it.
+// CurrentEntry returns the model in use. ok is false if there is none or the topic does not hold it.
 func (m Models) CurrentEntry() (entry ModelEntry, ok bool) {
 	if m.Current == nil {
 		return ModelEntry{}, false
@@ -64,14 +66,21 @@ func (m Models) CurrentEntry() (entry ModelEntry, ok bool) {
 	return m.entry(m.Current.ID)
 }
 
-// Entries lists the models that the topic holds, the newest first.
+// Unreadable reports that the record of the model in use is missing or damaged and that the model is not pinned, so
+// that it should be made again.
+func (m Models) Unreadable() bool {
+	entry, _ := m.CurrentEntry()
+	return m.Current != nil && m.Current.Pin == "" && entry.Model == nil
+}
+
+// Entries lists the models on the topic, newest first.
 func (m Models) Entries() []ModelEntry {
 	list := slices.Clone(m.entries)
 	slices.Reverse(list)
 	return list
 }
 
-// Next is the offset behind what was read of the topic.
+// Next is the offset after what was read of the topic.
 func (m Models) Next() int64 { return m.next }
 
 // TrainedAt is when the newest model was trained; zero without one.
@@ -93,8 +102,8 @@ func (m Models) entry(id string) (ModelEntry, bool) {
 	return ModelEntry{}, false
 }
 
-// Find returns the model of an id, which may be abbreviated where that is unambiguous. The error says whether the model is
-// unknown, or was on the topic and is no longer kept.
+// Find returns the model with an id, which may be abbreviated if that is unambiguous. The error says whether the model
+// is unknown, or was on the topic and is no longer kept.
 func (m Models) Find(id string) (ModelEntry, error) {
 	if entry, ok := m.entry(id); ok {
 		return entry, nil
@@ -117,7 +126,7 @@ func (m Models) Find(id string) (ModelEntry, error) {
 	return ModelEntry{}, fmt.Errorf("model %s is %w %s, and nothing there mentions it", id, ErrNoModel, m.config.Models)
 }
 
-// mentions says that the topic mentions a model which it does not hold.
+// mentions reports whether the topic mentions a model that it does not hold.
 func (m Models) mentions(id string) bool {
 	return slices.Contains(m.retired, id) || m.Current != nil && (m.Current.ID == id || m.Current.Replaced == id) ||
 		slices.ContainsFunc(m.entries, func(e ModelEntry) bool {
@@ -125,7 +134,7 @@ func (m Models) mentions(id string) bool {
 		})
 }
 
-// between is the last pointer that was read between two offsets and that is not the one given: writing may take several tries.
+// between returns the last pointer read between two offsets, other than the given one: writing may take several tries.
 func (m Models) between(first, next int64, but wire.Current) *wire.Current {
 	for _, p := range slices.Backward(m.pointers) {
 		if p.offset >= first && p.offset < next && (p.ID != but.ID || !p.Time.Equal(but.Time)) {
@@ -138,11 +147,12 @@ func (m Models) between(first, next int64, but wire.Current) *wire.Current {
 // LoadModel reads a model with its weights.
 func (f *Follower) LoadModel(ctx context.Context, entry ModelEntry) (*wire.Model, error) {
 	fetched, err := pipeline.Retry(ctx, f.logger, "read model "+entry.ID, func() (pipeline.Fetched, error) {
-		return f.log.Fetch(ctx, f.config.Models, 0, entry.Offset)
+		return f.log.Fetch(pipeline.Control(ctx), f.config.Models, 0, entry.Offset)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read model %s: %w", entry.ID, err)
 	}
+	defer fetched.Release()
 	if len(fetched.Records) == 0 || fetched.Records[0].Offset != entry.Offset {
 		return nil, fmt.Errorf("model %s is %w any more: compaction has just removed it", entry.ID, ErrNoModel)
 	}
@@ -173,15 +183,15 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (dec
 	if err != nil {
 		model = nil
 	}
-	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutWeights(model)}
+	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutWeights(model), Damaged: err != nil && !errors.Is(err, wire.ErrFormatVersion)}
 	return func(s *Snapshot) {
 		s.Models.drop(id)
 		s.Models.entries = append(s.Models.entries, entry)
 	}, err
 }
 
-// recoverCurrent has the pointer written again of which compaction would keep, or has kept, only what is no pointer. A rollback
-// that it named is lost with it.
+// recoverCurrent marks the pointer as one to write again, if compaction would keep, or has kept, only a damaged record.
+// A rollback that it named is lost.
 func (m *Models) recoverCurrent() {
 	for _, entry := range slices.Backward(m.entries) {
 		if m.Current == nil && entry.Promoted() {
@@ -200,7 +210,7 @@ func (m *Models) point(p placedPointer) {
 	m.pointers = append(lately(m.pointers), p)
 }
 
-// drop returns the list without a model, in a copy if it was there.
+// drop returns the list without a model, in a copy if it contained it.
 func (m *Models) drop(id string) {
 	if _, there := m.entry(id); there {
 		m.entries = slices.DeleteFunc(slices.Clone(m.entries), func(e ModelEntry) bool { return e.ID == id })
@@ -210,7 +220,7 @@ func (m *Models) drop(id string) {
 	}
 }
 
-// lately is a list, or the newer half of it in a copy where it has become long.
+// lately returns a list, or a copy of its newer half if it has become long.
 func lately[T any](list []T) []T {
 	if len(list) < mentionsKept {
 		return list
@@ -218,7 +228,7 @@ func lately[T any](list []T) []T {
 	return slices.Clone(list[mentionsKept/2:])
 }
 
-// withoutWeights is the part of a model that snapshots keep.
+// withoutWeights returns the part of a model that snapshots keep.
 func withoutWeights(model *wire.Model) *wire.Model {
 	if model == nil {
 		return nil

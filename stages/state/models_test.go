@@ -16,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// modelsKit is a models topic with whoever writes to it.
+// modelsKit is a models topic and its writers.
 type modelsKit struct {
 	*pipelinetest.Broker
 	t      *testing.T
@@ -42,7 +42,7 @@ func (k *modelsKit) Produce(ctx context.Context, topic string, number int, recor
 	return k.Broker.Produce(ctx, topic, number, records)
 }
 
-// put writes a record as somebody else does.
+// put writes a record from somebody else.
 func (k *modelsKit) put(key, value []byte) {
 	k.t.Helper()
 	rec := pipeline.Record{Key: key, Value: value, Time: k.clock()}
@@ -51,7 +51,7 @@ func (k *modelsKit) put(key, value []byte) {
 	}
 }
 
-// model writes a model that took the place of another one, and returns its id.
+// model writes a model that replaced another one, and returns its id.
 func (k *modelsKit) model(weight float64, verdict wire.Verdict, incumbent string) string {
 	k.t.Helper()
 	m := &wire.Model{
@@ -80,7 +80,7 @@ func (k *modelsKit) point(c wire.Current) {
 	k.put(wire.CurrentKey("test"), value)
 }
 
-// chain writes so many models, each in the place of the one before, and returns their ids.
+// chain writes n models, each of which replaced the one before, and returns their ids.
 func (k *modelsKit) chain(n int) (ids []string) {
 	before := ""
 	for i := range n {
@@ -95,7 +95,7 @@ func (k *modelsKit) chain(n int) (ids []string) {
 	return ids
 }
 
-// following is a follower of models that has read what is there.
+// following is a follower that has read the models.
 func (k *modelsKit) following() (*Follower, Models) {
 	k.t.Helper()
 	f := following(k.t, k, TopicModels)
@@ -130,7 +130,7 @@ func (k *modelsKit) unpin(reason string) (*wire.Current, wire.Pin, error) {
 	return f.Unpin(k.t.Context(), reason, k.clock())
 }
 
-// inUse is what a reader that keeps to the documented rule takes.
+// inUse is the model that a reader following the documented rule takes.
 func (k *modelsKit) inUse() wire.Current {
 	k.t.Helper()
 	m := k.models()
@@ -181,13 +181,13 @@ func TestFindModel(t *testing.T) {
 	for given, want := range map[string]string{
 		ids[0]:     "any more: the newest 10 that were in use are kept",
 		"m-feed":   "nothing there mentions it",
-		ids[1][:3]: "nothing there mentions it", // too short to mean one
+		ids[1][:3]: "nothing there mentions it", // too short to count as an id
 	} {
 		if _, err := m.Find(given); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", given, err)
 		}
 	}
-	// One that compaction has taken with its tombstone is known from the one that took its place.
+	// One whose tombstone was also compacted away is known from the one that replaced it.
 	k = newModelsKit(t)
 	k.point(wire.Current{ID: k.model(1, wire.VerdictBetter, "m-gone"), Sequence: 1})
 	if _, err := k.models().Find("m-gone"); !strings.Contains(fmt.Sprint(err), "any more") {
@@ -234,7 +234,7 @@ func TestRollbackOfNothing(t *testing.T) {
 	}
 }
 
-// A pointer back to a model of an earlier feature set keeps the sequence number: readers ignore lower ones.
+// A pointer back to a model of an earlier feature set keeps the sequence number, because readers ignore lower ones.
 func TestRollbackIsNotIgnored(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(1)
@@ -246,7 +246,7 @@ func TestRollbackIsNotIgnored(t *testing.T) {
 	}
 }
 
-// A trainer that did not know of a rollback gives way to it, whatever came first; so does one of two trainers.
+// A trainer that did not know of a rollback gives way to it, whichever came first; so does one of two trainers.
 func TestAPointerThatCameBetweenIsPutBack(t *testing.T) {
 	for name, other := range map[string]wire.Current{
 		"a rollback":                      {Sequence: 1, Pin: wire.PinHold},
@@ -293,7 +293,7 @@ func TestARollbackInsists(t *testing.T) {
 	}
 }
 
-// A pointer of a lower sequence number behind the last one is ignored, and written over before compaction keeps it.
+// A pointer with a lower sequence number after the last one is ignored, and overwritten before compaction keeps it.
 func TestAnOlderPointerIsWrittenOver(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(1)
@@ -317,7 +317,7 @@ func TestAnOlderPointerIsWrittenOver(t *testing.T) {
 	}
 }
 
-// Compaction keeps the last record of a key, also where it is no pointer.
+// Compaction keeps the last record of a key even if it is not a pointer.
 func TestAPointerThatIsNoneIsWrittenOver(t *testing.T) {
 	for _, value := range [][]byte{[]byte("hello"), nil} {
 		k := newModelsKit(t)
@@ -337,7 +337,7 @@ func TestAPointerThatIsNoneIsWrittenOver(t *testing.T) {
 	}
 }
 
-// The broker may be away in the middle: the pointer is then written by several tries, which is nobody else's.
+// If the broker is down in the middle, several tries write the pointer, which is still the process's own.
 func TestAPointerThatTookSeveralTries(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(1)

@@ -15,7 +15,7 @@ import (
 // ErrNothingToRollBackTo says that there is no model before the one in use.
 var ErrNothingToRollBackTo = errors.New("there is no model to go back to")
 
-// PublishModel writes the record of a model, which does not put it in use. An encoding error is permanent.
+// PublishModel writes the record of a model, without putting it in use. An encoding error is permanent.
 func (f *Follower) PublishModel(ctx context.Context, model *wire.Model) error {
 	value, err := wire.EncodeModel(model)
 	if err != nil {
@@ -26,9 +26,8 @@ func (f *Follower) PublishModel(ctx context.Context, model *wire.Model) error {
 	return err
 }
 
-// PointModel puts a model in use that was chosen by what known says. Where somebody else's pointer came between known and the
-// writing, a rollback by hand or one of another trainer, that one is put back, as the choice was made without it; stays is
-// false then.
+// PointModel puts a model in use that was chosen by what known says. If another pointer was written since then, by a
+// rollback or another trainer, the choice was made without it: PointModel puts that one back, and stays is false.
 func (f *Follower) PointModel(ctx context.Context, known Models, pointer wire.Current) (stays bool, err error) {
 	for stays = true; ; stays = false {
 		offset, err := f.writePointer(ctx, &pointer)
@@ -46,7 +45,7 @@ func (f *Follower) PointModel(ctx context.Context, known Models, pointer wire.Cu
 	}
 }
 
-// RepairModel writes the pointer again behind an older one, which compaction would keep.
+// RepairModel writes the pointer again after an older one, which compaction would keep.
 func (f *Follower) RepairModel(ctx context.Context, known Models) error {
 	if !known.Shadowed {
 		return nil
@@ -58,13 +57,13 @@ func (f *Follower) RepairModel(ctx context.Context, known Models) error {
 
 // Rollback asks for an earlier model to be put in use again.
 type Rollback struct {
-	To     string // id; empty = the model that the one in use took the place of
+	To     string // id; empty = the model that was in use before the current one
 	Pin    wire.Pin
 	Reason string
 	Time   time.Time
 }
 
-// Rollback makes an earlier model current, pinned. A pointer that somebody writes meanwhile gives way to it.
+// Rollback puts an earlier model in use and pins it. It wins over a pointer written meanwhile.
 func (f *Follower) Rollback(ctx context.Context, ask Rollback) (*wire.Current, error) {
 	models := f.Snapshot().Models
 	entry, err := models.RollbackTarget(ask.To)
@@ -75,13 +74,13 @@ func (f *Follower) Rollback(ctx context.Context, ask Rollback) (*wire.Current, e
 	return &pointer, f.insist(ctx, &pointer)
 }
 
-// RollbackTarget is the model of an id or, without one, the model that the one in use took the place of.
+// RollbackTarget returns the model with an id or, without one, the model that was in use before the current one.
 func (m Models) RollbackTarget(id string) (ModelEntry, error) {
 	if m.Current == nil {
 		return ModelEntry{}, fmt.Errorf("%w: pipeline %s has no model yet", ErrNothingToRollBackTo, m.config.Pipeline)
 	}
 	if id == "" {
-		// Not what a rollback replaced: rolling back again goes further back.
+		// Not the one that a rollback replaced: rolling back again goes further back.
 		current, ok := m.CurrentEntry()
 		if !ok || current.Model == nil || current.Model.Judgement == nil || current.Model.Judgement.Incumbent == "" {
 			return ModelEntry{}, fmt.Errorf("%w: model %s is the first one, as far as its record says; name another with --to", ErrNothingToRollBackTo, m.Current.ID)
@@ -95,7 +94,7 @@ func (m Models) RollbackTarget(id string) (ModelEntry, error) {
 	return entry, err
 }
 
-// Unpin takes the pin off the model in use, which stays; was is the pin that it had.
+// Unpin removes the pin from the model in use, which stays. was is the pin that it had.
 func (f *Follower) Unpin(ctx context.Context, reason string, at time.Time) (pointer *wire.Current, was wire.Pin, err error) {
 	current := f.Snapshot().Models.Current
 	if current == nil {
@@ -121,7 +120,8 @@ func (f *Follower) insist(ctx context.Context, pointer *wire.Current) error {
 	}
 }
 
-// writePointer appends a pointer. Its sequence number is no lower than that of the one before, so that no reader ignores it.
+// writePointer appends a pointer. Its sequence number is not below that of the one before, so that no reader ignores
+// it.
 func (f *Follower) writePointer(ctx context.Context, pointer *wire.Current) (offset int64, err error) {
 	if now := f.Snapshot().Models.Current; now != nil {
 		pointer.Sequence = max(pointer.Sequence, now.Sequence)

@@ -10,11 +10,22 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// followed reads a partition from its first offset until ctx ends; then it returns nil. apply takes what a fetch gave, and the offset behind it; caughtUp says that everything is read
-// that the partition held when reading began. It is called once before the first fetch.
+// followed reads a partition from its first offset until ctx ends, then returns nil. apply gets the records of a fetch
+// and the offset after them; caughtUp says that everything has been read that the partition held at the start. It is
+// called once before the first fetch. changed is called if the log turns out to be a different one or to have lost its
+// end; the log is then read again from its first offset. Following does not wait for other fetches, see
+// [pipeline.Control].
 func followed(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, partition int,
-	apply func(records []pipeline.Record, next int64, caughtUp bool)) error {
-	r := pipeline.NewReader(log, logger, topic, partition, pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.Forever})
+	changed func(pipeline.Gap), apply func(records []pipeline.Record, next int64, caughtUp bool)) error {
+	ctx = pipeline.Control(ctx)
+	r := pipeline.NewReader(log, logger, topic, partition, pipeline.ReadOptions{
+		From: pipeline.FirstOffset, Until: pipeline.Forever, Watch: pipeline.WatchCompacted, OnGap: func(g pipeline.Gap) error {
+			if g.Log(logger); g.Changed() {
+				changed(g)
+			}
+			return nil
+		},
+	})
 	_, _, err := r.Begin(ctx)
 	if err != nil {
 		return pipeline.EndOf(ctx, fmt.Errorf("follow %s/%d: %w", topic, partition, err))
@@ -29,18 +40,19 @@ func followed(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic s
 	return nil
 }
 
-// decoded is what a record changes; nil = nothing.
+// decoded is the change that a record makes; nil = none.
 type decoded func(*Snapshot)
 
-// follow keeps the snapshot up to date with a topic until ctx ends. Where the topic cannot be followed it returns the error,
-// as do waiting callers.
+// follow keeps the snapshot up to date with a topic until ctx ends. If the topic cannot be followed, it returns the
+// error, and so do waiting callers.
 func (f *Follower) follow(ctx context.Context, t Topic) error {
 	decode := [topics]func(*arrowio.Decoder, pipeline.Record) (decoded, error){
 		f.decodeExploration, f.decodeFeatureSet, f.decodeModel,
 	}[t]
 	decoder := arrowio.NewDecoder(f.config.Limits())
 	name := f.config.Name(t)
-	err := followed(ctx, f.log, f.logger, name, 0, func(records []pipeline.Record, next int64, caughtUp bool) {
+	changed := func(g pipeline.Gap) { f.change(func() { f.snapshot.startOver(t, g) }) }
+	err := followed(ctx, f.log, f.logger, name, 0, changed, func(records []pipeline.Record, next int64, caughtUp bool) {
 		var changes []decoded
 		faults := 0
 		for _, r := range records {
@@ -62,7 +74,7 @@ func (f *Follower) follow(ctx context.Context, t Topic) error {
 	return err
 }
 
-// advance applies what was read of a topic up to the next offset. Where nothing is new, nobody is woken.
+// advance applies what was read of a topic up to the next offset. It wakes nobody if nothing changed.
 func (f *Follower) advance(t Topic, changes []decoded, faults int, next int64, caughtUp bool) {
 	f.mu.Lock()
 	same := len(changes) == 0 && faults == 0 && f.snapshot.next[t] == next && f.read[t] == (f.read[t] || caughtUp)

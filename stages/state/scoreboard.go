@@ -15,36 +15,37 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Scoreboard holds the newest checkpoints of each partition of each exploration of a pipeline. It is safe from several
-// goroutines, but for Of and Refusals, which belong to one.
+// Scoreboard holds the newest checkpoints of each partition of each exploration of a pipeline. It is safe for
+// concurrent use, except for Of and Refusals, which belong to one goroutine.
 type Scoreboard struct {
-	// Exploration, where set, is the only one whose checkpoints are kept; then they stay when they are tombstoned.
+	// Exploration, if set, is the only one whose checkpoints are kept, even when they are tombstoned.
 	Exploration string
-	// Keep, where set, is called with a checkpoint before it is kept and may make it smaller.
+	// Keep, if set, is called with a checkpoint before it is kept, and may make it smaller.
 	Keep func(*wire.Checkpoint)
 
 	pipeline string
 	limits   arrowio.Limits
 
+	decoding sync.Mutex // one record at a time: checkpoints are large, and come from every partition at once
+
 	mu      sync.Mutex
 	newest  map[string]map[int32]origins // by key and partition
 	changed chan struct{}
-	behind  int // partitions of scores that have not been read to their end yet
+	behind  int // partitions of scores not yet read to their end
 
-	spec     *wire.Spec // last asked for; these two belong to the goroutine that asks
+	spec     *wire.Spec // the one last asked for; this and the next field belong to the goroutine that asks
 	specHash string
 }
 
-// origin is what checkpoints must have in common for one of them to take another's place.
+// origin is what two checkpoints must share for one to replace the other.
 type origin struct{ specHash, kernel string }
 
-// origins are the newest checkpoints of one partition by their origin: those of another spec or kernel than the
-// exploration's hide nothing.
+// origins are the newest checkpoints of one partition by origin: those of another spec or kernel hide nothing.
 type origins map[origin]*scored
 
 type scored struct {
 	*wire.Checkpoint
-	refused bool // their refusal was reported
+	refused bool // the refusal was reported
 }
 
 // NewScoreboard returns a scoreboard without checkpoints.
@@ -52,15 +53,20 @@ func NewScoreboard(config Config) *Scoreboard {
 	return &Scoreboard{pipeline: config.Pipeline, limits: config.Limits(), newest: map[string]map[int32]origins{}, changed: make(chan struct{})}
 }
 
-// FollowScores keeps the scoreboard that it hands to use up to date with the given number of partitions of scores, from their
-// first offsets, until ctx ends or use returns.
-func (f *Follower) FollowScores(ctx context.Context, partitions int, use func(context.Context, *Scoreboard) error) error {
+// FollowScores hands use a scoreboard and keeps it up to date with the given number of partitions of scores, from their
+// first offsets, until ctx ends or use returns. keep runs the follower of each partition, and may run it again if it
+// fails.
+func (f *Follower) FollowScores(ctx context.Context, partitions int,
+	keep func(ctx context.Context, partition int, follow func(context.Context) error) error, use func(context.Context, *Scoreboard) error) error {
 	board := NewScoreboard(f.config)
 	board.behind = partitions
 	group, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	for partition := range partitions {
-		group.Go(func() error { return board.follow(following, f, partition) })
+		complete := false
+		group.Go(func() error {
+			return keep(following, partition, func(ctx context.Context) error { return board.follow(ctx, f, partition, &complete) })
+		})
 	}
 	group.Go(func() error {
 		defer stop()
@@ -69,10 +75,13 @@ func (f *Follower) FollowScores(ctx context.Context, partitions int, use func(co
 	return group.Wait()
 }
 
-func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int) error {
+// follow follows a partition; complete says that it was read to the end that it had at the start.
+func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int, complete *bool) error {
 	decoder := arrowio.NewDecoder(b.limits)
-	complete := false
-	return followed(ctx, f.log, f.logger, f.config.Scores, partition, func(records []pipeline.Record, _ int64, caughtUp bool) {
+	changed := func(g pipeline.Gap) { // checkpoints stay valid, and their owners write them again
+		f.change(func() { f.snapshot.countChange(TopicScores, g) })
+	}
+	return followed(ctx, f.log, f.logger, f.config.Scores, partition, changed, func(records []pipeline.Record, _ int64, caughtUp bool) {
 		for _, r := range records {
 			if err := b.Apply(decoder, r); err != nil {
 				f.logger.Error("checkpoint not understood, ignored", zap.Int("partition", partition),
@@ -80,8 +89,8 @@ func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int) err
 				f.change(func() { f.snapshot.Undecodable[TopicScores]++ })
 			}
 		}
-		if caughtUp && !complete {
-			complete = true
+		if caughtUp && !*complete {
+			*complete = true
 			b.caughtUp()
 		}
 	})
@@ -94,7 +103,7 @@ func (b *Scoreboard) Changed() <-chan struct{} {
 	return b.changed
 }
 
-// caughtUp says that one more partition has been read to the end that it had at the start.
+// caughtUp records that one more partition has been read to the end that it had at the start.
 func (b *Scoreboard) caughtUp() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,30 +111,30 @@ func (b *Scoreboard) caughtUp() {
 	b.announce()
 }
 
-// Complete says that everything that scores held at the start has been read.
+// Complete reports whether everything has been read that scores held at the start.
 func (b *Scoreboard) Complete() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.behind == 0
 }
 
-// announce wakes the waiters; the caller holds the lock.
+// announce wakes the waiters. The caller holds the lock.
 func (b *Scoreboard) announce() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// wants says that a key is of checkpoints that are kept.
+// wants reports whether the checkpoints of a key are kept.
 func (b *Scoreboard) wants(key string) bool {
 	if b.Exploration != "" {
 		return key == b.Exploration
 	}
 	owner, _, ok := wire.ParseCheckpointKey([]byte(key))
-	return ok && owner == b.pipeline && !strings.Contains(key, "/") // others are of an earlier version
+	return ok && owner == b.pipeline && !strings.Contains(key, "/") // others are from an earlier version
 }
 
-// Apply applies a record of scores. A tombstone removes the partition's checkpoints; of two checkpoints of one origin
-// the one that is further along stays.
+// Apply applies a record of scores. A tombstone removes the partition's checkpoints. Of two checkpoints with one
+// origin, the one that is further along stays.
 func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error {
 	key := string(rec.Key)
 	if !b.wants(key) {
@@ -135,9 +144,11 @@ func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error 
 		b.remove(key, int32(rec.Partition))
 		return nil
 	}
+	b.decoding.Lock()
 	found, err := wire.DecodeScores(decoder, rec.Value)
+	b.decoding.Unlock()
 	switch c, r := found.Checkpoint, found.Refusal; {
-	case errors.Is(err, wire.ErrFormatVersion): // of an earlier version
+	case errors.Is(err, wire.ErrFormatVersion): // from an earlier version
 		return nil
 	case c != nil && (c.Exploration != key || int(c.Partition) != rec.Partition), r != nil && (r.Exploration != key || int(r.Partition) != rec.Partition):
 		err = errors.New("checkpoint or refusal under the key or in the partition of another one")
@@ -155,7 +166,7 @@ func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error 
 	return nil
 }
 
-// Refuse removes the checkpoints of the refused attempt and of those before it.
+// Refuse removes the checkpoints of the refused attempt and of earlier ones.
 func (b *Scoreboard) Refuse(r *wire.Refusal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,7 +178,7 @@ func (b *Scoreboard) Refuse(r *wire.Refusal) {
 	b.announce()
 }
 
-// add keeps a checkpoint, if it has come as far as the one that there is; the caller holds the lock.
+// add keeps a checkpoint if it is as far along as the one already there. The caller holds the lock.
 func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
 	if b.newest[key] == nil {
 		b.newest[key] = map[int32]origins{}
@@ -205,7 +216,7 @@ func (b *Scoreboard) remove(key string, partition int32) {
 	b.announce()
 }
 
-// Newest returns of each partition the checkpoint under a key that has come furthest, whatever its origin.
+// Newest returns, for each partition, the checkpoint under a key that is furthest along, whatever its origin.
 func (b *Scoreboard) Newest(key string) map[int32]*wire.Checkpoint {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -243,7 +254,7 @@ func (b *Scoreboard) Refusals(spec *wire.Spec) []error {
 	return refused
 }
 
-// each calls do for the checkpoints under the key of the exploration, and says which of them may be used.
+// each calls do for the checkpoints under the key of the exploration and says which of them may be used.
 func (b *Scoreboard) each(spec *wire.Spec, do func(c *scored, fits bool)) {
 	if b.spec != spec { // hashing a large encoder is slow
 		b.spec, b.specHash = spec, spec.Hash()
@@ -257,15 +268,15 @@ func (b *Scoreboard) each(spec *wire.Spec, do func(c *scored, fits bool)) {
 	}
 }
 
-// fits is [wire.Checkpoint.CheckAgainst] for the current spec, whose hash is known.
+// fits is [wire.Checkpoint.CheckAgainst] for the current spec, whose hash is cached.
 func (b *Scoreboard) fits(c *wire.Checkpoint) bool {
 	part, ok := b.spec.Partition(c.Partition)
 	return ok && c.SpecHash == b.specHash && c.Arithmetic == b.spec.Arithmetic && c.NextOffset >= part.StartOffset &&
 		c.CheckShape(b.spec) == nil
 }
 
-// Supersedes reports whether, of two checkpoints of one partition, c replaces last: one of the spec's
-// kernel before any other, then the later attempt, then the one that has come further, then c.
+// Supersedes reports whether c replaces last, both checkpoints of one partition: the spec's kernel comes first, then
+// the later attempt, then the one further along, then c.
 func Supersedes(c, last *wire.Checkpoint, kernel string) bool {
 	if right := c.Arithmetic == kernel; right != (last.Arithmetic == kernel) {
 		return right

@@ -23,7 +23,7 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		on      []*wire.Checkpoint // nil is a tombstone
-		ordinal int64              // of the one to use; 0 = none
+		ordinal int64              // of the one that counts; 0 = none
 		refused error
 	}{
 		{"nothing", nil, 0, nil},
@@ -69,7 +69,7 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 	}
 }
 
-// The board holds, of each partition, the checkpoint that has come furthest, in whatever order they are read.
+// For each partition the board holds the checkpoint with the most progress, in whatever order they are read.
 func TestScoreboard(t *testing.T) {
 	spec := testSpec()
 	var checkpoints []pipeline.Record
@@ -108,7 +108,7 @@ func TestScoreboard(t *testing.T) {
 		t.Errorf("another pipeline's checkpoint was looked at: %v", err)
 	}
 	other := *spec
-	other.SampleRate = 0.9 // under the same id: the hash tells
+	other.SampleRate = 0.9 // same id, but another hash
 	if err := board.Apply(decoder, last); err != nil || len(board.Of(spec)) != 1 || len(board.Of(&other)) != 0 {
 		t.Errorf("error %v, %d checkpoints of the spec, %d of another", err, len(board.Of(spec)), len(board.Of(&other)))
 	}
@@ -117,7 +117,7 @@ func TestScoreboard(t *testing.T) {
 	}
 }
 
-// Where somebody looks at one exploration, its checkpoints stay when it is over, as small as they are wanted.
+// A board for one exploration keeps its checkpoints after the end, reduced as requested.
 func TestScoreboardOfOneExploration(t *testing.T) {
 	spec := testSpec()
 	board := NewScoreboard(testConfig)
@@ -150,7 +150,7 @@ func TestFollowScores(t *testing.T) {
 	put(pipeline.Record{Key: wire.CheckpointKey(spec.Exploration), Value: []byte("x")})
 	enough := errors.New("enough")
 	f := New(broker, zap.NewNop(), testConfig)
-	err := f.FollowScores(t.Context(), 2, func(ctx context.Context, board *Scoreboard) error {
+	err := f.FollowScores(t.Context(), 2, func(ctx context.Context, _ int, follow func(context.Context) error) error { return follow(ctx) }, func(ctx context.Context, board *Scoreboard) error {
 		written := false
 		for {
 			changed := board.Changed()
@@ -177,7 +177,7 @@ func TestFollowScores(t *testing.T) {
 	}
 }
 
-// A refusal takes out the attempt that it names and those before it, whatever came further; a later one stays.
+// A refusal removes the attempt that it names and earlier ones, however far they came; a later one stays.
 func TestScoreboardRefusals(t *testing.T) {
 	spec := testSpec()
 	attempt := func(n int, rows int64) pipeline.Record {
@@ -236,7 +236,7 @@ func TestRefuseSamples(t *testing.T) {
 	}
 }
 
-// Checkpoints of version 1 are no fault: they are skipped, under whichever of its keys, until they are tombstoned.
+// Checkpoints of version 1 are not faults: they are skipped, under any of its keys, until they are tombstoned.
 func TestScoreboardOfEarlierVersions(t *testing.T) {
 	spec := testSpec()
 	board, decoder := NewScoreboard(testConfig), arrowio.NewDecoder(arrowio.DefaultLimits())

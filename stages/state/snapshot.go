@@ -2,10 +2,7 @@ package state
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,21 +11,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Set is a feature set as it stands on its topic.
-type Set struct {
-	ID   string
-	Set  *wire.FeatureSet
-	Time time.Time // of the record
-}
-
-// Request is a request with its place on the explorations topic.
+// Request is a request and its place on the explorations topic.
 type Request struct {
 	wire.Request
 	Offset int64
-	Fault  error // why it cannot be understood; then the request has its id alone
+	Fault  error // why it cannot be understood; then only its id is set
 }
 
-// Describe names a request with what its sender said of it.
+// Describe names a request and what its sender said about it.
 func (r Request) Describe() string {
 	if r.Reason == "" {
 		return "request " + r.ID
@@ -36,48 +26,97 @@ func (r Request) Describe() string {
 	return "request " + r.ID + ": " + r.Reason
 }
 
-// Snapshot is what the followed topics say of a pipeline at one moment. It is immutable.
+// Snapshot is what the followed topics say about a pipeline at one moment. It is immutable.
 type Snapshot struct {
-	// Spec is the newest exploration, nil where there was none. SpecTime is its record's time.
+	// Spec is the newest exploration, nil if there was none. SpecTime is its record's time.
 	Spec     *wire.Spec
 	SpecTime time.Time
-	// Shadowed says that behind Spec, under the same key, an older spec was written, by a planner or selector that had lost its
-	// ownership, or one that cannot be decoded: compaction would keep that one.
+	// Shadowed says that after Spec, under the same key, an older spec was written by a planner or selector that had
+	// lost its ownership, or a record that cannot be decoded. Compaction would keep that one.
 	Shadowed bool
-	// Progress is how far the selection of an exploration has come, nil where nobody has said it.
+	// SpecLost says that Spec is nil because the record under its key cannot be decoded.
+	SpecLost bool
+	// Progress is how far the selection of an exploration has come, nil if nothing was reported.
 	Progress *wire.Progress
-	// Requests are in the order of their offsets; those below Spec.HandledOffset are answered.
+	// ProgressShadowed says that a record that cannot be decoded comes after it, under the same key.
+	ProgressShadowed bool
+	// Requests are in offset order. Those below Spec.HandledOffset are answered.
 	Requests []Request
-	// Current names the feature set in use, nil where there is none.
+	// Current names the feature set in use, nil if there is none.
 	Current *wire.Current
-	// CurrentShadowed says the same of Current as Shadowed does of Spec. Where compaction has kept nothing but a pointer that
-	// cannot be decoded, Current is the newest set that the topic holds.
+	// CurrentShadowed is to Current what Shadowed is to Spec. If compaction has kept only a pointer that cannot be
+	// decoded, Current is the newest set on the topic.
 	CurrentShadowed bool
 	// Sets are the feature sets that the topic holds, by id.
-	Sets map[string]Set
-	// Models is empty where models are not followed.
+	Sets map[string]SetEntry
+	// DamagedSets are the ids, ascending, whose records are not feature sets. A set that was read before is still among
+	// Sets.
+	DamagedSets []string
+	// Others are the names, ascending, of other pipelines that have feature sets on the same topic.
+	Others []string
+	// Models is empty if models are not followed.
 	Models Models
 	// Undecodable is how many records under keys of the pipeline could not be decoded, by topic.
 	Undecodable [topics]int64
+	// Recreated and Truncated are how often a topic was found to be a different one, or to have lost its end.
+	Recreated, Truncated [topics]int64
+	// Unwritten says that the set in use may no longer be on its topic, which was recreated or has lost its end.
+	Unwritten bool
 
-	next [topics]int64 // offsets behind what was read
+	held heldSets
+	next [topics]int64 // offsets after what was read
 }
 
 // clear forgets what a topic says.
 func (s *Snapshot) clear(t Topic, c Config) {
 	switch t {
 	case TopicExplorations:
-		s.Spec, s.SpecTime, s.Shadowed, s.Progress, s.Requests = nil, time.Time{}, false, nil, nil
+		s.Spec, s.SpecTime, s.Shadowed, s.SpecLost, s.Progress, s.ProgressShadowed, s.Requests = nil, time.Time{}, false, false, nil, false, nil
 	case TopicFeatureSets:
-		s.Current, s.CurrentShadowed, s.Sets = nil, false, map[string]Set{}
+		s.Current, s.CurrentShadowed, s.Unwritten, s.Sets, s.DamagedSets, s.Others, s.held = nil, false, false, map[string]SetEntry{}, nil, nil, heldSets{}
 	case TopicModels:
 		s.Models = Models{config: c}
 	}
 	s.next[t] = 0
 }
 
-// Running returns the exploration that is under way, or nil: the newest spec, unless its set is published or
-// it was cancelled or abandoned.
+// startOver prepares for reading a topic again from its first offset, because it is a different one or was truncated.
+// What is in use stays in use, and its owner writes it again. Models are made again from features.
+func (s *Snapshot) startOver(t Topic, g pipeline.Gap) {
+	s.countChange(t, g)
+	switch end := g.End; t {
+	case TopicExplorations:
+		if g.Kind == pipeline.GapRecreated {
+			end = 0
+		}
+		if s.Shadowed = s.Spec != nil; s.Shadowed {
+			spec := *s.Spec
+			spec.HandledOffset = min(spec.HandledOffset, end)
+			s.Spec = &spec
+		}
+		s.Requests = slices.Clone(s.Requests)
+		for i := range s.Requests {
+			s.Requests[i].Offset = min(s.Requests[i].Offset, end) // it may have no place any more, but it is still open
+		}
+	case TopicFeatureSets:
+		s.CurrentShadowed, s.Unwritten = s.Current != nil, s.Current != nil
+	case TopicModels:
+		s.clear(t, s.Models.config)
+	}
+	s.next[t] = g.To
+}
+
+// countChange counts a topic that was found to be a different one, or to have lost its end.
+func (s *Snapshot) countChange(t Topic, g pipeline.Gap) {
+	if g.Kind == pipeline.GapRecreated {
+		s.Recreated[t]++
+		return
+	}
+	s.Truncated[t]++
+}
+
+// Running returns the exploration that is under way, or nil: the newest spec, unless its set is published or it was
+// cancelled or abandoned.
 func (s Snapshot) Running() *wire.Spec {
 	if s.Spec == nil || s.Spec.Status != wire.StatusRunning || s.Spec.Earlier() {
 		return nil
@@ -88,11 +127,11 @@ func (s Snapshot) Running() *wire.Spec {
 	return s.Spec
 }
 
-// What an exploration is called besides the statuses of the wire.
+// Names for the state of an exploration, beside the statuses on the wire.
 const (
 	StatusNone      = "none"      // there was none
 	StatusPublished = "published" // its set is
-	StatusReplaced  = "replaced"  // an earlier version planned it and it has not ended: it is planned anew
+	StatusReplaced  = "replaced"  // planned by an earlier version and not finished, so it is planned again
 )
 
 // Status says how far the newest exploration is: running, cancelled, abandoned, or one of the above.
@@ -113,18 +152,7 @@ func (s Snapshot) HasRequest(id string) bool {
 	return slices.ContainsFunc(s.Requests, func(r Request) bool { return r.ID == id })
 }
 
-// CurrentSet returns the feature set in use, or nil.
-func (s Snapshot) CurrentSet() *Set {
-	if s.Current == nil {
-		return nil
-	}
-	if set, ok := s.Sets[s.Current.ID]; ok {
-		return &set
-	}
-	return nil
-}
-
-// Sequence is the highest sequence number that explorations or sets carry.
+// Sequence is the highest sequence number of all explorations and sets.
 func (s Snapshot) Sequence() int64 {
 	var highest int64
 	if s.Spec != nil {
@@ -136,13 +164,6 @@ func (s Snapshot) Sequence() int64 {
 	return highest
 }
 
-// SetsBySequence lists the feature sets, the newest first.
-func (s Snapshot) SetsBySequence() []Set {
-	return slices.SortedFunc(maps.Values(s.Sets), func(a, b Set) int {
-		return cmp.Or(cmp.Compare(b.Set.Lineage.Sequence, a.Set.Lineage.Sequence), cmp.Compare(a.ID, b.ID))
-	})
-}
-
 func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
 	owner, id, isRequest := wire.ParseRequestKey(r.Key)
 	isRequest = isRequest && owner == f.config.Pipeline
@@ -151,7 +172,7 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 		return func(s *Snapshot) { s.keepRequests(func(r Request) bool { return r.ID != id }) }, nil
 	case isRequest:
 		request, err := wire.DecodeRequest(decoder, r.Value)
-		if err != nil { // such as one of an earlier version: the planner answers it
+		if err != nil { // perhaps from an earlier version; the planner answers it
 			request = &wire.Request{ID: id}
 		}
 		return func(s *Snapshot) {
@@ -160,16 +181,19 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 				s.Requests = append(s.Requests, Request{Request: *request, Offset: r.Offset, Fault: err})
 			}
 		}, err
-	case bytes.Equal(r.Key, wire.ProgressKey(f.config.Pipeline)) && r.Value != nil:
+	case bytes.Equal(r.Key, wire.ProgressKey(f.config.Pipeline)):
+		if r.Value == nil {
+			return func(s *Snapshot) { s.Progress, s.ProgressShadowed = nil, false }, nil
+		}
 		progress, err := wire.DecodeProgress(decoder, r.Value)
 		if err != nil {
-			return nil, err
+			return func(s *Snapshot) { s.ProgressShadowed = true }, err
 		}
-		return func(s *Snapshot) { s.Progress = progress }, nil
-	case isSpec && r.Value != nil:
-		spec, err := wire.DecodeSpec(decoder, r.Value)
+		return func(s *Snapshot) { s.Progress, s.ProgressShadowed = progress, false }, nil
+	case isSpec:
+		spec, err := decodeSpec(decoder, r)
 		if err != nil {
-			return func(s *Snapshot) { s.Shadowed = s.Spec != nil }, err
+			return func(s *Snapshot) { s.Shadowed, s.SpecLost = s.Spec != nil, s.Spec == nil }, err
 		}
 		return func(s *Snapshot) { s.applySpec(spec, r.Time) }, nil
 	}
@@ -181,11 +205,11 @@ func (s *Snapshot) applySpec(spec *wire.Spec, at time.Time) {
 		s.Shadowed = true
 		return
 	}
-	s.Spec, s.SpecTime, s.Shadowed = spec, at, false
+	s.Spec, s.SpecTime, s.Shadowed, s.SpecLost = spec, at, false, false
 	s.keepRequests(func(r Request) bool { return r.Offset >= spec.HandledOffset })
 }
 
-// keepRequests drops the requests that keep does not name, in a copy.
+// keepRequests keeps the requests that keep accepts, in a copy.
 func (s *Snapshot) keepRequests(keep func(Request) bool) {
 	var left []Request
 	for _, r := range s.Requests {
@@ -196,8 +220,8 @@ func (s *Snapshot) keepRequests(keep func(Request) bool) {
 	s.Requests = left
 }
 
-// older reports whether spec, although it was written behind last, does not take its place: one of a lower sequence number,
-// or of an exploration that has ended.
+// older reports whether spec does not replace last although it was written later: because it has a lower sequence
+// number, or belongs to an exploration that has ended.
 func older(spec, last *wire.Spec) bool {
 	if spec.Sequence != last.Sequence {
 		return spec.Sequence < last.Sequence
@@ -208,7 +232,17 @@ func older(spec, last *wire.Spec) bool {
 	return spec.Status == wire.StatusRunning && last.Status != wire.StatusRunning
 }
 
-// errNoPointer says that a pointer was deleted, which nobody of the pipeline does.
+// errNoSpec says that the spec was deleted, which no part of the pipeline does.
+var errNoSpec = errors.New("the spec of the newest exploration was deleted")
+
+func decodeSpec(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Spec, error) {
+	if r.Value == nil {
+		return nil, errNoSpec
+	}
+	return wire.DecodeSpec(decoder, r.Value)
+}
+
+// errNoPointer says that the pointer was deleted, which no part of the pipeline does.
 var errNoPointer = errors.New("the pointer to what is in use was deleted")
 
 func decodePointer(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Current, error) {
@@ -218,21 +252,32 @@ func decodePointer(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Current, 
 	return wire.DecodeCurrent(decoder, r.Value)
 }
 
-// recoverCurrent has the pointer written again of which compaction would keep, or has kept, only what is no pointer.
+// recoverCurrent marks the pointer as one to write again, if compaction would keep, or has kept, only a damaged record.
 func (s *Snapshot) recoverCurrent() {
 	if s.Current == nil && len(s.Sets) > 0 {
 		newest := s.SetsBySequence()[0]
-		lineage := newest.Set.Lineage
-		s.Current = &wire.Current{ID: newest.ID, Sequence: lineage.Sequence, Exploration: lineage.Exploration, Time: newest.Time}
+		s.pointSet(&wire.Current{ID: newest.ID, Sequence: newest.Lineage.Sequence, Exploration: newest.Lineage.Exploration, Time: newest.Time})
 	}
 	s.CurrentShadowed = s.Current != nil
+}
+
+// damaged records whether the record of a feature set is damaged, in a copy.
+func (s *Snapshot) damaged(id string, is bool) {
+	ids := slices.DeleteFunc(slices.Clone(s.DamagedSets), func(other string) bool { return other == id })
+	if is {
+		ids = append(ids, id)
+		slices.Sort(ids)
+	}
+	s.DamagedSets = ids
 }
 
 func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
 	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
 	switch {
-	case !ok || owner != f.config.Pipeline:
+	case !ok:
 		return nil, nil
+	case owner != f.config.Pipeline:
+		return noteOther(owner, r), nil
 	case pointer:
 		current, err := decodePointer(decoder, r)
 		if err != nil {
@@ -243,23 +288,26 @@ func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record)
 				s.CurrentShadowed = true
 				return
 			}
-			s.Current, s.CurrentShadowed = current, false
+			s.pointSet(current)
 		}, nil
 	case r.Value == nil:
 		return func(s *Snapshot) {
-			s.Sets = maps.Clone(s.Sets)
-			delete(s.Sets, id)
+			s.dropSet(id)
+			s.damaged(id, false)
 		}, nil
 	}
-	set, err := wire.DecodeFeatureSet(decoder, r.Value)
-	if err != nil {
+	set, err := decodeSet(decoder, id, r)
+	if errors.Is(err, wire.ErrFormatVersion) { // a newer version running beside this one understands it
 		return nil, err
 	}
-	if set.ID() != id {
-		return nil, fmt.Errorf("feature set %s under the key of %s", set.ID(), id)
+	if err != nil {
+		return func(s *Snapshot) { s.damaged(id, true) }, err
 	}
+	f.sets.put(id, set)
+	entry := newSetEntry(id, r, set)
 	return func(s *Snapshot) {
-		s.Sets = maps.Clone(s.Sets)
-		s.Sets[id] = Set{ID: id, Set: set, Time: r.Time}
+		s.damaged(id, false)
+		s.putSet(entry, set)
+		s.Unwritten = s.Unwritten && (s.Current == nil || s.Current.ID != id)
 	}, nil
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// ErrReadOnly says that the state is another pipeline's, which alone writes it.
+// ErrReadOnly says that the state belongs to another pipeline, which alone may write it.
 var ErrReadOnly = errors.New("feature sets and models are another pipeline's (featurize.sets_from), which has to be asked for it")
 
-// write appends records to a topic and waits until the follower has read the last of them. It returns the offset of the first.
+// write appends records to a topic and waits until the follower has read the last of them. It returns the offset of the
+// first.
 func (f *Follower) write(ctx context.Context, t Topic, what string, records ...pipeline.Record) (first int64, err error) {
 	if f.config.ReadOnly {
 		return 0, pipeline.Permanent(fmt.Errorf("%s: %w: pipeline %s", what, ErrReadOnly, f.config.Pipeline))
@@ -28,7 +29,7 @@ func (f *Follower) write(ctx context.Context, t Topic, what string, records ...p
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
-	// By the offset: what others write behind it may already have changed the state again.
+	// By the offset, because later records may already have changed the state again.
 	last := first + int64(len(records)) - 1
 	if _, err := f.wait(ctx, []Topic{t}, func(s Snapshot) bool { return s.next[t] > last }); err != nil {
 		return 0, fmt.Errorf("%s: written, and not read again: %w", what, err)
@@ -47,7 +48,7 @@ func (f *Follower) SendRequest(ctx context.Context, request wire.Request) error 
 	return err
 }
 
-// AnswerRequests takes requests from the explorations topic.
+// AnswerRequests removes requests from the explorations topic.
 func (f *Follower) AnswerRequests(ctx context.Context, requests []Request, at time.Time) error {
 	_, err := f.write(ctx, TopicExplorations, "answer requests", f.tombstones(requests, at)...)
 	return err
@@ -61,8 +62,8 @@ func (f *Follower) tombstones(requests []Request, at time.Time) []pipeline.Recor
 	return records
 }
 
-// PublishSpec writes a spec and takes those of the requests that it answers from the topic: those below its HandledOffset. An
-// error of encoding is permanent.
+// PublishSpec writes a spec and removes from the topic the requests that it answers: those below its HandledOffset. An
+// encoding error is permanent.
 func (f *Follower) PublishSpec(ctx context.Context, spec *wire.Spec, at time.Time, requests ...Request) error {
 	value, err := wire.EncodeSpec(spec)
 	if err != nil {
@@ -74,7 +75,7 @@ func (f *Follower) PublishSpec(ctx context.Context, spec *wire.Spec, at time.Tim
 	return err
 }
 
-// PublishProgress writes how far the selection of an exploration has come.
+// PublishProgress reports how far the selection of an exploration has come.
 func (f *Follower) PublishProgress(ctx context.Context, p *wire.Progress) error {
 	value, err := wire.EncodeProgress(p)
 	if err != nil {
@@ -98,7 +99,7 @@ func (f *Follower) RefuseSamples(ctx context.Context, r *wire.Refusal) error {
 	})
 }
 
-// PublishSet writes a feature set, which is not in use by that, and returns its id. An error of encoding is permanent.
+// PublishSet writes a feature set, without putting it in use, and returns its id. An encoding error is permanent.
 func (f *Follower) PublishSet(ctx context.Context, set *wire.FeatureSet, at time.Time) (id string, err error) {
 	id = set.ID()
 	value, err := wire.EncodeFeatureSet(set)
@@ -121,7 +122,7 @@ func (f *Follower) PointSet(ctx context.Context, current *wire.Current, at time.
 	return err
 }
 
-// RetireSets tombstones the sets that are not kept any longer. The one in use always is.
+// RetireSets tombstones the sets that are no longer kept. The one in use is always kept.
 func (f *Follower) RetireSets(ctx context.Context, at time.Time) error {
 	now := f.Snapshot()
 	sets := make(map[string]time.Time, len(now.Sets))
@@ -131,8 +132,8 @@ func (f *Follower) RetireSets(ctx context.Context, at time.Time) error {
 	return f.retire(ctx, TopicFeatureSets, f.outdated(sets, f.config.KeepFeatureSets, at), now.Current, at)
 }
 
-// RetireModels tombstones the models that are not kept any longer: those that were in use beyond the newest ones, and likewise
-// those that were not. The one in use is always kept.
+// RetireModels tombstones the models that are no longer kept: beyond the newest ones that were in use, and beyond the
+// newest ones that were not. The one in use is always kept.
 func (f *Follower) RetireModels(ctx context.Context, at time.Time) error {
 	now, err := f.CatchUpModels(ctx)
 	if err != nil {
@@ -146,8 +147,8 @@ func (f *Follower) RetireModels(ctx context.Context, at time.Time) error {
 	return f.retire(ctx, TopicModels, old, now.Models.Current, at)
 }
 
-// retire tombstones sets or models, but not the one in use, which may be older than what an instance without ownership has
-// written behind it.
+// retire tombstones sets or models, except for the one in use, which may be older than what an instance without
+// ownership has written since.
 func (f *Follower) retire(ctx context.Context, t Topic, ids []string, current *wire.Current, at time.Time) error {
 	for _, id := range ids {
 		if current != nil && current.ID == id {
@@ -162,7 +163,7 @@ func (f *Follower) retire(ctx context.Context, t Topic, ids []string, current *w
 }
 
 // outdated lists the sets or models, by id with the times of their records, that are beyond the newest ones kept and
-// were replaced longer ago than the retention: what the features topic may still refer to stays.
+// were replaced longer ago than the retention. What the features topic may still refer to stays.
 func (f *Follower) outdated(published map[string]time.Time, keep int, now time.Time) []string {
 	ids := make([]string, 0, len(published))
 	for id := range published {

@@ -22,7 +22,7 @@ func TestSubsamplerAllocatesNothingThatGrowsWithRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		reader := events.NewReader(spec.Limits, spec.Encoder)
-		value := append([]byte("odd"), stagestest.Message(t, rows)...)[3:] // as records lie in what was fetched
+		value := append([]byte("odd"), stagestest.Message(t, rows)...)[3:] // unaligned, as records are in fetched memory
 		offset := int64(0)
 		stagestest.CheckAllocations(t, shape, 0, func() {
 			batches, err := reader.Read(value)

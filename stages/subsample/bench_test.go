@@ -14,7 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// BenchmarkStage measures from topic to the closing checkpoint, beside reading the same messages alone.
+// BenchmarkStage measures from topic to the closing checkpoint, compared with only reading the same
+// messages.
 func BenchmarkStage(b *testing.B) {
 	for _, shape := range stagestest.WideShapes {
 		for _, candidates := range []int{2000, 10_000} {
@@ -33,7 +34,7 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
-// BenchmarkPoison measures a topic in which every hundredth message is poison, beside one without.
+// BenchmarkPoison compares a topic in which every hundredth message is poison with one without.
 func BenchmarkPoison(b *testing.B) {
 	for _, rows := range []int64{256, 16} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
@@ -68,6 +69,7 @@ func roundRead(k *kit.Kit) time.Duration {
 			k.Fatal(err)
 		}
 		next = fetched.NextOffset
+		fetched.Release()
 	}
 	return time.Since(begun)
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// Whatever messages the rows come in, and whenever somebody else goes on from a checkpoint: sums, marks and samples are the same.
+// However the rows are cut into messages, and wherever another owner continues from a checkpoint: sums, marks and samples are the
+// same.
 func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 							rt.Fatalf("next offset %d, want %d", next.NextOffset(), at.NextOffset())
 						}
 						at = next
-						// The owner before may not have got around to committing: what was read comes again.
+						// The previous owner may not have committed yet, so that messages are read again.
 						if _, err := at.Add(int64(offset), []arrow.Record{rows}); err != nil {
 							rt.Fatal(err)
 						}

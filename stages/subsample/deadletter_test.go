@@ -20,7 +20,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Of an event whose key and headers are nearly all that the broker takes, coordinates and reason alone are sent.
+// For an event whose key and headers take nearly all that the broker accepts, only coordinates and reason are
+// sent.
 func TestDeadLettersOfSourcesNearTheLimit(t *testing.T) {
 	names := topics.Default()
 	broker := pipelinetest.NewBroker()

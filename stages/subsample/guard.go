@@ -16,19 +16,27 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// scoresTail is what the owner of a partition knows of its partition of scores.
+// scoresTail is what the owner of a partition knows about its partition of scores.
 type scoresTail struct {
-	saved    *wire.Checkpoint // the newest checkpoint that is known to be on the topic
+	saved    *wire.Checkpoint // the newest checkpoint known to be on the topic
 	refused  *wire.Refusal    // of the latest attempt that was refused
-	next     int64            // offset behind the last record seen
-	shadowed bool             // the topic's last record of this exploration is an older one than saved
-	lookedAt time.Time        // when what stands behind saved was last looked at
+	next     int64            // offset after the last record seen
+	shadowed bool             // the topic's last record of this exploration is older than saved
+	lookedAt time.Time        // when the records after saved were last looked at
+	log      pipeline.LogID   // identity of the topic that was read
 }
 
-// readScores takes the newest checkpoint of this exploration from what the partition of scores holds. A record that cannot be
+// readScores finds the newest checkpoint of this exploration on the partition of scores. A record that cannot be
 // decoded counts as one of an owner that lost the partition.
 func (p *partition) readScores(ctx context.Context) error {
 	decoder := p.decoder()
+	var err error
+	p.scores.log, err = pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Topics.Scores, func() (pipeline.LogID, error) {
+		return p.Broker.Identity(ctx, p.Topics.Scores, int(p.part.Partition), time.Now())
+	})
+	if err != nil {
+		return err
+	}
 	next, err := pipeline.ReadAll(ctx, p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition),
 		func(rec pipeline.Record) error {
 			if !p.isMine(rec) {
@@ -57,7 +65,7 @@ func (p *partition) isMine(rec pipeline.Record) bool {
 	return bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration))
 }
 
-// decode reads a record under the exploration's key, which should be of this partition and spec.
+// decode reads a record under the exploration's key, which should belong to this partition and spec.
 func (p *partition) decode(decoder *arrowio.Decoder, rec pipeline.Record) (found wire.ScoresRecord, ok bool) {
 	found, err := wire.DecodeScores(decoder, rec.Value)
 	switch c, r := found.Checkpoint, found.Refusal; {
@@ -68,7 +76,7 @@ func (p *partition) decode(decoder *arrowio.Decoder, rec pipeline.Record) (found
 		err = fmt.Errorf("checkpoint of partition %d", c.Partition)
 	case c != nil:
 		if err = c.CheckAgainst(p.spec, scoring.Arithmetic()); errors.Is(err, wire.ErrArithmeticMismatch) {
-			err = nil // it is another owner's, not another exploration's
+			err = nil // it belongs to another owner, not to another exploration
 		}
 	}
 	if err != nil {
@@ -86,7 +94,7 @@ func (p *partition) guard(ctx context.Context) error {
 	return pipeline.EndOf(ctx, p.lookUntil(ctx, pipeline.Forever))
 }
 
-// lookWhileIdle does for an open partition that receives no rows what guard does for a closed one, at most once in a
+// lookWhileIdle does for an open partition without new rows what guard does for a closed one, at most once per
 // checkpoint interval.
 func (p *partition) lookWhileIdle(ctx context.Context) error {
 	if p.scores.saved == nil || p.Clock().Sub(p.scores.lookedAt) < p.Config.CheckpointInterval {
@@ -99,16 +107,19 @@ func (p *partition) lookWhileIdle(ctx context.Context) error {
 	return nil
 }
 
-// lookUntil looks at what stands behind the last checkpoint. Where the topic has lost its end, so has the checkpoint.
+// lookUntil looks at the records after the last checkpoint. If the topic has lost its end, the checkpoint is lost too.
 func (p *partition) lookUntil(ctx context.Context, until int64) error {
 	reader := pipeline.NewReader(p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
-		From: p.scores.next, Until: until, OnGap: func(g pipeline.Gap) error {
+		From: p.scores.next, Until: until, Watch: pipeline.WatchLog, Place: pipeline.Place{Log: p.scores.log}, OnGap: func(g pipeline.Gap) error {
 			g.Log(p.logger)
-			p.scores.shadowed = p.scores.shadowed || g.Kind == pipeline.GapTruncated
+			if g.Changed() {
+				p.Meter.AddGap(g)
+				p.scores.shadowed, p.scores.log = true, g.Now
+			}
 			return nil
 		},
 	})
-	for fetched, err := range reader.Fetches(ctx) {
+	for fetched, err := range reader.Fetches(pipeline.Control(ctx)) { // events may be held meanwhile
 		if err == nil {
 			err = p.lookAt(ctx, fetched)
 		}
@@ -119,9 +130,9 @@ func (p *partition) lookUntil(ctx context.Context, until int64) error {
 	return nil
 }
 
-// lookAt looks at what stands on the topic behind the last checkpoint, and writes that again should an owner that
-// lost the partition have written an older one behind it, which compaction would keep. What ends the attempt is
-// returned as an error: [refusedError], [errOvertaken].
+// lookAt looks at records after the last checkpoint. If an owner that lost the partition has written an older
+// checkpoint, which compaction would keep, it writes its own again. It returns an error for whatever ends the attempt:
+// [refusedError], [errOvertaken].
 func (p *partition) lookAt(ctx context.Context, fetched pipeline.Fetched) error {
 	p.scores.next = fetched.NextOffset
 	decoder := p.decoder()
@@ -150,7 +161,7 @@ func (p *partition) lookAt(ctx context.Context, fetched pipeline.Fetched) error 
 	return p.unshadow(ctx)
 }
 
-// unshadow writes the last checkpoint again where an older one stands behind it.
+// unshadow writes the last checkpoint again if an older one came after it.
 func (p *partition) unshadow(ctx context.Context) error {
 	if p.scores.saved == nil || !p.scores.shadowed {
 		return nil

@@ -22,7 +22,7 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// outputs is the task of a regression of two outputs.
+// outputs is a regression task with two outputs.
 const outputs = "outputs"
 
 var tasks = append([]string{outputs}, stagestest.Tasks...)
@@ -35,7 +35,7 @@ func eventsOf(t testing.TB, task string, rows int, seed uint64, f stagestest.Fau
 	return stagestest.Events(t, task, rows, seed, f)
 }
 
-// settings explore by a criterion that needs rows.
+// settings explore with a criterion that needs rows.
 func settings(task string) (events.Config, calibrate.Config) {
 	e, c := explored.Events(task), explored.Exploration()
 	if task == outputs {
@@ -48,7 +48,7 @@ func settings(task string) (events.Config, calibrate.Config) {
 // everyRow samples every row.
 func everyRow(c *calibrate.Config) { c.SampleRate = 1 }
 
-// plan plans an exploration of other partitions on the rows; edit, if not nil, changes what is configured.
+// plan plans an exploration of the given partitions on the rows; edit, if not nil, changes the configuration.
 func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Config), partitions ...wire.Partition) *wire.Spec {
 	t.Helper()
 	e, c := settings(task)
@@ -67,7 +67,7 @@ func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Con
 // farOff is an end that no test reaches.
 const farOff = 1 << 40
 
-// fullSpan is partition 0 from its first offset on.
+// fullSpan is all of partition 0.
 func fullSpan(quota int64) wire.Partition { return wire.Partition{EndOffset: farOff, Quota: quota} }
 
 // start starts the first partition of a spec.
@@ -80,7 +80,7 @@ func start(t testing.TB, spec *wire.Spec, from *wire.Checkpoint) *subsample.Subs
 	return s
 }
 
-// cuttings are ways in which rows come in messages. A message of several batches has them cut anew.
+// cuttings are ways to cut rows into messages. Messages of several batches are cut again inside.
 var cuttings = map[string]func(*rand.Rand) func() int{
 	"1":      func(*rand.Rand) func() int { return stagestest.Every(1) },
 	"7":      func(*rand.Rand) func() int { return stagestest.Every(7) },
@@ -89,8 +89,8 @@ var cuttings = map[string]func(*rand.Rand) func() int{
 	"random": func(rng *rand.Rand) func() int { return stagestest.UpTo(rng, 150) },
 }
 
-// feed gives a subsampler the rows of messages, encoded and decoded, from offset 0 on, and returns the numbers, among all
-// rows, of those that it rejected.
+// feed passes messages to a subsampler, encoded and decoded, from offset 0 on, and returns the numbers, among all rows,
+// of the rejected ones.
 func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *rand.Rand) (rejectedRows []int64) {
 	t.Helper()
 	reader := events.NewReader(events.DefaultLimits().Decoder(), nil)
@@ -117,13 +117,13 @@ func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *r
 	return rejectedRows
 }
 
-// sameState fails unless two subsamplers hold equal bits, whatever messages brought them there.
+// sameState fails unless two subsamplers hold equal bits, whatever their messages.
 func sameState(t testing.TB, got, want *subsample.Subsampler) {
 	t.Helper()
 	sameCheckpoint(t, got.Checkpoint(stagestest.Noon), want.Checkpoint(stagestest.Noon))
 }
 
-// sameCheckpoint fails unless two checkpoints are equal but for what depends on the messages.
+// sameCheckpoint fails unless two checkpoints are equal except for what depends on the messages.
 func sameCheckpoint(t testing.TB, got, want *wire.Checkpoint) {
 	t.Helper()
 	if got.NextOrdinal != want.NextOrdinal || got.CloseReason != want.CloseReason {
@@ -153,7 +153,7 @@ func sameSums(t testing.TB, a, b *scoring.Sums) {
 	}
 }
 
-// overTheWire is a checkpoint as its reader sees it.
+// overTheWire encodes and decodes a checkpoint.
 func overTheWire(t testing.TB, c *wire.Checkpoint) *wire.Checkpoint {
 	t.Helper()
 	value, err := wire.EncodeCheckpoint(c)

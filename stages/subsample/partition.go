@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -27,8 +28,8 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the samples of attempt %d were refused: %s", e.attempt, e.reason)
 }
 
-// errOvertaken says that another owner of the partition has written a checkpoint from which reading is to go on: of a later attempt,
-// or behind the place where the log seemed to have lost offsets.
+// errOvertaken says that another owner of the partition has written a checkpoint to continue from: of a later attempt,
+// or beyond the offsets that the log seemed to have lost.
 var errOvertaken = errors.New("another owner is further along")
 
 // partition is the pipeline.Processor of one partition in one attempt.
@@ -37,16 +38,20 @@ type partition struct {
 	spec     *wire.Spec
 	specHash string
 	part     wire.Partition
+	writer   pipeline.Producer // of everything
 	logger   *zap.Logger
-	commit   func(context.Context, int64) error
+	commit   func(context.Context, int64, pipeline.LogID) error
 	at       *meter.Position
 
 	core        *Subsampler
-	void        bool // the core's state is not to be saved
+	void        bool // the core's state must not be saved
 	reader      *events.Reader
 	deadLetters []pipeline.Record // that wait for a checkpoint
 
 	deadLetterBytes int
+
+	lastBatch pipeline.Mark // the batch of events read last
+	fetchedAt time.Time     // when the records added last were fetched
 
 	scores   scoresTail
 	savedAt  time.Time
@@ -57,7 +62,7 @@ type partition struct {
 // restore starts the core from the newest checkpoint, or from the start of the range: of the first attempt that is not refused,
 // and not of an earlier one than the one given. A checkpoint that an older one hides from compaction is written again.
 func (p *partition) restore(ctx context.Context, attempt int) error {
-	p.reader = events.SourceOf(p.spec, p.Registry).Reader(p.spec.Encoder)
+	p.reader = events.SourceOf(p.spec, p.Registry, p.Slots).Reader(p.spec.Encoder)
 	failpoint.Hit(failpoint.RestoreBefore)
 	if err := p.readScores(ctx); err != nil {
 		return err
@@ -83,6 +88,9 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 		if err := p.begin(ctx, attempt); err != nil {
 			return err
 		}
+	}
+	if saved := p.scores.saved; saved != nil {
+		p.lastBatch = pipeline.Mark{Offset: saved.LastBatch.Offset, Checksum: saved.LastBatch.Checksum}
 	}
 	p.recorded, p.savedAt, p.scores.lookedAt = core.Counts(), p.Clock(), p.Clock()
 	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
@@ -133,10 +141,16 @@ func cloneCheckpoint(c *wire.Checkpoint) *wire.Checkpoint {
 // NextOffset implements pipeline.Processor.
 func (p *partition) NextOffset() int64 { return p.core.NextOffset() }
 
+// Place implements pipeline.Placed.
+func (p *partition) Place() pipeline.Place {
+	return pipeline.Place{Log: pipeline.LogID(p.spec.EventsLog), Batch: p.lastBatch}
+}
+
 // Process implements pipeline.Processor.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.Meter.Worked(meter.StageSubsample, time.Now())
 	p.at.Fetched(f, p.Clock())
+	p.fetchedAt = time.Now()
 	for _, rec := range f.Records {
 		if p.core.Closed() || rec.Offset >= p.part.EndOffset {
 			break
@@ -144,11 +158,10 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 		if err := p.add(ctx, rec); err != nil {
 			return err
 		}
+		p.lastBatch = rec.Batch
 		p.at.Done(p.core.NextOffset())
-		if p.deadLetterBytes >= deadletter.PendingBytes {
-			if err := p.save(ctx); err != nil {
-				return err
-			}
+		if err := p.sendWaiting(ctx); err != nil {
+			return err
 		}
 	}
 	p.core.Advance(f.NextOffset)
@@ -178,6 +191,24 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 	if err := p.reader.Prepare(ctx, rec.Value); err != nil {
 		return err
 	}
+	if err := p.reader.Begin(ctx); err != nil {
+		return err
+	}
+	defer p.reader.End()
+	slot := p.reader.Slot()
+	p.core.Use(slot)
+	defer p.core.Rest(slot)
+	if err := p.score(rec, span); err != nil {
+		return err
+	}
+	if p.deadLetterBytes > 2*p.deadLetterShare() || p.sampleBytes() > 2*p.sampleShare() {
+		return p.save(ctx) // more than a partition may keep: the slot is held meanwhile
+	}
+	return nil
+}
+
+// score adds the rows of a message, which is worked on in a slot.
+func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	batches, err := p.reader.Read(rec.Value)
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
@@ -205,26 +236,53 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 		}
 		rowBase += int32(batches[i].NumRows())
 	}
-	if samples := p.core.Samples(); samples != nil && 4*int64(len(samples.X)) >= SampleBytes {
+	return nil
+}
+
+// addDeadLetter has a dead letter wait for the next checkpoint. One that is larger than what may wait is sent before the records of
+// its fetch are given back, so that it need not be copied.
+func (p *partition) addDeadLetter(deadLetter pipeline.Record) {
+	size := deadLetter.Memory()
+	if p.deadLetterBytes+size <= p.deadLetterShare() {
+		deadLetter = deadletter.Clone(deadLetter)
+	}
+	p.deadLetters = append(p.deadLetters, deadLetter)
+	p.deadLetterBytes += size
+}
+
+// sendWaiting sends what is more than may wait: dead letters with a checkpoint behind them, samples alone.
+func (p *partition) sendWaiting(ctx context.Context) error {
+	switch {
+	case p.deadLetterBytes > p.deadLetterShare():
+		return p.save(ctx)
+	case p.sampleBytes() >= p.sampleShare():
 		return p.sendSamples(ctx)
 	}
 	return nil
 }
 
-func (p *partition) addDeadLetter(deadLetter pipeline.Record) {
-	p.deadLetters = append(p.deadLetters, deadletter.Clone(deadLetter))
-	p.deadLetterBytes += deadLetter.Memory()
+func (p *partition) deadLetterShare() int { return deadletter.Share(p.Partitions) }
+
+func (p *partition) sampleShare() int64 { return SampleShare(p.Partitions) }
+
+// sampleBytes is what the samples that wait take.
+func (p *partition) sampleBytes() int64 {
+	if samples := p.core.Samples(); samples != nil {
+		return 4 * int64(len(samples.X))
+	}
+	return 0
 }
 
-// Gap implements pipeline.Processor. With rows gone the result would not depend on the log alone any more: the partition
-// closes, and the exploration gives no set.
+// Gap implements pipeline.Processor. With rows gone, or others in their place, the result would not depend on one log alone any
+// more: the partition closes, and the exploration gives no set.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
 		p.addDeadLetter(deadletter.RefusedBatch(meter.StageSubsample, g, p.Clock()))
 		p.core.Refuse(g.To)
 		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset(), End: g.End})
 	}
-	p.logger.Warn("offsets of the exploration are no longer in the log", zap.Stringer("gap", g))
+	p.logger.Warn("offsets of the exploration are no longer in the log", zap.Stringer("gap", g), zap.Error(g.Err))
+	p.Meter.AddGap(g)
 	p.core.Lose()
 	if err := p.save(ctx); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// bench is a broker in memory on which partition 0 of an exploration is taken part in.
+// bench is a broker in memory with partition 0 of an exploration.
 type bench struct {
 	t      *testing.T
 	broker *pipelinetest.Broker
@@ -38,7 +38,7 @@ func newBench(t *testing.T, spec *wire.Spec) *bench {
 	return b
 }
 
-// partition is a new owner of the partition, restored.
+// partition is a new, restored owner of the partition.
 func (b *bench) partition() *subsample.Partition {
 	b.t.Helper()
 	r := &subsample.Runner{
@@ -64,7 +64,7 @@ func (b *bench) write(checkpoints ...*wire.Checkpoint) {
 	}
 }
 
-// append writes a record under the exploration's key to scores.
+// append writes a record to scores under the exploration's key.
 func (b *bench) append(value []byte) {
 	b.t.Helper()
 	pipelinetest.Produce(b.t, b.broker, b.topics.Scores, 0, pipeline.Record{Key: wire.CheckpointKey(b.spec.Exploration), Value: value, Time: stagestest.Noon})
@@ -79,7 +79,7 @@ func (b *bench) refuse(attempt int) {
 	b.append(value)
 }
 
-// last is the last checkpoint on the topic and the number of records there.
+// last returns the last checkpoint on the topic and the number of records.
 func (b *bench) last() (*wire.Checkpoint, int) {
 	b.t.Helper()
 	records := b.broker.Records(b.topics.Scores, 0)
@@ -107,14 +107,14 @@ func steps(t *testing.T, quota int64) (*wire.Spec, []*wire.Checkpoint, []pipelin
 	return spec, checkpoints, records
 }
 
-// changed is a copy of a checkpoint with something changed.
+// changed returns a changed copy of a checkpoint.
 func changed(c *wire.Checkpoint, change func(*wire.Checkpoint)) *wire.Checkpoint {
 	other := *c
 	change(&other)
 	return &other
 }
 
-// ofKernel is the checkpoint as another kernel would have made it.
+// ofKernel is the checkpoint of another kernel.
 func ofKernel(c *wire.Checkpoint, kernel string) *wire.Checkpoint {
 	return changed(c, func(c *wire.Checkpoint) { c.Arithmetic = kernel })
 }
@@ -131,7 +131,7 @@ func TestPartitionDropsACheckpointOfAnotherKernel(t *testing.T) {
 	if p.Saved() != nil || p.NextOffset() != 0 || p.Core().NextOrdinal() != 0 {
 		t.Fatalf("goes on at offset %d from %v", p.NextOffset(), p.Saved())
 	}
-	// As far as a checkpoint of the first rows, which is nothing beside the foreign one.
+	// Up to a checkpoint of the first rows, which is far behind the foreign one.
 	if err := p.Process(t.Context(), pipeline.Fetched{Records: records[:1], NextOffset: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestPartitionRestoresTheFurthestAndWritesItAgain(t *testing.T) {
 	}
 }
 
-// Whatever stands under the exploration's key ends nobody, is counted, and is written over.
+// Whatever is under the exploration's key, it stops nobody, is counted, and is overwritten.
 func TestPartitionWritesOverWhatItDoesNotUnderstand(t *testing.T) {
 	spec, c, records := steps(t, 0)
 	for _, noise := range [][]byte{[]byte("noise"), {}, stagestest.Message(t, eventsOf(t, stagestest.Binary, 3, 1, stagestest.Faults{}))} {
@@ -207,7 +207,7 @@ func TestPartitionWritesOverWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-// A fetch may hold hundreds of thousands of empty records, each of them a dead letter of a kilobyte.
+// A fetch may hold hundreds of thousands of empty records, each of which becomes a dead letter of a kilobyte.
 func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {
 	spec, _, _ := steps(t, 20)
 	b := newBench(t, spec)
@@ -256,7 +256,7 @@ func TestPartitionThatIsClosedReadsNothing(t *testing.T) {
 	}
 }
 
-// A partition to which nothing comes looks behind its checkpoint, not more often than it would write one.
+// An idle partition looks at what follows its checkpoint, no more often than it would write one.
 func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	spec, checkpoints, records := steps(t, 0)
 	b := newBench(t, spec)
@@ -290,7 +290,7 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	if c, n := b.last(); n != 6 || c.NextOrdinal != 200 {
 		t.Fatalf("%d records, the last at ordinal %d", n, c.NextOrdinal)
 	}
-	b.write(checkpoints[2]) // an owner that has come further: as true
+	b.write(checkpoints[2]) // by an owner that is further ahead; equally valid
 	for range 2 {
 		b.now = b.now.Add(2 * time.Minute)
 		idle()
@@ -304,7 +304,7 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	}
 }
 
-// A refusal that an open partition finds is of an attempt that another owner has closed. What was read is not saved behind it.
+// A refusal found by an open partition concerns an attempt that another owner has closed. What was read after it is not saved.
 func TestPartitionThatIsRefusedSavesNothing(t *testing.T) {
 	spec, _, records := steps(t, 0)
 	b := newBench(t, spec)
@@ -377,7 +377,7 @@ func TestPartitionThatIsClosedGuardsItsCheckpoint(t *testing.T) {
 	}
 }
 
-// What another owner has come further with is gone on from.
+// If another owner has come further, work continues from there.
 func TestPartitionThatIsClosedGivesWay(t *testing.T) {
 	spec, c, _ := steps(t, 60)
 	lost := changed(c[0], func(c *wire.Checkpoint) { c.Closed, c.CloseReason = true, wire.CloseLost })
@@ -386,7 +386,7 @@ func TestPartitionThatIsClosedGivesWay(t *testing.T) {
 		name   string
 		before *wire.Checkpoint
 		behind *wire.Checkpoint
-		want   int64 // next offset to go on from
+		want   int64 // next offset to continue from
 	}{
 		{"a later attempt", c[2], ofAttempt(c[0], 1), 1},
 		{"behind offsets that seemed to be lost", lost, further, 2},

@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -35,31 +36,55 @@ type Runner struct {
 	Config   Config
 	// Registry has the schemas that messages name; nil = there is none.
 	Registry *events.Schemas
+	// Slots are the memory in which messages are worked on; nil = each partition has memory for one.
+	Slots *events.Slots
+	// Partitions is how many are held at most, which bounds what waits in each; 0 = one.
+	Partitions int
 	// CandidateMemory bounds what the candidates take, in bytes.
 	CandidateMemory int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
+	// Aside says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
+	Aside aside.Policy
 
 	mu   sync.Mutex
 	bank *scoring.Bank // of the exploration named by key; shared by the partitions
 	key  string
 }
 
-// Run owns partitions until ctx ends, but while an exploration runs that this process cannot compute.
+// Run owns partitions until ctx ends, except while an exploration runs that this process cannot compute.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
 	r.Meter.TakesPart(meter.StageSubsample)
-	aside := func(from *wire.Spec) {
+	standsAside := func(from *wire.Spec) {
 		r.Meter.StandsAside(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
 	}
-	return r.State.WhileAble(ctx, scoring.Arithmetic(), aside, func(ctx context.Context) error {
-		return r.Broker.Own(ctx, r.Group, r.Topics.Events, r.own)
+	keeper := &aside.Keeper{
+		Stage: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside,
+		Overdue: aside.Asker{State: r.State, Logger: r.Logger, Clock: r.Clock}.Ask,
+	}
+	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, func(ctx context.Context) error {
+		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
+			return keeper.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o) })
+		})
 	})
 }
 
-// own runs one exploration after another.
+// owner is an ownership with the writer that fences off earlier owners.
+type owner struct {
+	pipeline.Ownership
+	writer pipeline.Producer
+}
+
+// own works on a partition until ctx ends.
 func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 	logger := r.Logger.With(zap.Int("partition", o.Partition))
+	return pipeline.Retake(ctx, logger, func() error { return r.take(ctx, logger, o) })
+}
+
+// take fences off earlier owners of the partition and runs one exploration after another.
+func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipeline.Ownership) error {
+	o := owner{Ownership: ownership}
 	err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Scores, r.Topics.Samples, r.Topics.DeadLetters)
 	if err != nil {
 		return pipeline.EndOf(ctx, err)
@@ -67,7 +92,10 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 	if _, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
-	if err := r.retire(ctx, logger, o.Partition); err != nil { // what an earlier owner left
+	if o.writer, err = r.openWriter(ctx, logger, o.Partition); err != nil {
+		return pipeline.EndOf(ctx, err)
+	}
+	if err := r.retire(ctx, logger, o); err != nil { // what an earlier owner left
 		return err
 	}
 	for {
@@ -75,22 +103,28 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 		if err != nil {
 			return pipeline.EndOf(ctx, err)
 		}
-		// Returns once that exploration does not run any more: two planners may give one sequence number twice.
+		// Returns once that exploration no longer runs: two planners may use the same sequence number.
 		if err := r.explore(ctx, logger, now.Running(), o); err != nil {
 			return err
 		}
 	}
 }
 
-// explore takes the partition through an exploration: restore, read, close, guard the last checkpoint until the exploration
-// is over, retire it.
-func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o pipeline.Ownership) error {
+func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
+	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.Seat{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
+		pipeline.Target{Topic: r.Topics.Samples, Partition: partition}, pipeline.Target{Topic: r.Topics.Scores, Partition: partition},
+		pipeline.Target{Topic: r.Topics.DeadLetters, Partition: partition})
+}
+
+// explore takes the partition through an exploration: restore, read, close, guard the last checkpoint until the
+// exploration is over, retire it.
+func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o owner) error {
 	logger = logger.With(zap.String("exploration", spec.Exploration))
 	hash := spec.Hash()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		// The exploration ends for this partition when another one takes its place or the set is out.
+		// The exploration ends for this partition when another one replaces it or its set is published.
 		_, _ = r.State.Wait(running, func(s state.Snapshot) bool {
 			now := s.Running()
 			return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
@@ -104,12 +138,12 @@ func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spe
 	if ctx.Err() != nil {
 		return nil
 	}
-	return r.retire(ctx, logger, o.Partition)
+	return r.retire(ctx, logger, o)
 }
 
-// takePart reads the partition's share of the exploration, again where its samples are refused, and keeps its last checkpoint
-// the newest until ctx ends.
-func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Spec, hash string, o pipeline.Ownership) error {
+// takePart reads the partition's share of the exploration, again if its samples are refused, and keeps its last
+// checkpoint the newest until ctx ends.
+func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Spec, hash string, o owner) error {
 	part, ok := spec.Partition(int32(o.Partition))
 	if !ok || part.Empty() { // nothing to read or write
 		return nil
@@ -118,12 +152,12 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 		return nil
 	}
 	for attempt := 0; ctx.Err() == nil; {
-		p := &partition{Runner: r, spec: spec, specHash: hash, part: part, logger: logger, commit: o.Commit}
+		p := &partition{Runner: r, spec: spec, specHash: hash, part: part, writer: o.writer, logger: logger, commit: o.Commit}
 		if err := p.restore(ctx, attempt); err != nil {
 			return pipeline.EndOf(ctx, err)
 		}
 		err := p.run(ctx)
-		if err != nil && ctx.Err() != nil { // the checkpoint that is there is valid, only older
+		if err != nil && ctx.Err() != nil { // the checkpoint on the topic is valid, only older
 			r.Meter.LeftUndone(logger, meter.StageSubsample, o.Partition, err)
 			return nil
 		}
@@ -165,15 +199,15 @@ func (r *Runner) sharedBank(spec *wire.Spec) *scoring.Bank {
 	return r.bank
 }
 
-// retire tombstones the checkpoints, in this partition, of explorations that are over.
-func (r *Runner) retire(ctx context.Context, logger *zap.Logger, partition int) error {
-	over, err := r.finished(ctx, logger, partition)
+// retire tombstones the checkpoints of finished explorations in this partition.
+func (r *Runner) retire(ctx context.Context, logger *zap.Logger, o owner) error {
+	over, err := r.finished(ctx, logger, o.Partition)
 	if err != nil || len(over) == 0 {
 		return pipeline.EndOf(ctx, err)
 	}
 	failpoint.Hit(failpoint.RetireBefore)
 	return pipeline.EndOf(ctx, pipeline.Try(ctx, logger, "tombstone checkpoints", func() error {
-		_, err := r.Broker.Produce(ctx, r.Topics.Scores, partition, over)
+		_, err := o.writer.Produce(ctx, r.Topics.Scores, o.Partition, over)
 		return err
 	}))
 }
@@ -203,7 +237,7 @@ func (r *Runner) isOver(key []byte) bool {
 	if !ok || owner != r.Pipeline {
 		return false
 	}
-	// Another owner may be in the middle of an exploration that the follower does not know yet.
+	// Another owner may be working on an exploration that the follower does not know yet.
 	now := r.State.Snapshot()
 	running := now.Running()
 	return sequence <= now.Sequence() && (running == nil || running.Exploration != string(key))

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// planned is a log of one partition, with messages that do not decode between the others, and a plan for it.
+// planned is a log of one partition with some undecodable messages, and a plan for it.
 func planned(t testing.TB, task string) *explored.World {
 	t.Helper()
 	e, c := settings(task)
@@ -38,14 +38,14 @@ func planned(t testing.TB, task string) *explored.World {
 	return w
 }
 
-// outcome is what a partition has come to when it is closed.
+// outcome is the result of a closed partition.
 type outcome struct {
 	checkpoint *wire.Checkpoint
 	id         string
 	letters    map[string]bool // the distinct dead letters
 }
 
-// finish waits until the partition is closed, has its set selected, and checks what the topics hold.
+// finish waits until the partition is closed, selects the set, and checks the topics.
 func finish(t testing.TB, w *explored.World) outcome {
 	t.Helper()
 	o := outcome{checkpoint: w.Closed(0), letters: map[string]bool{}}
@@ -62,7 +62,7 @@ func finish(t testing.TB, w *explored.World) outcome {
 	return o
 }
 
-// checkSamples compares what is on the topic of samples with the events, row by row.
+// checkSamples compares the samples topic with the events, row by row.
 func checkSamples(t testing.TB, w *explored.World, c *wire.Checkpoint) {
 	t.Helper()
 	spec, decoder := w.Spec(), arrowio.NewDecoder(arrowio.DefaultLimits())
@@ -136,13 +136,13 @@ func TestTheSampleIsTheRowsOfTheEvents(t *testing.T) {
 	}
 }
 
-// An owner is killed at each of its requests, before the broker has it and behind that: the next one goes on to the same end.
+// An owner is killed at each of its requests, before or after the broker has written it: the next one gets the same result.
 func TestPartitionOutlivesItsOwners(t *testing.T) {
 	for _, task := range []string{outputs, stagestest.Classes} {
 		w := planned(t, task)
 		worker := w.Start(nil, meter.StageSubsample)
 		w.Closed(0)
-		requests := worker.Produced() // behind them come tombstones
+		requests := worker.Produced() // tombstones come after them
 		want := finish(t, w)
 		if requests < 10 {
 			t.Fatalf("%d requests", requests)
@@ -176,7 +176,7 @@ func sameOutcome(t *testing.T, got, want outcome) {
 	}
 }
 
-// One owner after another is killed at its first few requests; none of them comes far.
+// One owner after another is killed at one of its first requests; none gets far.
 func TestPartitionOutlivesManyOwners(t *testing.T) {
 	w := planned(t, stagestest.Regression)
 	w.Start(nil, meter.StageSubsample)
@@ -189,7 +189,7 @@ func TestPartitionOutlivesManyOwners(t *testing.T) {
 	sameOutcome(t, finish(t, w), want)
 }
 
-// What an owner that has lost the partition still writes, samples and an older checkpoint, changes nothing.
+// What an owner still writes after losing the partition, samples and an older checkpoint, changes nothing.
 func TestAZombieChangesNothing(t *testing.T) {
 	w := planned(t, stagestest.Classes)
 	w.Start(nil, meter.StageSubsample)
@@ -212,7 +212,7 @@ func TestAZombieChangesNothing(t *testing.T) {
 	sameOutcome(t, finish(t, w), want)
 }
 
-// Records under the exploration's key that nobody understands stand before it, and come while it is read and when it is closed.
+// Unreadable records under the exploration's key, written before it, while it is read and when it is closed, stop nobody.
 func TestNoiseOnScoresEndsNobody(t *testing.T) {
 	w := planned(t, stagestest.Classes)
 	w.Start(nil, meter.StageSubsample)

@@ -14,8 +14,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// SampleBytes is roughly how many bytes of x a partition collects before it sends them.
-const SampleBytes = 1 << 20
+// Bytes of x that partitions collect before they send them.
+const (
+	SampleBytes      = 1 << 20  // for each partition, at most
+	leastSampleShare = 64 << 10 // for each partition, at least
+	samplesWaiting   = 16 << 20 // for all partitions
+)
+
+// SampleShare is roughly how many bytes of x a partition collects before it sends them, given how many partitions there
+// are.
+func SampleShare(partitions int) int64 {
+	return min(SampleBytes, max(leastSampleShare, samplesWaiting/int64(max(1, partitions))))
+}
 
 func (p *partition) checkpointDue() bool {
 	next := int64(0)
@@ -23,13 +33,37 @@ func (p *partition) checkpointDue() bool {
 		next = p.scores.saved.NextOrdinal
 	}
 	rows := p.core.NextOrdinal() - next
-	return p.deadLetterBytes >= deadletter.PendingBytes || rows >= p.Config.CheckpointRows ||
+	return rows >= p.Config.CheckpointRows ||
 		(rows > 0 || len(p.deadLetters) > 0) && p.Clock().Sub(p.savedAt) >= p.Config.CheckpointInterval
+}
+
+// confirm closes the partition as lost if events is no longer the log that the exploration reads, because the last
+// records may come from another one. It asks for the partition's leader after the records were read, so that nothing
+// from two logs is ever saved.
+func (p *partition) confirm(ctx context.Context) error {
+	if p.spec.EventsLog == "" || p.core.CloseReason() == wire.CloseLost || p.fetchedAt.IsZero() {
+		return nil
+	}
+	now, err := pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Topics.Events, func() (pipeline.LogID, error) {
+		return p.Broker.Identity(ctx, p.Topics.Events, int(p.part.Partition), p.fetchedAt)
+	})
+	if err != nil || now == "" || string(now) == p.spec.EventsLog {
+		return err
+	}
+	g := pipeline.Gap{Topic: p.Topics.Events, Partition: int(p.part.Partition), Kind: pipeline.GapRecreated, From: p.core.NextOffset(), Now: now}
+	p.logger.Warn("events were deleted and made again while the exploration read them", zap.Stringer("gap", g))
+	p.Meter.AddGap(g)
+	p.deadLetters, p.deadLetterBytes = nil, 0 // they may come from the other log, which will be read from its start
+	p.core.Lose()
+	return nil
 }
 
 // save sends the dead letters and the samples, then writes the checkpoint that counts them, then commits the offset.
 func (p *partition) save(ctx context.Context) error {
-	sender := deadletter.Sender{Log: p.Broker, Topic: p.Topics.DeadLetters, Meter: p.Meter, Logger: p.logger}
+	if err := p.confirm(ctx); err != nil {
+		return err
+	}
+	sender := deadletter.Sender{To: p.writer, Topic: p.Topics.DeadLetters, Meter: p.Meter, Logger: p.logger}
 	if err := sender.Send(ctx, int(p.part.Partition), p.deadLetters); err != nil {
 		return err
 	}
@@ -39,17 +73,19 @@ func (p *partition) save(ctx context.Context) error {
 	}
 	failpoint.Hit(failpoint.CheckpointBefore)
 	checkpoint := p.core.Checkpoint(p.Clock())
+	checkpoint.EventsLog = p.spec.EventsLog
+	checkpoint.LastBatch = wire.BatchMark{Offset: p.lastBatch.Offset, Checksum: p.lastBatch.Checksum}
 	if err := p.write(ctx, checkpoint); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.CheckpointAfter)
-	if err := p.commit(ctx, checkpoint.NextOffset); err != nil {
+	if err := p.commit(ctx, checkpoint.NextOffset, pipeline.LogID(checkpoint.EventsLog)); err != nil {
 		p.logger.Warn("offset not committed, lag monitors are behind", zap.Error(err))
 	}
 	return nil
 }
 
-// sendSamples puts the collected samples on their topic and waits for the acknowledgement.
+// sendSamples writes the collected samples to their topic and waits for the acknowledgement.
 func (p *partition) sendSamples(ctx context.Context) error {
 	samples := p.core.Samples()
 	if samples == nil || samples.Rows() == 0 {
@@ -79,15 +115,15 @@ func (p *partition) sendRows(ctx context.Context, samples *wire.Samples, first, 
 	if err != nil {
 		return pipeline.Permanent(err)
 	}
-	record := pipeline.Record{
+	message := []pipeline.Record{{
 		Key: wire.CheckpointKey(p.spec.Exploration), Value: value, Headers: events.WithHeaders(nil, headers), Time: p.Clock(),
-	}
+	}}
 	err = pipeline.Try(ctx, p.logger, "write samples", func() error {
-		_, err := p.Broker.Produce(ctx, p.Topics.Samples, int(p.part.Partition), []pipeline.Record{record})
+		_, err := p.writer.Produce(ctx, p.Topics.Samples, int(p.part.Partition), message)
 		return err
 	})
 	if err == nil {
-		p.Meter.AddTraffic(meter.StageSubsample, meter.Traffic{OutputMessages: 1, OutputBytes: int64(record.Size())})
+		p.Meter.AddTraffic(meter.StageSubsample, meter.Traffic{OutputMessages: 1, OutputBytes: int64(message[0].Size())})
 	}
 	return err
 }
@@ -97,9 +133,9 @@ func (p *partition) write(ctx context.Context, checkpoint *wire.Checkpoint) erro
 	if err != nil {
 		return err
 	}
-	record := pipeline.Record{Key: wire.CheckpointKey(checkpoint.Exploration), Value: value, Time: checkpoint.WrittenAt}
+	message := []pipeline.Record{{Key: wire.CheckpointKey(checkpoint.Exploration), Value: value, Time: checkpoint.WrittenAt}}
 	offset, err := pipeline.Retry(ctx, p.logger, "write checkpoint", func() (int64, error) {
-		return p.Broker.Produce(ctx, p.Topics.Scores, int(checkpoint.Partition), []pipeline.Record{record})
+		return p.writer.Produce(ctx, p.Topics.Scores, int(checkpoint.Partition), message)
 	})
 	if err != nil {
 		return fmt.Errorf("write checkpoint of partition %d at next offset %d: %w", checkpoint.Partition, checkpoint.NextOffset, err)

@@ -3,16 +3,22 @@ package subsample
 import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// split has the rows of a batch that are not held out, in memory that is reused.
+// split holds the rows of a batch that are not held out, in reused memory.
 type split struct {
 	x      []float32
 	values []float32
 	class  []int32
 }
 
-// kept returns the rows that heldOut does not say are held out, in their order. They are valid until the next call.
+// rest drops the memory of a large batch.
+func (s *split) rest() {
+	s.x, s.values, s.class = events.Rest(s.x), events.Rest(s.values), events.Rest(s.class)
+}
+
+// kept returns the rows that are not held out, in order. They are valid until the next call.
 func (s *split) kept(rows *encoder.Rows, heldOut func(row int32) bool) (x []float32, n int, targets scoring.Targets) {
 	s.x, s.values, s.class = s.x[:0], s.values[:0], s.class[:0]
 	t := rows.Targets

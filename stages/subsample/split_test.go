@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// heldOut is the documented rule: the hash that rows are sampled by, divisible by 5.
+// heldOut is the documented rule: the hash for sampling is divisible by 5.
 func heldOut(seed uint64, partition int32, ordinal int64) bool {
 	var b [24]byte
 	binary.LittleEndian.PutUint64(b[:8], seed)
@@ -23,8 +23,8 @@ func heldOut(seed uint64, partition int32, ordinal int64) bool {
 	return xxhash.Sum64(b[:])%5 == 0
 }
 
-// Rows that are held out are samples like all others, counted as scored, and not in the sums; however the rows come in messages,
-// and wherever a checkpoint is continued.
+// Held-out rows are samples like all others, counted as scored, but not in the sums, however the rows are cut into messages and
+// wherever a checkpoint is continued.
 func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {

@@ -26,22 +26,22 @@ type Subsampler struct {
 	counts      wire.Counts
 	attempt     int
 
-	mark    wire.SampleMark // of all samples that were collected
+	mark    wire.SampleMark // over all samples collected so far
 	samples *wire.Samples   // collected since the last ClearSamples; nil = the criterion needs none
 
 	rows  encoder.Rows // reused
 	take  []int32      // reused: sampled rows of the current batch; never nil, which would mean all of them
-	split split        // of the rows that are held out from the others
+	split split        // of the rows into held out and others
 }
 
-// NewBank draws the candidates of a spec, for a process that owns up to so many of its partitions. memory bounds what
+// NewBank draws the candidates of a spec for a process that owns up to partitions of its partitions. memory bounds what
 // the candidates take, in bytes; 0 means [scoring.DefaultMemory].
 func NewBank(spec *wire.Spec, memory int64, partitions int) *scoring.Bank {
 	return scoring.NewBank(spec.Candidates, scoring.BankOptions{Memory: memory, Partitions: partitions})
 }
 
-// New starts the partition at the start of its range, or where the checkpoint left off, whose sums it then
-// owns. The bank is that of [NewBank] and is shared by the partitions.
+// New starts the partition at the start of its range, or where the checkpoint left off; it then owns the checkpoint's
+// sums. The bank is that of [NewBank] and is shared by the partitions.
 func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Checkpoint) (*Subsampler, error) {
 	s := &Subsampler{spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{}}
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
@@ -61,12 +61,24 @@ func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Ch
 	return s, nil
 }
 
-// Begin starts the attempt of that number, whose samples are at or after an offset of their topic.
+// Begin starts the attempt with that number. Its samples are at or after an offset of their topic.
 func (s *Subsampler) Begin(attempt int, firstSample int64) {
 	s.attempt = attempt
 	if s.samples != nil {
 		s.mark = wire.SampleMark{FirstOffset: firstSample}
 	}
+}
+
+// Use encodes the next message in the memory of a slot, until Rest is called with the slot.
+func (s *Subsampler) Use(slot *events.Slot) { s.rows.Exchange(&slot.Rows) }
+
+// Rest gives back the memory of a slot, and drops what a large message took beside it.
+func (s *Subsampler) Rest(slot *events.Slot) {
+	s.rows.Exchange(&slot.Rows)
+	if s.take = events.Rest(s.take); s.take == nil {
+		s.take = []int32{}
+	}
+	s.split.rest()
 }
 
 // NextOffset is the next offset of events to read.
@@ -81,16 +93,20 @@ func (s *Subsampler) Closed() bool { return s.closedBy != "" }
 // Counts are the outcomes of the rows so far.
 func (s *Subsampler) Counts() wire.Counts { return s.counts }
 
-// Samples are the sampled rows that were collected and not cleared yet, in the order of their ordinals; nil under a criterion
-// that needs sums alone. They are valid until the next call of Add or ClearSamples.
+// Samples are the sampled rows collected since the last ClearSamples, in ordinal order; nil under a criterion that
+// needs sums only. They are valid until the next call of Add or ClearSamples.
 func (s *Subsampler) Samples() *wire.Samples { return s.samples }
 
 // ClearSamples drops the collected samples once they are written.
-func (s *Subsampler) ClearSamples() { s.samples.Reset() }
+func (s *Subsampler) ClearSamples() {
+	s.samples.Reset()
+	s.samples.Ordinal, s.samples.X = events.Rest(s.samples.Ordinal), events.Rest(s.samples.X)
+	s.samples.Targets.Class, s.samples.Targets.Values = events.Rest(s.samples.Targets.Class), events.Rest(s.samples.Targets.Values)
+}
 
-// Add takes the rows of the message at the offset and returns, for each batch, the rows that it rejected.
-// Offsets below NextOffset or behind the range and messages after the close are skipped. After an error the sums hold a part
-// of the message: the state is unusable.
+// Add takes the rows of the message at the offset and returns, for each batch, the rows that it rejected. It skips
+// offsets below NextOffset or after the range, and messages after the close. After an error the sums hold part of the
+// message, and the state is unusable.
 func (s *Subsampler) Add(offset int64, batches []arrow.Record) ([][]deadletter.RejectedRow, error) {
 	if offset < s.nextOffset || offset >= s.part.EndOffset || s.Closed() {
 		s.Advance(offset)
@@ -109,8 +125,8 @@ func (s *Subsampler) Add(offset int64, batches []arrow.Record) ([][]deadletter.R
 	return rejected, nil
 }
 
-// Refuse counts a message that could not be used and goes on at nextOffset. After the close, and for offsets that were counted
-// before, it does nothing.
+// Refuse counts a message that could not be used and goes on at nextOffset. It does nothing after the close, and for
+// offsets that were counted before.
 func (s *Subsampler) Refuse(nextOffset int64) {
 	if s.Closed() || nextOffset <= s.nextOffset {
 		return
@@ -120,7 +136,7 @@ func (s *Subsampler) Refuse(nextOffset int64) {
 	s.Advance(nextOffset)
 }
 
-// Advance skips offsets that hold no message, at most to the end of the range. After the close it does nothing.
+// Advance skips offsets without a message, up to the end of the range. After the close it does nothing.
 func (s *Subsampler) Advance(nextOffset int64) {
 	if s.Closed() {
 		return
@@ -129,7 +145,11 @@ func (s *Subsampler) Advance(nextOffset int64) {
 	s.closeAtEnd()
 }
 
-// Lose closes the partition because offsets of its range are no longer in the log.
+// CloseReason says why the partition needs no more rows; empty while it needs more.
+func (s *Subsampler) CloseReason() wire.CloseReason { return s.closedBy }
+
+// Lose closes the partition because offsets of its range are no longer in the log, or because the log is a different
+// one.
 func (s *Subsampler) Lose() { s.closedBy = wire.CloseLost }
 
 func (s *Subsampler) closeAtEnd() {
@@ -178,7 +198,7 @@ func (s *Subsampler) addChunk(batch arrow.Record) ([]deadletter.RejectedRow, err
 	return rejected, nil
 }
 
-// sample fills take with the rows of the next batch whose hash is below the spec's rate.
+// sample sets take to the rows of the next batch whose hash is below the spec's rate.
 func (s *Subsampler) sample(rows int64) {
 	s.take = s.take[:0]
 	for row := range rows {
@@ -189,7 +209,7 @@ func (s *Subsampler) sample(rows int64) {
 	}
 }
 
-// quotaRow returns the row of the batch with which the quota of scored rows is filled, if it is.
+// quotaRow returns the row of the batch that fills the quota of scored rows, if one does.
 func (s *Subsampler) quotaRow() (row int32, fills bool) {
 	if s.part.Quota <= 0 {
 		return 0, false
@@ -206,7 +226,7 @@ func (s *Subsampler) quotaRow() (row int32, fills bool) {
 	return 0, false
 }
 
-// score adds the labelled rows of the encoded batch that are not held out to the sums, and collects all of them.
+// score adds the labelled rows of the encoded batch that are not held out to the sums, and collects all labelled rows.
 func (s *Subsampler) score() {
 	s.rows.KeepLabelled()
 	if s.rows.N == 0 {
@@ -266,7 +286,7 @@ func (s *Subsampler) count(rows int64) []deadletter.RejectedRow {
 	return rejected
 }
 
-// Checkpoint is the state of the partition; its sums are a copy.
+// Checkpoint returns the state of the partition. Its sums are a copy.
 func (s *Subsampler) Checkpoint(now time.Time) *wire.Checkpoint {
 	return &wire.Checkpoint{
 		Exploration: s.spec.Exploration, Sequence: s.spec.Sequence,

@@ -44,7 +44,7 @@ func TestSubsamplerGivesEqualBitsForAnyCutting(t *testing.T) {
 	}
 }
 
-// What is collected is the events' rows, encoded one by one, with their ordinals.
+// The collected rows are the events' rows, encoded one by one, with their ordinals.
 func TestSubsamplerCollectsTheRowsThatItScores(t *testing.T) {
 	for _, task := range tasks {
 		for _, quota := range []int64{0, 217} {
@@ -73,7 +73,7 @@ func TestSubsamplerCollectsTheRowsThatItScores(t *testing.T) {
 	}
 }
 
-// checkSampledRow compares a collected row with what the encoder makes of that row alone, bit by bit, and with the reference.
+// checkSampledRow compares a collected row with the encoding of that row alone, bit by bit, and with the reference.
 func checkSampledRow(t *testing.T, spec *wire.Spec, rows arrow.Record, i int, got *wire.Samples, reference stagestest.Row) {
 	t.Helper()
 	one := rows.NewSlice(int64(i), int64(i)+1)
@@ -112,7 +112,7 @@ func TestSubsamplerCollectsNothingWhereSumsAreEnough(t *testing.T) {
 	}
 }
 
-// Outcomes, closing ordinal and rejected rows against a walk over the rows one by one.
+// Compares outcomes, closing ordinal and rejected rows with a walk over the rows one by one.
 func TestSubsamplerOutcomes(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 	}
 }
 
-// The rows beside a bad one are used, and the bad one leaves the sums alone.
+// The rows next to a bad one are used, and the bad one leaves the sums unchanged.
 func TestSubsamplerUsesTheRowsBesideRejectedOnes(t *testing.T) {
 	rows := eventsOf(t, stagestest.Binary, 300, 4, stagestest.Faults{BadFeature: 0.2})
 	spec := plan(t, stagestest.Binary, rows, everyRow, fullSpan(0))
@@ -230,7 +230,7 @@ func TestSubsamplerReasons(t *testing.T) {
 	}
 }
 
-// A message that does not decode has no ordinals: the rows after it are sampled as if it were not there.
+// An undecodable message has no ordinals: the rows after it are sampled as if it were not there.
 func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
 	rows := eventsOf(t, stagestest.Regression, 600, 6, stagestest.SomeFaults)
 	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))

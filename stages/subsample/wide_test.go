@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// A batch whose dense form would be too large is encoded in parts, which nothing may show: the quota is filled in the
+// A batch whose dense form would be too large is encoded in parts, with no visible effect: the quota is filled in the
 // second one.
 func TestSubsamplerTakesWideRowsInParts(t *testing.T) {
 	const dim, n = 20_000, 300

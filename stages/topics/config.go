@@ -9,9 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Config names the topics and what they are created with.
+// Config names the topics and says how they are created.
 type Config struct {
-	Events       string `key:"events" doc:"topic that the events are read from; empty = <pipeline.name>.events"`
+	Events       string `key:"events" doc:"topic that events are read from; empty = <pipeline.name>.events"`
 	Explorations string `key:"explorations" doc:"topic of specs and requests (one partition, compacted); empty = <pipeline.name>.explorations"`
 	Scores       string `key:"scores" doc:"topic of checkpoints (co-partitioned with events, compacted); empty = <pipeline.name>.scores"`
 	Samples      string `key:"samples" doc:"topic of the sampled rows of explorations, encoded (co-partitioned with events); it holds labelled rows; empty = <pipeline.name>.samples"`
@@ -20,20 +20,20 @@ type Config struct {
 	Models       string `key:"models" doc:"topic of models (one partition, compacted); empty = <pipeline.name>.models"`
 	DeadLetters  string `key:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events); empty = <pipeline.name>.dead-letters"`
 
-	Partitions        int           `key:"partitions" doc:"partitions of events where topics create has to make it"`
+	Partitions        int           `key:"partitions" doc:"partitions of the events topic if topics create has to make it"`
 	Replication       int           `key:"replication" doc:"replicas of created topics; 0 = the broker's default"`
 	MaxMessageBytes   int64         `key:"max_message_bytes" unit:"bytes" doc:"max.message.bytes of created topics; checkpoints, feature sets and models must fit"`
 	FeaturesRetention time.Duration `key:"features_retention" unit:"duration" doc:"retention.ms of the features topic; no feature set or model younger than this is tombstoned"`
 	SamplesRetention  time.Duration `key:"samples_retention" unit:"duration" doc:"retention.ms of the samples topic; an exploration whose samples are gone reads its partitions again"`
-	KeepFeatureSets   int           `key:"keep_feature_sets" doc:"newest feature sets that are kept; older ones are tombstoned once features_retention has passed"`
-	KeepModels        int           `key:"keep_models" doc:"newest models that were in use that are kept, and as many of those that were not; older ones are tombstoned once features_retention has passed. How far back a rollback can go"`
+	KeepFeatureSets   int           `key:"keep_feature_sets" doc:"how many of the newest feature sets are kept; older ones are tombstoned once features_retention has passed"`
+	KeepModels        int           `key:"keep_models" doc:"how many of the newest models that were in use are kept, and as many that were not; older ones are tombstoned once features_retention has passed. This is how far back a rollback can go"`
 }
 
-// Explores says that explorations are made here. A pipeline that goes by the sets of another one has no scores and no samples,
-// and its explorations, feature sets and models are that one's: it reads them.
+// Explores reports whether this pipeline explores. One that uses the sets of another pipeline has no scores and
+// samples, and only reads the other's explorations, feature sets and models.
 func (t Config) Explores() bool { return t.Scores != "" || t.Samples != "" }
 
-// coPartitioned lists the topics that have a partition for each of events.
+// coPartitioned lists the topics that need a partition for each of events.
 func (t Config) coPartitioned() []string {
 	if !t.Explores() {
 		return []string{t.Features, t.DeadLetters}
@@ -41,8 +41,9 @@ func (t Config) coPartitioned() []string {
 	return []string{t.Scores, t.Samples, t.Features, t.DeadLetters}
 }
 
-// Specs returns the topics to be created, for so many partitions of events. Events itself is in the list with the
-// broker's own retention: it is the user's topic and is only created where it is missing. Those of another pipeline are not in it.
+// Specs returns the topics to create for a number of partitions of events. Events itself is included with the broker's
+// own retention: it belongs to the user and is created only if it is missing. Topics of another pipeline are not
+// included.
 func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	plain := t.common(nil)
 	features := t.common(map[string]string{"cleanup.policy": "delete",
@@ -79,9 +80,10 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	}
 }
 
-// common adds what all created topics have. Writers ask for all replicas in sync: two of three are enough for one broker to be
-// away, and what was acknowledged is still there when another one is lost. With fewer replicas a second one would make every
-// restart of a broker a standstill. How many there are by the broker's own default is not known here, nor is what it asks for.
+// common adds the settings of all created topics. Writers ask for all in-sync replicas. With three replicas, two in
+// sync let one broker be away, and acknowledged records survive the loss of another. With fewer replicas, asking for
+// two would stop the pipeline whenever a broker restarts. The broker's own default number of replicas is not known
+// here, nor what it asks for.
 func (t Config) common(configs map[string]string) map[string]string {
 	all := map[string]string{"max.message.bytes": strconv.FormatInt(t.MaxMessageBytes, 10)}
 	switch {
@@ -94,8 +96,8 @@ func (t Config) common(configs map[string]string) map[string]string {
 	return all
 }
 
-// Named returns the configuration with a name for every topic: one that has none is called after the pipeline. A cluster that is
-// shared may well have a topic "events" of somebody else.
+// Named returns the configuration with a name for every topic: unnamed ones get the pipeline's name, because a shared
+// cluster may well have somebody else's topic "events".
 func (t Config) Named(pipeline string) Config {
 	plain := Default()
 	plainNames := plain.names()
@@ -107,8 +109,8 @@ func (t Config) Named(pipeline string) Config {
 	return t
 }
 
-// Reading is [Config.Named] for a pipeline that goes by the sets of another one: explorations, feature sets and models are
-// called after that one, scores and samples have no name.
+// Reading is [Config.Named] for a pipeline that uses the sets of another one: explorations, feature sets and models are
+// named after the other; scores and samples have no name.
 func (t Config) Reading(pipeline, setsFrom string) Config {
 	scores, samples := t.Scores, t.Samples
 	theirs := Config{Explorations: t.Explorations, FeatureSets: t.FeatureSets, Models: t.Models}.Named(setsFrom)
@@ -130,8 +132,8 @@ func (t *Config) names() []*string {
 	return []*string{&t.Events, &t.Explorations, &t.Scores, &t.Samples, &t.FeatureSets, &t.Features, &t.Models, &t.DeadLetters}
 }
 
-// Default has the names of topics without that of a pipeline, see [Config.Named], and what they are created with unless told
-// otherwise.
+// Default has topic names without the pipeline's name, see [Config.Named], and the settings with which topics are
+// created.
 func Default() Config {
 	return Config{
 		Events: "events", Explorations: "explorations", Scores: "scores", Samples: "samples", FeatureSets: "feature-sets",

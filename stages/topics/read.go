@@ -9,9 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Read reads a topic from its start to its present end, partition by partition in the order of offsets. A record is
-// valid during the call of do only. Unreadable batches are skipped with a warning. Progress, if not nil, is
-// called with the offsets read and their total.
+// Read reads a topic from its start to its present end, partition by partition in offset order. A record is valid only
+// during the call of do. Unreadable batches are skipped with a warning. Progress, if not nil, is called with the number
+// of offsets read and their total.
 func Read(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, do func(pipeline.Record) error,
 	progress func(done, total int64)) error {
 	partitions, err := log.Partitions(ctx, topic)
@@ -41,7 +41,7 @@ func Read(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic strin
 	return nil
 }
 
-// ReadSpan calls do for the records of a partition from first up to, not including, next.
+// ReadSpan calls do for the records of a partition from first up to, but not including, next.
 func ReadSpan(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, partition int, first, next int64,
 	do func(pipeline.Record) error) error {
 	reader := pipeline.NewReader(log, logger, topic, partition, pipeline.ReadOptions{From: first, Until: next})

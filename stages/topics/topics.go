@@ -12,15 +12,15 @@ import (
 )
 
 var (
-	// ErrCompactedEvents says that the events topic is compacted: rows would vanish and their ordinals with
-	// them, so that no result could be computed again.
+	// ErrCompactedEvents says that the events topic is compacted: rows and their ordinals would vanish, and no result
+	// could be computed again.
 	ErrCompactedEvents = errors.New("the events topic is compacted (cleanup.policy): the same rows could not be read again")
 	// ErrNotCoPartitioned says that a topic has fewer partitions than events.
 	ErrNotCoPartitioned = errors.New("fewer partitions than events, run `featurizer topics create` to grow it")
 )
 
-// Create creates the topics that are missing and grows co-partitioned ones to the partitions of events. It
-// returns what it did, one line each.
+// Create creates missing topics and grows co-partitioned ones to the number of partitions of events. It returns what it
+// did, one line each.
 func Create(ctx context.Context, broker pipeline.Broker, config Config) (done []string, err error) {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if errors.Is(err, pipeline.ErrUnknownTopic) {
@@ -53,7 +53,7 @@ func Create(ctx context.Context, broker pipeline.Broker, config Config) (done []
 	return done, nil
 }
 
-// Check reports every reason, at once, why the stages could not run on the topics as they are.
+// Check reports, all at once, every reason why the stages could not run on the topics as they are.
 func Check(ctx context.Context, broker pipeline.Broker, config Config) error {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if err != nil {
@@ -83,8 +83,8 @@ func Check(ctx context.Context, broker pipeline.Broker, config Config) error {
 	return errors.Join(faults...)
 }
 
-// WaitCoPartitioned returns when each topic has the partition; until then it warns again and again that the
-// topics have to be grown.
+// WaitCoPartitioned returns when each topic has the partition. Until then it keeps warning that the topics have to be
+// grown.
 func WaitCoPartitioned(ctx context.Context, broker pipeline.Broker, logger *zap.Logger, partition int, topics ...string) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, logger, "look up topic "+topic, func() error {

@@ -47,7 +47,7 @@ func TestCreateTopics(t *testing.T) {
 	}
 }
 
-// A pipeline that goes by the sets of another one has three topics of its own, and needs three of the other's.
+// A pipeline that uses another one's sets has three topics of its own, and needs three of the other's.
 func TestTopicsOfAPipelineThatFollows(t *testing.T) {
 	own := topics.Default().Unnamed()
 	own.Models = "shared.models"

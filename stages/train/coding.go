@@ -9,9 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// LabelCoding returns the gain and offset by which training codes the labels of a regression, taken about their
-// calibration mean: those of selection, so that a label is in [-1, 1] by the range of the scored rows. An output that
-// was constant among those rows has no range there; it is left as it is, for it may vary elsewhere.
+// LabelCoding returns the gain and offset by which training codes regression labels, relative to their calibration
+// mean. They are those of selection, so that a label is in [-1, 1] by the range of the scored rows. An output that was
+// constant among those rows has no range there and is left as it is, because it may vary elsewhere.
 func LabelCoding(set *wire.FeatureSet) scoring.Coding {
 	coding := scoring.Coding{Gain: slices.Clone(set.Coding.Gain), Offset: slices.Clone(set.Coding.Offset)}
 	for k, gain := range coding.Gain {
@@ -22,7 +22,7 @@ func LabelCoding(set *wire.FeatureSet) scoring.Coding {
 	return coding
 }
 
-// codeLabels codes one row of labels, which are about their calibration mean.
+// codeLabels codes one row of labels, which are relative to their calibration mean.
 func codeLabels(label []float32, coding scoring.Coding) []float32 {
 	coded := make([]float32, len(label))
 	for k, v := range label {
@@ -40,7 +40,8 @@ func codePredictions(predicted []float32, coding scoring.Coding, mean []float64)
 	return coded
 }
 
-// decode turns a regression model of coded labels into one that predicts in the units of the label, of its transform where it has one.
+// decode turns a regression model of coded labels into one that predicts in the units of the label, or of its transform
+// if it has one.
 func (t *Trainer) decode(model *training.Model) {
 	if t.set.Task != scoring.Regression {
 		return
@@ -53,7 +54,8 @@ func (t *Trainer) decode(model *training.Model) {
 	}
 }
 
-// recoded turns a model that predicts in the units of a regression label into one of labels as this trainer codes them.
+// recoded turns a model that predicts in the units of a regression label into one for labels as this trainer codes
+// them.
 func (t *Trainer) recoded(model *training.Model) *training.Model {
 	return recode(model, t.set.Task, t.coding, t.set.Encoder.Label.Mean)
 }
@@ -73,7 +75,7 @@ func recode(model *training.Model, task scoring.Task, coding scoring.Coding, mea
 	return &coded
 }
 
-// labelUnits turns outputs as training codes them into the units of the label.
+// labelUnits converts coded outputs to the units of the label.
 func labelUnits(coding scoring.Coding, label *encoder.Label) training.Units {
 	return func(k int, coded float64) float64 {
 		return label.Transform.Invert((coded-coding.Offset[k])/coding.Gain[k] + label.Mean[k])

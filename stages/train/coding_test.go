@@ -33,7 +33,7 @@ func twoOutputs(rows int, seed uint64, event func(x float64) float64) arrow.Reco
 	return b.NewRecord()
 }
 
-// An output that never varied among the scored rows has no range to be coded by, and may vary later.
+// An output that never varied among the scored rows has no range for its coding, and may vary later.
 func TestAnOutputThatWasConstantInTheSampleIsTrainedOn(t *testing.T) {
 	labels, exploration := explored.Events(stagestest.Regression), explored.Exploration()
 	labels.Label, labels.Passthrough, exploration.SampleRate = []string{"y", "event"}, nil, 0.9

@@ -6,14 +6,14 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// heldOutRows are rows that were held out from the fit, with labels as they are coded for selection.
+// heldOutRows are rows held out from the fit, with labels as they are coded for selection.
 type heldOutRows struct {
 	ids  []training.RowID
 	z, y []float32 // [rows·M], [rows·K]
 }
 
-// heldOut returns the rows of the evaluation samples of all partitions that neither a challenger, which was just made, nor the
-// incumbent was fitted on, in the order of their hashes, at most so many (0 = all).
+// heldOut returns up to most rows (0 = all) of the evaluation samples of all partitions, in hash order, on which
+// neither the new challenger nor the incumbent was fitted.
 func (t *Trainer) heldOut(challenger, incumbent *wire.Model, most int) heldOutRows {
 	sample := t.evaluationOf(challenger.Metrics.Seen != nil)
 	z, y, _ := sample.Rows()
@@ -22,7 +22,7 @@ func (t *Trainer) heldOut(challenger, incumbent *wire.Model, most int) heldOutRo
 	})
 }
 
-// only keeps some of the rows, in their order; keep gets how many were kept.
+// only keeps some of the rows, in order. keep gets how many rows are kept so far.
 func (h heldOutRows) only(m, k int, keep func(i int, id training.RowID, kept int) bool) heldOutRows {
 	kept := 0
 	for i, id := range h.ids {
@@ -36,11 +36,11 @@ func (h heldOutRows) only(m, k int, keep func(i int, id training.RowID, kept int
 	return heldOutRows{h.ids[:kept], h.z[:kept*m], h.y[:kept*k]}
 }
 
-// baseline predicts the outputs of held-out rows, as the labels are coded, with a model that a challenger is compared with.
-// Rows that it cannot predict are left out of what it returns.
+// baseline predicts the coded outputs of held-out rows with a model that a challenger is compared with. It leaves out
+// rows that it cannot predict.
 type baseline func(rows heldOutRows) (left heldOutRows, coded []float32, err error)
 
-// sameSet is the baseline of a model on the features of the trainer.
+// sameSet is the baseline of a model on the trainer's own features.
 func (t *Trainer) sameSet(model *wire.Model) baseline {
 	return func(rows heldOutRows) (heldOutRows, []float32, error) {
 		return rows, t.predictCoded(t.recoded(model.Judged), rows), nil
@@ -53,8 +53,8 @@ func (t *Trainer) predictCoded(coded *training.Model, rows heldOutRows) []float3
 	return pred
 }
 
-// compare measures a challenger and the incumbent on the same rows, at most so many (0 = all), and records the result in j. Labels
-// of a regression are compared as they are learned from: of logarithms, if those are.
+// compare measures a challenger and the incumbent on the same rows, up to most (0 = all), and records the result in j.
+// Regression labels are compared as they are learned: as logarithms, if that is the transform.
 func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model, against baseline, most int) error {
 	switch {
 	case challenger.Judged == nil:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -18,15 +19,16 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// acrossRows is how many held-out rows are compared across feature sets at most, those of the smallest hashes: each of them may
-// take a fetch of events.
+// acrossRows is how many held-out rows are compared across feature sets at most, lowest hashes first: each may take a
+// fetch of events.
 const acrossRows = 2000
 
-// errNotComparable says why models of two feature sets cannot be compared.
+// errNotComparable says that models of two feature sets cannot be compared.
 var errNotComparable = errors.New("models are not comparable")
 
-// otherSet predicts with a model of another feature set than the one trained on: from the events that the rows came from, as
-// their features are those of the new set. It keeps its results, as the next challenger is compared on nearly the same rows.
+// otherSet predicts with a model of another feature set than the one trained on. It uses the events that the rows came
+// from, because the features in the topic belong to the new set. It keeps its results, as the next challenger is
+// compared on nearly the same rows.
 type otherSet struct {
 	log     pipeline.Log
 	logger  *zap.Logger
@@ -38,7 +40,7 @@ type otherSet struct {
 	encoder   events.RowEncoder
 	transform *scoring.Transformer
 	weights   *training.Model // of labels as the trainer codes them
-	class     []int32         // by number of a class of the model: that of the trainer, -1 for none
+	class     []int32         // maps the model's classes to the trainer's; -1 for none
 	known     map[training.RowID][]float32
 	rows      encoder.Rows // reused
 	z, f      []float32    // reused
@@ -67,12 +69,12 @@ func newOtherSet(log pipeline.Log, logger *zap.Logger, topic string, t *Trainer,
 	return o, nil
 }
 
-// is reports whether the comparison is with a model.
+// is reports whether this comparison is with the given model.
 func (o *otherSet) is(t *Trainer, model *wire.Model) bool {
 	return o != nil && o.trainer == t && o.model.ID == model.ID
 }
 
-// baseline predicts the rows, reading the events of those that are not known yet.
+// baseline predicts the rows, and reads the events of those that are not known yet.
 func (o *otherSet) baseline(ctx context.Context) baseline {
 	return func(rows heldOutRows) (heldOutRows, []float32, error) {
 		if err := o.read(ctx, rows.ids); err != nil {
@@ -88,8 +90,8 @@ func (o *otherSet) baseline(ctx context.Context) baseline {
 	}
 }
 
-// appendCoded adds the outputs for one row as the trainer codes them: those of a class that the trainer does not have are those
-// of any wrong one.
+// appendCoded adds the outputs for one row as the trainer codes them. A class that the trainer does not have counts as
+// any wrong one.
 func (o *otherSet) appendCoded(coded, outputs, y []float32) []float32 {
 	t := o.trainer
 	if t.set.Task == scoring.Regression {
@@ -106,13 +108,24 @@ func (o *otherSet) appendCoded(coded, outputs, y []float32) []float32 {
 	return coded
 }
 
-// read predicts the rows that are not known, partition by partition.
+// read predicts the rows that are not known yet, partition by partition.
 func (o *otherSet) read(ctx context.Context, ids []training.RowID) error {
+	now, err := pipeline.Retry(ctx, o.logger, "look up the identity of "+o.topic, func() (pipeline.LogID, error) {
+		return o.log.Identity(ctx, o.topic, pipeline.AnyPartition, time.Now())
+	})
+	if err != nil {
+		return err
+	}
 	var missing []training.RowID
 	for _, id := range ids {
-		if _, ok := o.known[id]; !ok {
-			missing = append(missing, id)
+		if _, ok := o.known[id]; ok {
+			continue
 		}
+		if !o.trainer.stands(id, string(now)) {
+			o.unknown(id)
+			continue
+		}
+		missing = append(missing, id)
 	}
 	slices.SortFunc(missing, func(a, b training.RowID) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Row, b.Row))
@@ -122,7 +135,7 @@ func (o *otherSet) read(ctx context.Context, ids []training.RowID) error {
 		for end < len(missing) && missing[end].Partition == missing[0].Partition {
 			end++
 		}
-		if err := o.readPartition(ctx, missing[:end]); err != nil {
+		if err := o.readPartition(ctx, now, missing[:end]); err != nil {
 			return err
 		}
 		missing = missing[end:]
@@ -130,11 +143,11 @@ func (o *otherSet) read(ctx context.Context, ids []training.RowID) error {
 	return nil
 }
 
-// readPartition predicts rows of one partition, in the order of their offsets. Those of events that are gone stay unknown.
-func (o *otherSet) readPartition(ctx context.Context, ids []training.RowID) error {
+// readPartition predicts rows of one partition in offset order. Rows whose events are gone stay unknown.
+func (o *otherSet) readPartition(ctx context.Context, of pipeline.LogID, ids []training.RowID) error {
 	r := pipeline.NewReader(o.log, o.logger, o.topic, int(ids[0].Partition),
-		pipeline.ReadOptions{From: ids[0].Offset, Until: ids[len(ids)-1].Offset + 1, OnGap: func(g pipeline.Gap) error {
-			if g.Kind == pipeline.GapTruncated { // other events may be there now
+		pipeline.ReadOptions{From: ids[0].Offset, Until: ids[len(ids)-1].Offset + 1, Watch: pipeline.WatchLog, Place: pipeline.Place{Log: of}, OnGap: func(g pipeline.Gap) error {
+			if g.Changed() { // there may be other events now
 				return io.EOF
 			}
 			return nil
@@ -174,7 +187,8 @@ func (o *otherSet) unknown(id training.RowID) {
 	}
 }
 
-// predict maps some rows of an event through the model's own feature set. A message that its encoder refuses is left out.
+// predict maps some rows of an event through the model's own feature set. It leaves out a message that the set's
+// encoder refuses.
 func (o *otherSet) predict(ctx context.Context, value []byte, ids []training.RowID) error {
 	if len(ids) == 0 {
 		return nil
@@ -184,7 +198,7 @@ func (o *otherSet) predict(ctx context.Context, value []byte, ids []training.Row
 	}
 	batches, err := o.reader.Read(value)
 	if err != nil {
-		return nil // refused by the other set: that model has no prediction
+		return nil // the other set refuses it, so that model has no prediction
 	}
 	defer events.Release(batches)
 	first := int32(0)
@@ -207,7 +221,7 @@ func (o *otherSet) predict(ctx context.Context, value []byte, ids []training.Row
 	return nil
 }
 
-// keep predicts the encoded rows of a batch that begins at row first of the message of id.
+// keep predicts the encoded rows of a batch whose first row is row first of the message of id.
 func (o *otherSet) keep(id training.RowID, first int32) {
 	m, k := o.weights.Features, o.weights.Outputs
 	o.z = slices.Grow(o.z[:0], o.rows.N*m)[:o.rows.N*m]

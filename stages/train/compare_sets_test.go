@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// acrossKit has a model of a feature set that was in use before, and a trainer with the rows of the one in use now.
+// acrossKit has a model of the previous feature set, and a trainer with rows of the current one.
 type acrossKit struct {
 	*pipelinetest.Broker
 	before     *wire.FeatureSet
@@ -63,7 +63,7 @@ func (k *acrossKit) compare(t *testing.T, most int) (*otherSet, wire.Judgement) 
 	return other, j
 }
 
-// heldOutEvents are the events of the held-out rows that are not skipped, labelled ones alone.
+// heldOutEvents are the events of the labelled held-out rows that are not skipped.
 func (k *acrossKit) heldOutEvents(t *testing.T, skip int64) []arrow.Record {
 	t.Helper()
 	var kept []arrow.Record
@@ -84,7 +84,7 @@ func (k *acrossKit) heldOutEvents(t *testing.T, skip int64) []arrow.Record {
 	return kept
 }
 
-// The model of the set before is measured on the events that the held-out rows came from, through its own features.
+// The model of the previous set is measured on the events of the held-out rows, with its own features.
 func TestCompareAcrossSets(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		for _, gone := range []int64{0, 11} {
@@ -111,7 +111,7 @@ func TestCompareAcrossSets(t *testing.T) {
 	}
 }
 
-// A second comparison reads nothing that it knows, and at most so many rows are compared.
+// A second comparison reads nothing again, and the number of compared rows is bounded.
 func TestCompareAcrossSetsReadsOnce(t *testing.T) {
 	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
 	other, j := k.compare(t, 25)
@@ -128,7 +128,7 @@ func TestCompareAcrossSetsReadsOnce(t *testing.T) {
 	}
 }
 
-// What the set before refuses, and what is gone, is left out; nothing left is no comparison.
+// What the previous set refuses, and what is gone, is left out; if nothing is left, there is no comparison.
 func TestCompareAcrossSetsWithoutEvents(t *testing.T) {
 	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
 	k.Expire("events", 2, int64(len(k.batches)))

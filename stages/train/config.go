@@ -15,18 +15,20 @@ import (
 // Config says when and how models are made.
 type Config struct {
 	Interval        time.Duration `key:"interval" unit:"duration" doc:"time between two models of trainer run"`
-	MinRows         int64         `key:"min_rows" unit:"rows" doc:"a model is published from this many training rows on"`
+	MinRows         int64         `key:"min_rows" unit:"rows" doc:"training rows needed before a model is published"`
 	HeldOutFraction float64       `key:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
 	HeldOutSeed     uint64        `key:"held_out_seed" doc:"seed of the held-out row hash"`
-	EvaluationRows  int           `key:"evaluation_rows" unit:"rows per partition" doc:"held-out rows kept in memory to measure the error: so many of each partition of features, and as many in the sample merged from them"`
+	EvaluationRows  int           `key:"evaluation_rows" unit:"rows" doc:"held-out rows kept in memory to measure the error: this many for each of up to eight groups of partitions, and as many in the sample merged from them"`
 	Intercept       bool          `key:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `key:"loss" doc:"auto = logistic for classes, squared for a regression; squared, from sums of one pass over the rows; or logistic, from rows kept in memory"`
-	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: the features that may be kept, 4 bytes for each of a row; where they do not fit, as many rows as do, chosen by their hash"`
+	Window          Window        `key:"window" json:",omitzero" doc:"what models are trained on: all of the features topic; about this many of its newest rows, labelled or not; or what was written to it within a time such as 720h. Up to a quarter more is used before the sums are built again"`
+	SampleRate      float64       `key:"sample_rate" json:",omitzero" doc:"share of the labelled rows that models are trained on, by row hash; above 0, at most 1"`
+	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: memory for features of rows, 4 bytes each; if not all rows fit, as many are kept as do, chosen by hash"`
 	Promote         Promote       `key:"promote"`
 }
 
-// The rules by which a challenger takes the place of the incumbent.
+// The rules by which a challenger replaces the incumbent.
 const (
 	PromoteBetter           = "better"
 	PromoteBetterAcrossSets = "better_across_sets"
@@ -36,16 +38,16 @@ const (
 // PromoteRules lists them.
 func PromoteRules() []string { return []string{PromoteBetter, PromoteBetterAcrossSets, PromoteAlways} }
 
-// Promote says when a model that was just trained, the challenger, takes the place of the one in use, the incumbent.
+// Promote says when a newly trained model, the challenger, replaces the one in use, the incumbent.
 type Promote struct {
-	Rule   string `key:"rule" doc:"when a newly trained model takes the place of the one in use: better = when it beats that on the same held-out rows, or when that is of a feature set which is no longer in use; better_across_sets = then too only when it beats it, on the events behind the rows; always"`
-	Margin Margin `key:"margin" doc:"by how much the error of the new model has to be lower: auto = the standard error of the difference, from both models' errors row by row; or a share of the error of the model in use; 0 = as low is enough; below 0, down to -1, it may be higher by that share"`
+	Rule   string `key:"rule" doc:"when a newly trained model replaces the one in use: better = when it beats it on the same held-out rows, or when the one in use belongs to a feature set that is no longer in use; better_across_sets = in that case too only when it beats it, on the events behind the rows; always"`
+	Margin Margin `key:"margin" doc:"by how much the error of the new model must be lower: auto = the standard error of the difference, from both models' errors row by row; or a share of the error of the model in use; 0 = equal is enough; below 0, down to -1, it may be higher by that share"`
 }
 
 // Margin is a share of the error of the model in use, or [MarginAuto].
 type Margin float64
 
-// MarginAuto says that the margin is the standard error of the difference.
+// MarginAuto stands for the standard error of the difference.
 const MarginAuto Margin = math.MaxFloat64
 
 // MarshalText writes the share, or auto.
@@ -70,21 +72,24 @@ func (m *Margin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Default is what an empty configuration says.
+// Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
 		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
-		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossAuto, RowMemory: 256 << 20,
+		EvaluationRows: 10_000, Intercept: true, LambdaGrid: "relative", Loss: training.LossAuto, SampleRate: 1, RowMemory: 256 << 20,
 		Promote: Promote{Rule: PromoteBetter, Margin: MarginAuto},
 	}
 }
 
-// hash names what is configured about training and changes models, or which of them are put in use.
+// hash identifies the settings that change models, or decide which of them are put in use.
 func (c Config) hash() string {
 	c.Interval, c.RowMemory = 0, 0
+	if c.SampleRate == 1 { // keeps the hash from before the key existed
+		c.SampleRate = 0
+	}
 	document, err := json.Marshal(c)
 	if err != nil {
-		panic(fmt.Sprintf("train: settings do not marshal: %v", err)) // numbers are checked by config
+		panic(fmt.Sprintf("train: settings do not marshal: %v", err)) // package config has checked the numbers
 	}
 	sum := sha256.Sum256(document)
 	return hex.EncodeToString(sum[:])

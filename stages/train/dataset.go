@@ -21,7 +21,7 @@ func (t *Trainer) newBucket() bucket {
 	return bucket{sums: training.NewSums(m, t.outputs)}
 }
 
-// add takes rows; of those that are kept, the ones from a level of the [rowShare] on.
+// add takes rows; if rows are kept, only those from a level of the [rowShare] on.
 func (b bucket) add(rows *rowBuffer, level uint8) {
 	if b.rows != nil {
 		b.rows.add(rows, level)
@@ -45,11 +45,12 @@ func (b bucket) len() int64 {
 	return b.sums.Rows
 }
 
-// dataset is the rows to fit on and those held out. What the hash would hold out of the events that the frequencies were learned
-// from is seen, by itself: on which side it is depends on how many others there are ([dataset.settle]).
+// dataset is the rows to fit on and the held-out ones. Rows that the hash would hold out, but from events that the
+// frequencies were learned from, are kept apart as seen: which side they go to depends on how many other held-out rows
+// there are ([dataset.settle]).
 type dataset struct {
 	fit, heldOut bucket
-	seen         *bucket // nil where nothing was learned
+	seen         *bucket // nil if nothing was learned
 }
 
 func (t *Trainer) newDataset() dataset {
@@ -69,7 +70,7 @@ func (d dataset) add(b *rowBuffers, level uint8) {
 	}
 }
 
-// kept are the rows that are in memory.
+// kept returns the rows in memory.
 func (d dataset) kept() []*keptRows {
 	if d.fit.rows == nil {
 		return nil
@@ -89,12 +90,12 @@ func (d dataset) merge(other dataset) {
 	}
 }
 
-// enoughUnseen is the number of held-out rows from which on those that the exploration has seen are not held out: an error of 10 %
-// then has a standard error of 2.
+// enoughUnseen is the number of held-out rows from which on rows that the exploration has seen are no longer held out:
+// an error of 10 % then has a standard error of 2.
 const enoughUnseen = 200
 
-// settle puts the rows that the exploration may have seen to those to fit on, if enough others are held out, else to the held-out
-// ones, and returns how many of these they are.
+// settle moves the rows that the exploration may have seen to the rows to fit on if enough others are held out,
+// otherwise to the held-out ones. It returns how many of them are held out.
 func (d dataset) settle() (heldOut int64) {
 	switch {
 	case d.seen == nil:
@@ -115,10 +116,10 @@ func (d dataset) majority() int32 {
 	return d.fit.sums.MajorityClass()
 }
 
-// solution is what a fit found, with what only the logistic loss has.
+// solution is the result of a fit, with what only the logistic loss has.
 type solution struct {
 	*training.Fit
-	descents []training.Convergence // of every λ
+	descents []training.Convergence // for every λ
 	last     *wire.Descent
 }
 
@@ -138,7 +139,7 @@ func describeDescent(c training.Convergence) *wire.Descent {
 	return &wire.Descent{Iterations: c.Iterations, RelativeGradient: c.RelativeGradient, Converged: c.Converged}
 }
 
-// path is every λ with what it was judged by.
+// path returns every λ and what it was judged by.
 func (s *solution) path() []wire.LambdaPoint {
 	var points []wire.LambdaPoint
 	for i, lambda := range s.Lambdas {

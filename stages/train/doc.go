@@ -2,27 +2,36 @@
 //
 // Nouns:
 //
-//   - a [Trainer] has what the features messages of one feature set give to a fit, without a broker: for each partition
-//     ([Partition]) sums for the squared loss or rows for the logistic one, and a sample of the held-out rows. Each row counts
-//     once, whatever owners that lost a partition have written again;
-//   - a [FileTrainer] is a Trainer that is given the rows of a file instead;
-//   - held-out rows, named by a hash, are those that lambda is chosen by and errors are measured on. Of a set whose frequencies were
-//     learned they come from other events than it was learned from, if enough of those are there; else the metrics of the model
-//     say that the exploration has seen them;
-//   - a challenger is a model that was just made, the incumbent the one in use. Both are compared on the held-out rows that
-//     neither was fitted on; the incumbent's predictions of them are the [baseline]. A model of another feature set predicts
-//     from the events that the rows came from;
-//   - a verdict says by which rule the challenger takes the place of the incumbent, or why it does not.
+//   - a [Trainer] collects what the messages of one feature set contribute to a fit, without a broker. Each row counts
+//     once, even if owners that lost a partition have written it again: a [Partition] knows how far its rows have come;
+//   - a lane holds the sums for the squared loss, or the rows for the logistic one, of some neighbouring partitions,
+//     and a sample of their held-out rows. There are at most [Lanes], so that memory does not grow with the partitions;
+//   - a [Window] is how much of the topic models are made from;
+//   - a [FileTrainer] is a Trainer for the rows of a file;
+//   - held-out rows are chosen by hash; λ is chosen and errors are measured on them. If the frequencies of the set were
+//     learned, these rows come from other events than those learned from, if there are enough of them; otherwise the
+//     metrics of the model say that the exploration has seen them;
+//   - a challenger is a new model, the incumbent the one in use. Both are compared on held-out rows that neither was
+//     fitted on; the incumbent's predictions of them are the [baseline]. A model of another feature set predicts from
+//     the events behind the rows;
+//   - a verdict says by which rule the challenger replaces the incumbent, or why it does not.
 //
-// A [Runner] is the stage. It keeps no durable state: after a start the sums are built again from the topic, and those of a
-// partition whose log was truncated or recreated, from its first offset. [Evaluate] measures a model on events.
+// A [Runner] is the stage. It keeps no durable state: after a start it builds the sums again from the topic, from where
+// the window begins. It does the same when the sums hold a quarter more than the window and, for a lane, when the log
+// of one of its partitions was truncated or recreated. [Evaluate] measures a model on events.
 //
-// Memory: for each partition and for their merger the sums, 8·M·(M+K) bytes for M features and K outputs, twice that with
-// held-out rows and three times where frequencies were learned, or with the logistic loss the rows, bounded by train.row_memory (of
-// more rows a share by their hash, [rowShare]); and train.evaluation_rows held-out rows.
+// With up to [Lanes] partitions, the weights are a function of the feature set, the configuration and the rows of the
+// ranges, bit for bit: each partition is summed in offset order, and lanes are added up in order. With more, the
+// partitions of a lane are added one after another at every interval, so that the last digits also depend on when the
+// intervals fall. This does not affect the first model after a start, nor one made by a command.
 //
-// Concurrency: a Runner belongs to one goroutine. While it reads, each partition has a goroutine that owns its sums, its
-// offset and its position; all of them have ended before a model is made. A Partition belongs to one goroutine, and no other
-// method of a Trainer may run while one of its partitions adds; the rows that it keeps are under a lock, as another partition drops
-// some of them when memory runs short.
+// Memory: each lane and their merger take sums of 8·M·(M+K) bytes for M features and K outputs, twice that with
+// held-out rows, three times where frequencies were learned. With the logistic loss they take the rows instead, bounded
+// by train.row_memory (if there are more, a share chosen by hash, [rowShare]). Each lane also keeps
+// train.evaluation_rows held-out rows.
+//
+// Concurrency: a Runner belongs to one goroutine. While it reads, each lane has a goroutine that owns its sums and the
+// offsets and positions of its partitions; all of them end before a model is made. The partitions of a lane belong to
+// one goroutine, and no other method of a Trainer may run while one of its partitions adds. The rows that a lane keeps
+// are under a lock, because another lane drops some of them when memory runs short.
 package train

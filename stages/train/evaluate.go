@@ -12,15 +12,15 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// TestErrors are the measures of a model on rows that it was not trained on. The relative squared error is that
-// of regression labels as they are coded for selection, in [-1, 1]: the paper's figure, which depends on where zero is.
-// The constant predictor is that of these rows.
+// TestErrors are the measures of a model on rows that it was not trained on. The relative squared error is that of
+// regression labels coded for selection, in [-1, 1]: the paper's figure, which depends on where zero is. The constant
+// predictor is that of these rows.
 type TestErrors struct {
 	Rows int64 `json:"rows"`
 	training.Measures
 }
 
-// Error is the figure that models are compared by: misclassification, or unexplained variance.
+// Error is the figure by which models are compared: misclassification or unexplained variance.
 func (e TestErrors) Error() float64 {
 	if _, v, _ := e.Main(); v != nil {
 		return *v
@@ -83,7 +83,7 @@ func (e *evaluation) add(batch arrow.Record) error {
 	return nil
 }
 
-// addRow adds what was predicted for row i of those encoded.
+// addRow adds the prediction for row i of the encoded rows.
 func (e *evaluation) addRow(predicted []float32, i int) {
 	targets, outputs := e.rows.Targets, len(predicted)
 	switch e.set.Task {

@@ -2,35 +2,47 @@ package train
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/training"
 )
 
-// features reads one partition of features into its sums. It belongs to the goroutine that reads it, from the beginning of a
-// read to its end, and in between to that of the runner.
+// errDropped says that the sums of a lane were dropped because some of them no longer match the topic.
+var errDropped = errors.New("the sums were dropped")
+
+// features reads one partition of features into its sums. During a read it belongs to the reading goroutine, otherwise
+// to that of the runner.
 type features struct {
 	*Runner
 	logger    *zap.Logger
 	sums      *Partition
 	number    int
-	next      int64 // offset to read
+	start     int64          // offset at which the window begins
+	next      int64          // offset to read
+	rows      int64          // of the set that were read, labelled or not
+	place     pipeline.Place // of features, before next
 	at        *meter.Position
-	restarted bool // the last read restarted the sums
+	restarted bool             // sums were restarted since the last model
+	reader    *pipeline.Reader // of the last read
+	setback   *aside.Setback
 
-	refused int   // messages that the last read could not use: a line for each would flood the log
-	cause   error // why the first of them could not be used
+	refused int   // unusable messages in the last read, logged once: a line for each would flood the log
+	cause   error // why the first of them was unusable
 }
 
-// catchUp adds what the features topic holds beyond the sums, starting new sums for a new set.
+// catchUp adds what the features topic holds beyond the sums, and starts new sums for a new set.
 func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	partitions, err := pipeline.Retry(ctx, r.Logger, "look up topic "+r.Topics.Features, func() (int, error) {
 		return r.Broker.Partitions(ctx, r.Topics.Features)
@@ -38,40 +50,91 @@ func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	if err != nil {
 		return err
 	}
-	if r.trainer == nil || r.trainer.FeatureSetID() != set.ID || len(r.features) != partitions {
-		if err := r.begin(set, partitions); err != nil {
+	if r.trainer == nil || r.trainer.FeatureSetID() != set.ID || len(r.features) != partitions || r.outgrown() {
+		if err := r.begin(ctx, set, partitions); err != nil {
 			return err
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, r.Readers))
 	before := r.trainer.Counts()
-	for _, f := range r.features {
-		group.Go(func() error { return f.read(ctx) })
+	for first := 0; first < partitions; {
+		next := first + len(r.features[first].sums.lane.parts)
+		neighbours := r.features[first:next]
+		group.Go(func() error { return r.readLane(ctx, neighbours) })
+		first = next
 	}
 	err = group.Wait()
 	failpoint.Hit(failpoint.TrainRead)
 	r.Meter.AddTrain(meter.Less(r.trainer.Counts(), before))
 	for _, f := range r.features {
-		if f.restarted { // equal counts may be other rows
-			r.solved, r.other = 0, nil
+		if f.restarted { // equal counts may mean other rows
+			f.restarted, r.solved, r.other = false, 0, nil
 		}
 	}
 	return err
 }
 
+// FeatureLimits returns the limits for messages of features whose size limits allow: their columns are read in place.
+func FeatureLimits(limits arrowio.Limits) arrowio.Limits {
+	limits.BudgetBytes = min(limits.BudgetBytes, 2*limits.MaxMessageBytes)
+	return limits
+}
+
+// outgrown reports whether the sums hold too much beyond the window.
+func (r *Runner) outgrown() bool {
+	rows := int64(0)
+	for _, f := range r.features {
+		rows += f.rows
+	}
+	return r.Config.Window.outgrown(r.began, r.Clock(), rows)
+}
+
 // begin starts new sums for a set.
-func (r *Runner) begin(set *state.Set, partitions int) error {
+func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) error {
 	r.leave()
-	trainer, err := New(set.Set, r.Config, r.State.Limits(), partitions)
+	began := r.Clock().Add(-r.Config.Window.Time)
+	starts, err := r.starts(ctx, set.ID, partitions)
+	if err != nil {
+		return fmt.Errorf("find where train.window begins: %w", err)
+	}
+	trainer, err := New(set.Set, r.Config, FeatureLimits(r.State.Limits()), partitions)
 	if err != nil {
 		return err
 	}
-	r.trainer, r.solved = trainer, 0
+	r.trainer, r.solved, r.began = trainer, 0, began
 	for number := range partitions {
-		r.features = append(r.features, &features{
+		f := &features{
 			Runner: r, logger: r.Logger.With(zap.Int("partition", number)), sums: trainer.Partition(number), number: number,
-			next: pipeline.FirstOffset, at: r.Meter.Follow(meter.StageTrain, r.Topics.Features, number, 0),
-		})
+			setback: r.keeper.Setback(number), start: pipeline.FirstOffset, at: r.Meter.Follow(meter.StageTrain, r.Topics.Features, number, 0),
+		}
+		if starts != nil {
+			f.start = starts[number]
+		}
+		f.next = f.start
+		r.features = append(r.features, f)
+	}
+	return nil
+}
+
+// readLane reads the partitions of a lane in order. If the sums of the lane had to be dropped, it reads all of them
+// again.
+func (r *Runner) readLane(ctx context.Context, neighbours []*features) error {
+	for again := true; again; {
+		again = false
+		for _, f := range neighbours {
+			err := f.readOrSetAside(ctx)
+			if errors.Is(err, errDropped) {
+				for _, f := range neighbours {
+					f.restart()
+				}
+				again = true
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -80,6 +143,7 @@ func (r *Runner) begin(set *state.Set, partitions int) error {
 func (r *Runner) leave() {
 	for _, f := range r.features {
 		f.at.Leave()
+		f.setback.End()
 	}
 	r.trainer, r.features = nil, nil
 	r.reportRowMemory()
@@ -97,18 +161,42 @@ func (r *Runner) reportRowMemory() {
 	r.Meter.SetBudget(budget)
 }
 
+// readOrSetAside reads the partition. If that fails, or the partition has no leader, models are made without what it
+// holds beyond the sums, and a later read tries again.
+func (f *features) readOrSetAside(ctx context.Context) error {
+	if time.Now().Before(f.setback.RetryAt()) {
+		return nil
+	}
+	bounded, stop := f.leaders.During(ctx, func() bool { return f.leaders.IsGone(f.number) })
+	defer stop()
+	err := f.read(bounded)
+	if err != nil && !errors.Is(err, errDropped) && errors.Is(context.Cause(bounded), aside.ErrNoLeader) {
+		err = aside.ErrNoLeader
+	}
+	switch {
+	case err == nil:
+		f.setback.End()
+		return nil
+	case errors.Is(err, errDropped) || ctx.Err() != nil || f.keeper.EndsProcess(err):
+		return err
+	}
+	f.setback.Failed(ctx, err)
+	return nil
+}
+
 // read adds the messages of the partition up to its present end.
 func (f *features) read(ctx context.Context) error {
-	f.restarted, f.refused, f.cause = false, 0, nil
+	f.refused, f.cause = 0, nil
 	defer f.logRefused()
-	reader := pipeline.NewReader(f.Broker, f.logger, f.Topics.Features, f.number,
-		pipeline.ReadOptions{From: f.next, Until: pipeline.PresentEnd, OnGap: f.gap})
-	next, end, err := reader.Begin(ctx)
+	defer f.sums.Rest()
+	f.reader = pipeline.NewReader(f.Broker, f.logger, f.Topics.Features, f.number,
+		pipeline.ReadOptions{From: f.next, Until: pipeline.PresentEnd, Watch: pipeline.WatchBatches, Place: f.place, OnGap: f.gap})
+	next, end, err := f.reader.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	f.moveTo(next, end)
-	for fetched, err := range reader.Fetches(ctx) {
+	for fetched, err := range f.reader.Fetches(ctx) {
 		if err != nil {
 			return err
 		}
@@ -116,34 +204,40 @@ func (f *features) read(ctx context.Context) error {
 		if err := f.add(ctx, fetched.Records); err != nil {
 			return err
 		}
-		f.next = fetched.NextOffset
+		f.next, f.place = fetched.NextOffset, fetched.Place
 		f.at.Done(f.next)
 	}
-	f.next = reader.NextOffset()
+	f.next, f.place = f.reader.NextOffset(), f.reader.Place()
 	f.at.Done(f.next)
 	return nil
 }
 
-// moveTo reports that the partition is read from an offset on and ends at another.
+// moveTo reports that reading goes on at an offset and the partition ends at another.
 func (f *features) moveTo(next, end int64) {
 	f.next = next
 	f.at.Fetched(pipeline.Fetched{NextOffset: next, End: end}, f.Clock())
 	f.at.Done(next)
 }
 
-// gap restarts the sums where the topic was truncated or recreated: what is read again, from its first offset on, may be other
-// rows under the offsets of events that the sums have.
+// gap drops the sums if the topic was truncated or recreated: what is read again from its first offset may be other
+// rows, under the event offsets that the sums already have.
 func (f *features) gap(g pipeline.Gap) error {
-	if g.Kind != pipeline.GapTruncated {
+	if !g.Changed() {
 		f.logger.Error("features skipped", zap.Stringer("gap", g), zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
 		return nil
 	}
-	f.logger.Warn("features were truncated or recreated, the partition is summed again from its first offset", zap.Stringer("gap", g))
-	f.restarted = true
-	f.sums.Reset()
+	f.logger.Warn("features were truncated or recreated, the partition is summed again from its first offset", zap.Stringer("gap", g),
+		zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
+	f.Meter.AddGap(g)
+	f.sums.reset()
 	f.reportRowMemory()
-	f.moveTo(g.To, g.End)
-	return nil
+	return errDropped
+}
+
+// restart makes the partition be read again from its first offset, because where the window begins is no longer known.
+func (f *features) restart() {
+	f.start, f.next, f.rows, f.restarted = pipeline.FirstOffset, pipeline.FirstOffset, 0, true
+	f.place = pipeline.Place{}
 }
 
 func (f *features) logRefused() {
@@ -153,10 +247,9 @@ func (f *features) logRefused() {
 	}
 }
 
-// add adds messages, and sends those that cannot be used to the dead letters.
+// add adds messages, and sends unusable ones to the dead letters.
 func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 	defer f.Meter.Worked(meter.StageTrain, time.Now())
-	sender := deadletter.Sender{Log: f.Broker, Topic: f.Topics.DeadLetters, Meter: f.Meter, Logger: f.logger}
 	var deadLetters []pipeline.Record
 	waiting := 0 // bytes
 	for _, rec := range records {
@@ -168,13 +261,31 @@ func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 				f.cause = cause
 			}
 			if waiting += deadLetter.Memory(); waiting >= deadletter.PendingBytes {
-				if err := sender.Send(ctx, f.number, deadLetters); err != nil {
+				if err := f.sendDeadLetters(ctx, deadLetters); err != nil {
 					return err
 				}
 				deadLetters, waiting = nil, 0
 			}
 		}
 	}
+	return f.sendDeadLetters(ctx, deadLetters)
+}
+
+// sendDeadLetters opens the writer with the first dead letters: usually there are none.
+func (f *features) sendDeadLetters(ctx context.Context, deadLetters []pipeline.Record) (err error) {
+	if len(deadLetters) == 0 {
+		return nil
+	}
+	f.opening.Lock()
+	if f.writer == nil {
+		f.writer, err = pipeline.OpenWriter(ctx, f.Broker, f.logger, nil)
+	}
+	writer := f.writer
+	f.opening.Unlock()
+	if err != nil {
+		return err
+	}
+	sender := deadletter.Sender{To: writer, Topic: f.Topics.DeadLetters, Meter: f.Meter, Logger: f.logger}
 	return sender.Send(ctx, f.number, deadLetters)
 }
 
@@ -186,7 +297,8 @@ func (f *features) addMessage(rec pipeline.Record) error {
 	before, size := f.sums.counts, int64(rec.Size())
 	err := f.sums.Add(rec)
 	grown := meter.Less(f.sums.counts, before)
-	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.Duplicate)
+	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.NotSampled+grown.Duplicate)
+	f.rows += grown.Rows + grown.Unlabelled + grown.NotSampled
 	f.reportRowMemory()
 	switch {
 	case err != nil:

@@ -23,7 +23,7 @@ func TestReadingLogsOnceForAllBadMessages(t *testing.T) {
 	k.logger = zap.New(core)
 	r := k.runner(k.Broker)
 	k.fit(r)
-	if _, err := r.Fit(t.Context()); err == nil { // there is nothing new for the second one
+	if _, err := r.Fit(t.Context()); err == nil { // the second fit finds nothing new
 		t.Error("fitted again")
 	}
 	lines := logs.All()
@@ -35,12 +35,12 @@ func TestReadingLogsOnceForAllBadMessages(t *testing.T) {
 	}
 }
 
-// Sums of a partition whose topic was truncated or recreated under a running trainer are restarted from its first offset, those
-// of the others stay.
+// If the topic is truncated or recreated during the run of a trainer, the sums of the partition restart from its first offset,
+// and those of the others stay.
 func TestFeaturesMadeAnewUnderARunningTrainer(t *testing.T) {
 	for name, c := range map[string]struct {
-		kept  int   // messages of partition 0 that are left
-		again int64 // rows that partition 0 gets then
+		kept  int   // remaining messages of partition 0
+		again int64 // rows that partition 0 then gets
 	}{
 		"made anew, with fewer rows":     {0, 100},
 		"made anew, with as many rows":   {0, 400},
@@ -85,7 +85,7 @@ func TestResetGivesBackRowMemory(t *testing.T) {
 	messages := featureMessages(t, set, []arrow.Record{rows}, whole)
 	trainer := train(t, set, config, messages)
 	want := solve(t, trainer)
-	trainer.Partition(2).Reset()
+	trainer.Partition(2).reset()
 	if trainer.Rows() != 0 || trainer.keptBytes() != 0 {
 		t.Errorf("%d rows in %d bytes", trainer.Rows(), trainer.keptBytes())
 	}
@@ -97,7 +97,7 @@ func TestResetGivesBackRowMemory(t *testing.T) {
 	}
 }
 
-// What is skipped in features is logged as an error, and the rest is read.
+// Messages skipped in features are logged as errors, and the rest is read.
 func TestGapsInFeaturesArePassedOver(t *testing.T) {
 	k := newFlow(t, 1)
 	core, logs := observer.New(zapcore.ErrorLevel)
@@ -112,7 +112,7 @@ func TestGapsInFeaturesArePassedOver(t *testing.T) {
 	}
 }
 
-// A read that fails goes on behind what it added.
+// After a failed read, reading continues after what was added.
 func TestAReadThatFailedGoesOn(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 4000) // several fetches

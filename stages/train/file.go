@@ -12,8 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// FileTrainer fits a model to the rows of a file: those of partition 0, each an event of its own whose offset is the row's number.
-// So the same rows are held out whatever the file's format, and the weights are those that a topic of these events gives.
+// FileTrainer fits a model to the rows of a file. They count as partition 0, each an event of its own whose offset is
+// the row's number. So the same rows are held out whatever the file's format, and the weights are those that a topic of
+// these events gives.
 type FileTrainer struct {
 	*Partition
 	transform *scoring.Transformer
@@ -22,32 +23,33 @@ type FileTrainer struct {
 	file      RowCounts
 }
 
-// RowCounts says what became of the rows of a file: Rows = Trained + Unlabelled + Rejected.
+// RowCounts says what became of the rows of a file: Rows = Trained + NotSampled + Unlabelled + Rejected.
 type RowCounts struct {
 	Rows        int64 `json:"rows"`
-	Trained     int64 `json:"trained"`      // held-out ones included
+	Trained     int64 `json:"trained"` // including held-out ones
+	NotSampled  int64 `json:"not_sampled,omitempty"`
 	Unlabelled  int64 `json:"unlabelled"`   // without a usable label
 	Rejected    int64 `json:"rejected"`     // with values that are not finite
-	UnseenClass int64 `json:"unseen_class"` // of those unlabelled: of a class that the feature set does not know
+	UnseenClass int64 `json:"unseen_class"` // among those unlabelled: of a class that the feature set does not know
 }
 
-// NewFile returns a trainer without rows for the file of that name. Where the feature set learned its frequencies from the same file,
-// rows that its exploration sampled are not held out as far as others are there.
+// NewFile returns a trainer without rows for the named file. If the feature set learned its frequencies from the same
+// file, rows that its exploration sampled are not held out as long as there are others.
 func NewFile(set *wire.FeatureSet, config Config, name string) (*FileTrainer, error) {
-	config.MinRows = 0 // there will be no more
+	config.MinRows = 0 // no more rows will come
 	t, err := New(set, config, arrowio.DefaultLimits(), 1)
 	if err != nil {
 		return nil, err
 	}
 	t.learnedFrom = sampledRows(set, name)
 	f := &FileTrainer{Partition: t.Partition(0)}
-	f.Reset()
+	f.reset()
 	f.transform, f.encoder = events.NewTransformer(set)
 	return f, nil
 }
 
-// sampledRows names the rows of a file that the frequencies of a set were learned from; none where they were drawn, or learned from
-// something else.
+// sampledRows identifies the rows of a file that the frequencies of a set were learned from: none if they were drawn,
+// or learned from something else.
 func sampledRows(set *wire.FeatureSet, name string) []wire.Span {
 	l := set.Lineage
 	if !l.Learned() || l.EventsTopic != name || len(l.Partitions) != 1 {
@@ -67,8 +69,8 @@ func (f *FileTrainer) Add(batch arrow.Record) error {
 	return events.EachChunk(batch, f.set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return f.addChunk(chunk) })
 }
 
-// check reports columns that are missing or of another kind. In a stream rows without a label column are unlabelled; in a file that
-// is a mistake.
+// check reports columns that are missing or of another kind. In a stream, rows without a label column are unlabelled;
+// in a file that is a mistake.
 func (f *FileTrainer) check(schema *arrow.Schema) error {
 	for _, name := range f.set.Encoder.Label.Columns {
 		if !schema.HasField(name) {
@@ -91,13 +93,19 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 			f.file.Unlabelled++
 			continue
 		}
-		f.addRow(i, f.z[i*m:(i+1)*m], training.RowID{Offset: f.file.Rows + int64(f.rows.Row[i])})
+		id := training.RowID{Offset: f.file.Rows + int64(f.rows.Row[i])}
+		if !f.samples(id) {
+			f.file.NotSampled++
+			continue
+		}
+		f.addRow(i, f.z[i*m:(i+1)*m], id)
 	}
 	f.file.Rows += chunk.NumRows()
 	f.file.Trained += f.buffers.len()
 	f.file.Rejected += int64(len(f.rows.Rejected))
 	f.file.UnseenClass += f.rows.Counts.UnseenClass
-	f.any, f.read.NextOffset = true, f.file.Rows
-	f.take()
+	of := f.rangeOf(wire.FeatureBatch{})
+	of.NextOffset = f.file.Rows
+	f.take(of)
 	return nil
 }

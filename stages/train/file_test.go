@@ -33,7 +33,7 @@ func fileModel(t testing.TB, set *wire.FeatureSet, config Config, name string, b
 	return solve(t, trainer.Trainer), trainer.Counts()
 }
 
-// The model of a file, however that comes in batches, is bit for bit the one of a topic on which each row is an event.
+// The model of a file, however cut into batches, is bit for bit the one of a topic on which each row is an event.
 func TestAFileGivesTheModelOfItsTopic(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		for _, config := range []Config{trainConfig(), logisticConfig()} {
@@ -70,7 +70,7 @@ func TestAFileGivesTheModelOfItsTopic(t *testing.T) {
 	}
 }
 
-// learnedFile is a set whose frequencies were learned from a share of the rows of a file, and these rows.
+// learnedFile is a set whose frequencies were learned from a share of a file's rows, and these rows.
 func learnedFile(t *testing.T, share float64) (*wire.FeatureSet, arrow.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, stagestest.Binary, 3000, 62, stagestest.Faults{NoLabel: 0.05})
@@ -86,7 +86,7 @@ func learnedFile(t *testing.T, share float64) (*wire.FeatureSet, arrow.Record) {
 	return set, rows
 }
 
-// Of a file it is known which rows taught the frequencies: others are held out, if there are enough.
+// For a file it is known which rows the frequencies were learned from: others are held out, if there are enough.
 func TestHeldOutRowsOfAFileTaughtNothing(t *testing.T) {
 	for _, c := range []struct {
 		share float64

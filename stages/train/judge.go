@@ -28,9 +28,9 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 	return j, nil
 }
 
-// settleMargin writes down what the challenger has to be better by. Under auto that is one standard error of the difference: of two
-// models that are equally good, one beats the other by that in one of six comparisons, and so models do not take turns with the
-// noise of the held-out rows.
+// settleMargin records how much better the challenger has to be. Under auto that is one standard error of the
+// difference. Of two equally good models, one beats the other by that much in one of six comparisons, so models do not
+// take turns with the noise of the held-out rows.
 func settleMargin(margin Margin, j *wire.Judgement) {
 	if margin != MarginAuto {
 		j.Margin = float64(margin)
@@ -42,7 +42,7 @@ func settleMargin(margin Margin, j *wire.Judgement) {
 	}
 }
 
-// compare measures a challenger and the incumbent, where both can be measured.
+// compare measures a challenger and the incumbent if both can be measured.
 func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wire.Model) error {
 	incumbent, err := r.incumbent(ctx)
 	if err != nil {
@@ -85,15 +85,18 @@ func (r *Runner) incumbent(ctx context.Context) (*wire.Model, error) {
 	return r.inUse, nil
 }
 
-// compareAcross compares on the events behind the rows.
+// compareAcross compares models of two feature sets on the events behind the rows.
 func (r *Runner) compareAcross(ctx context.Context, j *wire.Judgement, challenger, incumbent *wire.Model) error {
 	if !r.other.is(r.trainer, incumbent) {
-		set, ok := r.State.Snapshot().Sets[incumbent.FeatureSetID]
+		entry, ok := r.State.Snapshot().Sets[incumbent.FeatureSetID]
 		if !ok {
 			return fmt.Errorf("%w: feature set %s is not on its topic any more", errNotComparable, incumbent.FeatureSetID)
 		}
-		var err error
-		if r.other, err = newOtherSet(r.Broker, r.Logger, r.Topics.Events, r.trainer, incumbent, set.Set, r.Source); err != nil {
+		set, err := r.State.LoadSet(ctx, entry)
+		if err != nil {
+			return err
+		}
+		if r.other, err = newOtherSet(r.Broker, r.Logger, r.Topics.Events, r.trainer, incumbent, set, r.Source); err != nil {
 			return err
 		}
 	}
@@ -106,7 +109,8 @@ func shorten(text string) string {
 	return string(runes[:min(len(runes), reasonRunes)])
 }
 
-// verdictOf says what becomes of a challenger after it was compared, or could not be; pin is that of the incumbent.
+// verdictOf decides about a challenger after the comparison, or without one if there could be none. pin is that of the
+// incumbent.
 func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 	otherSet := j.IncumbentSet != ""
 	switch {
@@ -130,8 +134,8 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 	return wire.VerdictWorse
 }
 
-// beats says that the error of the challenger is lower than that of the incumbent by the margin. Without a margin, and between
-// models that predict alike, a tie is enough: the challenger has seen more rows.
+// beats reports whether the challenger's error is lower than the incumbent's by the margin. Without a margin, and
+// between models that predict alike, a tie is enough: the challenger has seen more rows.
 func beats(j *wire.Judgement) bool {
 	if !j.Compared() {
 		return false

@@ -76,7 +76,7 @@ func TestVerdictOf(t *testing.T) {
 	}
 }
 
-// naiveError is the error of a model on the rows that both splits hold out, in plain arithmetic, in the coding of labels.
+// naiveError is the error of a model on the rows that both splits hold out, in plain arithmetic, with coded labels.
 func naiveError(rows []trainingRow, model *training.Model, held func(i int) bool) (percent float64, n int64) {
 	var wrong, squared, mean, centred float64
 	for i, r := range rows {
@@ -142,7 +142,7 @@ func TestCompareOnTheSameRows(t *testing.T) {
 	}
 }
 
-// The errors in a model's record are those that it is compared by: against itself, on all held-out rows, it is as good.
+// The errors in a model's record are those of its comparisons: against itself, on all held-out rows, it is as good.
 func TestCompareAgreesWithTheMetrics(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		events := stagestest.Events(t, task, 900, 72, stagestest.Faults{})
@@ -185,7 +185,7 @@ func TestCompareWithoutRows(t *testing.T) {
 	}
 }
 
-// Weights to be judged by are those of the rows that are not held out, in the units of the label.
+// The weights used for judging are fitted to the rows that are not held out, in units of the label.
 func TestSolveKeepsWhatAModelIsJudgedBy(t *testing.T) {
 	events := stagestest.Events(t, stagestest.Regression, 600, 74, stagestest.Faults{})
 	set := featureSet(t, stagestest.Regression, events)
@@ -224,8 +224,8 @@ func TestSolveKeepsWhatAModelIsJudgedBy(t *testing.T) {
 	}
 }
 
-// Models that are equally good, each measured on the rows that there are by then: without a margin half of the comparisons change
-// the model in use, with the standard error a sixth. One that is better by more than noise is put in use all the same.
+// Equally good models, each measured on the rows available by then: without a margin half of the comparisons change the model in
+// use, with the standard error a sixth. One that is better by more than noise is still put in use.
 func TestNoiseChangesTheModelSeldom(t *testing.T) {
 	const rows, challengers = 500, 400
 	random := rand.New(rand.NewPCG(5, 6))

@@ -33,17 +33,17 @@ func trainConfig() Config {
 	return c
 }
 
-// featureSet is what an exploration of the rows finds.
+// featureSet is the result of exploring the rows.
 func featureSet(t testing.TB, task string, batches ...arrow.Record) *wire.FeatureSet {
 	t.Helper()
 	return explored.FeatureSet(t, explored.Events(task), explored.Exploration(), batches...)
 }
 
-// whole has one message of features for each of events.
+// whole makes one message of features for each event.
 const whole = math.MaxInt32
 
-// featureMessages are the messages of partition 2 of features of the events, which are those of partition 2 from offset 0 on,
-// as they stand in the log. Each covers so many rows of its event at most.
+// featureMessages are the messages of partition 2 of features as they are in the log, for the events of partition 2 from
+// offset 0 on. Each covers at most that many rows of its event.
 func featureMessages(t testing.TB, set *wire.FeatureSet, batches []arrow.Record, most int) []pipeline.Record {
 	t.Helper()
 	return featuresOf(t, set, 2, 0, batches, most)
@@ -107,7 +107,7 @@ func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part w
 	return stagestest.Message(t, body)
 }
 
-// featurized is one features message, read.
+// featurized is a decoded features message.
 type featurized struct {
 	part wire.FeatureBatch
 	rows []int32
@@ -129,7 +129,7 @@ func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
 	return featurized{part, rows, z, body}
 }
 
-// train gives the messages to partition 2 of a trainer of three.
+// train gives the messages to partition 2 of a trainer with three.
 func train(t testing.TB, set *wire.FeatureSet, config Config, messages []pipeline.Record) *Trainer {
 	t.Helper()
 	trainer, err := New(set, config, arrowio.DefaultLimits(), 3)

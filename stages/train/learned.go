@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// learnedFrom returns the events that the frequencies of a set were learned from, by partition; none where they were drawn. Which
-// of their rows were sampled is not known here: features carry offsets, and rows are sampled by their ordinals.
+// learnedFrom returns the events that the frequencies of a set were learned from, by partition; none if they were
+// drawn. Which of their rows were sampled is unknown here: features carry offsets, and rows are sampled by ordinal.
 func learnedFrom(set *wire.FeatureSet) []wire.Span {
 	if !set.Lineage.Learned() {
 		return nil
@@ -16,13 +16,13 @@ func learnedFrom(set *wire.FeatureSet) []wire.Span {
 	var spans []wire.Span
 	for _, part := range set.Lineage.Partitions {
 		if part.NextOffset > part.StartOffset {
-			spans = append(spans, wire.Span{Partition: part.Partition, StartOffset: part.StartOffset, NextOffset: part.NextOffset})
+			spans = append(spans, wire.Span{Partition: part.Partition, StartOffset: part.StartOffset, NextOffset: part.NextOffset, Log: set.Lineage.EventsLog})
 		}
 	}
 	return spans
 }
 
-// learned reports whether a row is of the events that the frequencies were learned from.
+// learned reports whether a row belongs to the events that the frequencies were learned from.
 func (t *Trainer) learned(id training.RowID) bool {
-	return slices.ContainsFunc(t.learnedFrom, func(s wire.Span) bool { return s.Has(id.Partition, id.Offset) })
+	return slices.ContainsFunc(t.learnedFrom, func(s wire.Span) bool { return s.Has(id) })
 }

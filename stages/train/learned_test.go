@@ -45,7 +45,7 @@ func offsetsBelow(t testing.TB, messages []pipeline.Record, offset string) []pip
 	})
 }
 
-// Rows of events that taught the frequencies are fitted on, whatever their hash, as soon as enough others are held out.
+// Rows of events that the frequencies were learned from are fitted on, whatever their hash, once enough others are held out.
 func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		t.Run(task, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
 	}
 }
 
-// With few other rows held-out rows come from everywhere, and the model says how many of them were seen, about.
+// With few other rows, held-out rows come from all events, and the model says roughly how many of them were seen.
 func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
 	for _, loss := range []string{training.LossSquared, training.LossLogistic} {
 		set, messages := learnedSet(t, stagestest.Binary, whole)
@@ -108,7 +108,7 @@ func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
 	}
 }
 
-// Which rows are held out does not depend on how they come.
+// Which rows are held out does not depend on the messages.
 func TestLearnedModelsDoNotDependOnMessages(t *testing.T) {
 	want := ""
 	for _, most := range []int{whole, 7} {
@@ -130,7 +130,7 @@ func TestLearnedModelsDoNotDependOnMessages(t *testing.T) {
 	}
 }
 
-// A challenger of the other events is compared with an incumbent of all on the rows that neither was fitted on.
+// A challenger fitted to the other events is compared with an incumbent fitted to all, on rows that neither was fitted to.
 func TestCompareOnRowsThatNeitherWasFittedOn(t *testing.T) {
 	set, messages := learnedSet(t, stagestest.Regression, whole)
 	config := trainConfig()
@@ -160,7 +160,7 @@ func TestCompareOnRowsThatNeitherWasFittedOn(t *testing.T) {
 	}
 }
 
-// What was drawn taught nothing: every row is held out by its hash alone.
+// Drawn features were learned from nothing: every row is held out by its hash alone.
 func TestDrawnFeaturesHoldOutByHashAlone(t *testing.T) {
 	events := stagestest.Events(t, stagestest.Regression, 1200, 82, stagestest.Faults{})
 	set := featureSet(t, stagestest.Regression, events)

@@ -72,8 +72,8 @@ func logLoss(rows []trainingRow, m *training.Model) float64 {
 	return total / float64(len(rows))
 }
 
-// Of rows that do not fit, those of a share stay that depends on the rows alone: not on how they are cut, nor on which partition is
-// read first.
+// Of rows that do not fit into memory a share is kept. Which ones depends only on the rows: not on their messages, nor on which
+// partition is read first.
 func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
 	events := stagestest.Events(t, stagestest.Binary, 900, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, events)
@@ -121,7 +121,7 @@ func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
 	}
 }
 
-// Partitions that are read side by side drop the rows of each other.
+// Partitions read in parallel drop each other's rows.
 func TestPartitionsShareTheRowMemory(t *testing.T) {
 	events := stagestest.Events(t, stagestest.Binary, 600, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, events)

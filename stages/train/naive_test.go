@@ -102,7 +102,7 @@ func checkChoice(t testing.TB, model *wire.Model, fit, held []trainingRow, inter
 	}
 }
 
-// checkMetrics measures, on the held-out rows, the model of the chosen λ that has not seen them.
+// checkMetrics measures the model of the chosen λ that has not seen the held-out rows, on these.
 func checkMetrics(t testing.TB, task scoring.Task, model *wire.Model, fit, held []trainingRow, intercept bool) {
 	t.Helper()
 	outputs := model.Model.Outputs

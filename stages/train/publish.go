@@ -8,21 +8,18 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// Fitted is a new model and whether it was promoted.
+// Fitted is a new model and what became of it.
 type Fitted struct {
 	*wire.Model
 	Current   bool // it is in use now
-	Unchanged bool // it was in use before: no new rows came
+	Unchanged bool // it was in use already: there were no new rows
 }
 
-// publish judges a model, writes it to its topic and, where it is to be, makes it the one in use. A model that is on the topic
-// already is not written again unless it is promoted: its record says how it stood the first time.
+// publish judges a model, writes it to its topic and, if it wins, puts it in use. A model that is already on the topic
+// is not written again unless it is promoted: its record says how it did the first time.
 func (r *Runner) publish(ctx context.Context, model *wire.Model) (*Fitted, error) {
-	if current, ok := r.models.CurrentEntry(); ok && current.ID == model.ID {
-		model.Judgement = nil
-		if current.Model != nil {
-			model.Judgement = current.Model.Judgement
-		}
+	if current, ok := r.models.CurrentEntry(); ok && current.ID == model.ID && current.Model != nil {
+		model.Judgement = current.Model.Judgement
 		return &Fitted{Model: model, Current: true, Unchanged: true}, nil
 	}
 	judgement, err := r.judge(ctx, model)
@@ -53,7 +50,7 @@ func (r *Runner) writeModel(ctx context.Context, model *wire.Model) error {
 	return r.State.PublishModel(ctx, model)
 }
 
-// promote writes the pointer to a model that is on its topic. Where another pointer came between, that one stays.
+// promote writes the pointer to a model on its topic. If another pointer was written meanwhile, that one stays.
 func (r *Runner) promote(ctx context.Context, model *wire.Model) (stays bool, err error) {
 	failpoint.Hit(failpoint.ModelBetween)
 	stays, err = r.State.PointModel(ctx, r.models, wire.Current{

@@ -20,7 +20,7 @@ func (k *flow) rollback(to string, pin wire.Pin) {
 	}
 }
 
-// A challenger that does not beat the model in use is kept with the errors of both, and is not put in use.
+// A challenger that does not beat the model in use is kept with the errors of both, but is not put in use.
 func TestAChallengerThatLosesIsKept(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Margin = 0.99
@@ -48,7 +48,8 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 		t.Errorf("%+v", challenges)
 	}
 
-	// The same rows again: nothing new. Another trainer finds the same: its challenger loses as before, and is not written twice.
+	// The same rows again give nothing new. Another trainer finds the same: its challenger loses as before, and is not written
+	// twice.
 	if _, err := r.Fit(t.Context()); !errors.Is(err, ErrNoNewRows) {
 		t.Errorf("%v", err)
 	}
@@ -57,7 +58,7 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 		t.Errorf("again %s, %d records more", again.ID, len(k.Records(k.topics.Models, 0))-records)
 	}
 
-	// With an easier rule the same challenger takes its place.
+	// With an easier rule the same challenger replaces it.
 	k.config.Promote = Promote{Rule: PromoteAlways}
 	if won := k.fit(k.runner(k.Broker)); won.ID != lost.ID || !won.Current || k.inUse().ID != lost.ID || k.inUse().Replaced != first.ID {
 		t.Errorf("%+v, in use %+v", won.Judgement, k.inUse())
@@ -67,14 +68,14 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 	}
 }
 
-// A process that dies between the record of a model and the pointer to it has changed nothing.
+// A process that dies between writing a model and the pointer to it has changed nothing.
 func TestACrashBeforeThePointerChangesNothing(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Rule = PromoteAlways
 	k.sendRows(0, 0, 400)
 	first := k.fit(k.runner(k.Broker))
 	k.sendRows(0, 400, 600)
-	for _, at := range []int{0, 1, 2} { // before the record, before the pointer, and when that is there and nobody knows
+	for _, at := range []int{0, 1, 2} { // before the record, before the pointer, and after it without an answer
 		k.crash(t, at)
 		if moved := k.inUse().ID != first.ID; moved != (at == 2) {
 			t.Errorf("killed after %d writes, in use is %s", at, k.inUse().ID)
@@ -85,7 +86,7 @@ func TestACrashBeforeThePointerChangesNothing(t *testing.T) {
 	}
 }
 
-// crash is a trainer that dies once so many records are written.
+// crash is a trainer that dies after writing that many records.
 func (k *flow) crash(t *testing.T, written int) {
 	t.Helper()
 	follower := k.follower
@@ -110,7 +111,7 @@ func (k *flow) crash(t *testing.T, written int) {
 	}
 }
 
-// A rollback holds against what is trained meanwhile, until it is taken off or beaten.
+// A rollback persists whatever is trained meanwhile, until it is lifted or beaten.
 func TestARollbackHolds(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Rule = PromoteAlways
@@ -139,7 +140,7 @@ func TestARollbackHolds(t *testing.T) {
 		t.Errorf("%+v", fourth.Judgement)
 	}
 
-	// Pinned until beaten, the rule of the day does not matter: it takes a lower error.
+	// Pinned until beaten, the configured rule does not matter: a lower error wins.
 	k.rollback(second.ID, wire.PinBeaten)
 	k.sendRows(0, 700, 900)
 	fifth := k.fit(r)
@@ -149,7 +150,7 @@ func TestARollbackHolds(t *testing.T) {
 	}
 }
 
-// A rollback that is written while a trainer is about to publish is put back.
+// A rollback written just before a trainer publishes is restored.
 func TestARollbackInTheLastMoment(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Rule = PromoteAlways
@@ -180,7 +181,7 @@ func TestARollbackInTheLastMoment(t *testing.T) {
 	}
 }
 
-// Of the models that were put in use the newest are kept, unless they are too young to go.
+// The newest promoted models are kept; older ones go, unless they are too young.
 func TestOldModelsAreRetired(t *testing.T) {
 	for name, c := range map[string]struct {
 		retention time.Duration
@@ -195,7 +196,7 @@ func TestOldModelsAreRetired(t *testing.T) {
 			var last *Fitted
 			for i := range int64(4) {
 				if i == 2 {
-					r = k.runner(k.Broker) // this one knows the models from the topic
+					r = k.runner(k.Broker) // this one reads the models from the topic
 				}
 				r.Clock = func() time.Time { return stagestest.Noon.Add(time.Duration(i) * time.Second) }
 				k.sendRows(0, i*100, i*100+100)
@@ -208,7 +209,7 @@ func TestOldModelsAreRetired(t *testing.T) {
 	}
 }
 
-// Of the models that were not put in use the newest are kept too, and the one in use always is, however old.
+// The newest models that were not promoted are kept too, and the one in use always is, however old.
 func TestTheModelInUseIsNeverRetired(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Margin, k.topics.KeepModels, k.topics.FeaturesRetention = 0.99, 2, -1
@@ -248,11 +249,11 @@ func (k *flow) loseSet(m *Fitted) {
 	}
 }
 
-// What a challenger cannot be compared with does not keep it from being put in use, unless the rule asks for a comparison.
+// If a comparison is impossible, the challenger is still put in use, unless the rule requires a comparison.
 func TestAnIncumbentThatIsGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule  string
-		other bool // the incumbent is of another set
+		other bool // the incumbent belongs to another set
 		lose  func(k *flow, incumbent *Fitted)
 		want  wire.Verdict
 	}{

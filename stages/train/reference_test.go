@@ -15,10 +15,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// trainingRow is a row of the features topic as the reference reads it.
+// trainingRow is a row of the features topic as read by the reference.
 type trainingRow struct {
 	z    []float64
-	y    []float64 // a regression's label as it is coded for selection, ±1 one-vs-rest for classes
+	y    []float64 // a regression's label in the coding of the selection, ±1 one-vs-rest for classes
 	held bool      // by the hash
 
 	offset int64 // of the event
@@ -68,7 +68,7 @@ func referenceLabel(set *wire.FeatureSet, rec arrow.Record, i int) []float64 {
 	return y
 }
 
-// codedModel turns a model in the units of the label into one of coded labels.
+// codedModel converts a model in units of the label to coded labels.
 func codedModel(set *wire.FeatureSet, model *training.Model) *training.Model {
 	coded := *model
 	if set.Task == scoring.Regression {
@@ -114,7 +114,7 @@ func ridge(rows []trainingRow, output int, lambda float64, intercept bool) (thet
 	return theta, theta0
 }
 
-// eliminate solves a system of equations, given with its right side as last column, with pivoting.
+// eliminate solves linear equations, with the right side as last column, with pivoting.
 func eliminate(a [][]float64) []float64 {
 	n := len(a)
 	for i := range n {

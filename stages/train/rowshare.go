@@ -7,9 +7,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// rowShare decides which rows the logistic loss keeps, so that they fit into memory: those whose hash is below a threshold, which
-// goes down as rows come. Which rows these are in the end depends on the rows alone, not on the order in which partitions are read:
-// a lower threshold is taken only when more rows than fit are below the one before. It is shared by the partitions of a trainer.
+// rowShare decides which rows the logistic loss keeps so that they fit into memory: those whose hash is below a
+// threshold, which falls as rows arrive. Which rows remain depends only on the rows, not on the order in which
+// partitions are read: the threshold falls only when more rows than fit are below it. The lanes of a trainer share it.
 type rowShare struct {
 	seed uint64
 	most int64 // rows that fit
@@ -17,16 +17,16 @@ type rowShare struct {
 	level atomic.Int32 // of the threshold
 
 	mu     sync.Mutex
-	counts [shareLevels]int64 // rows met, by the lowest threshold that they are below; those above the present one may be missing
+	counts [shareLevels]int64 // rows seen, by the lowest threshold that they are below; those above the present one may be missing
 }
 
 // shareTag keeps the hash apart from that of [training.HeldOut] under the same seed.
 const shareTag = 0x726f77735f6b6570
 
-// shareLevels is the number of thresholds; the last leaves about one row in 20 million.
+// shareLevels is the number of thresholds. The last leaves about one row in 20 million.
 const shareLevels = 128
 
-// thresholds fall from 2⁶⁴ on by an eighth each, so that seven eighths of the memory are used or more.
+// thresholds fall by an eighth each, starting at 2⁶⁴, so that at least seven eighths of the memory are used.
 var thresholds = func() (t [shareLevels]uint64) {
 	t[0] = 1<<64 - 1
 	for i := 1; i < shareLevels; i++ {
@@ -57,7 +57,7 @@ func (s *rowShare) levelOf(id training.RowID) uint8 {
 // share is the share of the rows that are kept.
 func (s *rowShare) share() float64 { return float64(thresholds[s.level.Load()]) / (1 << 64) }
 
-// take counts rows that came, and lowers the threshold as far as it takes for those below it to fit; lowered reports that it did.
+// take counts new rows and lowers the threshold until those below it fit; lowered reports whether it did.
 func (s *rowShare) take(levels ...[]uint8) (lowered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *rowShare) take(levels ...[]uint8) (lowered bool) {
 	return lowered
 }
 
-// leave takes rows out of the counts that are no longer there.
+// leave removes rows that are gone from the counts.
 func (s *rowShare) leave(levels []uint8) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *rowShare) leave(levels []uint8) {
 	}
 }
 
-// kept is the number of rows below the threshold. The lock is held.
+// kept is the number of rows below the threshold. The caller holds the lock.
 func (s *rowShare) kept() (rows int64) {
 	for _, n := range s.counts[s.level.Load():] {
 		rows += n
@@ -97,13 +97,13 @@ func (s *rowShare) Kept() int64 {
 	return s.kept()
 }
 
-// keptRows are rows in memory, each with its level of a rowShare.
+// keptRows are rows in memory, each with its level in a rowShare.
 type keptRows struct {
 	*training.Rows
 	levels []uint8
 }
 
-// add takes those of some rows that are above a level.
+// add adds the rows above a level.
 func (k *keptRows) add(b *rowBuffer, level uint8) {
 	m := len(b.z) / max(b.rows, 1)
 	for first := 0; first < b.rows; first++ {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -18,7 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Runner is the stage: it keeps sums of the features of the current set, makes models and promotes those that hold up against the
+// Runner is the stage: it keeps sums of the features of the current set, makes models, and promotes those that beat the
 // one before.
 type Runner struct {
 	Broker   pipeline.Broker
@@ -31,22 +34,45 @@ type Runner struct {
 	Group    string // consumer group
 	Topics   topics.Config
 	Config   Config
-	Source   events.Source // says how events are read, for comparing models of two feature sets
+	Source   events.Source // how events are read, to compare models of two feature sets
+	Readers  int           // partitions of features read at a time; 0 = one
+	// Aside says when a partition of features that cannot be read is tried again. The zero value ends Run with the
+	// error. Fit, called on its own, always ends with it.
+	Aside aside.Policy
 
-	trainer  *Trainer     // nil before the first read
-	features []*features  // by partition
-	solved   int64        // rows behind the last model that was judged
-	models   state.Models // when the last model was begun, or after it was published
-	inUse    *wire.Model  // the model in use, as it was loaded last
-	other    *otherSet    // comparison with a model of another feature set; nil while none is needed
+	keeper   aside.Keeper   // has a zero policy unless Run runs
+	leaders  *aside.Leaders // nil unless Run runs
+	trainer  *Trainer       // nil before the first read
+	features []*features    // by partition
+	began    time.Time      // the earliest time at which what the sums hold was written; matters if train.window is a time
+	solved   int64          // rows behind the last judged model
+	models   state.Models   // when the last model was started, or after it was published
+	inUse    *wire.Model    // the model in use as last loaded
+	other    *otherSet      // comparison with a model of another feature set; nil while none is needed
+
+	opening sync.Mutex        // guards writer, which the partitions share
+	writer  pipeline.Producer // of dead letters; nil before the first one
 }
 
-// Run makes a model at every interval in which rows came, until ctx ends. One instance at a time trains: the owner
+// Run makes a model at every interval in which rows arrived, until ctx ends. One instance trains at a time: the owner
 // of the single partition of explorations in the group of this stage.
 func (r *Runner) Run(ctx context.Context) error {
 	r.reportRowMemory()
-	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations,
-		func(ctx context.Context, _ pipeline.Ownership) error { return pipeline.EndOf(ctx, r.own(ctx)) })
+	r.keeper = aside.Keeper{Stage: meter.StageTrain, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside}
+	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
+		group, ctx := errgroup.WithContext(ctx)
+		watching, stop := context.WithCancel(ctx)
+		r.leaders = aside.NewLeaders(r.Broker, r.Logger, r.Aside.Patience, r.Topics.Features)
+		group.Go(func() error {
+			r.leaders.Watch(watching)
+			return nil
+		})
+		group.Go(func() error {
+			defer stop()
+			return pipeline.EndOf(ctx, r.own(ctx))
+		})
+		return group.Wait()
+	})
 }
 
 func (r *Runner) own(ctx context.Context) error {
@@ -88,7 +114,7 @@ func (r *Runner) logFitted(f *Fitted) {
 	if seen := f.Metrics.Seen; seen != nil {
 		fields = append(fields, zap.Any("held_out_rows_seen_by_exploration", seen))
 	}
-	if share := f.Metrics.RowShare; share > 0 { // the others did not fit into train.row_memory
+	if share := f.Metrics.RowShare; share > 0 { // the rest did not fit into train.row_memory
 		fields = append(fields, zap.Float64("row_share", share))
 	}
 	if f.Metrics.NoBetterThanConstant() {
@@ -111,18 +137,12 @@ func (r *Runner) logFitted(f *Fitted) {
 // ErrNoNewRows says that no row came since the last model.
 var ErrNoNewRows = errors.New("no training rows since the last model")
 
-// Fit reads the features topic to its present end, for the current feature set, makes a model, compares it with the one in use
-// and puts it in its place if it is to be. It waits for a feature set where there is none.
+// Fit reads the features topic to its present end for the current feature set, makes a model, compares it with the one
+// in use, and replaces that if the new one wins. It waits for a feature set if there is none.
 func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
-	if _, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
-		return nil, fmt.Errorf("read the feature sets: %w", err)
-	}
-	if r.State.Snapshot().CurrentSet() == nil {
-		r.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Pipeline))
-	}
-	now, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
+	now, err := r.awaitSet(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("wait for a feature set: %w", err)
+		return nil, err
 	}
 	if err := r.catchUp(ctx, now.CurrentSet()); err != nil {
 		return nil, err
@@ -131,7 +151,10 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 		return nil, err
 	}
 	rows := r.trainer.Rows()
-	if rows > 0 && rows == r.solved {
+	if r.models.Current == nil { // there was one, on a topic that was recreated
+		r.solved = 0
+	}
+	if rows > 0 && rows == r.solved && !r.models.Unreadable() {
 		return nil, ErrNoNewRows
 	}
 	defer r.Meter.Worked(meter.StageTrain, time.Now())
@@ -148,13 +171,33 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // else it is judged again next time
+	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // otherwise it is judged again next time
 		r.solved = rows
 	}
 	return fitted, nil
 }
 
-// refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are known from the start.
+// awaitSet returns what there is once a feature set is in use.
+func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
+	now, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true })
+	if err != nil {
+		return now, fmt.Errorf("read the feature sets: %w", err)
+	}
+	if now.CurrentSet() == nil {
+		r.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Pipeline), zap.Strings("pipelines_with_sets", now.Others))
+	}
+	now, err = r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
+	switch {
+	case err == nil:
+		return now, nil
+	case now.Current == nil && ctx.Err() != nil:
+		return now, r.State.NoSet(err)
+	}
+	return now, fmt.Errorf("wait for a feature set: %w", err)
+}
+
+// refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are
+// known from the start.
 func (r *Runner) refresh(ctx context.Context) error {
 	now, err := r.State.CatchUpModels(ctx)
 	if err != nil {
@@ -164,10 +207,27 @@ func (r *Runner) refresh(ctx context.Context) error {
 		return err
 	}
 	r.report()
+	return r.mend(ctx)
+}
+
+// mend writes the record of the model in use again if it is damaged and the model is known; otherwise the next model
+// replaces it unopposed. Damaged records under the keys of other models are deleted.
+func (r *Runner) mend(ctx context.Context) error {
+	if err := r.State.MendModels(ctx, r.Clock()); err != nil {
+		return err
+	}
+	if !r.models.Unreadable() || r.inUse == nil || r.inUse.ID != r.models.Current.ID {
+		return nil
+	}
+	r.Logger.Warn("the record of the model in use was written over by what is none, it is written again", zap.String("model", r.inUse.ID))
+	if err := r.State.PublishModel(ctx, r.inUse); err != nil {
+		return err
+	}
+	r.report()
 	return nil
 }
 
-// report updates what is known of models, and reports the one in use.
+// report updates what is known about models, and reports the one in use.
 func (r *Runner) report() {
 	r.models = r.State.Snapshot().Models
 	entry, _ := r.models.CurrentEntry()

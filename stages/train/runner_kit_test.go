@@ -22,7 +22,7 @@ import (
 // rowsPerEvent is how many rows a message of events has.
 const rowsPerEvent = 20
 
-// flow is a pipeline with a feature set in use, whose events and features the tests write.
+// flow is a pipeline with a feature set in use; the tests write its events and features.
 type flow struct {
 	*pipelinetest.Broker
 	t        *testing.T
@@ -34,7 +34,7 @@ type flow struct {
 	meter    *meter.Meter // of the newest runner
 }
 
-// newFlow has so many partitions of events and features.
+// newFlow has that many partitions of events and features.
 func newFlow(t *testing.T, partitions int) *flow {
 	t.Helper()
 	k := &flow{Broker: pipelinetest.NewBroker(), t: t, topics: topics.Default(), config: trainConfig(), logger: zap.NewNop()}
@@ -47,7 +47,7 @@ func newFlow(t *testing.T, partitions int) *flow {
 	return k
 }
 
-// followOn follows the topics by what the test says of them now, in another process, until the test ends.
+// followOn follows the topics in another process, with the test's current settings, until the test ends.
 func (k *flow) followOn(log pipeline.Log) {
 	c := k.topics
 	k.follower = state.New(log, zap.NewNop(), state.Config{
@@ -67,7 +67,7 @@ func (k *flow) followOn(log pipeline.Log) {
 	})
 }
 
-// use puts a feature set in use, that of a seed.
+// use puts the feature set of a seed in use.
 func (k *flow) use(sequence int64, seed uint64) {
 	k.t.Helper()
 	exploration := explored.Exploration()
@@ -83,7 +83,7 @@ func (k *flow) use(sequence int64, seed uint64) {
 	}
 }
 
-// rows generates the events from first up to, not including, next; every event has the same values in every test.
+// rows generates the events from first up to, not including, next; an event has the same values in every test.
 func (k *flow) rows(first, next int64) arrow.Record {
 	return stagestest.Events(k.t, stagestest.Regression, int(next), 62, stagestest.Faults{}).NewSlice(first, next)
 }
@@ -99,8 +99,8 @@ func (k *flow) sendRows(partition int, first, next int64) {
 	}
 }
 
-// sendFeatures appends the features of some rows, so many to a message, of events that are not there: their offsets are the
-// numbers of their first rows.
+// sendFeatures appends the features of some rows, that many to a message, of events that do not exist: their offsets are
+// the numbers of their first rows.
 func (k *flow) sendFeatures(partition int, first, next, perMessage int64) {
 	k.t.Helper()
 	for ; first < next; first += perMessage {
@@ -119,7 +119,7 @@ func (k *flow) produce(topic string, partition int, records ...pipeline.Record) 
 	return first
 }
 
-// runner is a trainer of a process that was just started.
+// runner is a trainer of a process that has just started.
 func (k *flow) runner(broker pipeline.Broker) *Runner {
 	k.meter = meter.New()
 	return &Runner{
@@ -128,7 +128,7 @@ func (k *flow) runner(broker pipeline.Broker) *Runner {
 	}
 }
 
-// fit makes a model and returns what became of it.
+// fit makes a model and returns its outcome.
 func (k *flow) fit(r *Runner) *Fitted {
 	k.t.Helper()
 	fitted, err := r.Fit(k.t.Context())
@@ -138,7 +138,7 @@ func (k *flow) fit(r *Runner) *Fitted {
 	return fitted
 }
 
-// models is what the models topic says now.
+// models is the current state of the models topic.
 func (k *flow) models() state.Models {
 	k.t.Helper()
 	now, err := k.follower.CatchUpModels(k.t.Context())
@@ -163,12 +163,12 @@ func rangeRows(m *wire.Model) (rows int64) {
 	return rows
 }
 
-// faultyBroker fails where the test says.
+// faultyBroker fails as the test wants.
 type faultyBroker struct {
 	pipeline.Broker
 	fetch    func(topic string) error
 	produce  func(topic string) error // before writing
-	produced func(topic string) error // after it, where that went well
+	produced func(topic string) error // after a successful write
 }
 
 func (b *faultyBroker) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {

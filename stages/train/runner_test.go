@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// A model is made at every interval in which rows came; what is reported of the stage ends with it.
+// A model is made at every interval in which rows arrived; the stage's report ends with it.
 func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newFlow(t, 2)
@@ -26,7 +26,7 @@ func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
-		made := func() int { // and waits for what is under way
+		made := func() int { // waits for work in progress
 			synctest.Wait()
 			return len(k.models().Entries())
 		}
@@ -38,7 +38,7 @@ func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 		if n := made(); n != 0 {
 			t.Errorf("%d models before the interval has passed", n)
 		}
-		for _, want := range []int{1, 1} { // no rows come for the second
+		for _, want := range []int{1, 1} { // no rows arrive for the second
 			time.Sleep(r.Config.Interval)
 			if n := made(); n != want {
 				t.Errorf("%d models, want %d", n, want)
@@ -59,7 +59,7 @@ func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 	})
 }
 
-// What waiting does not fix ends the stage.
+// A permanent fault ends the stage.
 func TestRunEndsWithAPermanentFault(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Loss = "logistic" // of a regression
@@ -68,7 +68,7 @@ func TestRunEndsWithAPermanentFault(t *testing.T) {
 	}
 }
 
-// A new set starts new sums; the old model stays until they have enough rows.
+// A new set needs new sums; the old model stays until they have enough rows.
 func TestFitFollowsTheSetInUse(t *testing.T) {
 	k := newFlow(t, 2)
 	k.config.MinRows = 300
@@ -106,8 +106,8 @@ func TestFitFollowsTheSetInUse(t *testing.T) {
 	}
 }
 
-// An owner of a partition that lost it writes what it still had in hand: whole messages, and the end of the last one; and one is
-// cut another way.
+// An owner that lost its partition writes what it still had: whole messages, and the end of the last one. One message is cut
+// differently.
 func TestFitDropsDuplicates(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 600)
@@ -127,7 +127,7 @@ func TestFitDropsDuplicates(t *testing.T) {
 	}
 }
 
-// What cannot be used is a dead letter, with the message as it was.
+// An unusable message becomes a dead letter with its original contents.
 func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 600)

@@ -42,6 +42,12 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
 		ConfigHash: t.config.hash(), Judged: judged,
 	}
+	if t.config.SampleRate < 1 {
+		model.SampleRate = t.config.SampleRate
+	}
+	if t.config.Window != (Window{}) {
+		model.Window = t.config.Window.String()
+	}
 	if seen == 0 {
 		model.NotHeldOut = t.learnedFrom
 	}
@@ -52,25 +58,25 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	return model, nil
 }
 
-// merge adds up the partitions in partition order.
+// merge adds up the lanes in partition order.
 func (t *Trainer) merge() (all dataset, ranges []wire.Range) {
 	all = t.newDataset()
+	for _, l := range t.lanes {
+		all.merge(l.data)
+	}
 	for _, p := range t.parts {
-		all.merge(p.data)
-		if p.any {
-			ranges = append(ranges, p.read)
-		}
+		ranges = append(ranges, p.ranges...)
 	}
 	return all, ranges
 }
 
-// evaluationOf samples the held-out rows of all partitions, with those that the exploration may have seen or without.
+// evaluationOf samples the held-out rows of all lanes, with or without those that the exploration may have seen.
 func (t *Trainer) evaluationOf(withSeen bool) *training.EvaluationSample {
 	sample := t.newEvaluation()
-	for _, p := range t.parts {
-		sample.Merge(p.evaluation)
-		if withSeen && p.seenEvaluation != nil {
-			sample.Merge(p.seenEvaluation)
+	for _, l := range t.lanes {
+		sample.Merge(l.evaluation)
+		if withSeen && l.seenEvaluation != nil {
+			sample.Merge(l.seenEvaluation)
 		}
 	}
 	return sample
@@ -82,13 +88,13 @@ func (t *Trainer) seenRows(seen, heldOut int64) *wire.SeenRows {
 		return nil
 	}
 	share := float64(seen) / float64(heldOut)
-	if t.learnedFrom[0].SampleRate == 0 { // which rows of the ranges were sampled is not known
+	if t.learnedFrom[0].SampleRate == 0 { // which rows of the ranges were sampled is unknown
 		share *= t.set.Lineage.SampleRate
 	}
 	return &wire.SeenRows{InRanges: seen, Share: share}
 }
 
-// metrics measures, on held-out rows, the model that was fitted without them.
+// metrics measures the model that was fitted without the held-out rows, on those rows.
 func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.EvaluationSample) wire.Metrics {
 	metrics := wire.Metrics{LambdaRule: string(result.Rule), LambdaPath: result.path(), Descent: result.last}
 	if evaluation.Len() == 0 || all.fit.len() == 0 {
@@ -99,7 +105,7 @@ func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.Ev
 		metrics.NameClasses(t.set.Encoder.Label.Classes)
 		return metrics
 	}
-	// The evaluation rows are coded with the offset, the fitted ones perhaps without.
+	// The evaluation rows are coded with the offset; the fitted ones may not be.
 	trainMean, coded := all.fit.sums.OutputMean(), *result.OnFit
 	coded.Intercept = slices.Clone(coded.Intercept)
 	for k, offset := range t.coding.Offset {

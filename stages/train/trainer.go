@@ -3,7 +3,8 @@ package train
 import (
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -26,46 +27,44 @@ var (
 
 // Trainer sums the features messages of one feature set, partition by partition, and fits models to them.
 //
-// Regression labels are fitted as they are coded for selection, in [-1, 1] by the range of the scored rows: the paper's
-// setting where there is no intercept, and without effect on the fit where there is one. Models predict in the units of
-// the label; the relative squared error is that of the coded label, as in the paper, since it depends on where zero is.
+// Regression labels are fitted as they are coded for selection, in [-1, 1] by the range of the scored rows. That is the
+// paper's setting without an intercept; with one it does not change the fit. Models predict in the units of the label.
+// The relative squared error is that of the coded label, as in the paper, because it depends on where zero is.
 type Trainer struct {
 	set     *wire.FeatureSet
 	id      string
 	config  Config
 	grid    training.Grid
 	limits  arrowio.Limits
-	labels  *encoder.Encoder // reads the label columns alone
+	labels  *encoder.Encoder // reads the label columns only
 	outputs int
 	coding  scoring.Coding // of regression labels
 	// fitOffset is what is added to a regression label after its gain: the coding's offset, so that the label is in
-	// [-1, 1], or nothing where the intercept makes it needless and digits would be lost.
+	// [-1, 1], or nothing if an intercept makes that needless and digits would be lost.
 	fitOffset []float64
-	// learnedFrom are the events that the frequencies of the set were learned from, by partition; empty where they were drawn.
+	// learnedFrom has the events that the frequencies of the set were learned from, by partition; empty if they were
+	// drawn.
 	learnedFrom []wire.Span
 	parts       []*Partition // by partition number
-	share       *rowShare    // of the rows of the logistic loss; nil where sums do
+	lanes       []*lane      // by the partitions that they have
+	share       *rowShare    // of the rows of the logistic loss; nil if sums are used
 }
 
-// Partition holds what one partition gives to a fit and how far its rows have come. It belongs to one goroutine.
+// Partition says how far the rows of one partition have come, and adds them to its [lane]. The partitions of a lane
+// belong to one goroutine.
 type Partition struct {
-	*Trainer
-	decoder    *arrowio.Decoder
-	mu         sync.Mutex // guards data, of which another partition may drop rows as memory runs short
-	data       dataset
-	evaluation *training.EvaluationSample
-	// seenEvaluation samples the rows that the hash holds out and the exploration may have seen; nil where nothing was learned.
-	seenEvaluation *training.EvaluationSample
-	read           wire.Range
-	any            bool // read has a first row
-	counts         meter.TrainCounts
+	*lane
+	decoder *arrowio.Decoder
+	number  int32
+	ranges  []wire.Range // one for each log of events from which rows were read, in the order in which they were met
+	counts  meter.TrainCounts
 
 	rows    encoder.Rows // reused, as are the buffers
 	buffers rowBuffers
 	coded   []float32
 }
 
-// rowBuffers are the rows of a message by what becomes of them.
+// rowBuffers are the rows of a message, by where they go.
 type rowBuffers struct{ fit, heldOut, seen rowBuffer }
 
 func (b *rowBuffers) reset() {
@@ -74,13 +73,18 @@ func (b *rowBuffers) reset() {
 	b.seen.reset()
 }
 
+// Rest drops the memory of messages until there are more.
+func (p *Partition) Rest() {
+	p.decoder, p.rows, p.buffers, p.coded = arrowio.NewDecoder(p.limits), encoder.Rows{}, rowBuffers{}, nil
+}
+
 func (b *rowBuffers) len() int64 { return int64(b.fit.rows + b.heldOut.rows + b.seen.rows) }
 
 // rowBuffer collects rows for one call of Sums.Add.
 type rowBuffer struct {
 	z, y  []float32
 	class []int32 // of the logistic loss
-	level []uint8 // of the logistic loss: that of the rowShare
+	level []uint8 // of the logistic loss: level in the rowShare
 	rows  int
 }
 
@@ -88,7 +92,7 @@ func (b *rowBuffer) reset() {
 	b.z, b.y, b.class, b.level, b.rows = b.z[:0], b.y[:0], b.class[:0], b.level[:0], 0
 }
 
-// New returns a trainer without rows, for so many partitions.
+// New returns a trainer without rows for a number of partitions.
 func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions int) (*Trainer, error) {
 	if set.Encoder.Label == nil {
 		return nil, pipeline.Permanent(fmt.Errorf("feature set %s has no label to train on", set.ID()))
@@ -113,18 +117,14 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	if config.Intercept {
 		t.fitOffset = make([]float64, t.outputs)
 	}
-	for number := range partitions {
-		p := &Partition{Trainer: t, decoder: arrowio.NewDecoder(limits), read: wire.Range{Partition: int32(number)}}
-		p.Reset()
-		t.parts = append(t.parts, p)
-	}
+	t.addLanes(partitions)
 	return t, nil
 }
 
-// rowBytes is what a row of the logistic loss takes.
+// rowBytes is what a row takes under the logistic loss.
 func (t *Trainer) rowBytes() int64 { return 4*int64(t.set.Set.Features.Len()+1) + 1 }
 
-// RowShare is the share of the rows that are kept for the logistic loss; 1 = all, also where sums do.
+// RowShare is the share of the rows that are kept for the logistic loss; 1 = all, or sums are used.
 func (t *Trainer) RowShare() float64 {
 	if t.share == nil {
 		return 1
@@ -149,30 +149,14 @@ func (t *Trainer) Partition(number int) *Partition { return t.parts[number] }
 // Rows is the number of training rows, held-out ones included.
 func (t *Trainer) Rows() (rows int64) {
 	for _, p := range t.parts {
-		rows += p.read.Rows
+		for _, r := range p.ranges {
+			rows += r.Rows
+		}
 	}
 	return rows
 }
 
-// Reset drops the rows of the partition; its counts stay.
-func (p *Partition) Reset() {
-	p.mu.Lock()
-	for _, rows := range p.data.kept() {
-		p.share.leave(rows.levels)
-	}
-	p.data = p.newDataset()
-	p.mu.Unlock()
-	p.any, p.evaluation, p.read = false, p.newEvaluation(), wire.Range{Partition: p.read.Partition}
-	if p.data.seen != nil {
-		p.seenEvaluation = p.newEvaluation()
-	}
-}
-
-func (t *Trainer) newEvaluation() *training.EvaluationSample {
-	return training.NewEvaluationSample(t.set.Set.Features.Len(), t.outputs, t.config.EvaluationRows)
-}
-
-// Counts returns the outcomes of the messages so far. No partition may be adding meanwhile.
+// Counts returns the outcomes of the messages so far. No partition may be adding at that time.
 func (t *Trainer) Counts() meter.TrainCounts {
 	var counts meter.TrainCounts
 	for _, p := range t.parts {
@@ -181,8 +165,8 @@ func (t *Trainer) Counts() meter.TrainCounts {
 	return counts
 }
 
-// Add adds a message of the features topic. Rows that were there before are dropped. An error says that the message
-// cannot be used; it has been counted.
+// Add adds a message of the features topic, without rows that were there before. An error says that the message cannot
+// be used; it has been counted.
 func (p *Partition) Add(rec pipeline.Record) error {
 	p.counts.Messages++
 	err := p.add(rec)
@@ -210,9 +194,12 @@ func (p *Partition) add(rec pipeline.Record) error {
 		return err
 	}
 	defer events.Release(batches)
-	if len(batches) != 1 || part.SourcePartition != p.read.Partition {
+	if len(batches) != 1 || part.SourcePartition != p.number {
 		return fmt.Errorf("%w: %d record batches of source partition %d, expected one of partition %d",
-			wire.ErrMalformed, len(batches), part.SourcePartition, p.read.Partition)
+			wire.ErrMalformed, len(batches), part.SourcePartition, p.number)
+	}
+	if err := p.checkLogs(part.SourceLog); err != nil {
+		return err
 	}
 	firstNewRow, ok := p.fresh(part)
 	if !ok {
@@ -226,27 +213,73 @@ func (p *Partition) add(rec pipeline.Record) error {
 	return nil
 }
 
-// fresh returns the first row of a message that was not there before; ok is false if there is none.
+// maxLogs bounds the logs of events that a partition remembers, in case every message names a new one.
+const maxLogs = 64
+
+// find returns the range of a log of events, nil if none of its rows was read.
+func (p *Partition) find(log string) *wire.Range {
+	at := slices.IndexFunc(p.ranges, func(r wire.Range) bool { return r.Log == log })
+	if at < 0 {
+		return nil
+	}
+	return &p.ranges[at]
+}
+
+// rangeOf returns the range of a message's log, if necessary a new one that begins with the message.
+func (p *Partition) rangeOf(part wire.FeatureBatch) *wire.Range {
+	if of := p.find(part.SourceLog); of != nil {
+		return of
+	}
+	p.ranges = append(p.ranges, wire.Range{
+		Partition: p.number, Log: part.SourceLog, FirstOffset: part.SourceOffset, FirstRow: part.FirstRow,
+		NextOffset: part.SourceOffset, NextRow: part.FirstRow,
+	})
+	return &p.ranges[len(p.ranges)-1]
+}
+
+// checkLogs refuses a log of events if no more can be remembered.
+func (p *Partition) checkLogs(log string) error {
+	if len(p.ranges) < maxLogs || p.find(log) != nil {
+		return nil
+	}
+	return fmt.Errorf("%w: rows of more than %d logs of events", wire.ErrMalformed, maxLogs)
+}
+
+// stands reports whether the event of a row may still be where it was, given the present log of events: it must belong
+// to that log, and not to an end that the log has lost.
+func (t *Trainer) stands(id training.RowID, events string) bool {
+	of, _, _ := strings.Cut(id.Log, ".")
+	if of != "" && events != "" && of != events {
+		return false
+	}
+	ranges := t.parts[id.Partition].ranges
+	at := slices.IndexFunc(ranges, func(r wire.Range) bool { return r.Log == id.Log })
+	return !slices.ContainsFunc(ranges[at+1:], func(later wire.Range) bool {
+		log, _, _ := strings.Cut(later.Log, ".")
+		return log == of && later.FirstOffset <= id.Offset
+	})
+}
+
+// fresh returns the first row of a message that was not there before; ok is false if there is none. Offsets of
+// different logs of events are unrelated.
 func (p *Partition) fresh(part wire.FeatureBatch) (firstNewRow int32, ok bool) {
+	read := p.find(part.SourceLog)
 	switch {
-	case !p.any || part.SourceOffset > p.read.NextOffset:
+	case read == nil || part.SourceOffset > read.NextOffset:
 		return part.FirstRow, true
-	case part.SourceOffset < p.read.NextOffset:
+	case part.SourceOffset < read.NextOffset:
 		return 0, false
 	}
-	first := max(part.FirstRow, p.read.NextRow)
+	first := max(part.FirstRow, read.NextRow)
 	return first, first < part.FirstRow+part.RowCount || part.RowCount == 0
 }
 
-// advance moves the range behind the message.
+// advance moves the range past the message.
 func (p *Partition) advance(part wire.FeatureBatch) {
-	if !p.any {
-		p.any = true
-		p.read.FirstOffset, p.read.FirstRow = part.SourceOffset, part.FirstRow
-	}
-	p.read.NextOffset, p.read.NextRow = part.SourceOffset, part.FirstRow+part.RowCount
+	read := p.rangeOf(part)
+	read.NextOffset, read.NextRow = part.SourceOffset, part.FirstRow+part.RowCount
 	if part.Last() {
-		p.read.NextOffset, p.read.NextRow = part.SourceOffset+1, 0
+		read.NextOffset, read.NextRow = part.SourceOffset+1, 0
 	}
 }
 
@@ -271,45 +304,27 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 		case !p.rows.Labelled[i]:
 			p.counts.Unlabelled++
 		default:
-			p.addRow(i, z[at*m:(at+1)*m],
-				training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at]})
+			id := training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at], Log: part.SourceLog}
+			if !p.samples(id) {
+				p.counts.NotSampled++
+				continue
+			}
+			p.addRow(i, z[at*m:(at+1)*m], id)
 		}
 	}
-	p.take()
+	p.take(p.rangeOf(part))
 	return nil
 }
 
-// take adds the rows of the buffers to the data.
-func (p *Partition) take() {
-	p.keep()
+// take adds the rows of the buffers to the data, and to a range.
+func (p *Partition) take(of *wire.Range) {
+	p.keep(&p.buffers)
 	rows := p.buffers.len()
-	p.read.Rows += rows
+	of.Rows += rows
 	p.counts.Rows += rows
 }
 
-// keep adds the rows of a message. Where those of the logistic loss do not all fit, every partition drops what is above the lower
-// threshold.
-func (p *Partition) keep() {
-	if p.share != nil && p.share.take(p.buffers.fit.level, p.buffers.heldOut.level, p.buffers.seen.level) {
-		for _, other := range p.parts {
-			other.thin()
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.data.add(&p.buffers, p.level())
-}
-
-// thin drops rows that are not kept any more.
-func (p *Partition) thin() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, rows := range p.data.kept() {
-		rows.thin(p.level())
-	}
-}
-
-// level is that from which on rows are kept.
+// level is the lowest level at which rows are kept.
 func (t *Trainer) level() uint8 {
 	if t.share == nil {
 		return 0
@@ -317,7 +332,16 @@ func (t *Trainer) level() uint8 {
 	return uint8(t.share.level.Load())
 }
 
-// addRow puts row i of the decoded labels, with its features, into the part that its hash names.
+// sampleTag keeps the hash apart from those of held-out rows and of the [rowShare] under the same seed.
+const sampleTag = 0x726f775f73616d70
+
+// samples reports whether models are made from a row. Without a rate, all rows count.
+func (t *Trainer) samples(id training.RowID) bool {
+	rate := t.config.SampleRate
+	return rate == 0 || id.Below(t.config.HeldOutSeed^sampleTag, rate)
+}
+
+// addRow puts row i of the decoded labels, with its features, into the buffer that its hash selects.
 func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 	buffer := &p.buffers.fit
 	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
@@ -338,8 +362,8 @@ func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 	buffer.rows++
 }
 
-// appendOutputs codes the label of row i: ±1 one-vs-rest for classes; for a regression the set's gain times the label
-// about its calibration mean, plus the offset.
+// appendOutputs codes the label of row i: ±1 one-vs-rest for classes; for a regression the set's gain times the label,
+// relative to its calibration mean, plus the offset.
 func (p *Partition) appendOutputs(y []float32, i int, offset []float64) []float32 {
 	targets := p.rows.Targets
 	switch p.set.Task {

@@ -64,11 +64,11 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
-		// Several owners write the same rows, each in its own cutting and in order, and none goes on beyond a row that is
-		// not out yet: an owner starts from what the output holds.
+		// Several owners write the same rows, each cut in its own way and in order. None goes beyond a row that is not
+		// written yet, because an owner starts from the output.
 		owners := 1 + rng.IntN(3)
 		at := make([]int, owners)
-		written := int64(0) // messages of the first cutting's rows that are out, in rows
+		written := int64(0) // rows of the first cutting that are written
 		trainer := train(t, set, config, nil)
 		for at[0] < len(parts[0]) {
 			o := rng.IntN(owners)
@@ -79,18 +79,18 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 			part := readOutput(t, r, 10).part
 			first := part.SourceOffset*60 + int64(part.FirstRow)
 			if first > written {
-				continue // a gap that no owner leaves
+				continue // no owner leaves a gap
 			}
 			written = max(written, first+int64(part.RowCount))
 			at[o]++
 			if rng.IntN(10) == 0 {
-				at[o] = rng.IntN(at[o]) // restarted from further back
+				at[o] = rng.IntN(at[o]) // restarts from further back
 			}
 			if err := trainer.Partition(2).Add(r); err != nil {
 				rt.Fatal(err)
 			}
 		}
-		// The rows that the others wrote beyond are there already or come last.
+		// Rows that the others wrote beyond are there already or come last.
 		got := solve(t, trainer)
 		if got.ID != want.ID || got.TrainRows != want.TrainRows || !slices.Equal(got.Ranges, want.Ranges) {
 			rt.Fatalf("model %s of %d rows %+v, want %s of %d rows %+v", got.ID, got.TrainRows, got.Ranges, want.ID, want.TrainRows, want.Ranges)
@@ -112,7 +112,7 @@ func TestTrainerCountsDuplicates(t *testing.T) {
 	}
 }
 
-// Messages of other sets neither count nor move the place up to which rows have come.
+// Messages of other sets do not count, and do not move the position.
 func TestTrainerPassesOverOtherSets(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 300, 54, stagestest.Faults{})
 	exploration := explored.Exploration()
@@ -159,7 +159,7 @@ func TestTrainerMergesPartitions(t *testing.T) {
 	set := featureSet(t, stagestest.Binary, rows)
 	messages := featureMessages(t, set, stagestest.Cut(t, rows, stagestest.Every(50)), whole)
 	trainer := train(t, set, trainConfig(), messages[:4])
-	for i, r := range messages[4:] { // the rest comes from partition 0
+	for i, r := range messages[4:] { // partition 0 provides the rest
 		part := readOutput(t, r, 10).part
 		part.SourcePartition, part.SourceOffset = 0, int64(10+i)
 		r.Headers = events.WithHeaders(nil, part.Headers())
@@ -177,7 +177,7 @@ func TestTrainerMergesPartitions(t *testing.T) {
 	}
 }
 
-// A message that cannot be used is counted, named, and leaves the sums alone.
+// An unusable message is counted, named, and leaves the sums unchanged.
 func TestTrainerRefusesMessages(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 200, 57, stagestest.Faults{})
 	set := featureSet(t, stagestest.Regression, rows)

@@ -47,7 +47,7 @@ found["held_out"] = [reader.held_out(*row) for row in request["held_out"]]
 found["xxh64"] = [str(reader.xxh64(bytes(range(n)))) for n in request["lengths"]]
 
 keep = reader.Deduplicator()
-found["fresh"] = [keep.fresh(dict(zip(("source_offset", "first_row", "row_count", "source_rows"), at)), rows).tolist()
+found["fresh"] = [keep.fresh(dict(zip(("source_offset", "first_row", "row_count", "source_rows"), at), source_log=""), rows).tolist()
                   for at, rows in request["parts"]]
 
 for name, key in (("spec", "eerf.spec"), ("request", "eerf.request"), ("current", "eerf.current"),

@@ -1,13 +1,13 @@
-// Package admin is the HTTP server of a process: what an orchestrator, a metrics server and an operator ask of it.
+// Package admin is the HTTP server of a process, for orchestrators, metrics servers and operators.
 //
 //	/livez    200 as long as the process answers
-//	/readyz   200 while every condition holds that it needs to do its work, else 503; JSON with the reasons
+//	/readyz   200 while every condition for its work holds, else 503; JSON with the reasons
 //	/metrics  the metrics
 //	/version  what it was built from, JSON
 //	/config   the configuration in force, YAML, secrets hidden
 //	/debug/pprof/  profiles, where configured
 //
-// It knows nothing of the stages: handlers and conditions are given to it, and others may be mounted beside its own
-// ([Options].Mount). It listens where the configuration says, on the loopback by default, and asks nobody who he is: whoever
-// reaches it may read all of it.
+// It knows nothing of the stages: they provide handlers and conditions, and [Options].Mount adds more handlers. It listens
+// where the configuration says, by default on the loopback, and has no authentication: anyone who can reach it can read
+// everything.
 package admin

@@ -9,24 +9,25 @@ import (
 	"time"
 )
 
-// Condition is one thing that a process needs to do its work.
+// Condition is something that a process needs for its work.
 type Condition struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
-	Detail string `json:"detail,omitempty"` // why not, or what there is
+	Detail string `json:"detail,omitempty"` // why not, or details
 }
 
 // Readiness is the answer of /readyz.
 type Readiness struct {
 	Ready      bool        `json:"ready"`
 	Conditions []Condition `json:"conditions"`
-	At         time.Time   `json:"at"` // when the conditions were looked at
+	At         time.Time   `json:"at"` // when the conditions were checked
 }
 
 const (
-	// lookEvery is how often the conditions are looked at, at most, however many ask: it costs the broker a few requests.
+	// lookEvery is the shortest time between two checks of the conditions, however many ask: a check costs the broker a
+	// few requests.
 	lookEvery = time.Second
-	// lookTimeout bounds a look: a broker that does not answer in it counts as away.
+	// lookTimeout bounds a check: a broker that takes longer counts as absent.
 	lookTimeout = 3 * time.Second
 )
 
@@ -35,8 +36,8 @@ type health struct {
 	look     func(ctx context.Context) []Condition
 	stopping atomic.Bool
 
-	turn chan struct{} // is taken while looking, so that others wait for the answer
-	last Readiness     // by whose turn it is
+	turn chan struct{} // taken while checking, so that others wait for the answer
+	last Readiness     // belongs to the holder of turn
 }
 
 func newHealth(look func(ctx context.Context) []Condition) *health {
@@ -57,12 +58,12 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, code, answer)
 }
 
-// readiness looks at the conditions, or says what they were a moment ago.
+// readiness checks the conditions, or returns a recent result.
 func (h *health) readiness(ctx context.Context) Readiness {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
 	if h.last.At.IsZero() || time.Since(h.last.At) >= lookEvery {
-		// The answer is for others too: it does not depend on whether this client waits for it.
+		// Others may be waiting for this answer, so it must not end with this client.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 		defer cancel()
 		h.last = Readiness{Ready: true, Conditions: h.look(ctx), At: time.Now()}
@@ -89,7 +90,7 @@ func writeJSON(w http.ResponseWriter, code int, value any) {
 	_, _ = w.Write(append(text, '\n')) // the client has gone
 }
 
-// mountPprof adds the profiles of the Go runtime; importing their package has put them on a mux that nobody serves.
+// mountPprof adds the profiles of the Go runtime. Importing their package registered them on a mux that nobody serves.
 func mountPprof(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

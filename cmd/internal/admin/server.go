@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Times that a client may take. Answers that last longer, a stream of events for instance, move their own deadline by an
+// Times that a client may take. Longer answers, such as streams of events, extend their own deadline with an
 // [http.ResponseController].
 const (
 	headerTimeout = 5 * time.Second
@@ -29,15 +29,15 @@ type Options struct {
 
 	Ready   func(ctx context.Context) []Condition
 	Metrics http.Handler
-	Version any                    // is shown as JSON
+	Version any                    // shown as JSON
 	Config  func() ([]byte, error) // YAML without secrets
-	// Mount adds handlers of others. It may be nil.
+	// Mount adds more handlers. It may be nil.
 	Mount func(mux *http.ServeMux)
 
 	Logger *zap.Logger
 }
 
-// Server is one that listens.
+// Server is a listening server.
 type Server struct {
 	listener net.Listener
 	http     *http.Server
@@ -70,13 +70,14 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Addr is the address listened on.
+// Addr is the address that it listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Stopping makes the process unready from now on: nothing is to be sent to it any more. Everything else is still answered.
+// Stopping makes the process report that it is not ready, so that nothing is sent to it any more. Everything else is still
+// answered.
 func (s *Server) Stopping() { s.health.stopping.Store(true) }
 
-// closePatience bounds the answers that are under way at the end.
+// closePatience bounds the wait for answers under way at the end.
 const closePatience = 2 * time.Second
 
 // Close ends the requests' contexts, waits a moment for the answers under way, and cuts those that are left.
@@ -109,8 +110,8 @@ func (s *Server) mux(o Options) http.Handler {
 	return plain(mux)
 }
 
-// localOnly refuses requests that name another host than this machine. A page of somebody else can make a browser on this
-// machine ask here, under a name of its own that it has turned to the loopback, and would read the answer.
+// localOnly refuses requests that name a host other than this machine. Otherwise a foreign page in a browser on this
+// machine could resolve a name of its own to the loopback, send requests here and read the answers (DNS rebinding).
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -125,7 +126,7 @@ func localOnly(next http.Handler) http.Handler {
 	})
 }
 
-// plain keeps browsers from guessing at, embedding and storing what is served.
+// plain keeps browsers from guessing the type of answers, embedding them and storing them.
 func plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -39,7 +39,7 @@ type answer struct {
 	body   string
 }
 
-// start runs a server until the end of the test and returns what asks it.
+// start runs a server until the end of the test and returns a function that queries it.
 func start(t *testing.T, o Options) (s *Server, get func(path, host string) answer) {
 	t.Helper()
 	s, err := Start(o)
@@ -116,7 +116,7 @@ func TestProfilesWhereConfigured(t *testing.T) {
 	}
 }
 
-// A page of somebody else that turns its name to the loopback gets nothing.
+// A foreign page that resolves its name to the loopback gets nothing.
 func TestOnTheLoopbackOnlyThisMachineIsAnswered(t *testing.T) {
 	_, get := start(t, options())
 	for host, want := range map[string]int{
@@ -173,7 +173,7 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// However many ask, the conditions are looked at once in a while, and the answer does not depend on who waits.
+// However many ask, the conditions are checked only now and then, and the answer does not depend on who waits.
 func TestConditionsAreLookedAtOnceInAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
@@ -220,7 +220,7 @@ func TestALookThatHangsIsCutOff(t *testing.T) {
 	})
 }
 
-// Close ends an answer that lasts, such as a stream of events, and leaves nothing behind.
+// Close ends a long answer, such as a stream of events, and leaves nothing behind.
 func TestCloseEndsStreams(t *testing.T) {
 	o := options()
 	o.Mount = func(mux *http.ServeMux) {

@@ -6,7 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Choosing says how far a selection has come: the round in hand, of at most so many, and what was measured last, if anything.
+// Choosing says how far a selection has come: the current round, the most rounds that there may be, and the last measurement,
+// if any.
 func Choosing(round, rounds int, last *adaptive.Point) string {
 	switch {
 	case last == nil:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +32,9 @@ func TestExitCodes(t *testing.T) {
 		{Usagef("--x is needed"), ExitUsage, "run `tool do --help`"},
 		{fmt.Errorf("load: %w", config.Faults{{Key: "a.b", Bound: "want 1"}}), ExitUsage, "featurizer config explain"},
 		{fmt.Errorf("features: %w", pipeline.ErrUnknownTopic), ExitFailure, "featurizer topics create"},
-		{context.Canceled, ExitFailure, "context canceled"}, // nobody interrupted
+		{context.Canceled, ExitFailure, "context canceled"}, // without an interrupt
+		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), ExitFailure, "is Kafka running"},
+		{fmt.Errorf("listen: %w", syscall.EADDRINUSE), ExitFailure, "choose another port"},
 	}
 	for _, tt := range tests {
 		code, text := execute(context.Background(), tt.err)
@@ -46,7 +49,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// execute runs a command that returns err and gives its exit code and error stream.
+// execute runs a command that returns err and returns its exit code and error stream.
 func execute(ctx context.Context, err error) (int, string) {
 	root := &cobra.Command{Use: "tool"}
 	root.AddCommand(&cobra.Command{Use: "do", RunE: func(*cobra.Command, []string) error { return err }})
@@ -62,12 +65,24 @@ func TestTimeoutSaysSo(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "gave up after 1ms (--timeout): wait") {
 		t.Error(err)
 	}
+	for _, tt := range []struct {
+		err  error
+		says string
+	}{
+		{context.DeadlineExceeded, "gave up after 1ms (--timeout): the brokers did not answer"},
+		{fmt.Errorf("offsets of a: %w", context.DeadlineExceeded), "gave up after 1ms (--timeout): offsets of a"},
+	} {
+		err := WithTimeout(context.Background(), time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return tt.err })
+		if err.Error() != tt.says || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want %s", err, tt.says)
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := WithTimeout(ctx, time.Minute, wait); err == nil || strings.Contains(err.Error(), "gave up") {
 		t.Error(err)
 	}
-	away := errors.New("connection refused") // what it waited for when the signal came
+	away := errors.New("connection refused") // why it was waiting when the signal came
 	for _, limit := range []time.Duration{0, time.Minute} {
 		err := WithTimeout(ctx, limit, func(context.Context) error { return away })
 		if code, text := execute(ctx, err); code != ExitInterrupted || !errors.Is(err, away) {
@@ -149,7 +164,7 @@ func TestRowFilesNameTheirColumns(t *testing.T) {
 		t.Error(err)
 	}
 	err = file.Complete(&events.Config{Label: []string{"why"}, Exclude: []string{"cty"}})
-	if err == nil || !strings.Contains(err.Error(), `no column "why" (events.label), "cty" (events.exclude); its columns are age, city, y`) {
+	if err == nil || !strings.Contains(err.Error(), `no column "why" (events.label), "cty" (events.exclude; did you mean "city"?); its columns are age, city, y`) {
 		t.Error(err)
 	}
 	if err := file.Complete(&events.Config{Label: []string{"y"}}); err != nil {
@@ -186,7 +201,7 @@ func TestFaultyFileFlagsAreWrongUsage(t *testing.T) {
 }
 
 func TestLoggerWritesWhereItIsTold(t *testing.T) {
-	for format, want := range map[string]string{"json": `"msg":"hello"`, "console": "WARN\thello"} {
+	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`, "console": " warn  hello  wait=1s\n"} {
 		var out bytes.Buffer
 		logger, err := NewLogger(config.LogConfig{Level: "warn", Format: format}, &out)
 		if err != nil {
@@ -194,7 +209,7 @@ func TestLoggerWritesWhereItIsTold(t *testing.T) {
 		}
 		logger.Info("quiet")
 		logger.Warn("hello", zap.Duration("wait", time.Second))
-		if got := out.String(); !strings.Contains(got, want) || strings.Contains(got, "quiet") || !strings.Contains(got, `"1s"`) {
+		if got := out.String(); !strings.Contains(got, want) || strings.Contains(got, "quiet") || !strings.Contains(got, "1s") {
 			t.Errorf("%s: %s", format, got)
 		}
 	}
@@ -216,7 +231,7 @@ func TestProgressIsSilentOffATerminal(t *testing.T) {
 	}
 }
 
-// A bar writes what a terminal shows; taken away, it leaves a blank line to write on.
+// A bar writes what a terminal shows; after its removal the line is blank.
 func TestProgressCleansUp(t *testing.T) {
 	var out bytes.Buffer
 	bar := &Progress{out: &out}

@@ -10,16 +10,16 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// mostColumnLines bounds what is said of columns above a result, mostMissing how many columns with missing values are named.
+// mostColumnLines bounds the lines about columns above a result, mostMissing the columns named for missing values.
 const (
 	mostColumnLines = 12
 	mostMissing     = 8
 )
 
-// muchMissing is the share of missing values of a column from which on it is named.
+// muchMissing is the share of missing values from which a column is named.
 const muchMissing = 0.01
 
-// WriteColumns says above a result what became of the columns: how many are features, and what may surprise. more says where the whole
+// WriteColumns says above a result what became of the columns: how many are features, and what may be surprising. more says where the full
 // table is.
 func WriteColumns(w io.Writer, columns []encoder.ColumnUse, more string) {
 	if len(columns) == 0 {
@@ -44,8 +44,8 @@ var kindWords = []struct {
 	{encoder.Time, "date or time", "dates and times"}, {encoder.Clock, "time of day", "times of day"}, {encoder.Vector, "vector", "vectors"},
 }
 
-// SumUpColumns says in a line how many columns are features: "12 of 14 are features (9 numbers, 2 categories, 1 date or time; 41 dimensions)".
-// Label, passthrough and excluded columns could not have been.
+// SumUpColumns says in one line how many columns are features: "12 of 14 are features (9 numbers, 2 categories, 1 date or time; 41
+// dimensions)". Label, passthrough and excluded columns are not counted.
 func SumUpColumns(columns []encoder.ColumnUse) string {
 	features, leftOut, dims := 0, 0, 0
 	kinds := make(map[encoder.Kind]int)
@@ -68,10 +68,14 @@ func SumUpColumns(columns []encoder.ColumnUse) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, k.many))
 		}
 	}
-	return fmt.Sprintf("%d of %d are features (%s; %d dimensions)", features, features+leftOut, strings.Join(parts, ", "), dims)
+	unit := "dimensions"
+	if dims == 1 {
+		unit = "dimension"
+	}
+	return fmt.Sprintf("%d of %d are features (%s; %d %s)", features, features+leftOut, strings.Join(parts, ", "), dims, unit)
 }
 
-// columnNotes are what a person should know of columns: first those left out, then what is odd about others, then what is missing.
+// columnNotes lists what users should know of columns: which were left out, then oddities of others, then missing values.
 func columnNotes(columns []encoder.ColumnUse) []string {
 	var leftOut, odd []string
 	var missing []encoder.ColumnUse
@@ -96,7 +100,7 @@ func columnNotes(columns []encoder.ColumnUse) []string {
 	return notes
 }
 
-// missingShares names the columns that lack most.
+// missingShares names the columns with the most missing values.
 func missingShares(columns []encoder.ColumnUse) string {
 	slices.SortStableFunc(columns, func(a, b encoder.ColumnUse) int {
 		switch {
@@ -117,7 +121,7 @@ func missingShares(columns []encoder.ColumnUse) string {
 	return strings.Join(parts, ", ")
 }
 
-// share writes a share in percent, nothing for none.
+// share formats a share in percent; empty for 0.
 func share(v float64) string {
 	switch {
 	case v == 0:
@@ -146,7 +150,7 @@ func WriteColumnTable(w io.Writer, columns []encoder.ColumnUse) {
 	t.Render()
 }
 
-// blankZero writes a number, nothing for 0.
+// blankZero formats a number; empty for 0.
 func blankZero[T int | int64](n T) string {
 	if n == 0 {
 		return ""
@@ -154,8 +158,8 @@ func blankZero[T int | int64](n T) string {
 	return fmt.Sprint(n)
 }
 
-// Columns adds to what calibration knows of the columns of the file what reading them has told: columns that no record has, and fields that
-// are not of their column's type.
+// Columns adds to the column uses from calibration what reading the file has shown: columns that no record has, and fields that do not have
+// their column's type.
 func (r *RowFile) Columns(known []encoder.ColumnUse) []encoder.ColumnUse {
 	all := slices.Clone(known)
 	at := make(map[string]int, len(all))
@@ -173,7 +177,7 @@ func (r *RowFile) Columns(known []encoder.ColumnUse) []encoder.ColumnUse {
 	return all
 }
 
-// joined puts two notes behind each other, either of which may be empty.
+// joined joins two notes, either of which may be empty.
 func joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -181,10 +185,10 @@ func joined(a, b string) string {
 	return a + "; " + b
 }
 
-// unreadableType is the reason for which a column that no record has is left out.
+// unreadableType is why a column that no record has was left out.
 func unreadableType(left files.LeftOut) string { return "type " + left.Type + " is not read" }
 
-// Notes are what reading the file has told of its columns so far, for a result that says nothing else of them.
+// Notes says what reading the file has shown of its columns so far, for results that say nothing else about them.
 func (r *RowFile) Notes() []string {
 	var notes []string
 	for _, left := range r.leftOut {

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// someColumns are one of each use.
+// someColumns has one column of each use.
 func someColumns() []encoder.ColumnUse {
 	return []encoder.ColumnUse{
 		{Column: "id", Type: "int64", Use: encoder.UseLeftOut, Reason: "it looks like an identifier"},
@@ -67,7 +67,7 @@ func TestColumnTableHasThemAll(t *testing.T) {
 	}
 }
 
-// What reading a file has told is put to what calibration knows.
+// Facts from reading a file are added to those from calibration.
 func TestColumnsOfAFile(t *testing.T) {
 	file := RowFile{
 		bad:     []files.BadFields{{Column: "age", Type: arrow.PrimitiveTypes.Int64, Fields: 90, Bad: 1, Line: 7, Text: "x"}, {Column: "city", Type: arrow.PrimitiveTypes.Int64, Bad: 2}},

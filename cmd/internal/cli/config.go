@@ -18,11 +18,12 @@ type ConfigFlags struct {
 // Add defines the flags on a command.
 func (f *ConfigFlags) Add(c *cobra.Command) {
 	c.Flags().StringVarP(&f.Path, "config", "c", "", "configuration file (YAML); every key has a default")
-	c.Flags().StringArrayVar(&f.Set, "set", nil, "override one key, as exploration.features=200; may be repeated")
+	c.Flags().StringArrayVar(&f.Set, "set", nil, "override one key, such as exploration.features=200; may be repeated")
+	group(c, groupGeneral, "config", "set")
 }
 
-// Load reads file, environment and --set. defaults are the command's own, behind all of these; flags are what its other
-// flags set, before all of these. Both may be nil.
+// Load reads file, environment and --set. defaults are the command's own, overridden by all of these; flags come from
+// its other flags and override all of these. Both may be nil.
 func (f *ConfigFlags) Load(defaults, flags map[string]any) (*config.Config, error) {
 	overrides := map[string]any{}
 	for _, pair := range f.Set {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -15,11 +14,12 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// RunStages runs the stages that are named on the brokers of a configuration until the command is told to stop, and serves
-// their health and metrics meanwhile, and what is mounted beside them. Then it logs the counters of the process, and prints them if asJSON is set.
+// RunStages runs the named stages on the configured brokers until the command is told to stop. Meanwhile it serves their health, metrics and
+// mounts. Then it logs the counters of the process, and prints them if asJSON is set.
 func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool, mounts ...Mount) error {
 	if err := loaded.Stages.CheckStages(names); err != nil {
 		return Usagef("%w", err)
@@ -35,7 +35,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	}
 	logMemory(runtime.Logger, plan)
 	defer closeAll()
-	end, err := serve(c.Context(), plan, Service{
+	end, err := startAdmin(c.Context(), plan, Service{
 		Process: runtime, Config: loaded, Stages: names, Build: BuildOf(c.Root().Name()),
 	}, mounts)
 	if err != nil {
@@ -43,7 +43,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	}
 	defer end()
 	defer whenStopped(c.Context(), func() {
-		runtime.Logger.Info("told to stop, work in hand is finished", zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
+		runtime.Logger.Info("told to stop: finishing the work in hand", zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
 	})()
 	ended := runUntilStopped(c.Context(), shutdownBound(loaded), func(ctx context.Context) error {
 		return runtime.Run(ctx, names...)
@@ -59,8 +59,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	return ended
 }
 
-// limitKernel gives the process the arithmetic that the configuration asks for, if it runs stages whose results depend on it; the
-// others stay fast.
+// limitKernel sets the configured arithmetic if the process runs stages whose results depend on it. Other processes keep the fast one.
 func limitKernel(loaded *config.Config, names []string) {
 	explores := slices.ContainsFunc(names, func(name string) bool {
 		return name == meter.StageCalibrate || name == meter.StageSubsample || name == meter.StageSelect
@@ -70,20 +69,29 @@ func limitKernel(loaded *config.Config, names []string) {
 	}
 }
 
-// ConnectOnce returns the runtime of a one-shot command, on the brokers of a configuration. On a terminal its
-// log is written for people, whatever is configured. The second value closes the connections and flushes the log.
+// ConnectOnce returns the runtime of a one-shot command on the configured brokers. On a terminal its log is written as text, whatever is
+// configured, and mentions retries once for each operation. The second value closes the connections and flushes the log.
 func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), error) {
 	if isTerminal(c.ErrOrStderr()) {
-		loaded.Log.Format = "console"
+		loaded.Log.Format = config.LogConsole
 	}
-	return connect(c, loaded)
+	logger, err := NewLogger(loaded.Log, c.ErrOrStderr())
+	if err != nil {
+		return nil, nil, err
+	}
+	return connectLogging(c, loaded, retriesOnce(logger))
 }
 
+// connect is ConnectOnce for a service.
 func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), error) {
 	logger, err := NewLogger(loaded.Log, c.ErrOrStderr())
 	if err != nil {
 		return nil, nil, err
 	}
+	return connectLogging(c, loaded, logger)
+}
+
+func connectLogging(c *cobra.Command, loaded *config.Config, logger *zap.Logger) (*stages.Process, func(), error) {
 	if err := limitMemory(loaded); err != nil {
 		return nil, nil, err
 	}
@@ -93,6 +101,7 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), 
 	}
 	runtime := stages.NewProcess(pipeline.Observe(client), loaded.Stages, logger)
 	runtime.DrainTimeout = loaded.Shutdown.DrainTimeout
+	runtime.Slots, runtime.Partitions = events.NewSlots(loaded.Messages()), loaded.Partitions()
 	if err := useSchemas(loaded, runtime); err != nil {
 		return nil, nil, errors.Join(err, client.Close())
 	}
@@ -105,40 +114,4 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), 
 		within(shutdownSlack, func() { _ = client.Close() }) // it waits for stages, which may still run
 		_ = logger.Sync()                                    // standard error cannot always be synced
 	}, nil
-}
-
-// How long a topic may be unknown before it counts as missing, and how often it is looked up meanwhile: brokers learn of a
-// new one one by one.
-const (
-	unknownFor   = time.Second
-	unknownEvery = 200 * time.Millisecond
-)
-
-// LookUp waits for the brokers for as long as ctx lasts and returns an error once a topic is known to be missing.
-// Commands that end by themselves call it first: the stages would wait for the topic.
-func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
-	for _, topic := range topics {
-		err := pipeline.Try(ctx, r.Logger, "look up topic "+topic, func() error { return isThere(ctx, r.Broker, topic) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func isThere(ctx context.Context, broker pipeline.Broker, topic string) error {
-	for began := time.Now(); ; {
-		_, err := broker.Partitions(ctx, topic)
-		if !errors.Is(err, pipeline.ErrUnknownTopic) {
-			return err
-		}
-		if time.Since(began) >= unknownFor {
-			return pipeline.Permanent(err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(unknownEvery):
-		}
-	}
 }

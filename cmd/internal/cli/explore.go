@@ -9,13 +9,12 @@ import (
 	"github.com/eerf-stream/eerf/stages/selection"
 )
 
-// Explore runs the exploration that the configuration asks for over a file. The lineage of the set also has what reading the file told of
-// its columns.
+// Explore runs the configured exploration over a file. The lineage of the set includes what reading the file has shown of its columns.
 func (r *RowFile) Explore(ctx context.Context, loaded *config.Config) (*offline.Explored, error) {
 	if err := r.Complete(&loaded.Stages.Events); err != nil {
 		return nil, err
 	}
-	loaded.Stages.Topics.Events = r.path // stands for the topic in the lineage
+	loaded.Stages.Topics.Events = r.path // in place of the topic in the lineage
 	found, err := offline.Explore(ctx, loaded.Stages.Plan(), r.Rows("exploring "+r.path), selection.Options{
 		Progress: func(p selection.Progress) { r.bar.Show(Choosing(p.Round, p.Rounds, p.Last()), 0, 0) },
 	})

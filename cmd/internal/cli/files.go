@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// FileFlags say how a file of rows is read.
+// FileFlags say how to read a file of rows.
 type FileFlags struct {
 	Format     string
 	NoHeader   bool
@@ -18,13 +18,13 @@ type FileFlags struct {
 	NullValues []string
 	Dim        int
 
-	formatFlag string // the flag of Format
+	formatFlag string // name of the flag for Format
 }
 
 // Add defines the flags on a command.
 func (f *FileFlags) Add(c *cobra.Command) { f.AddNamed(c, "format") }
 
-// AddNamed is Add with another name for the flag of the file's format, for a command whose --format is of something else.
+// AddNamed is Add with another name for the flag of the file's format, for commands whose --format means something else.
 func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 	f.formatFlag = format
 	c.Flags().StringVar(&f.Format, format, "", "csv, parquet, arrow or libsvm; empty = by the file's extension (.gz is looked through)")
@@ -32,6 +32,7 @@ func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
 	c.Flags().IntVar(&f.Dim, "dim", 0, "libsvm: number of features; 0 = the largest index in the file")
+	group(c, groupFile, format, "no-header", "delimiter", "null-values", "dim")
 }
 
 // options returns the reader's options.

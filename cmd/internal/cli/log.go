@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -11,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// Of equal messages within a second the first so many are logged, and then one in so many: a message for each record of
-// a broken stream would bury the others.
+// Of equal messages within a second the first sampledFirst are logged, then one in sampledThereafter: one message for
+// each record of a broken stream would bury the others.
 const sampledFirst, sampledThereafter = 100, 100
 
 // NewLogger returns the logger that a configuration describes, writing to w.
@@ -21,23 +22,22 @@ func NewLogger(c config.LogConfig, w io.Writer) (*zap.Logger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log level %q: %w", c.Level, err)
 	}
-	encoder := zapcore.NewJSONEncoder(jsonLines())
-	if c.Format == "console" {
-		encoder = zapcore.NewConsoleEncoder(consoleLines())
-	}
-	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)
+	core := zapcore.NewCore(logEncoder(c.Format, w), zapcore.Lock(zapcore.AddSync(w)), level)
 	return zap.New(zapcore.NewSamplerWithOptions(core, time.Second, sampledFirst, sampledThereafter)), nil
+}
+
+// logEncoder returns the encoder of a format for lines written to w.
+func logEncoder(format string, w io.Writer) zapcore.Encoder {
+	terminal := isTerminal(w)
+	if format == config.LogConsole || format != config.LogJSON && terminal {
+		return newLineEncoder(terminal && os.Getenv("NO_COLOR") == "")
+	}
+	return zapcore.NewJSONEncoder(jsonLines())
 }
 
 func jsonLines() zapcore.EncoderConfig {
 	c := zap.NewProductionEncoderConfig()
 	c.TimeKey, c.EncodeTime = "time", zapcore.RFC3339NanoTimeEncoder
 	c.EncodeDuration = zapcore.StringDurationEncoder
-	return c
-}
-
-func consoleLines() zapcore.EncoderConfig {
-	c := zap.NewDevelopmentEncoderConfig()
-	c.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
 	return c
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/config"
-	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -20,12 +19,12 @@ import (
 const (
 	ExitOK          = 0
 	ExitFailure     = 1
-	ExitUsage       = 2   // how the command was called, or its configuration, is wrong
-	ExitUnfinished  = 3   // a service that was told to stop did not finish in time what it had in hand
-	ExitInterrupted = 130 // 128 + SIGINT: a signal ended the command before it was done
+	ExitUsage       = 2   // the command line or the configuration is wrong
+	ExitUnfinished  = 3   // a service that was told to stop did not finish its work in time
+	ExitInterrupted = 130 // 128 + SIGINT: a signal interrupted the command
 )
 
-// UsageError is a fault in how a command was called or configured.
+// UsageError is an error in the command line or the configuration.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -55,6 +54,7 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 	build := BuildOf(root.Name())
 	root.Version = build.String()
 	markUsage(root)
+	setHelp(root)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
@@ -76,39 +76,9 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 	return ExitFailure
 }
 
-// markUsage makes errors about flags and arguments, of every command below, usage errors.
-func markUsage(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
-	if check := c.Args; check != nil {
-		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return &UsageError{err}
-			}
-			return nil
-		}
-	}
-	for _, child := range c.Commands() {
-		markUsage(child)
-	}
-}
-
 func isUsage(err error) bool {
 	var usage *UsageError
 	var faults config.Faults
 	return errors.As(err, &usage) || errors.As(err, &faults) ||
 		strings.HasPrefix(err.Error(), "unknown command") // cobra has no type for it
-}
-
-// hintFor says what to do about an error, where that is known.
-func hintFor(c *cobra.Command, err error) string {
-	var faults config.Faults
-	switch {
-	case errors.As(err, &faults):
-		return "run `featurizer config explain` for the meaning of every key"
-	case isUsage(err):
-		return fmt.Sprintf("run `%s --help` for its flags and an example", c.CommandPath())
-	case errors.Is(err, pipeline.ErrUnknownTopic):
-		return "run `featurizer topics create` with the same configuration to create what is missing"
-	}
-	return ""
 }

@@ -12,14 +12,14 @@ import (
 
 // PaperFlag adds the flag --paper.
 func PaperFlag(c *cobra.Command, paper *bool) {
-	c.Flags().BoolVar(paper, "paper", false, "the paper's measure of a regression, the relative squared error: it depends on where the zero of the label is")
+	c.Flags().BoolVar(paper, "paper", false, "also show the paper's measure for regressions, the relative squared error; it depends on where the zero of the label is")
 }
 
-// recallsShown bounds how many classes are listed.
+// recallsShown is how many classes are listed at most.
 const recallsShown = 10
 
-// AddMeasures adds what a model is worth on rows that it was not fitted on. The relative squared error, which is the paper's and
-// depends on where the zero of the label is, is added where it is asked for.
+// AddMeasures adds what a model is worth on rows that it was not fitted on. The paper's relative squared error, which depends on
+// the label's zero, is added only if paper is set.
 func AddMeasures(t Facts, m *training.Measures, paper bool) {
 	beside(t, "misclassification", "%.2f %%", m.Misclassification, m.ConstantError)
 	beside(t, "log loss", "%.4f", m.LogLoss, m.ConstantLogLoss)
@@ -43,7 +43,7 @@ func AddMeasures(t Facts, m *training.Measures, paper bool) {
 	}
 }
 
-// AddByClass adds the recall of the classes and how far probabilities are from what was seen.
+// AddByClass adds the recall of the classes and the calibration of the probabilities.
 func AddByClass(t Facts, m *training.Measures) {
 	if len(m.Recall) > 0 {
 		t.Add("recall by class", "%s", recallText(m.Recall))
@@ -53,7 +53,7 @@ func AddByClass(t Facts, m *training.Measures) {
 	}
 }
 
-// beside adds a figure with that of a constant.
+// beside adds a figure with the same figure of a constant.
 func beside(t Facts, name, format string, value, constant *float64) {
 	switch {
 	case value == nil:
@@ -64,7 +64,7 @@ func beside(t Facts, name, format string, value, constant *float64) {
 	}
 }
 
-// InUnits writes a figure in the units of the label, one for each output.
+// InUnits formats a figure in units of the label, for each output.
 func InUnits(values []float64) string {
 	texts := make([]string, len(values))
 	for k, v := range values {
@@ -84,7 +84,7 @@ func recallText(classes []training.ClassRecall) string {
 	return strings.Join(parts, ", ")
 }
 
-// calibrationText says how far probabilities are from what was seen, and where most: the bin that weighs most in the mean.
+// calibrationText says how far the probabilities are off, and where most: in the bin with the largest part of the mean.
 func calibrationText(m *training.Measures) string {
 	off := m.CalibrationError()
 	if off == nil {

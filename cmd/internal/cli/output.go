@@ -13,7 +13,8 @@ import (
 
 // JSONFlag defines --json on a command.
 func JSONFlag(c *cobra.Command, value *bool) {
-	c.Flags().BoolVar(value, "json", false, "print one JSON object on standard output, for machines")
+	c.Flags().BoolVar(value, "json", false, "print one JSON object, for machines")
+	group(c, groupGeneral, "json")
 }
 
 // WriteJSON writes a value as one indented JSON object.
@@ -27,7 +28,7 @@ func WriteJSON(w io.Writer, value any) error {
 	return nil
 }
 
-// NewTable returns a table in the project's style that is written to w by Render.
+// NewTable returns a table in the project's style. Render writes it to w.
 func NewTable(w io.Writer, title string, header ...any) table.Writer {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -43,7 +44,7 @@ func NewTable(w io.Writer, title string, header ...any) table.Writer {
 	return t
 }
 
-// wrapped lets the columns of a table with these headers break into several lines.
+// wrapped lets the columns with these headers wrap.
 func wrapped(headers ...string) []table.ColumnConfig {
 	configs := make([]table.ColumnConfig, len(headers))
 	for i, header := range headers {
@@ -55,7 +56,7 @@ func wrapped(headers ...string) []table.ColumnConfig {
 // Facts is a table of names and values.
 type Facts struct{ table table.Writer }
 
-// NewFacts returns an empty one that is written to w by Render.
+// NewFacts returns an empty table. Render writes it to w.
 func NewFacts(w io.Writer) Facts { return Facts{NewTable(w, "")} }
 
 // Add appends a line.
@@ -63,13 +64,13 @@ func (f Facts) Add(name, format string, args ...any) {
 	f.table.AppendRow([]any{name, fmt.Sprintf(format, args...)})
 }
 
-// Line draws a line below what is there.
+// Line draws a line below the present rows.
 func (f Facts) Line() { f.table.AppendSeparator() }
 
 // Render writes the table.
 func (f Facts) Render() { f.table.Render() }
 
-// Thousands writes a number, rounded, with a separator every three digits.
+// Thousands formats a number, rounded, with a separator every three digits.
 func Thousands(v float64) string {
 	digits, sign := fmt.Sprintf("%.0f", math.Abs(math.Round(v))), ""
 	if v <= -0.5 {

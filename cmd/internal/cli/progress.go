@@ -10,12 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress shows on a terminal how far long work has come; elsewhere it is silent. It belongs to one goroutine at a time.
+// Progress shows the progress of long work on a terminal; elsewhere it is silent. Only one goroutine at a time may use it.
 type Progress struct {
-	out   io.Writer // nil: silent
+	out   io.Writer // nil = silent
 	bar   *progressbar.ProgressBar
 	what  string
 	total int64
+	shown time.Time
 }
 
 // NewProgress returns progress on the command's error stream, if that is a terminal and quiet is false.
@@ -31,18 +32,29 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Show says what is being done and how far it is; a total of 0 or less is unknown.
+// between is the shortest time between two drawings of a bar, unless the text changes.
+const between = 100 * time.Millisecond
+
+// Show says what is being done and how far it is; a total of 0 or less is unknown. Work with the same total continues the bar under
+// another name.
 func (p *Progress) Show(what string, done, total int64) {
 	if p.out == nil {
 		return
 	}
-	if p.bar == nil || p.what != what || (p.total > 0) != (total > 0) {
+	same := p.what == what
+	if p.bar == nil || (p.total > 0) != (total > 0) || !same && (total <= 0 || p.total != total) {
 		p.Done()
-		p.bar, p.what, p.total = p.newBar(what, total), what, total
+		p.bar, p.total, same = p.newBar(what, total), total, false
 	}
+	p.what = what
 	if total <= 0 {
 		return // a spinner turns by itself
 	}
+	if same && time.Since(p.shown) < between {
+		return
+	}
+	p.shown = time.Now()
+	p.bar.Describe(what)
 	if p.total != total {
 		p.bar.ChangeMax64(total)
 		p.total = total
@@ -53,7 +65,7 @@ func (p *Progress) Show(what string, done, total int64) {
 func (p *Progress) newBar(what string, total int64) *progressbar.ProgressBar {
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(what),
-		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(total > 0),
 	}
 	if total <= 0 {
@@ -62,7 +74,7 @@ func (p *Progress) newBar(what string, total int64) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total, options...)
 }
 
-// Done takes the bar away. It may be called again, and Show after it.
+// Done removes the bar. It may be called again, and Show may follow.
 func (p *Progress) Done() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

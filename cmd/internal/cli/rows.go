@@ -4,27 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/internal/nearest"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// RowFile is a file of rows of which the columns are known. It may be read several times; column types are found once.
+// RowFile is a file of rows whose columns are known. It may be read several times; the column types are found once.
 type RowFile struct {
 	path    string
 	options files.Options
 	schema  *arrow.Schema
 	leftOut []files.LeftOut
-	bad     []files.BadFields // of all the file if its types were found, else of what was read
-	first   files.Reader      // opened to see the columns, given to the first who reads; nil after that
+	bad     []files.BadFields // of the whole file if its types were found, else of what was read
+	first   files.Reader      // opened to see the columns; the first read takes it; then nil
 	bar     *Progress
 }
 
-// Open opens the file at path for a command whose progress is bar.
+// Open opens the file at path for a command with the progress bar.
 func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, error) {
 	o, err := f.options()
 	if err != nil {
@@ -34,8 +36,8 @@ func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, e
 	return openRows(path, o, bar)
 }
 
-// OpenFor is Open for rows to encode: a column of strings, such as the numbers of houses, is not taken for numbers because this file
-// has no others.
+// OpenFor is Open for rows to encode. A column of strings, such as house numbers, does not become numeric because this file has only
+// numbers in it.
 func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*RowFile, error) {
 	o, err := f.options()
 	if err != nil {
@@ -58,8 +60,8 @@ func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*
 	return openRows(path, o, bar)
 }
 
-// typesFor are the types that columns of an encoder have to have: categories are texts and, where they are among the texts of a file
-// because it has no value of them or a slip among few, numbers and booleans are what they were.
+// typesFor returns the types that an encoder's columns must have. Categories are texts. Numbers and booleans that were found to be
+// texts, because the file has no values of them or a slip among few, keep their type.
 func typesFor(enc *encoder.Encoder, found *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
 	add := func(name string, kind encoder.Kind) {
@@ -83,7 +85,7 @@ func typesFor(enc *encoder.Encoder, found *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// isText reports whether a schema has one column of that name, of strings.
+// isText reports whether a schema has exactly one column of that name, of strings.
 func isText(schema *arrow.Schema, name string) bool {
 	at := schema.FieldIndices(name)
 	return len(at) == 1 && schema.Field(at[0]).Type.ID() == arrow.STRING
@@ -107,7 +109,7 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	}, nil
 }
 
-// flagValue is a delimiter as --delimiter takes it in a shell.
+// flagValue is a delimiter as --delimiter takes it from a shell.
 func flagValue(delimiter rune) string {
 	if delimiter == '\t' {
 		return `'\t'`
@@ -115,10 +117,10 @@ func flagValue(delimiter rune) string {
 	return "'" + string(delimiter) + "'"
 }
 
-// Like opens another file with the column types of this one: test rows that go with training rows.
+// Like opens another file with this one's column types: test rows for training rows.
 func (r *RowFile) Like(path string) (*RowFile, error) {
 	o := r.options
-	o.Dim = 0 // the schema says it
+	o.Dim = 0 // the schema has it
 	return openRows(path, o, r.bar)
 }
 
@@ -130,10 +132,10 @@ func (r *RowFile) Close() {
 	}
 }
 
-// Schema is that of the rows.
+// Schema is the schema of the rows.
 func (r *RowFile) Schema() *arrow.Schema { return r.schema }
 
-// Rows opens the file from its start; what says what the rows are read for.
+// Rows returns a function that opens the file from its start; what says what the rows are read for.
 func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 	return func() (events.RowReader, error) {
 		reader := r.first
@@ -148,7 +150,7 @@ func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 	}
 }
 
-// watched is a reader of a file's rows: a bar shows its progress, and the file learns of bad fields.
+// watched reads a file's rows, moves the progress bar, and records bad fields.
 type watched struct {
 	files.Reader
 	file *RowFile
@@ -166,24 +168,24 @@ func (w *watched) Next() (arrow.Record, error) {
 	return rec, err
 }
 
-// Complete fills in the label where the file's format says which column it is, and checks that the columns that the
-// configuration names are in the file: in a stream a column may come later, in a file it is a mistake.
+// Complete fills in the label if the file's format determines it, and checks that the file has the columns that the configuration
+// names. In a stream a column may come later; in a file a missing one is a mistake.
 func (r *RowFile) Complete(events *events.Config) error {
 	if len(events.Label) == 0 && r.isLIBSVM() {
 		events.Label = []string{files.LabelColumn}
 	}
 	if len(events.Label) == 0 {
-		return Usagef("--label is needed: the name of the column to predict; the columns of %s are %s", r.path, r.columns())
+		return Usagef("--label is needed: the name of the column to predict; the columns of %s are %s%s", r.path, r.columns(), r.headerHint())
 	}
 	return r.Check(events)
 }
 
-// isLIBSVM reports whether the columns are the two that rows of a LIBSVM file have, also after a conversion.
+// isLIBSVM reports whether the columns are the two of LIBSVM files, even after a conversion.
 func (r *RowFile) isLIBSVM() bool {
 	return r.schema.NumFields() == 2 && r.schema.HasField(files.LabelColumn) && r.schema.HasField(files.FeaturesColumn)
 }
 
-// Check reports the columns that the configuration names and the file does not have.
+// Check reports columns that the configuration names and the file lacks.
 func (r *RowFile) Check(events *events.Config) error {
 	var faults []string
 	for _, use := range []struct {
@@ -194,17 +196,48 @@ func (r *RowFile) Check(events *events.Config) error {
 	} {
 		for _, name := range use.names {
 			if !r.schema.HasField(name) {
-				faults = append(faults, fmt.Sprintf("%q (events.%s)", name, use.key))
+				faults = append(faults, fmt.Sprintf("%q (events.%s%s)", name, use.key, r.nearColumn(name)))
 			}
 		}
 	}
 	if len(faults) == 0 {
 		return nil
 	}
-	return Usagef("%s has no column %s; its columns are %s", r.path, strings.Join(faults, ", "), r.columns())
+	return Usagef("%s has no column %s; its columns are %s%s", r.path, strings.Join(faults, ", "), r.columns(), r.headerHint())
 }
 
-// mostColumns bounds how many columns an error lists.
+// headerHint says what to do if the first line of a text file looks like a row because a name is a number.
+func (r *RowFile) headerHint() string {
+	if r.options.NoHeader || !r.isCSV() {
+		return ""
+	}
+	for _, field := range r.schema.Fields() {
+		if _, err := strconv.ParseFloat(field.Name, 64); err == nil {
+			return "; if that is a row, add --no-header: then the columns are f0, f1, ..."
+		}
+	}
+	return ""
+}
+
+// isCSV reports whether the file is read as CSV.
+func (r *RowFile) isCSV() bool { return r.options.FormatOf(r.path) == files.FormatCSV }
+
+// nearColumn returns an addition to an error about a column that the file lacks, usually "".
+func (r *RowFile) nearColumn(name string) string {
+	var known []string
+	for _, field := range r.schema.Fields() {
+		if strings.EqualFold(field.Name, name) {
+			return fmt.Sprintf("; did you mean %q?", field.Name)
+		}
+		known = append(known, field.Name)
+	}
+	if near := nearest.Name(name, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// mostColumns is how many columns an error lists at most.
 const mostColumns = 40
 
 func (r *RowFile) columns() string {

@@ -9,7 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// WriteRows has do write the rows of a file, which appears only whole. format is that of --out-format, empty = by the name.
+// WriteRows lets do write rows to a file, which appears only when it is complete. format is that of --out-format; empty =
+// by the name.
 func WriteRows(path, format string, schema *arrow.Schema, do func(events.RowWriter) error) error {
 	out, err := files.Create(path, schema, format)
 	if errors.Is(err, files.ErrNoFormat) {

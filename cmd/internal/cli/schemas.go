@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// useSchemas gives a process the schemas of its events: the file that the configuration names, and the registry.
+// useSchemas gives a process the schemas of its events, from the configured file and the registry.
 func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 	c := loaded.Stages.Events
 	if c.Schema != "" {
@@ -36,7 +36,7 @@ func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 	return nil
 }
 
-// CheckWritten reports a format that rows are not written in, or not with this configuration.
+// CheckWritten refuses formats in which rows cannot be written, at all or with this configuration.
 func CheckWritten(format string, c registry.Config) error {
 	switch f := formats.Format(format); {
 	case f == formats.Auto || formats.Check(f) != nil || f == "":
@@ -47,7 +47,7 @@ func CheckWritten(format string, c registry.Config) error {
 	return nil
 }
 
-// Registrar registers the schemas of messages to a topic; nil = there is no registry.
+// Registrar registers the schemas of messages to a topic; nil = no registry.
 func Registrar(c registry.Config, topic string) (events.Register, error) {
 	if len(c.URL) == 0 {
 		return nil, nil

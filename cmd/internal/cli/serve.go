@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"syscall"
 	"time"
@@ -18,16 +19,21 @@ import (
 	"github.com/eerf-stream/eerf/telemetry"
 )
 
-// Service is a process that runs stages, as what is shown of it over HTTP needs to know it.
+// Service is a process that runs stages, for the handlers that show it over HTTP.
 type Service struct {
 	Process *stages.Process
 	Config  *config.Config
-	Stages  []string // that it runs
+	Stages  []string // the stages that it runs
 	Build   Build
+	// Ready, unless nil, returns the conditions, in place of those of stages.
+	Ready func() []admin.Condition
 }
 
-// Conditions are what has to hold for the service to do its work; it asks the broker.
+// Conditions returns what must hold for the service to do its work. It asks the broker.
 func (s Service) Conditions(ctx context.Context) []admin.Condition {
+	if s.Ready != nil {
+		return s.Ready()
+	}
 	var shown []admin.Condition
 	for _, c := range s.Process.Conditions(ctx, s.Stages, rejoinTime(s.Config.Kafka)) {
 		shown = append(shown, admin.Condition{Name: c.Name, OK: c.OK, Detail: c.Detail})
@@ -35,14 +41,14 @@ func (s Service) Conditions(ctx context.Context) []admin.Condition {
 	return shown
 }
 
-// Mount adds handlers to the HTTP server of a service, beside those of package admin, and returns what is to be called once
-// the server has ended, or nil.
+// Mount adds handlers to the HTTP server of a service, beside those of package admin. It returns a function to call once the
+// server has ended, or nil.
 type Mount func(mux *http.ServeMux, service Service) (end func())
 
-// serve starts the HTTP server of a process that runs stages, if one is configured, and returns what ends it. From the end of
-// ctx on the process is not ready. The address that is the default may be taken, as by another process of this project on a
-// laptop: then this one goes on without a server, and says so. One that was chosen has to be free.
-func serve(ctx context.Context, plan config.MemoryPlan, service Service, mounts []Mount) (end func(), err error) {
+// startAdmin starts the HTTP server of a process that runs stages, if one is configured, and returns what ends it. Once ctx ends,
+// the process is not ready. If the default address is taken, for instance by another process of this project on a laptop, it logs
+// that and the process runs without a server. A configured address must be free.
+func startAdmin(ctx context.Context, plan config.MemoryPlan, service Service, mounts []Mount) (end func(), err error) {
 	logger, listen := service.Process.Logger, service.Config.Admin.Listen
 	if listen == "" {
 		return func() {}, nil
@@ -63,13 +69,13 @@ func serve(ctx context.Context, plan config.MemoryPlan, service Service, mounts 
 	}
 	server, err := admin.Start(options)
 	if errors.Is(err, syscall.EADDRINUSE) && listen == config.DefaultListen {
-		logger.Warn("the default address is taken: no health, metrics and configuration are served; set admin.listen", zap.String("listen", listen))
+		logger.Warn("the default address is taken: no serving health, metrics and configuration; set admin.listen", zap.String("listen", listen))
 		return func() {}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("admin.listen: %w", err)
 	}
-	logger.Info("health, metrics and configuration are served", zap.String("address", server.Addr()))
+	logger.Info("serving health, metrics and configuration", zap.String("address", server.Addr()))
 	unlink := whenStopped(ctx, server.Stopping)
 	return func() {
 		unlink()
@@ -94,16 +100,16 @@ func adminOptions(plan config.MemoryPlan, s Service) admin.Options {
 	}
 }
 
-// rejoinTime is how long joining a group again may take: until the last member has finished its work, or was given up.
+// rejoinTime is how long joining a group again may take: until the last member has finished its work or was given up.
 func rejoinTime(c kafka.Config) time.Duration {
 	defaults := kafka.DefaultConfig()
 	return cmp.Or(c.RebalanceTimeout, defaults.RebalanceTimeout) + cmp.Or(c.SessionTimeout, defaults.SessionTimeout)
 }
 
-// flushTimeout bounds the sending of the last spans.
+// flushTimeout bounds sending the last spans.
 const flushTimeout = 5 * time.Second
 
-// trace gives the runtime a tracer, if traces are configured, and returns what sends the last spans.
+// trace gives the runtime a tracer if traces are configured, and returns a function that sends the last spans.
 func trace(ctx context.Context, loaded *config.Config, runtime *stages.Process, build Build) (end func(), err error) {
 	if loaded.Traces.Endpoint == "" {
 		return func() {}, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// ReadFeatureSet reads a feature set from a file of its own, or from that of a model.
+// ReadFeatureSet reads a feature set from its own file or from that of a model.
 func ReadFeatureSet(path string) (*wire.FeatureSet, error) {
 	value, decoder, err := readMessages(path)
 	if err != nil {
@@ -22,7 +22,7 @@ func ReadFeatureSet(path string) (*wire.FeatureSet, error) {
 	return set, nil
 }
 
-// ReadModel reads a model from a file, with its feature set where that is in it, else nil.
+// ReadModel reads a model from a file, with its feature set if the file has it, else nil.
 func ReadModel(path string) (*wire.Model, *wire.FeatureSet, error) {
 	value, decoder, err := readMessages(path)
 	if err != nil {
@@ -30,12 +30,35 @@ func ReadModel(path string) (*wire.Model, *wire.FeatureSet, error) {
 	}
 	model, set, err := wire.DecodeModelFile(decoder, value)
 	if err != nil {
+		if _, isSet := wire.DecodeFeatureSetFile(decoder, value); isSet == nil {
+			return nil, nil, fmt.Errorf("read model: %s holds a feature set alone, without a model; `trainer fit --data` writes models", path)
+		}
 		return nil, nil, fmt.Errorf("read model %s: %w", path, err)
 	}
 	return model, set, nil
 }
 
-// readMessages reads a file of messages, with a decoder that takes messages as long as it is.
+// ReadPair reads a model and its feature set from the model's file, or from a file each.
+func ReadPair(modelFile, setFile string) (*wire.Model, *wire.FeatureSet, error) {
+	model, set, err := ReadModel(modelFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case setFile != "":
+		if set, err = ReadFeatureSet(setFile); err != nil {
+			return nil, nil, err
+		}
+		if err := model.CheckSet(set); err != nil {
+			return nil, nil, fmt.Errorf("%s does not go with %s: %w", modelFile, setFile, err)
+		}
+	case set == nil:
+		return nil, nil, Usagef("%s holds a model without its feature set %s: give that with --feature-set", modelFile, model.FeatureSetID)
+	}
+	return model, set, nil
+}
+
+// readMessages reads a file of messages, with a decoder that accepts messages as long as the file.
 func readMessages(path string) ([]byte, *arrowio.Decoder, error) {
 	value, err := os.ReadFile(path)
 	if err != nil {
@@ -47,7 +70,7 @@ func readMessages(path string) ([]byte, *arrowio.Decoder, error) {
 	return value, arrowio.NewDecoder(limits), nil
 }
 
-// WriteFeatureSet writes a feature set to a file, as it is on its topic.
+// WriteFeatureSet writes a feature set to a file, in the format of its topic.
 func WriteFeatureSet(path string, set *wire.FeatureSet) error {
 	value, err := wire.EncodeFeatureSet(set)
 	if err == nil {

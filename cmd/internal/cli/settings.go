@@ -6,7 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// SettingFlags are flags of a command each of which sets a configuration key.
+// SettingFlags are flags that each set a configuration key.
 type SettingFlags struct {
 	c    *cobra.Command
 	sets []settingFlag
@@ -16,11 +16,11 @@ type SettingFlags struct {
 type settingFlag struct{ name, key, help string }
 
 var explorationFlags = []settingFlag{
-	{"label", "events.label", "label column (several, with commas, for a regression with several outputs)"},
+	{"label", "events.label", "column to predict (several, with commas, for a regression with several outputs)"},
 	{"task", "events.task", "auto, regression or classification"},
-	{"label-transform", "events.label_transform", "what is learned of a regression label: none, log or log1p"},
+	{"label-transform", "events.label_transform", "transform of a regression label: none, log or log1p"},
 	{"exclude", "events.exclude", "columns, with commas, that are not features"},
-	{"passthrough", "events.passthrough", "columns, with commas, that are copied beside the features"},
+	{"passthrough", "events.passthrough", "columns, with commas, that are copied to the output"},
 	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
 	{"clip", "events.clip", "bound on standardized values; 0 = off (the paper)"},
 	{"map", "exploration.map", "feature map: cosine, arccos0, arccos1, arccos2, linear"},
@@ -29,31 +29,33 @@ var explorationFlags = []settingFlag{
 	{"nu", "exploration.nu", "smoothness of the Matern kernel"},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
 	{"bandwidth-mix", "exploration.bandwidth_mix", "scales of the bandwidth, such as 1,2,4: each candidate has one (cosine map)"},
-	{"criterion", "exploration.criterion", "correlation, energy (the paper), residual (in rounds), or adaptive (learns where to draw, and moves what it chose); the last two work on the sampled rows in memory"},
+	{"criterion", "exploration.criterion", "how features are chosen: correlation, energy (the paper), residual (in rounds), or adaptive (learns where to draw, and moves what it chose)"},
 	{"rounds", "exploration.rounds", "R, rounds of each choice by residual"},
-	{"refine-steps", "exploration.refine_steps", "steps by which criterion adaptive moves the chosen frequencies, at most, before and after a last round; 0 = rounds alone"},
+	{"refine-steps", "exploration.refine_steps", "most steps by which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = rounds alone"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
 	{"features", "exploration.features", "M, features kept"},
-	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again and again"},
-	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1], or auto: as many as exploration.sample_rows"},
+	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again for each block of rows"},
+	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1], or auto: about exploration.sample_rows rows"},
 	{"seed", "exploration.seed", "seed of candidates and row sampling"},
 }
 
 var trainFlags = []settingFlag{
 	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
 	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas"},
+	{"window", "train.window", "rows of the features topic to train on: all, about this many of the newest, or a time such as 720h; files are used whole"},
+	{"sample-rate", "train.sample_rate", "share of the labelled rows to train on, by row hash"},
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
 	{"loss", "train.loss", "auto (logistic for classes, squared for a regression), squared or logistic, which keeps rows in memory (train.row_memory)"},
 }
 
-// AddExploration defines the settings of an exploration that people change most.
-func (s *SettingFlags) AddExploration(c *cobra.Command) { s.add(c, explorationFlags) }
+// AddExploration defines the most used settings of explorations.
+func (s *SettingFlags) AddExploration(c *cobra.Command) { s.add(c, groupExploration, explorationFlags) }
 
-// AddTrain defines the settings of training that people change most.
-func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, trainFlags) }
+// AddTrain defines the most used settings of training.
+func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, groupTraining, trainFlags) }
 
-// add defines flags whose help names the default of their key.
-func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag) {
+// add defines flags. Their help names the default of the key.
+func (s *SettingFlags) add(c *cobra.Command, title string, flags []settingFlag) {
 	s.c, s.sets = c, append(s.sets, flags...)
 	keys := map[string]config.Key{}
 	for _, key := range config.Keys() {
@@ -66,17 +68,48 @@ func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag) {
 		}
 		if key.Type == "true or false" {
 			c.Flags().Bool(f.name, key.Default == "true", f.help)
-			continue
+		} else {
+			help := f.help
+			if key.Default != "" && key.Default != "[]" {
+				help += " (default " + key.Default + ")"
+			}
+			c.Flags().Var(&settingValue{kind: valueWord(key.Type)}, f.name, help)
 		}
-		help := f.help
-		if key.Default != "" && key.Default != "[]" {
-			help += " (default " + key.Default + ")"
-		}
-		c.Flags().String(f.name, "", help)
+		group(c, title, f.name)
 	}
 }
 
-// Names are those of the flags.
+// settingValue is the text that a flag sets a key to; kind is its type in help.
+type settingValue struct{ text, kind string }
+
+// String implements [pflag.Value].
+func (v *settingValue) String() string { return v.text }
+
+// Set implements [pflag.Value]. The configuration reports faulty values, all at once.
+func (v *settingValue) Set(text string) error {
+	v.text = text
+	return nil
+}
+
+// Type implements [pflag.Value].
+func (v *settingValue) Type() string { return v.kind }
+
+// valueWord is the name in help for values of a type.
+func valueWord(keyType string) string {
+	switch keyType {
+	case "number", "size", "name", "duration":
+		return keyType
+	case "whole number":
+		return "number"
+	case "list of text":
+		return "names"
+	case "list of numbers":
+		return "numbers"
+	}
+	return "value"
+}
+
+// Names returns the names of the flags.
 func (s *SettingFlags) Names() []string {
 	names := make([]string, len(s.sets))
 	for i, one := range s.sets {

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// shutdownSlack is what an orderly end may take beside finishing work and leaving groups.
+// shutdownSlack is the time for an orderly end in addition to finishing work and leaving groups.
 const shutdownSlack = 2 * time.Second
 
 // shutdownBound is how long a service may take to end after it was told to stop.
@@ -20,8 +20,8 @@ func shutdownBound(loaded *config.Config) time.Duration {
 	return loaded.Shutdown.DrainTimeout + leave + shutdownSlack
 }
 
-// runUntilStopped runs a service until ctx ends, and at most for so long after that. What still runs then, such as a long
-// computation, is left to the end of the process: its death at any moment loses nothing.
+// runUntilStopped runs a service until ctx ends, and then for at most bound. What is still running then, such as a long
+// computation, ends with the process. That loses nothing, as the process may die at any moment.
 func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.Context) error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx) }()
@@ -40,8 +40,8 @@ func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.
 	}
 }
 
-// whenStopped calls do once ctx has ended. The function that it returns calls that off, and waits where do already runs, so
-// that nothing of it outlives the command.
+// whenStopped calls do once ctx has ended. The returned function cancels that, or waits if do is already running, so that
+// it never outlives the command.
 func whenStopped(ctx context.Context, do func()) (end func()) {
 	done := make(chan struct{})
 	unlink := context.AfterFunc(ctx, func() {
@@ -55,7 +55,7 @@ func whenStopped(ctx context.Context, do func()) (end func()) {
 	}
 }
 
-// within calls do and waits for it, but no longer than that.
+// within calls do and waits for it, but no longer than limit.
 func within(limit time.Duration, do func()) {
 	done := make(chan struct{})
 	go func() {

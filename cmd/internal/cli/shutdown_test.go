@@ -39,7 +39,7 @@ func TestAServiceEndsWithinItsBound(t *testing.T) {
 				if took := time.Since(began) - time.Minute; !errors.Is(err, c.want) || c.want == nil && err != nil || took != c.takes {
 					t.Errorf("%v after %v", err, took)
 				}
-				<-time.After(time.Hour) // until what hangs has ended
+				<-time.After(time.Hour) // until the operation that hangs has ended
 			})
 		})
 	}
@@ -65,7 +65,7 @@ func TestUnfinishedWorkHasAnExitCodeOfItsOwn(t *testing.T) {
 func TestWhatIsDoneAtAStopIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		done := false // a race, and a report of the race detector, where it is not waited for
+		done := false // not waiting for it would be a data race
 		end := whenStopped(ctx, func() {
 			time.Sleep(time.Second) // of the bubble's clock
 			done = true

@@ -4,18 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/internal/duration"
 )
 
 // TimeoutFlag defines --timeout on a one-shot command.
 func TimeoutFlag(c *cobra.Command, value *time.Duration, standard time.Duration, help string) {
 	c.Flags().DurationVar(value, "timeout", standard, help+"; 0 = never")
+	group(c, groupGeneral, "timeout")
 }
 
-// WithTimeout runs an operation that is given up after so long; 0 means never. Where the end of ctx, a signal, cut it off, the
-// error says so, whatever the operation was waiting for.
+// WithTimeout runs an operation and gives up after limit; 0 means never. If a signal ended ctx, the error says so, whatever
+// the operation was waiting for.
 func WithTimeout(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	bounded := ctx
 	if limit > 0 {
@@ -30,7 +34,24 @@ func WithTimeout(ctx context.Context, limit time.Duration, do func(context.Conte
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	case errors.Is(bounded.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("gave up after %v (--timeout): %w", limit, err)
+		return &timeoutError{limit, err}
 	}
 	return err
 }
+
+// timeoutError says that an operation was given up and what it was waiting for.
+type timeoutError struct {
+	limit time.Duration
+	err   error
+}
+
+func (e *timeoutError) Error() string {
+	text := fmt.Sprintf("gave up after %s (--timeout)", duration.Text(e.limit))
+	waited := strings.TrimSuffix(e.err.Error(), context.DeadlineExceeded.Error()) // already said
+	if waited = strings.TrimSuffix(waited, ": "); waited == "" {
+		return text + ": the brokers did not answer"
+	}
+	return text + ": " + waited
+}
+
+func (e *timeoutError) Unwrap() error { return e.err }

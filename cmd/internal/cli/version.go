@@ -3,6 +3,7 @@ package cli
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -14,9 +15,9 @@ var stampedVersion, stampedCommit, stampedDate string
 type Build struct {
 	Program    string `json:"program"`
 	Version    string `json:"version"`
-	Revision   string `json:"revision,omitempty"` // of the source; absent where the build does not know it
+	Revision   string `json:"revision,omitempty"` // of the source; absent if unknown
 	Time       string `json:"time,omitempty"`     // of the revision
-	Modified   bool   `json:"modified,omitempty"` // the source had changes behind the revision
+	Modified   bool   `json:"modified,omitempty"` // the source had uncommitted changes
 	Go         string `json:"go"`
 	Platform   string `json:"platform"`
 	Arithmetic string `json:"kernel"` // numeric kernel, see docs/operations.md
@@ -49,7 +50,7 @@ func BuildOf(program string) Build {
 	return b
 }
 
-// String is what --version says behind the name of the program.
+// String is what --version prints after the name of the program.
 func (b *Build) String() string {
 	text := b.Version
 	if b.Revision != "" {
@@ -58,14 +59,14 @@ func (b *Build) String() string {
 	return text
 }
 
-// version is what was stamped, or that of the module.
+// version is the stamped version, else that of the module. A checkout without tags has none; it precedes the release.
 func version() string {
 	if stampedVersion != "" {
 		return stampedVersion
 	}
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
+	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.HasPrefix(info.Main.Version, "v0.0.0-") {
+		return "v" + release + "-dev"
 	}
 	return info.Main.Version
 }

@@ -1,4 +1,4 @@
-// Package clitest runs commands inside a test as a shell would run them, and gives tests a broker to run them against.
+// Package clitest runs commands inside a test as a shell would, and provides brokers for them.
 package clitest
 
 import (
@@ -130,8 +130,7 @@ func File(t testing.TB, name, content string) string {
 	return path
 }
 
-// Eventually fails the test unless ok holds within Patience. It asks again and again, as a person would who waits for
-// another process.
+// Eventually fails the test unless ok holds within Patience. It polls, as a person waiting for another process would.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -143,8 +142,8 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Mixed is a CSV file of so many rows of numbers, strings, booleans and nulls with a label, churned, that depends on
-// them in a way that is not linear.
+// Mixed returns a CSV file with rows of numbers, strings, booleans and nulls with a label, churned, that depends on
+// them in a nonlinear way.
 func Mixed(rows int) string {
 	var b strings.Builder
 	b.WriteString("age,city,member,income,churned\n")

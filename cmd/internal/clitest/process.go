@@ -46,7 +46,7 @@ type Process struct {
 	ended     chan struct{}
 }
 
-// output is what a process wrote, which may be looked at while it runs.
+// output is what a process wrote. It can be read while the process runs.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -59,14 +59,14 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String is what was written until now.
+// String is what was written so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
 }
 
-// Start starts a service, which the end of the test ends where nothing else did.
+// Start starts a service, which ends with the test at the latest.
 func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
@@ -76,25 +76,25 @@ func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	}
 	go func() {
 		defer close(p.ended)
-		_ = cmd.Wait() // its exit code is what is asked for
+		_ = cmd.Wait() // the exit code is what is checked
 	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // it may have ended already
 		<-p.ended
 	})
 	return p
 }
 
-// Log is what the service has logged until now.
+// Log is what the service has logged so far.
 func (p *Process) Log() string { return p.errs.String() }
 
-// AwaitLog returns when the service has logged a text.
+// AwaitLog waits until the service has logged a text.
 func (p *Process) AwaitLog(t testing.TB, text string) {
 	t.Helper()
 	Eventually(t, "log of "+text, func() bool { return strings.Contains(p.Log(), text) })
 }
 
-// LogLine returns the first line of the log, which has to be JSON, with the message, once it is there.
+// LogLine waits for the first line of the JSON log with the message and returns it.
 func (p *Process) LogLine(t testing.TB, message string) (found Object) {
 	t.Helper()
 	Eventually(t, "log line "+message, func() bool {
@@ -113,10 +113,10 @@ func (p *Process) Stop(t testing.TB) Result {
 	return p.Wait()
 }
 
-// Ended is closed when the service has ended.
+// Ended is closed once the service has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Wait returns the result of the service when it has ended.
+// Wait returns the result of the service once it has ended.
 func (p *Process) Wait() Result {
 	<-p.ended
 	return Result{Args: p.cmd.Args, Code: p.cmd.ProcessState.ExitCode(), Out: p.out.String(), Err: p.errs.String()}

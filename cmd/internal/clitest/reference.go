@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// referencePath is the page of the commands, as tests of a program see it.
+// referencePath is the page of the commands, relative to the tests of a program.
 const referencePath = "../../docs/cli.md"
 
-// Reference holds the part of docs/cli.md that is about a program to what its commands say with --help, or writes it.
+// Reference compares a program's part of docs/cli.md with what its commands print with --help, or writes it.
 func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 	t.Helper()
 	page, err := os.ReadFile(referencePath)
@@ -47,7 +47,7 @@ func referenceOf(t *testing.T, root func() *cobra.Command) string {
 		path := c.CommandPath()
 		fmt.Fprintf(&list, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), c.Short)
 		help := Run(t, root, append(strings.Fields(path)[1:], "--help")...).Want(t, 0).Out
-		if c.HasParent() { // the page has the heading of the program itself
+		if c.HasParent() { // the page has its own heading for the program
 			fmt.Fprintf(&sections, "\n### %s\n", path)
 		}
 		fmt.Fprintf(&sections, "\n```text\n%s\n```\n", strings.TrimSpace(help))

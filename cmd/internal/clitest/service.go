@@ -16,8 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 )
 
-// Service is a command that runs inside the test until it is stopped and serves HTTP meanwhile. Its log has to be JSON at
-// level info.
+// Service is a command that runs inside the test and serves HTTP until it is stopped. Its log must be JSON at level info.
 type Service struct {
 	t     testing.TB
 	stop  context.CancelFunc
@@ -45,7 +44,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// Serve starts a service. The test stops it, or its end does.
+// Serve starts a service. It is stopped by the test or at its end.
 func Serve(t testing.TB, root func() *cobra.Command, args ...string) *Service {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), Patience)
@@ -66,7 +65,7 @@ func Serve(t testing.TB, root func() *cobra.Command, args ...string) *Service {
 	return s
 }
 
-// Stop ends the service as a signal does and returns its result; a second call does nothing but that.
+// Stop ends the service like a signal does and returns its result; calling it again only returns the result.
 func (s *Service) Stop() Result {
 	s.stop()
 	result := <-s.ended
@@ -74,7 +73,7 @@ func (s *Service) Stop() Result {
 	return result
 }
 
-// Log returns the first line of the log with the message, once it is there.
+// Log waits for the first line of the log with the message and returns it.
 func (s *Service) Log(message string) Object {
 	s.t.Helper()
 	var found Object
@@ -91,7 +90,7 @@ func (s *Service) Log(message string) Object {
 	return found
 }
 
-// logLine is the first line of a log in JSON with the message, nil if there is none.
+// logLine returns the first JSON log line with the message, or nil.
 func logLine(log, message string) Object {
 	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
 		var line Object
@@ -102,16 +101,16 @@ func logLine(log, message string) Object {
 	return nil
 }
 
-// URL is that of a path on the service.
+// URL is the URL of a path on the service.
 func (s *Service) URL(path string) string {
 	s.t.Helper()
 	if s.base == "" {
-		s.base = "http://" + s.Log("health, metrics and configuration are served").Text(s.t, "address")
+		s.base = "http://" + s.Log("serving health, metrics and configuration").Text(s.t, "address")
 	}
 	return s.base + path
 }
 
-// Get asks the service for a path and returns the status and the body of the answer; 0 where there was none.
+// Get requests a path from the service and returns status and body; 0 if there was no answer.
 func (s *Service) Get(path string) (code int, body string) {
 	s.t.Helper()
 	response, err := s.http.Get(s.URL(path))
@@ -126,7 +125,7 @@ func (s *Service) Get(path string) (code int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// AwaitReady waits until the service says that it is ready.
+// AwaitReady waits until the service is ready.
 func (s *Service) AwaitReady() {
 	s.t.Helper()
 	var body string

@@ -22,7 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// Names of the parts of a demo beside the stages, as keys of seconds.
+// Names of the parts of a demo other than the stages, as keys of seconds.
 const (
 	partProduce  = "produce"
 	partBaseline = "baseline"
@@ -32,19 +32,17 @@ const (
 // Options say what a demo runs on.
 type Options struct {
 	Settings stages.Settings
-	// Train gives the rows that become events; Test gives rows to measure on, nil to take TestFraction of Train by
-	// row hash.
+	// Train gives the rows that become events. Test gives rows to measure on; nil takes TestFraction of Train by row hash.
 	Train, Test  func() (events.RowReader, error)
 	TestFraction float64
-	// Synthetic says that the rows are generated and the spectrum of their target is known.
+	// Synthetic means that the rows are generated and the spectrum of their target is known.
 	Synthetic bool
 	// RowsPerMessage is the size of the messages produced.
 	RowsPerMessage int
 	// Dir keeps the broker's data; empty = a temporary directory that is removed.
 	Dir    string
 	Logger *zap.Logger
-	// Progress is called with what is going on; total is 0 where it is not known. It may be nil. It is called by one goroutine at
-	// a time.
+	// Progress reports what is going on; total is 0 if unknown. It may be nil. One goroutine calls it at a time.
 	Progress func(what string, done, total int64)
 }
 
@@ -56,7 +54,7 @@ type Result struct {
 	FeatureSet  FeatureSet  `json:"feature_set"`
 	Model       Model       `json:"model"`
 	Spectrum    []Recovered `json:"spectrum,omitempty"`
-	// Seconds is how long each part took, on the clock; RowsPerSecond the rows it went through in that time.
+	// Seconds is how long each part took, in wall time; RowsPerSecond its rows per second.
 	Seconds       map[string]float64 `json:"seconds"`
 	RowsPerSecond map[string]float64 `json:"rows_per_second"`
 	Kept          string             `json:"kept,omitempty"` // directory with the broker's data
@@ -79,8 +77,8 @@ type RowCounts struct {
 type EncoderInfo struct {
 	Columns int      `json:"columns"`
 	Dim     int      `json:"dim"`
-	LeftOut []string `json:"left_out,omitempty"` // columns that are no features, with the reason
-	// Uses says of each column of the events what became of it.
+	LeftOut []string `json:"left_out,omitempty"` // columns that are not features, with the reason
+	// Uses says how each column of the events is used.
 	Uses []encoder.ColumnUse `json:"column_uses,omitempty"`
 }
 
@@ -94,22 +92,22 @@ type Exploration struct {
 	Features     int     `json:"features"`
 	SampleRows   int64   `json:"sample_rows"`
 	Sigma        float64 `json:"sigma"`
-	// BandwidthMix are scales of Sigma, of which each candidate has one; none = 1 for all. Plain features have 1.
+	// BandwidthMix are scales of Sigma, one of which each candidate has; none = 1 for all. Plain features have 1.
 	BandwidthMix     []float64 `json:"bandwidth_mix,omitempty"`
 	BandwidthRule    string    `json:"bandwidth_rule"`
 	BestScore        float64   `json:"best_score"`
 	CutoffScore      float64   `json:"cutoff_score"`
 	ConfidenceRadius float64   `json:"confidence_radius"`
-	// LargeSampleRadius is the one to read for unbounded maps (arc-cosine 1 and 2, linear).
+	// LargeSampleRadius is the one that is valid for unbounded maps (arc-cosine 1 and 2, linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
-	// ByResidual is, under the residual criterion, how many features were chosen against residuals; the others fill up.
+	// ByResidual is, under the residual criterion, how many features were chosen by their residuals; the rest fill up.
 	ByResidual *int `json:"by_residual,omitempty"`
-	// Learning is, under the adaptive criterion, how the features were learned; Learned says that they were, and are not those that
-	// residual chooses.
+	// Learning is, under the adaptive criterion, how features were learned. Learned means that the learned features were kept, not
+	// those that residual chooses.
 	Learning *adaptive.Report `json:"learning,omitempty"`
 	Learned  bool             `json:"learned,omitempty"`
-	// Importance has the columns by their share in the squared gradient of the model that features were learned by.
+	// Importance is each column's share of the squared gradient of the model that the features were learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
 }
 
@@ -118,7 +116,7 @@ type FeatureSet struct {
 	ID string `json:"id"`
 }
 
-// Model compares the model on selected features with one on as many plain random features, on the same test rows.
+// Model compares a model on the selected features with one on as many plain random features, on the same test rows.
 type Model struct {
 	ID            string           `json:"id"`
 	Loss          string           `json:"loss"`
@@ -128,8 +126,8 @@ type Model struct {
 	BaselineError float64          `json:"baseline_error"`
 	Test          train.TestErrors `json:"test"`
 	BaselineTest  train.TestErrors `json:"baseline_test"`
-	// ConstantError is the test error without features: the misclassification of the commonest class, or the unexplained variance
-	// of the mean, which is 100 %.
+	// ConstantError is the test error without features: the misclassification of the most frequent class, or the unexplained
+	// variance of the mean, which is 100 %.
 	ConstantError *float64 `json:"constant_error,omitempty"`
 }
 
@@ -140,7 +138,7 @@ type run struct {
 	runtime *stages.Process
 	test    []arrow.Record
 	sent    sent
-	report  encoder.Report // of the calibration on what was produced
+	report  encoder.Report // of the calibration on the produced events
 	result  Result
 }
 
@@ -195,8 +193,8 @@ func (r *run) all(ctx context.Context) error {
 	return r.timed(partBaseline, func() error { return r.baseline(ctx, set) })
 }
 
-// preview plans what the stages are going to plan: what is wrong with the rows is said before they run, and what became of the
-// columns can be reported.
+// preview plans as the stages will, so that faults in the rows are reported before the stages run, and the use of the columns is
+// known.
 func (r *run) preview(ctx context.Context) error {
 	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.runtime.Plan(), calibrate.Request{Sequence: 1, Now: r.runtime.Clock()})
 	if err != nil {
@@ -226,5 +224,5 @@ func rate(rows int64, seconds float64) float64 {
 	return float64(rows) / seconds
 }
 
-// ErrNoTestRows says that there is nothing to measure on.
-var ErrNoTestRows = errors.New("no labelled test rows")
+// ErrNoTestRows means that there is nothing to measure on.
+var ErrNoTestRows = errors.New("there are no labelled test rows: give more rows, a larger --test-fraction, or --test-file")

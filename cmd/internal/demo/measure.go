@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// describe puts what the stages published and counted into the result.
+// describe adds what the stages published and counted to the result.
 func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 	lineage, totals := set.Lineage, r.runtime.Meter.Totals()
 	r.result.Rows = RowCounts{
@@ -69,8 +69,8 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 	return nil
 }
 
-// baseline trains on plain random features: the same encoder, bandwidth, training rows, held-out rows and way of
-// choosing lambda, and the first M candidates of the same pool, without a bandwidth mix.
+// baseline trains on plain random features: with the same encoder, bandwidth, training rows, held-out rows and choice of
+// lambda, on the first M candidates of the same pool, without a bandwidth mix.
 func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 	plain := selection.PlainSet(set)
 	partitions, err := r.broker.Partitions(ctx, r.Settings.Topics.Events)

@@ -14,9 +14,10 @@ import (
 // sent says what was produced.
 type sent struct{ messages, rows int64 }
 
-var errNoRows = errors.New("the data have no rows")
+var errNoRows = errors.New("no rows to learn from: --data has none, or all of them are kept for testing (--test-fraction)")
 
-// testTag, in place of a partition, keeps the hash that splits test rows off apart from the hashes that sample rows.
+// testTag replaces the partition in the hash that splits off test rows, so that it differs from the hashes that
+// sample rows.
 const testTag = -1
 
 // produce writes the training rows to events and keeps the test rows.

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// watchTick is how often a demo looks at the counters: the stages have no notion of an end.
+// watchTick is how often a demo reads the counters, because the stages know no end.
 const watchTick = 20 * time.Millisecond
 
 // stream runs the stages until every event is featurized and a model is made.
@@ -83,7 +83,7 @@ func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 		return nil, nil, err
 	}
 	r.phase(meter.StageFeaturize, &began)
-	if err := r.runtime.State.Ask(); err != nil { // the stages that run need no models
+	if err := r.runtime.State.Ask(); err != nil { // the running stages need no models
 		return nil, nil, err
 	}
 	model, err := r.runtime.Trainer().Fit(ctx)

@@ -19,8 +19,7 @@ import (
 //
 //	y = Σ_k a_k cos(ω_kᵀx + b_k) + noise
 //
-// with few frequencies ω_k, so that the spectrum of the target is known and what an exploration keeps can be held
-// against it.
+// with few frequencies ω_k. So the spectrum of the target is known, and the kept features can be compared with it.
 const (
 	SyntheticDim   = 6
 	SyntheticLabel = "y"
@@ -86,7 +85,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// Recovered says how near the features come to a planted frequency, in units of the generated columns.
+// Recovered says how close the features come to a planted frequency, in units of the generated columns.
 type Recovered struct {
 	Omega            []float64 `json:"omega"`
 	Amplitude        float64   `json:"amplitude"`
@@ -98,7 +97,7 @@ type Recovered struct {
 	RankOfTheNearest int       `json:"rank_of_nearest"` // among the kept, 1 = best score
 }
 
-// recover compares kept and plain features with the planted frequencies.
+// recoverSpectrum compares kept and plain features with the planted frequencies.
 func recoverSpectrum(kept, plain *wire.FeatureSet) []Recovered {
 	scale := columnScale(kept)
 	var found []Recovered
@@ -113,7 +112,7 @@ func recoverSpectrum(kept, plain *wire.FeatureSet) []Recovered {
 	return found
 }
 
-// columnScale is what the encoder divides each column by: ω in its units, divided by it, is ω in those of the columns.
+// columnScale is the encoder's divisor of each column. ω in its units, divided by it, is ω in units of the columns.
 func columnScale(set *wire.FeatureSet) []float64 {
 	scale := make([]float64, 0, SyntheticDim)
 	for _, column := range set.Encoder.Columns {
@@ -149,7 +148,7 @@ func near(f *scoring.Features, scale, omega []float64) (distance float64, neares
 // generateBatch is how many rows are generated at a time.
 const generateBatch = 4096
 
-// Generate returns so many generated rows, the same ones for a seed.
+// Generate returns generated rows, always the same for a seed.
 func Generate(seed uint64, rows int64) events.RowReader {
 	return newSynthetic(seed, rows, generateBatch)
 }

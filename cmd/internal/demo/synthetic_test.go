@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// values are the rows of a generated stream, row by row.
+// values returns the rows of a generated stream, row by row.
 func values(t *testing.T, seed uint64, rows int64) (all []float32, batches int) {
 	t.Helper()
 	reader := Generate(seed, rows)
@@ -54,11 +54,11 @@ func TestGeneratedRows(t *testing.T) {
 	if same > 10 {
 		t.Errorf("%d values are equal under another seed", same)
 	}
-	// A longer stream begins as a shorter one does.
+	// A longer stream begins like a shorter one.
 	if head, _ := values(t, 3, 10); head[len(head)-1] != first[len(head)-1] {
 		t.Error("the rows depend on how many there are")
 	}
-	// The target is the planted function but for the noise.
+	// The target is the planted function plus noise.
 	residual := 0.0
 	for i := 0; i < len(first); i += width {
 		y := float64(first[i+SyntheticDim])

@@ -13,7 +13,7 @@ import (
 // keyLike is a text that begins like a key of the configuration.
 var keyLike = regexp.MustCompile(`^([a-z]+)\.([a-z_]+)(\.[a-z_]+)*`)
 
-// The keys that pages name in code are keys.
+// Configuration keys in code spans must exist.
 func TestKeysThatPagesNameExist(t *testing.T) {
 	known, sections := map[string]bool{}, map[string]bool{}
 	for _, key := range config.Keys() {
@@ -29,7 +29,7 @@ func TestKeysThatPagesNameExist(t *testing.T) {
 		for _, span := range p.spans {
 			parts := keyLike.FindStringSubmatch(span)
 			if parts == nil || !sections[parts[1]] || isFile(parts[0]) || p.path == "docs/reliability.md" {
-				continue // that page names points in the code in the same form
+				continue // that page names points in code in the same form
 			}
 			found++
 			if !known[parts[0]] {
@@ -46,13 +46,13 @@ func isFile(name string) bool {
 	return slices.Contains([]string{".go", ".md", ".sh", ".yaml", ".json", ".arrow", ".csv"}, path.Ext(name))
 }
 
-// commandName is what stands before arguments and flags in the usage of a command.
+// commandName is the part of a usage line before arguments and flags.
 var commandName = regexp.MustCompile(`^[a-z-]+( [a-z-]+)*`)
 
-// commandLine is a call of one of the programs in a block of code.
+// commandLine is a call of a program in a code block.
 var commandLine = regexp.MustCompile(`^(?:\$ )?(?:go run \./cmd/)?((?:featurizer|trainer) .*)$`)
 
-// The commands and flags that blocks of code call exist: docs/cli.md has them, which tests hold to the programs.
+// Commands and flags in code blocks must be in docs/cli.md, which other tests compare with the programs.
 func TestCommandsThatPagesCallExist(t *testing.T) {
 	pages := readPages(t)
 	help := map[string]string{} // by command
@@ -95,7 +95,7 @@ func checkCall(help map[string]string, call string) string {
 		command, rest = command+" "+rest[0], rest[1:]
 	}
 	if strings.HasSuffix(command, ":") || len(rest) > 0 && strings.HasSuffix(rest[0], ":") {
-		return "" // what a program said
+		return "" // output of a program
 	}
 	text := help[command]
 	if text == "" {

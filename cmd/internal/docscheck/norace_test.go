@@ -2,5 +2,5 @@
 
 package docscheck
 
-// underRace says that the race detector is on, under which the programs that are built here would not be.
+// underRace: the race detector is on. Programs built here do not use it.
 const underRace = false

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// root is the repository, seen from here.
+// root is the root of the repository.
 const root = "../../.."
 
 // page is a Markdown file.
@@ -24,14 +25,14 @@ type page struct {
 	path    string // from the root, with slashes
 	links   []string
 	anchors map[string]bool
-	spans   []string // code in a line
-	text    string   // what is neither code nor a link's target
+	spans   []string // inline code
+	text    string   // without code and link targets
 	blocks  []block
 }
 
-// block is code in lines of its own.
+// block is a code block.
 type block struct {
-	info string // what stands behind the fence; empty for an indented block
+	info string // after the fence; empty for an indented block
 	text string
 }
 
@@ -71,7 +72,7 @@ func readPages(t *testing.T) map[string]*page {
 	return pages
 }
 
-// parsePage finds what the tests look at.
+// parsePage finds what the tests check.
 func parsePage(path string, source []byte) *page {
 	p := &page{path: path, anchors: map[string]bool{}}
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
@@ -92,6 +93,13 @@ func parsePage(path string, source []byte) *page {
 			p.links = append(p.links, string(n.Destination))
 		case *ast.Image:
 			p.links = append(p.links, string(n.Destination))
+		case *ast.RawHTML:
+			for i := range n.Segments.Len() {
+				segment := n.Segments.At(i)
+				p.addSources(segment.Value(source))
+			}
+		case *ast.HTMLBlock:
+			p.addSources(n.Lines().Value(source))
 		case *ast.Heading:
 			p.addAnchor(plain(n, source))
 		case *ast.CodeSpan:
@@ -110,7 +118,16 @@ func parsePage(path string, source []byte) *page {
 	return p
 }
 
-// plain is the text of a node without its marks.
+// pictureSource matches the source of a picture in HTML, which is used because Markdown cannot set a width.
+var pictureSource = regexp.MustCompile(`<img [^>]*\bsrc="([^"]+)"`)
+
+func (p *page) addSources(html []byte) {
+	for _, match := range pictureSource.FindAllSubmatch(html, -1) {
+		p.links = append(p.links, string(match[1]))
+	}
+}
+
+// plain is the text of a node without markup.
 func plain(node ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -129,8 +146,8 @@ func plain(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// addAnchor adds the name that GitHub gives a heading: small letters, spaces as hyphens, no punctuation, and a number
-// behind those that are there already.
+// addAnchor adds the anchor that GitHub makes for a heading: lower case, spaces as hyphens, no punctuation, and a
+// number for repeated ones.
 func (p *page) addAnchor(heading string) {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -157,7 +174,14 @@ func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 	}
 }
 
-// Every link to a file leads to one, every #name to a heading.
+func TestPicturesInHTMLAreLinks(t *testing.T) {
+	p := parsePage("x.md", []byte("a <img width=\"9\" src=\"in-a-line.png\">\n\n<p><img src=\"in-a-block.png\" alt=\"b\"></p>\n"))
+	if want := []string{"in-a-line.png", "in-a-block.png"}; !slices.Equal(p.links, want) {
+		t.Errorf("links %q, want %q", p.links, want)
+	}
+}
+
+// Every link to a file and every #anchor must exist.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages := readPages(t)
 	for _, p := range pages {
@@ -169,7 +193,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// follow says what is wrong with a link; empty = nothing, or it leads out of the repository's files.
+// follow says what is wrong with a link; empty = nothing, or it leaves the repository.
 func follow(pages map[string]*page, from *page, link string) string {
 	if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
 		return ""
@@ -196,7 +220,7 @@ func follow(pages map[string]*page, from *page, link string) string {
 	return ""
 }
 
-// A page that no way leads to from the README is not read.
+// Every page must be reachable from the README.
 func TestEveryPageIsReached(t *testing.T) {
 	pages := readPages(t)
 	reached := map[string]bool{}

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// pathLike is a text that can be the path of a file or folder of the repository, or a pattern of such.
+// pathLike matches texts that can be a path in the repository, or a pattern of paths.
 var pathLike = regexp.MustCompile(`^(\./)?[A-Za-z0-9_*.-]+(/[A-Za-z0-9_*.-]+)*/?$`)
 
-// sourceEndings end the names of files that pages have no reason to name but as files of the repository. Others, such as
-// config.yaml or report.html, may be the reader's own.
+// sourceEndings are the endings of names that can only mean files of the repository. Others, such as config.yaml or
+// report.html, may be the reader's own.
 var sourceEndings = []string{".go", ".s", ".md", ".sh", ".css", ".js", ".mod"}
 
-// tree is what is in the repository.
+// tree is the contents of the repository.
 type tree struct {
-	top   map[string]bool // folders of the root
-	names map[string]bool // of files, without their folders
+	top   map[string]bool // folders at the root
+	names map[string]bool // of files, without folders
 }
 
 func readTree(t *testing.T) tree {
@@ -45,8 +45,8 @@ func readTree(t *testing.T) tree {
 	return r
 }
 
-// missing is whether a text of a page in a folder names a file or folder that is not there. A text without a slash is
-// taken for a name where it ends like a source file; it may then lie anywhere.
+// missing reports whether a text on a page in a folder names a missing file or folder. A text without a slash is a name
+// if it ends like a source file; that file may be anywhere.
 func (r tree) missing(folder, text string) (isPath, missing bool) {
 	if !pathLike.MatchString(text) {
 		return false, false
@@ -68,7 +68,7 @@ func (r tree) missing(folder, text string) (isPath, missing bool) {
 	return true, true
 }
 
-// The files and folders that pages name exist. CHANGELOG.md names those of its time, pages of others theirs.
+// Files and folders that pages name must exist. CHANGELOG.md names old ones, some pages those of others.
 func TestPathsThatPagesNameExist(t *testing.T) {
 	repository, found := readTree(t), 0
 	for _, p := range readPages(t) {

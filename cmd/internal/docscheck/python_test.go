@@ -1,8 +1,6 @@
 package docscheck
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,46 +14,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-var update = flag.Bool("update", false, "write examples/python/eerf_wire.py anew")
-
-const wireModule = root + "/examples/python/eerf_wire.py"
-
 // hasPython reports whether python3 is there with the modules.
 func hasPython(modules ...string) bool {
 	return exec.Command("python3", "-c", "import "+strings.Join(modules, ", ")).Run() == nil
 }
 
-// The module that the example imports is the Python of docs/wire-formats.md, whose blocks another test runs.
-func TestPythonOfTheWireFormats(t *testing.T) {
-	const head = "# The Python of docs/wire-formats.md, put together by a test: change it there.\n"
-	var parts []string
-	for _, b := range readPages(t)["docs/wire-formats.md"].blocks {
-		if b.info == "python" {
-			parts = append(parts, b.text)
-		}
-	}
-	want := []byte(head + strings.Join(parts, "\n\n"))
-	if *update {
-		if err := os.WriteFile(wireModule, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(wireModule)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want) {
-		t.Errorf("%s is out of date; rewrite it with: go test ./cmd/internal/docscheck -run %s -update", wireModule, t.Name())
-	}
-}
-
-// The example reads what the programs write: rows come back once, and their features are those of the events.
-func TestPythonExampleReadsTheTopics(t *testing.T) {
+// The package in python/ reads what the programs write: each row comes back once, with the features of its event.
+func TestPythonPackageReadsTheTopics(t *testing.T) {
 	if testing.Short() || underRace {
 		t.Skip("builds both programs, without the race detector")
 	}
 	if !hasPython("numpy", "pyarrow") {
-		t.Skip("python3 with numpy and pyarrow is not here, so examples/python is not run")
+		t.Skip("python3 with numpy and pyarrow is not here, so the package in python/ is not run")
 	}
 	programs, err := clitest.Build(t.TempDir())
 	if err != nil {
@@ -82,34 +52,50 @@ admin: {listen: ""}
 		r := run("trainer", "fit", "-c", configuration, "--json")
 		return r.Code == cli.ExitOK && r.Object(t).Number(t, "model.train_rows") == rows
 	})
+	inUse := run("trainer", "models", "list", "-c", configuration, "--json").Object(t).Text(t, "current.id")
 	service.Stop(t).Want(t, cli.ExitOK)
 
 	messages := t.TempDir()
-	for _, topic := range []string{"events", "feature-sets", "features"} {
+	for _, topic := range []string{"events", "feature-sets", "features", "models"} {
 		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default."+topic, "--out", filepath.Join(messages, "default."+topic)).Want(t, cli.ExitOK)
 	}
-	tryPython(t, rows, "--messages", messages)
+	tryPython(t, rows, inUse, "--messages", messages)
 	if hasPython("confluent_kafka") {
-		tryPython(t, rows, "--brokers", address)
+		tryPython(t, rows, inUse, "--brokers", address)
 	} else {
-		t.Log("confluent_kafka is not here: the example read exported messages alone")
+		t.Log("confluent_kafka is not here: the package read exported messages alone")
 	}
 }
 
-// tryPython runs both commands of the example on one source.
-func tryPython(t *testing.T, rows int, source ...string) {
+// python runs python3 with the repository's package on its path.
+func python(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	example := func(args ...string) clitest.Result {
-		program := exec.CommandContext(t.Context(), "python3", append([]string{root + "/examples/python/features.py"}, args...)...)
-		program.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-		return clitest.Finish(t, program)
+	source, err := filepath.Abs(filepath.Join(root, "python", "src"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	checked := example(append([]string{"check"}, source...)...).Want(t, cli.ExitOK)
+	program := exec.CommandContext(t.Context(), "python3", args...)
+	program.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+source)
+	return program
+}
+
+// tryPython runs the topic commands on one source.
+func tryPython(t *testing.T, rows int, inUse string, source ...string) {
+	t.Helper()
+	eerf := func(args ...string) clitest.Result {
+		return clitest.Finish(t, python(t, append([]string{"-m", "eerf"}, args...)...))
+	}
+	checked := eerf(append([]string{"check"}, source...)...).Want(t, cli.ExitOK)
 	if want := fmt.Sprintf("%d rows of 24 features of fs-", rows); !strings.HasPrefix(checked.Out, want) {
 		t.Errorf("check says %q, want %q", checked.Out, want)
 	}
+	model := filepath.Join(t.TempDir(), "model.arrow")
+	eerf(append([]string{"model", "--out", model}, source...)...).Want(t, cli.ExitOK)
+	if read, set, err := cli.ReadModel(model); err != nil || read.ID != inUse || set.ID() != read.FeatureSetID {
+		t.Errorf("the file of the model in use: %v", err)
+	}
 	table := filepath.Join(t.TempDir(), "features.parquet")
-	written := example(append([]string{"table", "--out", table}, source...)...).Want(t, cli.ExitOK)
+	written := eerf(append([]string{"table", "--out", table}, source...)...).Want(t, cli.ExitOK)
 	if want := fmt.Sprintf("%d rows of 24 features of fs-", rows); !strings.HasPrefix(written.Out, want) {
 		t.Errorf("table says %q, want %q", written.Out, want)
 	}
@@ -118,22 +104,20 @@ func tryPython(t *testing.T, rows int, source ...string) {
 	}
 }
 
-// The producer of docs/wire-formats.md makes messages of events that the stages read.
-func TestPythonProducerMakesEvents(t *testing.T) {
+// The package writes messages of events that the stages can read.
+func TestPythonMakesEvents(t *testing.T) {
 	if !hasPython("numpy", "pyarrow") {
-		t.Skip("python3 with numpy and pyarrow is not here, so the producer of docs/wire-formats.md is not run")
+		t.Skip("python3 with numpy and pyarrow is not here, so the package in python/ is not run")
 	}
 	const program = `
 import datetime, sys
 import pyarrow as pa
-from eerf_wire import event
+from eerf import event
 sys.stdout.buffer.write(event({
     "age": [41, 17, None], "city": ["Rome", None, "Oslo"], "churned": [True, False, None],
     "seen": [datetime.datetime(2026, 11, 3, 12)] * 3, "pixels": pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.float32(), 2)),
 }))`
-	python := exec.CommandContext(t.Context(), "python3", "-c", program)
-	python.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+filepath.Dir(wireModule))
-	message, err := python.Output()
+	message, err := python(t, "-c", program).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +139,7 @@ sys.stdout.buffer.write(event({
 	if err != nil {
 		t.Fatal(err)
 	}
-	if enc.Dim != 7 || // with a dimension for the missing ones of age and city
+	if enc.Dim != 7 || // including dimensions for missing age and city
 		report.Labelled != 2 || enc.Label.Classes[1] != "true" {
 		t.Errorf("%d dimensions, %d labelled rows, label %+v", enc.Dim, report.Labelled, enc.Label)
 	}

@@ -2,32 +2,53 @@ package docscheck
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// Words behind ```sh in the tutorial: what the reader does in another terminal, and what is not tried here.
+// Words after ```sh in the tutorial: what runs in another terminal, and what is not tested here.
 const (
 	background = "background"
 	setup      = "setup"   // the clone and the build
 	cluster    = "cluster" // needs Kubernetes
 )
 
-// script puts the commands of the tutorial together, in one shell as the reader types them.
+// modelsFile is where the script puts the list of models, newest first.
+const modelsFile = "models.json"
+
+// featurized waits until all produced rows are featurized, because the script is faster than a reader. Before the stages run
+// there is nothing to wait for.
+const featurized = `produced=0
+featurized() {
+  produced=$((produced + $(wc -l <"$1") - 1))
+  while metrics=$(curl -fs http://127.0.0.1:9464/metrics); do
+    rows=$(awk '/^eerf_rows_total[{]outcome="featurized".*stage="featurize"/ { n += $NF } END { printf "%d", n }' <<<"$metrics")
+    ((rows >= produced)) && return
+    sleep 0.1
+  done
+}
+`
+
+var produce = regexp.MustCompile(`(?m)^featurizer produce .*--data (\S+)$`)
+
+// script joins the commands of the tutorial in one shell script.
 func script(t *testing.T, blocks []block) (text string, ran int) {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("set -euo pipefail\npids=()\ntrap 'kill \"${pids[@]}\" 2>/dev/null || true' EXIT\ntrap 'exit 143' TERM\n")
+	b.WriteString("set -euo pipefail\npids=()\ntrap 'kill \"${pids[@]}\" 2>/dev/null || true' EXIT\ntrap 'exit 143' TERM\n" + featurized)
 	for _, block := range blocks {
 		language, kind, _ := strings.Cut(block.info, " ")
 		if language != "sh" || kind == setup || kind == cluster {
@@ -37,7 +58,7 @@ func script(t *testing.T, blocks []block) (text string, ran int) {
 		ran++
 		switch kind {
 		case "":
-			fmt.Fprintf(&b, "echo '== block %d' >&2\n%s\n", ran, command)
+			fmt.Fprintf(&b, "echo '== block %d' >&2\n%s\n", ran, produce.ReplaceAllString(command, "$0\nfeaturized $1"))
 		case background:
 			if strings.Contains(command, "\n") {
 				t.Fatalf("a block in the background is one command:\n%s", command)
@@ -47,12 +68,13 @@ func script(t *testing.T, blocks []block) (text string, ran int) {
 			t.Fatalf("a block of kind %q", kind)
 		}
 	}
-	// As Ctrl-C in each terminal, the last opened first; every program has to end well.
+	fmt.Fprintf(&b, "trainer models list -c eerf.yaml --json >%s\n", modelsFile)
+	// Like Ctrl-C in each terminal, the last one first; every program must exit cleanly.
 	b.WriteString(`for ((i = ${#pids[@]} - 1; i >= 0; i--)); do kill -INT "${pids[i]}"; wait "${pids[i]}"; done` + "\npids=()\n")
 	return b.String(), ran
 }
 
-// freePort returns a port that nothing listens at, below those that systems hand out: no connection takes it meanwhile.
+// freePort returns an unused port below the range that systems assign, so that no connection takes it meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -67,8 +89,8 @@ func freePort(t *testing.T) string {
 	return ""
 }
 
-// The tutorial is followed literally, but for the ports, up to where it needs Kubernetes. Its Python is tried where
-// numpy and pyarrow are there.
+// The tutorial is followed literally, except for the ports, up to where it needs Kubernetes. Its Python runs if numpy and
+// pyarrow are installed.
 func TestTutorialCanBeFollowed(t *testing.T) {
 	if testing.Short() || underRace {
 		t.Skip("builds both programs, without the race detector, and runs all that the tutorial runs")
@@ -91,11 +113,11 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 	if !hasPython("numpy", "pyarrow") {
 		text = strings.ReplaceAll(text, "python3 ", ": python3 ")
 	}
-	examples, err := filepath.Abs(filepath.Join(root, "examples"))
+	packages, err := filepath.Abs(filepath.Join(root, "python"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(examples, filepath.Join(dir, "examples")); err != nil {
+	if err := os.Symlink(packages, filepath.Join(dir, "python")); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*clitest.Patience) // it waits for services in loops
@@ -119,5 +141,35 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 		if !strings.Contains(string(out), text) {
 			t.Errorf("the tutorial's commands say nothing of %q:\n%s", text, out)
 		}
+	}
+	newSeason(t, filepath.Join(dir, modelsFile))
+}
+
+// newSeason checks the tutorial's promise: with features explored in the new season, models have far smaller errors.
+func newSeason(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Models []struct {
+			FeatureSet string          `json:"feature_set"`
+			Metrics    wire.Metrics    `json:"metrics"`
+			Judgement  *wire.Judgement `json:"judgement"`
+		} `json:"models"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Models) != 4 {
+		t.Fatalf("%d models, want one of each training:\n%s", len(list.Models), text)
+	}
+	after, before := list.Models[0], list.Models[1]
+	if after.FeatureSet == before.FeatureSet || after.Judgement == nil || after.Judgement.Verdict != wire.VerdictNewSet {
+		t.Errorf("the last model is of no new feature set:\n%s", text)
+	}
+	if *after.Metrics.Misclassification > *before.Metrics.Misclassification/2 {
+		t.Errorf("%.2f %% errors before the exploration, %.2f %% after it", *before.Metrics.Misclassification, *after.Metrics.Misclassification)
 	}
 }

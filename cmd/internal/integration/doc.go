@@ -1,3 +1,3 @@
-// Package integration holds the tests of the programs as processes of their own: on the Apache Kafka that
-// scripts/kafka.sh starts, and for what no process may say, wherever it runs.
+// Package integration tests the programs as separate processes, on the Apache Kafka that scripts/kafka.sh starts, and
+// checks that none of them reveals secrets, wherever it runs.
 package integration

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// following is the site of a pipeline that goes by the sets and models of s, with topics of its own where it has any.
+// following is the site of a pipeline that uses the sets and models of s, with its own topics otherwise.
 func (s *site) following() *site {
 	name := s.name + "-live"
 	live := s.as("pipeline.name", name, "featurize.sets_from", s.name, "featurize.predictions", "true", "events.label", "", "topics.scores", "",
@@ -27,8 +27,8 @@ func (s *site) exported(topic string) int {
 	return len(r.Object(s.t).At(s.t, "messages").([]any))
 }
 
-// TestTheDocumentedRightsOfAPipelineThatFollows has a user with the rights of its row, and no others, featurize and predict
-// with what another pipeline found.
+// TestTheDocumentedRightsOfAPipelineThatFollows featurizes and predicts with what another pipeline found, as a user with
+// exactly the documented rights.
 func TestTheDocumentedRightsOfAPipelineThatFollows(t *testing.T) {
 	const rows = 2000
 	s, cluster := securedSite(t)
@@ -41,7 +41,7 @@ func TestTheDocumentedRightsOfAPipelineThatFollows(t *testing.T) {
 	live := s.following()
 	live.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	live.produce(rows)
-	// Control topics are the other pipeline's; all else is its own.
+	// Control topics belong to the other pipeline, all others to this one.
 	const row = "featurize by `featurize.sets_from`"
 	rights := live.documented()[row]
 	if len(rights) == 0 {

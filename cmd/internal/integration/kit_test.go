@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// folder is where the programs are built, once.
+// folder is where the programs are built once.
 var folder string
 
 var programs = sync.OnceValues(func() (clitest.Programs, error) { return clitest.Build(folder) })
@@ -27,24 +27,24 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(folder) // in the folder for temporary files at any rate
+	_ = os.RemoveAll(folder) // it is a temporary folder anyway
 	os.Exit(code)
 }
 
-// topicKeys are the names of the topics in the configuration, but for the hyphens.
+// topicKeys are the configuration keys of the topics, with hyphens.
 var topicKeys = []string{"events", "explorations", "scores", "samples", "feature-sets", "features", "models", "dead-letters"}
 
-// site is a pipeline of its own on a cluster, as somebody sees it who has some credentials.
+// site is a pipeline on a cluster, used with certain credentials.
 type site struct {
 	t      *testing.T
 	config string
 	name   string            // of the pipeline
-	env    map[string]string // what is set beside the file, by key
+	env    map[string]string // settings in addition to the file, by key
 	built  clitest.Programs
 	said   *transcript
 }
 
-// transcript is everything that processes said.
+// transcript is all output of processes.
 type transcript struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -63,7 +63,7 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// newSite is a pipeline with a name and topics that nobody else has. exploration is a section of the configuration.
+// newSite is a pipeline with a unique name and topics. exploration is a section of the configuration.
 func newSite(t *testing.T, addrs []string, exploration string) *site {
 	t.Helper()
 	if testing.Short() {
@@ -95,7 +95,7 @@ log: {level: debug}
 
 func (s *site) topic(key string) string { return s.name + "-" + key }
 
-// as is the site with more set beside the file: pairs of key and value.
+// as returns the site with more settings: pairs of key and value.
 func (s *site) as(pairs ...string) *site {
 	other := *s
 	other.env = maps.Clone(s.env)
@@ -114,7 +114,7 @@ func (s *site) command(program string, args ...string) *exec.Cmd {
 	cmd.Env = os.Environ()
 	for _, key := range slices.Sorted(maps.Keys(s.env)) {
 		name := key
-		if strings.Contains(key, ".") { // others are variables as they stand
+		if strings.Contains(key, ".") { // others are variables already
 			name = "EERF_" + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
 		}
 		cmd.Env = append(cmd.Env, name+"="+s.env[key])
@@ -134,13 +134,13 @@ func (s *site) start(program string, args ...string) *clitest.Process {
 	return clitest.Start(s.t, s.command(program, args...))
 }
 
-// stages starts `featurizer run` for some stages, which prints its counters at its end.
+// stages starts `featurizer run` for some stages. At its end it prints its counters.
 func (s *site) stages(names string) *clitest.Process {
 	s.t.Helper()
 	return s.start("featurizer", "run", "--json", "--stages", names)
 }
 
-// stop ends a service in good order.
+// stop ends a service in an orderly way.
 func (s *site) stop(p *clitest.Process) clitest.Result {
 	s.t.Helper()
 	return s.said.add(p.Stop(s.t)).Want(s.t, cli.ExitOK, "stopped")
@@ -153,7 +153,7 @@ func (s *site) produce(rows int) {
 	s.run("featurizer", "produce", "--data", data, "--rows-per-message", "100").Want(s.t, cli.ExitOK)
 }
 
-// untilTrained fits until every row is in the model, and returns that.
+// untilTrained fits until every row is in the model, and returns the model.
 func (s *site) untilTrained(rows int) (model clitest.Object) {
 	s.t.Helper()
 	clitest.Eventually(s.t, fmt.Sprintf("%d rows are trained on", rows), func() bool {
@@ -167,7 +167,7 @@ func (s *site) untilTrained(rows int) (model clitest.Object) {
 	return model
 }
 
-// featureSet is the id of the one in use.
+// featureSet is the id of the set in use.
 func (s *site) featureSet() string {
 	s.t.Helper()
 	return s.run("featurizer", "inspect", "--json").Want(s.t, cli.ExitOK).Object(s.t).Text(s.t, "feature_set.id")

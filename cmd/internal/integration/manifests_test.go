@@ -20,7 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// kafkaUser is what the test reads of a KafkaUser.
+// kafkaUser has the fields of a KafkaUser that are tested.
 type kafkaUser struct {
 	Metadata struct {
 		Name string `yaml:"name"`
@@ -43,7 +43,8 @@ var manifestOperations = map[string]kmsg.ACLOperation{
 	"DescribeConfigs": kmsg.ACLOperationDescribeConfigs,
 }
 
-// manifestRights are those of the users in the manifests, for the topics and groups of s, by the last part of a user's name.
+// manifestRights returns the rights of the users in the manifests, for the topics and groups of s, by the last part of a
+// user's name.
 func (s *site) manifestRights() map[string][]kafkatest.Right {
 	s.t.Helper()
 	text, err := os.ReadFile("../../../k8s/components/strimzi/users.yaml")
@@ -63,8 +64,11 @@ func (s *site) manifestRights() map[string][]kafkatest.Right {
 			for _, word := range acl.Operations {
 				operation, known := manifestOperations[word]
 				right := kafkatest.Topic(operation, s.topic(strings.TrimPrefix(acl.Resource.Name, "default.")))
-				if acl.Resource.Type == "group" {
-					right = kafkatest.Group(operation, "eerf-"+s.name+"-"+strings.TrimPrefix(acl.Resource.Name, "eerf-default-"))
+				switch group := "eerf-" + s.name + "-" + strings.TrimPrefix(acl.Resource.Name, "eerf-default-"); acl.Resource.Type {
+				case "group":
+					right = kafkatest.Group(operation, group)
+				case "transactionalId":
+					right = kafkatest.TransactionalIDs(group)
 				}
 				if !known {
 					s.t.Fatalf("%s: operation %q", name, word)
@@ -93,9 +97,12 @@ func TestTheUsersOfTheManifestsMayDoTheirWork(t *testing.T) {
 	featurizer := as("featurizer").stages("featurize")
 	running := []*clitest.Process{selector, featurizer, as("scoring").stages("subsample"), as("trainer").start("trainer", "run", "--json")}
 	model := as("retrain").untilTrained(3000).Text(t, "model.id")
+	server := as("server").as(answerSettings...).start("featurizer", "serve")
+	server.AwaitLog(t, "pair in use")
+	running = append(running, server)
 	s.operate(cluster, rights["operator"])
 
-	address := selector.LogLine(t, "health, metrics and configuration are served").Text(t, "address")
+	address := selector.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
 	clitest.Eventually(t, "models, dead letters and the featurizer on the selector's page", func() bool {
 		page, err := snapshotOf(t, "http://"+address+"/api/status")
 		if err != nil {
@@ -111,13 +118,13 @@ func TestTheUsersOfTheManifestsMayDoTheirWork(t *testing.T) {
 		return featurized && page.Letters.Read > 0 && len(page.History.Models) > 0
 	})
 
-	// Another set: its first model is compared with that of the one before, on events.
+	// Another set: its first model is compared with one on the previous set, using events.
 	before := s.featureSet()
 	s.produce(1000)
 	s.run("featurizer", "explorations", "start").Want(t, cli.ExitOK)
 	clitest.Eventually(t, "another feature set", func() bool { return s.featureSet() != before })
 	clitest.Eventually(t, "rows are featurized with it", func() bool {
-		s.produce(100) // the set is exchanged between messages
+		s.produce(100) // the set changes between messages
 		return strings.Contains(featurizer.Log(), s.featureSet())
 	})
 	s.produce(2000)
@@ -150,7 +157,7 @@ func (s *site) comparedAcrossSets() bool {
 	return false
 }
 
-// page is what the test reads of the status page.
+// page has the parts of the status page that are tested.
 type page struct {
 	Flow struct {
 		Partitions []struct {

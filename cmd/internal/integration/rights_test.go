@@ -46,8 +46,11 @@ func (s *site) documented() map[string][]kafkatest.Right {
 		for i, column := range columns[1:] {
 			for _, name := range quoted.FindAllStringSubmatch(row[i+1], -1) {
 				right := kafkatest.Topic(operations[column], s.topic(name[1]))
-				if column == "groups" {
-					right = kafkatest.Group(kmsg.ACLOperationRead, "eerf-"+s.name+"-"+name[1])
+				switch group := "eerf-" + s.name + "-" + name[1]; column {
+				case "groups":
+					right = kafkatest.Group(kmsg.ACLOperationRead, group)
+				case "transactional ids":
+					right = kafkatest.TransactionalIDs(group + "/")
 				}
 				rights[row[0]] = append(rights[row[0]], right)
 			}
@@ -64,7 +67,7 @@ func cells(line string) []string {
 	return parts
 }
 
-// securedSite is a site on the secured cluster, entered as its administrator, whose password the environment holds.
+// securedSite is a site on the secured cluster, used as its administrator, whose password is in the environment.
 func securedSite(t *testing.T) (*site, *kafkatest.Cluster) {
 	t.Helper()
 	cluster := kafkatest.Need(t, 1, true)
@@ -73,7 +76,7 @@ func securedSite(t *testing.T) (*site, *kafkatest.Cluster) {
 		"kafka.sasl.user", kafkatest.Admin, "kafka.sasl.password", cluster.Read(t, "password")), cluster
 }
 
-// user makes one and returns the site as that user sees it, with the password in a file.
+// user makes a user and returns the site for that user, with the password in a file.
 func (s *site) user(cluster *kafkatest.Cluster, name string, rights []kafkatest.Right) (string, *site) {
 	s.t.Helper()
 	user := fmt.Sprintf("%s-%s-%x", s.name, regexp.MustCompile("[^a-z]+").ReplaceAllString(name, "-"), rand.Uint32())
@@ -83,11 +86,11 @@ func (s *site) user(cluster *kafkatest.Cluster, name string, rights []kafkatest.
 		"kafka.sasl.password_file", clitest.File(s.t, "password", canary+"\n"))
 }
 
-// stageNames are the stages that run, and how.
+// stageNames are the stages in the order in which they run.
 var stageNames = []string{"calibrate", "subsample", "select", "featurize", "train"}
 
-// TestTheDocumentedRightsAreEnough runs every stage and command as a user with the rights of its row and no others, and
-// then, one by one, without each.
+// TestTheDocumentedRightsAreEnough runs every stage and command as a user with exactly the rights of its row, and then without
+// each of them in turn.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	s, cluster := securedSite(t)
 	s = s.as("featurize.predictions", "true") // reads models
@@ -105,7 +108,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	}
 	command("`topics create`", "featurizer", "topics", "create")
 	command("`topics check`", "featurizer", "topics", "check")
-	s.garble(cluster) // in front of all rows, so that every exploration meets it
+	s.garble(cluster) // before all rows, so that every exploration meets it
 	command("`produce`", "featurizer", "produce", "--data", clitest.File(t, "rows.csv", clitest.Mixed(3000)), "--rows-per-message", "100")
 
 	var stages []*stage
@@ -119,6 +122,9 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	fits := "`trainer fit`"
 	_, trainer := s.user(cluster, fits, rights(fits))
 	model := trainer.untilTrained(3000).Text(t, "model.id")
+	rows := s.answering(cluster, rights(answers))
+	stages = append(stages, rows)
+	rows.begin()
 	command("`inspect`, `explorations list`", "featurizer", "inspect")
 	command("`inspect`, `explorations list`", "featurizer", "explorations", "list")
 	command("`explorations start`, `cancel`", "featurizer", "explorations", "start")
@@ -147,8 +153,8 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	silent(t, s.said.String(), canary, cluster.Read(t, "password"))
 }
 
-// operate looks after dead letters as docs/operations.md has operators do it on Kubernetes: as one user with the rights for all of
-// it, whose password comes by standard input.
+// operate handles dead letters like operators on Kubernetes in docs/operations.md: as one user with all the rights for that, whose
+// password comes from standard input.
 func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
 	s.t.Helper()
 	_, as := s.user(cluster, "operator", rights)
@@ -162,7 +168,7 @@ func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
 	}
 }
 
-// stage is one in a process of its own, as a user of its own.
+// stage is a stage, or the process that answers requests about rows, in a process and as a user of its own.
 type stage struct {
 	*site
 	cluster *kafkatest.Cluster
@@ -172,15 +178,39 @@ type stage struct {
 	process *clitest.Process
 }
 
-// begin starts the process, and returns when it would heed a signal.
-func (st *stage) begin() {
-	st.t.Helper()
-	st.process = st.stages(st.name)
-	st.process.AwaitLog(st.t, "stage starts")
+// answers is the row of the process that answers requests about rows. Here it counts as a stage.
+const answers = "`featurizer serve`"
+
+// answerSettings let it listen on any port and end at once.
+var answerSettings = []string{"serve.listen", "127.0.0.1:0", "serve.drain_delay", "0s"}
+
+// answering is that process, as a user of its own.
+func (s *site) answering(cluster *kafkatest.Cluster, rights []kafkatest.Right) *stage {
+	user, as := s.user(cluster, answers, rights)
+	return &stage{site: as.as(answerSettings...), cluster: cluster, name: answers, user: user, rights: rights}
 }
 
-// withoutEach takes each right away and gives it back. To describe is given beside it: to read and to write include it,
-// and would else be missed for that.
+// begin starts the process, and returns once it handles signals or has all that it needs to answer.
+func (st *stage) begin() {
+	st.t.Helper()
+	st.process = st.launch()
+	begun := "stage starts"
+	if st.name == answers {
+		begun = "pair in use"
+	}
+	st.process.AwaitLog(st.t, begun)
+}
+
+func (st *stage) launch() *clitest.Process {
+	st.t.Helper()
+	if st.name == answers {
+		return st.start("featurizer", "serve")
+	}
+	return st.stages(st.name)
+}
+
+// withoutEach takes away each right in turn. It gives the right to describe as well, which the rights to read and write include,
+// because otherwise that one would be missing too.
 func (st *stage) withoutEach(t *testing.T) {
 	described := slices.Clone(st.rights)
 	for _, right := range st.rights {
@@ -194,19 +224,21 @@ func (st *stage) withoutEach(t *testing.T) {
 			described = append(described, describe)
 		}
 		st.cluster.Revoke(t, st.user, right)
-		st.process = st.stages(st.name)
+		st.process = st.launch()
 		st.refused(t, right)
 		st.cluster.Grant(t, st.user, right)
 		st.begin()
 	}
 }
 
-// doesWithout reports whether the stage goes on without a right: featurize asks for explorations only where a class turns up.
+// doesWithout reports whether the stage goes on without a right. featurize requests explorations only for a new class, subsample
+// only after setting a partition aside, and a process that may not fence does not.
 func (st *stage) doesWithout(right kafkatest.Right) bool {
-	return st.name == "featurize" && right == kafkatest.Topic(kmsg.ACLOperationWrite, st.topic("explorations"))
+	return right.Kind == kmsg.ACLResourceTypeTransactionalId ||
+		(st.name == "featurize" || st.name == "subsample") && right == kafkatest.Topic(kmsg.ACLOperationWrite, st.topic("explorations"))
 }
 
-// refused waits for the end of the process, which has to name what it may not use.
+// refused waits for the end of the process, which must name the resource that it may not use.
 func (st *stage) refused(t *testing.T, right kafkatest.Right) {
 	t.Helper()
 	select {
@@ -222,7 +254,7 @@ func (st *stage) refused(t *testing.T, right kafkatest.Right) {
 	}
 }
 
-// garble writes bytes that nobody can read to every partition of the topics that stages read rows from.
+// garble writes unreadable bytes to every partition of the topics from which stages read rows.
 func (s *site) garble(cluster *kafkatest.Cluster) {
 	client, err := kgo.NewClient(append(cluster.Options(s.t), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
@@ -240,8 +272,8 @@ func (s *site) garble(cluster *kafkatest.Cluster) {
 	}
 }
 
-// provoke has every stage use all that it may, until stop: rows, requests, bytes that nobody can read, and samples that are
-// gone before they are read in every other exploration.
+// provoke makes every stage use all of its rights until stop: with rows, requests, unreadable bytes, and samples that are deleted
+// before they are read in every other exploration.
 func (s *site) provoke(cluster *kafkatest.Cluster) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -266,7 +298,7 @@ func (s *site) provoke(cluster *kafkatest.Cluster) (stop func()) {
 	}
 }
 
-// loseSamples deletes the samples of the running exploration, again and again, for as long as one takes, about.
+// loseSamples deletes the samples of the running exploration again and again, for about the duration of one.
 func (s *site) loseSamples(cluster *kafkatest.Cluster) {
 	client, err := kgo.NewClient(cluster.Options(s.t)...)
 	if err != nil {
@@ -278,7 +310,7 @@ func (s *site) loseSamples(cluster *kafkatest.Cluster) {
 	topic.Topic = s.topic("samples")
 	for partition := range int32(3) {
 		p := kmsg.NewDeleteRecordsRequestTopicPartition()
-		p.Partition, p.Offset = partition, -1 // all that is there
+		p.Partition, p.Offset = partition, -1 // everything
 		topic.Partitions = append(topic.Partitions, p)
 	}
 	request := kmsg.NewDeleteRecordsRequest()

@@ -16,10 +16,10 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// canary is a password that nothing else would say; other secrets begin with it.
+// canary is a password that occurs nowhere else; other secrets begin with it.
 const canary = "canary-Zq7_9vKx"
 
-// silent fails where a text holds a secret, as it is or in disguise.
+// silent fails if a text contains a secret, plain or encoded.
 func silent(t *testing.T, said string, secrets ...string) {
 	t.Helper()
 	for _, secret := range secrets {
@@ -63,7 +63,7 @@ func served(t *testing.T, service *clitest.Process) string {
 	return pages.String()
 }
 
-// text is all of an answer; absent is whether nothing should be there.
+// text returns the whole answer; absent means that nothing should be there.
 func text(t *testing.T, answer *http.Response, err error, absent bool) string {
 	t.Helper()
 	if err != nil {
@@ -77,7 +77,7 @@ func text(t *testing.T, answer *http.Response, err error, absent bool) string {
 	return fmt.Sprintf("%s: %s %v\n%s\n", answer.Request.URL, answer.Status, answer.Header, body)
 }
 
-// Whatever a process is asked for and whatever fails, it keeps the password to itself, at log level debug too.
+// Whatever is requested and whatever fails, a process never shows the password, not even at log level debug.
 func TestSecretsAreNotSaid(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "anna", canary))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestSecretsAreNotSaid(t *testing.T) {
 		{"featurizer", "inspect", "--json"}, {"featurizer", "explorations", "list"},
 		{"featurizer", "dead-letters", "list"}, {"trainer", "fit"},
 	} {
-		if r := s.run(command[0], command[1:]...); command[0] != "trainer" { // which may have too few rows
+		if r := s.run(command[0], command[1:]...); command[0] != "trainer" { // it may have too few rows
 			r.Want(t, cli.ExitOK)
 		}
 	}
@@ -118,7 +118,7 @@ func TestSecretsAreNotSaid(t *testing.T) {
 		{"kafka.tls.enabled", "maybe"},
 		{"kafka.brokers", "kafka://anna:" + canary + "@127.0.0.1:1"},
 		{"traces.endpoint", "http://anna:" + canary + "@127.0.0.1:1"},
-		{"status.token", canary}, // is short
+		{"status.token", canary}, // too short
 	} {
 		s.as(fault...).run("featurizer", "topics", "check").Want(t, cli.ExitUsage)
 	}

@@ -1,6 +1,6 @@
-// Package messy makes a CSV file as people have them: identifiers, dates, missing values in many words, slips in columns
-// of numbers, numbers written as text, hundreds of categories, rows sorted by class. Tests read it, and a script compares
-// what is learned from it with boosted trees.
+// Package messy makes a CSV file like those of real users: identifiers, dates, missing values under many names, slips in numeric
+// columns, numbers written as text, hundreds of categories, rows sorted by class. Tests read it, and a script compares what is
+// learned from it with boosted trees.
 package messy
 
 import (
@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// Labels of the file: Segment has five classes, by which the rows are sorted, Churned two.
+// Labels of the file: Segment has five classes, by which the rows are sorted; Churned has two.
 const (
 	Segment = "Segment"
 	Churned = "churned"
 )
 
-// Identifiers are the columns that say nothing of a row: a number without a name, as data frames write their index, and a string.
+// Identifiers are the uninformative columns: a number without a name, as data frames write their index, and a string.
 func Identifiers() []string { return []string{"f0", "Customer ID"} }
 
-// Columns are all others but the labels, as they are named once the header is read.
+// Columns are all columns but the identifiers and the labels, by their names once the header is read.
 func Columns() []string {
 	return []string{"Age", "Income, yearly", "Signup date", "last seen (UTC)", "Ort", "plan", "fee", "Rabatt", "active", "newsletter", "visits"}
 }
@@ -32,7 +32,7 @@ func Columns() []string {
 // Segments are the five classes of the first label.
 func Segments() []string { return []string{"basic", "casual", "loyal", "new", "vip"} }
 
-// BadCells is how many fields of "Income, yearly" are no number, of so many rows.
+// BadCells is how many fields of "Income, yearly" are not numbers in a file of that many rows.
 func BadCells(rows int) int { return (rows + badEvery - 1) / badEvery }
 
 const (
@@ -40,13 +40,13 @@ const (
 	cities   = 300
 )
 
-// row is what a customer is, and how the file says it.
+// row is a customer, and the fields of the file.
 type row struct {
 	fields  []string
 	segment int
 }
 
-// Write writes so many rows, the same ones for a seed.
+// Write writes rows, always the same for a seed.
 func Write(w io.Writer, rows int, seed uint64) error {
 	buffered := bufio.NewWriter(w)
 	if _, err := buffered.WriteString("\ufeff,Customer ID,  Age ,\"Income, yearly\",Signup date,last seen (UTC),Ort,plan,fee,Rabatt,active,newsletter,visits,Segment,churned\r\n"); err != nil {
@@ -69,7 +69,7 @@ func Write(w io.Writer, rows int, seed uint64) error {
 // sorted makes the rows and sorts them by class.
 func sorted(rows int, seed uint64) []row {
 	random := rand.New(rand.NewPCG(seed, 1))
-	effect := make([]float64, cities) // of living there
+	effect := make([]float64, cities) // of living in each city
 	for i := range effect {
 		effect[i] = random.NormFloat64()
 	}

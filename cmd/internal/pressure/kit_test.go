@@ -23,7 +23,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// folder is where the programs are built, once.
+// folder is where the programs are built once.
 var folder string
 
 var programs = sync.OnceValues(func() (clitest.Programs, error) { return clitest.Build(folder) })
@@ -35,11 +35,11 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(folder) // in the folder for temporary files at any rate
+	_ = os.RemoveAll(folder) // it is a temporary folder anyway
 	os.Exit(code)
 }
 
-// site is a pipeline on a broker whose requests the test holds up.
+// site is a pipeline on a broker whose requests the test can delay.
 type site struct {
 	t       *testing.T
 	built   clitest.Programs
@@ -47,7 +47,7 @@ type site struct {
 	client  *kafka.Client
 	config  string
 	sent    [2]int64 // rows written to the partitions of events
-	refused [2]int64 // offset of the message of a partition that nobody can use; -1 = none
+	refused [2]int64 // offset of a partition's unusable message; -1 = none
 }
 
 // newSite starts a broker and makes the topics. settings are sections of the configuration.
@@ -104,10 +104,10 @@ func (s *site) explore() {
 	service.Stop(s.t).Want(s.t, cli.ExitOK)
 }
 
-// hasSet is whether there is a feature set with its pointer.
+// hasSet reports whether there is a feature set and its pointer.
 func (s *site) hasSet() bool { return s.next("pressure.feature-sets", 0) >= 2 }
 
-// await waits for something that services do, as long as records come on any topic: how long it takes depends on the machine.
+// await waits for services as long as records arrive on any topic, because the time it takes depends on the machine.
 func (s *site) await(what string, done func() bool, services ...*clitest.Process) {
 	s.t.Helper()
 	moved, records := time.Now(), s.records()
@@ -129,7 +129,7 @@ func (s *site) await(what string, done func() bool, services ...*clitest.Process
 	}
 }
 
-// records is how many were written to the topics that the stages write to.
+// records counts the records on the topics that the stages write.
 func (s *site) records() (n int64) {
 	for _, topic := range []string{"pressure.explorations", "pressure.scores", "pressure.samples", "pressure.feature-sets", "pressure.features", "pressure.models", "pressure.dead-letters"} {
 		for partition := range int32(2) {
@@ -148,7 +148,7 @@ func (s *site) next(topic string, partition int32) int64 {
 	return info.HighWatermark
 }
 
-// send writes messages, all of the same rows of numbers, to both partitions of events in turn.
+// send writes messages with the same rows of numbers to both partitions of events in turn.
 func (s *site) send(messages, rows, columns int) {
 	s.t.Helper()
 	value := event(s.t, rows, columns)
@@ -160,7 +160,7 @@ func (s *site) send(messages, rows, columns int) {
 	}
 }
 
-// poison writes a message that nobody can use to both partitions of events.
+// poison writes an unusable message to both partitions of events.
 func (s *site) poison() {
 	s.t.Helper()
 	for p := range s.refused {
@@ -197,7 +197,7 @@ func event(t *testing.T, rows, columns int) []byte {
 	return value
 }
 
-// hold calls wait in every produce request to a topic before the broker takes it. It may block.
+// hold calls wait for every produce request to a topic before the broker handles it. wait may block.
 func (s *site) hold(topic string, wait func()) {
 	s.cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		s.cluster.KeepControl()
@@ -210,8 +210,8 @@ func (s *site) hold(topic string, wait func()) {
 	})
 }
 
-// featurized reads features and returns how many rows of each partition of events they hold, those that are there twice
-// counted once, as any reader has to.
+// featurized reads features and returns the rows of each partition of events, counting repeated ones once as every reader
+// must.
 func (s *site) featurized() (rows [2]int64) {
 	s.t.Helper()
 	for p := range rows {
@@ -242,6 +242,7 @@ func (s *site) featurized() (rows [2]int64) {
 				}
 			}
 			at = fetched.NextOffset
+			fetched.Release()
 		}
 	}
 	return rows
@@ -256,17 +257,23 @@ func (s *site) awaitFeatures(service *clitest.Process) {
 	}
 }
 
-// atEnd is whether the last message of a partition of features is of the last event.
+// atEnd reports whether the last message of a partition of features belongs to the last event.
 func (s *site) atEnd(partition int) bool {
 	end := s.next("pressure.features", int32(partition))
 	if end == 0 {
 		return false
 	}
-	fetched, err := s.client.Fetch(s.t.Context(), "pressure.features", partition, end-1)
-	if err != nil || len(fetched.Records) == 0 {
-		return false
+	const markers = 8 // at most, from owners that opened writers after the last message
+	reader := pipeline.NewReader(s.client, zap.NewNop(), "pressure.features", partition,
+		pipeline.ReadOptions{From: max(end-1-markers, 0), Until: end})
+	var last []wire.Header
+	for rec, err := range reader.Records(s.t.Context()) {
+		if err != nil {
+			return false
+		}
+		last = wireHeaders(rec)
 	}
-	part, err := wire.ParseFeatureHeaders(wireHeaders(fetched.Records[len(fetched.Records)-1]))
+	part, err := wire.ParseFeatureHeaders(last)
 	return err == nil && part.Last() && part.SourceOffset+1 == s.next("pressure.events", int32(partition))
 }
 

@@ -22,15 +22,17 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// tight is a configuration of small budgets.
+// tight is a configuration with small budgets.
 const tight = `
-kafka: {brokers: [BROKERS], fetch_max_wait: 20ms, fetch_max_bytes: 1MiB, batch_budget_bytes: 4MiB, session_timeout: 6s}
+kafka: {brokers: [BROKERS], fetch_max_wait: 20ms, fetch_max_bytes: 1MiB, batch_budget_bytes: 4MiB, fetch_memory: 20MiB, session_timeout: 6s}
 topics: {partitions: 2, max_message_bytes: 1MiB, keep_feature_sets: 2}
 limits: {max_message_bytes: 1MiB, budget_bytes: 4MiB}
+memory: {messages: 2}
+featurize: {output_memory: 16MiB}
 subsample: {checkpoint_interval: 1s}
 `
 
-// peak is the most that a process has had resident, in bytes.
+// peak is the largest resident size of a process in bytes.
 func peak(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -51,10 +53,10 @@ func peak(t *testing.T, pid int) int64 {
 	return 0
 }
 
-// gauges are the metrics without labels, but that of the pipeline, which a service serves.
+// gauges are the service's metrics with no label but the pipeline.
 func gauges(t *testing.T, service *clitest.Process) map[string]float64 {
 	t.Helper()
-	address := service.LogLine(t, "health, metrics and configuration are served").Text(t, "address")
+	address := service.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
 	response, err := http.Get("http://" + address + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +74,7 @@ func gauges(t *testing.T, service *clitest.Process) map[string]float64 {
 	return values
 }
 
-// within checks what a service has taken against its limit, and that it reports both.
+// within compares what a service has taken with its limit, and checks that it reports both.
 func (s *site) within(what string, service *clitest.Process, limit int64) {
 	s.t.Helper()
 	reported := gauges(s.t, service)
@@ -90,22 +92,22 @@ func (s *site) within(what string, service *clitest.Process, limit int64) {
 	}
 }
 
-// refuse makes the broker refuse some requests to write to a topic, after which they are to come again.
+// refuse makes the broker refuse some requests to write to a topic; they should be repeated.
 func (s *site) refuse(topic string) {
 	for _, err := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.RequestTimedOut} {
 		s.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Err: err, Count: 4})
 	}
 }
 
-// served are the settings of a service with a limit, which reports it.
+// served are the settings of a service with a limit that it reports.
 func served(limit int64) []string {
 	return []string{fmt.Sprintf("memory.limit=%d", limit), "admin.listen=127.0.0.1:0"}
 }
 
-// More events than the memory of a process holds: its source is faster than it, its sink slower, and refuses now and then. It
-// takes no more than its limit, and delays what it does not drop.
+// More events than the memory of a process: its source is faster than it, its sink slower, and sometimes refuses. It stays
+// within its limit, and delays but does not drop anything.
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
-	const limit, selectLimit, trainLimit, messages = 240 << 20, 1536 << 20, 176 << 20, 800 // 259 MB of events, 164 MB of features
+	const limit, selectLimit, trainLimit, messages = 336 << 20, 1792 << 20, 256 << 20, 800 // 259 MB of events, 164 MB of features
 	s := newSite(t, tight+`
 exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows: 500, candidate_memory: 16MiB}
 `)
@@ -138,8 +140,8 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows:
 	trainer.Stop(t).Want(t, cli.ExitOK)
 }
 
-// wantDeadLetters checks that these stages and no others have sent dead letters, each of the message that nobody can use. One
-// may be there twice: the broker has carried out some of the requests that it refused.
+// wantDeadLetters checks that exactly these stages have sent dead letters, each for the unusable message. One may be there
+// twice, because the broker has carried out some of the requests that it refused.
 func (s *site) wantDeadLetters(stages ...string) {
 	s.t.Helper()
 	for p := range s.refused {
@@ -163,7 +165,7 @@ func (s *site) wantDeadLetters(stages ...string) {
 	}
 }
 
-// The largest feature set that a message holds is made and used within the limit.
+// The largest feature set that fits a message is made and used within the limit.
 func TestMemoryStaysWithinItsLimitWithTheLargestSet(t *testing.T) {
 	const limit, columns = 768 << 20, 20
 	features := 1 << 20 / 108

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/compare/report"
 )
 
-// draw writes the figure of one data set: errors of some methods, and of trees, against the time of a row.
+// draw writes the figure of a data set: the errors of some methods, and of trees, over the time per row.
 func draw(path string, sets []*set, trees *trees, methods []string) error {
 	if len(sets) != 1 {
 		return errors.New("-figure is of one data set")

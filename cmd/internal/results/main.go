@@ -1,14 +1,17 @@
-// Command results makes the tables of docs/results.md, and its figures, from what `trainer compare --out` wrote.
+// Command results makes the tables and figures of docs/results.md from what `trainer compare --out` wrote.
 //
 //	results [-trees FILE,...] [-into PAGE] [-only SECTION] RESULTS.json...
 //	results -figure FILE.svg [-trees FILE,...] [-methods LIST] RESULTS.json
+//	results -overview FILE.svg PAGE
 //
-// The tables are those of the largest M of each file, a column for each data set: errors, differences in pairs, and seconds.
-// With -into they replace what stands in a Markdown page between "<!-- results: SECTION -->" and "<!-- results: end -->".
-// -trees adds what scripts/trees.py measured on the same splits.
+// The tables show the largest M of each file, with a column for each data set: errors, differences in pairs, and
+// seconds. With -into they replace what is between "<!-- results: SECTION -->" and "<!-- results: end -->" in a
+// Markdown page. -trees adds what scripts/trees.py measured on the same splits. -overview draws the
+// tables of the page as one figure.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -25,8 +28,9 @@ func main() {
 
 // options are the flags.
 type options struct {
-	trees, methods     string
-	into, only, figure string
+	trees, methods   string
+	into, only       string
+	figure, overview string
 }
 
 func run(args []string, w io.Writer) error {
@@ -37,8 +41,15 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown `page`")
 	flags.StringVar(&o.only, "only", "results", "the `section` of the page")
 	flags.StringVar(&o.figure, "figure", "", "draw errors against the time of a row into this SVG `file` instead")
+	flags.StringVar(&o.overview, "overview", "", "draw the tables of a page into this SVG `file` instead")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.overview != "" {
+		if flags.NArg() != 1 {
+			return errors.New("-overview is of one page")
+		}
+		return drawOverview(o.overview, flags.Arg(0))
 	}
 	results, err := readResults(flags.Args())
 	if err != nil {
@@ -60,7 +71,7 @@ func run(args []string, w io.Writer) error {
 	return replace(o.into, o.only, b.String())
 }
 
-// split cuts a list at its commas; that of nothing is empty.
+// split splits a list at its commas; an empty text gives an empty list.
 func split(list string) []string {
 	if list == "" {
 		return nil

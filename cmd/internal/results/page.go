@@ -6,17 +6,27 @@ import (
 	"strings"
 )
 
-// replace puts text into a section of a page.
+// replace replaces a section of a page.
 func replace(path, section, text string) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	begin, end := "<!-- results: "+section+" -->\n", "<!-- results: end -->"
-	before, rest, found := strings.Cut(string(page), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return fmt.Errorf("%s has no section %q that ends", path, section)
+	before, _, after, err := cutSection(string(page), section)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return os.WriteFile(path, []byte(before+begin+"\n"+text+"\n"+end+after), 0o644) //nolint:gosec // a page of the documentation
+	return os.WriteFile(path, []byte(before+"\n"+text+"\n"+after), 0o644) //nolint:gosec // a page of the documentation
+}
+
+// cutSection splits a page into what comes before a section, the section itself, and what comes after it, without its
+// markers, which stay with the other two.
+func cutSection(page, section string) (before, body, after string, err error) {
+	begin, end := "<!-- results: "+section+" -->\n", "<!-- results: end -->"
+	before, rest, found := strings.Cut(page, begin)
+	body, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return "", "", "", fmt.Errorf("there is no section %q that ends", section)
+	}
+	return before + begin, body, end + after, nil
 }

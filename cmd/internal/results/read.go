@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// set is what was measured on one data set: the largest M of a file.
+// set is the results on one data set: the largest M of a file.
 type set struct {
 	*compare.Result
 	table  compare.Table
@@ -45,8 +45,8 @@ func readResults(paths []string) ([]*set, error) {
 	return all, nil
 }
 
-// add takes the largest M of a result. Methods may have been measured apart, for none depends on the others: of those that are
-// there already the measurement with more repeats counts, or the new one.
+// add takes the largest M of a result. Methods may have been measured separately, because none depends on the others. If a
+// method is there already, the measurement with more repeats counts, else the new one.
 func (s *set) add(r *compare.Result) error {
 	table := r.Tables[len(r.Tables)-1]
 	if s.table.M == 0 {
@@ -90,7 +90,7 @@ func (s *set) line(method string) *compare.Line {
 	return nil
 }
 
-// trees are measurements of scripts/trees.py.
+// trees are results of scripts/trees.py.
 type trees struct {
 	Runs []struct {
 		Dataset string  `json:"dataset"`
@@ -103,7 +103,7 @@ type trees struct {
 	} `json:"runs"`
 }
 
-// readTrees joins files of scripts/trees.py.
+// readTrees joins result files of scripts/trees.py.
 func readTrees(paths []string) (*trees, error) {
 	all := &trees{}
 	for _, path := range paths {
@@ -116,7 +116,7 @@ func readTrees(paths []string) (*trees, error) {
 	return all, nil
 }
 
-// methods are the names of the libraries, in the order in which they appear.
+// methods returns the names of the libraries in order of appearance.
 func (t *trees) methods() []string {
 	var names []string
 	seen := map[string]bool{}
@@ -129,7 +129,7 @@ func (t *trees) methods() []string {
 	return names
 }
 
-// size is a number of trees with what was measured of it.
+// size is a number of trees with its results.
 type size struct {
 	trees        int
 	error        mean
@@ -137,7 +137,7 @@ type size struct {
 	seconds      float64
 }
 
-// sizes returns what a library measured on a data set, by rising numbers of trees as they appear.
+// sizes returns the results of a library on a data set; files list them by rising numbers of trees.
 func (t *trees) sizes(dataset, method string) []size {
 	var order []int
 	errors, predict, train := map[int][]float64{}, map[int][]float64{}, map[int][]float64{}
@@ -159,7 +159,7 @@ func (t *trees) sizes(dataset, method string) []size {
 	return all
 }
 
-// mean is a mean of n values with its standard error, which is 0 for one value.
+// mean is the mean of n values and its standard error, which is 0 for one value.
 type mean struct {
 	value, error float64
 	n            int

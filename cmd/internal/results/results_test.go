@@ -11,7 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// measured writes a result of one method for each list of unexplained variances, by repeat, and returns its path.
+// measured writes a result with one method for each list of unexplained variances, by repeat, and returns its
+// path.
 func measured(t *testing.T, name string, errors map[string][]float64) string {
 	t.Helper()
 	r := compare.Result{
@@ -65,7 +66,7 @@ func grown(t *testing.T) string {
 func TestTables(t *testing.T) {
 	apart := []string{
 		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "residual": {13, 14.5, 14}}),
-		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "adaptive-refined": {8, 9.5, 10.1}}), // the same, other methods
+		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "adaptive-refined": {8, 9.5, 10.1}}), // the same data set, other methods
 		measured(t, "airfoil", map[string][]float64{"plain": {14}}),                                             // fewer repeats
 		measured(t, "sml", map[string][]float64{"plain": {0.3, 0.4, 0.35}, "adaptive-refined": {0.3, 0.42, 0.34}}),
 	}
@@ -120,6 +121,54 @@ func TestFigure(t *testing.T) {
 	}
 }
 
+// The README's picture shows what the page says.
+func TestOverviewIsThatOfThePage(t *testing.T) {
+	const picture, page = "../../../docs/pictures/learned.svg", "../../../docs/results.md"
+	path := filepath.Join(t.TempDir(), "learned.svg")
+	if err := run([]string{"-overview", path, page}, nil); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(picture); !bytes.Equal(got, want) {
+		t.Errorf("%s is not drawn from %s: make results-overview", picture, page)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	table := "| method | airfoil | sml |\n| --- | ---: | ---: |\n| `plain` | 17.01 ± 1.45 | 2.9 |\n| `linear` | 51 ± 3 | 3.4 |\n" +
+		"| `adaptive-refined` | **8.37** ± 1.13 | 0.159 |\n| *lightgbm* | 5.66 | – |\n| `plain` | 0.00 + 0.01 | 1 |\n"
+	section := func(name, body string) string {
+		return "<!-- results: " + name + " -->\n\n" + body + "\n<!-- results: end -->\n"
+	}
+	svg, err := overview(section("regression", table) + section("classes", table))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, times := range map[string]int{
+		">17 → 8.4<": 2, ">2.9 → 0.16<": 2, `<use href="#trees" x="`: 3, // in the legend, and two of airfoil
+	} {
+		if n := strings.Count(string(svg), text); n != times {
+			t.Errorf("%q is there %d times, want %d:\n%s", text, n, times, svg)
+		}
+	}
+	if first, _, _ := strings.Cut(string(svg), ">airfoil<"); !strings.Contains(first, ">sml<") {
+		t.Error("the greatest gain does not come first")
+	}
+	for says, page := range map[string]string{
+		`no section "classes"`: section("regression", table),
+		"no table of errors":   section("regression", "words") + section("classes", table),
+		"no such cell":         section("regression", "| method | a |\n| `plain` | 1 |\n") + section("classes", table),
+		"invalid syntax":       section("regression", strings.ReplaceAll(table, "17.01", "many")) + section("classes", table),
+	} {
+		if _, err := overview(page); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	one := measured(t, "airfoil", map[string][]float64{"plain": {1, 2}})
 	other := compare.Result{Complete: true, Data: compare.Facts{Name: "airfoil"}, Tables: []compare.Table{{M: 100}}}
@@ -128,6 +177,7 @@ func TestFaults(t *testing.T) {
 		"no such file":            {"absent.json"},
 		"not the result of a who": {write(t, compare.Result{})},
 		"other rows or settings":  {one, write(t, other)},
+		"-overview is of one pa":  {"-overview", "x.svg"},
 		"-figure is of one data":  {"-figure", "x.svg", one, measured(t, "sml", nil)},
 	} {
 		if err := run(args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), says) {

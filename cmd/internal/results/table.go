@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// none stands in a cell without a number.
+// none fills a cell without a number.
 const none = "–"
 
 // writeTables writes the tables of the sets.
@@ -29,13 +29,13 @@ func writeTables(w io.Writer, sets []*set, trees *trees) {
 // row writes a line of a Markdown table.
 func row(w io.Writer, cells ...string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
 
-// head writes the header of a table whose first column is of words.
+// head writes the header of a table whose first column is text.
 func head(w io.Writer, cells ...string) {
 	row(w, cells...)
 	fmt.Fprintf(w, "| --- |%s\n", strings.Repeat(" ---: |", len(cells)-1))
 }
 
-// eachSet is a first cell with one for each set.
+// eachSet returns a row: a first cell, then one for each set.
 func eachSet(sets []*set, first string, cell func(*set) string) []string {
 	cells := []string{first}
 	for _, s := range sets {
@@ -55,7 +55,7 @@ func writeFacts(w io.Writer, sets []*set) {
 	fmt.Fprintln(w)
 }
 
-// repeats is how often methods were measured; that of the learned ones comes last where they differ.
+// repeats is how often methods were measured; if the learned ones differ, theirs comes last.
 func (s *set) repeats() string {
 	var counts []string
 	for _, name := range methodsOf([]*set{s}) {
@@ -66,7 +66,7 @@ func (s *set) repeats() string {
 	return strings.Join(counts, ", ")
 }
 
-// methodsOf are the methods of the sets in the order of the registry.
+// methodsOf returns the methods of the sets in registry order.
 func methodsOf(sets []*set) []string {
 	return slices.DeleteFunc(compare.MethodNames(), func(name string) bool {
 		return !slices.ContainsFunc(sets, func(s *set) bool { return s.line(name) != nil })
@@ -101,7 +101,7 @@ func writeErrors(w io.Writer, sets []*set, trees *trees) {
 	}
 }
 
-// leaderOf is the method whose differences to the others are shown: the last of the registry that all sets have.
+// leaderOf is the method that the others are compared with: the last one in the registry that all sets have.
 func leaderOf(sets []*set) string {
 	names := methodsOf(sets)
 	for _, name := range slices.Backward(names) {
@@ -152,7 +152,7 @@ func writeSeconds(w io.Writer, sets []*set, trees *trees) {
 	}
 }
 
-// pairs are the errors of a method minus those of another in the repeats that both have.
+// pairs returns the errors of a method minus those of another, for the repeats that both have.
 func (s *set) pairs(method, other string) []float64 {
 	var diffs []float64
 	for repeat, v := range s.errors[method] {
@@ -160,12 +160,12 @@ func (s *set) pairs(method, other string) []float64 {
 			diffs = append(diffs, v-o)
 		}
 	}
-	slices.Sort(diffs) // so that sums do not depend on the order of a map
+	slices.Sort(diffs) // sums must not depend on map order
 	return diffs
 }
 
-// amongBest reports whether a method has the smallest mean error, or is not above that by more than two standard errors of the
-// differences in pairs.
+// amongBest reports whether a method has the smallest mean error, or exceeds it by at most two standard errors of the paired
+// differences.
 func (s *set) amongBest(method string) bool {
 	best := ""
 	for _, name := range compare.MethodNames() {
@@ -191,7 +191,7 @@ func (s *set) mean(method string) mean {
 	return meanOf(values)
 }
 
-// digits is how many decimals the errors of a set have: two, or as many as the smallest needs to have two digits.
+// digits is how many decimals the errors of a set get: two, or as many as give the smallest two significant digits.
 func (s *set) digits() int {
 	least := math.Inf(1)
 	for name := range s.errors {

@@ -43,7 +43,7 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// browser is a tab, with what went wrong in it.
+// browser is a tab and the errors in it.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -85,7 +85,8 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// listen collects what a developer would see in red or yellow: uncaught errors, refused content, complaints.
+// listen collects what a developer console shows in red or yellow: uncaught errors, refused content,
+// warnings.
 func (b *browser) listen(m chromedp.ConsoleMessage) {
 	switch m.Type {
 	case chromedp.ConsoleError, chromedp.ConsoleException, chromedp.ConsoleWarning:
@@ -95,7 +96,7 @@ func (b *browser) listen(m chromedp.ConsoleMessage) {
 	}
 }
 
-// takeErrors returns what went wrong since the last time.
+// takeErrors returns the errors since the last call.
 func (b *browser) takeErrors() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,7 +105,7 @@ func (b *browser) takeErrors() []string {
 	return errors
 }
 
-// clean fails the test if something went wrong in the page.
+// clean fails the test if there were errors in the page.
 func (b *browser) clean(when string) {
 	b.t.Helper()
 	for _, text := range b.takeErrors() {
@@ -121,7 +122,7 @@ func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// ask returns what an action finds out.
+// ask returns the result of an action.
 func ask[T any](b *browser, action chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
@@ -139,7 +140,7 @@ func eval[T any](b *browser, expression string) T {
 	return ask(b, chromedp.Evaluate[T](expression))
 }
 
-// await waits until an expression is true in the page. What it looks at need not be drawn yet.
+// await waits until an expression is true in the page, drawn or not.
 func (b *browser) await(what, expression string) {
 	b.t.Helper()
 	expression = "(() => { try { return Boolean(" + expression + "\n) } catch { return false } })()"
@@ -168,13 +169,13 @@ func (b *browser) device(width, height int64, phone bool, scheme string) {
 	}))
 }
 
-// picture writes what the whole page looks like, if pictures are asked for.
+// picture saves a picture of the whole page, if pictures are requested.
 func (b *browser) picture(name string) {
 	b.t.Helper()
 	if *screenshots == "" {
 		return
 	}
-	// Two frames, so that what came last is drawn.
+	// Two frames, so that the latest change is drawn.
 	ask(b, chromedp.Evaluate[bool]("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))", chromedp.EvalAwaitPromise))
 	png := ask(b, chromedp.FullScreenshot(100))
 	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o600); err != nil {
@@ -190,9 +191,19 @@ func (b *browser) fits(what string) {
 			.slice(0, 5).map(n => n.tagName + '.' + n.className + '#' + n.id).join(', ')`)
 		b.t.Errorf("%s: %v pixels wider than the window: %s", what, over, wide)
 	}
+	if cut := eval[string](b, clipped); cut != "" {
+		b.t.Errorf("%s: clipped, or out of their panels: %s", what, cut)
+	}
 }
 
-// number is a figure of the page, read from its text.
+// clipped names what is wider than its container. Charts adapt to their container a moment later.
+const clipped = `[...document.querySelectorAll('body *')].filter(n => {
+	const box = n.getBoundingClientRect(), panel = n.closest('.panel')?.getBoundingClientRect();
+	if (box.width === 0 || box.height === 0 || n.closest('.chart')) return false;
+	return panel && box.right > panel.right + 1 || getComputedStyle(n).display !== 'inline' && n.clientWidth > 0 && n.scrollWidth > n.clientWidth + 1;
+}).slice(0, 5).map(n => n.tagName + '.' + n.className + '#' + n.id).join(', ')`
+
+// number reads a figure from the text of the page.
 const number = `(id => Number((document.querySelector(id)?.textContent ?? '').replace(/[^0-9.]/g, '')))`
 
 func TestPageInABrowser(t *testing.T) {
@@ -204,7 +215,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.await("live", "document.getElementById('live').textContent === 'live'")
 	b.await("the topics are known", "document.querySelector('#topic-events .figure').textContent === '0'")
 	for id, want := range map[string]string{
-		"exploration-idle": "No exploration is running", "sets": "no feature set yet", "letters": "No dead letters", "models-chart": "no model yet",
+		"exploration-idle": "There has been no exploration yet", "verdict": "Getting started", "sets": "no feature set yet", "letters": "No dead letters", "models-chart": "no model yet",
 	} {
 		if have := eval[string](b, fmt.Sprintf("document.getElementById(%q).innerText", id)); !strings.Contains(have, want) {
 			t.Errorf("an empty pipeline: #%s says %q, want %q", id, have, want)
@@ -214,9 +225,9 @@ func TestPageInABrowser(t *testing.T) {
 	b.clean("an empty pipeline")
 
 	s.produce(640)
-	b.await("rows are missing", "document.getElementById('exploration-missing').textContent.startsWith('1,360 labelled rows are missing')")
+	b.await("rows are missing", "document.getElementById('exploration-missing').textContent === '640 of 2,000 labelled rows: 1,360 missing for a plan'")
 	load(t, s)
-	s.poison("no Arrow")
+	s.poison("<b>x</b>")
 	b.await("the first set", "document.getElementById('sets').innerText.includes('in use')")
 	b.await("an error of a model", `/error$/.test(document.getElementById('fact-train').textContent)`)
 	b.await("the dead letter", "document.getElementById('letters').innerText.includes('not_arrow')")
@@ -224,12 +235,15 @@ func TestPageInABrowser(t *testing.T) {
 	before := eval[float64](b, number+"('#topic-features .figure')")
 	b.await("numbers move", fmt.Sprintf("%s('#topic-features .figure') > %v", number, before))
 	b.clean("under load")
+	b.looksAtLetters()
 
 	b.startExploration()
 	for _, scheme := range []string{"light", "dark"} {
 		b.device(1440, 900, false, scheme)
 		b.fits("desktop")
 		b.picture("desktop-" + scheme)
+		b.device(1280, 900, false, scheme)
+		b.fits("small desktop")
 		b.device(375, 812, true, scheme)
 		b.fits("phone")
 		b.picture("phone-" + scheme)
@@ -241,7 +255,23 @@ func TestPageInABrowser(t *testing.T) {
 	b.clean("on devices")
 }
 
-// startExploration asks for an exploration from the page, with a wrong token first, and waits for its set.
+// looksAtLetters checks that new dead letters stay marked until somebody marks them as seen.
+func (b *browser) looksAtLetters() {
+	b.t.Helper()
+	const fresh = "!document.getElementById('letters-new').hidden"
+	if !eval[bool](b, "document.getElementById('letters').innerText.includes('<b>') && !document.querySelector('#letters b')") {
+		b.t.Error("the bytes of a message are not shown as text")
+	}
+	b.await("the badge", fresh+" && document.getElementById('tile-letters').textContent.endsWith(' new') && document.getElementById('banners').innerText.includes('new dead letter')")
+	b.run(chromedp.Reload())
+	b.await("the badge is still there", fresh)
+	b.run(chromedp.Click(chromedp.ID("letters-seen")))
+	b.await("the badge has gone", "document.getElementById('letters-new').hidden && !document.getElementById('banners').innerText.includes('dead letter')")
+	b.run(chromedp.Reload())
+	b.await("it stays so", "document.getElementById('letters').innerText.includes('not_arrow') && document.getElementById('letters-new').hidden")
+}
+
+// startExploration starts an exploration from the page, with a wrong token first, and waits for its set.
 func (b *browser) startExploration() {
 	b.t.Helper()
 	b.await("nothing runs", "!document.getElementById('start').disabled")
@@ -254,7 +284,7 @@ func (b *browser) startExploration() {
 	b.await("the wrong token is refused", "document.getElementById('start-error').textContent.includes('missing or wrong')")
 	b.picture("dialog")
 	var errors []string
-	stagestest.Until(b.t, "the console says so", func() bool { // on its own way, a moment later
+	stagestest.Until(b.t, "the console says so", func() bool { // it arrives separately, a moment later
 		errors = append(errors, b.takeErrors()...)
 		return len(errors) > 0
 	})
@@ -277,7 +307,7 @@ func (b *browser) startExploration() {
 	b.clean("an exploration from the page")
 }
 
-// themes switches the theme by hand, against that of the system, and back.
+// themes switches the theme by hand, against the system's, and back.
 func (b *browser) themes() {
 	b.t.Helper()
 	const ground = "getComputedStyle(document.body).backgroundColor"
@@ -353,12 +383,13 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 	b.clean("learned features")
 }
 
-// The columns of the set in use are a table that opens.
+// The columns of the set in use are in a table that can be opened.
 func TestPageOfColumnsInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	s := newSite(t, siteOptions{configure: func(c *config.Config) {
 		c.Stages.Events.Label, c.Stages.Events.Exclude = []string{messy.Segment}, []string{messy.Churned}
 		c.Stages.Exploration.Criterion = scoring.Correlation
+		c.Stages.Topics.Partitions = 16
 	}})
 	b.device(1280, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/"))
@@ -373,6 +404,7 @@ func TestPageOfColumnsInABrowser(t *testing.T) {
 	if text := eval[string](b, "document.querySelector('#columns tbody').innerText"); !strings.Contains(text, "looks like an identifier") || !strings.Contains(text, "timestamp") {
 		t.Errorf("the table says %q", text)
 	}
+	b.strip(16)
 	for _, scheme := range []string{"light", "dark"} {
 		b.device(1280, 900, false, scheme)
 		b.fits("desktop")
@@ -382,6 +414,24 @@ func TestPageOfColumnsInABrowser(t *testing.T) {
 		b.picture("columns-phone-" + scheme)
 	}
 	b.clean("columns")
+}
+
+// strip moves through the strip of partitions by keyboard, and pins one of them in the table.
+func (b *browser) strip(partitions int) {
+	b.t.Helper()
+	b.await("the strip", fmt.Sprintf("document.querySelectorAll('.heat')[0].children.length === %d && document.querySelectorAll('#partitions tbody tr').length === 12", partitions))
+	if stops := eval[int](b, "document.querySelectorAll('.heat')[0].querySelectorAll('[tabindex=\"0\"]').length"); stops != 1 {
+		b.t.Errorf("%d stops of the tab key", stops)
+	}
+	press := func(key string) {
+		eval[bool](b, fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '%s', bubbles: true }))", key))
+	}
+	eval[bool](b, "document.querySelector('.heat button').focus() === undefined")
+	press("End")
+	press("ArrowLeft")
+	b.await("the partition before the last", fmt.Sprintf("document.querySelector('.heats .about').textContent.startsWith('Partition %d: ')", partitions-2))
+	eval[bool](b, "document.activeElement.click() === undefined")
+	b.await("it is in the table", fmt.Sprintf("document.querySelector('#partitions tbody tr').cells[0].textContent === '%d'", partitions-2))
 }
 
 func TestPageWithoutABroker(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// columnsListed bounds the table of columns: a page is to be read.
+// columnsListed bounds the table of columns, so that the page stays readable.
 const columnsListed = 200
 
-// columnTableOf is what became of the columns of the events in the set in use, nil where that does not say. Columns that are left out or
-// odd come first where not all are listed.
+// columnTableOf says what became of the columns of the events in the set in use; nil if the set does not say. If not all are listed,
+// columns that are left out or odd come first.
 func columnTableOf(set *state.Set) *ColumnTable {
 	if set == nil || len(set.Set.Lineage.Columns) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func columnTableOf(set *state.Set) *ColumnTable {
 	return out
 }
 
-// oddness is how much a person should look at a column.
+// oddness is how much attention a column needs.
 func oddness(c encoder.ColumnUse) int {
 	switch {
 	case c.Use == encoder.UseLeftOut:

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Of many columns those that are odd are listed first, the others in their order.
+// If there are many columns, odd ones come first, the others in order.
 func TestColumnTable(t *testing.T) {
 	set := &state.Set{ID: "fs-1", Set: &wire.FeatureSet{}}
 	if columnTableOf(nil) != nil || columnTableOf(set) != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -14,7 +15,7 @@ import (
 func (p *page) compose(s stages.Snapshot, c *cluster) Snapshot {
 	return Snapshot{
 		Process: p.process(s, c), Flow: p.flow(s, c), Exploration: exploration(s, c), History: p.history(s, c),
-		Letters: lettersOf(c), Series: p.series.series(),
+		Letters: lettersOf(c), Series: p.past.minutes.series(), Hours: p.past.hours.series(),
 	}
 }
 
@@ -32,7 +33,16 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 		topic := &f.Topics[i]
 		topic.Partitions = len(c.positions.spans[topic.Role])
 		topic.Next, topic.Kept = c.positions.sum(topic.Role)
-		topic.PerSecond = c.perSecond(topic.Role)
+		if topic.PerSecond = c.perSecond(topic.Role); topic.Role == roleDeadLetters {
+			topic.PerSecond = c.letters.PerSecond // without the markers of transactions
+		}
+		topic.Recreated = s.Activity.LogChanges[meter.LogChange{Topic: topic.Name, Kind: string(pipeline.GapRecreated)}]
+		topic.Truncated = s.Activity.LogChanges[meter.LogChange{Topic: topic.Name, Kind: string(pipeline.GapTruncated)}]
+		for t := range s.State.Recreated {
+			if p.service.Process.Settings.State().Name(state.Topic(t)) == topic.Name {
+				topic.Recreated, topic.Truncated = topic.Recreated+s.State.Recreated[t], topic.Truncated+s.State.Truncated[t]
+			}
+		}
 		if err := c.positions.errs[topic.Role]; err != nil {
 			topic.Error = err.Error()
 		} else {
@@ -47,7 +57,7 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 	}
 	for partition := range c.positions.spans[roleEvents] {
 		part := partitionOf(partition, s, c)
-		if p.service.Process.Settings.Featurize.SetsFrom != "" { // explorations and models are of other events
+		if p.service.Process.Settings.Featurize.SetsFrom != "" { // explorations and models belong to other events
 			part.Subsample, part.Train = nil, nil
 		}
 		f.Partitions = append(f.Partitions, part)
@@ -55,10 +65,26 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 	if f.Partitions == nil {
 		f.Partitions = []Partition{}
 	}
+	f.Waiting = waiting(f.Partitions)
 	return f
 }
 
-// stage says what this process does in a stage.
+// waiting is how many messages of events are not featurized yet; nil if that is unknown for some partition.
+func waiting(partitions []Partition) *int64 {
+	var sum int64
+	for _, part := range partitions {
+		if part.Featurize == nil {
+			return nil
+		}
+		sum += part.Featurize.Lag
+	}
+	if len(partitions) == 0 {
+		return nil
+	}
+	return &sum
+}
+
+// stage describes what this process does in a stage.
 func (p *page) stage(name string, s stages.Snapshot) Stage {
 	stage := Stage{Name: name, Here: slices.Contains(p.service.Stages, name)}
 	if group, ok := s.Groups[name]; ok {
@@ -86,30 +112,39 @@ func (p *page) stage(name string, s stages.Snapshot) Stage {
 	return stage
 }
 
-// partitionOf says how far the stages have come in a partition of events.
+// partitionOf describes the progress of the stages in a partition of events.
 func partitionOf(partition int, s stages.Snapshot, c *cluster) Partition {
-	end := c.positions.next(roleEvents, partition)
-	out := Partition{Partition: partition, Next: end, Subsample: scoringOf(partition, s, c)}
+	out := Partition{Partition: partition, Subsample: scoringOf(partition, s, c)}
+	out.Featurize, out.Next = featurizingOf(partition, s, c)
 	if rates := c.rates[roleEvents]; partition < len(rates) {
 		out.PerSecond = rates[partition]
 	}
-	if at := here(s, meter.StageFeaturize, partition); at != nil {
-		lag := at.Lag.Seconds()
-		out.Featurize = &Progress{Here: true, Next: at.NextOffset, Lag: at.LagMessages(), LagSeconds: &lag}
-		out.Next = max(end, at.EndOffset)
-	} else if partition < len(c.positions.committed) && c.positions.committed[partition] >= 0 {
-		next := c.positions.committed[partition]
-		out.Featurize = &Progress{Next: next, Lag: max(0, end-next)}
-	}
 	for _, m := range c.models {
 		if next, ok := m.through[partition]; ok && m.Current {
-			out.Train = &Progress{Next: next, Lag: max(0, end-next)}
+			out.Train = &Progress{Next: next, Lag: max(0, out.Next-next)}
 		}
 	}
 	return out
 }
 
-// here is where this process stands in a partition, nil where it does not read it.
+// featurizingOf returns how far a partition is featurized, nil if unknown, and where it ends.
+func featurizingOf(partition int, s stages.Snapshot, c *cluster) (at *Progress, end int64) {
+	end = c.positions.next(roleEvents, partition)
+	if status := here(s, meter.StageFeaturize, partition); status != nil {
+		end = max(end, status.EndOffset)
+		at = &Progress{Here: true, Next: status.NextOffset, Lag: max(0, end-status.NextOffset)}
+		lag := status.Lag.Seconds()
+		at.LagSeconds = &lag
+		return at, end
+	}
+	if partition < len(c.positions.committed) && c.positions.committed[partition] >= 0 {
+		next := c.positions.committed[partition]
+		at = &Progress{Next: next, Lag: max(0, end-next)}
+	}
+	return at, end
+}
+
+// here is the position of this process in a partition; nil if it does not read it.
 func here(s stages.Snapshot, stage string, partition int) *meter.PartitionStatus {
 	for i := range s.Partitions {
 		if at := &s.Partitions[i]; at.Stage == stage && at.Partition == partition && !at.FetchedAt.IsZero() {
@@ -119,7 +154,7 @@ func here(s stages.Snapshot, stage string, partition int) *meter.PartitionStatus
 	return nil
 }
 
-// scoringOf says how far a partition is scored.
+// scoringOf returns how far a partition is scored.
 func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	spec := s.State.Spec
 	if spec == nil {
@@ -152,12 +187,12 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	return out
 }
 
-// expected is how many rows a sample of so many labelled ones has, about.
+// expected is roughly how many rows are sampled from that many labelled ones.
 func expected(spec *wire.Spec, labelled int64) int64 {
 	return int64(math.Round(spec.SampleRate * float64(labelled)))
 }
 
-// closingOf is how the partition was closed for the newest exploration, nil while its set is not published.
+// closingOf returns how the partition was closed for the newest exploration; nil until its set is published.
 func closingOf(now state.Snapshot, partition int) *wire.LineagePartition {
 	set := now.CurrentSet()
 	if set == nil || set.Set.Lineage.Exploration != now.Spec.Exploration {
@@ -170,9 +205,13 @@ func closingOf(now state.Snapshot, partition int) *wire.LineagePartition {
 	return nil
 }
 
-// exploration describes the newest one, and what is missing for the next.
+// exploration describes the newest exploration and what the next one still needs.
 func exploration(s stages.Snapshot, c *cluster) Exploration {
-	out := Exploration{Status: s.State.Status(), Requests: []Request{}, MissingRows: s.Activity.Planning.MissingRows, Fault: s.Activity.Planning.Fault, UnseenClasses: s.Activity.UnseenClasses}
+	planning := s.Activity.Planning
+	out := Exploration{
+		Status: s.State.Status(), Requests: []Request{}, UnseenClasses: s.Activity.UnseenClasses,
+		MissingRows: planning.MissingRows, PresentRows: planning.Rows, Fault: planning.Fault, FaultAt: planning.At, RetryAt: planning.RetryAt,
+	}
 	for _, r := range s.State.Requests {
 		out.Requests = append(out.Requests, Request{string(r.Action), r.Reason, r.Time})
 	}
@@ -181,7 +220,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		return out
 	}
 	out.ID, out.Sequence, out.PlannedAt, out.Reason = spec.Exploration, spec.Sequence, spec.PlannedAt, spec.Reason
-	out.DeclinedClasses = spec.DeclinedClasses
+	out.DeclinedClasses, out.Without = spec.DeclinedClasses, spec.Without
 	if spec.Encoder == nil { // of an earlier version
 		return out
 	}
@@ -217,19 +256,18 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 	return out
 }
 
-// lettersOf are the dead letters of the last look.
+// lettersOf returns the dead letters found by the last look.
 func lettersOf(c *cluster) Letters {
 	out := c.letters
-	out.PerSecond = c.perSecond(roleDeadLetters)
 	if out.Reasons == nil {
 		out.Reasons, out.Newest = []LetterCount{}, []Letter{}
 	}
 	return out
 }
 
-// point is the newest of the series.
+// point is the newest point of the series.
 func (p *page) point(s stages.Snapshot, c *cluster) Point {
-	point := Point{Time: float64(s.Time.UnixMilli()) / 1000}
+	point := Point{Time: seconds(s.Time)}
 	if before, now, seconds, ok := p.work.ends(); ok {
 		rows := func(stage string) *float64 {
 			if !slices.Contains(p.service.Stages, stage) {
@@ -240,16 +278,24 @@ func (p *page) point(s stages.Snapshot, c *cluster) Point {
 		}
 		point.Scored, point.Featurized, point.Trained = rows(meter.StageSubsample), rows(meter.StageFeaturize), rows(meter.StageTrain)
 	}
-	if !c.fresh(s.Time) {
+	if !c.holds(s.Time) {
 		return point
 	}
 	if c.rates[roleEvents] != nil {
 		in, out := c.perSecond(roleEvents), c.perSecond(roleFeatures)
 		point.In, point.Out = &in, &out
 	}
-	if waiting, known := c.waiting(); known {
-		w := float64(waiting)
+	parts := make([]Partition, len(c.positions.spans[roleEvents]))
+	for i := range parts {
+		parts[i].Featurize, _ = featurizingOf(i, s, c)
+	}
+	if sum := waiting(parts); sum != nil {
+		w := float64(*sum)
 		point.Waiting = &w
+	}
+	if _, known := c.positions.spans[roleDeadLetters]; known && c.letters.Error == "" {
+		n := float64(c.letters.Read + c.letters.Unread)
+		point.Letters = &n
 	}
 	return point
 }

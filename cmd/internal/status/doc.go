@@ -1,19 +1,18 @@
-// Package status is a page that shows what a pipeline does, for people: its flow with rates and lag, the scores of the
-// exploration in hand, its feature sets and models, its dead letters. It is served beside the health of a process ([Mount]):
+// Package status is a page that shows people what a pipeline does: its flow with rates and lag, the scores of the running
+// exploration, its feature sets and models, its dead letters. It is served beside the health of a process ([Mount]):
 //
-//	GET  /status/             the page; / leads there
+//	GET  /status/             the page; / redirects there
 //	GET  /api/status          what it shows, JSON ([Snapshot])
 //	GET  /api/status/events   the same as server-sent events, a section at a time, as it changes
-//	POST /api/explorations    asks for an exploration; wants the configured token
+//	POST /api/explorations    requests an exploration; needs the configured token
 //
-// The stages of a pipeline run in several processes, and each serves the page. What a process knows of itself, its rates and
-// its lag in seconds, is marked as of this process. What concerns all is taken from the topics: how far they reach, what
-// the groups have committed, checkpoints, feature sets, models, dead letters. Topics are looked at while somebody looks at the page,
-// and for a moment after; with nobody there the page costs a few additions a second. Of scores and dead
-// letters the end is read, a bounded number of records and bytes, and what is kept in memory is bounded too; what
-// explorations, feature-sets and models say comes from the snapshots of the process (package state), which follows models from the
-// first look on, if no stage needs them before.
+// The stages of a pipeline run in several processes, and each serves the page. What a process knows only of itself, its rates and
+// its lag in seconds, is marked as of this process. Everything else comes from the topics: their ends, the groups' committed
+// offsets, checkpoints, feature sets, models, dead letters. The topics are read while somebody has the page open and for a moment
+// after. Otherwise the page asks every ten seconds for what its curves show, and for nothing else. Of scores and dead letters it
+// reads the ends, a bounded number of records and bytes, and keeps a bounded amount. Explorations, feature sets and models come from
+// the snapshots of the process (package state), which follows models from the first look on, if no stage needs them before.
 //
-// The page is made of files in assets, embedded as they are: hand-written ES modules, one style sheet, and uPlot, unmodified,
-// for the charts. Nothing is fetched from elsewhere, and the policy of its content forbids it.
+// The page consists of the files in assets, embedded unchanged: hand-written ES modules, one style sheet, and uPlot, unmodified, for
+// the charts. It fetches nothing from elsewhere, and its content security policy forbids that.
 package status

@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,40 +16,46 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the topics, lookTimeout what one may take.
+	// lookEvery is the time between two looks at the topics, glanceEvery the same while nobody has the page open, lookTimeout
+	// the limit of one.
 	lookEvery   = 2 * time.Second
+	glanceEvery = 10 * time.Second
 	lookTimeout = 10 * time.Second
-	// lookShare is the share of the time that looks may take, where topics have many partitions or the broker is slow.
-	lookShare = 4
-	// offsetsSpan is what rates of topics are taken over.
+	// Looks take at most 1/lookShare of the time, glances 1/glanceShare, even if topics have many partitions or the broker is
+	// slow.
+	lookShare   = 4
+	glanceShare = 20
+	// offsetsSpan is the time over which rates of topics are measured.
 	offsetsSpan = 10 * time.Second
-	// deniedFor is how long a topic is left alone whose content must not be read.
+	// deniedFor is how long to leave a topic alone that may not be read.
 	deniedFor = time.Minute
 )
 
-// cluster is what the topics said at the last look. It is immutable.
+// cluster is what the last look found in the topics. It is immutable.
 type cluster struct {
-	at         time.Time // of the last look that the broker answered; zero = none
-	err        string    // why the last look has none
+	at         time.Time // of the last successful look; zero = none
+	until      time.Time // when the positions have to be renewed at the latest
+	err        string    // why the last look failed
 	conditions []admin.Condition
 
 	positions   positions
 	rates       map[string][]float64 // offsets a second, by role and partition
-	exploration string               // that the checkpoints are of
+	exploration string               // of the checkpoints
 	checkpoints map[int32]*wire.Checkpoint
 	spectrum    *Spectrum
 	models      []Model
 	letters     Letters
-	contents    map[string]string // by role, why what a topic holds is not known
+	contents    map[string]string // by role, why the contents of a topic are unknown
 }
 
-// gatherer looks at the topics of a pipeline. One goroutine.
+// gatherer looks at the topics of a pipeline. It belongs to one goroutine.
 type gatherer struct {
 	service cli.Service
 	scores  *scores
 	through reach // of the model in use
 	letters *letters
 	offsets window[positions]
+	counted window[int64]        // dead letters
 	denied  map[string]time.Time // by role, when
 	last    cluster
 }
@@ -58,11 +65,11 @@ func newGatherer(s cli.Service) *gatherer {
 	topics := r.Settings.Topics
 	return &gatherer{
 		service: s, scores: newScores(r.Broker, r.Settings.State()), letters: newLetters(r.Broker, topics.DeadLetters),
-		offsets: window[positions]{span: offsetsSpan}, denied: map[string]time.Time{},
+		offsets: window[positions]{span: offsetsSpan}, counted: window[int64]{span: offsetsSpan}, denied: map[string]time.Time{},
 	}
 }
 
-// look asks the broker for everything. Where it does not answer, what was known stays, with the reason.
+// look asks the broker for everything. If that fails, what was known stays, with the reason.
 func (g *gatherer) look(ctx context.Context) cluster {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -75,7 +82,7 @@ func (g *gatherer) look(ctx context.Context) cluster {
 		return next
 	}
 	g.offsets.add(found.at, found)
-	next.err, next.positions, next.contents = "", found, map[string]string{}
+	next.err, next.positions, next.contents = "", found, nil
 	next.rates = g.rates()
 	g.read(ctx, &next)
 	next.at = found.at
@@ -83,21 +90,55 @@ func (g *gatherer) look(ctx context.Context) cluster {
 	return next
 }
 
-// read looks at what is in the topics.
+// glance asks the broker only for what the curves show. Everything else stays as it was.
+func (g *gatherer) glance(ctx context.Context) cluster {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	next := g.last
+	found, err := findPositions(ctx, g.service.Process, roleEvents, roleFeatures, roleDeadLetters)
+	if err != nil {
+		next.err = err.Error()
+		g.last = next
+		return next
+	}
+	g.offsets.add(found.at, found)
+	next.err, next.rates = "", g.rates()
+	next.positions, next.contents = found.over(g.last.positions), maps.Clone(g.last.contents)
+	g.letter(&next, func() error { return g.letters.glance(ctx, found.spans[roleDeadLetters]) })
+	g.last = next
+	return next
+}
+
+// read reads the contents of the topics.
 func (g *gatherer) read(ctx context.Context, next *cluster) {
 	if spec := g.service.Process.State.Snapshot().Spec; spec != nil {
 		g.content(next, roleScores, func() error { return g.scores.look(ctx, spec, next.positions.spans[roleScores]) })
 	}
 	g.content(next, roleModels, func() error { return g.lookAtModels(ctx, next) })
-	g.content(next, roleDeadLetters, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
+	g.letter(next, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
 	next.exploration, next.checkpoints, next.spectrum = g.scores.exploration(), g.scores.newest(), g.scores.draw()
-	next.letters = g.letters.list(g.service.Process.Meter.Activity().DeadLetters)
-	_, next.letters.Kept = next.positions.sum(roleDeadLetters)
-	next.letters.Error = next.contents[roleDeadLetters]
 }
 
-// content reads what a topic holds and notes why it could not be read.
+// letter reads dead letters.
+func (g *gatherer) letter(next *cluster, read func() error) {
+	g.content(next, roleDeadLetters, read)
+	next.letters = g.letters.list(g.service.Process.Meter.Activity().DeadLetters)
+	_, next.letters.Kept = next.positions.sum(roleDeadLetters)
+	if next.letters.Error = next.contents[roleDeadLetters]; next.letters.Error != "" {
+		return
+	}
+	g.counted.add(next.positions.at, next.letters.Read+next.letters.Unread)
+	if before, now, seconds, ok := g.counted.ends(); ok {
+		next.letters.PerSecond = rate(float64(before), float64(now), seconds)
+	}
+}
+
+// content reads a topic and notes why it could not be read.
 func (g *gatherer) content(next *cluster, role string, read func() error) {
+	if next.contents == nil {
+		next.contents = map[string]string{}
+	}
+	delete(next.contents, role)
 	if err := next.positions.errs[role]; err != nil {
 		next.contents[role] = err.Error()
 		return
@@ -117,7 +158,7 @@ func (g *gatherer) content(next *cluster, role string, read func() error) {
 	g.service.Process.Logger.Debug("status page: topic not read", zap.String("topic", role), zap.Error(err))
 }
 
-// rates are the offsets a second that came to each partition.
+// rates are the offsets a second by which each partition grew.
 func (g *gatherer) rates() map[string][]float64 {
 	before, now, seconds, ok := g.offsets.ends()
 	rates := map[string][]float64{}
@@ -125,7 +166,10 @@ func (g *gatherer) rates() map[string][]float64 {
 		return rates
 	}
 	for role, spans := range now.spans {
-		old := before.spans[role]
+		old, known := before.spans[role]
+		if !known { // it was not looked at then
+			continue
+		}
 		rates[role] = make([]float64, len(spans))
 		for i := range min(len(old), len(spans)) {
 			rates[role][i] = rate(float64(old[i].next), float64(spans[i].next), seconds)
@@ -134,7 +178,7 @@ func (g *gatherer) rates() map[string][]float64 {
 	return rates
 }
 
-// checkpointsOf are those of an exploration: the last look may have been at the one before.
+// checkpointsOf returns the checkpoints of an exploration; the last look may have been at the one before.
 func (c *cluster) checkpointsOf(exploration string) map[int32]*wire.Checkpoint {
 	if c.exploration != exploration {
 		return nil
@@ -150,26 +194,13 @@ func (c *cluster) perSecond(role string) (sum float64) {
 	return sum
 }
 
-// fresh says that the topics were looked at a moment ago.
+// fresh reports whether the last look is recent.
 func (c *cluster) fresh(now time.Time) bool { return !c.at.IsZero() && now.Sub(c.at) < offsetsSpan }
 
-// waiting is how many messages of events are not featurized, as far as is committed; known is false where some partition has
-// no commit.
-func (c *cluster) waiting() (sum int64, known bool) {
-	for partition, span := range c.positions.spans[roleEvents] {
-		next := int64(-1)
-		if partition < len(c.positions.committed) {
-			next = c.positions.committed[partition]
-		}
-		if next < 0 {
-			return 0, false
-		}
-		sum += max(0, span.next-next)
-	}
-	return sum, len(c.positions.spans[roleEvents]) > 0
-}
+// holds reports whether the known ends of the topics are recent enough.
+func (c *cluster) holds(now time.Time) bool { return c.err == "" && now.Before(c.until) }
 
-// ready says that all conditions hold.
+// ready reports whether all conditions hold.
 func ready(conditions []admin.Condition) bool {
 	return len(conditions) > 0 && !slices.ContainsFunc(conditions, func(c admin.Condition) bool { return !c.OK })
 }

@@ -13,14 +13,14 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// policy lets the page load what is served here and nothing else, run no script that is written into it, and be framed by nobody.
+// policy lets the page load only what is served here, run no inline scripts, and be framed by nobody.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const (
 	// firstLook is how long an answer waits for the first look at the topics.
 	firstLook = 5 * time.Second
-	// heartbeat is the time after which a stream with nothing new says so; sendTimeout bounds what a client takes to read.
+	// heartbeat is the time after which a stream without news sends a sign of life; sendTimeout bounds a client's reading.
 	heartbeat   = 15 * time.Second
 	sendTimeout = 20 * time.Second
 )
@@ -42,7 +42,7 @@ func (p *page) register(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/explorations", p.serveStart)
 }
 
-// serveSnapshot answers with everything. The first one waits a moment for the topics.
+// serveSnapshot answers with everything. The first request waits a moment for the topics.
 func (p *page) serveSnapshot(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), firstLook)
 	defer cancel()
@@ -64,19 +64,19 @@ func answer(w http.ResponseWriter, code int, value any) {
 	_, _ = w.Write(append(text, '\n')) // the client has gone
 }
 
-// serveEvents sends the series and then every section as it changes, until the client goes or the server ends.
+// serveEvents sends the series, then each section as it changes, until the client disconnects or the server ends.
 func (p *page) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if !p.hub.enter() {
 		w.Header().Set("Retry-After", "10")
 		answer(w, http.StatusServiceUnavailable, failure{fmt.Sprintf("%d pages are open already", maxStreams)})
 		return
 	}
-	defer p.want() // topics are looked at for a moment longer
+	defer p.want() // look at the topics for a moment longer
 	defer p.hub.leave()
 	p.want()
 	p.publish()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // for proxies that would wait for more
+	w.Header().Set("X-Accel-Buffering", "no") // some proxies would buffer
 	out := stream{w, http.NewResponseController(w)}
 	sent := map[string]int{}
 	news, all, changed := p.hub.newest(sent)
@@ -112,7 +112,7 @@ func (s stream) send(e event) error {
 
 func (s stream) flush() error { return s.controller.Flush() }
 
-// await waits for a change and says that the client is still there.
+// await waits for a change, and sends a heartbeat if there is none.
 func (s stream) await(ctx context.Context, changed <-chan struct{}) bool {
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
@@ -134,7 +134,7 @@ func (s stream) await(ctx context.Context, changed <-chan struct{}) bool {
 	}
 }
 
-// marshalled is a value as JSON; the types of this package can be written.
+// marshalled is a value as JSON. The types of this package always encode.
 func marshalled(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -7,28 +7,28 @@ import (
 	"sync"
 )
 
-// hub holds the newest text of every section, for any number of streams. A stream compares what it has sent with what there
-// is, at its own pace: nothing queues up for a slow one.
+// hub holds the newest text of each section, for any number of streams. A stream compares what it has sent with what there
+// is, at its own pace, so nothing queues up for a slow one.
 type hub struct {
 	mu       sync.Mutex
 	sections map[string]section
 	snapshot Snapshot
 	changed  chan struct{} // closed and replaced at each change
-	open     int           // streams
+	open     int           // number of streams
 }
 
-// section is one text and how often it has changed.
+// section is a text and how often it has changed.
 type section struct {
 	text    []byte
 	version int
 }
 
-// sectionNames are the sections that are sent as they change, in the order in which a new stream gets them.
-var sectionNames = []string{"process", "flow", "exploration", "history", "letters", "point"}
+// sectionNames lists the sections sent as they change, in the order in which a new stream gets them.
+var sectionNames = []string{"process", "flow", "exploration", "history", "letters", "point", "hours"}
 
 func newHub() *hub { return &hub{sections: map[string]section{}, changed: make(chan struct{})} }
 
-// setAll takes a snapshot in.
+// setAll stores a snapshot.
 func (h *hub) setAll(s Snapshot) {
 	h.set("process", s.Process)
 	h.set("flow", s.Flow)
@@ -42,11 +42,11 @@ func (h *hub) setAll(s Snapshot) {
 	h.changed = make(chan struct{})
 }
 
-// set takes a section in.
+// set stores a section.
 func (h *hub) set(name string, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		text = fmt.Appendf(nil, "{\"error\": %q}", err) // a number that JSON has not; the others are shown
+		text = fmt.Appendf(nil, "{\"error\": %q}", err) // a number that JSON cannot hold; the other sections are still shown
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +55,7 @@ func (h *hub) set(name string, value any) {
 	}
 }
 
-// newest returns the sections that are newer than those sent, the whole snapshot, and what is closed at the next change.
+// newest returns the sections newer than those sent, the whole snapshot, and a channel that is closed at the next change.
 func (h *hub) newest(sent map[string]int) (news []event, all Snapshot, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,16 +68,16 @@ func (h *hub) newest(sent map[string]int) (news []event, all Snapshot, changed <
 	return news, h.snapshot, h.changed
 }
 
-// event is one of a stream.
+// event is an event of a stream.
 type event struct {
 	name string
 	data []byte
 }
 
-// maxStreams bounds the pages that look at a time.
+// maxStreams bounds the open pages.
 const maxStreams = 64
 
-// enter counts a stream in, unless there are too many.
+// enter counts a stream, unless there are too many.
 func (h *hub) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

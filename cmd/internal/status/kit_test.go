@@ -34,7 +34,7 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// token is that of the sites under test.
+// token is the token of the sites under test.
 const token = "correct horse battery staple"
 
 // site is a process with all stages, its page, and a broker.
@@ -46,7 +46,7 @@ type site struct {
 	sent    int64
 }
 
-// siteOptions say how a site differs from the usual one.
+// siteOptions say how a site differs from the default.
 type siteOptions struct {
 	configure func(*config.Config)
 	stages    []string // nil = all
@@ -200,10 +200,10 @@ func (s *site) poison(value string) {
 	}
 }
 
-// client makes no connections that outlive their answer.
+// client keeps no connections open after an answer.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// answered is what came of a request.
+// answered is the result of a request.
 type answered struct {
 	code   int
 	header http.Header

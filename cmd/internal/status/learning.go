@@ -8,8 +8,8 @@ import (
 // columnsShown is how many columns are listed by importance.
 const columnsShown = 20
 
-// learningOf is how the running exploration learns features, as far as it has said, else how those of the set in use were learned; nil
-// where they were not.
+// learningOf is how the running exploration learns features, as far as it is known, else how those of the set in use were learned; nil
+// if they were not.
 func learningOf(now state.Snapshot, set *state.Set) *Learning {
 	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration && len(p.Points) > 0 {
 		return &Learning{Exploration: p.Exploration, Points: p.Points}
@@ -29,7 +29,7 @@ func learningOf(now state.Snapshot, set *state.Set) *Learning {
 	return out
 }
 
-// spectrumUnit is that of the values of a published set.
+// spectrumUnit is the unit of the values of a published set.
 func spectrumUnit(l *wire.Lineage) string {
 	if l.Learned() {
 		return unitContribution

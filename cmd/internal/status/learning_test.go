@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// What the running exploration has said comes first, then how the set in use was learned.
+// What is known of the running exploration comes first, else how the set in use was learned.
 func TestLearning(t *testing.T) {
 	var columns []encoder.Column
 	importance := make([]float64, 24)

@@ -13,8 +13,11 @@ import (
 
 // Bounds of what is read and kept of the dead letters.
 const (
-	lettersRead  = 1024 // at a time, over all partitions
+	lettersRead  = 1024 // by one look, over all partitions
 	lettersBytes = 32 << 20
+	// The same while nobody looks at the page.
+	glancedRead  = 64
+	glancedBytes = 1 << 20
 	lettersShown = 12
 	reasonsKept  = 64
 	detailRunes  = 300
@@ -33,10 +36,23 @@ func newLetters(log pipeline.Log, topic string) *letters {
 	return &letters{tail: tail{log: log, topic: topic}, counts: map[meter.Cause]LetterCount{}}
 }
 
-// look reads what came.
+// look reads new letters.
 func (l *letters) look(ctx context.Context, spans []span) error {
+	return l.take(ctx, spans, lettersRead, lettersBytes)
+}
+
+// glance reads fewer new letters.
+func (l *letters) glance(ctx context.Context, spans []span) error {
+	return l.take(ctx, spans, glancedRead, glancedBytes)
+}
+
+// take reads new letters, up to about that many records and bytes; the first time it reads as many as a look.
+func (l *letters) take(ctx context.Context, spans []span, records, bytes int) error {
 	n := max(1, len(spans))
-	l.tail.first, l.tail.most, l.tail.bytes = int64(max(8, lettersRead/n)), int64(max(8, lettersRead/n)), max(1<<20, lettersBytes/n)
+	if l.tail.next == nil {
+		bytes = lettersBytes
+	}
+	l.tail.first, l.tail.most, l.tail.bytes = int64(max(8, lettersRead/n)), int64(max(8, records/n)), max(1<<16, bytes/n)
 	for partition, span := range spans {
 		if err := l.tail.read(ctx, partition, span.first, span.next, l.apply); err != nil {
 			return err
@@ -45,7 +61,7 @@ func (l *letters) look(ctx context.Context, spans []span) error {
 	return nil
 }
 
-// apply takes a record in; one that is no dead letter is a note of a replay.
+// apply counts a record. One that is not a dead letter is the note of a replay.
 func (l *letters) apply(r pipeline.Record) {
 	headers := make([]wire.Header, len(r.Headers))
 	for i, h := range r.Headers {
@@ -83,7 +99,7 @@ func (l *letters) show(letter Letter) {
 	}
 }
 
-// cut shortens a text that may be long.
+// cut shortens a text.
 func cut(text string) string {
 	if runes := []rune(text); len(runes) > detailRunes {
 		return string(runes[:detailRunes]) + "…"
@@ -91,7 +107,7 @@ func cut(text string) string {
 	return text
 }
 
-// list is what is known, with what this process has sent.
+// list returns what is known, with the letters that this process has sent.
 func (l *letters) list(here map[meter.Cause]int64) Letters {
 	out := Letters{Read: l.read, Unread: l.tail.passed, From: l.from, Newest: slices.Clone(l.newest), Reasons: []LetterCount{}}
 	if out.Newest == nil {

@@ -12,13 +12,13 @@ import (
 // modelsShown bounds the models that the page lists.
 const modelsShown = 100
 
-// reach is how far in events a model was fitted.
+// reach is how far into the events a model was fitted.
 type reach struct {
 	model string
 	next  map[int]int64 // offset of events, by partition
 }
 
-// lookAtModels takes what is known of models. They are followed from the first look on.
+// lookAtModels takes over what is known of models. They are followed from the first look on.
 func (g *gatherer) lookAtModels(ctx context.Context, next *cluster) error {
 	follower := g.service.Process.State
 	if err := follower.Ask(); err != nil {
@@ -66,7 +66,7 @@ func listModels(models state.Models, through reach) []Model {
 	return list
 }
 
-// describeModel says of a model what is shown.
+// describeModel returns what is shown of a model.
 func describeModel(m *wire.Model) Model {
 	shown := Model{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, TrainedAt: m.TrainedAt, Rows: m.TrainRows,
@@ -84,8 +84,8 @@ func describeModel(m *wire.Model) Model {
 	return shown
 }
 
-// modelOf is the model of a list that says most of a feature set: the one in use, else the newest that was promoted, else the
-// newest.
+// modelOf returns the most informative model of a feature set in a list: the one in use, else the newest promoted one, else
+// the newest.
 func modelOf(list []Model, set string) *Model {
 	var best *Model
 	for i := range list {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,7 +37,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestSeriesAreBounded(t *testing.T) {
-	var r ring
+	r := newCurves().minutes
 	now := time.Unix(1000, 0)
 	for i := range seriesPoints + 50 {
 		if now = now.Add(pointEvery); !r.due(now) {
@@ -52,7 +53,90 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// A tail reads the end at first, then what comes, and passes over what is too much; the newest record is always read.
+// For each minute the hours keep the means of rates, the most that waited and the newest count of letters.
+func TestHoursSummarizeMinutes(t *testing.T) {
+	c := newCurves()
+	number := func(v float64) *float64 { return &v }
+	now, made := time.Unix(1000, 0), 0
+	for i := range 31 {
+		p := Point{Time: seconds(now), Featurized: number(float64(i)), Letters: number(float64(100 + i))}
+		if i == 7 {
+			p.Waiting = number(40)
+		} else if i > 15 {
+			p.Waiting = number(3)
+		}
+		if c.add(now, p) {
+			made++
+		}
+		now = now.Add(pointEvery)
+	}
+	s := c.hours.series()
+	if made != 1 || len(s.Time) != 1 || s.Time[0] != 1060 || s.EverySeconds != 60 {
+		t.Fatalf("%d points: %+v", made, s)
+	}
+	if *s.Featurized[0] != 15.5 || *s.Waiting[0] != 40 || *s.Letters[0] != 130 || s.Trained[0] != nil {
+		t.Errorf("%v featurized, %v waiting, %v letters, %v trained", *s.Featurized[0], *s.Waiting[0], *s.Letters[0], s.Trained[0])
+	}
+	for range 2 * hourPoints * 30 {
+		c.add(now, Point{Time: seconds(now)})
+		now = now.Add(pointEvery)
+	}
+	if len(c.hours.points) != hourPoints || len(c.minutes.points) != seriesPoints {
+		t.Errorf("%d and %d points are kept", len(c.hours.points), len(c.minutes.points))
+	}
+}
+
+// What was not asked for stays from the previous look; what is gone does not.
+func TestPositionsOverThoseOfBefore(t *testing.T) {
+	gone := errors.New("gone")
+	before := positions{spans: map[string][]span{roleEvents: {{0, 5}}, roleModels: {{0, 2}}, roleFeatures: {{0, 4}}}, errs: map[string]error{roleScores: gone}}
+	found := positions{spans: map[string][]span{roleEvents: {{1, 9}}}, errs: map[string]error{roleFeatures: gone}, committed: []int64{7}}
+	have := found.over(before)
+	if have.next(roleEvents, 0) != 9 || have.next(roleModels, 0) != 2 || have.spans[roleFeatures] != nil || have.errs[roleFeatures] == nil ||
+		have.errs[roleScores] == nil || len(have.committed) != 1 {
+		t.Errorf("%+v", have)
+	}
+	if before.next(roleEvents, 0) != 5 || len(found.spans) != 1 {
+		t.Error("what it was made from has changed")
+	}
+}
+
+// The number of waiting messages is that of the table of partitions, wherever they are featurized.
+func TestWaitingIsTheSumOfThePartitions(t *testing.T) {
+	s := stages.Snapshot{Snapshot: meter.Snapshot{Partitions: []meter.PartitionStatus{
+		{Stage: meter.StageFeaturize, Partition: 0, NextOffset: 90, EndOffset: 95, FetchedAt: time.Unix(1, 0)},
+	}}}
+	c := &cluster{positions: positions{spans: map[string][]span{roleEvents: {{0, 100}, {0, 50}}}, committed: []int64{60, 47}}}
+	parts := func() (list []Partition) {
+		for i := range c.positions.spans[roleEvents] {
+			list = append(list, partitionOf(i, s, c))
+		}
+		return list
+	}
+	if sum := waiting(parts()); sum == nil || *sum != 10+3 || parts()[0].Next != 100 {
+		t.Errorf("%v of %+v", sum, parts())
+	}
+	c.positions.committed[1] = -1
+	if sum := waiting(parts()); sum != nil {
+		t.Errorf("%d wait where one partition is not known", *sum)
+	}
+}
+
+// The page shows what keeps the planner from planning, with times.
+func TestExplorationSaysWhatIsInTheWay(t *testing.T) {
+	at := time.Unix(1000, 0)
+	s := stages.Snapshot{}
+	s.Activity.Planning = meter.Planning{Fault: "one class", At: at, RetryAt: at.Add(30 * time.Second)}
+	if e := exploration(s, &cluster{}); e.Fault != "one class" || !e.FaultAt.Equal(at) || !e.RetryAt.Equal(at.Add(30*time.Second)) || e.MissingRows != 0 {
+		t.Errorf("%+v", e)
+	}
+	s.Activity.Planning = meter.Planning{MissingRows: 1360, Rows: 640}
+	if e := exploration(s, &cluster{}); e.MissingRows != 1360 || e.PresentRows != 640 || e.Fault != "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A tail first reads the end, then new records, and skips what is too much; it always reads the newest record.
 func TestTail(t *testing.T) {
 	broker := pipelinetest.NewBroker()
 	broker.AddTopic("t", 1)
@@ -187,7 +271,7 @@ func TestSpectrum(t *testing.T) {
 	}
 }
 
-// Of an exploration the newest checkpoints count; those of others do not.
+// The newest checkpoints of the exploration count; those of others do not.
 func TestScoresOfAnExploration(t *testing.T) {
 	s := newScores(pipelinetest.NewBroker(), stages.Default().State())
 	s.begin(specOf(scoring.Residual, 40, 4), 2)
@@ -211,7 +295,7 @@ func TestScoresOfAnExploration(t *testing.T) {
 	}
 	put("p.1.abc", 0, 100)
 	put("p.1.abc", 1, 50)
-	put("p.1.abc", 0, 80)     // of an owner that has lost the partition
+	put("p.1.abc", 0, 80)     // of an owner that lost the partition
 	put("p.1.abcdef", 0, 900) // of another exploration
 	if have := s.draw(); have.Rows != 150 || have.Partitions != 2 || have.Unit != unitCorrelation || !have.At.Equal(time.Unix(100, 0)) {
 		t.Errorf("%+v", have)

@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,23 +39,23 @@ func topicsOf(t topics.Config) []Topic {
 // span is what a partition holds: offsets from first up to, not including, next.
 type span struct{ first, next int64 }
 
-// positions say how far the topics reach and what is committed, at a time.
+// positions say how far the topics reach and what is committed, at one time.
 type positions struct {
 	at        time.Time
-	spans     map[string][]span // by role and partition; without what is not known
-	errs      map[string]error  // by role: topics that are missing or must not be looked at
+	spans     map[string][]span // by role and partition; without unknown ones
+	errs      map[string]error  // by role: topics that are missing or may not be read
 	committed []int64           // by partition of events: what featurize has committed; -1 = not known
 }
 
-// askedAtOnce bounds the requests that are under way.
+// askedAtOnce bounds the requests under way.
 const askedAtOnce = 8
 
-// findPositions asks the broker. A topic that is missing or denied is among the errors of the positions; any other error is one
-// of the broker.
-func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
+// findPositions asks the broker for the topics with the given roles, by default all, and for what is committed. Missing and
+// denied topics are errors in the positions; any other error concerns the broker.
+func findPositions(ctx context.Context, r *stages.Process, roles ...string) (positions, error) {
 	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {
-		if topic.Name == "" { // the sets are another pipeline's
+		if topic.Name == "" || len(roles) > 0 && !slices.Contains(roles, topic.Role) { // without a name the sets belong to another pipeline
 			continue
 		}
 		spans, err := spansOf(ctx, r.Broker, topic.Name)
@@ -73,7 +74,7 @@ func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	for partition := range p.committed {
 		group.Go(func() error {
 			next, err := r.Committed(ctx, meter.StageFeaturize, partition)
-			if errors.Is(err, pipeline.ErrDenied) { // to describe the group is a right of its own
+			if errors.Is(err, pipeline.ErrDenied) { // describing the group needs a right of its own
 				return nil
 			}
 			if err == nil {
@@ -85,7 +86,7 @@ func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	return p, group.Wait()
 }
 
-// spansOf asks for what the partitions of a topic hold.
+// spansOf asks what the partitions of a topic hold.
 func spansOf(ctx context.Context, log pipeline.Log, topic string) ([]span, error) {
 	n, err := log.Partitions(ctx, topic)
 	if err != nil {
@@ -103,6 +104,23 @@ func spansOf(ctx context.Context, log pipeline.Log, topic string) ([]span, error
 	return spans, group.Wait()
 }
 
+// over completes the positions with earlier ones where nothing was asked.
+func (p positions) over(before positions) positions {
+	spans, errs := map[string][]span{}, map[string]error{}
+	maps.Copy(spans, before.spans)
+	maps.Copy(errs, before.errs)
+	for role := range p.errs {
+		delete(spans, role)
+	}
+	for role := range p.spans {
+		delete(errs, role)
+	}
+	maps.Copy(spans, p.spans)
+	maps.Copy(errs, p.errs)
+	p.spans, p.errs = spans, errs
+	return p
+}
+
 // sum adds up the next offsets and the spans of a topic.
 func (p positions) sum(role string) (next, kept int64) {
 	for _, s := range p.spans[role] {
@@ -111,7 +129,7 @@ func (p positions) sum(role string) (next, kept int64) {
 	return next, kept
 }
 
-// next is the next offset of a partition, 0 where it is not known.
+// next is the next offset of a partition; 0 if unknown.
 func (p positions) next(role string, partition int) int64 {
 	if spans := p.spans[role]; partition < len(spans) {
 		return spans[partition].next

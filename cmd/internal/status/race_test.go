@@ -2,6 +2,6 @@
 
 package status
 
-// underRace says that the tests run under the race detector, which makes a browser wait for no gain: what it asks of the
-// server the other tests ask too.
+// underRace: the tests run under the race detector, which slows the browser down for no gain, because other tests send
+// the same requests to the server.
 const underRace = true

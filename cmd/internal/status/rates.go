@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// window keeps samples of the last while, for rates between the oldest and the newest.
+// window keeps recent samples, for rates between the oldest and the newest.
 type window[T any] struct {
 	span    time.Duration
 	samples []sample[T]
@@ -18,7 +18,7 @@ type sample[T any] struct {
 	value T
 }
 
-// add takes a sample in and drops those that are older than the span, but for one beyond it.
+// add adds a sample and drops those older than the span, except the newest of them.
 func (w *window[T]) add(at time.Time, value T) {
 	w.samples = append(w.samples, sample[T]{at, value})
 	old := 0
@@ -28,7 +28,7 @@ func (w *window[T]) add(at time.Time, value T) {
 	w.samples = append(w.samples[:0], w.samples[old:]...)
 }
 
-// ends returns the oldest and the newest sample and the seconds between them; ok is false where there is no time between.
+// ends returns the oldest and the newest sample and the seconds between them; ok is false if there are none.
 func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
 	if len(w.samples) < 2 {
 		return oldest, newest, 0, false
@@ -38,10 +38,10 @@ func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
 	return first.value, last.value, seconds, seconds > 0
 }
 
-// work is what a stage of this process has done, as counters.
+// work is what a stage of this process has done, in counters.
 type work struct{ rows, messages, bytes, refused, seconds float64 }
 
-// workOf takes the counters of the stages out of a snapshot.
+// workOf takes the counters of the stages from a snapshot.
 func workOf(s stages.Snapshot) map[string]work {
 	t, traffic := s.Totals, s.Activity.Traffic
 	of := func(stage string, rows, messages, refused int64) work {
@@ -57,5 +57,5 @@ func workOf(s stages.Snapshot) map[string]work {
 	}
 }
 
-// rate is what a counter grew by in a second; a counter that fell began anew.
+// rate is the growth of a counter per second. A counter that fell was restarted.
 func rate(before, now, seconds float64) float64 { return max(0, now-before) / seconds }

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// sumsBytes bounds the sums that are kept of an exploration: where those of all candidates of all partitions take more, one
-	// in so many candidates is kept.
+	// sumsBytes bounds the sums kept of an exploration. If those of all candidates of all partitions take more, only one
+	// candidate in scores.every is kept.
 	sumsBytes = 16 << 20
-	// scoresBytes is what is read of the topic at a time, over all partitions, about.
+	// scoresBytes is roughly how much of the topic is read at a time, over all partitions.
 	scoresBytes = 64 << 20
 )
 
-// scores looks at the checkpoints of the newest exploration at the ends of the scores topic.
+// scores reads the checkpoints of the newest exploration at the ends of the scores topic.
 type scores struct {
 	tail    tail
 	decoder *arrowio.Decoder
@@ -27,15 +27,15 @@ type scores struct {
 
 	board    *state.Scoreboard // of the exploration; nil = none
 	spec     *wire.Spec        // the newest of the exploration
-	every    int               // one in so many candidates is kept
-	spectrum *Spectrum         // of the sums; nil = to be made anew
+	every    int               // keeps one in this many candidates
+	spectrum *Spectrum         // of the sums; nil = has to be computed
 }
 
 func newScores(log pipeline.Log, config state.Config) *scores {
 	return &scores{tail: tail{log: log, topic: config.Scores}, decoder: arrowio.NewDecoder(config.Limits()), config: config}
 }
 
-// look reads what came. spans are those of the topic; spec is the newest exploration.
+// look reads new records. spans are those of the topic; spec is the newest exploration.
 func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error {
 	if spec == nil || spec.Encoder == nil {
 		s.board, s.spec, s.spectrum = nil, nil, nil
@@ -59,7 +59,7 @@ func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error 
 	return errors.Join(faults...)
 }
 
-// begin turns to an exploration. Its checkpoints may have been read past already, so the ends are read again: a short
+// begin switches to an exploration. Its checkpoints may have been skipped already, so the ends are read again: a short
 // exploration leaves one checkpoint in a partition, and a tombstone.
 func (s *scores) begin(spec *wire.Spec, partitions int) {
 	s.board, s.spec, s.spectrum = state.NewScoreboard(s.config), spec, nil
@@ -72,7 +72,7 @@ func (s *scores) begin(spec *wire.Spec, partitions int) {
 	s.tail.bytes = scoresBytes / max(1, partitions)
 }
 
-// exploration is whose checkpoints are known; empty = none.
+// exploration is the one whose checkpoints are known; empty = none.
 func (s *scores) exploration() string {
 	if s.spec == nil {
 		return ""
@@ -80,13 +80,13 @@ func (s *scores) exploration() string {
 	return s.spec.Exploration
 }
 
-// apply takes a record in, if it is a checkpoint of the exploration.
+// apply stores a record if it is a checkpoint of the exploration.
 func (s *scores) apply(r pipeline.Record) error {
 	s.spectrum = nil
 	return s.board.Apply(s.decoder, r)
 }
 
-// newest are the newest checkpoints of the exploration by partition.
+// newest returns the newest checkpoints of the exploration by partition.
 func (s *scores) newest() map[int32]*wire.Checkpoint {
 	if s.spec == nil {
 		return nil
@@ -94,7 +94,7 @@ func (s *scores) newest() map[int32]*wire.Checkpoint {
 	return s.board.Newest(string(wire.CheckpointKey(s.spec.Exploration)))
 }
 
-// thin keeps of a checkpoint the sums of some candidates, and no others.
+// thin keeps only some candidates' sums in a checkpoint.
 func (s *scores) thin(c *wire.Checkpoint) {
 	if c.Sums == nil || c.Sums.Candidates() != s.spec.Candidates.Count || c.Sums.Outputs() != s.spec.Encoder.Outputs() {
 		c.Sums = nil
@@ -103,7 +103,7 @@ func (s *scores) thin(c *wire.Checkpoint) {
 	c.Sums = thin(c.Sums, s.every)
 }
 
-// thin returns the sums of one in so many candidates.
+// thin returns the sums of one candidate in `every`.
 func thin(s *scoring.Sums, every int) *scoring.Sums {
 	if every <= 1 {
 		return s

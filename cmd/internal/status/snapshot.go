@@ -11,18 +11,18 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Snapshot is what the page shows, in the sections that are sent as they change. Times are those of the server; rates are
-// means over some seconds.
+// Snapshot is what the page shows, in the sections in which changes are sent. Times are the server's; rates are means over some seconds.
 type Snapshot struct {
 	Process     Process     `json:"process"`
 	Flow        Flow        `json:"flow"`
 	Exploration Exploration `json:"exploration"`
 	History     History     `json:"history"`
 	Letters     Letters     `json:"letters"`
-	Series      Series      `json:"series"`
+	Series      Series      `json:"series"` // the last minutes
+	Hours       Series      `json:"hours"`  // the last hours
 }
 
-// Process is the one that serves the page.
+// Process is the process that serves the page.
 type Process struct {
 	Time     time.Time `json:"time"`
 	Since    time.Time `json:"since"` // when it began to serve the page
@@ -32,18 +32,18 @@ type Process struct {
 	// Ready and Conditions are those of /readyz, as of the last look.
 	Ready      bool              `json:"ready"`
 	Conditions []admin.Condition `json:"conditions"`
-	// LookedAt is when the topics were looked at last with success; zero = not yet.
+	// LookedAt is the time of the last successful look at the topics; zero = none yet.
 	LookedAt time.Time `json:"looked_at,omitzero"`
-	// BrokerError is why the last look did not succeed.
+	// BrokerError is why the last look failed.
 	BrokerError string `json:"broker_error,omitempty"`
-	// Start says whether an exploration can be asked for here.
+	// Start says whether an exploration can be requested here.
 	Start Action `json:"start"`
 }
 
 // Action is something that a button does.
 type Action struct {
 	Possible bool   `json:"possible"`
-	Why      string `json:"why,omitempty"` // not
+	Why      string `json:"why,omitempty"` // why not
 }
 
 // Flow is what moves.
@@ -51,22 +51,24 @@ type Flow struct {
 	Stages     []Stage     `json:"stages"`
 	Topics     []Topic     `json:"topics"`
 	Partitions []Partition `json:"partitions"`
+	// Waiting is how many messages of events are not featurized, over all partitions; nil if unknown for some.
+	Waiting *int64 `json:"waiting"`
 }
 
 // Stage is a stage as this process runs it.
 type Stage struct {
 	Name   string `json:"name"`
-	Here   bool   `json:"here"` // this process runs it
+	Here   bool   `json:"here"` // in this process
 	Joined bool   `json:"joined"`
 	Detail string `json:"detail,omitempty"` // why not joined
 	Owned  []int  `json:"owned,omitempty"`  // partitions
-	// What this process does in it, a second.
+	// What this process does in the stage, per second.
 	RowsPerSecond     float64 `json:"rows_per_second"`
 	MessagesPerSecond float64 `json:"messages_per_second"`
 	BytesPerSecond    float64 `json:"bytes_per_second"`
 	RefusedPerSecond  float64 `json:"refused_per_second"` // rows rejected and messages undecodable
-	Cores             float64 `json:"cores"`              // seconds at work in a second, summed over partitions
-	// LagSeconds is the greatest among the partitions that this process reads; nil where it reads none.
+	Cores             float64 `json:"cores"`              // busy seconds per second, summed over partitions
+	// LagSeconds is the greatest lag of the partitions that this process reads; nil if it reads none.
 	LagSeconds *float64 `json:"lag_seconds"`
 	LagRows    *float64 `json:"lag_rows"`
 }
@@ -76,13 +78,16 @@ type Topic struct {
 	Role       string  `json:"role"` // events, explorations, scores, samples, feature-sets, features, models, dead-letters
 	Name       string  `json:"name"`
 	Partitions int     `json:"partitions"`
-	Next       int64   `json:"next"` // sum of the next offsets: records written since the topic was made
+	Next       int64   `json:"next"` // sum of the next offsets: records written since the topic was created
 	Kept       int64   `json:"kept"` // offsets that the log still spans
 	PerSecond  float64 `json:"per_second"`
 	Error      string  `json:"error,omitempty"`
+	// Recreated and Truncated count how often this process found the topic recreated, or without its last records.
+	Recreated int64 `json:"recreated,omitempty"`
+	Truncated int64 `json:"truncated,omitempty"`
 }
 
-// Partition is one of events, with how far the stages have come in it, whichever process runs them.
+// Partition is a partition of events, with the progress of the stages in it, whichever process runs them.
 type Partition struct {
 	Partition int       `json:"partition"`
 	Next      int64     `json:"next"` // offset of events
@@ -94,7 +99,7 @@ type Partition struct {
 
 // Progress is how far a stage has come.
 type Progress struct {
-	Here       bool     `json:"here"` // by this process, this moment; else by what was committed or published
+	Here       bool     `json:"here"` // from this process, as of now; else from what was committed or published
 	Next       int64    `json:"next"`
 	Lag        int64    `json:"lag"` // offsets to the end
 	LagSeconds *float64 `json:"lag_seconds,omitempty"`
@@ -105,17 +110,17 @@ type Scoring struct {
 	Here     bool      `json:"here"` // this process scores it
 	Start    int64     `json:"start_offset"`
 	Next     int64     `json:"next"`
-	End      int64     `json:"end_offset"` // first offset that is not read
+	End      int64     `json:"end_offset"` // reading ends before this offset
 	Rows     int64     `json:"rows"`       // read
 	Scored   int64     `json:"scored"`
-	Expected int64     `json:"expected"` // rows of the sample, about
+	Expected int64     `json:"expected"` // rows in the sample, roughly
 	Closed   string    `json:"closed,omitempty"`
 	At       time.Time `json:"at,omitzero"` // of the checkpoint
 }
 
-// Exploration is the newest one.
+// Exploration describes the newest exploration.
 type Exploration struct {
-	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier version, to be planned anew.
+	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier version, to be planned again.
 	Status       string    `json:"status"`
 	ID           string    `json:"id,omitempty"`
 	Sequence     int64     `json:"sequence,omitempty"`
@@ -128,34 +133,40 @@ type Exploration struct {
 	Candidates   int       `json:"candidates,omitempty"` // M0
 	Features     int       `json:"features,omitempty"`   // M
 	From         string    `json:"from,omitempty"`       // which part of the log: recent, earliest, next
-	LabelledRows int64     `json:"labelled_rows"`        // of the ranges
+	LabelledRows int64     `json:"labelled_rows"`        // in the ranges
 	SampleRate   float64   `json:"sample_rate,omitempty"`
-	SampleRows   int64     `json:"sample_rows"`     // that the sample has, about
+	SampleRows   int64     `json:"sample_rows"`     // in the sample, roughly
 	ScoredRows   int64     `json:"scored_rows"`     // by checkpoints, or by the lineage of the set
-	Closed       int       `json:"closed"`          // partitions that are read to the end of their range
-	Partitions   int       `json:"partitions"`      // that have anything to read
-	Round        int       `json:"round,omitempty"` // of the selection, in hand, from 1 on; 0 = not selected from yet
+	Closed       int       `json:"closed"`          // partitions read to the end of their range
+	Partitions   int       `json:"partitions"`      // partitions with anything to read
+	Round        int       `json:"round,omitempty"` // current round of the selection, from 1; 0 = not selecting yet
 	Rounds       int       `json:"rounds,omitempty"`
-	// MissingRows is how many labelled rows are missing for a plan, Fault why none could be made, where this process plans.
+	// MissingRows is how many labelled rows a plan still needs in addition to the PresentRows. Fault is why the last attempt to plan, at
+	// FaultAt, failed; the next is at RetryAt. Known only if this process plans.
 	MissingRows int64     `json:"missing_rows,omitempty"`
+	PresentRows int64     `json:"present_rows,omitempty"`
 	Fault       string    `json:"fault,omitempty"`
+	FaultAt     time.Time `json:"fault_at,omitzero"`
+	RetryAt     time.Time `json:"retry_at,omitzero"`
 	Requests    []Request `json:"requests"` // not answered yet
-	// UnseenClasses are those with the most rows among the ones that this process featurized and that the feature set does not know.
+	// UnseenClasses are the classes unknown to the feature set with the most rows featurized by this process.
 	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
-	// DeclinedClasses are those that featurizers asked for and that the rows that the exploration reads do not have.
+	// Without lists the partitions that the plan left out, and why.
+	Without []wire.Without `json:"without,omitempty"`
+	// DeclinedClasses are classes that featurizers asked for but that the rows read by the exploration do not have.
 	DeclinedClasses []string  `json:"declined_classes,omitempty"`
 	Spectrum        *Spectrum `json:"spectrum"`
 	// Learning is how features are being learned, or how those of the set in use were; nil under other criteria.
 	Learning *Learning `json:"learning,omitempty"`
-	// Columns is what became of the columns of the events in the set in use; nil where there is none.
+	// Columns says what became of the columns of the events in the set in use; nil without a set.
 	Columns *ColumnTable `json:"columns,omitempty"`
 }
 
-// ColumnTable is what became of the columns of the events.
+// ColumnTable says what became of the columns of the events.
 type ColumnTable struct {
 	FeatureSet string              `json:"feature_set"`
 	Features   int                 `json:"features"` // columns that are features
-	LeftOut    int                 `json:"left_out"` // that could have been, and are not
+	LeftOut    int                 `json:"left_out"` // columns that could have been features and are not
 	Listed     []encoder.ColumnUse `json:"listed"`
 	Others     int                 `json:"others,omitempty"` // columns that are not listed
 }
@@ -163,54 +174,54 @@ type ColumnTable struct {
 // Learning is what was measured on held-out rows on the way to a feature set.
 type Learning struct {
 	Exploration string           `json:"exploration"`
-	Points      []adaptive.Point `json:"points"`           // in the order in which they were measured
-	Winner      *int             `json:"winner,omitempty"` // the number of the one that became the set; nil while features are learned
+	Points      []adaptive.Point `json:"points"`           // in the order of measurement
+	Winner      *int             `json:"winner,omitempty"` // index of the one that became the set; nil while features are learned
 	Rows        int64            `json:"rows,omitempty"`   // learned from
 	HeldOutRows int64            `json:"held_out_rows,omitempty"`
-	// Columns are the most important ones by falling share in the squared gradient of the model; OtherShare is that of the OtherColumns
-	// that are not among them.
+	// Columns are the most important columns, by falling share of the model's squared gradient; OtherShare is the share of the
+	// OtherColumns that are not listed.
 	Columns      []wire.ColumnImportance `json:"columns,omitempty"`
 	OtherColumns int                     `json:"other_columns,omitempty"`
 	OtherShare   float64                 `json:"other_share,omitempty"`
 }
 
-// Request is one that waits for the planner.
+// Request is a request that waits for the planner.
 type Request struct {
 	Action string    `json:"action"`
 	Reason string    `json:"reason,omitempty"`
 	Time   time.Time `json:"time"`
 }
 
-// Spectrum is the scores of candidates by rank: of some ranks, enough to draw.
+// Spectrum is the scores of candidates by rank, for enough ranks to draw.
 type Spectrum struct {
 	Exploration string `json:"exploration"`
-	// Unit says what Value is: correlation (with the outputs) or norm (√energy) of the sums; or criterion, the values of a
-	// published set, whose checkpoints are gone, and contribution, those of learned features, of which the noise says nothing.
+	// Unit says what Value is: correlation (with the outputs) or norm (√energy) of the sums; criterion, the values of a published set,
+	// whose checkpoints are gone; or contribution, those of learned features, to which the noise level does not apply.
 	Unit       string    `json:"unit"`
 	Rows       int64     `json:"rows"`
 	Candidates int       `json:"candidates"` // M0, or M of a published set
-	Every      int       `json:"every"`      // one in so many candidates is looked at
+	Every      int       `json:"every"`      // one in this many candidates is included
 	Rank       []float64 `json:"rank"`
 	Value      []float64 `json:"value"`
-	Low        []float64 `json:"low,omitempty"` // confidence band, of norm alone
+	Low        []float64 `json:"low,omitempty"` // confidence band, only for norm
 	High       []float64 `json:"high,omitempty"`
-	Noise      float64   `json:"noise,omitempty"` // level that chance stays below
-	Above      int       `json:"above"`           // candidates above it, about
+	Noise      float64   `json:"noise,omitempty"` // chance stays below this level
+	Above      int       `json:"above"`           // candidates above it, roughly
 	CutoffRank int       `json:"cutoff_rank"`     // M, or the size of the pool
 	Cutoff     float64   `json:"cutoff"`          // value there
 	Partitions int       `json:"partitions"`      // that have a checkpoint
 	At         time.Time `json:"at"`              // of the newest checkpoint, or the set
 }
 
-// History is what came of explorations and training.
+// History is the results of explorations and training.
 type History struct {
 	Sets   []FeatureSet `json:"sets"`   // newest first
 	Models []Model      `json:"models"` // oldest first
-	// ModelsError says why models are not known.
+	// ModelsError says why the models are unknown.
 	ModelsError string `json:"models_error,omitempty"`
 }
 
-// FeatureSet is one on its topic.
+// FeatureSet is a feature set on its topic.
 type FeatureSet struct {
 	ID          string    `json:"id"`
 	Exploration string    `json:"exploration"`
@@ -224,48 +235,49 @@ type FeatureSet struct {
 	AboveNoise  int       `json:"above_noise"`
 	ByResidual  int       `json:"by_residual"`
 	Radius      float64   `json:"radius"`
-	// Learned says that noise and radius say nothing about the features, Best what was measured of them on HeldOutRows.
+	// Learned means that noise and radius do not apply to the features; Best is what was measured of them on HeldOutRows.
 	Learned     bool            `json:"learned,omitempty"`
 	Best        *adaptive.Point `json:"best,omitempty"`
 	HeldOutRows int64           `json:"held_out_rows,omitempty"`
-	Churn       *float64        `json:"churn"` // share of features that the set before has not; nil = there is none before
+	Churn       *float64        `json:"churn"` // share of features that the previous set lacks; nil = there is no previous set
 	Models      int             `json:"models"`
-	Model       *Model          `json:"model"` // on it: the one in use, else the newest that was promoted; nil = none is known
+	Model       *Model          `json:"model"` // trained on it: the one in use, else the newest promoted one; nil = none known
 }
 
-// Model is one on its topic.
+// Model is a model on its topic.
 type Model struct {
 	ID         string    `json:"id"`
 	FeatureSet string    `json:"feature_set"`
 	Sequence   int64     `json:"sequence"`
 	TrainedAt  time.Time `json:"trained_at"`
 	Current    bool      `json:"current"`
-	Promoted   bool      `json:"promoted"`          // it was to become current when it was trained
-	Verdict    string    `json:"verdict,omitempty"` // how it stood against the model that was current then
+	Promoted   bool      `json:"promoted"`          // it was to become current after training
+	Verdict    string    `json:"verdict,omitempty"` // how it compared with the model that was current then
 	Rows       int64     `json:"rows"`
 	HeldOut    int64     `json:"held_out_rows"`
-	// SeenShare is the share of the held-out rows, about, that frequencies of the feature set were learned from.
+	// SeenShare is roughly the share of the held-out rows that frequencies of the feature set were learned from.
 	SeenShare float64 `json:"seen_share,omitempty"`
 	Loss      string  `json:"loss"`
-	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is that of the best constant.
+	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is the error of the best
+	// constant.
 	Measure  string   `json:"measure"`
 	Error    *float64 `json:"error"`
 	Constant *float64 `json:"constant"`
-	// Measures are all on held-out rows; recall and calibration, which may be long, of the one in use alone.
+	// Measures are on held-out rows. Recall and calibration, which may be long, are only there for the model in use.
 	Measures training.Measures `json:"measures"`
-	// Useless says that no measure tells the model from a constant.
+	// Useless means that no measure is better than a constant's.
 	Useless bool `json:"useless,omitempty"`
-	// RowShare is the share of the training rows that it was made from, where they did not fit into memory.
+	// RowShare is the share of the training rows that it was made from, if they did not all fit into memory.
 	RowShare float64 `json:"row_share,omitempty"`
 
 	through map[int]int64 // by partition of events, the offset that it was fitted up to
 }
 
-// Letters are dead letters, the newest of each partition.
+// Letters describes the dead letters, with the newest of each partition.
 type Letters struct {
-	Kept      int64         `json:"kept"`   // offsets that the topic still spans, notes of replays among them
-	Read      int64         `json:"read"`   // letters that were looked at
-	Unread    int64         `json:"unread"` // passed over because there were too many
+	Kept      int64         `json:"kept"`   // offsets that the topic still spans, including notes of replays and markers of transactions
+	Read      int64         `json:"read"`   // letters that were read
+	Unread    int64         `json:"unread"` // skipped because there were too many
 	From      time.Time     `json:"from,omitzero"`
 	PerSecond float64       `json:"per_second"`
 	Reasons   []LetterCount `json:"reasons"` // most frequent first
@@ -273,7 +285,7 @@ type Letters struct {
 	Error     string        `json:"error,omitempty"`
 }
 
-// LetterCount is how many letters there are of a stage for a reason.
+// LetterCount is the number of letters of a stage for a reason.
 type LetterCount struct {
 	Stage   string    `json:"stage"`
 	Reason  string    `json:"reason"`
@@ -292,22 +304,23 @@ type Letter struct {
 	Topic     string    `json:"topic"` // of the refused message
 	Partition int32     `json:"partition"`
 	Offset    int64     `json:"offset"`
-	Rows      int32     `json:"rows"` // rejected; 0 = the message whole
+	Rows      int32     `json:"rows"` // rejected; 0 = the whole message
 }
 
-// Series is the last minutes, a list for each line; nil where nothing was known.
+// Series is part of the past, a list for each line; nil where nothing was known.
 type Series struct {
 	EverySeconds float64    `json:"every_seconds"`
 	Time         []float64  `json:"time"`       // seconds since 1970
 	Scored       []*float64 `json:"scored"`     // rows a second that this process read to score
 	Featurized   []*float64 `json:"featurized"` // rows a second, this process
 	Trained      []*float64 `json:"trained"`    // rows a second, this process
-	In           []*float64 `json:"in"`         // messages a second, all of events
-	Out          []*float64 `json:"out"`        // messages a second, all of features
-	Waiting      []*float64 `json:"waiting"`    // messages of events that are not featurized, whole pipeline
+	In           []*float64 `json:"in"`         // messages a second, all partitions of events
+	Out          []*float64 `json:"out"`        // messages a second, all partitions of features
+	Waiting      []*float64 `json:"waiting"`    // messages of events that are not featurized yet, whole pipeline
+	Letters      []*float64 `json:"letters"`    // dead letters counted since the process began, whole pipeline
 }
 
-// Point is the newest of the series.
+// Point is the newest point of the series.
 type Point struct {
 	Time       float64  `json:"time"`
 	Scored     *float64 `json:"scored"`
@@ -316,4 +329,5 @@ type Point struct {
 	In         *float64 `json:"in"`
 	Out        *float64 `json:"out"`
 	Waiting    *float64 `json:"waiting"`
+	Letters    *float64 `json:"letters"`
 }

@@ -20,10 +20,10 @@ const (
 	unitContribution = "contribution"
 )
 
-// spectrumRanks is how many ranks are sent, about.
+// spectrumRanks is roughly how many ranks are sent.
 const spectrumRanks = 240
 
-// draw returns the spectrum of the exploration's sums, nil while there are none.
+// draw returns the spectrum of the exploration's sums; nil if there are none yet.
 func (s *scores) draw() *Spectrum {
 	if s.spec == nil || s.spectrum != nil {
 		return s.spectrum
@@ -34,7 +34,7 @@ func (s *scores) draw() *Spectrum {
 	checkpoints := s.newest()
 	for _, partition := range slices.Sorted(maps.Keys(checkpoints)) {
 		c := checkpoints[partition]
-		if c.Sums == nil { // of another size than the spec says
+		if c.Sums == nil { // not of the size that the spec says
 			continue
 		}
 		partitions++
@@ -52,7 +52,7 @@ func (s *scores) draw() *Spectrum {
 	return s.spectrum
 }
 
-// spectrumOf ranks the sums of one in so many candidates.
+// spectrumOf ranks sums that are those of one candidate in `every`.
 func spectrumOf(spec *wire.Spec, sums *scoring.Sums, every int) *Spectrum {
 	ranked := sums.Spectrum(spec.Encoder.Label.Task, spec.Criterion, spec.Candidates.Map, spec.Candidates.Count)
 	out := &Spectrum{
@@ -84,7 +84,7 @@ func spectrumOf(spec *wire.Spec, sums *scoring.Sums, every int) *Spectrum {
 	return out
 }
 
-// someRanks returns indices below n, ascending and denser where they are low, with the first, the last and one more.
+// someRanks returns indices below n, ascending and denser at the start, including the first, the last and with.
 func someRanks(n, with int) []int {
 	if n <= spectrumRanks {
 		all := make([]int, n)
@@ -101,8 +101,8 @@ func someRanks(n, with int) []int {
 	return slices.Compact(ranks)
 }
 
-// publishedSpectrum is what a published set tells of its exploration, whose checkpoints are gone: the values of the features
-// that were kept, in the order of their choice.
+// publishedSpectrum is what a published set says of its exploration, whose checkpoints are gone: the values of the kept
+// features, in the order in which they were chosen.
 func publishedSpectrum(set *state.Set) *Spectrum {
 	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
 	out := &Spectrum{

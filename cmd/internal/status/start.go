@@ -26,12 +26,12 @@ const (
 	startTimeout = 10 * time.Second
 )
 
-// failure is the body of an answer that is none.
+// failure is the body of an error response.
 type failure struct {
 	Error string `json:"error"`
 }
 
-// canStart says whether an exploration can be asked for now.
+// canStart says whether an exploration can be requested now.
 func (p *page) canStart(now state.Snapshot) Action {
 	switch {
 	case p.service.Config.Stages.Featurize.SetsFrom != "":
@@ -46,7 +46,7 @@ func (p *page) canStart(now state.Snapshot) Action {
 	return Action{Possible: true}
 }
 
-// serveStart asks the planner for an exploration. The token comes in a header, which no page of somebody else can make a
+// serveStart requests an exploration from the planner. The token is in a header, which a foreign page cannot make a
 // browser send.
 func (p *page) serveStart(w http.ResponseWriter, r *http.Request) {
 	logger := p.service.Process.Logger
@@ -79,14 +79,14 @@ func (p *page) serveStart(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusAccepted, request)
 }
 
-// authorized compares the token in a time that does not depend on how much of it is right, or on its length.
+// authorized compares the token in a time that depends neither on how much of it is right nor on its length.
 func (p *page) authorized(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	want, have := sha256.Sum256([]byte(p.service.Config.Status.Token)), sha256.Sum256([]byte(token))
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(want[:], have[:]) == 1
 }
 
-// readStart makes the request that a body asks for.
+// readStart makes the request that a body describes.
 func readStart(w http.ResponseWriter, r *http.Request) (wire.Request, error) {
 	var asked struct {
 		Reason string `json:"reason"`

@@ -3,6 +3,7 @@ package status
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -10,16 +11,18 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// snapshot asks for everything until ok holds, as a person would who waits.
+// snapshot asks for everything until ok holds.
 func (s *site) snapshot(what string, ok func(Snapshot) bool) Snapshot {
 	s.t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; {
@@ -90,7 +93,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 	s.starts()
 }
 
-// streams reads the stream of a pipeline that has done its work.
+// streams reads the stream of a pipeline that has finished its work.
 func (s *site) streams() {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/api/status/events", nil)
@@ -148,7 +151,7 @@ func (s *site) ask(authorization, kind, body string) (int, string) {
 	return answer.code, answer.body
 }
 
-// starts asks for an exploration, wrongly and rightly.
+// starts requests explorations, wrongly and rightly.
 func (s *site) starts() {
 	s.t.Helper()
 	const kind = "application/json"
@@ -173,7 +176,7 @@ func (s *site) starts() {
 	if state := s.service.Process.State.Snapshot(); state.Spec.Sequence != 1 || len(state.Requests) > 0 {
 		s.t.Errorf("something was started: %+v", state)
 	}
-	s.produce(640) // the rows of the first one would tell nothing new
+	s.produce(640) // the rows of the first one would give nothing new
 	code, text := s.ask("bearer "+token, kind, `{"reason": "of a test"}`)
 	if code != http.StatusAccepted || !strings.Contains(text, `"reason": "of a test"`) {
 		s.t.Fatalf("%d %s", code, text)
@@ -184,7 +187,7 @@ func (s *site) starts() {
 	}
 }
 
-// One exploration at a time: another one would take the place of the one that runs.
+// One exploration at a time: another one would replace the running one.
 func TestNothingIsStartedWhileAnExplorationRuns(t *testing.T) {
 	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
 	s.produce(2000)
@@ -214,7 +217,7 @@ func TestWithoutATokenNothingIsStarted(t *testing.T) {
 	}
 }
 
-// A process that only scores shows what the others do by their topics, and topics that are missing by their errors.
+// A process that only scores shows the others' work from their topics, and missing topics as errors.
 func TestWhatIsNotHereOrNotThere(t *testing.T) {
 	s := newSite(t, siteOptions{noTopics: true, stages: []string{meter.StageSubsample}})
 	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
@@ -233,6 +236,36 @@ func TestWhatIsNotHereOrNotThere(t *testing.T) {
 	}
 	if p := there.Flow.Partitions[0]; p.Featurize != nil || p.Next != 5 {
 		t.Errorf("nobody featurizes: %+v", p)
+	}
+}
+
+// Without viewers the curves go on, and only what they need is read; a new viewer gets everything.
+func TestCurvesGoOnWithNobodyThere(t *testing.T) {
+	s := newSite(t, siteOptions{})
+	s.produce(640)
+	s.poison("no Arrow")
+	p := newPage(s.service)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { p.gather(ctx) })
+	defer running.Wait()
+	defer stop()
+	stagestest.Until(t, "a glance", func() bool { return !p.known().positions.at.IsZero() })
+	glanced := p.known()
+	if glanced.at != (time.Time{}) || glanced.positions.spans[roleModels] != nil || glanced.conditions != nil {
+		t.Errorf("a glance reads more than the curves need: %+v", glanced)
+	}
+	point := p.point(s.service.Process.Snapshot(), &glanced)
+	if next, _ := glanced.positions.sum(roleEvents); next < 11 || point.Letters == nil {
+		t.Errorf("%d events, %+v", next, point)
+	}
+	if missed := glanced.until.Add(time.Second); glanced.holds(missed) || !glanced.holds(glanced.positions.at.Add(glanceEvery)) {
+		t.Error("what a glance found does not hold until the next one")
+	}
+	p.want()
+	stagestest.Until(t, "a look", func() bool { return !p.known().at.IsZero() })
+	if looked := p.known(); looked.positions.spans[roleModels] == nil || looked.conditions == nil {
+		t.Errorf("%+v", looked)
 	}
 }
 
@@ -262,7 +295,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The library for charts is as it was published.
+// The charting library is as published.
 func TestVendoredFilesAreAsWritten(t *testing.T) {
 	const folder = "assets/vendor/uplot/"
 	note, err := assets.ReadFile(folder + "README.md")
@@ -284,7 +317,7 @@ func TestVendoredFilesAreAsWritten(t *testing.T) {
 	}
 }
 
-// More pages than are served at a time are told so, and one that goes makes room.
+// Pages beyond the limit are refused, and one that closes makes room.
 func TestStreamsAreBounded(t *testing.T) {
 	h := newHub()
 	for range maxStreams {
@@ -301,7 +334,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// A stream gets what has changed, once.
+// A stream gets each change once.
 func TestSectionsAreSentAsTheyChange(t *testing.T) {
 	h := newHub()
 	sent := map[string]int{}

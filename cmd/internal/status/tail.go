@@ -8,24 +8,24 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// tail reads the ends of the partitions of a topic: the last records at first, and then what comes, a bounded number of
-// records and bytes at a time. What is beyond is passed over and counted; the newest record is always read.
+// tail reads the ends of a topic's partitions: at first the last records, then new ones, a bounded number of records
+// and bytes at a time. It skips and counts the rest, but always reads the newest record.
 type tail struct {
 	log   pipeline.Log
 	topic string
 
-	first int64 // how many offsets before the end it begins
+	first int64 // how many offsets before the end to begin
 	most  int64 // offsets of a partition that are read at a time
-	bytes int   // of a partition that are read at a time, about
+	bytes int   // of a partition, roughly how many are read at a time
 
 	next   map[int]int64 // by partition
-	passed int64         // offsets passed over
+	passed int64         // skipped offsets
 }
 
-// forget begins anew.
+// forget starts again.
 func (t *tail) forget() { t.next = nil }
 
-// read calls do for the records of a partition that came since the last time. The log spans start to end.
+// read calls do for the new records of a partition. The log spans start to end.
 func (t *tail) read(ctx context.Context, partition int, start, end int64, do func(pipeline.Record)) error {
 	r := pipeline.NewReader(t.log, zap.NewNop(), t.topic, partition, pipeline.ReadOptions{From: t.from(partition, start, end), Until: end})
 	spent := 0
@@ -48,7 +48,7 @@ func (t *tail) read(ctx context.Context, partition int, start, end int64, do fun
 // from is where reading begins.
 func (t *tail) from(partition int, start, end int64) int64 {
 	at, known := t.next[partition]
-	if !known || at > end { // the topic may have been made anew
+	if !known || at > end { // the topic may have been recreated
 		return max(start, end-t.first)
 	}
 	if at = max(at, start); at < end-t.most {

@@ -11,14 +11,14 @@ type labelled struct {
 	Returned string `json:"returned"`
 }
 
-// equal compares with times as instants.
+// equal compares times as instants.
 func (l labelled) equal(other labelled) bool {
 	same := l.Time.Equal(other.Time)
 	l.Time, other.Time = time.Time{}, time.Time{}
 	return same && l == other
 }
 
-// join gives each order the first of its labels that came within the interval, by the order's id.
+// join gives each order the first of its labels within the interval, by the order's id.
 func join(orders []order, labels []label) map[string]labelled {
 	of := map[string][]label{}
 	for _, l := range labels {
@@ -42,7 +42,7 @@ func join(orders []order, labels []label) map[string]labelled {
 	return joined
 }
 
-// difference is how a topic and a join in memory differ.
+// difference says how a topic and a join in memory differ.
 type difference struct {
 	missing, unexpected, different, repeated int
 	example                                  string // of one of them
@@ -50,7 +50,7 @@ type difference struct {
 
 func (d difference) none() bool { return d.missing+d.unexpected+d.different+d.repeated == 0 }
 
-// compare holds the rows of a topic against the join.
+// compare compares the rows of a topic with the join.
 func compare(want map[string]labelled, got []labelled) (d difference) {
 	seen := map[string]int{}
 	for _, row := range got {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// at is a time so many minutes after the first.
+// at is a time some minutes after the first.
 func at(minutes float64) time.Time { return start.Add(time.Duration(minutes * float64(time.Minute))) }
 
 func TestJoinTakesTheFirstLabelWithinTheInterval(t *testing.T) {
 	orders := []order{{ID: "a", Time: at(0)}, {ID: "b", Time: at(10)}, {ID: "c", Time: at(20)}, {ID: "d", Time: at(30)}, {ID: "e", Time: at(40)}}
 	labels := []label{
-		{"a", at(50), "no"}, {"a", at(5), "yes"}, {"a", at(5), "yes"}, // the second one is older, and comes twice
+		{"a", at(50), "no"}, {"a", at(5), "yes"}, {"a", at(5), "yes"}, // the second is older and comes twice
 		{"b", at(70), "yes"},                        // at the end of the interval
 		{"c", at(80.1), "yes"},                      // behind it
 		{"d", at(29.9), "yes"}, {"d", at(31), "no"}, // before the order
@@ -56,7 +56,7 @@ func TestCompareFindsEveryDifference(t *testing.T) {
 	}
 }
 
-// The data have all that makes such a join hard, and stay within the watermarks of the job.
+// The data have everything that makes such a join hard, and stay within the job's watermarks.
 func TestLabelsAreAsInLife(t *testing.T) {
 	orders, returned := makeOrders(5000, 7)
 	labels := makeLabels(orders, returned, 7)

@@ -104,7 +104,7 @@ func checkJoin(ctx context.Context, s *shop, _ options) error {
 
 func wait(ctx context.Context, s *shop, o options) error { return s.waitFor(ctx, o.events, o.features) }
 
-// checkPredictions compares the predictions of all orders with what became of them, also of those that no label was sent of.
+// checkPredictions compares the predictions of all orders with their outcomes, including orders without a label.
 func checkPredictions(ctx context.Context, s *shop, o options) error {
 	if err := s.waitFor(ctx, o.events, o.features); err != nil {
 		return err

@@ -20,7 +20,7 @@ type order struct {
 	Express  bool      `json:"express"`
 }
 
-// label says what became of an order, some time later.
+// label is the outcome of an order, known some time later.
 type label struct {
 	ID       string    `json:"id"`
 	Time     time.Time `json:"time"`
@@ -30,14 +30,14 @@ type label struct {
 const (
 	// interval is how long after its order a label counts, as in join.sql.
 	interval = time.Hour
-	// disorder is how much later than a younger row a row comes at most: less than the watermarks of join.sql allow for.
+	// disorder is how long after a younger row a row comes at most: less than the watermarks of join.sql allow.
 	disorder = 20 * time.Second
 )
 
-// start is when the first order came.
+// start is the time of the first order.
 var start = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 
-// makeOrders returns so many orders, about one a second, and whether each comes back.
+// makeOrders returns orders, about one a second, and whether each is returned.
 func makeOrders(rows int, seed uint64) (orders []order, returned []string) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	at := start
@@ -52,7 +52,7 @@ func makeOrders(rows int, seed uint64) (orders []order, returned []string) {
 	return orders, returned
 }
 
-// outcome is whether an order comes back: a function that bends, and noise.
+// outcome is whether an order is returned: a nonlinear function, and noise.
 func outcome(o order, noise float64) string {
 	inclination := 1.5*math.Sin(math.Log(o.Amount)*2) + math.Cos(o.Distance/90) + 0.15*float64(o.Items-4) + 0.3*noise
 	if o.Express {
@@ -67,8 +67,8 @@ func outcome(o order, noise float64) string {
 	return "no"
 }
 
-// makeLabels returns the labels that are sent for orders, as they are sent in life: later, some too late, some never, some twice,
-// some taken back, and some for orders that nobody knows.
+// makeLabels returns the labels of orders as they come in real life: later, some too late, some never, some twice, some taken back,
+// and some for unknown orders.
 func makeLabels(orders []order, returned []string, seed uint64) []label {
 	random := rand.New(rand.NewPCG(seed, 2))
 	var labels []label
@@ -87,7 +87,7 @@ func makeLabels(orders []order, returned []string, seed uint64) []label {
 			add(o.ID, o.Time.Add(after), returned[i])
 		case kind < 0.27: // taken back: the first one counts
 			add(o.ID, o.Time.Add(after+time.Minute), map[string]string{"yes": "no", "no": "yes"}[returned[i]])
-		case kind < 0.28: // of an order that is not there
+		case kind < 0.28: // of an unknown order
 			add("x-"+o.ID, o.Time.Add(after), returned[i])
 		}
 		add(o.ID, o.Time.Add(after), returned[i])
@@ -95,7 +95,7 @@ func makeLabels(orders []order, returned []string, seed uint64) []label {
 	return labels
 }
 
-// outOfOrder puts rows in the order in which they come: that of their times, but for the disorder.
+// outOfOrder puts rows in order of arrival: that of their times, except for the disorder.
 func outOfOrder[T any](rows []T, timeOf func(T) time.Time, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 3))
 	type arriving struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// process is one of the pipeline of a file of the example.
+// process runs the pipeline of one of the example's files.
 func process(t *testing.T, file string, brokers *stagestest.Broker) *stages.Process {
 	t.Helper()
 	c, err := config.Load(file, map[string]any{"kafka.brokers": brokers.Addr()})
@@ -35,7 +35,7 @@ func process(t *testing.T, file string, brokers *stagestest.Broker) *stages.Proc
 	return p
 }
 
-// The example without Flink: the join made in memory is what the pipelines go by.
+// The example without Flink: the pipelines work on the join made in memory.
 func TestOrdersArePredictedByWhatTheirLabelsTaught(t *testing.T) {
 	broker := stagestest.NewBroker(t)
 	o := options{brokers: broker.Addr(), rows: 2600, seed: 5, timeout: stagestest.Patience, events: topicEvents, features: "orders.features"}

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// waitFor returns when features stand for all events of a topic.
+// waitFor returns when all events of a topic have features.
 func (s *shop) waitFor(ctx context.Context, events, features string) error {
 	for {
 		waiting, err := s.notFeaturized(ctx, events, features)
@@ -30,7 +30,7 @@ func (s *shop) waitFor(ctx context.Context, events, features string) error {
 	}
 }
 
-// notFeaturized counts the messages behind the last one that features stand for.
+// notFeaturized counts the messages behind the last one that has features.
 func (s *shop) notFeaturized(ctx context.Context, source, features string) (waiting int64, err error) {
 	for partition := range partitions {
 		_, end, err := s.client.Offsets(ctx, source, partition)
@@ -46,7 +46,7 @@ func (s *shop) notFeaturized(ctx context.Context, source, features string) (wait
 	return waiting, nil
 }
 
-// featurizedUpTo is the offset of events behind the last features of a partition.
+// featurizedUpTo is the offset of events after the last one that has features.
 func (s *shop) featurizedUpTo(ctx context.Context, features string, partition int) (next int64, err error) {
 	first, end, err := s.client.Offsets(ctx, features, partition)
 	if err != nil || first == end {
@@ -60,16 +60,15 @@ func (s *shop) featurizedUpTo(ctx context.Context, features string, partition in
 	return next, err
 }
 
-// predictions counts what was predicted of orders.
+// predictions counts what was predicted for orders.
 type predictions struct {
 	rows, without int // without a model
 	models        map[string]int
 	wrong         int
-	of            map[string]int // rows by what became of them
+	of            map[string]int // rows by outcome
 }
 
-// readPredictions reads features of orders, of which it is known what became of them. Their ids are among the columns that
-// were passed through.
+// readPredictions reads the features of orders with known outcomes. Their ids are among the passthrough columns.
 func (s *shop) readPredictions(ctx context.Context, topic string, became map[string]string) (p predictions, err error) {
 	p.models, p.of = map[string]int{}, map[string]int{}
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
@@ -116,7 +115,7 @@ func (p *predictions) add(batch arrow.Record, became map[string]string) error {
 	return nil
 }
 
-// column is that of a name, nil where there is none.
+// column is the one with a name; nil = none.
 func column(batch arrow.Record, name string) arrow.Array {
 	if found := batch.Schema().FieldIndices(name); len(found) == 1 {
 		return batch.Column(found[0])

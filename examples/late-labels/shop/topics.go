@@ -39,7 +39,7 @@ func connect(brokers string) (*shop, error) {
 	return &shop{client, logger}, err
 }
 
-// create makes the topics of the example; it has to start without them.
+// create makes the topics of the example, which must not exist.
 func (s *shop) create(ctx context.Context) error {
 	var specs []pipeline.TopicSpec
 	for _, name := range []string{topicEvents, topicLabels, topicLabelled} {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// apiServer runs what people run, in a copy of what they have of this project, against the API server of KUBECONFIG: one that
-// scripts/apiserver.sh started, without nodes, controllers and operators.
+// apiServer runs what users run, in a copy of this project, against the API server of KUBECONFIG: one that scripts/apiserver.sh
+// started, without nodes, controllers and operators.
 type apiServer struct {
 	t      *testing.T
 	folder string
@@ -43,7 +43,7 @@ func newAPIServer(t *testing.T) *apiServer {
 	return a
 }
 
-// shell runs a command as it stands and returns all that it says.
+// shell runs a command unchanged and returns all its output.
 func (a *apiServer) shell(command string) (string, error) {
 	ctx, cancel := context.WithTimeout(a.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -65,7 +65,7 @@ func (a *apiServer) must(command string) string {
 	return out
 }
 
-// edit changes a text of the copy, as a person with an editor.
+// edit replaces a text of the copy, as with an editor.
 func (a *apiServer) edit(name, old, replacement string) {
 	a.t.Helper()
 	path := filepath.Join(a.folder, name)
@@ -89,7 +89,7 @@ var unheard = []struct{ command, needs string }{
 	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"\nmake ", "the checks themselves"}, {"kubectl kustomize ", "no server"},
 }
 
-// made is what others than the API server would have made by then, by the start of the command that needs it.
+// made is what others than the API server would have created before the command that needs it.
 var made = []struct{ before, command string }{
 	{"kubectl create namespace eerf", "kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -"},
 	{"scripts/strimzi-secrets.sh", `kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=authority
@@ -104,7 +104,7 @@ done`},
 	{"kubectl -n eerf create secret generic eerf-kafka", "kubectl -n eerf delete secret kafka-cluster-ca-cert default.keda; printf x | tee ca.crt password keda-password"},
 }
 
-// effects are what has to be so after a command.
+// effects are what must hold after a command.
 var effects = []struct{ after, holds string }{
 	{"scripts/strimzi-secrets.sh", `for user in selector scoring featurizer trainer retrain keda; do
   [[ $(kubectl -n eerf get secret default.$user -o jsonpath='{.data.password}' | base64 -d) == of-$user ]]
@@ -119,7 +119,7 @@ scripts/strimzi-secrets.sh eerf default
 [[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
 }
 
-// changes are what stands for something in the documentation, or would wait for what is not there.
+// changes replace placeholders of the documentation, and commands that would wait for something that does not exist.
 var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete -k", "kubectl delete --wait=false -k",
 	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
 
@@ -130,7 +130,7 @@ var (
 	inlined     = regexp.MustCompile("`(kubectl (?:-n eerf )?(?:create|annotate) [^`]*)`")
 )
 
-// documentedCommands are those of the section on Kubernetes, in their order.
+// documentedCommands are the commands of the section on Kubernetes, in order.
 func documentedCommands(t *testing.T) []string {
 	t.Helper()
 	_, text, found := strings.Cut(readFile(t, "docs/operations.md"), "\n## On Kubernetes\n")
@@ -203,12 +203,12 @@ func neededBy(command string) string {
 	return ""
 }
 
-// TestAPIServerTakesEveryOverlay applies the overlays: the server refuses what it does not know, and warns of pods that are not
+// TestAPIServerTakesEveryOverlay applies the overlays. The server refuses what it does not know, and warns of pods that are not
 // restricted.
 func TestAPIServerTakesEveryOverlay(t *testing.T) {
 	a := newAPIServer(t)
 	a.must("kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -")
-	a.edit("k8s/overlays/dev/kustomization.yaml", "namespace: eerf-dev", "namespace: eerf-taken") // the other is there by another way
+	a.edit("k8s/overlays/dev/kustomization.yaml", "namespace: eerf-dev", "namespace: eerf-taken") // the other namespace exists already
 	for _, folder := range []string{"overlays/dev", example} {
 		out := a.must("kubectl apply -k k8s/" + folder + " --server-side --validate=strict")
 		t.Logf("%s: %d objects", folder, strings.Count(out, "serverside-applied"))

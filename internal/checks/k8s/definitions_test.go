@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// definitionFiles are where the definitions of resources come from. Go checks these modules by its checksum database as it does
-// all; they are not among the requirements of this one, for nothing of their code is used.
+// definitionFiles are the sources of resource definitions. Go verifies these modules by its checksum database like any other.
+// They are not requirements of this module, because none of their code is used.
 var definitionFiles = map[string][]string{
 	"github.com/kedacore/keda/v2@v2.21.0": {
 		"config/crd/bases/keda.sh_scaledobjects.yaml",
@@ -30,7 +30,7 @@ var definitionFiles = map[string][]string{
 	},
 }
 
-// definition is the schema of one version of a kind of others.
+// definition is the schema of one version of a third-party kind.
 type definition struct{ *spec.Schema }
 
 func loadDefinitions(t *testing.T) map[schema.GroupVersionKind]*definition {
@@ -64,11 +64,11 @@ func loadDefinitions(t *testing.T) map[schema.GroupVersionKind]*definition {
 	return all
 }
 
-// download returns the folder of a module in Go's cache, where it is put if need be.
+// download returns the folder of a module in Go's cache, downloading it if necessary.
 func download(t *testing.T, module string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-	command.Dir = t.TempDir() // outside of any module
+	command.Dir = t.TempDir() // outside any module
 	out, err := command.Output()
 	var found struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(out, &found); jsonErr != nil || err != nil || found.Dir == "" {
@@ -104,7 +104,7 @@ func addDefinition(to map[schema.GroupVersionKind]*definition, text []byte) erro
 	return nil
 }
 
-// faults lists what the API server would refuse: fields that the definition does not have, and values that it does not allow.
+// faults lists what the API server would refuse: unknown fields, and values that the definition does not allow.
 func (d *definition) faults(m *Manifest) []string {
 	faults := unknown("", m.Object, d.Schema)
 	for _, err := range validate.NewSchemaValidator(d.Schema, nil, "", strfmt.Default).Validate(m.Object).Errors {
@@ -114,7 +114,7 @@ func (d *definition) faults(m *Manifest) []string {
 	return faults
 }
 
-// unknown lists the fields of a tree that a schema does not have.
+// unknown lists the fields of a tree that a schema lacks.
 func unknown(path string, value any, s *spec.Schema) []string {
 	var faults []string
 	switch value := value.(type) {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// matcher is one as the operator of Prometheus writes it.
+// matcher is a matcher in the form of the Prometheus operator.
 type matcher struct {
 	Name      string `json:"name"`
 	Value     string `json:"value"`
@@ -32,7 +32,7 @@ func matchers(t *testing.T, texts []string) []matcher {
 	return all
 }
 
-// TestAlertmanagerConfigIsTheInhibitions compares the resource for the operator with the file of rules that it is written from.
+// TestAlertmanagerConfigIsTheInhibitions compares the operator's resource with the file of rules that it was written from.
 func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 	var plain struct {
 		Rules []struct {
@@ -60,9 +60,9 @@ func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# The rules of inhibit.yaml, for the operator of Prometheus, which lets them act on alerts of this namespace alone. Written from that\n" +
+	want := "# The rules of inhibit.yaml, for the Prometheus operator, which applies them only to alerts of this namespace. Written from that\n" +
 		"# file, in internal/checks/k8s: go test -run TestAlertmanagerConfigIsTheInhibitions -update\n" +
-		strings.ReplaceAll(string(text), "matchType: =\n", "matchType: '='\n") // a bare one is something else to some parsers
+		strings.ReplaceAll(string(text), "matchType: =\n", "matchType: '='\n") // some parsers read a bare one differently
 	name := filepath.Join(manifestsPath, "monitoring", "alertmanagerconfig.yaml")
 	if *update {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {

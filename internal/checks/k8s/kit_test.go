@@ -23,13 +23,15 @@ const (
 type overlay struct {
 	name      string
 	manifests []*Manifest
-	objects   []runtime.Object // of manifests with a type in the API of Kubernetes itself
+	objects   []runtime.Object // those manifests with a type in the API of Kubernetes itself
 }
 
-// example is an overlay over k8s/production: that in overlays/production has no image, and is to be copied.
+// example is an overlay over k8s/production. The one in overlays/production has no image; it is meant to be
+// copied.
 const example = "examples/churn"
 
-// overlays renders what people apply: that for a laptop, the example, and the example with the plain autoscaler.
+// overlays renders what users apply: the overlay for a laptop, the example, and the example with the plain
+// autoscaler.
 func overlays(t *testing.T) []*overlay {
 	t.Helper()
 	return []*overlay{
@@ -38,7 +40,7 @@ func overlays(t *testing.T) []*overlay {
 	}
 }
 
-// changed renders the example with another text in a file.
+// changed renders the example with a text replaced in a file.
 func changed(t *testing.T, name, file, old, replacement string) *overlay {
 	t.Helper()
 	files := copyFiles(t)
@@ -108,7 +110,7 @@ func (o *overlay) ofKind(kind string) []*Manifest {
 	return found
 }
 
-// workload is something that makes pods.
+// workload is an object that creates pods.
 type workload struct {
 	kind     string
 	name     string
@@ -137,7 +139,7 @@ func (o *overlay) workloads() []*workload {
 	return found
 }
 
-// containers returns all containers of a pod, those that run first included.
+// containers returns all containers of a pod, including init containers.
 func (w *workload) containers() []corev1.Container {
 	return slices.Concat(w.pod.Spec.InitContainers, w.pod.Spec.Containers)
 }
@@ -154,7 +156,7 @@ func (w *workload) port(name string) int32 {
 	return 0
 }
 
-// files returns the names below the folder of manifests, as paths from it.
+// files returns the paths under the folder of manifests, relative to it.
 func files(t *testing.T) []string {
 	t.Helper()
 	var names []string

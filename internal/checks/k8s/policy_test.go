@@ -17,7 +17,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// TestPodsAreRestricted asks what a namespace with pod-security.kubernetes.io/enforce: restricted asks.
+// TestPodsAreRestricted checks what pod-security.kubernetes.io/enforce: restricted requires.
 func TestPodsAreRestricted(t *testing.T) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// TestPodsGetNoMoreThanTheyNeed holds pods to what is beyond "restricted".
+// TestPodsGetNoMoreThanTheyNeed checks more than "restricted" requires.
 func TestPodsGetNoMoreThanTheyNeed(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		accounts := map[string]*corev1.ServiceAccount{}
@@ -87,11 +87,11 @@ func checker(t *testing.T, w *workload) func(ok bool, what string) {
 	}
 }
 
-// refused reports whether a setting is there and false: without it Kubernetes says true.
+// refused reports whether a setting is present and false: the default in Kubernetes is true.
 func refused(setting *bool) bool { return setting != nil && !*setting }
 
-// TestSelectorsSelect compares selectors with what they are meant to select. Those of workloads cannot be changed once they
-// are there, so their labels are written down here.
+// TestSelectorsSelect compares selectors with what they should select. Those of workloads cannot be changed later, so their labels
+// are written down here.
 func TestSelectorsSelect(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -156,7 +156,7 @@ func (o *overlay) selected(t *testing.T, selector *metav1.LabelSelector) []*work
 	return found
 }
 
-// TestProbesReachThePort compares probes with the port that is listened on.
+// TestProbesReachThePort compares probes with the port that the process listens on.
 func TestProbesReachThePort(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -178,14 +178,14 @@ func TestProbesReachThePort(t *testing.T) {
 					check(probe.TCPSocket != nil && w.port(probe.TCPSocket.Port.StrVal) != 0, "asks at a port that it does not have")
 				}
 			}
-			// Looking at the broker takes up to 3 seconds.
+			// Checking the broker takes up to 3 seconds.
 			check(!w.ours() || c.ReadinessProbe.TimeoutSeconds >= 5, "the answer of /readyz may take longer than the probe waits")
 			check(len(w.pod.Spec.TopologySpreadConstraints) > 0 || !w.ours(), "may run on one node alone")
 		}
 	})
 }
 
-// TestNetworkIsClosed makes sure that pods reach, and are reached from, nothing but what a policy names, and the brokers among that.
+// TestNetworkIsClosed checks that pods can reach, and be reached from, only what a policy names, including the brokers.
 func TestNetworkIsClosed(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -219,7 +219,7 @@ func TestNetworkIsClosed(t *testing.T) {
 	})
 }
 
-// reaches reports whether a rule lets out to a port.
+// reaches reports whether a rule allows egress to a port.
 func reaches(rules []networkingv1.NetworkPolicyEgressRule, port string) bool {
 	for _, rule := range rules {
 		for _, p := range rule.Ports {
@@ -231,12 +231,12 @@ func reaches(rules []networkingv1.NetworkPolicyEgressRule, port string) bool {
 	return false
 }
 
-// TestReferencesAreThere looks for what pods refer to. Secrets are made by others; their names are written down here.
+// TestReferencesAreThere checks the references of pods. Secrets are created by others; their names are written down here.
 func TestReferencesAreThere(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
-		known := map[string]bool{"eerf-kafka": true, "eerf-status": true, "streams-cluster-ca-cert": true}
+		known := map[string]bool{"eerf-kafka": true, "eerf-status": true, "eerf-serve": true, "streams-cluster-ca-cert": true}
 		for _, user := range o.ofKind("KafkaUser") {
-			known[user.GetName()] = true // Strimzi makes a Secret for each
+			known[user.GetName()] = true // Strimzi creates a Secret for each
 		}
 		for _, w := range o.workloads() {
 			check := checker(t, w)

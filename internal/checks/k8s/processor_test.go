@@ -9,7 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Pods that compute explorations are on nodes of one kind: others would have another numeric kernel, and contribute nothing.
+// Pods that compute explorations run on nodes of one kind: on others the numeric kernel would differ, and they would
+// contribute nothing.
 func TestPodsThatExploreAreOnProcessorsOfOneKind(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		kinds := map[string]bool{}
@@ -32,7 +33,7 @@ func TestPodsThatExploreAreOnProcessorsOfOneKind(t *testing.T) {
 	})
 }
 
-// architectures are the values of kubernetes.io/arch that a pod has to be on one of.
+// architectures are the allowed values of kubernetes.io/arch for a pod.
 func architectures(affinity *corev1.Affinity) (values []string) {
 	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return nil

@@ -24,7 +24,7 @@ type Manifest struct {
 // String names the object as kubectl does.
 func (m *Manifest) String() string { return m.GetKind() + "/" + m.GetName() }
 
-// Render builds a folder of a file system, as `kubectl kustomize` does, in the order in which it would be applied.
+// Render builds a folder of a file system like `kubectl kustomize`, in the order of application.
 func Render(files filesys.FileSystem, folder string) ([]*Manifest, error) {
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
 	if err != nil {
@@ -45,14 +45,13 @@ func Render(files filesys.FileSystem, folder string) ([]*Manifest, error) {
 	return rendered, nil
 }
 
-// Files is a file system in memory with a copy of a folder of the disk, that records which files are read and lets some of them
-// be changed.
+// Files is a file system in memory with a copy of a folder on disk. It records which files are read, and lets files be changed.
 type Files struct {
 	filesys.FileSystem
 	read map[string]bool
 }
 
-// CopyFiles copies a folder of the disk, which is the root of the copy.
+// CopyFiles copies a folder on disk, which becomes the root.
 func CopyFiles(folder string) (*Files, error) {
 	disk, memory := filesys.MakeFsOnDisk(), filesys.MakeFsInMemory()
 	err := disk.Walk(folder, func(name string, info fs.FileInfo, err error) error {
@@ -87,7 +86,7 @@ func (f *Files) ReadFile(name string) ([]byte, error) {
 // Read returns what was read so far, sorted.
 func (f *Files) Read() []string { return slices.Sorted(maps.Keys(f.read)) }
 
-// Replace changes a text in a file, where it must be.
+// Replace replaces a text in a file. The text must be there.
 func (f *Files) Replace(name, old, replacement string) error {
 	text, err := f.FileSystem.ReadFile(name)
 	if err != nil {

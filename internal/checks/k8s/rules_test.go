@@ -10,14 +10,14 @@ import (
 
 var update = flag.Bool("update", false, "write k8s/monitoring/prometheusrule.yaml anew")
 
-// TestRulesAreTheAlerts compares the resource for the operator with the file of rules that it is written from.
+// TestRulesAreTheAlerts compares the operator's resource with the file of rules that it was written from.
 func TestRulesAreTheAlerts(t *testing.T) {
 	_, groups, found := strings.Cut(readFile(t, "k8s/monitoring/alerts.yaml"), "\ngroups:")
 	if !found {
 		t.Fatal("alerts.yaml has no groups")
 	}
 	var want strings.Builder
-	want.WriteString(`# The rules of alerts.yaml, for the operator of Prometheus. Written from that file, in internal/checks/k8s:
+	want.WriteString(`# The rules of alerts.yaml, for the Prometheus operator. Written from that file, in internal/checks/k8s:
 #   go test -run TestRulesAreTheAlerts -update
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule

@@ -13,7 +13,7 @@ import (
 
 const strimziGroup = "kafka.strimzi.io"
 
-// kafkaTopic has those fields of Strimzi's KafkaTopic that are compared.
+// kafkaTopic has the fields of Strimzi's KafkaTopic that are compared.
 type kafkaTopic struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -22,7 +22,7 @@ type kafkaTopic struct {
 	} `json:"spec"`
 }
 
-// kafkaUser has those fields of Strimzi's KafkaUser that are compared.
+// kafkaUser has the fields of Strimzi's KafkaUser that are compared.
 type kafkaUser struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -52,7 +52,11 @@ func (u *kafkaUser) rights() []string {
 	for _, acl := range u.Spec.Authorization.ACLs {
 		for _, operation := range acl.Operations {
 			all = append(all, acl.Resource.Type+" "+acl.Resource.Name+" "+operation)
-			if acl.Resource.PatternType != "literal" || acl.Type == "deny" || acl.Host != "" && acl.Host != "*" {
+			pattern := "literal"
+			if acl.Resource.Type == "transactionalId" {
+				pattern = "prefix"
+			}
+			if acl.Resource.PatternType != pattern || acl.Type == "deny" || acl.Host != "" && acl.Host != "*" {
 				all = append(all, fmt.Sprintf("what is no plain right: %+v", acl))
 			}
 		}
@@ -63,7 +67,7 @@ func (u *kafkaUser) rights() []string {
 
 var quoted = regexp.MustCompile("`([a-z-]+)`")
 
-// documented reads the rows of the table of rights that a workload needs, and joins them.
+// documented joins the rows of the table of rights that a workload needs.
 func documented(t *testing.T, pipeline string, rows ...string) []string {
 	t.Helper()
 	_, table, _ := strings.Cut(readFile(t, "docs/operations.md"), "\n| who | read |")
@@ -79,8 +83,11 @@ func documented(t *testing.T, pipeline string, rows ...string) []string {
 		for i, column := range columns[1:] {
 			for _, name := range quoted.FindAllStringSubmatch(row[i+1], -1) {
 				right := "topic " + pipeline + "." + name[1] + " " + operations[column]
-				if column == "groups" {
-					right = "group eerf-" + pipeline + "-" + name[1] + " Read"
+				switch group := "eerf-" + pipeline + "-" + name[1]; column {
+				case "groups":
+					right = "group " + group + " Read"
+				case "transactional ids":
+					right = "transactionalId " + group + "/ Write"
 				}
 				all = append(all, right)
 			}
@@ -89,7 +96,7 @@ func documented(t *testing.T, pipeline string, rows ...string) []string {
 	return unite(all, nil)
 }
 
-// unite joins rights without those to describe that are part of others: to read or to write includes it.
+// unite joins rights, leaving out rights to describe that rights to read or write include.
 func unite(some, more []string) []string {
 	all := slices.Concat(some, more)
 	slices.Sort(all)
@@ -108,17 +115,17 @@ func cells(line string) []string {
 	return parts
 }
 
-// TestUsersHaveTheRightsThatTheyNeed compares users with the table of rights, which the project's own tests give and take on
-// Apache Kafka.
+// TestUsersHaveTheRightsThatTheyNeed compares users with the table of rights, which other tests verify on Apache Kafka.
 func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	rows := map[string][]string{
 		"selector": {"calibrate", "select"}, "scoring": {"subsample"}, "featurizer": {"featurize"}, "trainer": {"train"},
+		"server":  {"featurizer serve"},
 		"retrain": {"trainer fit"}, "operator": {"dead-letters list`, `export", "dead-letters replay"},
 	}
 	o := render(t, copyFiles(t), example)
 	pipeline := o.configuration(t, "eerf-selector").Pipeline.Name
 	topic, group := "topic "+pipeline+".", "group eerf-"+pipeline+"-"
-	// Beyond what the stages need: for the status page, and to compare models across feature sets.
+	// In addition to what the stages need: for the status page, and to compare models across feature sets.
 	more := map[string][]string{
 		"selector": {topic + "models Read", topic + "dead-letters Read", group + "featurize Describe"},
 		"trainer":  {topic + "events Read"}, "retrain": {topic + "events Read"},
@@ -146,8 +153,8 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	}
 }
 
-// TestTopicsAreCoPartitioned compares the partitions of topics with the configuration. What else they are created with is
-// compared by the tests beside the manifests.
+// TestTopicsAreCoPartitioned compares the partitions of topics with the configuration. Tests beside the manifests compare
+// the other settings.
 func TestTopicsAreCoPartitioned(t *testing.T) {
 	o := render(t, copyFiles(t), example)
 	topics := o.configuration(t, "eerf-selector").Topics

@@ -32,7 +32,7 @@ var known = func() *runtime.Scheme {
 	return s
 }()
 
-// strict reads text as the API server does: unknown fields and repeated ones are errors.
+// strict reads text like the API server: unknown and repeated fields are errors.
 var strict = serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
 
 func decode(m *Manifest) (runtime.Object, error) {
@@ -41,7 +41,7 @@ func decode(m *Manifest) (runtime.Object, error) {
 }
 
 func TestEveryFileIsUsed(t *testing.T) {
-	used := []string{"/README.md", "/monitoring/alerts.yaml", "/monitoring/inhibit.yaml"} // the latter two by who has no operator
+	used := []string{"/README.md", "/monitoring/alerts.yaml", "/monitoring/inhibit.yaml"} // the latter two for users without an operator
 	shared := copyFiles(t)
 	for _, change := range [][3]string{
 		{"/overlays/production/kustomization.yaml", "name: eerf}", "name: eerf, newTag: v0.1.0}"},
@@ -70,7 +70,7 @@ func TestEveryFileIsUsed(t *testing.T) {
 	}
 }
 
-// TestKubectlRendersTheSame runs where there is a kubectl.
+// TestKubectlRendersTheSame needs kubectl.
 func TestKubectlRendersTheSame(t *testing.T) {
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
@@ -118,14 +118,14 @@ func canonical(t *testing.T, text []byte) []byte {
 	return sorted
 }
 
-// TestEveryObjectHasAType reads every object by the type, or the definition, that its kind has.
+// TestEveryObjectHasAType decodes every object by the type or definition of its kind.
 func TestEveryObjectHasAType(t *testing.T) {
 	definitions := loadDefinitions(t)
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, m := range o.manifests {
 			kind := m.GroupVersionKind()
 			switch {
-			case known.Recognizes(kind): // was decoded when it was rendered
+			case known.Recognizes(kind): // already decoded by rendering
 			case definitions[kind] != nil:
 				for _, fault := range definitions[kind].faults(m) {
 					t.Errorf("%v: %s", m, fault)
@@ -137,7 +137,7 @@ func TestEveryObjectHasAType(t *testing.T) {
 	})
 }
 
-// TestFaultsAreFound makes sure that the checks above look: each of these manifests has one fault.
+// TestFaultsAreFound makes sure that the checks above work: each of these manifests has one fault.
 func TestFaultsAreFound(t *testing.T) {
 	definitions := loadDefinitions(t)
 	head := func(apiVersion, kind string) string {
@@ -175,7 +175,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestNamesAndNamespaces holds objects to what the API server asks of their names, and to be where they are meant to be.
+// TestNamesAndNamespaces checks that names are valid for the API server, and that objects are in the right namespace.
 func TestNamesAndNamespaces(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		spaces := o.ofKind("Namespace")
@@ -187,7 +187,7 @@ func TestNamesAndNamespaces(t *testing.T) {
 		for _, m := range o.manifests {
 			want := space
 			switch {
-			case m.GetKind() == "Namespace": // of all kinds that are used, this one alone is not in one
+			case m.GetKind() == "Namespace": // the only kind in use that is not in a namespace
 				want = ""
 			case m.GroupVersionKind().Group == strimziGroup: // where its operators look
 				want = "kafka"

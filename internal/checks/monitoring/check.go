@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Metrics are the labels of the metrics that a process serves, by their names as a query writes them.
+// Metrics are the labels of a process's metrics, by their names in queries.
 type Metrics map[string][]string
 
-// target are the labels that whoever collects the metrics adds.
+// target are the labels that the collector adds.
 var target = []string{"job", "instance", "namespace", "pod"}
 
 // ParseMetrics reads lines of name, type and labels with commas.
@@ -39,13 +39,13 @@ func ParseMetrics(text string) (Metrics, error) {
 	return metrics, nil
 }
 
-// grafana are what Grafana puts in place of its variables.
+// grafana replaces Grafana's variables.
 var grafana = strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$__interval", "1m")
 
-// variable is any other one; it stands in texts alone.
+// variable matches other variables, which only appear in texts.
 var variable = regexp.MustCompile(`\$\{?[a-z_]+\}?`)
 
-// Check parses a query and returns what it asks for that is not there: metrics and labels.
+// Check parses a query and reports the metrics and labels in it that do not exist.
 func (m Metrics) Check(query string) []error {
 	query = variable.ReplaceAllString(grafana.Replace(query), "x")
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
@@ -85,7 +85,7 @@ func (m Metrics) checkSelector(selector *parser.VectorSelector) (faults []error)
 	return faults
 }
 
-// mentioned are the labels that an aggregation or a match of two sides names.
+// mentioned returns the labels named by an aggregation or a vector matching.
 func mentioned(node parser.Node) []string {
 	switch n := node.(type) {
 	case *parser.AggregateExpr:

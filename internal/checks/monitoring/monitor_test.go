@@ -64,8 +64,8 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return rules
 }
 
-// besides are the labels of what alerts ask for and no process serves: what Prometheus and kube-state-metrics know of it, and what a
-// rule records.
+// besides are labels of metrics that alerts use and no process serves: those that Prometheus and kube-state-metrics provide, and
+// those that a rule records.
 var besides = Metrics{
 	"up":                                  target,
 	"kube_deployment_spec_replicas":       {"namespace", "deployment"},
@@ -88,7 +88,7 @@ func TestAlertsAskForWhatIsServed(t *testing.T) {
 	}
 }
 
-// Two namespaces may have a pipeline of one name: what is added up or matched by pipeline is so by namespace, too.
+// Two namespaces may have pipelines of the same name, so aggregations and matches by pipeline must include the namespace.
 func TestAlertsTellNamespacesApart(t *testing.T) {
 	for _, rule := range alerts(t) {
 		expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
@@ -106,7 +106,7 @@ func TestAlertsTellNamespacesApart(t *testing.T) {
 	}
 }
 
-// anchors are the headings of a page as GitHub links to them.
+// anchors are the headings of a page as GitHub names them in links.
 func anchors(page string) map[string]bool {
 	found := map[string]bool{}
 	drop := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
@@ -187,9 +187,11 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 
 // unshown are metrics that the dashboard leaves out.
 var unshown = map[string]bool{
-	"eerf_next_offset":                           true, // of use for one partition at a time
-	"eerf_output_messages_total":                 true, // beside its bytes
-	"eerf_exploration_planned_timestamp_seconds": true, // an alert looks at it
+	"eerf_next_offset":                           true, // useful for one partition at a time
+	"eerf_broker_fetches_waiting":                true, // the share of kafka.fetch_memory in use is shown
+	"eerf_output_messages_total":                 true, // its bytes are shown
+	"eerf_broker_writers_total":                  true, // a log line says it
+	"eerf_exploration_planned_timestamp_seconds": true, // used by an alert
 }
 
 func TestVariablesOfTheDashboard(t *testing.T) {
@@ -231,8 +233,8 @@ func TestVariablesOfTheDashboard(t *testing.T) {
 	}
 }
 
-// example are series, in the language of Prometheus' own tests, in which an alert's expression holds at the end of a
-// day, and others in which it does not.
+// example has series, in the language of Prometheus' own tests, for which an alert's expression holds at the end of a day, and
+// others for which it does not.
 type example struct {
 	Alert string     `yaml:"alert"`
 	Holds [][]string `yaml:"holds"`

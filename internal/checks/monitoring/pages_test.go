@@ -14,14 +14,14 @@ import (
 
 const inhibitPath = "../../../k8s/monitoring/inhibit.yaml"
 
-// inhibition is a rule of Alertmanager: while an alert of the source fires, those of the target whose labels are equal are left out.
+// inhibition is a rule of Alertmanager: while a source alert fires, target alerts with the same values of equal are suppressed.
 type inhibition struct {
 	Source []matcher `yaml:"source_matchers"`
 	Target []matcher `yaml:"target_matchers"`
 	Equal  []string  `yaml:"equal"`
 }
 
-// matcher is a condition on a label, in Alertmanager's language, as far as it is used here.
+// matcher is a condition on a label in Alertmanager's language, as far as it is used here.
 type matcher struct {
 	name  string
 	value *regexp.Regexp
@@ -59,7 +59,7 @@ func inhibitions(t *testing.T) []inhibition {
 	return file.Rules
 }
 
-// inhibited is whether one of the firing alerts says why another one fires.
+// inhibited reports whether a firing alert explains another one.
 func inhibited(by []inhibition, alert *rules.Alert, firing []*rules.Alert) bool {
 	return slices.ContainsFunc(by, func(rule inhibition) bool {
 		return matchAll(rule.Target, alert.Labels) && slices.ContainsFunc(firing, func(source *rules.Alert) bool {
@@ -70,7 +70,7 @@ func inhibited(by []inhibition, alert *rules.Alert, firing []*rules.Alert) bool 
 	})
 }
 
-// pages plays a test of the file and returns when each page went out first, once for each alert.
+// pages plays a test of the file and returns the time of the first page for each alert.
 func pages(t *testing.T, name string, until time.Duration) (sent, all map[string]time.Duration) {
 	t.Helper()
 	file, by := readUnitTests(t), inhibitions(t)
@@ -96,10 +96,9 @@ func pages(t *testing.T, name string, until time.Duration) (sent, all map[string
 	return sent, all
 }
 
-// A broker that is away for three quarters of an hour, with all that follows from it, gets somebody up once: within five minutes,
-// with the cause.
+// A broker that is down for three quarters of an hour, with all the consequences, pages once: within five minutes, with the cause.
 func TestABrokerThatIsAwayPagesOnce(t *testing.T) {
-	const away = 30 * time.Minute // since the series begin
+	const away = 30 * time.Minute // after the start of the series
 	sent, all := pages(t, "a broker is away", 2*time.Hour)
 	const want = `{alertname="EerfBrokerAway", namespace="eerf", pipeline="default", severity="page"}`
 	if at, ok := sent[want]; !ok || len(sent) != 1 || at <= away || at > away+5*time.Minute {
@@ -110,7 +109,7 @@ func TestABrokerThatIsAwayPagesOnce(t *testing.T) {
 	}
 }
 
-// Where a pipeline is not scraped any more, one page says so, and not one for each stage.
+// If a pipeline is no longer scraped, there is one page, not one for each stage.
 func TestAPipelineThatIsNotScrapedPagesOnce(t *testing.T) {
 	sent, all := pages(t, "scraping stops", 90*time.Minute)
 	const want = `{alertname="EerfNotScraped", namespace="eerf", severity="page"}`
@@ -119,7 +118,7 @@ func TestAPipelineThatIsNotScrapedPagesOnce(t *testing.T) {
 	}
 }
 
-// Every alert that is inhibited is one that there is.
+// Inhibitions name only existing alerts.
 func TestInhibitionsNameAlerts(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range alerts(t) {

@@ -22,8 +22,8 @@ import (
 
 const rulesPath = "testdata/rules.yaml"
 
-// unitTests is a file of unit tests of rules as `promtool test rules` reads it, the parts of its format that are used here. It is
-// read strictly, so that promtool runs it too.
+// unitTests is a file of unit tests for `promtool test rules`, with the parts of its format that are used here. It is read
+// strictly, so that promtool can run it too.
 type unitTests struct {
 	RuleFiles          []string       `yaml:"rule_files"`
 	EvaluationInterval model.Duration `yaml:"evaluation_interval"`
@@ -69,8 +69,8 @@ func readUnitTests(t *testing.T) unitTests {
 	return file
 }
 
-// play evaluates the rules over the series of a test, as Prometheus does, until a time, and calls each with the alerts that fire at
-// each evaluation. The storage is what the rules have written then, too.
+// play evaluates the rules over the series of a test until a time, as Prometheus does, and calls each with the alerts that fire at
+// each evaluation, and with the storage at that time.
 func (f unitTests) play(t *testing.T, test unitTest, until time.Duration, each func(at time.Duration, firing []*rules.Alert, ask func(expr string) promql.Vector)) {
 	t.Helper()
 	var series strings.Builder
@@ -125,7 +125,7 @@ func (f unitTests) load(t *testing.T, suite *promqltest.LazyLoader) (groups []*r
 	for _, group := range loaded {
 		for _, rule := range group.Rules() {
 			if alert, ok := rule.(*rules.AlertingRule); ok {
-				alert.SetRestored(true) // else it does not write ALERTS
+				alert.SetRestored(true) // otherwise it does not write ALERTS
 			}
 		}
 		groups = append(groups, group)
@@ -133,7 +133,7 @@ func (f unitTests) load(t *testing.T, suite *promqltest.LazyLoader) (groups []*r
 	return groups
 }
 
-// firingOf are the alerts of a group that fire after an evaluation that went well.
+// firingOf returns the alerts of a group that fire after a successful evaluation.
 func firingOf(t *testing.T, group *rules.Group) (firing []*rules.Alert) {
 	t.Helper()
 	for _, rule := range group.Rules() {
@@ -153,7 +153,7 @@ func firingOf(t *testing.T, group *rules.Group) (firing []*rules.Alert) {
 	return firing
 }
 
-// until is the last time that a test asks for.
+// until is the last time in a test.
 func (u unitTest) until() (last time.Duration) {
 	for _, a := range u.Alerts {
 		last = max(last, time.Duration(a.At))
@@ -177,7 +177,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// checkAlerts compares what fires at a time with what is expected then.
+// checkAlerts compares the alerts firing at a time with the expected ones.
 func (u unitTest) checkAlerts(t *testing.T, at time.Duration, firing []*rules.Alert) {
 	t.Helper()
 	for _, expected := range u.Alerts {
@@ -202,7 +202,7 @@ func (u unitTest) checkAlerts(t *testing.T, at time.Duration, firing []*rules.Al
 	}
 }
 
-// checkQueries compares what queries give at a time with what is expected then.
+// checkQueries compares the results of queries at a time with the expected ones.
 func (u unitTest) checkQueries(t *testing.T, at time.Duration, ask func(string) promql.Vector) {
 	t.Helper()
 	for _, query := range u.Queries {

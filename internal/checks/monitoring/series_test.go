@@ -27,7 +27,7 @@ func (s sample) FH() *histogram.FloatHistogram { return nil }
 func (s sample) Type() chunkenc.ValueType      { return chunkenc.ValFloat }
 func (s sample) Copy() chunks.Sample           { return s }
 
-// madeUp reads series as tests of Prometheus write them, their values a minute apart.
+// madeUp reads series in the format of Prometheus' tests, with values a minute apart.
 func madeUp(t *testing.T, lines []string) []storage.Series {
 	t.Helper()
 	var all []storage.Series
@@ -47,9 +47,9 @@ func madeUp(t *testing.T, lines []string) []storage.Series {
 	return all
 }
 
-// seriesSet goes through some series.
+// seriesSet iterates over series.
 type seriesSet struct {
-	storage.SeriesSet // its other answers are those of an empty one
+	storage.SeriesSet // provides the methods that are not overridden
 
 	left []storage.Series
 	at   storage.Series
@@ -65,7 +65,7 @@ func (s *seriesSet) Next() bool {
 
 func (s *seriesSet) At() storage.Series { return s.at }
 
-// holding answers queries from series that are held.
+// holding answers queries from given series.
 func holding(series []storage.Series) storage.Queryable {
 	return &storage.MockQueryable{MockQuerier: &storage.MockQuerier{
 		SelectMockFunction: func(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {

@@ -16,12 +16,12 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// stamp is what the programs are to say.
+// stamp is what the programs should report.
 var stamp = map[string]string{"VERSION": "v1.2.3-test.4", "COMMIT": "0123456789abcdef0123456789abcdef01234567", "DATE": "2026-11-21T10:11:12Z"}
 
 const wantVersion = " version v1.2.3-test.4 (commit 0123456789abcdef0123456789abcdef01234567, 2026-11-21T10:11:12Z)\n"
 
-// copyContext copies what .dockerignore leaves of the repository: what COPY . . sees.
+// copyContext copies the files of the repository that .dockerignore leaves, which COPY . . sees.
 func copyContext(t *testing.T, to string) {
 	t.Helper()
 	patterns, err := ignorefile.ReadAll(bytes.NewReader(readFile(t, ".dockerignore")))
@@ -77,7 +77,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, info.Mode().Perm())
 }
 
-// buildStep is the command by which the Dockerfile builds.
+// buildStep is the build command of the Dockerfile.
 func buildStep(t *testing.T) string {
 	t.Helper()
 	all, _ := stages(t)
@@ -90,7 +90,7 @@ func buildStep(t *testing.T) string {
 	return ""
 }
 
-// build carries out the step in a folder and returns the programs. Without a cache everything is compiled anew.
+// build runs the step in a folder and returns the programs. Without a cache everything is recompiled.
 func build(t *testing.T, context string, withCache bool) map[string][]byte {
 	t.Helper()
 	copyContext(t, context)
@@ -118,8 +118,8 @@ func build(t *testing.T, context string, withCache bool) map[string][]byte {
 	return built
 }
 
-// TestTwoBuildsAreTheSame builds as the Dockerfile does, in two folders, the second time with nothing in the cache, and compares
-// the bytes.
+// TestTwoBuildsAreTheSame builds as the Dockerfile does, in two folders, the second time with an empty cache, and compares the
+// bytes.
 func TestTwoBuildsAreTheSame(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the image is one of Linux")
@@ -134,7 +134,7 @@ func TestTwoBuildsAreTheSame(t *testing.T) {
 	check(t, first)
 }
 
-// check looks at the programs: what they say, and that they need nothing beside themselves.
+// check checks what the programs report, and that they need no other files.
 func check(t *testing.T, programs map[string][]byte) {
 	t.Helper()
 	here, err := filepath.Abs(rootPath)
@@ -159,7 +159,7 @@ func check(t *testing.T, programs map[string][]byte) {
 			t.Fatal(err)
 		}
 		command := exec.CommandContext(t.Context(), program, "--version")
-		command.Env = []string{} // as in the image: not even a PATH
+		command.Env = []string{} // as in the image: not even PATH
 		said, err := command.Output()
 		if err != nil || string(said) != name+wantVersion {
 			t.Errorf("%s --version: %v, %q", name, err, said)
@@ -167,7 +167,7 @@ func check(t *testing.T, programs map[string][]byte) {
 	}
 }
 
-// TestStampsAreChecked gives a stamp that would become a flag of the linker.
+// TestStampsAreChecked uses a stamp that would become a linker flag.
 func TestStampsAreChecked(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "bash", filepath.Join(rootPath, "scripts/build.sh"), "stamp")
 	command.Env = append(os.Environ(), "VERSION=v1 -X main.a=b")

@@ -1,7 +1,7 @@
-// Package release holds what is given away to what is promised of it: that the Dockerfile has no faults that its own builder
-// would warn of, that the binaries are static, are the same bytes wherever they are built, and say what was stamped on them, and
-// that the release recipe builds them as scripts/build.sh does.
+// Package release tests what is published: the Dockerfile passes its own builder's checks, the binaries are static,
+// two builds and two releases have the same bytes, the programs report their stamp, and every place that names
+// the version names the same one.
 //
-// There need be no container engine: the steps of the Dockerfile that build are carried out here, on a copy of the context that
-// .dockerignore leaves. internal/checks is a module of its own, so that what it needs is no dependency of the programs.
+// It needs no container engine: it runs the build steps of the Dockerfile on a copy of the context that
+// .dockerignore leaves. internal/checks is a module of its own, so that the programs do not depend on what it needs.
 package release

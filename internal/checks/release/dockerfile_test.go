@@ -31,7 +31,7 @@ func readFile(t *testing.T, name string) []byte {
 	return text
 }
 
-// noRegistry answers for every image that it is there, without looking.
+// noRegistry claims that every image exists.
 type noRegistry struct{}
 
 func (noRegistry) ResolveImageConfig(_ context.Context, ref string, _ sourceresolver.Opt) (string, digest.Digest, []byte, error) {
@@ -42,7 +42,7 @@ func (noRegistry) ResolveImageConfig(_ context.Context, ref string, _ sourcereso
 func lint(t *testing.T, dockerfile []byte) []string {
 	t.Helper()
 	source := llb.NewSourceMap(nil, "Dockerfile", "dockerfile", dockerfile)
-	source.Definition = &llb.Definition{} // how its builder would fetch the file, which is here
+	source.Definition = &llb.Definition{} // how its builder would fetch the file, which is already here
 	results, err := dockerfile2llb.DockerfileLint(t.Context(), dockerfile, dockerfile2llb.ConvertOpt{
 		Config:       dockerui.Config{LinterConfig: &linter.Config{ExperimentalAll: true}},
 		SourceMap:    source,
@@ -67,7 +67,7 @@ func TestDockerfileHasNoFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsAreFound makes sure that the check above looks.
+// TestFaultsAreFound makes sure that the check above works.
 func TestFaultsAreFound(t *testing.T) {
 	for text, want := range map[string]string{
 		"FROM scratch\nMAINTAINER me\n":                              "MaintainerDeprecated",
@@ -98,7 +98,7 @@ func stages(t *testing.T) (all []instructions.Stage, arguments []instructions.Ar
 	return all, arguments
 }
 
-// commands returns those of one type in a stage.
+// commands returns the commands of a type in a stage.
 func commands[T instructions.Command](stage instructions.Stage) []T {
 	var found []T
 	for _, command := range stage.Commands {
@@ -111,7 +111,7 @@ func commands[T instructions.Command](stage instructions.Stage) []T {
 
 var aboveRoot = regexp.MustCompile(`^([1-9][0-9]*):[1-9][0-9]*$`)
 
-// TestImageIsSmallAndRunsAsSomebody looks at the stage that becomes the image.
+// TestImageIsSmallAndRunsAsSomebody checks the final stage.
 func TestImageIsSmallAndRunsAsSomebody(t *testing.T) {
 	all, _ := stages(t)
 	last := all[len(all)-1]
@@ -140,7 +140,7 @@ func TestImageIsSmallAndRunsAsSomebody(t *testing.T) {
 
 var patch = regexp.MustCompile(`^1\.([0-9]+)\.[0-9]+$`)
 
-// TestGoIsPinned compares the version of Go in the image with that which go.mod asks for: another one would give other bytes.
+// TestGoIsPinned compares the Go version of the image with that in go.mod, because another one would give other bytes.
 func TestGoIsPinned(t *testing.T) {
 	_, arguments := stages(t)
 	var version string

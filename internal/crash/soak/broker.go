@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// newBroker is the embedded broker as a process that can be killed.
+// newBroker runs the embedded broker as a process that can be killed.
 func newBroker() *cobra.Command {
 	options := embedded.Options{CompactEvery: time.Second}
 	c := &cobra.Command{

@@ -1,4 +1,4 @@
-// Command soak breaks pipelines on purpose, for as long as one likes: see package internal/crash and `make soak`.
+// Command soak breaks pipelines on purpose, for as long as you like: see package internal/crash and `make soak`.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
-	root.AddCommand(newSchedules(), newSpeed(), newBroker())
+	root.AddCommand(newSchedules(), newSpeed(), newPace(), newBroker())
 	if err := root.ExecuteContext(ctx); err != nil {
 		stop()
 		os.Exit(1)

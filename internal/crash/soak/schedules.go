@@ -20,17 +20,19 @@ import (
 	"github.com/eerf-stream/eerf/internal/importgraph"
 )
 
-// schedules are the flags of the command, and what it has counted.
+// schedules are the flags and counts of the command.
 type schedules struct {
 	count, parallel int
 	seed            uint64
+	kind            string
 	kafka           string
 	matrix, keep    bool
 	session         time.Duration
 	cell            string
 	dir, programs   string
-	temporary       bool // dir is one that nobody named
+	temporary       bool // dir is a temporary one
 
+	kinds   []crash.Kind
 	options crash.Options
 	mu      sync.Mutex
 	total   totals
@@ -38,20 +40,21 @@ type schedules struct {
 
 type totals struct {
 	schedules, failed, duplicates, mixed int
-	nudges, slow, unfinished             int
+	nudges, unfinished                   int
 	rows, letters, models, sets, samples int64
 	hits                                 map[string]int
-	done                                 map[crash.Kind]int
+	done                                 map[crash.Act]int
 	failedNames                          []string
 }
 
 func newSchedules() *cobra.Command {
-	s := &schedules{total: totals{hits: map[string]int{}, done: map[crash.Kind]int{}}}
+	s := &schedules{total: totals{hits: map[string]int{}, done: map[crash.Act]int{}}}
 	c := &cobra.Command{
 		Use:   "schedules",
 		Short: "Run schedules of crashes drawn from seeds, or the matrix of every point and action",
 		Example: `  soak schedules --count 200 --parallel 4
   soak schedules --seed 1234 --count 1 --keep     run the schedule of a seed again
+  soak schedules --kind all --count 30            one kind of schedules after another
   scripts/kafka.sh run soak schedules --kafka real --count 30`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context()) },
@@ -59,6 +62,7 @@ func newSchedules() *cobra.Command {
 	c.Flags().IntVar(&s.count, "count", 20, "schedules to run, of the seeds from --seed on")
 	c.Flags().IntVar(&s.parallel, "parallel", 2, "schedules at a time; 1 on a real broker")
 	c.Flags().Uint64Var(&s.seed, "seed", 0, "first seed; 0 = from the clock")
+	c.Flags().StringVar(&s.kind, "kind", string(crash.KindCrashes), "what the schedules have beside crashes: "+kindNames()+"; all = one kind after another")
 	c.Flags().StringVar(&s.kafka, "kafka", "embedded", "embedded = a broker for each schedule, real = that of scripts/kafka.sh run")
 	c.Flags().BoolVar(&s.matrix, "matrix", false, "run the matrix instead")
 	c.Flags().StringVar(&s.cell, "cell", "", "with --matrix: only this cell, such as kill/3")
@@ -93,7 +97,31 @@ func (s *schedules) run(ctx context.Context) error {
 	return nil
 }
 
+// chooseKinds parses --kind.
+func (s *schedules) chooseKinds() error {
+	s.kinds = crash.Kinds()
+	if s.kind == "all" {
+		s.kinds = slices.DeleteFunc(s.kinds, func(k crash.Kind) bool { return s.kafka == "real" && !k.OnKafka() })
+		return nil
+	}
+	if s.kinds = slices.DeleteFunc(s.kinds, func(k crash.Kind) bool { return string(k) != s.kind }); len(s.kinds) == 0 {
+		return fmt.Errorf("--kind is one of %s, or all: %q", kindNames(), s.kind)
+	}
+	return nil
+}
+
+func kindNames() string {
+	var names []string
+	for _, kind := range crash.Kinds() {
+		names = append(names, string(kind))
+	}
+	return strings.Join(names, ", ")
+}
+
 func (s *schedules) prepare(ctx context.Context) (err error) {
+	if err := s.chooseKinds(); err != nil {
+		return err
+	}
 	if s.cell != "" && len(s.cells()) == 0 {
 		return fmt.Errorf("the matrix has no cell %q", s.cell)
 	}
@@ -142,13 +170,13 @@ func (s *schedules) cells() []crash.Cell {
 	}
 	var cells []crash.Cell
 	for i := range s.count {
-		seed := s.seed + uint64(i)
-		cells = append(cells, crash.Cell{Name: fmt.Sprintf("seed %d", seed), Plan: crash.Draw(seed, s.session)})
+		kind, seed := s.kinds[i%len(s.kinds)], s.seed+uint64(i)
+		cells = append(cells, crash.Cell{Name: fmt.Sprintf("%s %d", kind, seed), Plan: crash.Draw(kind, seed, s.session)})
 	}
 	return cells
 }
 
-// one runs a plan and prints what came of it.
+// one runs a plan and prints its outcome.
 func (s *schedules) one(ctx context.Context, cell crash.Cell) error {
 	options := s.options
 	options.Name = fmt.Sprintf("s%d", rand.Uint64N(1e12)) // a real broker still has the topics of the last run
@@ -207,9 +235,6 @@ func (t *totals) add(name string, r *crash.Result) {
 	}
 	t.nudges += r.Nudges
 	t.unfinished += r.Unfinished
-	if r.Slow {
-		t.slow++
-	}
 	t.rows += r.Rows
 	t.letters += r.Letters
 	t.models += r.Models
@@ -220,14 +245,14 @@ func (t *totals) add(name string, r *crash.Result) {
 		_, action, _ := strings.Cut(rest, "=")
 		t.hits[point+" "+action] += n
 	}
-	for kind, n := range r.Done {
-		t.done[kind] += n
+	for act, n := range r.Done {
+		t.done[act] += n
 	}
 }
 
 func (t *totals) print(took time.Duration) {
-	fmt.Printf("\n%d schedules in %v, %d failed; %d had duplicate rows (%d with a slow machine alone to explain them), %d messages of two sets; %d rows of input, %d dead letters; computed again: %d feature sets, %d sampled rows, %d models\n",
-		t.schedules, took.Round(time.Second), t.failed, t.duplicates, t.slow, t.mixed, t.rows, t.letters, t.sets, t.samples, t.models)
+	fmt.Printf("\n%d schedules in %v, %d failed; %d had duplicate rows, %d messages of two sets; %d rows of input, %d dead letters; computed again: %d feature sets, %d sampled rows, %d models\n",
+		t.schedules, took.Round(time.Second), t.failed, t.duplicates, t.mixed, t.rows, t.letters, t.sets, t.samples, t.models)
 	fmt.Printf("actions: %v; ends with work in hand: %d; nudges of the embedded broker: %d\nfailpoints hit:\n", t.done, t.unfinished, t.nudges)
 	var names []string
 	for name := range t.hits {

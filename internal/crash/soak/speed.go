@@ -28,7 +28,7 @@ func newSpeed() *cobra.Command {
 	return c
 }
 
-// printed is how many of the samples are printed.
+// printed is how many samples are printed.
 const printed = 20
 
 func runSpeed(ctx context.Context, built string, duration, every time.Duration) error {
@@ -68,7 +68,7 @@ func runSpeed(ctx context.Context, built string, duration, every time.Duration) 
 	return crash.Judge(samples)
 }
 
-// summarize prints what the samples say together.
+// summarize prints a summary of the samples.
 func summarize(samples []crash.Sample) {
 	var rates []float64
 	for _, s := range samples {

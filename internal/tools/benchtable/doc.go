@@ -1,23 +1,23 @@
-// Command benchtable reads the output of Go benchmarks, several rounds of each, and writes what benchstat does not: tables
-// for a Markdown page with the gain of a second core and the ratio to other programs, taken round by round, and costs that
-// are fitted to sets of varied keys, with pictures. On a terminal, benchstat says what was measured.
+// Command benchtable reads the output of Go benchmarks, several rounds of each, and writes what benchstat does not:
+// tables for a Markdown page with the gain of a second core and the ratio to other programs, round by round, and costs
+// fitted to sets of varied keys, with pictures. On a terminal, benchstat shows the measurements.
 //
 //	benchtable [-only SECTION] [-into PAGE] [-growth FOLDER] [FILE...]
 //
-// With -into the tables replace what stands in a Markdown page between "<!-- benchtable: SECTION -->" or
-// "<!-- benchtable: SECTION REGEXP -->" and "<!-- benchtable: end -->". The expression chooses lines by their whole
-// names, package.Name/key=value/procs=1. Sections: benchmarks are our own lines, peers those of other programs beside
-// ours, costs what was fitted to sets of varied keys.
+// With -into the tables replace what is between "<!-- benchtable: SECTION -->" or "<!-- benchtable: SECTION REGEXP -->"
+// and "<!-- benchtable: end -->" in a Markdown page. The expression selects lines by their whole names,
+// package.Name/key=value/procs=1. Sections: benchmarks are our own lines, peers those of other programs beside ours,
+// costs are fitted to sets of varied keys.
 //
 // It reads the files, or its standard input, in the format of golang.org/design/14313-benchmark-format. The names of
-// sub-benchmarks are keys and values, such as Score/rows=9380/dim=77/procs=1. These keys mean something here:
+// sub-benchmarks are keys and values, such as Score/rows=9380/dim=77/procs=1. These keys have a meaning:
 //
 //   - procs: how many processors the benchmark used.
-//   - by: another program measured this line; it is set beside our line whose other keys are those of this one.
-//   - vary: the line belongs to a set that varies the key which is named. With -growth such lines become pictures
-//     and a table of fitted costs.
+//   - by: another program measured this line; it is shown beside our line whose other keys are the same.
+//   - vary: the line belongs to a set that varies the named key. With -growth such lines become pictures and a table of
+//     fitted costs.
 //
-// Repeated lines of one name are rounds, in their order; ratios are taken round by round.
+// Repeated lines of one name are rounds, in order; ratios are taken round by round.
 //
-// internal/tools is a module of its own, so that what it needs is no dependency of the programs.
+// internal/tools is a module of its own, so that the programs do not depend on what it needs.
 package main

@@ -20,7 +20,7 @@ func columnName(unit string) string {
 	return strings.Replace(unit, "sec/", "time/", 1)
 }
 
-// cell writes the median of a unit's rounds, nothing where there are none.
+// cell writes the median of a unit's rounds, or nothing.
 func (l *line) cell(unit string) string {
 	if len(l.round[unit]) == 0 {
 		return ""

@@ -68,7 +68,7 @@ func TestFitFindsTheCosts(t *testing.T) {
 	}
 }
 
-// TestNoCostIsNegative has measurements that fall with the number of outputs.
+// TestNoCostIsNegative uses times that fall with the number of outputs.
 func TestNoCostIsNegative(t *testing.T) {
 	lines, err := readFiles([]string{growthRounds(t, 26, -1)})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestPicturesAreWellFormed(t *testing.T) {
 	}
 }
 
-// xmlText returns the text of a document, and fails where it is not well-formed.
+// xmlText returns the text of a document, and fails if it is not well-formed.
 func xmlText(t *testing.T, document string) string {
 	t.Helper()
 	var text strings.Builder

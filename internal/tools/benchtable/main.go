@@ -72,7 +72,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// asked is whether a section is to be written.
+// asked reports whether a section is wanted.
 func (o options) asked(section string) bool { return o.only == "" || o.only == section }
 
 // write writes the tables of one section, nothing where the input has none.

@@ -42,8 +42,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestPageIsFilled has a place for all peers, for one benchmark, for one that was not run, and for a section that is
-// not asked for.
+// TestPageIsFilled has placeholders for all peers, for one benchmark, for one that was not run, and for a section
+// that was not requested.
 func TestPageIsFilled(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	write := func(text string) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// divide sorts lines by what is to be done with them: our own, those of other programs, and sets of varied keys.
+// divide sorts lines by their use: our own, those of other programs, and sets of varied keys.
 func divide(lines []*line) (own, peers, growths []*line) {
 	for _, l := range lines {
 		switch {
@@ -52,7 +52,7 @@ func ownRow(l *line, units []string, others []*line) []string {
 	return append(row, spread(l.round[seconds]), overOneCore(l, others))
 }
 
-// cores writes the number of processors, where it is known.
+// cores writes the number of processors if it is known.
 func (l *line) cores() string {
 	if l.procs == 0 {
 		return ""
@@ -60,7 +60,7 @@ func (l *line) cores() string {
 	return strconv.Itoa(l.procs)
 }
 
-// overOneCore returns the gain of l over the same benchmark on one processor, where that is among others.
+// overOneCore returns the gain of l over the same benchmark on one processor, if there is one.
 func overOneCore(l *line, others []*line) string {
 	for _, other := range others {
 		if l.procs > 1 && other.procs == 1 && other.name == l.name && slices.Equal(other.keys, l.keys) {
@@ -109,7 +109,7 @@ func grouped(lines []*line) iter.Seq[[]*line] {
 }
 
 // columnUnits returns the units of a group that have a column beside the time, allocations last. Bytes are left out:
-// where nothing is to be allocated the count says it, elsewhere they are the results.
+// the number of allocations shows where there should be none, and elsewhere bytes are the results.
 func columnUnits(group []*line) []string {
 	var units []string
 	allocations := false

@@ -13,7 +13,7 @@ import (
 // and what stands there.
 var placeholder = regexp.MustCompile(`(<!-- benchtable: (\w+)(?: (\S+))? -->\n)(?s:.*?)(<!-- benchtable: end -->)`)
 
-// fillPage replaces what stands in the placeholders of a page that are asked for and that the input has lines for.
+// fillPage fills the wanted placeholders of a page for which the input has lines.
 func (o options) fillPage(lines []*line) error {
 	page, err := os.ReadFile(o.into)
 	if err != nil {

@@ -112,7 +112,7 @@ func (s series) line(vary string, f fitted, c color.Color) *plotter.Function {
 	return curve
 }
 
-// timeTicks labels the decades of seconds, and more where there are few of them. The space keeps the label off its mark.
+// timeTicks labels the decades of seconds, and more if there are few of them. The space keeps the label off its mark.
 func timeTicks(low, high float64) []plot.Tick {
 	var labelled []float64
 	if high < 100*low {

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// levels are those that this machine and build can run.
+// levels returns those that this machine and build can run.
 func levels() []simd.Level {
 	var all []simd.Level
 	for l := simd.None; l <= simd.Best(); l++ {
@@ -154,7 +154,7 @@ func TestTransformRefusesWrongShapes(t *testing.T) {
 	}
 }
 
-// FuzzLevelsAgree holds the assembly against plain Go on any numbers but NaN, whose payload is not specified.
+// FuzzLevelsAgree compares the assembly with plain Go on any numbers but NaN, whose payload is not specified.
 func FuzzLevelsAgree(f *testing.F) {
 	f.Add(uint64(1), uint8(5), uint8(3), float32(1))
 	f.Add(uint64(2), uint8(10), uint8(1), float32(3e38))

@@ -53,7 +53,7 @@ func Apply(dst []float32, a Arguments, factor []float32) {
 	}
 }
 
-// apply writes the features of a panel, from feature at on, for so many rows from row first on.
+// apply writes the features of a panel, from feature at on, for rows from row first on.
 func (a *Arguments) apply(level simd.Level, op operation, dst []float32, stride, at, first, rows int, factor []float32) {
 	c := call{
 		dst: dst, dstStride: stride, init: a.Z[first*a.Stride+at:], initStride: a.Stride, rows: rows, factor: factor, op: op,

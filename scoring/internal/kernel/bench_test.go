@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// levels are those that this machine runs, the best first.
+// levels returns those that this machine can run, the best first.
 func levels() []simd.Level {
 	all := []simd.Level{simd.AVX512, simd.AVX2, simd.None}
 	return all[simd.AVX512-simd.Best():]
@@ -25,7 +25,7 @@ func random(n int) []float32 {
 	return x
 }
 
-// benchLevels are those that benchmarks measure; plain Go takes too long to see only that they run.
+// benchLevels returns the levels to measure; plain Go takes too long for a mere check that benchmarks run.
 func benchLevels() []simd.Level {
 	if testing.Short() {
 		return levels()[:1]
@@ -33,7 +33,8 @@ func benchLevels() []simd.Level {
 	return levels()
 }
 
-// compare adds the speed of call, of so many multiplications, and its share of the processor's peak, measured in turns.
+// compare reports the speed of call, with that many multiplications, and its share of the processor's peak, measured in
+// turn.
 func compare(b *testing.B, products int, call func()) {
 	b.Helper()
 	for b.Loop() {

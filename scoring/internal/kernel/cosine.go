@@ -16,7 +16,7 @@ const (
 // roundBias added to |z| < 2²² and taken off again rounds z to a whole number, ties to even.
 const roundBias float32 = 3 << 22
 
-// maxTurns is the argument from which on float32 has no two phases to tell apart but 0 and ½.
+// maxTurns is the argument from which on float32 can only express the phases 0 and ½.
 const maxTurns = 1 << 22
 
 // Cos returns cos 2πz, z in turns. The error is at most 2.5e-7 for the z given (1.91e-7 in the vector kernels, which

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// atEdge returns a copy of s right behind which is a page that may not be touched: a read or a write past the end crashes.
+// atEdge returns a copy of s directly before an inaccessible page: a read or a write past the end crashes.
 func atEdge[T float32 | float64 | int32 | uint32 | entry](t *testing.T, s []T) []T {
 	t.Helper()
 	if len(s) == 0 {
@@ -43,7 +43,7 @@ func TestTilesStayWithinTheirMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, level := range levels() {
 		for _, op := range operations {
-			t.Run(fmt.Sprintf("%v, operation %d", level, op), func(t *testing.T) { // which gives the memory back
+			t.Run(fmt.Sprintf("%v, operation %d", level, op), func(t *testing.T) { // its end frees the memory
 				for i, dim := range []int{1, 2, 3, 15, 64, 77} {
 					for k, rows := range edgeRows {
 						c, _ := newCall(rng, op, dim, rows, (i+k)%2 == 0, false)

@@ -44,7 +44,7 @@ const chunkDim = 192
 // chunkRows is how many rows at most are taken through a panel at a time: enough to pay for loading a chunk of the panel.
 const chunkRows = 64
 
-// chunked reports whether so many rows are multiplied in chunks: a chunk that is used once need not stay.
+// chunked reports whether rows are multiplied in chunks: a chunk that is used once need not stay.
 func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map != Coordinate }
 
 // listedDim is chunkDim for rows that are listed: their lists pass over some lines of a panel, and a change of piece costs

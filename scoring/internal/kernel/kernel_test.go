@@ -18,7 +18,7 @@ var (
 	maps   = allMaps()
 )
 
-// allMaps are all that there are, so that none is left untested.
+// allMaps returns all maps, so that none is left untested.
 func allMaps() (all []Map) {
 	for m := range Map(mapCount) {
 		all = append(all, m)
@@ -52,7 +52,7 @@ func (g guarded[T]) inner() []T {
 	return g.all[guard:end:end]
 }
 
-// intact reports whether the guards still stand.
+// intact reports whether the guards are unchanged.
 func (g guarded[T]) intact() bool {
 	for i := range guard {
 		if g.all[i] != guardSign || g.all[len(g.all)-1-i] != guardSign {
@@ -121,7 +121,7 @@ func (p *problem) reference(row []float32, j int) float64 {
 	}
 }
 
-// close reports whether a feature is what the reference says.
+// close reports whether a feature agrees with the reference.
 func (p *problem) close(got, want float64) bool {
 	return math.Abs(got-want) <= p.tolerance*(1+math.Abs(want))
 }

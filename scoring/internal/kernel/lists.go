@@ -34,10 +34,10 @@ type lists struct {
 // listDim is the width of rows whose columns do not fit an entry.
 const listDim = 1 << 32 / (4 * Width)
 
-// lists reports whether it takes less time to list rows with so many numbers, some of them zeros, than to multiply all.
-// A step along a list takes as long as a few of those of the loop over all numbers, which loads the weights once for
-// several rows: the share of numbers where the two are equal was measured with random numbers, dim 30 to 784. Making the
-// list takes up to 1½ times as long as one panel by that loop.
+// lists reports whether it takes less time to list rows, given how many of their numbers are zeros, than to multiply
+// all. A step along a list takes as long as a few steps of the loop over all numbers, which loads the weights once for
+// several rows. The break-even share was measured with random numbers, dim 30 to 784. Making the list takes up to 1½
+// times as long as one panel by that loop.
 func (p *Panels) lists(numbers, zeros int) bool {
 	even := 0.5
 	switch p.level {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The race detector lets pools forget.
+// The race detector makes pools drop items.
 func TestListsOfRowsDoNotAllocate(t *testing.T) {
 	for _, level := range levels() {
 		p := newProblem(level, Cosine, 300, 3*Width, 70)

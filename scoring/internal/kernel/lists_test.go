@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// sparseNumber is a zero of either sign, mostly.
+// sparseNumber is mostly a zero of either sign.
 func sparseNumber(rng *rand.Rand) float32 {
 	switch rng.IntN(20) {
 	case 0, 1:
@@ -24,7 +24,7 @@ func sparseNumber(rng *rand.Rand) float32 {
 	}
 }
 
-// listed is c with the numbers of its rows listed in one piece.
+// listed returns c with the numbers of its rows in one list.
 func (c *call) listed(level simd.Level) *call {
 	dim := len(c.weights) / Width
 	x := make([]float32, 0, c.rows*dim)
@@ -52,7 +52,7 @@ func (c *call) otherListed(want []float32) int {
 
 func TestListsHaveTheNumbersThatAreNotZero(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	var l lists // the memory of the call before is no matter
+	var l lists // the memory of an earlier call makes no difference
 	for _, level := range levels() {
 		for _, dim := range append(dims, 2, 130, 191) {
 			for _, rows := range []int{1, 2, 3, 8, 9, 64} {
@@ -72,7 +72,7 @@ func TestListsHaveTheNumbersThatAreNotZero(t *testing.T) {
 	}
 }
 
-// checkLists compares lists with what a loop over all numbers finds.
+// checkLists compares lists with a loop over all numbers.
 func checkLists(t *testing.T, l *lists, x []float32, dim, width int) {
 	t.Helper()
 	rows := len(x) / dim
@@ -151,8 +151,8 @@ func TestListsAreMadeWhereTheyPay(t *testing.T) {
 	}
 }
 
-// TestZeroTimesInfinityIsNotLeftOut: a weight that overflows float32 makes an argument that is no number, wherever the
-// row has a zero.
+// TestZeroTimesInfinityIsNotLeftOut: a weight that overflows float32 makes the argument NaN wherever the row has a
+// zero.
 func TestZeroTimesInfinityIsNotLeftOut(t *testing.T) {
 	const dim, count = 40, 3 * Width
 	in := &Affine{Shift: make([]float64, dim), Scale: slices.Repeat([]float64{1}, dim)}

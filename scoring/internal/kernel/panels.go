@@ -34,14 +34,14 @@ type Panels struct {
 	level   simd.Level
 	weights []float32 // [panel][Dim][Width], on a cache line's boundary; nil for Coordinate
 	start   []float32 // [panel][Width]
-	reach   []float32 // [panel]: the rows whose greatest number is below it have |z| < maxTurns; Cosine alone
-	coord   []int32   // [panel][Width]; Coordinate alone
+	reach   []float32 // [panel]: rows whose greatest number is below it have |z| < maxTurns; only for Cosine
+	coord   []int32   // [panel][Width]; only for Coordinate
 	finite  bool      // every weight is: a zero adds nothing
 }
 
-// Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians for
-// Cosine and nil for the other maps. With in, rows are to come raw: ω/Scale takes the place of ω and −Σ ω·Shift/Scale
-// goes into the start, both computed in float64; nil for Coordinate.
+// Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians
+// for Cosine and nil for the other maps. With in, rows come raw: ω/Scale replaces ω and −Σ ω·Shift/Scale goes into the
+// start, both computed in float64; nil for Coordinate.
 func Pack(m Map, dim int, omega, phase []float32, in *Affine) *Panels {
 	return packFor(simd.Best(), m, dim, omega, phase, in)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// drawTargets are values of so many outputs, or classes when there are several and odd is set.
+// drawTargets returns values of that many outputs, or classes.
 func drawTargets(rng *rand.Rand, rows, outputs int, classes bool) Targets {
 	t := Targets{Outputs: outputs}
 	for range rows {

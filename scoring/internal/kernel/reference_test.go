@@ -46,7 +46,7 @@ func cosReference(z float32, fma func(x, y, z float32) float32) float32 {
 	return p
 }
 
-// applyReference is what an operation makes of z.
+// applyReference is the result of an operation on z.
 func applyReference(op operation, z float32, fma func(x, y, z float32) float32) float32 {
 	switch op {
 	case raw:

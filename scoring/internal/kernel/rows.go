@@ -19,10 +19,10 @@ type Rows struct {
 // rowLists are the lists of rows, chunkRows each.
 type rowLists struct{ groups []lists }
 
-// spareLists are *rowLists that nobody uses.
+// spareLists are unused *rowLists.
 var spareLists = sync.Pool{New: func() any { return new(rowLists) }}
 
-// takeLists returns memory for so many lists.
+// takeLists returns memory for groups lists.
 func takeLists(groups int) *rowLists {
 	l := spareLists.Get().(*rowLists)
 	for len(l.groups) < groups {
@@ -72,7 +72,7 @@ func (r *Rows) Release() {
 // all is the rows as a block that is not listed.
 func (r *Rows) all() block { return block{x: r.x, rows: r.count(), largest: r.largest} }
 
-// group is the rows of group g, with their lists where they are listed and p can take them.
+// group is the rows of group g, with their lists if they are listed and p supports them.
 func (r *Rows) group(g int, p *Panels) block {
 	b := r.all().part(g*chunkRows, min(chunkRows, r.count()-g*chunkRows), r.dim)
 	if r.lists != nil && p.finite {

@@ -17,7 +17,7 @@ func (t Targets) slice(first, next int) Targets {
 	return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
 }
 
-// check panics when a class is none of the outputs: the assembly does not look.
+// check panics if a class is not an output: the assembly does not look.
 func (t Targets) check() {
 	for i, k := range t.Class {
 		if k < 0 || int(k) >= t.Outputs {
@@ -94,7 +94,7 @@ func (r *Rows) Score(dst Sums, p *Panels, first, next int, t Targets) {
 	}
 }
 
-// checkSums panics when sums are not those of p or a class is none of the outputs.
+// checkSums panics if sums do not fit p or a class is not an output.
 func checkSums(dst Sums, p *Panels, t Targets) {
 	if len(dst.Phi) != p.Len {
 		panic(fmt.Sprintf("kernel: sums of %d features for %d", len(dst.Phi), p.Len))
@@ -143,7 +143,7 @@ func (s *scorer) addListed(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
 	}
 }
 
-// addPart is add for so many rows as one call takes.
+// addPart is add for as many rows as one call takes.
 func (s *scorer) addPart(dst Sums, p *Panels, panel int, b block, t Targets) {
 	phi := aligned(s.phi[:])
 	sums := total{sum: dst.Phi, square: dst.PhiSq, product: dst.YPhi, stride: dst.Stride}

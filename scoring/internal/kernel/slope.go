@@ -12,9 +12,9 @@ const (
 	sin6 float32 = -3.199693202972412
 )
 
-// Slope returns −sin 2πz, z in turns: the derivative of [Cos] by the argument in radians. The error is at most 2e-7 for the z given
-// (1.5e-7 in the vector kernels). What is said of Cos about a rounded z holds, and where Cos is 0 for want of a phase, the slope is 0
-// as well.
+// Slope returns −sin 2πz, z in turns: the derivative of [Cos] by the argument in radians. The error is at most 2e-7 for
+// the z given (1.5e-7 in the vector kernels). A rounded z costs as much as with Cos, and where Cos is 0 because the
+// phase is lost, so is the slope.
 func Slope(z float32) float32 {
 	if !(z < maxTurns && z > -maxTurns) {
 		return 0

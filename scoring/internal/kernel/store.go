@@ -7,7 +7,7 @@ type Store struct {
 	data         []float32 // on a cache line's boundary
 }
 
-// NewStore returns memory for so many panels of so many rows.
+// NewStore returns memory for the given number of panels and rows.
 func NewStore(panels, rows int) *Store {
 	s := &Store{data: alignedFloats(panels * rows * Width)}
 	s.Reshape(panels, rows)

@@ -36,7 +36,7 @@ func (t total) addValuesPlain(phi []float32, rows int, y []float32, stride int) 
 	}
 }
 
-// addProductsPlain adds the products alone.
+// addProductsPlain adds only the products.
 func addProductsPlain(product []float64, phi []float32, rows int, y []float32, stride int) {
 	product = product[:Width]
 	for r := range rows {

@@ -16,7 +16,7 @@ const tileRows = 8
 // fuses reports whether score takes rows: never.
 func (p *Panels) fuses(Targets) bool { return false }
 
-// score is for the vector levels alone.
+// score is only for the vector levels.
 func (c *call) score([]float32, total, Targets) { panic("kernel: no fused scoring at this level") }
 
 // addValues is addValuesPlain.

@@ -17,8 +17,8 @@ func For(n, size int, big bool, work func(first, next int)) {
 	On(workers, n, size, work)
 }
 
-// On calls work for every chunk of up to size of 0..n-1, on up to so many goroutines that take chunks from a common
-// queue, and returns when all are done. No workers means GOMAXPROCS.
+// On calls work for every chunk of up to size of 0..n-1, on up to workers goroutines that take chunks from a common
+// queue, and returns when all are done. 0 workers means GOMAXPROCS.
 func On(workers, n, size int, work func(first, next int)) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -168,7 +168,7 @@ func (k *Kit) Stopwatch(output string, records int64) *Stopwatch {
 
 // Own runs partition 0 and nothing else.
 func (s *Stopwatch) Own(ctx context.Context, _, _ string, run func(context.Context, pipeline.Ownership) error) error {
-	return run(ctx, pipeline.Ownership{Commit: func(context.Context, int64) error { return nil }})
+	return run(ctx, pipeline.Ownership{Commit: func(context.Context, int64, pipeline.LogID) error { return nil }})
 }
 
 // Fetch begins the time with the first fetch of events.

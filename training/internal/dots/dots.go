@@ -1,6 +1,7 @@
-// Package dots multiplies rows of float32 features with float64 weights: what a linear model predicts. Sums are in float64,
-// each product is added in one rounding, and a dot product is the sum of eight: of the terms with numbers 0, 8, 16, …, of those
-// with numbers 1, 9, 17, …, and so on. That order is the same in AVX-512, in AVX2 with FMA and in plain Go, and so are the bits.
+// Package dots multiplies rows of float32 features with float64 weights, which gives the predictions of a linear model.
+// Sums are in float64, each product is added in one rounding, and a dot product is the sum of eight: of the terms 0, 8,
+// 16, …, of the terms 1, 9, 17, …, and so on. That order is the same in AVX-512, in AVX2 with FMA and in plain Go, and
+// so are the bits.
 package dots
 
 import (
@@ -14,12 +15,12 @@ import (
 
 const (
 	lanes       = 8 // partial sums of a dot product
-	tileRows    = 4 // rows that are taken at a time
-	tileOutputs = 2 // outputs that are taken at a time
+	tileRows    = 4 // rows processed at a time
+	tileOutputs = 2 // outputs processed at a time
 )
 
-// Affine writes float32(intercept[k] + Σ_t theta[k·m+t]·z[n·m+t]) into dst[n·outputs+k]. Nothing is allocated. It panics when
-// the lengths do not agree.
+// Affine writes float32(intercept[k] + Σ_t theta[k·m+t]·z[n·m+t]) into dst[n·outputs+k]. Nothing is allocated. It
+// panics if the lengths do not match.
 func Affine(dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
 	if rows < 0 || len(z) != rows*m || len(dst) != rows*outputs || len(theta) != outputs*m || len(intercept) != outputs {
 		panic(fmt.Sprintf("dots: %d rows, %d outputs, %d terms; given %d values, %d results, %d weights, %d intercepts",
@@ -61,7 +62,7 @@ func total(lane *[lanes]float64, theta []float64, z []float32) float64 {
 	return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]))
 }
 
-// dotsGo is the plain twin of the assembly, for any number of rows and outputs of a tile.
+// dotsGo is the plain Go version of the assembly, for any number of rows and outputs of a tile.
 func dotsGo(sum, theta []float64, z []float32, rows, outputs, m, terms int) {
 	for i := range rows {
 		for k := range outputs {

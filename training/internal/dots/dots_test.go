@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// terms, rows and outputs that fill lanes and tiles, and that do not.
+// Numbers of terms, rows and outputs that fill lanes and tiles, and some that do not.
 var (
 	someTerms   = []int{1, 2, 7, 8, 9, 15, 16, 17, 100, 500, 503}
 	someRows    = []int{0, 1, 3, 4, 5, 8, 13}
@@ -32,7 +32,7 @@ func guarded[T float32 | float64](n int, next func() T) (values, whole []T) {
 	return values, whole
 }
 
-// Every level gives the same bits, near the sums in other order, and writes nothing else.
+// Every level gives the same bits, close to sums in another order, and writes nothing else.
 func TestAffineAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, m := range someTerms {
@@ -79,7 +79,7 @@ func requireAffine(t *testing.T, dst []float32, theta, intercept []float64, z []
 	}
 }
 
-// A row's result does not depend on the rows and outputs beside it.
+// A row's result does not depend on the other rows and outputs.
 func TestAffineOfOneRowIsThatAmongMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	const rows, outputs, m = 11, 5, 77

@@ -7,11 +7,11 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// coding is what each column is centred and scaled with before it is multiplied: (value − shift)·scale. Until it is
-// fixed it leaves values as they are.
+// coding is how each column is centred and scaled before it is multiplied: (value − shift)·scale. Until it is
+// fixed, it leaves values unchanged.
 type coding struct {
 	fixed        bool
-	ones         int       // the column of ones, which stays as it is
+	ones         int       // the column of ones, which stays unchanged
 	shift, scale []float32 // by column, whole panels
 }
 
@@ -29,7 +29,7 @@ func (c coding) clone() coding {
 	return c
 }
 
-// fix decides the coding by the first rows, at least one, which lie in buffer as they came, and codes them.
+// fix decides the coding by the first rows (at least one), which are in buffer uncoded, and codes them.
 func (c *coding) fix(buffer []float32, rows int) {
 	c.fixed = true
 	for at := 0; at < len(c.shift); at += panelColumns {
@@ -60,7 +60,7 @@ func copyMeans(shift, panel []float32) {
 	}
 }
 
-// largestScale keeps a scale and its inverse clear of the ends of float32.
+// largestScale keeps a scale and its inverse away from the limits of float32.
 const largestScale = 100
 
 // copyScales sets scale to the powers of two that bring the largest distance from shift to [0.5, 1), so that no
@@ -88,8 +88,8 @@ func scaleOf(distance float64) float32 {
 // largestCoded bounds coded values: a block of their squares fits into a float32.
 const largestCoded = 1 << 60
 
-// widened returns a coding that keeps the columns from first on within largestCoded where they have these values, and
-// whether it is another one. Infinite values have no scale.
+// widened returns a coding that keeps the columns from first on within largestCoded for these values, and whether it
+// differs. Infinite values have no scale.
 func (c coding) widened(first int, values []float32) (coding, bool) {
 	changed := false
 	for i, v := range values {
@@ -105,10 +105,10 @@ func (c coding) widened(first int, values []float32) (coding, bool) {
 	return c, changed
 }
 
-// recoding turns values coded one way into values coded another way: value·scale + shift, by column.
+// recoding converts values from one coding to another: value·scale + shift, by column.
 type recoding struct{ scale, shift []float64 }
 
-// from returns what turns values coded by other into values coded by c.
+// from returns the recoding from other to c.
 func (c coding) from(other coding) recoding {
 	r := recoding{scale: make([]float64, len(c.shift)), shift: make([]float64, len(c.shift))}
 	for i := range r.scale {

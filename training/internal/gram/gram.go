@@ -9,8 +9,8 @@ import (
 
 const (
 	panelColumns = kernel.PanelColumns
-	// bufferRows is the number of rows that are coded and kept until they are multiplied together: a multiple of
-	// kernel.BlockRows, so that totals travel between memory and processor once for many blocks, and small enough
+	// bufferRows is the number of rows that are coded and kept until they are multiplied together. It is a
+	// multiple of kernel.BlockRows, so that totals are loaded and stored once for many blocks, and small enough
 	// that a panel stays in a second-level cache.
 	bufferRows = 4 * kernel.BlockRows
 )
@@ -24,18 +24,18 @@ type Gram struct {
 	features, outputs int
 	coding            coding
 	totals            totals
-	buffer            []float32 // [panel][bufferRows][panelColumns], the rows that totals lack
+	buffer            []float32 // [panel][bufferRows][panelColumns], the rows not yet in totals
 	pending           int       // rows in the buffer
 	tail              []float32 // the last columns of a row, reused
 }
 
-// Bytes returns what a Gram takes once rows were added.
+// Bytes returns the memory of a Gram once rows were added.
 func Bytes(features, outputs int) int64 {
 	t := totals{columns: features + outputs + 1}
 	return 8*int64(t.blocks())*blockSize + 4*int64(t.panels())*(bufferRows+3)*panelColumns + 8*int64(t.columns)
 }
 
-// New returns the sum of no rows. features and outputs are positive.
+// New returns the sum of no rows. features and outputs must be positive.
 func New(features, outputs int) *Gram {
 	columns := features + outputs + 1
 	return &Gram{features: features, outputs: outputs, coding: newCoding(columns), totals: newTotals(columns)}
@@ -62,7 +62,7 @@ func (g *Gram) Add(z, y []float32) {
 	}
 }
 
-// flush adds the rows in the buffer, which are coded, to the totals.
+// flush adds the coded rows in the buffer to the totals.
 func (g *Gram) flush() {
 	if g.pending > 0 {
 		g.totals.add(g.buffer, g.pending, g.Workers)
@@ -70,8 +70,8 @@ func (g *Gram) flush() {
 	}
 }
 
-// widen stores a row that the coding has no room for, after it made room. The rows so far are recoded, which is exact:
-// scales are powers of two.
+// widen makes the coding wide enough for a row and stores it. The rows so far are recoded, which is exact: scales are
+// powers of two.
 func (g *Gram) widen(z, y []float32) {
 	wider, ofFeatures := g.coding.widened(0, z)
 	wider, ofOutputs := wider.widened(g.features, y)
@@ -104,7 +104,7 @@ func (g *Gram) store(z, y []float32) (largest float32) {
 // whole returns the number of columns in whole panels.
 func whole(columns int) int { return columns - columns%panelColumns }
 
-// Clone returns an independent copy that goes on with the same bits.
+// Clone returns an independent copy that continues with the same bits.
 func (g *Gram) Clone() *Gram {
 	c := *g
 	c.coding = g.coding.clone()
@@ -113,7 +113,7 @@ func (g *Gram) Clone() *Gram {
 	return &c
 }
 
-// Settled returns the moments of all rows added so far and leaves g undisturbed. They are valid until g is given more
+// Settled returns the moments of all rows added so far and does not change g. They are valid until g is given more
 // rows.
 func (g *Gram) Settled() *Moments {
 	m := &Moments{features: g.features, outputs: g.outputs, coding: g.coding, totals: g.totals}
@@ -136,8 +136,8 @@ func (g *Gram) rows() int64 {
 	return int64(g.totals.at(ones, ones)) + int64(g.pending)
 }
 
-// Mean returns the mean of column i, a feature or an output; there must be rows. It takes time for the rows in the buffer
-// alone.
+// Mean returns the mean of column i, a feature or an output; there must be rows. It only takes time for the rows in the
+// buffer.
 func (g *Gram) Mean(i int) float64 {
 	sum := g.totals.at(i, g.totals.columns-1)
 	for r := range g.pending {
@@ -146,8 +146,8 @@ func (g *Gram) Mean(i int) float64 {
 	return float64(g.coding.shift[i]) + sum/float64(g.rows())/float64(g.coding.scale[i])
 }
 
-// Merge adds the rows of other, which is left as it is, in float64. Both are of the same shape. The side with more rows
-// decides the coding: rows far from a shift would leave few digits to the spread of all.
+// Merge adds the rows of other in float64 and leaves other unchanged. Both must have the same shape. The side with more
+// rows decides the coding, because rows far from a shift would leave few digits for the spread of all.
 func (g *Gram) Merge(other *Gram) {
 	m := other.Settled()
 	if m.Rows() > g.rows() {

@@ -69,7 +69,7 @@ func (d rows) column(n, i int) float64 {
 }
 
 // requireMoments compares every element with sums in float64 about the same shift. Its error is at most that of a
-// chain of kernel.BlockRows roundings, and of the rounding of the two values; slack more for recoding.
+// chain of kernel.BlockRows roundings, plus the rounding of the two values; slack is added for recoding.
 func requireMoments(t *testing.T, m *Moments, d rows, slack float64) {
 	t.Helper()
 	columns := d.features + d.outputs + 1
@@ -109,7 +109,7 @@ func TestMomentsEqualThoseInFloat64(t *testing.T) {
 	}
 }
 
-// Parts that begin with rows unlike those of the others are centred and scaled in other ways.
+// Parts whose first rows differ from the others' are centred and scaled differently.
 func TestSumsOfPartsEqualOneSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, cuts := range [][]int{{0, 300}, {0, 1, 300}, {0, 0, 130, 300, 300}, {0, 100, 200, 300}, {0, 299, 300}} {
@@ -128,7 +128,7 @@ func TestSumsOfPartsEqualOneSum(t *testing.T) {
 	}
 }
 
-// A value beyond the room of its column makes the column wider from then on, in whichever panel and row it comes.
+// A value beyond the range of its column makes the column wider from then on, in any panel and row.
 func TestLateValuesWidenTheirColumn(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{128, 129, 200, 512, 513, 900} {
@@ -147,7 +147,7 @@ func TestLateValuesWidenTheirColumn(t *testing.T) {
 	}
 }
 
-// What is merged keeps the measure of its own rounding.
+// Merged sums keep the measure of their own rounding.
 func TestMultipliedIsThatOfTheParts(t *testing.T) {
 	d := randomRows(rand.New(rand.NewPCG(9, 9)), 1500, 3, 1)
 	for n := 1000; n < d.n; n++ {

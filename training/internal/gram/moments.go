@@ -1,6 +1,6 @@
 package gram
 
-// Moments are settled sums: what a Gram holds of the rows up to some moment. They are read only.
+// Moments are settled sums: the content of a Gram at some point. They are read only.
 type Moments struct {
 	features, outputs int
 	coding            coding
@@ -22,14 +22,15 @@ func (m *Moments) ones() int { return m.totals.columns - 1 }
 // Columns are the features, the outputs, and the ones.
 func (m *Moments) At(i, j int) float64 { return m.totals.at(i, j) }
 
-// Multiplied returns the Σ c_i² that was summed in float32, to whose rounding that of At(i, i) is in proportion: each row
-// counts with its value about the shift that it was summed with. Without merging it is At(i, i).
+// Multiplied returns the Σ c_i² that was summed in float32, to which the rounding error of At(i, i) is proportional:
+// each row counts with its value about the shift that it was summed with. Without merging it is At(i, i).
 func (m *Moments) Multiplied(i int) float64 { return max(0, m.At(i, i)-m.totals.moved[i]) }
 
 // Sum returns Σ c_i.
 func (m *Moments) Sum(i int) float64 { return m.At(i, m.ones()) }
 
-// Row returns At(i, j) for the columns j of one panel, PanelColumns·panel on: those from i on are valid.
+// Row returns At(i, j) for the columns j of one panel, from PanelColumns·panel on: those from i on are
+// valid.
 func (m *Moments) Row(i, panel int) []float64 {
 	block := panel*(panel+1)/2 + i/panelColumns
 	return m.totals.block(block)[i%panelColumns*panelColumns:][:panelColumns]
@@ -41,11 +42,11 @@ func (m *Moments) Shift(i int) float64 { return float64(m.coding.shift[i]) }
 // Scale returns the power of two that column i is then multiplied by.
 func (m *Moments) Scale(i int) float64 { return float64(m.coding.scale[i]) }
 
-// Values returns the sums in an order of their own, to look for values that are not finite.
+// Values returns the sums in internal order, to look for values that are not finite.
 func (m *Moments) Values() []float64 { return m.totals.data }
 
-// Plus returns the moments of the rows of m and other together, both of one shape, coded as the one with more rows: its
-// shifts are near the means of the sum.
+// Plus returns the moments of the rows of m and other together, which must have the same shape. They are coded as the
+// one with more rows: its shifts are near the means of all rows.
 func (m *Moments) Plus(other *Moments) *Moments {
 	if other.Rows() > m.Rows() {
 		m, other = other, m

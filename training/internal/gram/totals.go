@@ -14,7 +14,7 @@ const (
 )
 
 // totals is the upper triangle of a symmetric matrix in blocks of panelColumns by panelColumns, row-major: block
-// (i, j), i <= j, is number j(j+1)/2+i. In blocks on the diagonal only whole vectors left of it are missing.
+// (i, j), i <= j, is number j(j+1)/2+i. In blocks on the diagonal, only whole vectors left of it are missing.
 type totals struct {
 	columns int
 	data    []float64
@@ -47,13 +47,13 @@ func (t totals) at(i, j int) float64 {
 	return t.data[block*blockSize+i%panelColumns*panelColumns+j%panelColumns]
 }
 
-// add adds the products of the first rows of a buffer, at least one, on up to limit goroutines where it is not 0.
+// add adds the products of the first rows of a buffer, at least one, on up to limit goroutines if it is not 0.
 func (t totals) add(buffer []float32, rows, limit int) {
 	workers := parallel.Workers(t.blocks(), rows*t.columns*t.columns/2)
 	if limit > 0 {
 		workers = min(workers, limit)
 	}
-	if workers == 1 { // without the closure, which takes memory
+	if workers == 1 { // without the closure, which allocates
 		for n := range t.blocks() {
 			t.addBlock(n, buffer, rows)
 		}
@@ -62,8 +62,8 @@ func (t totals) add(buffer []float32, rows, limit int) {
 	parallel.For(workers, t.blocks(), func(_, n int) { t.addBlock(n, buffer, rows) })
 }
 
-// addBlock adds the products of one pair of panels. Blocks follow each other so that the right panel of one is
-// mostly that of the next as well and stays in the cache.
+// addBlock adds the products of one pair of panels. Blocks are ordered so that mostly the right panel stays
+// the same from one to the next, and stays in the cache.
 func (t totals) addBlock(n int, buffer []float32, rows int) {
 	i, j := place(n)
 	left := buffer[i*bufferRows*panelColumns:][:bufferRows*panelColumns]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fromBytes turns data into n finite values of moderate size, going round when it is too short.
+// fromBytes turns data into n finite values of moderate size, repeating it if it is too short.
 func fromBytes(data []byte, n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -48,7 +48,7 @@ func FuzzLevels(f *testing.F) {
 			}
 			products(level, c, left, right, n, columnRange[0], columnRange[1])
 			requireProducts(t, c, left, right, n, columnRange)
-			last := len(a) - 1 - (TileRows-1)*aColumn // what the last term may start at
+			last := len(a) - 1 - (TileRows-1)*aColumn // latest start of the last term
 			if last < 0 {
 				continue
 			}

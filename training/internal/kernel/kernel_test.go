@@ -46,7 +46,7 @@ func requireBits[T float32 | float64](t *testing.T, what string, got, want []T) 
 
 var blockLengths = []int{1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 257, 400}
 
-// columnRanges are all that Products takes.
+// columnRanges are all ranges that Products accepts.
 var columnRanges = [][2]int{{0, 16}, {0, 32}, {0, 48}, {16, 32}, {16, 48}, {32, 48}}
 
 func TestProductsAtEveryLevel(t *testing.T) {
@@ -77,8 +77,8 @@ func TestProductsAtEveryLevel(t *testing.T) {
 	}
 }
 
-// requireProducts compares a tile that began with 0.5 everywhere with sums in float64, within the bound of BlockRows
-// roundings of every block.
+// requireProducts compares a tile that started with 0.5 everywhere with sums in float64, within the bound of
+// BlockRows roundings for every block.
 func requireProducts(t *testing.T, c []float64, a, b []float32, rows int, columns [2]int) {
 	t.Helper()
 	for i := range TileRows {
@@ -211,7 +211,7 @@ func TestSubtractAtEveryLevel(t *testing.T) {
 	}
 }
 
-// requireSubtracted compares a tile that began with 0.5 everywhere with plain sums.
+// requireSubtracted compares a tile that started with 0.5 everywhere with plain sums.
 func requireSubtracted(t *testing.T, c, a []float64, steps [2]int, b []float64, n int) {
 	t.Helper()
 	for i := range TileRows {

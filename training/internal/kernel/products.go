@@ -13,13 +13,14 @@ const (
 	VectorColumns = 16
 )
 
-// Products adds to a tile of totals (TileRows×PanelColumns, row-major) the products of TileRows columns of one
-// panel with the columns from to to-1 of another, over rows rows:
+// Products adds to a tile of totals (TileRows×PanelColumns, row-major) the products of TileRows columns of one panel
+// with the columns from to to-1 of another, over rows rows:
 //
 //	c[i][j] += Σ_r a[r·PanelColumns+i]·b[r·PanelColumns+j]
 //
 // where a starts at the first of its columns. Rows are taken in blocks of BlockRows, the last one shorter: a block is
-// summed in float32 in row order, started from zero, and then added to c. from and to are multiples of VectorColumns.
+// summed in float32 in row order, starting from zero, and then added to c. from and to are multiples of
+// VectorColumns.
 func Products(c []float64, a, b []float32, rows, from, to int) {
 	if rows <= 0 || from < 0 || from >= to || to > PanelColumns || from%VectorColumns != 0 || to%VectorColumns != 0 {
 		panic("kernel: products of no rows or of part of a vector")
@@ -30,7 +31,7 @@ func Products(c []float64, a, b []float32, rows, from, to int) {
 	products(simd.Best(), c, a, b, rows, from, to)
 }
 
-// productsGo is the plain twin; see the package comment on its rounding.
+// productsGo is the plain Go version; see the package comment on its rounding.
 func productsGo(c []float64, a, b []float32, rows, from, to int) {
 	for ; rows > 0; rows -= BlockRows {
 		n := min(rows, BlockRows)
@@ -58,5 +59,5 @@ func addRow(c []float64, a, b []float32, rows int) {
 	}
 }
 
-// RoundUp returns the least multiple of step that is not below n.
+// RoundUp returns the smallest multiple of step that is at least n.
 func RoundUp(n, step int) int { return (n + step - 1) / step * step }

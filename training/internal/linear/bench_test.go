@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// report reports the operations a second, where one call does flops, and what part they are of the float64 peak, half
+// report reports the operations per second (one call does flops) and their share of the float64 peak, which is half
 // of that of float32.
 func report(b *testing.B, flops float64) {
 	rate := flops * float64(b.N) / b.Elapsed().Seconds()
@@ -45,8 +45,8 @@ func BenchmarkCholesky(b *testing.B) {
 	}
 }
 
-// BenchmarkGonum is the same work by gonum: its blocked factorisation, and the eigendecomposition that would solve
-// every λ at once (4/3·n³ operations for the tridiagonal form and many more for the vectors).
+// BenchmarkGonum is the same work done by gonum: its blocked factorisation, and the eigendecomposition that would
+// solve for every λ at once (4/3·n³ operations for the tridiagonal form and many more for the vectors).
 func BenchmarkGonum(b *testing.B) {
 	for _, n := range []int{100, 500, 1000} {
 		_, a := secondMoments(rand.New(rand.NewPCG(1, 1)), n, 2*n)

@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	// size is the order of the blocks that are factored at once: the rows of a tile. The rows of a matrix are taken in
-	// block rows of that many.
+	// size is the order of the blocks that are factored at once: the rows of a tile. A block row is that many rows of
+	// a matrix.
 	size      = kernel.TileRows
 	blockSize = size * size
 	perStrip  = width / size
-	// group is the number of block rows that are computed while one strip is in the cache, those of some strips.
+	// group is the number of block rows that are computed while one strip is in the cache, those of several
+	// strips.
 	group = 4 * perStrip
 )
 
-// Cholesky is the factor U of a symmetric positive definite matrix UᵀU. It takes 8·n² bytes, which it reuses from one
-// matrix to the next.
+// Cholesky is the factor U of a symmetric positive definite matrix UᵀU. It takes 8·n² bytes, which are reused for the
+// next matrix.
 type Cholesky struct {
-	upper   *Matrix   // U; what lies below its diagonal is not used
+	upper   *Matrix   // U; what is below its diagonal is not used
 	inverse []float64 // [block][size*size] the negated inverses of the blocks of U on the diagonal
 }
 
@@ -34,7 +35,7 @@ func NewCholesky(n int) *Cholesky {
 // blocks returns the number of block rows.
 func (c *Cholesky) blocks() int { return c.upper.padded / size }
 
-// Factor factors a + shift·I; only the upper triangle of a is read. It returns false when that matrix is not positive
+// Factor factors a + shift·I; only the upper triangle of a is read. It returns false if that matrix is not positive
 // definite up to rounding; the factor cannot be used then.
 //
 // Every block row of a strip is computed in one go from finished ones, U_ij = U_ii⁻ᵀ (A_ij − Σ_{p<i} U_piᵀ U_pj)
@@ -74,7 +75,8 @@ func (c *Cholesky) load(a *Matrix, shift float64) {
 	}
 }
 
-// eliminate subtracts from block row i of strip j of x what block rows from to i-1 contribute, Σ U_piᵀ x_p.
+// eliminate subtracts the contribution of block rows from to i-1, Σ U_piᵀ x_p, from block row i of strip j
+// of x.
 func (c *Cholesky) eliminate(x *Matrix, i, j, from int) {
 	if i == from {
 		return
@@ -83,7 +85,7 @@ func (c *Cholesky) eliminate(x *Matrix, i, j, from int) {
 	kernel.Subtract(x.strip(j, i*size), left, width, 1, x.strip(j, from*size), (i-from)*size)
 }
 
-// applyInverse replaces block row i of strip j of x by U_ii⁻ᵀ times it, or by U_ii⁻¹ times it if transposed.
+// applyInverse multiplies block row i of strip j of x by U_ii⁻ᵀ from the left, or by U_ii⁻¹ if transposed.
 func (c *Cholesky) applyInverse(x *Matrix, i, j int, transposed bool) {
 	rowStep, columnStep := size, 1
 	if transposed {
@@ -96,7 +98,7 @@ func (c *Cholesky) applyInverse(x *Matrix, i, j int, transposed bool) {
 	kernel.Subtract(target, c.inverse[i*blockSize:][:blockSize], rowStep, columnStep, tile[:], size)
 }
 
-// factorDiagonal inverts the factor of block i on the diagonal, which is left as it is.
+// factorDiagonal inverts the factor of block i on the diagonal, which stays unchanged.
 func (c *Cholesky) factorDiagonal(i int) bool {
 	var u [blockSize]float64
 	from := c.upper.strip(i/perStrip, i*size)[i%perStrip*size:]
@@ -144,7 +146,7 @@ func invertBlock(dst []float64, u *[blockSize]float64) {
 	}
 }
 
-// subtractMultiple takes factor·x from y.
+// subtractMultiple subtracts factor·x from y.
 func subtractMultiple(y, x []float64, factor float64) {
 	x = x[:len(y)]
 	for j, v := range x {

@@ -41,7 +41,7 @@ func randomMatrix(r *rand.Rand, rows, columns int) *Matrix {
 	return m
 }
 
-// requireSolution fails unless (a + shift·I)·x is b up to rounding, as seen from each row.
+// requireSolution fails unless (a + shift·I)·x is b up to rounding, relative to each row.
 func requireSolution(t *testing.T, a *mat.SymDense, shift float64, x, b *Matrix) {
 	t.Helper()
 	n := x.Rows()
@@ -138,7 +138,7 @@ func TestFactorReadsTheUpperTriangleAlone(t *testing.T) {
 			}
 		}
 		poisoned := a.Clone()
-		c.Factor(a, 1) // in the room of another factor
+		c.Factor(a, 1) // in the memory of another factor
 		c.Solve(y)
 		if fmt.Sprint(x) != fmt.Sprint(y) || fmt.Sprint(a) != fmt.Sprint(poisoned) {
 			t.Fatalf("order %d: the lower triangle was read, or the matrix written", n)

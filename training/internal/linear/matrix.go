@@ -7,18 +7,18 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// width is the number of columns of a strip, and of the rows and columns of the blocks that are factored at once.
+// width is the number of columns of a strip.
 const width = kernel.StripColumns
 
-// Matrix is a float64 matrix in strips: width columns of it, row-major, strip after strip. Rows and columns are
-// padded to multiples of width with zeros.
+// Matrix is a float64 matrix in strips of width columns: each strip is row-major, and strips follow one
+// another. Rows and columns are padded to multiples of width with zeros.
 type Matrix struct {
 	rows, columns int
 	padded        int // rows of a strip
 	data          []float64
 }
 
-// NewMatrix returns zeros.
+// NewMatrix returns a matrix of zeros.
 func NewMatrix(rows, columns int) *Matrix {
 	m := &Matrix{rows: rows, columns: columns, padded: kernel.RoundUp(rows, width)}
 	m.data = make([]float64, m.padded*kernel.RoundUp(columns, width))
@@ -39,7 +39,7 @@ func (m *Matrix) Set(i, j int, v float64) { m.data[m.index(i, j)] = v }
 
 func (m *Matrix) index(i, j int) int { return (j/width*m.padded+i)*width + j%width }
 
-// Row returns row i of the columns of one strip, kernel.StripColumns·strip on.
+// Row returns row i of the columns of one strip, from kernel.StripColumns·strip on.
 func (m *Matrix) Row(i, strip int) []float64 { return m.strip(strip, i)[:width] }
 
 // Mirror copies the upper triangle of a square matrix to the lower one.
@@ -64,7 +64,7 @@ func mirrorBlock(dst, src []float64) {
 	}
 }
 
-// SymmetricNorm returns the Frobenius norm of a symmetric matrix by its upper triangle.
+// SymmetricNorm returns the Frobenius norm of a symmetric matrix from its upper triangle.
 func (m *Matrix) SymmetricNorm() float64 {
 	diagonal, above := 0.0, 0.0
 	for j := range m.columns {
@@ -90,13 +90,12 @@ func (m *Matrix) Clone() *Matrix {
 // strips returns the number of strips.
 func (m *Matrix) strips() int { return kernel.RoundUp(m.columns, width) / width }
 
-// strip returns strip j from row number from on.
+// strip returns strip j from row from on.
 func (m *Matrix) strip(j, from int) []float64 {
 	return m.data[(j*m.padded+from)*width : (j+1)*m.padded*width]
 }
 
-// MultiplySymmetric returns a·x for a symmetric a of which both triangles are set. It panics when the shapes do not
-// agree.
+// MultiplySymmetric returns a·x for a symmetric a with both triangles set. It panics if the shapes do not match.
 func MultiplySymmetric(a, x *Matrix) *Matrix {
 	if a.rows != a.columns || a.rows != x.rows {
 		panic(fmt.Sprintf("linear: product of %d by %d and %d by %d", a.rows, a.columns, x.rows, x.columns))

@@ -17,7 +17,7 @@ func (c *Cholesky) Solve(x *Matrix) {
 	}
 }
 
-// forward replaces strip j of x by U⁻ᵀ times it; its block rows before from are zero.
+// forward multiplies strip j of x by U⁻ᵀ from the left; its block rows before from are zero.
 func (c *Cholesky) forward(x *Matrix, j, from int) {
 	for i := from; i < c.blocks(); i++ {
 		c.eliminate(x, i, j, from)
@@ -25,7 +25,7 @@ func (c *Cholesky) forward(x *Matrix, j, from int) {
 	}
 }
 
-// backward replaces strip j of x by U⁻¹ times it.
+// backward multiplies strip j of x by U⁻¹ from the left.
 func (c *Cholesky) backward(x *Matrix, j int) {
 	for i := c.blocks() - 1; i >= 0; i-- {
 		target := x.strip(j, i*size)

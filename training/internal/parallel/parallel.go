@@ -11,8 +11,8 @@ import (
 // fifth of a millisecond.
 const leastWork = 1 << 24
 
-// Workers returns how many goroutines so many tasks are worth, at least one. work is what all of them multiply, in
-// float32; a float64 counts twice.
+// Workers returns how many goroutines the tasks justify, at least one. work is the number of multiplications in all
+// tasks, in float32; a float64 counts twice.
 func Workers(tasks, work int) int {
 	if work < leastWork {
 		return 1
@@ -20,9 +20,9 @@ func Workers(tasks, work int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), tasks))
 }
 
-// For calls task once for each number below tasks, and returns when all have ended. worker, below workers, is another for
-// each goroutine; the first is the caller's own, so that a single one wakes nobody. Numbers are given out in order, the
-// next one to who is free.
+// For calls task once for each number below tasks, and returns when all are done. worker, below workers, identifies
+// the goroutine; the first is the caller's own, so with one worker no goroutine is started. Numbers are handed out in
+// order, each to the next free goroutine.
 func For(workers, tasks int, task func(worker, number int)) {
 	var next atomic.Int64
 	work := func(worker int) {

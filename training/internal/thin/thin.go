@@ -1,9 +1,9 @@
-// Package thin multiplies matrices of float32 with thin ones, of up to Columns columns, summing in float32 over blocks
-// and in float64 across them. It has the products of multinomial logistic regression: rows of features with the weights
-// of the classes, and features with the residuals of the classes.
+// Package thin multiplies float32 matrices with thin ones, of up to Columns columns, summing in float32 over blocks and
+// in float64 across them. It has the products of multinomial logistic regression: rows of features with the weights of
+// the classes, and features with the residuals of the classes.
 //
 // The loop exists in AVX-512, in AVX2 with FMA, and in plain Go. The assembly rounds each multiply-add once and takes
-// the terms of an element in one order, so AVX-512 and AVX2 give the same bits; plain Go rounds the product as well.
+// the terms of an element in one order, so AVX-512 and AVX2 give the same bits; plain Go also rounds the product.
 package thin
 
 import "github.com/eerf-stream/eerf/internal/simd"
@@ -23,8 +23,8 @@ const (
 //
 //	c[i][j] += Σ_t a[t·aTerm+i·aRow]·b[t][j]
 //
-// Terms are taken in blocks of BlockTerms, the last one shorter: a block is summed in float32 in order, started from
-// zero, and then added to c. Steps through a are in values, so that its rows may be those of a row-major matrix
+// Terms are taken in blocks of BlockTerms, the last one shorter: a block is summed in float32 in order, starting
+// from zero, and then added to c. Steps through a are in values, so its rows may be the rows of a row-major matrix
 // (aTerm = 1) or its columns (aRow = 1). Assembly cannot be preempted: keep terms below some ten thousand.
 func Products(c []float64, a []float32, aTerm, aRow int, b []float32, terms int) {
 	if terms <= 0 || aTerm <= 0 || aRow <= 0 {
@@ -36,7 +36,7 @@ func Products(c []float64, a []float32, aTerm, aRow int, b []float32, terms int)
 	products(simd.Best(), c, a, aTerm, aRow, b, terms)
 }
 
-// productsGo is the plain twin; see the package comment on its rounding.
+// productsGo is the plain Go version; see the package comment on its rounding.
 func productsGo(c []float64, a []float32, aTerm, aRow int, b []float32, terms int) {
 	for first := 0; first < terms; first += BlockTerms {
 		for i := range TileRows {

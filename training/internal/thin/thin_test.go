@@ -35,7 +35,7 @@ func requireGuards(t *testing.T, whole []float64) {
 	}
 }
 
-// terms that end before, at and after the ends of blocks.
+// Numbers of terms that end before, at and after the ends of blocks.
 var lengths = []int{1, 2, 15, 16, 17, 127, 128, 129, 255, 256, 300}
 
 func TestProductsAtEveryLevel(t *testing.T) {
@@ -74,8 +74,8 @@ func checkLevels(t *testing.T, a []float32, aTerm, aRow int, b []float32, terms 
 	}
 }
 
-// requireProducts compares a tile that began with 0.5 everywhere with sums in float64, within the bound of BlockTerms
-// roundings of every block.
+// requireProducts compares a tile that started with 0.5 everywhere with sums in float64, within the bound of
+// BlockTerms roundings for every block.
 func requireProducts(t *testing.T, c []float64, a []float32, aTerm, aRow int, b []float32, terms int) {
 	t.Helper()
 	for i := range TileRows {

@@ -15,7 +15,7 @@ type line struct{ values, shift, scale []float64 }
 // guard is what surrounds a destination.
 const guard = float32(-12345)
 
-// guarded returns a destination of n numbers with room around it that must not change.
+// guarded returns a destination of n numbers, surrounded by guards that must not change.
 func guarded(n int) (dst []float32, intact func() bool) {
 	all := make([]float32, n+32)
 	for i := range all {
@@ -31,9 +31,9 @@ func guarded(n int) (dst []float32, intact func() bool) {
 	}
 }
 
-// run standardizes all of src, one call after the other, each number at which the function stops by division. next is
-// the function, for the numbers from an offset on. It fails when a number differs from the definition in its bits, or
-// when a call stops although all of the next numbers are certain.
+// run standardizes all of src in several calls, dividing each number at which the function stops. next calls the
+// function on the numbers from an offset on. It fails if the bits of a number differ from the definition, or if a
+// call stops although all of the next numbers are certain.
 func run(t *testing.T, name string, l line, bound float32, next func(dst []float32, from int) int) {
 	t.Helper()
 	dst, intact := guarded(len(l.values))
@@ -46,7 +46,7 @@ func run(t *testing.T, name string, l line, bound float32, next func(dst []float
 		}
 		done += n
 		stop := min(done+Lanes, len(dst))
-		if stop < len(dst) || stop-done == Lanes { // a shorter rest may have no vector to be in
+		if stop < len(dst) || stop-done == Lanes { // a shorter rest may not fill a vector
 			for i := done; ; i++ {
 				if i == stop {
 					t.Fatalf("%s: stopped at %d of %d although the next %d are certain", name, done, len(dst), Lanes)
@@ -88,7 +88,7 @@ func check(t *testing.T, l line, bound float32) {
 	run(t, "plain column", l, bound, func(dst []float32, i int) int { return columnPlain(dst, l.values[i:], shift, factor, bound) })
 }
 
-// wild returns a number of any size, and now and then one that is none.
+// wild returns a number of any magnitude, and now and then one that is not finite.
 func wild(r *rand.Rand) float64 {
 	switch r.IntN(12) {
 	case 0:
@@ -126,7 +126,7 @@ func drawLine(r *rand.Rand, n int, bound float32) line {
 	return l
 }
 
-// finite returns v, or 1 in the place of what is no finite number.
+// finite returns v, or 1 if v is not finite.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 1
@@ -134,7 +134,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// step returns the float64 so many places from v.
+// step returns the float64 that is a number of places away from v.
 func step(v float64, places int) float64 {
 	for ; places > 0; places-- {
 		v = math.Nextafter(v, math.Inf(1))
@@ -156,7 +156,7 @@ func TestEveryNumberHasTheBitsOfADivision(t *testing.T) {
 	}
 }
 
-// TestOrdinaryNumbersSeldomStop holds the functions to their purpose: what passes by multiplication is nearly all.
+// TestOrdinaryNumbersSeldomStop checks that the functions serve their purpose: nearly all numbers are multiplied.
 func TestOrdinaryNumbersSeldomStop(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	src, dst := make([]float32, 1<<16), make([]float32, 1<<16)

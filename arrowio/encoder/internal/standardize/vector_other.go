@@ -2,12 +2,12 @@
 
 package standardize
 
-// columnVector would be Column in vectors.
+// columnVector stands for Column in vectors, which this build does not have.
 func columnVector[T float32 | float64]([]float32, []T, float64, float64, float32) (int, bool) {
 	return 0, false
 }
 
-// rowVector would be Row in vectors.
+// rowVector stands for Row in vectors, which this build does not have.
 func rowVector[T float32 | float64]([]float32, []T, []float64, []float64, float32) (int, bool) {
 	return 0, false
 }

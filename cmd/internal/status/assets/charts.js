@@ -73,6 +73,9 @@ export function line(label, name, more = {}) {
   return { label, stroke: colour(name), width: 2, points: { show: false }, value: (_, v) => (v === null || v === undefined ? '' : count(v)), ...more };
 }
 
+// Steps of an axis of time, in seconds.
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200];
+
 /** timeAxis and timeSeries are those of charts over time. */
-export const timeAxis = (more = {}) => axis({ values: (_, splits) => splits.map((s) => clock(s * 1000).slice(0, splits.length > 1 && splits[1] - splits[0] < 60 ? 8 : 5)), space: 70, size: 28, ...more });
+export const timeAxis = (more = {}) => axis({ values: (_, splits) => splits.map((s) => clock(s * 1000).slice(0, splits.length > 1 && splits[1] - splits[0] < 60 ? 8 : 5)), space: (_u, _axis, from, to) => (to - from > 300 ? 56 : 80), size: 28, incrs: steps, ...more });
 export const timeSeries = { label: '', value: (_, v) => (v === null || v === undefined ? '' : clock(v * 1000)) };

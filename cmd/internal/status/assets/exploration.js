@@ -1,7 +1,7 @@
 // The newest exploration and its spectrum of scores.
 
 import { byId, el, mark, meter, say } from './dom.js';
-import { ago, count, digits, full, plural } from './format.js';
+import { ago, count, digits, duration, full, plural } from './format.js';
 import { Chart, axis, colour, line } from './charts.js';
 
 let nodes = null;
@@ -16,41 +16,56 @@ export function drawExploration({ exploration: e, process }) {
   mark(badge, `badge ${looks[e.status] ?? ''}`);
   nodes.empty.hidden = e.status === 'running';
   say(nodes.empty, idle(e, process));
-  drawMissing(e);
+  drawMissing(e, process);
   drawClasses(e);
   const described = Boolean(e.criterion);
   nodes.what.hidden = nodes.ranges.hidden = !described;
   say(nodes.id, e.id ?? '');
   nodes.reason.hidden = !e.reason;
-  say(nodes.reason, e.reason ? `${why[e.status] ?? 'why'}: ${e.reason}` : '');
+  say(nodes.reason, e.reason ? `${why[e.status] ?? 'Reason'}: ${e.reason}` : '');
   nodes.reason.classList.toggle('bad', e.status === 'abandoned');
   if (described) {
     say(nodes.what, `${e.criterion} criterion, ${e.map} map · ${e.criterion === 'adaptive' ? `learns ${full(e.features)} features from pools of ${full(e.candidates)} candidates` : `keeps ${full(e.features)} of ${full(e.candidates)} candidates`}` +
       ` in ${plural(e.dim, 'dimension')} · bandwidth ${digits(e.sigma)}`);
-    say(nodes.ranges, `${parts[e.from] ?? e.from}: ${plural(e.labelled_rows, 'labelled row')} of ${plural(e.partitions, 'partition')}` +
+    say(nodes.ranges, `${parts[e.from] ?? e.from}: ${plural(e.labelled_rows, 'labelled row')} in ${plural(e.partitions, 'partition')}` +
       ` · sample rate ${digits(e.sample_rate)}, about ${plural(e.sample_rows, 'row')}`);
   }
+  drawWithout(e.without ?? []);
   drawProgress(e, process);
 }
 
-const why = { cancelled: 'why it was cancelled', abandoned: 'why it gave no feature set' };
+/** drawWithout names the partitions that the exploration was planned without. */
+function drawWithout(without) {
+  nodes.without.hidden = without.length === 0;
+  const more = without.length > named ? `; and ${plural(without.length - named, 'other')}` : '';
+  say(nodes.without, `Planned without ${plural(without.length, 'partition')}: ` + without.slice(0, named).map((w) => `${w.partition} (${w.reason})`).join('; ') + more);
+}
+
+const why = { cancelled: 'Why it was cancelled', abandoned: 'Why it gave no feature set' };
 
 // Parts of the log, by exploration.from.
-const parts = { recent: 'the newest rows', earliest: 'rows from the first on', next: 'rows behind the last exploration' };
+const parts = { recent: 'the newest rows', earliest: 'all rows', next: 'the rows since the last exploration' };
 
 /** idle says what there is while no exploration runs. */
 function idle(e, process) {
   if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} ${e.requests.length === 1 ? 'waits' : 'wait'} for the planner: ${e.requests.map((r) => r.reason || r.action).join('; ')}.`;
-  if (e.status === 'none') return 'No exploration is running, and there has been none. The first one starts by itself when the log holds enough labelled rows.';
-  if (e.status === 'replaced') return 'The last exploration was planned by an earlier version and has not ended. It is planned anew.';
+  if (e.status === 'none') return 'There has been no exploration yet. The first one starts by itself once there are enough labelled rows.';
+  if (e.status === 'replaced') return 'The last exploration was planned by an earlier version and never ended. It will be planned again.';
   return `No exploration is running. The last one, below, was planned ${ago(e.planned_at, process.time)} and is ${e.status}.`;
 }
 
 /** drawMissing says what keeps the planner from a plan. */
-function drawMissing(e) {
-  nodes.missing.hidden = !e.missing_rows && !e.fault;
-  say(nodes.missing, e.missing_rows ? `${plural(e.missing_rows, 'labelled row')} ${e.missing_rows === 1 ? 'is' : 'are'} missing for a plan (exploration.min_rows).`
-    : e.fault ? `No exploration could be planned: ${e.fault}` : '');
+function drawMissing(e, process) {
+  nodes.missing.hidden = !e.missing_rows;
+  if (e.missing_rows) {
+    const have = e.present_rows ?? 0;
+    meter(nodes.missingBar, have / (have + e.missing_rows));
+    say(nodes.missingText, `${full(have)} of ${plural(have + e.missing_rows, 'labelled row')}: ${full(e.missing_rows)} missing for a plan`);
+  }
+  nodes.fault.hidden = !e.fault;
+  if (!e.fault) return;
+  const wait = (new Date(e.retry_at) - new Date(process.time)) / 1000;
+  say(nodes.fault, `The last plan failed ${ago(e.fault_at, process.time)}${wait > 1 ? `, the next try is in ${duration(wait)}` : ''}: ${e.fault}`);
 }
 
 // So many classes are named.
@@ -61,7 +76,7 @@ function drawClasses(e) {
   const unseen = e.unseen_classes ?? [];
   nodes.classes.hidden = unseen.length === 0;
   const more = unseen.length > named ? `, and ${plural(unseen.length - named, 'other')}` : '';
-  say(nodes.classes, unseen.length === 0 ? '' : 'Classes that a feature set did not know, neither scored nor trained on: ' +
+  say(nodes.classes, unseen.length === 0 ? '' : 'Classes that the feature set does not know; their rows are neither scored nor trained on: ' +
     unseen.slice(0, named).map((c) => `${c.class} (${plural(c.rows, 'row')}${e.declined_classes?.includes(c.class) ? ', not among those that the exploration read' : ''})`).join(', ') + more + '.');
 }
 
@@ -76,21 +91,23 @@ function drawProgress(e, process) {
   say(nodes.since, `planned ${ago(e.planned_at, process.time)}`);
   nodes.round.hidden = !e.round;
   const last = e.learning?.winner === undefined ? e.learning?.points.at(-1) : null;
-  say(nodes.round, !e.round ? '' : last?.kind === 'step' ? `Frequencies are moved: step ${last.step}.`
-    : `Features are chosen from the sample: round ${e.round} of at most ${e.rounds}.`);
+  say(nodes.round, !e.round ? '' : last?.kind === 'step' ? `Refining the frequencies: step ${last.step}.`
+    : `Choosing features from the sample: round ${e.round} of at most ${e.rounds}.`);
 }
 
 function build() {
   const n = {
-    empty: el('p', { class: 'idle', id: 'exploration-idle' }), missing: el('p', { class: 'note', id: 'exploration-missing' }),
+    empty: el('p', { class: 'idle', id: 'exploration-idle' }), fault: el('p', { class: 'note warn', id: 'exploration-fault' }),
+    missingBar: el('div', { class: 'bar' }), missingText: el('span', { id: 'exploration-missing' }),
     classes: el('p', { class: 'note', id: 'exploration-classes' }),
     id: el('p', { class: 'mono id', id: 'exploration-id' }), reason: el('p', { class: 'note', id: 'exploration-reason' }),
-    what: el('p', { class: 'muted' }), ranges: el('p', { class: 'muted', id: 'exploration-ranges' }),
+    what: el('p', { class: 'muted' }), ranges: el('p', { class: 'muted', id: 'exploration-ranges' }), without: el('p', { class: 'note', id: 'exploration-without' }),
     bar: el('div', { class: 'bar' }), rows: el('span', { id: 'exploration-rows' }), since: el('span', { class: 'muted' }),
     round: el('p', { class: 'note', id: 'exploration-round' }),
   };
+  n.missing = el('div', { class: 'progress' }, n.missingBar, el('p', { class: 'ends' }, n.missingText, el('span', { class: 'mono muted' }, 'exploration.min_rows')));
   n.progress = el('div', { class: 'progress' }, n.bar, el('p', { class: 'ends' }, n.rows, n.since), n.round);
-  byId('exploration').append(n.empty, n.missing, n.classes, n.id, n.reason, n.what, n.ranges, n.progress);
+  byId('exploration').append(n.empty, n.missing, n.fault, n.classes, n.id, n.reason, n.what, n.ranges, n.without, n.progress);
   return n;
 }
 
@@ -118,7 +135,7 @@ export function drawSpectrum({ exploration: e }) {
   say(byId('spectrum-title'), s ? unit.title : 'Score spectrum');
   chart.rebuild();
   chart.set(s ? [s.rank, s.value, s.low ?? s.rank.map(() => null), s.high ?? s.rank.map(() => null)] : null,
-    e.status === 'running' ? 'Waiting for the first checkpoint.' : 'No exploration is running.');
+    e.status === 'running' ? 'Waiting for the first checkpoint.' : 'Scores appear here when an exploration runs.');
   say(byId('spectrum-note'), s ? note(s, e) : '');
 }
 

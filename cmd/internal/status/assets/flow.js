@@ -15,7 +15,7 @@ let drawn = null; // nodes by name, once built
 export function drawFlow(state) {
   if (!state.flow || !state.exploration || !state.history) return;
   drawn ??= build();
-  for (const topic of state.flow.topics) drawTopic(drawn.get(':' + topic.role), topic, state.process);
+  for (const topic of state.flow.topics) drawTopic(drawn.get(':' + topic.role), topic, state);
   for (const stage of state.flow.stages) drawStage(drawn.get(stage.name), stage, state);
 }
 
@@ -55,14 +55,26 @@ function stageNode(name) {
   return node;
 }
 
-function drawTopic(node, topic, process) {
+function drawTopic(node, topic, { process, letters }) {
   const known = process.looked_at && topic.partitions > 0;
-  mark(node.root, `topic${topic.error ? ' faulty' : ''}`);
-  say(node.name, topic.name);
-  say(node.next, known ? count(topic.next) : '–');
+  const changed = changes(topic);
+  mark(node.root, `topic${topic.error || changed ? ' faulty' : ''}`);
+  say(node.name, topic.name.endsWith(`.${topic.role}`) ? topic.role : topic.name);
+  // Of dead letters one wants to know how many there are, and not what else is on their topic.
+  const ofLetters = topic.role === 'dead-letters';
+  const records = ofLetters ? (letters?.read ?? 0) + (letters?.unread ?? 0) : topic.next;
+  say(node.next, known && !(ofLetters && letters?.error) ? count(records) : '–');
   say(node.rate, topic.error && !known ? 'not known' : known ? (topic.per_second > 0 ? `+${rate(topic.per_second)}/s` : 'quiet') : '');
-  hint(node.root, topic.error ||
-    `${topic.name}: ${full(topic.next)} records written in ${plural(topic.partitions, 'partition')}, at most ${full(topic.kept)} kept`);
+  hint(node.root, topic.error || changed ||
+    `${topic.name}: ${full(topic.next)} offsets used in ${plural(topic.partitions, 'partition')}, at most ${full(topic.kept)} kept`);
+}
+
+/** changes says that a topic is not the one any more that it was when this process began. */
+function changes(topic) {
+  const found = [];
+  if (topic.recreated) found.push(`deleted and made again (${full(topic.recreated)}×)`);
+  if (topic.truncated) found.push(`without its last records (${full(topic.truncated)}×)`);
+  return found.length ? `${topic.name} was found ${found.join(', ')} by this process: see EerfLogChanged in the operations guide` : '';
 }
 
 function drawStage(node, stage, state) {
@@ -102,6 +114,7 @@ function drawLag(node, stage) {
 const facts = {
   calibrate({ exploration: e, process }) {
     if (e.missing_rows) return `${plural(e.missing_rows, 'labelled row')} missing for a plan`;
+    if (e.fault) return `the last plan failed ${ago(e.fault_at, process.time)}`;
     if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} to plan`;
     return e.status === 'none' ? 'nothing planned yet' : `planned #${e.sequence} ${ago(e.planned_at, process.time)}`;
   },
@@ -115,14 +128,11 @@ const facts = {
     return current ? `published #${current.sequence} ${ago(current.published, process.time)}` : 'no feature set yet';
   },
   featurize({ flow, history, process }) {
-    const parts = flow.partitions;
     const current = history.sets.find((set) => set.current);
     if (!current) return 'waits for a feature set';
-    if (!process.looked_at || parts.length === 0) return 'not known yet';
-    const known = parts.filter((p) => p.featurize);
-    if (known.length === 0) return 'nothing committed yet';
-    const lag = known.reduce((sum, p) => sum + p.featurize.lag, 0);
-    return `${lag === 0 ? 'all messages are featurized' : `${plural(lag, 'message')} ${lag === 1 ? 'waits' : 'wait'}`}, by set #${current.sequence}`;
+    if (!process.looked_at || flow.partitions.length === 0) return 'not known yet';
+    if (flow.waiting === null) return 'not known of every partition yet';
+    return `set #${current.sequence}, ${flow.waiting === 0 ? 'nothing waits' : `${plural(flow.waiting, 'message')} ${flow.waiting === 1 ? 'waits' : 'wait'}`}`;
   },
   train({ history, process }) {
     if (history.models_error) return 'models are not known';

@@ -12,6 +12,7 @@ export function drawHistory({ history, process }) {
   if (!history) return;
   table ??= build();
   table.root.hidden = history.sets.length === 0;
+  table.root.classList.toggle('learned', history.sets.every((s) => s.learned)); // noise says nothing of them
   table.empty.hidden = history.sets.length > 0;
   keyed(table.body, history.sets, (s) => s.id, make, (node, s) => update(node, s, process));
   drawModels(history);
@@ -67,24 +68,37 @@ function judged(s) {
 }
 
 let chart = null;
+let times = []; // when the models that are drawn were trained, in seconds
 
 function drawModels(history) {
   const models = history.models.filter((m) => m.error !== null).sort((a, b) => new Date(a.trained_at) - new Date(b.trained_at));
   chart ??= new Chart(byId('models-chart'), options, '');
+  times = models.map((m) => new Date(m.trained_at) / 1000);
   const key = models.map((m) => m.id).join();
   const data = models.length === 0 ? null
-    : [models.map((m) => new Date(m.trained_at) / 1000), models.map((m) => (m.promoted ? m.error : null)),
+    : [times, models.map((m) => (m.promoted ? m.error : null)),
       models.map((m) => (m.promoted ? null : m.error)), models.map((m) => m.constant)];
-  if (chart.key !== key) chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : 'There is no model yet.');
-  chart.key = key;
+  if (chart.key !== key) {
+    chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : 'There is no model yet.');
+    chart.rebuild(); // how the lines look depends on their number
+    chart.key = key;
+  }
   const used = models.find((m) => m.current) ?? models.at(-1);
-  say(byId('models-note'), used ? `${used.measure}, on held-out rows. The model in use was fitted on ${plural(used.rows, 'row')} and measured on ${full(used.held_out_rows)}.` +
-    (used.seen_share ? ` About ${percent(100 * used.seen_share)} of these were seen by the exploration: the error may be too low.` : '') +
-    (used.row_share ? ` Of the rows ${percent(100 * used.row_share)} fit into memory, chosen by hash.` : '') + worth(used) : '');
+  say(byId('models-note'), used ? about(used) : '');
+  keyed(byId('measures'), used ? measures(used) : [], (text) => text, () => el('li'), say);
 }
 
-/** worth says what the other measures of a model are. */
-function worth(model) {
+/** about says what the curve shows, and how far the newest of it can be trusted. */
+function about(model) {
+  const measure = model.measure.charAt(0).toUpperCase() + model.measure.slice(1);
+  return `${measure} on held-out rows. The model in use was trained on ${plural(model.rows, 'row')} and tested on ${full(model.held_out_rows)}.` +
+    (model.seen_share ? ` The exploration has seen about ${percent(100 * model.seen_share)} of these, so the error may be too low.` : '') +
+    (model.row_share ? ` ${percent(100 * model.row_share)} of the rows fit into memory, chosen by hash.` : '') +
+    (model.useless ? ' Nothing here beats the constant.' : '');
+}
+
+/** measures are the other figures of a model. */
+function measures(model) {
   const m = model.measures;
   const few = (n) => n.toPrecision(3);
   const beside = (name, v, constant) => (v === undefined ? [] : [`${name} ${few(v)}` + (constant === undefined ? '' : ` (a constant ${few(constant)})`)]);
@@ -95,8 +109,8 @@ function worth(model) {
   ];
   const recall = (m.recall ?? []).filter((c) => c.rows > 0).slice(0, 5).map((c) => `${c.class} ${share(c.right / c.rows)} of ${full(c.rows)}`);
   const bins = (m.calibration ?? []).filter((b) => b.rows > 0).map((b) => `${share(b.predicted)} → ${share(b.observed)}`);
-  return (parts.length ? ` ${parts.join(', ')}.` : '') + (recall.length ? ` Recall: ${recall.join(', ')}${m.recall.length > 5 ? ', …' : ''}.` : '') +
-    (bins.length ? ` Probabilities, predicted → seen: ${bins.join(', ')}.` : '') + (model.useless ? ' Nothing here beats the constant.' : '');
+  return [...parts, ...(recall.length ? [`recall: ${recall.join(', ')}${m.recall.length > 5 ? ', …' : ''}`] : []),
+    ...(bins.length ? [`probability, predicted → seen: ${bins.join(', ')}`] : [])];
 }
 
 function options() {
@@ -104,7 +118,7 @@ function options() {
   return {
     cursor: { drag: { x: false, y: false } },
     scales: {
-      x: { range: (_, from, to) => (to > from ? [from, to] : [(from ?? 0) - 300, (to ?? 0) + 300]) },
+      x: { range: () => around(times) },
       y: { range: (_, from, to) => [0, Math.max(1e-3, (to ?? 1) * 1.1)] },
     },
     axes: [axis({ size: 28, space: 70, values: (_, splits, i, space, step) => splits.map((s) => when(s, step)) }),
@@ -112,8 +126,15 @@ function options() {
     series: [{ ...timeSeries, value: (_, v) => (v === null || v === undefined ? '' : moment(v * 1000)) },
       line('put to use', 'series-1', { value, spanGaps: true, points: { show: true, size: 6, fill: colour('series-1') } }),
       line('challengers that lost', 'series-4', { value, width: 0, points: { show: true, size: 7, width: 2, fill: colour('card') } }),
-      line('best constant', 'series-2', { value, dash: [4, 4] })],
+      line('best constant', 'series-2', { value, dash: [4, 4], points: { show: times.length === 1, size: 6, fill: colour('series-2') } })],
   };
+}
+
+/** around is a piece of time with room around the first and the last of some times, which may be one. */
+function around(times) {
+  if (times.length === 0) return [0, 600];
+  const room = Math.max(30, (times.at(-1) - times[0]) / 40);
+  return times.length === 1 ? [times[0] - 300, times[0] + 300] : [times[0] - room, times.at(-1) + room];
 }
 
 /** when is a time on an axis whose steps are so many seconds. */

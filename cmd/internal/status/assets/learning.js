@@ -4,6 +4,8 @@ import { byId, el, keyed, mark, meter, say } from './dom.js';
 import { digits, full, percent, plural } from './format.js';
 import { Chart, axis, colour, line } from './charts.js';
 
+// What the axis calls the sets.
+const legend = ' r 1 is the set after round 1, s 8 the set after step 8 of refining.';
 let chart = null;
 let shown = null; // what was drawn
 let drawn = null;
@@ -25,7 +27,7 @@ export function drawLearning({ exploration: e }) {
   const loss = l.points.map((p) => 100 * p.held_out_loss);
   const error = l.points.map((p) => 100 * p.standard_error);
   chart.set([l.points.map((_, i) => i), loss, loss.map((v, i) => Math.max(v - error[i], v / 4)), loss.map((v, i) => v + error[i])]);
-  say(byId('learning-note'), done ? summary(l) : `${plural(l.points.length, 'set')} of features measured so far.`);
+  say(byId('learning-note'), (done ? summary(l) : `${plural(l.points.length, 'set')} of features measured so far.`) + legend);
   drawColumns(l);
 }
 
@@ -35,7 +37,7 @@ function summary(l) {
   const loss = `${percent(100 * best.held_out_loss)} ± ${percent(100 * best.standard_error)}`;
   const fallback = best.kind === 'residual' ? ' Nothing learned was better.' : '';
   return `${loss}, judged on ${plural(l.held_out_rows, 'held-out row')}; learned from ${full(l.rows)}.${fallback}` +
-    ` The least of ${full(l.points.length)} losses is a minimum, and not an estimate of the error on new rows.`;
+    ` The smallest of ${full(l.points.length)} losses is not an estimate of the error on new rows.`;
 }
 
 const long = (p) => (p.kind === 'residual' ? 'criterion residual' : p.kind === 'step' ? `step ${p.step ?? 0} from round ${p.round}` : `round ${p.round}`);
@@ -50,7 +52,7 @@ function drawColumns(l) {
     say(node.share, percent(100 * c.share));
   });
   say(byId('importance-note'), columns.length === 0 ? 'Known when the set is published.'
-    : 'Share in the squared gradient of the model that the features were learned by.' +
+    : 'Share of the squared gradient of the model that the features were learned with.' +
       (l.other_columns ? ` ${plural(l.other_columns, 'other column')} together: ${percent(100 * l.other_share)}.` : ''));
 }
 
@@ -74,7 +76,7 @@ function options() {
     cursor: { drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: () => [-0.3, Math.max(points.length - 0.7, 1)] },
-      y: steep ? { distr: 3, range: () => [low / 1.5, high * 1.5] } : { range: (_, from, to) => [0, Math.max(to ?? 0, 1e-9) * 1.1] },
+      y: steep ? { distr: 3, range: () => [low / 1.5, high * 2.5] } : { range: (_, from, to) => [0, Math.max(to ?? 0, 1e-9) * 1.25] },
     },
     axes: [
       axis({ size: 28, space: 52, incrs: [1, 2, 5, 10, 20, 50, 100], values: (_, splits) => splits.map((i) => (points[i] ? short(points[i]) : '')) }),
@@ -87,8 +89,40 @@ function options() {
       line('+ standard error', 'series-1', { width: 0, value }),
     ],
     bands: [{ series: [3, 2], fill: colour('series-1', 0.16) }],
-    hooks: { draw: [(u) => drawn?.winner !== undefined && markWinner(u)] },
+    hooks: { drawAxes: [(u) => drawn && drawPhases(u)], draw: [(u) => drawn?.winner !== undefined && markWinner(u)] },
   };
+}
+
+/** phases are the runs of sets that were measured after rounds, and after steps of refining what the rounds chose. */
+function phases(points) {
+  const list = [];
+  points.forEach((p, i) => {
+    const name = p.kind === 'step' ? 'refining' : p.kind === 'residual' ? '' : 'rounds';
+    if (list.at(-1)?.name !== name) list.push({ name, from: i, to: i });
+    list.at(-1).to = i;
+  });
+  return list;
+}
+
+/** drawPhases shades the phases of refining and names all of them. */
+function drawPhases(u) {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  const at = (i) => Math.max(bbox.left, Math.min(bbox.left + bbox.width, u.valToPos(i, 'x', true)));
+  ctx.save();
+  ctx.font = `${12 * scale}px ${getComputedStyle(document.body).fontFamily}`;
+  for (const { name, from, to } of phases(drawn.points)) {
+    const [left, right] = [at(from - 0.5), at(to + 0.5)];
+    if (name === 'refining') {
+      ctx.fillStyle = colour('series-4', 0.08);
+      ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    }
+    if (ctx.measureText(name).width + 8 * scale > right - left) continue;
+    ctx.fillStyle = colour('muted');
+    ctx.textAlign = 'center';
+    ctx.fillText(name, (left + right) / 2, bbox.top + 13 * scale);
+  }
+  ctx.restore();
 }
 
 /** markWinner circles the set that won and names it. */

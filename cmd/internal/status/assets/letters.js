@@ -1,36 +1,51 @@
 // Dead letters by reason, and the newest of them.
 
-import { byId, el, keyed, mark, meter, say } from './dom.js';
+import { byId, el, hint, keyed, mark, meter, say } from './dom.js';
 import { ago, clock, full, moment, plural, rate } from './format.js';
+import { look, news } from './seen.js';
 
 let nodes = null;
 
-export function drawLetters({ letters: l, process }) {
-  if (!l) return;
+/** drawLetters draws them; seen is called when somebody has looked at the new ones. */
+export function drawLetters({ letters: l, process }, seen) {
+  if (!l || !process) return;
   nodes ??= build();
-  const badge = byId('letters-rate');
-  say(badge, l.per_second > 0 ? `+${rate(l.per_second)}/s` : 'none now');
-  mark(badge, `badge ${l.per_second > 0 ? 'warn' : 'good'}`);
+  drawBadges(l, process, seen);
   const any = l.reasons.length > 0;
   nodes.empty.hidden = any;
-  nodes.both.hidden = !any;
+  nodes.both.hidden = byId('letters-past').hidden = !any;
   say(nodes.empty, l.error ? `Dead letters are not known: ${l.error}`
-    : process.looked_at ? 'No dead letters: every message could be used so far.' : 'Not known yet: the topic has not been looked at.');
+    : process.looked_at ? 'No dead letters: every message could be used so far.' : 'Not known yet.');
   const most = Math.max(1, ...l.reasons.map((r) => Math.max(r.letters, r.here)));
   keyed(nodes.reasons, l.reasons, (r) => `${r.stage}/${r.reason}`, makeReason, (node, r) => updateReason(node, r, most, process));
   keyed(nodes.newest, l.newest, (n) => `${n.stage}/${n.topic}/${n.partition}/${n.offset}/${n.time}`, makeLetter, updateLetter);
   say(nodes.text, note(l));
 }
 
+/** drawBadges says how many come now, and how many came since somebody looked. */
+function drawBadges(l, process, seen) {
+  const badge = byId('letters-rate');
+  say(badge, l.error ? 'not known' : l.per_second > 0 ? `+${rate(l.per_second)}/s` : 'none now');
+  mark(badge, `badge ${l.error ? '' : l.per_second > 0 ? 'warn' : 'good'}`);
+  const fresh = news(l, process);
+  const button = byId('letters-seen');
+  byId('letters-new').hidden = button.hidden = fresh.count === 0;
+  say(byId('letters-new'), `${fresh.count}${fresh.more ? ' or more' : ''} new`);
+  button.onclick = () => {
+    look(l, process);
+    seen();
+  };
+}
+
 function note(l) {
-  const passed = l.unread > 0 ? ` ${full(l.unread)} more came too fast to be looked at.` : '';
-  const from = l.from ? ` since ${moment(l.from)}` : '';
-  return `The topic spans ${plural(l.kept, 'record')}; reasons are of the newest ${full(l.read)}${from}.${passed}`;
+  const passed = l.unread > 0 ? ` ${full(l.unread)} more came too fast to be read.` : '';
+  const from = l.from ? `, since ${moment(l.from)}` : '';
+  return `The topic spans ${plural(l.kept, 'offset')}; the reasons are those of the newest ${full(l.read)}${from}.${passed}`;
 }
 
 function build() {
   const n = { reasons: el('ul', { class: 'reasons' }), newest: el('ol', { class: 'newest' }), text: el('span'), empty: el('p', { class: 'empty' }) };
-  n.note = el('p', { class: 'note' }, n.text, ' They are fed back with ', el('code', { class: 'mono' }, 'featurizer dead-letters replay'), '.');
+  n.note = el('p', { class: 'note' }, n.text, ' Replay them with ', el('code', { class: 'mono' }, 'featurizer dead-letters replay'), '.');
   n.both = el('div', { class: 'letters' },
     el('div', {}, el('h3', {}, 'By reason'), n.reasons, n.note), el('div', {}, el('h3', {}, 'Newest'), n.newest));
   byId('letters').append(n.both, n.empty);
@@ -72,5 +87,7 @@ function updateLetter(node, letter) {
   say(node.time, clock(letter.time));
   node.time.title = moment(letter.time);
   say(node.what, `${letter.topic}/${letter.partition} @ ${full(letter.offset)}` + (letter.rows > 0 ? `, ${plural(letter.rows, 'row')}` : ''));
-  say(node.detail, `${letter.stage}: ${letter.detail || letter.reason}`);
+  const detail = `${letter.stage}: ${letter.detail || letter.reason}`;
+  say(node.detail, detail);
+  hint(node.detail, detail);
 }

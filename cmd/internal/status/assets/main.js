@@ -2,6 +2,7 @@
 
 import { follow } from './stream.js';
 import { drawHeader } from './header.js';
+import { drawSummary } from './summary.js';
 import { drawFlow } from './flow.js';
 import { drawPartitions } from './partitions.js';
 import { drawExploration, drawSpectrum } from './exploration.js';
@@ -9,7 +10,7 @@ import { drawLearning } from './learning.js';
 import { drawColumns } from './columns.js';
 import { drawSeries } from './series.js';
 import { drawHistory } from './history.js';
-import { drawLetters } from './letters.js';
+import { drawLetters as lettersOf } from './letters.js';
 import { drawStart } from './start.js';
 import { themeButton } from './themebutton.js';
 
@@ -17,14 +18,20 @@ const state = { connection: 'connecting' };
 
 // What is drawn when a section comes. Ages are of the process's time, which comes every second.
 const parts = {
-  process: [drawHeader, drawFlow, drawExploration, drawHistory, drawLetters, drawStart],
-  flow: [drawFlow, drawPartitions],
-  exploration: [drawExploration, drawSpectrum, drawLearning, drawColumns, drawFlow, drawStart],
-  history: [drawHistory, drawFlow],
-  letters: [drawLetters],
+  process: [drawHeader, drawSummary, drawFlow, drawExploration, drawHistory, drawLetters, drawStart],
+  flow: [drawSummary, drawFlow, drawPartitions],
+  exploration: [drawSummary, drawExploration, drawSpectrum, drawLearning, drawColumns, drawFlow, drawStart],
+  history: [drawSummary, drawHistory, drawFlow],
+  letters: [drawSummary, drawFlow, drawLetters],
   series: [drawSeries],
+  hours: [drawSeries],
   point: [drawSeries],
 };
+
+/** drawLetters draws the dead letters; the summary counts those that nobody has looked at. */
+function drawLetters() {
+  lettersOf(state, () => later(parts.letters));
+}
 
 const due = new Set();
 
@@ -50,7 +57,7 @@ function take(name, value) {
 function addPoint(point) {
   const series = state.series;
   if (!series || (series.time.length > 0 && point.time <= series.time.at(-1))) return;
-  for (const line of ['time', 'scored', 'featurized', 'trained', 'in', 'out', 'waiting']) {
+  for (const line of ['time', 'scored', 'featurized', 'trained', 'in', 'out', 'waiting', 'letters']) {
     series[line].push(point[line]);
     if (series[line].length > 300) series[line].shift();
   }
@@ -60,6 +67,8 @@ follow('../api/status/events', take, (connection) => {
   state.connection = connection;
   document.body.classList.toggle('stale', connection !== 'live');
   drawHeader(state);
+  drawSummary(state);
 });
 themeButton();
+window.addEventListener('storage', () => later(parts.letters)); // looked at in another tab
 window.addEventListener('themechange', () => later(Object.values(parts).flat()));

@@ -1,6 +1,7 @@
 // The table of partitions: how far each stage has come in each, wherever it runs.
 
 import { byId, cells, el, keyed, meter, row, say } from './dom.js';
+import { behind, drawHeat } from './heat.js';
 import { ago, count, duration, full, rate } from './format.js';
 
 const labels = ['partition', 'end of log', 'messages/s', 'waiting for features', 'behind', 'scored', 'newer than the model'];
@@ -8,21 +9,32 @@ const shownAtFirst = 12;
 
 let table = null;
 let all = false;
+const kept = new Set(); // partitions that somebody picked in the strip
 
 export function drawPartitions({ flow, exploration, process }) {
   table ??= build();
   const list = flow.partitions;
   table.empty.hidden = list.length > 0;
   table.root.hidden = list.length === 0;
-  say(table.empty, process.looked_at ? 'The topic of events is not there.' : 'Not known yet: the topics have not been looked at.');
+  say(table.empty, process.looked_at ? 'The topic of events does not exist.' : 'Not known yet.');
   say(byId('events-name'), flow.topics.find((t) => t.role === 'events').name);
-  const ordered = all || list.length <= shownAtFirst ? list : worst(list).slice(0, shownAtFirst);
+  const many = list.length > shownAtFirst;
+  const again = () => drawPartitions({ flow, exploration, process });
+  byId('heat').hidden = !many;
+  if (many) {
+    drawHeat(list, exploration?.status === 'running', (partition) => {
+      kept.add(partition);
+      again();
+    });
+  }
+  const ordered = all || !many ? list : first(list);
   keyed(table.body, ordered, (p) => p.partition, () => make(), (node, p) => update(node, p, exploration, process));
-  table.more.hidden = list.length <= shownAtFirst;
-  say(table.more, all ? `Show the ${shownAtFirst} with the most waiting` : `Show all ${list.length} partitions (these have the most waiting)`);
+  table.more.hidden = !many;
+  say(table.more, all ? `Show the ${shownAtFirst} with the most waiting` : `Show all ${full(list.length)} partitions (these have the most waiting)`);
   table.more.onclick = () => {
     all = !all;
-    drawPartitions({ flow, exploration, process });
+    if (!all) kept.clear();
+    again();
   };
 }
 
@@ -36,7 +48,11 @@ function build() {
   return t;
 }
 
-const worst = (list) => [...list].sort((a, b) => (b.featurize?.lag ?? 0) - (a.featurize?.lag ?? 0) || a.partition - b.partition);
+/** first are the partitions that were picked, and those in which the most waits. */
+function first(list) {
+  const worst = [...list].sort((a, b) => (b.featurize?.lag ?? 0) - (a.featurize?.lag ?? 0) || a.partition - b.partition);
+  return [...list.filter((p) => kept.has(p.partition)), ...worst.filter((p) => !kept.has(p.partition)).slice(0, shownAtFirst)];
+}
 
 function make() {
   const node = row(labels);
@@ -53,28 +69,28 @@ function update(node, p, exploration, process) {
     { text: full(p.partition), class: 'mono' },
     { text: full(p.next), class: 'number' },
     { text: rate(p.per_second), class: 'number' },
-    f ? { text: full(f.lag), class: from(f.here), title: `next offset ${full(f.next)}` } : { text: '–', class: 'number', title: 'nothing committed yet' },
-    behind(f, p.per_second),
+    f ? { text: full(f.lag), class: from(f.here), title: `next offset ${full(f.next)}` } : { text: '–', class: 'number none', title: 'nothing committed yet' },
+    late(p),
     {},
-    p.train ? { text: full(p.train.lag), class: from(false), title: `messages; the model in use was fitted on events below offset ${full(p.train.next)}` }
-      : { text: '–', class: 'number', title: 'there is no model' },
+    p.train ? { text: full(p.train.lag), class: from(false), title: `messages; the model in use was trained on events below offset ${full(p.train.next)}` }
+      : { text: '–', class: 'number none', title: 'there is no model' },
   ]);
   scored(node, p.subsample, exploration, process);
 }
 
-/** behind is the lag in time: as measured here, or as the messages that wait would take to come. */
-function behind(f, perSecond) {
-  if (!f) return { text: '–', class: 'number' };
-  if (f.here) return { text: duration(f.lag_seconds ?? 0), class: `number from here${f.lag_seconds > 300 ? ' bad' : ''}`, title: 'age of the oldest message that is not featurized' };
-  if (f.lag === 0) return { text: duration(0), class: 'number from pipeline', title: '' };
-  return perSecond > 0
-    ? { text: `about ${duration(f.lag / perSecond)}`, class: 'number from pipeline', title: 'messages that wait, by the rate at which they come' }
-    : { text: '–', class: 'number', title: 'another process knows' };
+/** late is the lag in time: as measured here, or as the messages that wait would take to come. */
+function late(p) {
+  const f = p.featurize;
+  const s = behind(p);
+  if (s === null) return { text: '–', class: 'number none', title: f ? 'another process knows' : '' };
+  const bad = s > 300 ? ' bad' : '';
+  if (f.here) return { text: duration(s), class: `number from here${bad}`, title: 'age of the oldest message without features' };
+  return { text: f.lag === 0 ? duration(0) : `about ${duration(s)}`, class: `number from pipeline${bad}`, title: 'messages that wait, by the rate at which they come' };
 }
 
 function scored(node, s, exploration, process) {
   const cell = node.cells[5];
-  cell.className = s ? `from ${s.here ? 'here' : 'pipeline'}` : '';
+  cell.className = s ? `from ${s.here ? 'here' : 'pipeline'}` : 'none';
   node.bar.hidden = !s;
   if (!s) {
     say(node.barText, '–');
@@ -83,10 +99,11 @@ function scored(node, s, exploration, process) {
   const empty = s.start_offset === s.end_offset;
   meter(node.bar, s.closed ? 1 : (s.next - s.start_offset) / (s.end_offset - s.start_offset));
   node.bar.classList.toggle('done', Boolean(s.closed));
-  const closed = s.closed ? ` · ${closings[s.closed] ?? s.closed}` : '';
-  say(node.barText, empty ? 'nothing to read' : `${count(s.scored)} of ${count(s.expected)}${closed}`);
+  const closed = s.closed ? closings[s.closed] ?? s.closed : '';
+  const counted = s.closed && !s.at ? '' : `${count(s.scored)} of ${count(s.expected)}`; // a checkpoint goes with its exploration
+  say(node.barText, empty ? 'nothing to read' : [counted, closed].filter(Boolean).join(' · '));
   const range = `offsets ${full(s.start_offset)} to ${full(s.end_offset)}; `;
-  cell.title = empty ? '' : range + (s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : 'no checkpoint yet');
+  cell.title = empty ? '' : range + (s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : s.closed ? 'its checkpoint is gone, with its exploration' : 'no checkpoint yet');
 }
 
-const closings = { quota: 'full', end: 'at its end', lost: 'rows are gone' };
+const closings = { quota: 'sample full', end: 'read to the end', lost: 'rows are gone' };

@@ -1,32 +1,75 @@
-// The charts of the last minutes.
+// The charts of the last minutes or hours.
 
-import { byId } from './dom.js';
+import { byId, el } from './dom.js';
 import { count } from './format.js';
 import { Chart, axis, colour, line, timeAxis, timeSeries } from './charts.js';
 
-const longest = 600; // seconds
-const shortest = 120;
+// How far back the charts look: at most and at least so many seconds.
+const spans = {
+  series: { name: '10 min', longest: 600, shortest: 120 },
+  hours: { name: '6 h', longest: 6 * 3600, shortest: 3600 },
+};
+let span = 'series';
 let charts = null;
 
-export function drawSeries({ series }) {
-  if (!series) return;
-  charts ??= build();
+export function drawSeries(state) {
+  if (!state.series) return;
+  charts ??= build(() => drawSeries(state));
+  const series = state[span] ?? { time: [] };
   const data = (...lines) => [series.time, ...lines.map((name) => series[name])];
-  const known = (...lines) => lines.some((name) => series[name].some((v) => v !== null));
-  charts.rows.set(known('scored', 'featurized', 'trained') ? data('scored', 'featurized', 'trained') : null);
-  charts.messages.set(known('in', 'out') ? data('in', 'out') : null);
-  charts.waiting.set(known('waiting') ? data('waiting') : null);
+  const known = (...lines) => series.time.length > 0 && lines.some((name) => series[name].some((v) => v !== null));
+  const set = (chart, ...lines) => chart.set(known(...lines) ? data(...lines) : null, series.time.length > 0 ? chart.unknown : 'The first point comes after a minute.');
+  set(charts.rows, 'scored', 'featurized', 'trained');
+  set(charts.messages, 'in', 'out');
+  set(charts.waiting, 'waiting');
+  charts.letters.set(known('letters') ? [series.time, growth(series.letters)] : null);
 }
 
-function build() {
+/** growth is how much a count grew since the first point; a count that fell began anew. */
+export function growth(counts) {
+  let sum = 0;
+  let last = null;
+  return counts.map((v) => {
+    if (v === null) return null;
+    if (last !== null) sum += v >= last ? v - last : v;
+    last = v;
+    return sum;
+  });
+}
+
+function build(redraw) {
+  buttons(redraw);
+  const chart = (id, none, ...lines) => {
+    const c = new Chart(byId(id), () => options(...lines.map((make) => make())), none);
+    c.unknown = none;
+    return c;
+  };
   return {
-    rows: new Chart(byId('rows-chart'), () => options(line('scored', 'series-2'), line('featurized', 'series-1', filled('series-1')), line('trained', 'series-3')),
-      'This process runs no stage that handles rows.'),
-    messages: new Chart(byId('messages-chart'), () => options(line('events in', 'series-4'), line('features out', 'series-1')),
-      'Rates of the topics come with the second look at them, in a few seconds.'),
-    waiting: new Chart(byId('waiting-chart'), () => options(line('waiting', 'series-2', filled('series-2'))), 'Nothing is committed yet.'),
+    rows: chart('rows-chart', 'This process runs no stage that handles rows.',
+      () => line('scored', 'series-2'), () => line('featurized', 'series-1', filled('series-1')), () => line('trained', 'series-3')),
+    messages: chart('messages-chart', 'Known in a few seconds.', () => line('events in', 'series-4'), () => line('features out', 'series-1')),
+    waiting: chart('waiting-chart', 'Nothing is committed yet.', () => line('waiting', 'series-2', filled('series-2'))),
+    letters: chart('letters-chart', 'Known in a few seconds.', () => line('dead letters', 'bad', filled('bad'))),
   };
 }
+
+/** buttons choose how far back the charts look. */
+function buttons(redraw) {
+  const all = Object.entries(spans).map(([key, { name }]) => {
+    const button = el('button', { type: 'button', class: 'span', onclick: () => choose(key) }, name);
+    return [key, button];
+  });
+  const choose = (key) => {
+    span = key;
+    for (const [name, button] of all) button.setAttribute('aria-pressed', String(name === key));
+    redraw();
+  };
+  for (const [name, button] of all) button.setAttribute('aria-pressed', String(name === span));
+  byId('spans').append(...all.map(([, button]) => button));
+}
+
+// Steps of an axis that counts: there is no half a message.
+const steps = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat();
 
 const filled = (name) => ({ fill: colour(name, 0.12) });
 
@@ -35,10 +78,16 @@ function options(...series) {
     cursor: { drag: { x: false, y: false }, sync: { key: 'minutes' } },
     legend: { live: true },
     scales: {
-      x: { range: (_, from, to) => (to === null || to === undefined ? [0, shortest] : [to - Math.min(longest, Math.max(shortest, to - from)), to]) },
+      x: { range: (_, from, to) => shown(from, to) },
       y: { range: (_, from, to) => [0, Math.max(1, (to ?? 1) * 1.08)] },
     },
-    axes: [timeAxis(), axis({ values: (_, splits) => splits.map(count), size: 46, space: 28 })],
+    axes: [timeAxis(), axis({ values: (_, splits) => splits.map(count), incrs: steps, size: 46, space: 24 })],
     series: [timeSeries, ...series],
   };
+}
+
+/** shown is the piece of time that a chart shows. */
+function shown(from, to) {
+  const { longest, shortest } = spans[span];
+  return to === null || to === undefined ? [0, shortest] : [to - Math.min(longest, Math.max(shortest, to - from)), to];
 }

@@ -67,7 +67,7 @@ type rowPointers struct {
 	stride reg.GPVirtual
 }
 
-// newRowPointers returns pointers to so many rows from first on.
+// newRowPointers returns pointers to rows from first on.
 func newRowPointers(first, stride reg.GPVirtual, rows int) rowPointers {
 	p := rowPointers{stride: stride}
 	for i := range p.base {
@@ -99,8 +99,8 @@ func (p rowPointers) advance(bytes int) {
 	}
 }
 
-// align begins a function at a line of the cache: where it began elsewhere, what other functions are in the program
-// would make up to 3 % of the time of its loops.
+// align begins a function at a cache line. Otherwise its position, and so up to 3 % of the time of its loops, would
+// depend on what other functions are in the program.
 func align() {
 	Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{U8(64)}})
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sparse writes the kernel for rows of which the numbers that are not zero are listed. Every row has a list of its own, for
-// a column in which some of eight rows have a number is a good deal more frequent than a number. Two rows are multiplied
-// at a time, so that the additions of one fill the latency of the other's; what bounds a step is loading ω, which rows do
-// not share.
+// sparse writes the kernel for rows whose nonzero numbers are listed. Every row has its own list, because a column in
+// which any of eight rows has a number is a good deal more frequent than a number. Two rows are multiplied at a time,
+// so that the additions of one fill the latency of the other's. What bounds a step is loading ω, which rows do not
+// share.
 func sparse(s isa) {
 	name := "sparse" + s.name
 	TEXT(name, noSplit, "func(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, "+

@@ -76,7 +76,7 @@ func valueSums(s isa) {
 	RET()
 }
 
-// classSums is the kernel for classes: the sum of the row's class takes the place of a product.
+// classSums is the kernel for classes: the sum of the row's class replaces a product.
 func classSums(s isa) {
 	name := "classSums" + s.name
 	TEXT(name, noSplit, "func(sum, square, classes *float64, phi *float32, rows int, class *int32, classStride int)")

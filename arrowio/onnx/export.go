@@ -1,0 +1,82 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+)
+
+// Versions that a runtime must support. Those from the middle of 2022 on do.
+const (
+	irVersion       = 8
+	operators       = 17
+	learners        = 3 // ai.onnx.ml
+	domainOfLearner = "ai.onnx.ml"
+)
+
+// maxBytes is the most that Protobuf readers accept.
+const maxBytes = math.MaxInt32
+
+// ErrNotExportable marks a set or model that no graph can represent.
+var ErrNotExportable = errors.New("cannot be written as ONNX")
+
+// Options say what the set and the model do not.
+type Options struct {
+	// MissingText is the missing value for category inputs. It must not be one of the categories.
+	MissingText string
+	// Program and Version name what wrote the graph.
+	Program, Version string
+}
+
+// File is an ONNX file and its description.
+type File struct {
+	Bytes   []byte
+	Inputs  []Input
+	Outputs []Output
+}
+
+// Encode returns the graph of a feature set and, unless it is nil, a model on it. The result depends only on these and
+// the options. Both must be valid. A model of another set is an error, and so is anything that no graph can represent.
+func Encode(set *wire.FeatureSet, model *wire.Model, o Options) (*File, error) {
+	if model != nil {
+		if err := model.CheckSet(set); err != nil {
+			return nil, err
+		}
+	}
+	inputs, err := inputsOf(set.Encoder, o.MissingText)
+	if err != nil {
+		return nil, refused(set, err)
+	}
+	g := newGraph(inputs)
+	if err := fill(g, set, model, inputs); err != nil {
+		return nil, refused(set, err)
+	}
+	m := describe(g, set, model, inputs, o)
+	if size := proto.Size(m); size > maxBytes {
+		return nil, refused(set, fmt.Errorf("its graph has %d bytes, at most %d are read", size, maxBytes))
+	}
+	content, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return nil, refused(set, err)
+	}
+	return &File{Bytes: content, Inputs: inputs, Outputs: outputsOf(g)}, nil
+}
+
+// refused says that a set has no graph, and why.
+func refused(set *wire.FeatureSet, why error) error {
+	return fmt.Errorf("feature set %s %w: %w", set.ID(), ErrNotExportable, why)
+}
+
+// fill adds all nodes.
+func fill(g *graph, set *wire.FeatureSet, model *wire.Model, inputs []Input) error {
+	rows := encode(g, set.Encoder, inputs)
+	features, err := featurize(g, set, rows)
+	if err != nil || model == nil {
+		return err
+	}
+	return predict(g, set.Encoder.Label, model.Model, features, rows.rejected)
+}

@@ -1,0 +1,246 @@
+package onnx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/onnx/internal/onnxpb"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
+
+// numbersOf returns the numbers of a constant.
+func numbersOf(c *onnxpb.TensorProto) (values []float64) {
+	raw := c.GetRawData()
+	for len(raw) > 0 {
+		switch onnxpb.TensorProto_DataType(c.GetDataType()) {
+		case onnxpb.TensorProto_FLOAT:
+			values, raw = append(values, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))), raw[4:]
+		case onnxpb.TensorProto_DOUBLE:
+			values, raw = append(values, math.Float64frombits(binary.LittleEndian.Uint64(raw))), raw[8:]
+		default:
+			values, raw = append(values, float64(int64(binary.LittleEndian.Uint64(raw)))), raw[8:]
+		}
+	}
+	return values
+}
+
+// exports are graphs with everything that a graph can have, by name.
+func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
+	with := func(m scoring.Map, columns []encoder.Column, label *encoder.Label, loss string) func() (*wire.FeatureSet, *wire.Model) {
+		return func() (*wire.FeatureSet, *wire.Model) {
+			set := setOf(t, m, columns, label)
+			if loss == "" {
+				return set, nil
+			}
+			return set, modelOf(t, set, loss)
+		}
+	}
+	texts := []encoder.Column{{Name: "plan", Kind: encoder.Category, Width: 2, Categories: []string{"a", "b"}}}
+	times := []encoder.Column{{Name: "seen", Kind: encoder.Time, Width: 1, Mean: []float64{1.7e9}, Scale: []float64{1e7}}}
+	return map[string]func() (*wire.FeatureSet, *wire.Model){
+		"set":           with(scoring.MapCosine, everyKind(), classes(3), ""),
+		"three_classes": with(scoring.MapCosine, everyKind(), classes(3), training.LossLogistic),
+		"two_classes":   with(scoring.MapArcCosine0, everyKind(), classes(2), training.LossLogistic),
+		"squared":       with(scoring.MapArcCosine1, everyKind(), classes(2), training.LossSquared),
+		"regression":    with(scoring.MapArcCosine2, everyKind(), regression(1, ""), training.LossSquared),
+		"outputs":       with(scoring.MapLinear, everyKind(), regression(2, ""), training.LossSquared),
+		"log":           with(scoring.MapCosine, everyKind(), regression(1, encoder.TransformLog), training.LossSquared),
+		"log1p_texts":   with(scoring.MapCosine, texts, regression(1, encoder.TransformLog1p), training.LossSquared),
+		"times":         with(scoring.MapCosine, times, classes(2), training.LossLogistic),
+	}
+}
+
+// A graph keeps its inputs, outputs, operators and constants: a program that can run one of today must be able to
+// run one of tomorrow.
+func TestGraphs(t *testing.T) {
+	for name, parts := range exports(t) {
+		t.Run(name, func(t *testing.T) {
+			set, model := parts()
+			file, m := decoded(t, set, model, testOptions)
+			for _, fault := range faults(m.GetGraph()) {
+				t.Error(fault)
+			}
+			again, err := Encode(set, model, testOptions)
+			if err != nil || !bytes.Equal(file.Bytes, again.Bytes) {
+				t.Errorf("another time other bytes: %v", err)
+			}
+			path, got := filepath.Join("testdata", name+".txt"), render(m)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("the graph is not that of %s (-update):\n%s", path, got)
+			}
+		})
+	}
+}
+
+// metadataOf is the value of a metadata key.
+func metadataOf(m *onnxpb.ModelProto, key string) string {
+	for _, e := range m.GetMetadataProps() {
+		if e.GetKey() == key {
+			return e.GetValue()
+		}
+	}
+	return ""
+}
+
+func TestMetadataNamesWhatTheGraphIsOf(t *testing.T) {
+	set, model := exports(t)["three_classes"]()
+	file, m := decoded(t, set, model, testOptions)
+	for key, want := range map[string]string{
+		"eerf.format_version": "1", "eerf.pipeline": "income", "eerf.exploration": "income.3.abc", "eerf.feature_set": set.ID(),
+		"eerf.model": wire.ModelID(model), "eerf.label": `["y"]`, "eerf.classes": `["class 0","class 1","class 2"]`,
+	} {
+		if got := metadataOf(m, key); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	var inputs []Input
+	if err := json.Unmarshal([]byte(metadataOf(m, "eerf.inputs")), &inputs); err != nil || !slices.Equal(inputs, file.Inputs) {
+		t.Errorf("%v: %+v", err, inputs)
+	}
+	for i, in := range m.GetGraph().GetInput() {
+		if in.GetName() != inputs[i].Name {
+			t.Errorf("input %d is %q, want %q", i, in.GetName(), inputs[i].Name)
+		}
+	}
+}
+
+// Columns may have the names of outputs and of internal values.
+func TestNamesOfColumnsDoNotGetInTheWay(t *testing.T) {
+	var columns []encoder.Column
+	for _, name := range []string{"", "x", "features", "class", "class_", "probabilities", "values", "omega", "make x", "_"} {
+		columns = append(columns, encoder.Column{Name: name, Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}})
+	}
+	set := setOf(t, scoring.MapCosine, columns, classes(2))
+	file, m := decoded(t, set, modelOf(t, set, training.LossLogistic), testOptions)
+	for _, fault := range faults(m.GetGraph()) {
+		t.Error(fault)
+	}
+	var names []string
+	for i, in := range file.Inputs {
+		names = append(names, in.Name)
+		if in.Column != columns[i].Name {
+			t.Errorf("input %q is of %q, want %q", in.Name, in.Column, columns[i].Name)
+		}
+	}
+	want := []string{"__", "x", "features_", "class__", "class_", "probabilities_", "values", "omega", "make x", "_"}
+	if !slices.Equal(names, want) {
+		t.Errorf("inputs %q, want %q", names, want)
+	}
+}
+
+// The standard operators are enough if there are no categories.
+func TestCategoriesAloneNeedTheOperatorsOfLearners(t *testing.T) {
+	for name, want := range map[string]int{"times": 1, "log1p_texts": 2} {
+		set, model := exports(t)[name]()
+		if _, m := decoded(t, set, model, testOptions); len(m.GetOpsetImport()) != want {
+			t.Errorf("%s: %v", name, m.GetOpsetImport())
+		}
+	}
+}
+
+// Weights of features and rows of ω are where the graph has their dimension.
+func TestWeightsGoWithTheirDimensions(t *testing.T) {
+	set, _ := exports(t)["set"]()
+	g := newGraph(nil)
+	inputs, err := inputsOf(set.Encoder, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := encode(g, set.Encoder, inputs)
+	if sorted := slices.Sorted(slices.Values(rows.order)); len(sorted) != set.Encoder.Dim || sorted[0] != 0 || sorted[len(sorted)-1] != set.Encoder.Dim-1 ||
+		len(slices.Compact(sorted)) != set.Encoder.Dim {
+		t.Fatalf("dimensions %v of %d", rows.order, set.Encoder.Dim)
+	}
+	omega(g, set.Set.Features, rows.order)
+	for _, c := range g.constants {
+		if c.GetName() != "omega" {
+			continue
+		}
+		for row, j := range rows.order {
+			for i := range set.Set.Features.Len() {
+				if got, want := numbersOf(c)[row*set.Set.Features.Len()+i], float64(set.Set.Features.Omega[i*set.Encoder.Dim+j]); got != want {
+					t.Fatalf("ω of feature %d for dimension %d is %v, want %v", i, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatHasNoGraphIsRefused(t *testing.T) {
+	set, model := exports(t)["regression"]()
+	other := *model
+	other.FeatureSetID = "fs-other"
+	unknown := *set
+	features := *set.Set.Features
+	unknown.Set.Features, features.Map = &features, 77
+	kinds := setOf(t, scoring.MapCosine, everyKind(), classes(2))
+	kinds.Encoder.Columns[0].Kind = "colour"
+	for _, c := range []struct {
+		name  string
+		set   *wire.FeatureSet
+		model *wire.Model
+		o     Options
+		is    error
+		says  string
+	}{
+		{"model of another set", set, &other, Options{}, wire.ErrOtherSet, "fs-other"},
+		{"missing text that is a category", set, model, Options{MissingText: "Oslo"}, ErrNotExportable, `"Oslo", which stands for a missing text, is a category of column "city"`},
+		{"every such column", set, nil, Options{MissingText: "a"}, ErrNotExportable, `column "plan"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := Encode(c.set, c.model, c.o); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %v with %q", err, c.is, c.says)
+			}
+		})
+	}
+	if _, err := apply(newGraph(nil), unknown.Set.Features, "t"); err == nil || !strings.Contains(err.Error(), "77") {
+		t.Errorf("map without operators: %v", err)
+	}
+	if _, err := inputsOf(kinds.Encoder, ""); err == nil || !strings.Contains(err.Error(), `column "age" is of kind "colour"`) {
+		t.Errorf("kind without an input: %v", err)
+	}
+	for _, label := range []*encoder.Label{nil, regression(1, "cube"), {Task: 9}} {
+		if err := predict(newGraph(nil), label, model.Model, outFeatures, ""); err == nil {
+			t.Errorf("label %+v passes", label)
+		}
+	}
+}
+
+// The values for a category are those of the encoder, whatever is standardized.
+func TestCategoriesStandardizedHoldWhatTheEncoderHolds(t *testing.T) {
+	e := &encoder.Encoder{Clip: 2, Standardize: encoder.StandardizeAll}
+	c := &encoder.Column{Name: "city", Kind: encoder.Category, Width: 2, Categories: []string{"a", "b"}, Mean: []float64{0.5, 0.01}, Scale: []float64{0.5, 0.1}}
+	for _, want := range []struct {
+		dimension int
+		value     float64
+		holds     float32
+	}{{0, 0, -1}, {0, 1, 1}, {1, 0, -0.1}, {1, 1, 2}} {
+		if got := dimensionOf(e, c, want.dimension, 0).of(want.value); got != want.holds {
+			t.Errorf("%s: %v, want %v", fmt.Sprint(want), got, want.holds)
+		}
+	}
+}

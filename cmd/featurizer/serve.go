@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages/featurize"
+)
+
+// serveFlags are the flags of `featurizer serve`.
+type serveFlags struct {
+	config     cli.ConfigFlags
+	set, model string
+	json       bool
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer requests over HTTP with the feature set and model in use",
+		Long: `serve answers requests for features and predictions at serve.listen: rows of JSON or Arrow at /v1/predict and
+/v1/features, tensors of the Open Inference Protocol at /v2/models/<pipeline>/infer. It follows the feature sets and
+models of a pipeline and switches from one pair to the next between requests; a new feature set waits for its first
+model. It reads two topics and writes none. With --feature-set or --model it serves files and needs no broker.
+
+With --json it prints its address once it takes requests.
+
+On the first SIGTERM or interrupt it reports that it is not ready, takes requests for another serve.drain_delay, and
+finishes those in progress.`,
+		Example: `  featurizer serve -c eerf.yaml
+  featurizer serve --model model.arrow --set serve.listen=:8000
+  curl -H 'Content-Type: application/json' -d '{"age": 39, "workclass": "State-gov"}' localhost:8000/v1/predict`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			loaded, err := f.config.Load(nil, nil)
+			if err != nil {
+				return err
+			}
+			pair, err := f.pair()
+			if err != nil {
+				return err
+			}
+			return cli.ServeRows(c, loaded, pair, f.json)
+		},
+	}
+	f.config.Add(c)
+	cli.JSONFlag(c, &f.json)
+	c.Flags().StringVar(&f.set, "feature-set", "", "file of a feature set, served alone or with --model")
+	c.Flags().StringVar(&f.model, "model", "", "file of a model; its feature set is in the same file or in --feature-set")
+	return c
+}
+
+// pair returns the pair in the files; nil without files.
+func (f *serveFlags) pair() (*featurize.Pair, error) {
+	var model *wire.Model
+	var set *wire.FeatureSet
+	var err error
+	switch {
+	case f.model != "":
+		model, set, err = cli.ReadPair(f.model, f.set)
+	case f.set != "":
+		set, err = cli.ReadFeatureSet(f.set)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	pair, err := featurize.NewPair(set, model)
+	if err != nil {
+		return nil, fmt.Errorf("serve files: %w", err)
+	}
+	return pair, nil
+}

@@ -1,0 +1,35 @@
+package docscheck
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Limits of README.md: words of the whole file, including code, and lines of the first screen.
+const (
+	readmeWords = 900
+	firstScreen = 50
+)
+
+// The README can be read in a few minutes, and its first screen says what this is, how to try it, and what it promises.
+func TestReadmeIsShort(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Fields(string(source))); n > readmeWords {
+		t.Errorf("README.md has %d words, more than %d", n, readmeWords)
+	}
+	lines := strings.SplitAfter(string(source), "\n")
+	screen := strings.Join(lines[:min(firstScreen, len(lines))], "")
+	at := 0
+	for _, text := range []string{"**For you if**", "**Not for you if**", "go run ./cmd/featurizer demo", "go test ./...", "docs/reliability.md#promises"} {
+		next := strings.Index(screen[at:], text)
+		if next < 0 {
+			t.Fatalf("the first %d lines of README.md do not say %q, in this order", firstScreen, text)
+		}
+		at += next
+	}
+}

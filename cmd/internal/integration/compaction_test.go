@@ -1,0 +1,188 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+)
+
+// TestPoisonThatCompactionLeaves makes Kafka's cleaner leave nothing but five bytes under the keys of the checkpoints of a
+// running exploration, and then under that of the pointer to the feature set. The exploration still gives the same set, and the
+// pipeline gets its set back.
+func TestPoisonThatCompactionLeaves(t *testing.T) {
+	const rows, partitions = 3000, 3
+	cluster := kafkatest.Need(t, 1, false)
+	s := newSite(t, cluster.Addrs, smallExploration)
+	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
+	p := &poisoner{site: s, client: s.poisonClient(cluster)}
+	p.cleanOften("scores", "feature-sets")
+
+	s.produce(rows)
+	first := s.stages("calibrate,subsample") // without select the exploration cannot end
+	var checkpoints map[int32][]byte
+	clitest.Eventually(t, "checkpoints", func() bool {
+		checkpoints = p.checkpoints()
+		return len(checkpoints) == partitions
+	})
+	s.stop(first)
+	for partition, key := range checkpoints {
+		p.leaveAlone("scores", partition, key)
+	}
+	second := s.stages("calibrate,subsample,select,featurize")
+	model := s.untilTrained(rows)
+	second.AwaitLog(t, "record of scores cannot be used, ignored")
+	s.stop(second)
+	set := s.featureSet()
+	if want := embeddedSet(t, rows); set != want || model.Text(t, "model.feature_set") != set {
+		t.Errorf("feature set %s, on the embedded broker without poison %s", set, want)
+	}
+
+	pointer := wire.CurrentKey(s.name)
+	p.leaveAlone("feature-sets", 0, pointer)
+	third := s.stages("calibrate,subsample,select,featurize")
+	s.produce(rows)
+	s.untilTrained(2 * rows)
+	clitest.Eventually(t, "the pointer is written again", func() bool {
+		values := p.under("feature-sets", 0, pointer)
+		return !bytes.Equal(values[len(values)-1], poison)
+	})
+	third.AwaitLog(t, "record not understood, ignored")
+	s.stop(third)
+	if now := s.featureSet(); now != set {
+		t.Errorf("feature set %s, want %s back", now, set)
+	}
+}
+
+// poison is written in place of a record of the pipeline.
+var poison = []byte("hello")
+
+// poisoner writes to the topics of a site without being part of it.
+type poisoner struct {
+	*site
+	client *kgo.Client
+}
+
+func (s *site) poisonClient(cluster *kafkatest.Cluster) *kgo.Client {
+	s.t.Helper()
+	client, err := kgo.NewClient(append(cluster.Options(s.t), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DisableIdempotentWrite())...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(client.Close)
+	return client
+}
+
+// cleanOften makes topics compact within a second.
+func (p *poisoner) cleanOften(topics ...string) {
+	p.t.Helper()
+	request := kmsg.NewIncrementalAlterConfigsRequest()
+	for _, topic := range topics {
+		resource := kmsg.NewIncrementalAlterConfigsRequestResource()
+		resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeTopic, p.topic(topic)
+		for name, value := range map[string]string{"segment.ms": "100", "min.cleanable.dirty.ratio": "0.01"} {
+			config := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+			config.Name, config.Value = name, &value
+			resource.Configs = append(resource.Configs, config)
+		}
+		request.Resources = append(request.Resources, resource)
+	}
+	answer, err := request.RequestWith(p.t.Context(), p.client)
+	if err == nil {
+		for _, r := range answer.Resources {
+			if err == nil {
+				err = kerr.ErrorForCode(r.ErrorCode)
+			}
+		}
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// leaveAlone writes poison under a key, and waits until compaction has left nothing else there.
+func (p *poisoner) leaveAlone(topic string, partition int32, key []byte) {
+	p.t.Helper()
+	before := len(p.under(topic, partition, key))
+	if before == 0 {
+		p.t.Fatalf("%s has nothing under %s", topic, key)
+	}
+	p.write(topic, partition, key)
+	clitest.Eventually(p.t, "compaction", func() bool {
+		p.write(topic, partition, []byte("somebody-else/tick")) // to have the segment closed
+		values := p.under(topic, partition, key)
+		return len(values) == 1 && bytes.Equal(values[0], poison)
+	})
+}
+
+func (p *poisoner) write(topic string, partition int32, key []byte) {
+	p.t.Helper()
+	record := &kgo.Record{Topic: p.topic(topic), Partition: partition, Key: key, Value: poison}
+	if err := p.client.ProduceSync(p.t.Context(), record).FirstErr(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// checkpoints returns the keys of the present checkpoints by partition.
+func (p *poisoner) checkpoints() map[int32][]byte {
+	p.t.Helper()
+	keys := map[int32][]byte{}
+	for partition := range int32(3) {
+		for _, r := range p.records("scores", partition) {
+			if pipeline, _, ok := wire.ParseCheckpointKey(r.Key); ok && pipeline == p.name && r.Value != nil {
+				keys[partition] = r.Key
+			}
+		}
+	}
+	return keys
+}
+
+// under returns the values that a partition still has under a key.
+func (p *poisoner) under(topic string, partition int32, key []byte) (values [][]byte) {
+	p.t.Helper()
+	for _, r := range p.records(topic, partition) {
+		if bytes.Equal(r.Key, key) {
+			values = append(values, r.Value)
+		}
+	}
+	return values
+}
+
+// records returns all records of a partition, up to a marker record that it writes.
+func (p *poisoner) records(topic string, partition int32) (records []*kgo.Record) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	mark := &kgo.Record{Topic: p.topic(topic), Partition: partition, Key: []byte("somebody-else/mark"), Value: poison}
+	if err := p.client.ProduceSync(ctx, mark).FirstErr(); err != nil {
+		p.t.Fatal(err)
+	}
+	reader, err := kgo.NewClient(append(p.client.Opts(), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
+		p.topic(topic): {partition: kgo.NewOffset().AtStart()},
+	}))...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer reader.Close()
+	for {
+		fetches := reader.PollFetches(ctx)
+		if err := fetches.Err(); err != nil {
+			p.t.Fatal(err)
+		}
+		for _, r := range fetches.Records() {
+			if r.Offset >= mark.Offset {
+				return records
+			}
+			records = append(records, r)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/pipeline/kafkatest"
+)
+
+// The leader of events dies with events that only it has, and a replica that lacks them becomes leader, while stages run
+// that have featurized and trained on them. They notice it; the events that take their place are featurized and trained on,
+// like all that remain.
+func TestAnUncleanElection(t *testing.T) {
+	cluster := kafkatest.Need(t, 3, false)
+	const kept, lost, more = 3000, 500, 900
+	s := newSite(t, cluster.Addrs, smallExploration)
+	makeUnclean(t, cluster, s.topic("events"), 1, 2)
+	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
+	s.produce(kept)
+	worker := s.stages("calibrate,select,subsample,featurize")
+	trainer := s.start("trainer", "run", "--json")
+	s.untilTrained(kept)
+
+	cluster.Kill(t, 2)
+	awaitInSync(t, cluster, s.topic("events"), 1)
+	s.produce(lost) // only on node 1
+	s.untilTrained(kept + lost)
+	cluster.Kill(t, 1)
+	cluster.Start(t, 2) // a majority of nodes is back, and this one becomes leader
+	awaitInSync(t, cluster, s.topic("events"), 2)
+	cluster.Start(t, 1)
+	s.produce(more)
+	model := s.untilTrained(kept + lost + more) // features has the lost rows
+
+	clitest.Eventually(t, "it is noticed", func() bool {
+		said := worker.Log()
+		return strings.Contains(said, "the log of events is not the one that was read") || // while running
+			strings.Contains(said, "features name events that the log does not hold") // if a writer had to take the partition over again
+	})
+	trainer.AwaitLog(t, model.Text(t, "model.id"))
+	s.stop(trainer)
+	totals := s.stop(worker).Object(t)
+	if n := totals.Number(t, "featurize.featurized"); n < kept+lost+more {
+		t.Errorf("%v rows featurized", n)
+	}
+}
+
+// makeUnclean makes a topic of three partitions on some nodes, any of which may lead.
+func makeUnclean(t *testing.T, cluster *kafkatest.Cluster, name string, nodes ...int32) {
+	t.Helper()
+	topic := kmsg.NewCreateTopicsRequestTopic()
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, -1, -1
+	for partition := range int32(3) {
+		assigned := kmsg.NewCreateTopicsRequestTopicReplicaAssignment()
+		assigned.Partition, assigned.Replicas = partition, nodes
+		topic.ReplicaAssignment = append(topic.ReplicaAssignment, assigned)
+	}
+	for key, value := range map[string]string{"unclean.leader.election.enable": "true", "min.insync.replicas": "1"} {
+		config := kmsg.NewCreateTopicsRequestTopicConfig()
+		config.Name, config.Value = key, &value
+		topic.Configs = append(topic.Configs, config)
+	}
+	request := kmsg.NewCreateTopicsRequest()
+	request.TimeoutMillis, request.Topics = 10_000, append(request.Topics, topic)
+	client, ctx := administer(t, cluster)
+	answer, err := request.RequestWith(ctx, client)
+	if err == nil {
+		err = kerr.ErrorForCode(answer.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatalf("make %s: %v", name, err)
+	}
+}
+
+// awaitInSync waits until a node leads every partition of a topic and is the only one in sync.
+func awaitInSync(t *testing.T, cluster *kafkatest.Cluster, name string, node int32) {
+	t.Helper()
+	client, ctx := administer(t, cluster)
+	clitest.Eventually(t, fmt.Sprintf("node %d alone is in sync", node), func() bool {
+		topic := kmsg.NewMetadataRequestTopic()
+		topic.Topic = &name
+		request := kmsg.NewMetadataRequest()
+		request.Topics = append(request.Topics, topic)
+		answer, err := request.RequestWith(ctx, client)
+		return err == nil && len(answer.Topics[0].Partitions) == 3 &&
+			!slices.ContainsFunc(answer.Topics[0].Partitions, func(p kmsg.MetadataResponseTopicPartition) bool {
+				return p.Leader != node || !slices.Equal(p.ISR, []int32{node})
+			})
+	})
+}
+
+// administer connects to a cluster for a few requests.
+func administer(t *testing.T, cluster *kafkatest.Cluster) (*kgo.Client, context.Context) {
+	t.Helper()
+	client, err := kgo.NewClient(cluster.Options(t)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return client, ctx
+}

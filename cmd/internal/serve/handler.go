@@ -1,0 +1,301 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/arrowio/tensors"
+	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/serve"
+)
+
+// Content types of bodies.
+const (
+	typeJSON  = "application/json"
+	typeArrow = "application/vnd.apache.arrow.stream"
+	typeBytes = "application/octet-stream" // of binary tensors
+)
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/predict", s.answering(meter.EndpointPredict, (*call).predict))
+	mux.HandleFunc("POST /v1/features", s.answering(meter.EndpointFeatures, (*call).features))
+	mux.HandleFunc("POST /v2/models/{name}/infer", s.answering(meter.EndpointInfer, (*call).infer))
+	mux.HandleFunc("POST /v2/models/{name}/versions/{version}/infer", s.answering(meter.EndpointInfer, (*call).infer))
+	s.describe(mux)
+	return mux
+}
+
+// fault is why a request gets no rows in answer.
+type fault struct {
+	code    int // HTTP status
+	outcome int
+	reason  string // a stable word
+	err     error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+
+func faultf(code, outcome int, reason, format string, args ...any) *fault {
+	return &fault{code, outcome, reason, fmt.Errorf(format, args...)}
+}
+
+// faultOf says how an error in reading or mapping rows is reported to the client.
+func faultOf(err error) *fault {
+	known := (*fault)(nil)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, serve.ErrNoPair):
+		return &fault{http.StatusServiceUnavailable, meter.Unavailable, "nothing_served", err}
+	case errors.Is(err, serve.ErrBusy):
+		return &fault{http.StatusServiceUnavailable, meter.Busy, "busy", err}
+	case errors.Is(err, arrowio.ErrTooLarge), errors.Is(err, arrowio.ErrBudget):
+		return &fault{http.StatusRequestEntityTooLarge, meter.TooLarge, deadletter.Reason(err), err}
+	case errors.Is(err, tensors.ErrTensors):
+		return &fault{http.StatusBadRequest, meter.Invalid, tensors.Reason, err}
+	case errors.Is(err, encoder.ErrSchema) || formats.Reason(err) != "":
+		return &fault{http.StatusBadRequest, meter.Invalid, deadletter.Reason(err), err}
+	case errors.Is(err, context.Canceled):
+		return &fault{http.StatusServiceUnavailable, meter.Failed, "gone", fmt.Errorf("the client has gone: %w", err)}
+	}
+	return &fault{http.StatusInternalServerError, meter.Failed, "failed", err}
+}
+
+// call is a request about rows being answered.
+type call struct {
+	*Server
+	w        http.ResponseWriter
+	r        *http.Request
+	deadline time.Time
+	turn     *serve.Turn
+	buffers  *buffers
+	charged  int64 // of the desk's memory
+	total    int   // rows in the request
+	rejected int
+}
+
+// buffers are memory that requests reuse.
+type buffers struct{ body, answer []byte }
+
+// keptBuffer is the largest buffer kept for later requests.
+const keptBuffer = 64 << 10
+
+var spare = sync.Pool{New: func() any { return new(buffers) }}
+
+func (b *buffers) free() {
+	if cap(b.body) > keptBuffer {
+		b.body = nil
+	}
+	if cap(b.answer) > keptBuffer {
+		b.answer = nil
+	}
+	spare.Put(b)
+}
+
+// answering is the handler of an endpoint; it does what all requests about rows have in common. answer makes the answer and
+// returns its content type.
+func (s *Server) answering(endpoint int, answer func(c *call) (contentType string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		s.Serving.Begin()
+		c := call{Server: s, w: w, r: r, deadline: start.Add(2 * s.config.Timeout), buffers: spare.Get().(*buffers)}
+		outcome := meter.Failed
+		defer func() {
+			if p := recover(); p != nil {
+				s.Logger.Error("request failed", zap.Any("fault", p), zap.ByteString("stack", debug.Stack()))
+				c.refuse(faultf(http.StatusInternalServerError, meter.Failed, "failed", "internal fault"))
+			}
+			s.Desk.Give(c.charged)
+			c.buffers.free()
+			s.Serving.End(endpoint, outcome, start, c.total, c.rejected)
+		}()
+		if err := c.do(answer); err != nil {
+			f := faultOf(err)
+			outcome = f.outcome
+			c.refuse(f)
+			return
+		}
+		outcome = meter.Answered
+	}
+}
+
+// do makes and sends the answer.
+func (c *call) do(answer func(c *call) (contentType string, err error)) error {
+	if !c.authorized(c.r) {
+		return faultf(http.StatusUnauthorized, meter.Unauthorized, "unauthorized", "the token is missing or wrong: it is the value of serve.token")
+	}
+	if err := c.read(); err != nil {
+		return err
+	}
+	contentType, pair, err := c.work(answer)
+	if err != nil {
+		return err
+	}
+	header := c.w.Header()
+	header["Content-Type"] = []string{contentType}
+	header["Content-Length"] = []string{strconv.Itoa(len(c.buffers.answer))}
+	header[headerSet] = []string{pair.SetID()}
+	if pair.Model != nil {
+		header[headerModel] = []string{pair.ModelID()}
+	}
+	if c.stopping.Load() {
+		header["Connection"] = []string{"close"}
+	}
+	_, err = c.w.Write(c.buffers.answer)
+	if err != nil {
+		return faultf(http.StatusInternalServerError, meter.Failed, "gone", "the client has gone: %w", err)
+	}
+	return nil
+}
+
+// Headers that name what made an answer, in the spelling of net/http; header names ignore case.
+const (
+	headerSet   = "Eerf-Feature-Set"
+	headerModel = "Eerf-Model"
+)
+
+// work makes the answer at a place. The place is free again before the answer is sent, so a slow client does not hold it.
+func (c *call) work(answer func(c *call) (contentType string, err error)) (string, *featurize.Pair, error) {
+	turn, err := c.Desk.Turn(c.r.Context(), c.deadline)
+	if err != nil {
+		if errors.Is(err, serve.ErrNoPair) {
+			_, detail := c.Ready()
+			err = fmt.Errorf("%w: %s", err, detail)
+		}
+		return "", nil, err
+	}
+	defer turn.Close()
+	c.turn = turn
+	contentType, err := answer(c)
+	return contentType, turn.Pair(), err
+}
+
+// charge takes memory from the desk for the request.
+func (c *call) charge(n int64) error {
+	if !c.Desk.Take(n) {
+		return faultf(http.StatusServiceUnavailable, meter.Busy, "no_memory", "no room for %d bytes beside the requests under way (serve.memory)", n)
+	}
+	c.charged += n
+	return nil
+}
+
+// read reads the body after charging its length.
+func (c *call) read() error {
+	if c.r.Header.Get("Content-Encoding") != "" {
+		return faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_encoding", "bodies are taken as they are, not with Content-Encoding %q", c.r.Header.Get("Content-Encoding"))
+	}
+	size, most := c.r.ContentLength, c.config.MaxBodyBytes
+	if size > most {
+		return c.tooLong()
+	}
+	known := size >= 0
+	if !known {
+		size = most + 1 // one byte more shows that it is too long
+	}
+	if err := c.charge(size); err != nil {
+		return err
+	}
+	if int64(cap(c.buffers.body)) < size {
+		c.buffers.body = make([]byte, size)
+	}
+	n, err := io.ReadFull(c.r.Body, c.buffers.body[:size])
+	c.buffers.body = c.buffers.body[:n]
+	switch {
+	case !known && err == nil:
+		return c.tooLong()
+	case err != nil && (known || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF)):
+		return faultf(http.StatusBadRequest, meter.Invalid, "body", "the body could not be read: %w", err)
+	}
+	return nil
+}
+
+func (c *call) tooLong() error {
+	return faultf(http.StatusRequestEntityTooLarge, meter.TooLarge, "too_large", "a body of more than %d bytes (serve.max_body_bytes)", c.config.MaxBodyBytes)
+}
+
+// reserve checks the rows against the limit of answers, and charges the memory for the answer and for making it.
+func (c *call) reserve(rows, answer, made int64) error {
+	c.total = int(rows)
+	if answer > c.config.MaxResponseBytes {
+		return faultf(http.StatusRequestEntityTooLarge, meter.TooLarge, "too_large",
+			"the answer for %d rows could take %d bytes, at most %d (serve.max_response_bytes)", rows, answer, c.config.MaxResponseBytes)
+	}
+	return c.charge(answer + made)
+}
+
+// refuse answers with a fault, before anything else was sent.
+func (c *call) refuse(f *fault) {
+	if f.outcome == meter.Failed {
+		c.Logger.Warn("request failed", zap.String("path", c.r.URL.Path), zap.Error(f.err))
+	}
+	header := c.w.Header()
+	switch f.outcome {
+	case meter.Unauthorized:
+		header.Set("WWW-Authenticate", `Bearer realm="eerf"`)
+	case meter.Busy, meter.Unavailable:
+		header.Set("Retry-After", "1")
+	}
+	if c.stopping.Load() {
+		header.Set("Connection", "close")
+	}
+	send(c.w, f.code, map[string]string{"error": f.err.Error(), "reason": f.reason})
+}
+
+// send answers with a small JSON document.
+func send(w http.ResponseWriter, code int, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Del("Content-Length")
+	w.Header().Set("Content-Type", typeJSON)
+	w.WriteHeader(code)
+	_, _ = w.Write(append(text, '\n')) // the client has gone
+}
+
+// authorized compares the token in a time that depends neither on how much of it is right nor on its length.
+func (s *Server) authorized(r *http.Request) bool {
+	if s.config.Token == "" {
+		return true
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	want, have := sha256.Sum256([]byte(s.config.Token)), sha256.Sum256([]byte(token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(want[:], have[:]) == 1
+}
+
+// bodyType returns the content type of the body. It must be one that a foreign web page cannot send without a preflight
+// request.
+func bodyType(r *http.Request, accepted ...string) (string, error) {
+	said := r.Header.Get("Content-Type")
+	kind := said
+	if strings.IndexByte(said, ';') >= 0 {
+		kind, _, _ = mime.ParseMediaType(said)
+	}
+	for _, one := range accepted {
+		if strings.EqualFold(kind, one) {
+			return one, nil
+		}
+	}
+	return "", faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_type", "Content-Type %q: want %s", said, strings.Join(accepted, " or "))
+}

@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/goleak"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/offline"
+	"github.com/eerf-stream/eerf/stages/serve"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/train"
+)
+
+// No goroutine outlives the tests.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rowsOnce reads a record.
+type rowsOnce struct{ rec arrow.Record }
+
+func (o *rowsOnce) Next() (arrow.Record, error) {
+	rec := o.rec
+	if o.rec = nil; rec == nil {
+		return nil, io.EOF
+	}
+	rec.Retain()
+	return rec, nil
+}
+
+// fit fits a model of a set to the rows that it was explored on.
+func fit(t testing.TB, set *wire.FeatureSet, rows arrow.Record) *wire.Model {
+	t.Helper()
+	model, _, err := offline.Fit(t.Context(), set, train.Default(), "rows", func() (events.RowReader, error) { return &rowsOnce{rows}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// pairOf explores generated events of a task and trains on them.
+func pairOf(t testing.TB, task string) (*featurize.Pair, arrow.Record) {
+	t.Helper()
+	rows := stagestest.Events(t, task, 2000, 7, stagestest.Faults{UnseenCategory: 0.05})
+	e := explored.Events(task)
+	e.NaN = encoder.NaNMissing
+	set := explored.FeatureSet(t, e, explored.Exploration(), rows)
+	pair, err := featurize.NewPair(set, fit(t, set, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair, rows
+}
+
+// desk is a server in this process without a listener.
+type desk struct {
+	*Server
+	t       testing.TB
+	handler http.Handler
+	pairs   *serve.Pairs
+	meter   *meter.Meter
+}
+
+// newDesk makes a desk that serves a pair; nil = none yet.
+func newDesk(t testing.TB, pair *featurize.Pair, change func(*serve.Config)) *desk {
+	t.Helper()
+	config := serve.Default()
+	config.Concurrency = 2
+	if change != nil {
+		change(&config)
+	}
+	m := meter.New()
+	pairs := &serve.Pairs{Predictions: true, Serving: m.Serving(), Logger: stagestest.Logger(t)}
+	if pair != nil {
+		pairs.Serve(pair)
+	}
+	d := serve.NewDesk(config, 100, pairs)
+	s := &Server{Options: Options{Desk: d, Serving: m.Serving(), Model: "shop", Version: "v1", Logger: stagestest.Logger(t)}, config: d.Config()}
+	return &desk{Server: s, t: t, handler: s.routes(), pairs: pairs, meter: m}
+}
+
+// ask sends a request; headers alternate with their values.
+func (d *desk) ask(method, path string, body []byte, headers ...string) *httptest.ResponseRecorder {
+	d.t.Helper()
+	r := httptest.NewRequest(method, path, bytes.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, r)
+	return w
+}
+
+// post asks with rows of JSON.
+func (d *desk) post(path string, body []byte) *httptest.ResponseRecorder {
+	return d.ask(http.MethodPost, path, body, "Content-Type", typeJSON)
+}
+
+// free fails the test if memory or places were not returned.
+func (d *desk) free() {
+	d.t.Helper()
+	if !d.Desk.Take(d.config.Memory) {
+		d.t.Error("memory of requests was not handed back")
+	}
+	d.Desk.Give(d.config.Memory)
+	for range d.config.Places() {
+		turn, err := d.Desk.Turn(d.t.Context(), time.Now().Add(time.Millisecond))
+		if errors.Is(err, serve.ErrNoPair) {
+			continue
+		}
+		if err != nil {
+			d.t.Fatalf("a place was not handed back: %v", err)
+		}
+		defer turn.Close()
+	}
+}
+
+// jsonOf encodes rows like a topic of JSON.
+func jsonOf(t testing.TB, rows arrow.Record) []byte {
+	t.Helper()
+	w, err := formats.NewWriter(formats.JSON, rows.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := w.Messages(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages[0]
+}
+
+// document decodes an answer in JSON.
+func document[T any](t testing.TB, w *httptest.ResponseRecorder) (d T) {
+	t.Helper()
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	return d
+}
+
+// otherModel is a model of the same set with other weights.
+func otherModel(pair *featurize.Pair) *wire.Model {
+	model, weights := *pair.Model, *pair.Model.Model
+	model.ID = "m-other"
+	weights.Theta = slices.Clone(weights.Theta)
+	for i := range weights.Theta {
+		weights.Theta[i] *= -1
+	}
+	model.Model = &weights
+	return &model
+}

@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// predict answers with the model's predictions for the rows.
+func (c *call) predict() (string, error) {
+	if c.turn.Pair().Model == nil {
+		return "", faultf(http.StatusServiceUnavailable, meter.Unavailable, "no_model", "there is no model to predict with: features alone are served")
+	}
+	return c.rows(false)
+}
+
+// features answers with the features of the rows.
+func (c *call) features() (string, error) { return c.rows(true) }
+
+// rows answers requests with rows of JSON or Arrow.
+func (c *call) rows(features bool) (string, error) {
+	given, err := bodyType(c.r, typeJSON, typeArrow)
+	if err != nil {
+		return "", err
+	}
+	read := c.turn.JSON
+	if given == typeArrow {
+		read = c.turn.Arrow
+	}
+	batches, err := read(c.buffers.body)
+	if err != nil {
+		return "", err
+	}
+	defer events.Release(batches)
+	wanted := answerType(c.r, given)
+	made, err := c.mapRows(batches, features, sizesOf(c.turn.Pair(), features), wanted == typeJSON)
+	if err != nil {
+		return "", err
+	}
+	if wanted == typeArrow {
+		c.buffers.answer, err = c.turn.Message(features)
+		return typeArrow, err
+	}
+	c.buffers.answer = appendRows(c.buffers.answer[:0], c.turn.Pair(), made, features)
+	return typeJSON, nil
+}
+
+// mapRows maps batches after taking memory for the work and the answer.
+func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bool) (*featurize.Mapped, error) {
+	rows := events.CountRows(batches)
+	answer := s.fixed + rows*s.jsonRow
+	if !asJSON {
+		answer = s.fixed + rows*s.binaryRow
+	}
+	if err := c.reserve(rows, answer, rows*s.binaryRow); err != nil {
+		return nil, err
+	}
+	made, err := c.turn.Map(batches, features)
+	if err == nil {
+		c.rejected = len(made.Rejected)
+	}
+	return made, err
+}
+
+// answerType is the format of the answer: the one asked for, else that of the rows.
+func answerType(r *http.Request, given string) string {
+	accept := r.Header.Get("Accept")
+	switch {
+	case accept == "":
+		return given
+	case strings.Contains(accept, typeArrow):
+		return typeArrow
+	case strings.Contains(accept, typeJSON):
+		return typeJSON
+	}
+	return given
+}
+
+// sizes bound the size of an answer.
+type sizes struct{ fixed, jsonRow, binaryRow int64 }
+
+const (
+	// numberBytes is the longest float32 in JSON with its comma.
+	numberBytes = 16
+	// rejectedBytes is the size of an unusable row: null, or its entry in the list of rejected rows.
+	rejectedBytes = 64
+	// frameBytes is everything around the rows: names, ids, Arrow's schema.
+	frameBytes = 16 << 10
+	// escapedBytes is the most that a byte of a name takes in JSON.
+	escapedBytes = 6
+)
+
+func sizesOf(pair *featurize.Pair, features bool) sizes {
+	s := sizes{fixed: frameBytes, jsonRow: rejectedBytes, binaryRow: 8}
+	add := func(numbers int64) {
+		s.jsonRow += numbers*numberBytes + 2
+		s.binaryRow += 4 * numbers
+	}
+	if features {
+		add(int64(pair.Features()))
+	}
+	add(int64(pair.Outputs()))
+	var longest, names int64
+	for _, name := range pair.Classes() {
+		longest = max(longest, int64(len(name)))
+		names += int64(len(name)) + numberBytes
+	}
+	if pair.Classes() != nil {
+		add(int64(len(pair.Classes()))) // probabilities
+		s.jsonRow += longest*escapedBytes + 3
+		s.binaryRow += longest + 4
+	}
+	s.fixed += names * escapedBytes
+	return s
+}

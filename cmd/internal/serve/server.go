@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/serve"
+)
+
+const (
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// sendTimeout is how long a client may take to read its answer.
+	sendTimeout = 30 * time.Second
+	headerBytes = 16 << 10
+)
+
+// Options say what a server serves.
+type Options struct {
+	Desk    *serve.Desk
+	Serving *meter.Serving
+	Model   string // the pair's name in version 2 of the protocol: the pipeline's name
+	Version string // of the program
+	Logger  *zap.Logger
+}
+
+// Server is a listening server.
+type Server struct {
+	Options
+	config   *serve.Config
+	listener net.Listener
+	http     *http.Server
+	stopping atomic.Bool
+	served   chan struct{} // closed when serving has ended
+}
+
+// Start listens and serves in the background until Close.
+func Start(o Options) (*Server, error) {
+	s := &Server{Options: o, config: o.Desk.Config(), served: make(chan struct{})}
+	secured, err := loadTLS(s.config.TLS)
+	if err != nil {
+		return nil, err
+	}
+	if s.listener, err = net.Listen("tcp", s.config.Listen); err != nil {
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	s.http = &http.Server{
+		Handler:           s.routes(),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.config.Timeout, WriteTimeout: 2*s.config.Timeout + sendTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: headerBytes,
+		ErrorLog:       zap.NewStdLog(o.Logger.Named("http")),
+		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the requests under way.
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	}
+	listener := newLimited(s.listener, s.config.Connections)
+	if secured != nil {
+		listener = tls.NewListener(listener, secured)
+	}
+	go func() {
+		defer close(s.served)
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			o.Logger.Error("rows are not served any more", zap.Error(err))
+		}
+	}()
+	s.warn()
+	return s, nil
+}
+
+// warn logs if anybody may ask.
+func (s *Server) warn() {
+	address, ok := s.listener.Addr().(*net.TCPAddr)
+	if ok && !address.IP.IsLoopback() && s.config.Token == "" && s.config.TLS.ClientCAFile == "" {
+		s.Logger.Warn("whoever reaches the address is answered: neither serve.token nor serve.tls.client_ca_file is set", zap.String("address", s.Addr()))
+	}
+}
+
+// Addr is the address that it listens on.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Stopping makes the server say that it is not ready. It keeps answering, but closes each connection after its answer.
+func (s *Server) Stopping() { s.stopping.Store(true) }
+
+// Ready reports whether there is a pair to serve, with details.
+func (s *Server) Ready() (ok bool, detail string) {
+	pairs := s.Desk.Pairs()
+	pair, waiting := pairs.Served(), pairs.Waiting()
+	switch {
+	case s.stopping.Load():
+		return false, "told to stop"
+	case pair == nil && waiting == "":
+		return false, "the topics are being read"
+	case pair == nil:
+		return false, waiting
+	}
+	detail = "feature set " + pair.SetID()
+	if pair.Model != nil {
+		detail += ", model " + pair.ModelID()
+	}
+	if waiting != "" {
+		detail += "; " + waiting
+	}
+	return true, detail
+}
+
+// Close waits for the requests under way until ctx ends, and then cuts the rest; it reports whether there were any.
+func (s *Server) Close(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		_ = s.http.Close()
+	}
+	<-s.served
+	return err
+}
+
+// limited bounds the number of open connections.
+type limited struct {
+	net.Listener
+	open   chan struct{}
+	closed chan struct{}
+	once   atomic.Bool
+}
+
+func newLimited(l net.Listener, n int) net.Listener {
+	return &limited{Listener: l, open: make(chan struct{}, n), closed: make(chan struct{})}
+}
+
+// Accept waits until another connection may be opened.
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.open <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.open
+		return nil, err
+	}
+	return &counted{Conn: conn, open: l.open}, nil
+}
+
+func (l *limited) Close() error {
+	if l.once.CompareAndSwap(false, true) {
+		close(l.closed)
+	}
+	return l.Listener.Close()
+}
+
+// counted is a connection that frees its slot when it is closed.
+type counted struct {
+	net.Conn
+	open chan struct{}
+	once atomic.Bool
+}
+
+func (c *counted) Close() error {
+	err := c.Conn.Close()
+	if c.once.CompareAndSwap(false, true) {
+		<-c.open
+	}
+	return err
+}

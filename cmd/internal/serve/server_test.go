@@ -1,0 +1,216 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/serve"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+)
+
+// listening is a server with its own listener, closed at the end of the test.
+func listening(t *testing.T, pair *featurize.Pair, change func(*serve.Config)) *Server {
+	t.Helper()
+	config := serve.Default()
+	config.Listen = "127.0.0.1:0"
+	if change != nil {
+		change(&config)
+	}
+	m := meter.New()
+	pairs := &serve.Pairs{Predictions: true, Serving: m.Serving(), Logger: stagestest.Logger(t)}
+	pairs.Serve(pair)
+	s, err := Start(Options{Desk: serve.NewDesk(config, 100, pairs), Serving: m.Serving(), Model: "shop", Logger: stagestest.Logger(t)})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// client is a client with its own connections.
+func client(t *testing.T, c *tls.Config) *http.Client {
+	transport := &http.Transport{TLSClientConfig: c}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func TestARequestThatIsUnderWayIsFinished(t *testing.T) {
+	pair, _ := pairOf(t, stagestest.Binary)
+	s := listening(t, pair, nil)
+	body, send := io.Pipe()
+	request, err := http.NewRequest(http.MethodPost, "http://"+s.Addr()+"/v1/predict", body)
+	must(t, err)
+	request.Header.Set("Content-Type", typeJSON)
+	answered := make(chan string, 1)
+	go func() {
+		r, err := client(t, nil).Do(request)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer r.Body.Close()
+		text, _ := io.ReadAll(r.Body)
+		answered <- r.Status + " " + r.Header.Get("Connection") + string(text)
+	}()
+	_, err = send.Write([]byte(row[:10]))
+	must(t, err)
+	stagestest.Until(t, "the request", func() bool { return s.Serving.Snapshot().InHand == 1 })
+	s.Stopping()
+	if ok, detail := s.Ready(); ok || detail != "told to stop" {
+		t.Errorf("ready %v: %s", ok, detail)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close(context.Background()) }()
+	_, err = send.Write([]byte(row[10:]))
+	must(t, err)
+	must(t, send.Close())
+	if got := stagestest.Await(t, "answer", answered); !strings.Contains(got, "200 OK") || !strings.Contains(got, `"predictions":["`) {
+		t.Error(got)
+	}
+	must(t, stagestest.Await(t, "close", closed))
+}
+
+// Connections beyond the limit wait until one is closed.
+func TestConnectionsAreBounded(t *testing.T) {
+	pair, _ := pairOf(t, stagestest.Binary)
+	s := listening(t, pair, func(c *serve.Config) { c.Connections = 1 })
+	first, err := net.Dial("tcp", s.Addr())
+	must(t, err)
+	second, err := net.Dial("tcp", s.Addr())
+	must(t, err)
+	defer second.Close()
+	const live = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n"
+	_, err = first.Write([]byte(live))
+	must(t, err)
+	buffer := make([]byte, 1000)
+	_, err = first.Read(buffer)
+	must(t, err)
+	_, err = second.Write([]byte(live))
+	must(t, err)
+	must(t, second.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+	if n, err := second.Read(buffer); err == nil {
+		t.Errorf("answered: %s", buffer[:n])
+	}
+	must(t, first.Close())
+	must(t, second.SetReadDeadline(time.Time{}))
+	n, err := second.Read(buffer)
+	if err != nil || !bytes.HasPrefix(buffer[:n], []byte("HTTP/1.1 200")) {
+		t.Errorf("%v: %s", err, buffer[:n])
+	}
+}
+
+func TestOnlyClientsWithCertificatesAreAnswered(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := newCertificate(t, dir)
+	pair, _ := pairOf(t, stagestest.Binary)
+	s := listening(t, pair, func(c *serve.Config) { c.TLS = serve.TLS{CertFile: cert, KeyFile: key, ClientCAFile: cert} })
+	own, err := tls.LoadX509KeyPair(cert, key)
+	must(t, err)
+	authority := x509.NewCertPool()
+	authority.AppendCertsFromPEM(stagestest.Must(os.ReadFile(cert)))
+	for _, certificates := range [][]tls.Certificate{{own}, nil} {
+		r, err := client(t, &tls.Config{RootCAs: authority, Certificates: certificates}).Get("https://" + s.Addr() + "/v2/health/ready")
+		switch {
+		case certificates == nil && err == nil:
+			t.Error("answered without a certificate")
+		case certificates == nil:
+		case err != nil:
+			t.Error(err)
+		case r.StatusCode != http.StatusOK || r.ProtoMajor != 1:
+			t.Error(r.Status, r.Proto)
+		}
+		if err == nil {
+			_ = r.Body.Close()
+		}
+	}
+	for _, files := range []serve.TLS{{CertFile: "none", KeyFile: key}, {CertFile: cert, KeyFile: key, ClientCAFile: key}} {
+		if _, err := loadTLS(files); err == nil {
+			t.Errorf("%+v is taken", files)
+		}
+	}
+}
+
+// newCertificate makes a self-signed certificate.
+func newCertificate(t *testing.T, dir string) (cert, key string) {
+	t.Helper()
+	private := stagestest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der := stagestest.Must(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", stagestest.Must(x509.MarshalPKCS8PrivateKey(private)))
+}
+
+// Whatever changes meanwhile, an answer comes from the one pair that it names.
+func TestNoAnswerIsOfTwoPairs(t *testing.T) {
+	one, rows := pairOf(t, stagestest.Binary)
+	two, err := featurize.NewPair(one.Set, otherModel(one))
+	must(t, err)
+	pairs := []*featurize.Pair{one, two}
+	d := newDesk(t, one, nil)
+	part := rows.NewSlice(0, 70) // two blocks
+	defer part.Release()
+	body := jsonOf(t, part)
+	want := map[string][]byte{}
+	for _, pair := range pairs {
+		d.pairs.Serve(pair)
+		want[pair.ModelID()] = slices.Clone(d.post("/v1/predict", body).Body.Bytes())
+	}
+	if bytes.Equal(want[one.ModelID()], want[two.ModelID()]) {
+		t.Fatal("the pairs give the same")
+	}
+	var asking sync.WaitGroup
+	done := make(chan struct{})
+	for range 4 {
+		asking.Go(func() {
+			for range 100 {
+				w := d.post("/v1/predict", body)
+				if w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), want[w.Header().Get(headerModel)]) {
+					t.Errorf("status %d: %.200s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+	go func() {
+		asking.Wait()
+		close(done)
+	}()
+	for i := 0; ; i++ {
+		select {
+		case <-done:
+			d.free()
+			return
+		default:
+			d.pairs.Serve(pairs[i%2])
+		}
+	}
+}

@@ -1,0 +1,172 @@
+// The first thing on the page: whether all is well, what is not, and the five figures that say most.
+
+import { byId, el, hint, keyed, mark, say } from './dom.js';
+import { ago, clock, count, duration, full, percent, plural, rate, share } from './format.js';
+import { news } from './seen.js';
+
+const late = 300; // seconds behind that are worth a look
+
+export function drawSummary(state) {
+  const list = concerns(state);
+  const verdict = judge(state, list);
+  mark(byId('summary'), `panel summary ${verdict.kind}`);
+  say(byId('verdict-mark'), marks[verdict.kind]);
+  say(byId('verdict'), verdict.title);
+  say(byId('verdict-text'), verdict.text);
+  byId('verdict-text').hidden = verdict.text === '';
+  keyed(byId('banners'), list, (c) => c.key, () => el('li', { class: 'banner' }), (node, c) => {
+    mark(node, `banner ${c.kind}`);
+    say(node, c.text);
+  });
+  if (state.process) document.title = `${titles[verdict.kind]}${state.process.pipeline} · EERF status`;
+  if (state.flow && state.exploration && state.history && state.letters) drawTiles(state);
+}
+
+const marks = { good: '✓', start: '…', warn: '!', bad: '✗' };
+const titles = { good: '', start: '', warn: '(!) ', bad: '(✗) ' };
+
+function judge({ connection, process, exploration, history, letters }, list) {
+  if (list.some((c) => c.kind === 'bad')) return { kind: 'bad', title: connection === 'lost' ? 'No connection' : 'Not working', text: '' };
+  if (!process || !exploration || !history || !letters || !process.looked_at) return { kind: 'start', title: 'Looking at the topics', text: '' };
+  const current = history.sets.find((s) => s.current);
+  if (list.length > 0) return { kind: 'warn', title: list.length === 1 ? 'One thing to look at' : `${list.length} things to look at`, text: '' };
+  if (!current) return { kind: 'start', title: 'Getting started', text: beginning(exploration) };
+  if (!process.ready) return { kind: 'start', title: 'Getting ready', text: '' };
+  const model = history.models.some((m) => m.current);
+  return { kind: 'good', title: 'All is well', text: `Feature set #${current.sequence} ${model ? 'and a model are in use.' : 'is in use; there is no model yet.'}` };
+}
+
+/** beginning says what the first feature set waits for. */
+function beginning(e) {
+  if (e.missing_rows) return `${plural(e.missing_rows, 'more labelled row')} to come before the first exploration is planned.`;
+  if (e.status === 'running') return 'The first exploration is running; it publishes the first feature set.';
+  return 'The first exploration is planned as soon as there are enough labelled rows.';
+}
+
+/** concerns are what somebody should know before reading on. */
+function concerns(state) {
+  const { connection, process } = state;
+  const list = [];
+  const add = (kind, key, text) => list.push({ kind, key, text });
+  if (connection === 'lost') {
+    add('bad', 'connection', 'The process does not answer; the page keeps trying.' + (process ? ` What you see is from ${clock(process.time)}.` : ''));
+  }
+  if (!process) return list;
+  if (process.broker_error) {
+    const last = process.looked_at ? `Figures of the whole pipeline are from ${clock(process.looked_at)}, ${ago(process.looked_at, process.time)}.`
+      : 'Nothing is known of the whole pipeline yet.';
+    add('bad', 'broker', `The broker does not answer: ${process.broker_error}. ${last}`);
+    return list;
+  }
+  for (const c of process.conditions ?? []) {
+    // A pipeline without a set has only begun, and that is no fault.
+    if (!c.ok && c.name !== 'feature_set') add('warn', c.name, `Not ready: ${c.name}: ${c.detail}`);
+  }
+  if (state.exploration) explorationConcerns(state.exploration, process, add);
+  if (state.flow) flowConcerns(state.flow, process, add);
+  if (state.history?.models.some((m) => m.current && m.useless)) add('warn', 'model', 'The model in use is no better than a constant.');
+  const letters = state.letters ? news(state.letters, process) : { count: 0 };
+  if (letters.count > 0) {
+    const last = state.letters.newest[0];
+    add('warn', 'letters', `${letters.more ? 'At least ' : ''}${plural(letters.count, 'new dead letter')}, the last one ${ago(last.time, process.time)}: ${last.stage}: ${last.reason}. See “Dead letters”.`);
+  }
+  return list;
+}
+
+function explorationConcerns(e, process, add) {
+  if (e.fault) {
+    const wait = (new Date(e.retry_at) - new Date(process.time)) / 1000;
+    add('warn', 'fault', `No exploration could be planned ${ago(e.fault_at, process.time)}: ${e.fault}. ${wait > 1 ? `Next try in ${duration(wait)}.` : 'It is being tried again.'}`);
+  }
+  if (e.status === 'abandoned') add('warn', 'abandoned', `The last exploration gave no feature set: ${e.reason}`);
+}
+
+function flowConcerns(flow, process, add) {
+  const behind = flow.stages.filter((s) => s.lag_seconds > late);
+  if (behind.length > 0) add('warn', 'late', behind.map((s) => `Stage ${s.name} is ${duration(s.lag_seconds)} behind.`).join(' '));
+  for (const t of flow.topics) {
+    // Of a topic without a name the sets are another pipeline's; a missing one is among the conditions.
+    if (t.name && (t.recreated || t.truncated)) {
+      const what = t.recreated ? 'was deleted and made again' : 'has lost its last records';
+      add('warn', `topic/${t.name}`, `The topic ${t.name} ${what} while this process was running: see EerfLogChanged in the operations guide.`);
+    }
+  }
+}
+
+let tiles = null;
+
+function drawTiles(state) {
+  tiles ??= Object.fromEntries(Object.entries(figures).map(([name, { label }]) => [name, tile(name, label)]));
+  for (const [name, { of }] of Object.entries(figures)) {
+    const [figure, note, kind] = of(state);
+    const old = outdated(state);
+    say(tiles[name].figure, figure);
+    say(tiles[name].note, old || note);
+    hint(tiles[name].note, note);
+    mark(tiles[name].root, `tile ${old ? 'old' : kind ?? ''}`);
+  }
+}
+
+/** outdated says from when the figures are, where nothing newer is known. */
+function outdated({ connection, process }) {
+  if (!process.broker_error && connection !== 'lost') return '';
+  return process.looked_at ? `at ${clock(process.broker_error ? process.looked_at : process.time)}` : 'not known';
+}
+
+function tile(name, label) {
+  const node = { figure: el('dd', { class: 'figure', id: `tile-${name}` }), note: el('dd', { class: 'muted note' }) };
+  node.root = el('div', { class: 'tile' }, el('dt', {}, label), node.figure, node.note);
+  byId('tiles').append(node.root);
+  return node;
+}
+
+// Each figure is its text, what to know of it, and whether it is good or bad.
+const figures = {
+  waiting: {
+    label: 'waiting for features',
+    of({ flow, history }) {
+      if (flow.waiting === null) return ['–', history.sets.some((s) => s.current) ? 'not known yet' : 'no feature set yet'];
+      const lags = flow.partitions.map((p) => p.featurize?.lag_seconds ?? 0);
+      const lag = Math.max(0, ...lags);
+      if (flow.waiting === 0) return ['0', 'every event has its features'];
+      return [count(flow.waiting), `${flow.waiting === 1 ? 'message' : 'messages'}${lag > 0 ? `, ${duration(lag)} behind` : ''}`, lag > late ? 'warn' : ''];
+    },
+  },
+  rate: {
+    label: 'messages/s of events',
+    of({ flow, process }) {
+      if (!process.looked_at) return ['–', 'not known yet'];
+      const of = (role) => flow.topics.find((t) => t.role === role).per_second;
+      return [rate(of('events')), `${rate(of('features'))}/s of features`];
+    },
+  },
+  set: {
+    label: 'feature set',
+    of({ exploration: e, history, process }) {
+      const current = history.sets.find((s) => s.current);
+      const progress = e.status === 'running' && e.sample_rows > 0 ? `exploring: ${share(Math.min(1, e.scored_rows / e.sample_rows))} scored` : '';
+      if (current) return [`#${current.sequence}`, progress || `published ${ago(current.published, process.time)}`];
+      if (e.missing_rows) return ['none yet', `${full(e.present_rows ?? 0)} of ${full((e.present_rows ?? 0) + e.missing_rows)} labelled rows`];
+      return ['none yet', progress];
+    },
+  },
+  model: {
+    label: 'model error',
+    of({ history, process }) {
+      if (history.models_error) return ['–', 'not known'];
+      const model = history.models.findLast((m) => m.current);
+      if (!model) return ['–', 'no model in use'];
+      const than = model.constant === null ? '' : `; a constant: ${percent(model.constant)}`;
+      return [model.error === null ? '–' : percent(model.error), `${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
+    },
+  },
+  letters: {
+    label: 'dead letters',
+    of({ letters, process }) {
+      if (letters.error) return ['–', 'not known'];
+      const fresh = news(letters, process);
+      if (fresh.count > 0) return [`${fresh.count}${fresh.more ? '+' : ''} new`, `last ${ago(letters.newest[0].time, process.time)}`, 'warn'];
+      return letters.newest.length > 0 ? ['0 new', `last ${ago(letters.newest[0].time, process.time)}`] : ['0', 'every message could be used'];
+    },
+  },
+};

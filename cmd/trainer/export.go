@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// exportFlags are the flags of `trainer export`.
+type exportFlags struct {
+	config         cli.ConfigFlags
+	onnx           cli.ONNXFlags
+	model, set, id string
+	timeout        time.Duration
+	json           bool
+}
+
+func newExport() *cobra.Command {
+	var f exportFlags
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Write a model with its feature set as an ONNX graph: columns in, predictions out",
+		Long: `export writes a model and its feature set as one ONNX graph for any ONNX runtime. Its inputs are the columns of the events,
+by name. Its outputs are the features and the predictions: a number in the units of the label, or the name of a class
+and, for models with the logistic loss, the probabilities. It prints the inputs, their types, and what stands for a
+missing value in each. The model comes from a file, as trainer fit --data writes it, or from the topic.`,
+		Example: `  trainer export --model model.arrow --onnx model.onnx
+  trainer export --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --onnx model.onnx
+  trainer export -c eerf.yaml --onnx model.onnx
+  trainer export -c eerf.yaml --id m-0123456789ab --onnx model.onnx --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	f.config.Add(c)
+	f.onnx.Add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.model, "model", "", "file of the model; empty = look on the topic")
+	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
+	flags.StringVar(&f.id, "id", "", "id of the model on the topic, which may be cut short; empty = the one in use")
+	cli.TimeoutFlag(c, &f.timeout, 30*time.Second, "give up after this long")
+	cli.JSONFlag(c, &f.json)
+	return c
+}
+
+func (f *exportFlags) run(c *cobra.Command) error {
+	switch {
+	case f.model != "" && f.id != "":
+		return cli.Usagef("--id names a model on the topic and --model one in a file: give one of them")
+	case f.model == "" && f.set != "":
+		return cli.Usagef("--feature-set goes with --model, the file of the model")
+	}
+	if err := f.onnx.Check(); err != nil {
+		return err
+	}
+	model, set, err := f.find(c)
+	if err != nil {
+		return err
+	}
+	return f.onnx.Write(c, set, model, f.json)
+}
+
+// find reads the model and its feature set.
+func (f *exportFlags) find(c *cobra.Command) (model *wire.Model, set *wire.FeatureSet, err error) {
+	if f.model != "" {
+		return cli.ReadPair(f.model, f.set)
+	}
+	loaded, err := f.config.Load(nil, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	runtime, closeAll, err := cli.ConnectOnce(c, loaded)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer closeAll()
+	err = cli.WithTimeout(c.Context(), f.timeout, func(ctx context.Context) (err error) {
+		model, set, err = f.published(ctx, runtime)
+		return err
+	})
+	return model, set, err
+}
+
+// published reads the model and its feature set from their topics.
+func (f *exportFlags) published(ctx context.Context, r *stages.Process) (model *wire.Model, set *wire.FeatureSet, err error) {
+	if err := cli.LookUp(ctx, r, r.Settings.Topics.FeatureSets, r.Settings.Topics.Models); err != nil {
+		return nil, nil, err
+	}
+	var args []string
+	if f.id != "" {
+		args = []string{f.id}
+	}
+	err = r.State.During(ctx, func(ctx context.Context, now state.Snapshot) (err error) {
+		if model, err = findModel(ctx, r, now.Models, args); err != nil {
+			return err
+		}
+		published, ok := now.Sets[model.FeatureSetID]
+		if !ok {
+			return fmt.Errorf("feature set %s of model %s is not on topic %s any more", model.FeatureSetID, model.ID, r.Settings.Topics.FeatureSets)
+		}
+		set, err = r.State.LoadSet(ctx, published)
+		return err
+	}, state.TopicFeatureSets, state.TopicModels)
+	return model, set, err
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// planOf is the plan of a process with the defaults, changed by edit.
+func planOf(t *testing.T, names []string, edit func(*Config)) MemoryPlan {
+	t.Helper()
+	c := Default()
+	c.Memory.Messages = 4 // as with two processors
+	edit(c)
+	plan, err := c.PlanMemory(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// A worker of one stage holds 200 partitions in 2 GiB with the defaults. That does not include training, which keeps
+// sums and held-out rows of each partition.
+func TestAWorkerHolds200PartitionsInTwoGiB(t *testing.T) {
+	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize} {
+		plan := planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
+		if over := plan.Over(); over != "" {
+			t.Errorf("%s: %s", stage, over)
+		}
+	}
+}
+
+// Partitions add little: what is fetched, processed and produced is bounded for all of them
+// together.
+func TestNeedsGrowLittleWithPartitions(t *testing.T) {
+	at := func(stage string, partitions int) int64 {
+		return planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
+	}
+	for stage, most := range map[string]int64{meter.StageSubsample: 2 << 20, meter.StageFeaturize: 1 << 20, meter.StageSelect: 1 << 20, meter.StageCalibrate: 4 << 20} {
+		for _, n := range []int{24, 200, 1000} {
+			if each := (at(stage, 2*n) - at(stage, n)) / int64(n); each > most {
+				t.Errorf("%s: %d bytes for each more of %d partitions", stage, each, n)
+			}
+		}
+	}
+}
+
+// Sets kept by age are not in memory: neither the schedule of explorations nor the age matters.
+func TestKeptSetsAreNotInThePlan(t *testing.T) {
+	plain := planOf(t, []string{meter.StageFeaturize}, func(*Config) {}).Bytes
+	often := planOf(t, []string{meter.StageFeaturize}, func(c *Config) {
+		c.Stages.Exploration.Every, c.Stages.Topics.FeaturesRetention, c.Stages.Topics.KeepFeatureSets = time.Hour, 30*24*time.Hour, 1000
+	}).Bytes
+	if often != plain {
+		t.Errorf("%d bytes, %d with hourly explorations", plain, often)
+	}
+}
+
+func TestThePlanNamesWhatBoundsIt(t *testing.T) {
+	plan := planOf(t, []string{meter.StageSubsample, meter.StageFeaturize}, func(c *Config) { c.Memory.Limit = 512 << 20 })
+	over := plan.Over()
+	for _, key := range []string{"kafka.fetch_memory", "memory.messages", "exploration.candidate_memory"} {
+		if !strings.Contains(over, key) {
+			t.Errorf("%q does not name %s", over, key)
+		}
+	}
+	if more := planOf(t, []string{meter.StageFeaturize}, func(c *Config) { c.Memory.Messages = 5 }).Bytes - planOf(t, []string{meter.StageFeaturize}, func(*Config) {}).Bytes; more < 96<<20 {
+		t.Error(fmt.Sprint("one more message takes ", more))
+	}
+}

@@ -1,0 +1,90 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// manyPartitions reads 50 partitions at once with one client, which may ask for several in one request. Some are empty
+// at first, one has a batch larger than a fetch, one has lost its beginning. Every reader gets the records of its
+// partition in order and once, including those written while it waits, and all memory is given back.
+func manyPartitions(t *testing.T, s Source) {
+	const partitions, large, cut = 50, 7, 8
+	client := s.Open(t, Options{FetchMaxBytes: 20000})
+	topic := pipelinetest.NewTopic(t, client, partitions, nil)
+	counts := make([]int, partitions)
+	for p := range partitions {
+		for range p % 3 { // a batch each
+			counts[p] += writeNumbered(t, client, topic, p, counts[p], 10, 100)
+		}
+	}
+	counts[large] += writeNumbered(t, client, topic, large, counts[large], 2, 100000)
+	if s.DeleteRecords != nil {
+		s.DeleteRecords(t, topic, cut, 15)
+	}
+
+	group, ctx := errgroup.WithContext(pipelinetest.Context(t))
+	for p := range partitions {
+		group.Go(func() error { return readNumbered(ctx, client, topic, p, counts[p]+5, p == cut) })
+	}
+	for p := range partitions { // while they read and wait
+		writeNumbered(t, client, topic, p, counts[p], 5, 1000)
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if memory, ok := client.(pipeline.MemoryReporter); ok {
+		pipelinetest.Eventually(t, "all memory is given back", func() bool { return memory.FetchMemory().Used == 0 })
+	}
+}
+
+// writeNumbered writes one batch of n records that name their partition and number, and returns n.
+func writeNumbered(t *testing.T, client Client, topic string, partition, from, n, size int) int {
+	t.Helper()
+	var records []pipeline.Record
+	for i := range n {
+		records = append(records, pipeline.Record{Key: numbered(partition, from+i), Value: bytes.Repeat([]byte{byte(partition)}, size)})
+	}
+	pipelinetest.Produce(t, client, topic, partition, records...)
+	return n
+}
+
+func numbered(partition, i int) []byte { return fmt.Appendf(nil, "%d of partition %d", i, partition) }
+
+// readNumbered reads a partition from its beginning to the given end. With cut, its first records may be gone.
+func readNumbered(ctx context.Context, client Client, topic string, partition, end int, cut bool) error {
+	for at := int64(0); at < int64(end); {
+		fetched, err := client.Fetch(ctx, topic, partition, at)
+		var outside *pipeline.OffsetOutOfRangeError
+		if cut && errors.As(err, &outside) && at == 0 {
+			at = outside.First
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("partition %d at %d: %w", partition, at, err)
+		}
+		for _, r := range fetched.Records {
+			if r.Partition != partition || r.Offset != at || !bytes.Equal(r.Key, numbered(partition, int(at))) || bytes.Count(r.Value, []byte{byte(partition)}) != len(r.Value) {
+				fetched.Release()
+				return fmt.Errorf("partition %d at %d: got %q of partition %d at %d", partition, at, r.Key, r.Partition, r.Offset)
+			}
+			at++
+		}
+		if fetched.NextOffset != at {
+			err = fmt.Errorf("partition %d: next is %d behind record %d", partition, fetched.NextOffset, at-1)
+		}
+		fetched.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// LogID distinguishes the log of a topic from every other one, even with the same name: a topic that is deleted and
+// created again has another one. It is empty if the broker has none (before Kafka 2.8).
+type LogID string
+
+// AnyPartition lets any broker answer [Log.Identity].
+const AnyPartition = -1
+
+// Mark distinguishes a record batch from any other one that stands, or will stand, in its place. The zero mark belongs
+// to no batch.
+type Mark struct {
+	Offset   int64  // of the batch, not after its records'
+	Checksum uint32 // from its header
+	// Epoch is that of the leader that took the batch. It is not part of what [Place.Batch] has to match: a new one is
+	// only a reason to look.
+	Epoch int32
+}
+
+// Is reports whether two marks belong to one batch.
+func (m Mark) Is(other Mark) bool { return m.Offset == other.Offset && m.Checksum == other.Checksum }
+
+// Place says where in which log a reader is: enough to check, later and elsewhere, whether what comes before it is
+// still what was read. An empty place says nothing.
+type Place struct {
+	Log LogID
+	// Batch is the last one of which a record was read. A log that has lost its end (an unclean leader election, a
+	// broker that comes back without its last records) and has grown again holds another batch there, or none.
+	Batch Mark
+}
+
+// Watch says how a [Reader] makes sure that it continues in the same log.
+type Watch int
+
+const (
+	// WatchNothing relies on offsets alone. It is for what is read once, from the first offset to the present end.
+	WatchNothing Watch = iota
+	// WatchLog also checks the identity of the log.
+	WatchLog
+	// WatchBatches also checks the batch that was read last. It is for topics that are not compacted, where a batch
+	// stays as it was written.
+	WatchBatches
+	// WatchCompacted does the same for compacted topics: a batch that is gone was compacted away. One of which compaction has left
+	// a part counts as another batch, so a topic may be read again for nothing.
+	WatchCompacted
+)
+
+// batches reports whether a reader checks batches.
+func (w Watch) batches() bool { return w == WatchBatches || w == WatchCompacted }
+
+// identityAge is how old the known identity of a log may be while nothing suggests a change.
+const identityAge = time.Second
+
+// rememberedBatches is how many of the last batches a reader remembers, to find where a log that has lost its end
+// departs from what was read.
+const rememberedBatches = 512
+
+// watcher is what a [Reader] knows about the log that it reads.
+type watcher struct {
+	how       Watch
+	log       LogID
+	batches   []Mark // read last, in offset order
+	end       int64  // the greatest end seen
+	renewals  int64  // of the connections, when the last records were returned
+	checkedAt time.Time
+	alarmed   bool // something suggests that the log has changed: it has to be checked
+}
+
+func newWatcher(how Watch, at Place) watcher {
+	w := watcher{how: how, log: at.Log, alarmed: true}
+	if at.Batch != (Mark{}) {
+		w.batches = []Mark{at.Batch}
+	}
+	return w
+}
+
+// place returns the place after what was read.
+func (w *watcher) place() Place {
+	p := Place{Log: w.log}
+	if n := len(w.batches); n > 0 {
+		p.Batch = w.batches[n-1]
+	}
+	return p
+}
+
+// read remembers the batches of records that are handed out.
+func (w *watcher) read(f Fetched) {
+	if w.how != WatchNothing {
+		w.end, w.renewals = max(w.end, f.End), f.Renewals
+	}
+	if !w.how.batches() {
+		return
+	}
+	for i := range f.Records {
+		mark := f.Records[i].Batch
+		if n := len(w.batches); mark != (Mark{}) && (n == 0 || w.batches[n-1].Offset < mark.Offset) {
+			w.batches = append(w.batches, mark)
+		}
+	}
+	if n := len(w.batches); n > 2*rememberedBatches {
+		w.batches = append(w.batches[:0], w.batches[n-rememberedBatches:]...)
+	}
+}
+
+// strange reports whether a fetch at an offset suggests another log, or follows a change of the connection.
+func (w *watcher) strange(f Fetched, offset int64) bool {
+	if f.retried || f.Renewals != w.renewals || f.End < w.end || f.Log != "" && f.Log != w.log {
+		return true
+	}
+	if len(f.Records) == 0 || f.Records[0].Batch == (Mark{}) {
+		return false
+	}
+	first, n := f.Records[0].Batch, len(w.batches)
+	return first.Offset < offset || n > 0 && first.Epoch != w.batches[n-1].Epoch
+}
+
+// recognise checks whether the log is still the same, if a check is due or something suggests a change. If it is not,
+// it returns the gap, and what was fetched must not be used.
+func (r *Reader) recognise(ctx context.Context, f Fetched, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
+	w := &r.watcher
+	if w.how == WatchNothing {
+		return nil, nil
+	}
+	if w.alarmed = w.alarmed || outOfRange != nil || w.strange(f, r.next); !w.alarmed {
+		if f.Log != "" || time.Since(w.checkedAt) < identityAge {
+			return nil, nil
+		}
+		now, err := r.identity(ctx, AnyPartition, time.Now().Add(-identityAge))
+		if w.checkedAt = time.Now(); err != nil || now == w.log || now == "" {
+			return nil, err
+		}
+	}
+	now := f.Log
+	if now == "" {
+		var err error
+		if now, err = r.identity(ctx, r.partition, time.Now()); err != nil { // the partition's leader knows best
+			return nil, err
+		}
+	}
+	w.checkedAt = time.Now()
+	switch {
+	case w.log != "" && now != "" && now != w.log:
+		return r.recreated(ctx, now)
+	case w.log == "":
+		w.log = now
+	}
+	gap, err := r.lostEnd(ctx, outOfRange)
+	w.alarmed = err != nil
+	return gap, err
+}
+
+// identity asks for the identity of the log, as of the given time or later.
+func (r *Reader) identity(ctx context.Context, partition int, asOf time.Time) (LogID, error) {
+	return Retry(ctx, r.logger, "look up the identity of "+r.topic, func() (LogID, error) {
+		return r.log.Identity(ctx, r.topic, partition, asOf)
+	})
+}
+
+// recreated returns the gap to a log that replaced the one that was read.
+func (r *Reader) recreated(ctx context.Context, now LogID) (*Gap, error) {
+	first, end, err := r.offsets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := Gap{
+		Topic: r.topic, Partition: r.partition, Kind: GapRecreated, From: r.next, To: first, First: first, End: end,
+		Lost: max(0, r.watcher.end-r.next), Now: now,
+		Err: &LogChangedError{Topic: r.topic, Partition: r.partition, Was: r.watcher.log, Is: now},
+	}
+	r.watcher = watcher{how: r.watcher.how, log: now, checkedAt: time.Now()}
+	return &g, nil
+}
+
+// lostEnd checks whether the log holds what was read last, and returns the gap if it does not.
+func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
+	w := &r.watcher
+	if !w.how.batches() || len(w.batches) == 0 {
+		return nil, nil
+	}
+	same, _, err := r.holds(ctx, w.batches[len(w.batches)-1])
+	switch {
+	case err != nil || same && (outOfRange == nil || outOfRange.First > r.next):
+		return nil, err
+	case same && outOfRange.Next >= r.next: // only unread records are gone
+		g := Gap{Topic: r.topic, Partition: r.partition, Kind: GapTruncated, From: r.next, To: r.next, First: outOfRange.First,
+			End: outOfRange.Next, Now: w.log, Err: outOfRange, Lost: max(w.end, r.end) - outOfRange.Next}
+		w.end = outOfRange.Next
+		return &g, nil
+	}
+	kept, to, err := r.partsAt(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, end, err := r.offsets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := Gap{
+		Topic: r.topic, Partition: r.partition, Kind: GapTruncated, From: r.next, To: to, First: first, End: end, Now: w.log,
+		Err: &LogChangedError{Topic: r.topic, Partition: r.partition, Was: w.log, Is: w.log, At: w.batches[len(w.batches)-1].Offset},
+	}
+	if kept == 0 {
+		g.To, g.Lost = first, max(w.end, r.next)-min(end, r.next)
+	} else {
+		g.Lost = max(w.end, r.next) - to
+	}
+	w.batches, w.end = w.batches[:kept], end
+	return &g, nil
+}
+
+// partsAt finds out how many of the batches that were read the log still holds, and the offset after the last of them.
+func (r *Reader) partsAt(ctx context.Context) (kept int, behind int64, err error) {
+	low, high := 0, len(r.watcher.batches) // those below low are there, those from high on are not
+	for low < high {
+		middle := (low + high) / 2
+		same, next, err := r.holds(ctx, r.watcher.batches[middle])
+		if err != nil {
+			return 0, 0, err
+		}
+		if same {
+			low, behind = middle+1, next
+		} else {
+			high = middle
+		}
+	}
+	return low, behind, nil
+}
+
+// holds reports whether a batch is still where it was, and the offset after its records. A batch that retention has
+// removed, or that can no longer be read, counts as there, because nothing suggests another one. The records just
+// fetched are held meanwhile, so it reads as [Control] says; readers that use Control themselves do not watch batches.
+func (r *Reader) holds(ctx context.Context, m Mark) (same bool, behind int64, err error) {
+	fetched, err := r.request(Control(ctx), m.Offset)
+	if g, ok := r.gapAt(m.Offset, err); ok {
+		return g.Kind != GapTruncated, g.To, nil
+	}
+	if err != nil {
+		return false, 0, err
+	}
+	defer fetched.Release()
+	if len(fetched.Records) == 0 {
+		_, end, err := r.offsets(ctx)
+		return end > m.Offset, fetched.NextOffset, err
+	}
+	if first := fetched.Records[0]; r.watcher.how == WatchCompacted && first.Batch.Offset > m.Offset {
+		return true, first.Offset, nil
+	}
+	for _, record := range fetched.Records {
+		if record.Batch.Offset == m.Offset {
+			behind = record.Offset + 1
+		}
+	}
+	return fetched.Records[0].Batch.Is(m), behind, nil
+}
+
+// Holds reports whether a partition still holds a batch that was read from it, or held it until retention removed it.
+func Holds(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int, m Mark) (bool, error) {
+	same, _, err := NewReader(log, logger, topic, partition, ReadOptions{}).holds(ctx, m)
+	return same, err
+}

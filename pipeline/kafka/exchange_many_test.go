@@ -1,0 +1,169 @@
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/internal/hostile"
+)
+
+// part is the part of a response about a partition.
+type part struct {
+	partition int32
+	code      int16
+	aborted   int
+	set       []byte
+}
+
+// encodeParts encodes a response about partitions of one topic with franz-go.
+func encodeParts(version int16, parts ...part) []byte {
+	topic := kmsg.FetchResponseTopic{Topic: "t"}
+	topic.TopicID, _ = uuidOf(testLog)
+	for _, p := range parts {
+		aborted := make([]kmsg.FetchResponseTopicPartitionAbortedTransaction, p.aborted)
+		for i := range aborted {
+			aborted[i] = kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: 8, FirstOffset: 9}
+		}
+		topic.Partitions = append(topic.Partitions, kmsg.FetchResponseTopicPartition{
+			Partition: p.partition, ErrorCode: p.code, HighWatermark: 7, LastStableOffset: 6, LogStartOffset: 5,
+			AbortedTransactions: aborted, RecordBatches: p.set,
+		})
+	}
+	response := kmsg.FetchResponse{Version: version, Topics: []kmsg.FetchResponseTopic{topic}}
+	b := binary.BigEndian.AppendUint32(make([]byte, 4), 42)
+	if response.IsFlexible() {
+		b = append(b, 0) // no tags in the header
+	}
+	b = response.AppendTo(b)
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// outcome names the outcome of an ask.
+func outcome(a *ask) string {
+	var large *oversizedSetError
+	var room *roomError
+	switch latest, waits := a.waits(); {
+	case waits && latest == nil:
+		return "nothing said"
+	case waits:
+		return "waits"
+	case errors.As(a.err, &large):
+		return "oversized"
+	case errors.As(a.err, &room):
+		return "no room"
+	case a.err != nil:
+		return "failed"
+	case a.response == nil:
+		return "left"
+	case a.response.code != 0:
+		return kafkago.Error(a.response.code).Title()
+	}
+	return string(a.response.set)
+}
+
+func TestPartitionsOfAResponseAreAnsweredApart(t *testing.T) {
+	long, large := bytes.Repeat([]byte("x"), 100), make([]byte, 101)
+	for name, test := range map[string]struct {
+		parts []part
+		want  []string
+		bad   bool // the whole response
+	}{
+		"all":                       {[]part{{3, 0, 0, []byte("a")}, {4, 0, 1, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "b", "c"}, false},
+		"in another order":          {[]part{{5, 0, 0, []byte("c")}, {3, 0, 0, []byte("a")}, {4, 0, 0, nil}}, []string{"a", "waits", "c"}, false},
+		"an error":                  {[]part{{3, 1, 0, nil}, {4, 0, 0, []byte("b")}, {5, 6, 0, nil}}, []string{"Offset Out Of Range", "b", "Not Leader For Partition"}, false},
+		"an oversized set":          {[]part{{3, 0, 0, large}, {4, 0, 0, []byte("b")}, {5, 0, 0, nil}}, []string{"oversized", "b", "waits"}, false},
+		"too much in all":           {[]part{{3, 0, 0, long}, {4, 0, 0, long}, {5, 0, 0, long}}, []string{string(long), string(long), "no room"}, false},
+		"too many aborted":          {[]part{{3, 0, maxAborted(4<<20) + 1, []byte("a")}, {4, 0, 0, []byte("b")}, {5, 0, 0, nil}}, []string{"failed", "b", "waits"}, false},
+		"one is missing":            {[]part{{3, 0, 0, []byte("a")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "c"}, false},
+		"one that nobody asked for": {[]part{{3, 0, 0, []byte("a")}, {6, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
+		"one twice":                 {[]part{{3, 0, 0, []byte("a")}, {3, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
+	} {
+		for _, version := range []int16{maxFetchVersion, fetchByID} {
+			asks := testAsks()
+			err := exchange(version, encodeParts(version, test.parts...), asks...)
+			var outcomes []string
+			for _, a := range asks {
+				outcomes = append(outcomes, outcome(a))
+			}
+			if !slices.Equal(outcomes, test.want) || (err != nil) != test.bad {
+				t.Errorf("version %d: %s: %q, %v", version, name, outcomes, err)
+			}
+		}
+	}
+}
+
+// TestWhoHasLeftGetsNothing: a caller that leaves before or after its answer leaves no memory taken.
+func TestWhoHasLeftGetsNothing(t *testing.T) {
+	asks := testAsks()
+	asks[0].leave()
+	asks[1].funds = asks[1].memory.try(50)
+	asks[1].leave()
+	if err := exchange(11, encodeParts(11, part{3, 0, 0, []byte("a")}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), asks...); err != nil {
+		t.Fatal(err)
+	}
+	if outcome(asks[0]) != "left" || outcome(asks[1]) != "left" || outcome(asks[2]) != "c" {
+		t.Error(outcome(asks[0]), outcome(asks[1]), outcome(asks[2]))
+	}
+	asks[2].leave()
+	if used := asks[2].memory.used; used != 0 {
+		t.Errorf("%d bytes are used", used)
+	}
+}
+
+// TestResponseMutants feeds the reader damaged responses about three partitions. Whatever a response claims, memory is
+// charged before it is taken, and nobody is answered twice.
+func TestResponseMutants(t *testing.T) {
+	for _, version := range []int16{maxFetchVersion, fetchByID} {
+		t.Run(strconv.Itoa(int(version)), func(t *testing.T) { testResponseMutants(t, version) })
+	}
+}
+
+func testResponseMutants(t *testing.T, version int16) {
+	set := bytes.Repeat([]byte("set"), 30)
+	whole := encodeParts(version, part{3, 0, 2, set}, part{4, 0, 0, append(set, set...)}, part{5, 0, 1, set[:60]})
+	response := &hostile.Message{Name: "response", Bytes: whole, Order: binary.BigEndian, Parts: []int{0, 4, 8, 18, 25}}
+	for at := 0; at+4 <= len(whole); at++ {
+		if at < 60 || bytes.Contains(whole[max(0, at-40):at+4], []byte{0, 0, 0, 5}) {
+			response.Marks = append(response.Marks, hostile.Mark{At: at, Width: 1}, hostile.Mark{At: at, Width: 2}, hostile.Mark{At: at, Width: 4})
+		}
+	}
+	hostile.Run(t, hostile.Suite{
+		Make: func(r *rand.Rand, into []byte) []byte {
+			into = response.Mutate(r, into[:0], []*hostile.Message{response})
+			if len(into) >= 8 && r.IntN(8) > 0 {
+				binary.BigEndian.PutUint32(into, uint32(len(into)-4))
+				binary.BigEndian.PutUint32(into[4:], 42)
+			}
+			return into
+		},
+		Try: func(m *hostile.Meter, mutant []byte) (reason string, err error) {
+			asks := testAsks()
+			m.Within(256<<10, func() { err = exchange(version, mutant, asks...) })
+			memory, stored := asks[0].memory, 0
+			for _, a := range asks {
+				if a.response != nil {
+					stored += len(a.response.set)
+				}
+				a.leave()
+			}
+			switch {
+			case memory.peak > memory.limit || memory.used != 0:
+				return "", errors.New("memory is taken that is not there, or not given back")
+			case int64(stored) > memory.peak:
+				return "", errors.New("more is stored than was charged")
+			case err != nil:
+				return "refused", nil
+			}
+			return hostile.Accepted, nil
+		},
+	}, 12_500)
+}

@@ -1,0 +1,32 @@
+package kafka
+
+import (
+	"math"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Age makes the identity of a writer older.
+func Age(p pipeline.Producer, by time.Duration) {
+	w := p.(*writer)
+	w.renewed = w.renewed.Add(-by)
+}
+
+// UseUp leaves numbers for that many more records in every partition.
+func UseUp(p pipeline.Producer, left int) {
+	for _, s := range p.(*writer).streams {
+		s.next = math.MaxInt32 - int32(left)
+	}
+}
+
+// Epoch returns a writer's epoch.
+func Epoch(p pipeline.Producer) int16 { return p.(*writer).identity.epoch }
+
+// RenewAfter is the age at which an identity is renewed.
+const RenewAfter = renewAfter
+
+// read returns the records at or after from and the next offset, decoded within the whole budget.
+func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
+	return s.readWithin(&allowance{left: s.budget, room: s.budget}, set, from, aborted)
+}

@@ -1,0 +1,111 @@
+package kafka_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// deleteTopic deletes a topic.
+func deleteTopic(t testing.TB, on *cluster, topic string) {
+	t.Helper()
+	request := kmsg.NewDeleteTopicsRequest()
+	request.TimeoutMillis, request.TopicNames = 10000, []string{topic}
+	one := kmsg.NewDeleteTopicsRequestTopic()
+	one.Topic = &topic
+	request.Topics = append(request.Topics, one)
+	response, err := request.RequestWith(pipelinetest.Context(t), otherClient(t, on))
+	if err == nil {
+		err = kerr.ErrorForCode(response.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeAgain recreates a deleted topic. A broker may still be deleting it.
+func makeAgain(t testing.TB, admin pipeline.Admin, topic string, partitions int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		created, err := admin.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: partitions}})
+		if err == nil && len(created) == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("topic %s is not made again: %v", topic, err)
+		}
+	}
+}
+
+// A response names its log, even if the topic was recreated since the client last asked for the identity.
+func TestFetchesAreOfTheLogThatTheyName(t *testing.T) {
+	on := connect(t)
+	client := dial(t, on.config())
+	topic := pipelinetest.NewTopic(t, client, 1, nil)
+	var of []pipeline.LogID
+	for _, value := range []string{"first", "second"} {
+		pipelinetest.SurelyProduce(t, client, topic, 0, value)
+		var fetched pipeline.Fetched
+		pipelinetest.Eventually(t, "the record is read", func() (ok bool) {
+			var err error
+			fetched, err = client.Fetch(pipelinetest.Context(t), topic, 0, 0)
+			return err == nil && len(fetched.Records) == 1 && string(fetched.Records[0].Value) == value
+		})
+		fetched.Release()
+		is, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now())
+		if err != nil || fetched.Log != is {
+			t.Errorf("the records are of log %q, the topic's is %q, %v", fetched.Log, is, err)
+		}
+		if of = append(of, is); len(of) == 1 {
+			deleteTopic(t, on, topic)
+			makeAgain(t, client, topic, 1)
+		}
+	}
+	if of[0] == of[1] {
+		t.Errorf("made again it is %q as before", of[1])
+	}
+}
+
+// A recreated topic has another identity, which every reader is told; until then the identity stays.
+func TestIdentityIsOfTheLogNotOfTheName(t *testing.T) {
+	on := connect(t)
+	client := dial(t, on.config())
+	topic := pipelinetest.NewTopic(t, client, 2, nil)
+	ask := func(partition int) pipeline.LogID {
+		t.Helper()
+		id, err := client.Identity(pipelinetest.Context(t), topic, partition, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	was := ask(0)
+	if was == "" || was != ask(1) || was != ask(pipeline.AnyPartition) {
+		t.Fatalf("identities %q, %q, %q", was, ask(1), ask(pipeline.AnyPartition))
+	}
+	pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values("a", "b", "c")...)
+	before := pipelinetest.ReadUntil(t, client, topic, 0, 0, 3)
+	deleteTopic(t, on, topic)
+	if old, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now().Add(-time.Hour)); err != nil || old != was {
+		t.Errorf("what is known from before the deletion: %q, %v", old, err)
+	}
+	pipelinetest.Eventually(t, "a topic that is not there has no identity", func() bool { // nodes learn of it one by one
+		_, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now())
+		return errors.Is(err, pipeline.ErrUnknownTopic)
+	})
+	makeAgain(t, client, topic, 2)
+	pipelinetest.SurelyProduce(t, client, topic, 0, "x")
+	if is := ask(0); is == was || is == "" {
+		t.Errorf("made again it is %q, before %q", is, was)
+	}
+	after := pipelinetest.SurelyRead(t, client, topic, 0, 0, 1)
+	if before[0].Batch.Checksum == 0 || before[0].Batch != before[2].Batch || before[0].Batch.Is(after[0].Batch) {
+		t.Errorf("batches %+v, %+v, and after it was made again %+v", before[0].Batch, before[2].Batch, after[0].Batch)
+	}
+}

@@ -1,0 +1,270 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/metadata"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// How fetches share requests to the leader of their partitions. The limits of each kind bound the connections to it.
+const (
+	// singleRequests is how many partitions that had data the last time may have a request each.
+	singleRequests = 24
+	// groupRequests are shared by partitions that were idle. A group request ends when any of them has data.
+	groupRequests = 16
+	// leastGroup is the smallest capacity of a group. With many partitions a group has room for twice its share: small
+	// requests are answered sooner and are cheaper to repeat.
+	leastGroup = 16
+	// shortRequests wait only for shortWait. They serve fetches that find all others under way, so that however many
+	// partitions wait, one that was just processed is asked for at once.
+	shortRequests = 2
+	shortWait     = 5 * time.Millisecond
+	// gatherIdle is how long partitions that were idle the last time wait for more of them.
+	gatherIdle = time.Millisecond
+	// partitionsAtOnce and bytesAtOnce bound a request. Partitions that were just idle add no bytes.
+	partitionsAtOnce = 500
+	bytesAtOnce      = 16 << 20
+)
+
+// kind is a kind of request.
+type kind uint8
+
+const (
+	singleRequest kind = iota
+	groupRequest
+	shortRequest
+	kinds
+)
+
+var mostRequests = [kinds]int{singleRequests, groupRequests, shortRequests}
+
+// leaders send the fetches of many partitions in few requests.
+type leaders struct {
+	client *Client
+
+	mu sync.Mutex // guards of and everything in it
+	of map[int32]*leader
+}
+
+// leader is a broker and the asks for its partitions.
+type leader struct {
+	id        int32
+	fresh     []*ask // from their callers
+	idle      []*ask // again, because there was nothing yet
+	cold      []*ask // idle the last time, waiting for others
+	gathering bool
+	underWay  [kinds]int
+
+	fetchVersion atomic.Int32 // the newest that the broker supports; 0 = not known
+}
+
+func newLeaders(client *Client) *leaders { return &leaders{client: client, of: map[int32]*leader{}} }
+
+// ask sends an ask to the leader of its partition and waits for the answer. It returns the memory of the ask, which the caller
+// loses if the context ends.
+func (l *leaders) ask(ctx context.Context, a *ask) (funds *grant, err error) {
+	id, err := l.leaderOf(ctx, a.partitionKey)
+	if err != nil {
+		return a.funds, err
+	}
+	if a.log, err = l.client.Identity(ctx, a.topic, pipeline.AnyPartition, time.Time{}); err != nil {
+		return a.funds, err
+	}
+	l.add(id, a)
+	select {
+	case <-a.done:
+		return a.funds, a.err
+	case <-ctx.Done():
+		a.leave()
+		return nil, ctx.Err()
+	}
+}
+
+// leaderOf returns the leader according to the transport's view of the cluster.
+func (l *leaders) leaderOf(ctx context.Context, key partitionKey) (int32, error) {
+	m, err := l.client.transport.RoundTrip(ctx, l.client.requests.Addr, &metadata.Request{TopicNames: []string{key.topic}})
+	if err != nil {
+		return 0, err
+	}
+	topics := m.(*metadata.Response).Topics
+	if len(topics) != 1 || topics[0].ErrorCode == int16(kafkago.UnknownTopicOrPartition) {
+		return 0, fmt.Errorf("fetch: %w", protocol.NewErrNoTopic(key.topic))
+	}
+	partitions := topics[0].Partitions
+	at, ok := slices.BinarySearchFunc(partitions, int32(key.partition), func(p metadata.ResponsePartition, want int32) int {
+		return int(p.PartitionIndex) - int(want)
+	})
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("fetch: %w", protocol.NewErrNoPartition(key.topic, int32(key.partition)))
+	case partitions[at].LeaderID < 0:
+		return 0, fmt.Errorf("fetch: %w", protocol.NewErrNoLeader(key.topic, int32(key.partition)))
+	}
+	return partitions[at].LeaderID, nil
+}
+
+func (l *leaders) add(id int32, a *ask) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	to := l.of[id]
+	if to == nil {
+		to = &leader{id: id}
+		l.of[id] = to
+	}
+	if !a.cold {
+		to.fresh = append(to.fresh, a)
+		l.dispatch(to)
+		return
+	}
+	if to.cold = append(to.cold, a); to.gathering {
+		return
+	}
+	to.gathering = true
+	time.AfterFunc(gatherIdle, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		to.idle, to.cold, to.gathering = append(to.idle, to.cold...), nil, false
+		l.dispatch(to)
+	})
+}
+
+// dispatch sends requests while there is something to ask for. mu is locked.
+func (l *leaders) dispatch(to *leader) {
+	for {
+		of, asks := to.next(max(leastGroup, 2*l.client.habits.count()/groupRequests))
+		if len(asks) == 0 {
+			return
+		}
+		to.underWay[of]++
+		go l.send(to, of, asks)
+	}
+}
+
+// free reports whether another request of a kind may be sent.
+func (to *leader) free(of kind) bool { return to.underWay[of] < mostRequests[of] }
+
+// next takes the asks of one request, at most group for a group request.
+func (to *leader) next(group int) (of kind, asks []*ask) {
+	take := &request{taken: map[partitionKey]struct{}{}, most: min(group, partitionsAtOnce)}
+	if to.free(groupRequest) {
+		if to.idle = take.from(to.idle); len(take.asks) > 0 {
+			return groupRequest, take.asks
+		}
+	}
+	take.most = partitionsAtOnce
+	if to.free(singleRequest) {
+		if to.fresh = take.from(to.fresh); len(take.asks) == 0 {
+			to.idle = take.from(to.idle)
+		}
+		if len(take.asks) > 0 {
+			return singleRequest, take.asks
+		}
+	}
+	if to.free(shortRequest) {
+		to.fresh = take.from(to.fresh)
+		to.idle = take.from(to.idle)
+	}
+	return shortRequest, take.asks
+}
+
+// request is a selection of asks that go together.
+type request struct {
+	asks  []*ask
+	taken map[partitionKey]struct{}
+	most  int
+	bytes int
+}
+
+// from takes asks from a queue and returns the rest, without those that nobody waits for.
+func (q *request) from(queue []*ask) (left []*ask) {
+	for i, a := range queue {
+		if len(q.asks) >= q.most || q.bytes >= bytesAtOnce || len(q.asks) > 0 && q.asks[0].alone {
+			return append(left, queue[i:]...)
+		}
+		latest, waits := a.waits()
+		if !waits {
+			continue
+		}
+		if _, twice := q.taken[a.partitionKey]; twice || a.alone && len(q.asks) > 0 {
+			left = append(left, a)
+			continue
+		}
+		q.taken[a.partitionKey] = struct{}{}
+		q.asks = append(q.asks, a)
+		if latest == nil && !a.cold || a.alone {
+			q.bytes += a.maxBytes
+		}
+	}
+	return left
+}
+
+// send sends one request. Partitions that had nothing yet are asked for again.
+func (l *leaders) send(to *leader, of kind, asks []*ask) {
+	wait := l.client.config.FetchMaxWait
+	if of == shortRequest {
+		wait = min(wait, shortWait)
+	}
+	again := l.exchange(to, asks, wait)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	to.underWay[of]--
+	to.idle = append(to.idle, again...)
+	l.dispatch(to)
+}
+
+// exchange sends one request and returns the asks that keep waiting; all others are answered.
+func (l *leaders) exchange(to *leader, asks []*ask, wait time.Duration) (again []*ask) {
+	c := l.client
+	now := time.Now()
+	last := now
+	for _, a := range asks {
+		if a.deadline.After(last) {
+			last = a.deadline
+		}
+	}
+	wait = min(wait, max(last.Sub(now), time.Millisecond))
+	limit := c.config.RequestTimeout + wait
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, newFetchExchange(c, to, asks, wait))
+	switch {
+	case err == nil:
+		if code := message.(*fetchDone).code; code != 0 {
+			err = kafkago.Error(code)
+		}
+	case c.ctx.Err() != nil:
+		err = errClosed
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
+		err = fmt.Errorf("no response within %v: %s", limit, err.Error())
+	}
+	now = time.Now()
+	for _, a := range asks {
+		latest, ok := a.waits()
+		switch {
+		case !ok: // answered or left
+		case err != nil:
+			a.fail(err)
+		case latest == nil:
+			a.fail(errors.New("response without the partition"))
+		case latest.end > a.offset && !a.alone && len(asks) > 1:
+			a.alone = true // a batch larger than requested is returned only if it is the first of the response
+			again = append(again, a)
+		case latest.end > a.offset || !now.Before(a.deadline):
+			a.finish(latest, nil)
+		default:
+			again = append(again, a)
+		}
+	}
+	return again
+}

@@ -1,0 +1,132 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// waitFor starts waiting for memory and returns a channel for the grant.
+func waitFor(ctx context.Context, a *account, bytes int64) <-chan *grant {
+	told := make(chan *grant, 1)
+	go func() {
+		g, _ := a.wait(ctx, bytes)
+		told <- g
+	}()
+	synctest.Wait()
+	return told
+}
+
+// got is the grant received so far, if any.
+func got(told <-chan *grant) *grant {
+	synctest.Wait()
+	select {
+	case g := <-told:
+		return g
+	default:
+		return nil
+	}
+}
+
+func TestMemoryIsGivenInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &account{limit: 100}
+		first := a.try(60)
+		large, small := waitFor(t.Context(), a, 90), waitFor(t.Context(), a, 10)
+		if got(small) != nil || a.try(1) != nil || first.extend(61) {
+			t.Fatal("somebody overtakes the one who waits first")
+		}
+		first.shrink(5)
+		held := got(large)
+		if held == nil || got(small) != nil || a.used != 95 {
+			t.Fatalf("%d used", a.used)
+		}
+		held.release()
+		held.release()
+		if last := got(small); last == nil || a.used != 15 || a.peak != 95 {
+			t.Fatalf("%d used, at most %d", a.used, a.peak)
+		}
+	})
+}
+
+// TestNobodyKeepsMemoryFromOthersForEver: one waits for a lot, and somebody never releases what it needs.
+func TestNobodyKeepsMemoryFromOthersForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &account{limit: 100}
+		stuck := a.try(40)
+		large := waitFor(t.Context(), a, 80)
+		small := waitFor(t.Context(), a, 30)
+		time.Sleep(patience + patience/2)
+		others := got(small)
+		if others == nil || got(large) != nil {
+			t.Fatal("what nobody can use is kept")
+		}
+		time.Sleep(patience)
+		others.release()
+		if a.try(10) != nil {
+			t.Error("the one who waits first has no turn again")
+		}
+		stuck.release()
+		if got(large) == nil {
+			t.Error("and gets nothing")
+		}
+	})
+}
+
+func TestWhoStopsWaitingLeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &account{limit: 100}
+		first := a.try(100)
+		ctx, stop := context.WithCancel(t.Context())
+		large, small := waitFor(ctx, a, 90), waitFor(t.Context(), a, 10)
+		first.shrink(80)
+		if got(small) != nil {
+			t.Fatal("out of turn")
+		}
+		stop()
+		synctest.Wait()
+		if g := <-large; g != nil || got(small) == nil || a.used != 90 || a.waiting.Len() != 0 {
+			t.Errorf("%d used, %d wait", a.used, a.waiting.Len())
+		}
+	})
+}
+
+func TestStateHasMemoryOfItsOwn(t *testing.T) {
+	const budget = 1 << 20
+	p := newPool(LeastFetchMemory(budget), budget)
+	data, state := p.account(t.Context()), p.account(pipeline.Control(t.Context()))
+	if data.try(data.limit) == nil || data.try(1) != nil {
+		t.Fatal("data has another limit")
+	}
+	if state.try(worstFetch(budget)) == nil {
+		t.Error("state waits for data")
+	}
+	p.hold(4 * budget)
+	if s := p.stats(); s.Limit != LeastFetchMemory(4*budget) || s.Used != LeastFetchMemory(budget) || s.Peak != s.Used {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAFetchTakesWhatIsFreeOrWaits: with the memory taken, a fetch that only takes free memory fails, and another one waits.
+func TestAFetchTakesWhatIsFreeOrWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &account{limit: 100}
+		all := a.try(100)
+		f := &fetching{memory: a, onlyFree: true}
+		if err := f.wait(t.Context(), 10); !errors.Is(err, pipeline.ErrNoMemory) {
+			t.Fatal(err)
+		}
+		f.onlyFree = false
+		done := make(chan error, 1)
+		go func() { done <- f.wait(t.Context(), 10) }()
+		synctest.Wait()
+		all.release()
+		if err := <-done; err != nil || f.funds.bytes != 10 {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+var _ pipeline.WriterOpener = (*Client)(nil)
+
+// renewAfter is the age at which an identity is renewed. Coordinators forget identities that are unused for a week, and
+// then could not tell the next owner's from it (transactional.id.expiration.ms). A process that was paused for so long
+// finds out here that it is no longer the owner.
+const renewAfter = 6 * time.Hour
+
+// OpenWriter implements [pipeline.WriterOpener]. The transactional id of a seat is its group, topic and partition, with
+// slashes between.
+func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.Seat, targets ...pipeline.Target) (pipeline.Producer, error) {
+	if c.config.Idempotence == IdempotenceOff {
+		return c, nil
+	}
+	at := place{doing: "open a writer"}
+	identifies, transacts, err := c.abilities(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if seat != nil {
+		at = place{"open a writer for", seat.Topic, seat.Partition}
+		err := errRefused
+		if transacts {
+			var w *writer
+			if w, err = c.sitDown(ctx, at, seat.String(), targets); err == nil {
+				return w, nil
+			}
+		}
+		if !errors.Is(err, errRefused) {
+			return nil, err
+		}
+		c.onceUnfenced.Do(func() {
+			c.log.Warn("the brokers do not fence owners of partitions that were taken for dead: what those write late is there twice, and readers drop it",
+				zap.Error(err))
+		})
+	}
+	if identifies {
+		w := &writer{client: c, at: at, streams: map[pipeline.Target]*stream{}}
+		if err = w.renew(ctx); err == nil {
+			return w, nil
+		}
+	}
+	if err != nil && !errors.Is(err, errRefused) {
+		return nil, err
+	}
+	c.onceUnnumbered.Do(func() {
+		c.log.Warn("the brokers do not number writes: one whose acknowledgement is lost may be there twice, and readers drop it", zap.Error(err))
+	})
+	return c, nil
+}
+
+// sitDown fences off earlier occupants of the seat.
+func (c *Client) sitDown(ctx context.Context, at place, transactionalID string, targets []pipeline.Target) (*writer, error) {
+	now, err := c.identify(ctx, at, transactionalID, nobody)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{client: c, at: at, transactionalID: transactionalID, identity: now, streams: map[pipeline.Target]*stream{}}
+	if err := c.mark(ctx, at, transactionalID, now, targets); err != nil {
+		return nil, w.judge(err)
+	}
+	for _, to := range targets {
+		s := &stream{seen: c.conns.newest()}
+		if s.end, err = c.Written(ctx, to.Topic, to.Partition); err != nil {
+			return nil, err
+		}
+		w.streams[to] = s
+	}
+	return w, w.renew(ctx)
+}
+
+// writer is a producer that numbers its batches, partition by partition.
+type writer struct {
+	client          *Client
+	at              place
+	transactionalID string // empty: nobody is fenced
+
+	mu       sync.Mutex // guards the fields below, and holds back the next request
+	identity identity
+	renewed  time.Time
+	streams  map[pipeline.Target]*stream
+	fenced   error // the error of every write from here on
+}
+
+// stream is the numbering in one partition.
+type stream struct {
+	next  int32
+	doubt []pipeline.Record // sent from next on and possibly written; nil = none
+	end   int64             // of the partition: after what it held at first and what was acknowledged
+	seen  int64             // number of the newest connection at a time when the partition reached end
+}
+
+// Protection implements [pipeline.Protected].
+func (w *writer) Protection() pipeline.Protection {
+	if w.transactionalID == "" {
+		return pipeline.ProtectionNumbered
+	}
+	return pipeline.ProtectionFenced
+}
+
+// Produce implements [pipeline.Producer], see [pipeline.WriterOpener].
+func (w *writer) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (firstOffset int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.streams[pipeline.Target{Topic: topic, Partition: partition}]
+	if s == nil {
+		s = &stream{}
+		w.streams[pipeline.Target{Topic: topic, Partition: partition}] = s
+	}
+	if err := w.prepare(ctx, s, records); err != nil {
+		return 0, err
+	}
+	firstOffset, err = w.send(ctx, topic, partition, s, records)
+	if w.forgotten(err) {
+		if err := w.renew(ctx); err != nil {
+			return 0, err
+		}
+		firstOffset, err = w.send(ctx, topic, partition, s, records)
+	}
+	return firstOffset, w.judge(err)
+}
+
+// prepare begins a new numbering if the present one is used up, too old, or has a gap that these records do not fill.
+func (w *writer) prepare(ctx context.Context, s *stream, records []pipeline.Record) error {
+	if w.fenced != nil {
+		return w.fenced
+	}
+	again := s.doubt != nil && len(records) == len(s.doubt) && &records[0] == &s.doubt[0]
+	if s.doubt != nil && !again || int64(s.next)+int64(len(records)) > math.MaxInt32 || w.old() {
+		return w.renew(ctx)
+	}
+	return nil
+}
+
+// old reports whether to renew the identity. That has to wait while records are in doubt.
+func (w *writer) old() bool {
+	if time.Since(w.renewed) < renewAfter {
+		return false
+	}
+	for _, s := range w.streams {
+		if s.doubt != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// renew takes the next epoch of the identity, or another identity if nobody is fenced. Numbers start at zero again.
+func (w *writer) renew(ctx context.Context) error {
+	known := w.identity
+	if w.transactionalID == "" {
+		known = nobody
+	}
+	now, err := w.client.identify(ctx, w.at, w.transactionalID, known)
+	if err != nil {
+		return w.judge(err)
+	}
+	w.identity, w.renewed = now, time.Now()
+	for _, s := range w.streams {
+		s.next, s.doubt = 0, nil
+	}
+	return nil
+}
+
+func (w *writer) send(ctx context.Context, topic string, partition int, s *stream, records []pipeline.Record) (int64, error) {
+	s.doubt = records
+	first, err := w.attempt(ctx, topic, partition, s, records)
+	for errors.Is(err, errNewConnection) {
+		if err = w.look(ctx, topic, partition, s); err == nil {
+			first, err = w.attempt(ctx, topic, partition, s, records)
+		}
+	}
+	switch {
+	case err == nil:
+		s.next, s.doubt = s.next+int32(len(records)), nil
+		s.end = max(s.end, first+int64(len(records)))
+	case errors.Is(err, pipeline.ErrMessageTooLarge):
+		s.doubt = nil // refused, so not written
+	}
+	return first, err
+}
+
+// errLost means that a partition ends before records that it was known to hold.
+var errLost = errors.New("the partition ends before what it was known to hold")
+
+// attempt sends records. With a transactional id it uses only connections older than the last look at the partition: a newer one may lead
+// to a broker that came back without its last records. A broker that has lost all records of the writer would accept any number, and the
+// records would follow a gap.
+func (w *writer) attempt(ctx context.Context, topic string, partition int, s *stream, records []pipeline.Record) (int64, error) {
+	connection := s.seen
+	if w.transactionalID == "" {
+		connection = anyConnection
+	}
+	return w.client.produce(ctx, topic, partition, records, sequence{w.identity.producer, w.identity.epoch, s.next}, connection)
+}
+
+// look checks that the partition still holds what it held.
+func (w *writer) look(ctx context.Context, topic string, partition int, s *stream) error {
+	newest := w.client.conns.newest()
+	end, err := w.client.Written(ctx, topic, partition)
+	switch {
+	case err != nil:
+		return err
+	case end < s.end:
+		return fmt.Errorf("%w: at offset %d, not %d", errLost, end, s.end)
+	}
+	s.seen = newest
+	return nil
+}
+
+// forgotten reports whether the partition does not know the writer, or its earlier records, although there can be no successor.
+func (w *writer) forgotten(err error) bool {
+	if errors.Is(err, kafkago.UnknownProducerId) || errors.Is(err, kafkago.InvalidProducerIDMapping) {
+		return true
+	}
+	lost := errors.Is(err, kafkago.OutOfOrderSequenceNumber)
+	if w.transactionalID != "" || !lost && !errors.Is(err, kafkago.InvalidProducerEpoch) {
+		return false
+	}
+	w.client.log.Warn("the partition does not continue what was written to it before, the numbering begins again", zap.Error(err))
+	return true
+}
+
+// judge turns responses that end the writer into its error.
+func (w *writer) judge(err error) error {
+	if w.transactionalID == "" {
+		return err
+	}
+	why := ""
+	switch {
+	case errors.Is(err, kafkago.InvalidProducerEpoch), errors.Is(err, kafkago.ProducerFenced), errors.Is(err, kafkago.InvalidProducerIDMapping):
+		why = "another owner has taken it over"
+	case errors.Is(err, kafkago.OutOfOrderSequenceNumber), errors.Is(err, errLost):
+		why = "the log has lost what was acknowledged"
+	default:
+		return err
+	}
+	w.fenced = pipeline.Permanent(fmt.Errorf("%w: %s: %w", pipeline.ErrFenced, why, err))
+	return w.fenced
+}

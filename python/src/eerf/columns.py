@@ -1,0 +1,184 @@
+"""Columns of an Arrow table as the encoder reads them: numbers, seconds, codes of categories."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import rows, times
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
+
+NULL, UNSEEN = -2, -1  # codes of values that are not a category
+
+# Metadata of a field that was read from a text format, where 7, "7" and true are easily confused.
+TEXT_FIELD = b"eerf.text"
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def kind_of(kind: pa.DataType) -> tuple[str, int] | None:
+    """Returns the kind of values of an Arrow type and how many a row has; "" fits every kind, None is unreadable."""
+    if pa.types.is_fixed_size_list(kind):
+        number = pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)
+        return ("vector", kind.list_size) if number and kind.list_size > 0 else None
+    for test, name in _KINDS:
+        if test(kind):
+            return name, 1
+    return None
+
+
+_KINDS: list[tuple[Callable[[pa.DataType], bool], str]] = [
+    (pa.types.is_null, ""),
+    (pa.types.is_boolean, "bool"),
+    (rows.is_text, "category"),
+    (pa.types.is_date, "time"),
+    (pa.types.is_timestamp, "time"),
+    (pa.types.is_time, "clock"),
+    (pa.types.is_integer, "numeric"),
+    (pa.types.is_floating, "numeric"),
+    (pa.types.is_decimal, "numeric"),
+    (pa.types.is_duration, "numeric"),
+]
+
+
+def stands_for(want: str, got: str, field: pa.Field) -> bool:
+    """Reports whether a column read as one kind may stand for another."""
+    if want == "vector" or got in ("vector", "time", "clock"):
+        return False
+    return (want in ("time", "clock") and got == "category") or TEXT_FIELD in (field.metadata or {})
+
+
+def numbers(values: pa.Array) -> tuple[Floats, Bools]:
+    """Returns the numbers of a column, and which are missing; both are [rows]."""
+    kind = values.type
+    if rows.is_text(kind) or pa.types.is_boolean(kind):
+        return _parsed(values, _number)
+    if pa.types.is_duration(kind):
+        return _in_seconds(values, kind.unit)
+    if pa.types.is_null(kind):
+        return np.zeros(len(values)), np.ones(len(values), bool)
+    if pa.types.is_integer(kind):  # checked casts refuse whole numbers that are not exact
+        values = pc.cast(values, pa.float64(), safe=False)
+    elif not pa.types.is_float64(kind):
+        values = pc.cast(values, pa.float64())
+    return _filled(values, 0.0), _nulls(values)
+
+
+def vectors(values: pa.Array, width: int) -> tuple[Floats, Bools]:
+    """Returns the numbers of a column of vectors, and which are missing; both are [rows, width]."""
+    if pa.types.is_null(values.type):
+        return np.zeros((len(values), width)), np.ones((len(values), width), bool)
+    elements = values.values.slice(values.offset * width, len(values) * width)  # flatten would leave out null lists
+    found, missing = numbers(elements)
+    return found.reshape(-1, width), missing.reshape(-1, width) | _nulls(values)[:, None]
+
+
+def seconds(values: pa.Array, kind: str) -> tuple[Floats, Bools]:
+    """Returns the times of a column in seconds, and which are missing; both are [rows]."""
+    of = values.type
+    if rows.is_text(of) or kind_of(of) not in ((kind, 1), ("", 1)):
+        return _parsed(values, times.time_of_day if kind == "clock" else times.instant)
+    if pa.types.is_null(of):
+        return np.zeros(len(values)), np.ones(len(values), bool)
+    if pa.types.is_date32(of):
+        days = pc.cast(values, pa.int32())
+        return _filled(days, 0).astype(np.float64) * times.DAY, _nulls(values)
+    return _in_seconds(values, "ms" if pa.types.is_date64(of) else of.unit)
+
+
+def _in_seconds(values: pa.Array, unit: str) -> tuple[Floats, Bools]:
+    per = _PER_SECOND[unit]
+    whole = pa.int32() if pa.types.is_time32(values.type) else pa.int64()
+    counts = _filled(pc.cast(values, whole), 0).astype(np.int64)
+    rest = np.mod(counts, per)
+    return (counts - rest) // per + rest * (10**9 // per) / 1e9, _nulls(values)
+
+
+def booleans(values: pa.Array) -> Codes:
+    """Returns 0, 1 or NULL for each row."""
+    if pa.types.is_null(values.type):
+        return np.full(len(values), NULL)
+    if not pa.types.is_boolean(values.type):
+        codes = categories(values, ["false", "true"])
+        return np.where(codes < 0, NULL, codes)
+    return np.where(_nulls(values), NULL, _filled(values, False).astype(np.int64))
+
+
+def categories(values: pa.Array, names: list[str]) -> Codes:
+    """Returns the number of each row's category: UNSEEN for another value, NULL for a null."""
+    if pa.types.is_null(values.type):
+        return np.full(len(values), NULL)
+    texts = _texts(values)
+    found = pc.index_in(texts, value_set=pa.array(names, texts.type), skip_nulls=True)
+    return np.where(_nulls(texts), NULL, _filled(found, UNSEEN).astype(np.int64))
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Returns a column of strings. Numbers and booleans, which text formats may hold instead, become their text."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if rows.is_text(values.type):
+        return pc.cast(values, pa.large_string())
+    if pa.types.is_floating(values.type):
+        short = values.type.bit_width < 64  # the shortest decimal of such a number counts
+        exact = (None if v is None else float(str(np.float32(v))) if short else v for v in values.to_pylist())
+        return pa.array([None if v is None else number_text(v) for v in exact], pa.large_string())
+    return pc.cast(values, pa.large_string())
+
+
+def number_text(value: float) -> str:
+    """Returns the name of a numeric class: its shortest form, without a fraction for whole numbers."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+    if abs(value) < 2**53 and value == int(value):
+        return str(int(value))
+    sign, digits, exponent = _digits(value)
+    if -4 <= exponent < 6:  # as Go's strconv decides
+        text = digits.ljust(exponent + 1, "0") if exponent >= 0 else "0" * -exponent + digits
+        whole = max(exponent, 0) + 1
+        return sign + text[:whole] + ("." + text[whole:] if text[whole:] else "")
+    return f"{sign}{digits[0]}{'.' + digits[1:] if digits[1:] else ''}e{exponent:+03d}"
+
+
+def _digits(value: float) -> tuple[str, str, int]:
+    """Returns the sign, the shortest digits, and the decimal exponent of the first digit."""
+    mantissa, _, exponent = np.format_float_scientific(value, unique=True, trim="-").partition("e")
+    return ("-" if value < 0 else ""), mantissa.lstrip("-").replace(".", ""), int(exponent)
+
+
+def _number(text: str) -> float | None:
+    """Returns the number that a text stands for, or None."""
+    try:
+        value = float(text.strip())
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _parsed(values: pa.Array, parse: Callable[[str], float | None]) -> tuple[Floats, Bools]:
+    """Returns what parse makes of the texts of a column. Each distinct text is parsed once."""
+    coded = pc.dictionary_encode(_texts(values))
+    found = [parse(text) for text in coded.dictionary.to_pylist()] + [None]
+    codes = _filled(coded.indices, len(found) - 1).astype(np.int64)
+    table = np.array([math.nan if v is None else v for v in found])
+    missing = np.isnan(table)[codes]
+    return np.where(missing, 0.0, table[codes]), missing
+
+
+def _filled(values: pa.Array, filler: Any) -> npt.NDArray[Any]:
+    if values.null_count:
+        values = pc.fill_null(values, pa.scalar(filler, values.type))
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _nulls(values: pa.Array) -> Bools:
+    return np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=bool)

@@ -1,0 +1,166 @@
+"""The encoder: turns columns into the dense x that feature maps read (docs/wire-formats.md, The encoder)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from . import columns, times
+from .messages import one_chunk
+from .rows import as_table
+
+MAX_MAGNITUDE = 1e15  # limit of an encoded value that is not clipped
+
+FAULTS = {1: "nan_feature", 2: "inf_feature"}  # why a row is rejected; 0 = it is not rejected
+_NAN, _INF = 1, 2
+
+Floats = npt.NDArray[np.float64]
+
+
+class SchemaError(ValueError):
+    """A feature column is missing, there twice, or of another kind."""
+
+
+@dataclass
+class Encoded:
+    """Encoded rows: x [n, d] as float32, and fault [n], the number of each row's fault in FAULTS or 0."""
+
+    x: npt.NDArray[np.float32]
+    fault: npt.NDArray[np.uint8]
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Which rows can be used, [n]."""
+        return self.fault == 0
+
+
+class Encoder:
+    """Turns the columns of rows into x, as the JSON document of a feature set describes.
+
+    dim is d, columns the names of the feature columns, document the whole document.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.document: dict[str, Any] = json.loads(text)
+        self.dim: int = self.document["dim"]
+        self.columns: list[str] = [c["name"] for c in self.document["columns"]]
+        self.label: dict[str, Any] | None = self.document.get("label")
+        self.passthrough: list[str] = self.document.get("passthrough") or []
+        self._clip: float = self.document["clip"]
+        self._nan_is_missing = self.document.get("nan") == "missing"
+
+    def encode(self, rows: Any) -> Encoded:
+        """Encodes rows (see rows.as_table). Columns match by name; extra ones are ignored."""
+        table = as_table(rows)
+        self.check(table.schema)
+        n = table.num_rows
+        into = Encoded(np.empty((n, self.dim), np.float32), np.zeros(n, np.uint8))
+        at = 0
+        for c in self.document["columns"]:
+            self._encode(c, one_chunk(table[c["name"]]), into.x[:, at : at + c["width"]], into.fault)
+            at += c["width"]
+        return into
+
+    def check(self, schema: pa.Schema) -> None:
+        """Raises SchemaError, with all faults, if rows of this schema cannot be encoded."""
+        faults = []
+        for c in self.document["columns"]:
+            name, found = c["name"], schema.get_all_field_indices(c["name"])
+            if len(found) != 1:
+                faults.append(f"column {name!r} is {'there ' + str(len(found)) + ' times' if found else 'missing'}")
+                continue
+            field, want = schema.field(found[0]), (c["kind"], c["width"] if c["kind"] == "vector" else 1)
+            got = columns.kind_of(field.type)
+            if got is None or not (got[0] == "" or got == want or columns.stands_for(want[0], got[0], field)):
+                size = f" of {want[1]}" if want[0] == "vector" else ""
+                faults.append(f"column {name!r} is {field.type}, want {want[0]}{size}")
+        if faults:
+            raise SchemaError("; ".join(faults))
+
+    def dimension_names(self) -> list[str]:
+        """Returns a name for each dimension of x, such as "age", "age, missing" or "city=Oslo", [d]."""
+        return [name for c in self.document["columns"] for name in _names(c)]
+
+    def _encode(self, c: dict[str, Any], values: pa.Array, x: npt.NDArray[np.float32], fault: npt.NDArray[np.uint8]) -> None:
+        """Writes a column into its dimensions, x [n, width], and marks the rows that have no usable value."""
+        if c["kind"] in ("bool", "category"):
+            dense, missing = _indicators(c, values)
+        else:
+            dense, missing = self._numbers(c, values, fault)
+        if c.get("missing"):
+            dense = np.column_stack([dense, missing])
+        x[:] = self._scaled(c, dense, fault)
+
+    def _numbers(self, c: dict[str, Any], values: pa.Array, fault: npt.NDArray[np.uint8]) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Returns the values [n, dimensions] of a column of numbers, or of times with cycles, and which are missing [n]."""
+        if c["kind"] == "vector":
+            found, missing = columns.vectors(values, c["width"])
+        else:
+            load = columns.numbers(values) if c["kind"] == "numeric" else columns.seconds(values, c["kind"])
+            found, missing = load[0][:, None], load[1][:, None]
+        nan = np.isnan(found) & ~missing
+        if self._nan_is_missing:
+            missing = missing | nan
+        else:
+            _mark(fault, nan, _NAN)
+        _mark(fault, np.isinf(found) & ~missing, _INF)
+        found = np.where(missing, np.asarray(c["mean"][: found.shape[1]]), np.where(np.isfinite(found), found, 0.0))
+        parts = [found]
+        for cycle in c.get("cycles") or []:
+            parts.extend(np.where(missing, 0.0, v[:, None]) for v in times.place(cycle, found[:, 0]))
+        return np.hstack(parts), missing[:, 0]
+
+    def _scaled(self, c: dict[str, Any], dense: Floats, fault: npt.NDArray[np.uint8]) -> Floats:
+        """Returns the dimensions of a column, standardized where the encoder does so."""
+        k = len(c.get("scale") or [])
+        with np.errstate(over="ignore"):
+            dense[:, :k] = (dense[:, :k] - np.asarray(c["mean"][:k] if k else [])) / np.asarray(c["scale"] if k else [])
+        if self._clip > 0:
+            np.clip(dense[:, :k], -self._clip, self._clip, out=dense[:, :k])
+        beyond = np.abs(dense) > MAX_MAGNITUDE
+        _mark(fault, beyond, _INF)
+        dense[beyond] = 0
+        return dense
+
+
+def _mark(fault: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_], number: int) -> None:
+    """Sets the fault of rows in which any value has it, unless they have one already."""
+    if where.any():
+        fault[where.any(axis=1) & (fault == 0)] = number
+
+
+def _indicators(c: dict[str, Any], values: pa.Array) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Returns the values [n, dimensions] of a boolean or a category, and which are missing [n]."""
+    if c["kind"] == "bool":
+        codes = columns.booleans(values)
+        missing = codes == columns.NULL
+        return np.where(missing, c["mean"][0], codes)[:, None].astype(np.float64), missing
+    names = c.get("categories") or []
+    codes = columns.categories(values, names)
+    missing = codes == columns.NULL
+    if c.get("other"):
+        codes = np.where(codes == columns.UNSEEN, len(names), codes)
+    dense = np.zeros((len(codes), len(names) + bool(c.get("other"))))
+    hot = np.flatnonzero(codes >= 0)
+    dense[hot, codes[hot]] = 1
+    return dense, missing
+
+
+_PLACES = {"day": "hour of day", "week": "day of week", "year": "day of year"}
+
+
+def _names(c: dict[str, Any]) -> list[str]:
+    """Returns the names of the dimensions of a column."""
+    name = c["name"]
+    if c["kind"] == "category":
+        names = [f"{name}={v}" for v in c.get("categories") or []] + [f"{name}, other"] * bool(c.get("other"))
+    elif c["kind"] == "vector":
+        names = [f"{name}[{i}]" for i in range(c["width"])]
+    else:
+        names = [name] + [f"{name}, {_PLACES[v]} ({f})" for v in c.get("cycles") or [] for f in ("sin", "cos")]
+    return names + [f"{name}, missing"] * bool(c.get("missing"))

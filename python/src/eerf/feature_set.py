@@ -1,0 +1,151 @@
+"""Feature sets: the M features that an exploration kept, with the encoder of their rows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import ids, messages
+from .encoder import Encoded, Encoder
+from .messages import FormatError
+from .rows import as_table
+
+MAPS = ("cosine", "arccos0", "arccos1", "arccos2", "linear")
+
+_BLOCK = 1 << 21  # features computed at a time: 16 MiB of float64
+
+
+class FeatureSet:
+    """A feature set: an encoder of rows, and M features of the encoded rows.
+
+    It is immutable, and pickles as the message it was read from.
+
+    Attributes:
+        value: the message, as it is in files and on the topic feature-sets
+        document: its JSON document, with the lineage
+        id: its name, a hash of what it computes
+        encoder: the Encoder
+        map, task: names of the feature map and of the task
+        omega: the frequencies [M, d]; for the map linear the numbers of dimensions [M, 1]
+        phase, weight, score, index: [M]
+        s: the scores by output [M, K]
+        scale: 1/sqrt(M), factor of all features
+    """
+
+    def __init__(self, value: bytes) -> None:
+        self.value = value
+        table, self.document = messages.read(value, "eerf.feature_set")
+        self._encoder_text: bytes = table.schema.metadata[b"eerf.encoder"]
+        self.encoder = Encoder(self._encoder_text)
+        self.id: str = self.document["id"]
+        self.map: str = self.document["map"]
+        self.task: str = self.document["task"]
+        self.scale: float = self.document["scale"]
+        self.omega = messages.column(table, "omega")
+        self.phase = messages.column(table, "phase")
+        self.weight = messages.column(table, "weight")
+        self.score = messages.column(table, "score")
+        self.index = messages.column(table, "index")
+        self.s = messages.column(table, "s")
+        self._check()
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> FeatureSet:
+        """Reads the feature set from a file: its own, or that of a model."""
+        value = Path(path).read_bytes()
+        for table, part in messages.read_streams(value):
+            if messages.has(table.schema, "eerf.feature_set"):
+                return cls(part)
+        raise FormatError(f"{path} holds no feature set")
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the feature set to a file for the programs of eerf (featurizer transform --set, trainer fit --feature-set)."""
+        Path(path).write_bytes(self.value)
+
+    @property
+    def lineage(self) -> dict[str, Any]:
+        """Where the set comes from."""
+        lineage: dict[str, Any] = self.document["lineage"]
+        return lineage
+
+    def __len__(self) -> int:
+        """Returns M, the number of features."""
+        return len(self.phase)
+
+    def encode(self, rows: Any) -> Encoded:
+        """Encodes rows: x [n, d], and which of them cannot be used."""
+        return self.encoder.encode(rows)
+
+    def transform(self, rows: Any) -> npt.NDArray[np.float32]:
+        """Returns the features [n, M] of rows: an Arrow table, a data frame, a dict of columns or a list of dicts.
+
+        A row that the pipeline would reject, with an infinity for example, has NaN in all features.
+        """
+        encoded = self.encode(as_table(rows))
+        features = self.features(encoded.x)
+        features[~encoded.usable] = np.nan
+        return features
+
+    def features(self, x: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+        """Returns the features [n, M] of encoded rows x [n, d], weight * phi * scale, computed in float64."""
+        x = np.asarray(x)
+        if x.ndim != 2 or x.shape[1] != self.encoder.dim:
+            raise ValueError(f"x has shape {x.shape}, want (n, {self.encoder.dim})")
+        into = np.empty((len(x), len(self)), dtype)
+        if self.map == "linear":
+            into[:] = x[:, self.omega[:, 0].astype(int)] * self._factor()
+            return into
+        omega, factor = self.omega.astype(np.float64).T, self._factor()
+        step = max(1, _BLOCK // len(self))
+        for at in range(0, len(x), step):
+            t = x[at : at + step].astype(np.float64) @ omega
+            if self.map == "cosine":
+                phi = np.cos(t + self.phase)
+            else:
+                order = int(self.map[-1])
+                phi = np.heaviside(t, 0.5) if order == 0 else np.maximum(t, 0) ** order
+            into[at : at + step] = phi * factor
+        return into
+
+    def _factor(self) -> npt.NDArray[np.float64]:
+        return self.weight.astype(np.float64) * self.scale
+
+    def _check(self) -> None:
+        """Raises FormatError if the content does not match the id, or if the map is unknown."""
+        phase: Any = self.phase if self.map == "cosine" else []
+        shape = [self.document[name] for name in ("features", "width", "dim", "outputs")]
+        found = ids.content_id(
+            "fs-",
+            b"eerf.feature_set/1",
+            self._encoder_text,
+            self.map.encode(),
+            ids.numbers("i8", shape),
+            ids.numbers("f4", self.omega),
+            ids.numbers("f4", phase),
+            ids.numbers("f4", self.weight),
+            ids.numbers("f4", [self.scale]),
+            ids.numbers("f8", self.score),
+            ids.numbers("f8", self.s),
+        )
+        if found != self.id:
+            raise FormatError(f"feature set {self.id} is damaged: its content is that of {found}")
+        if self.map not in MAPS:
+            raise FormatError(f"feature set {self.id} has the map {self.map!r}, not one of {', '.join(MAPS)}")
+        if self.omega.shape != (shape[0], shape[1]) or len(self.phase) != shape[0] or self.encoder.dim != shape[2]:
+            raise FormatError(f"feature set {self.id} does not have the shape that it states")
+
+    def __repr__(self) -> str:
+        return f"FeatureSet({self.id}: {len(self)} features, {self.map}, of {len(self.encoder.columns)} columns, {self.task})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FeatureSet) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __reduce__(self) -> tuple[type[FeatureSet], tuple[bytes]]:
+        return FeatureSet, (self.value,)

@@ -1,0 +1,152 @@
+package aside
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// ErrNoLeader says that work was given up because a partition has had no leader for too long.
+var ErrNoLeader = errors.New("the partition has had no leader for too long")
+
+// lookEvery is how often the leaders of partitions are looked up.
+const lookEvery = 5 * time.Second
+
+// Leaders knows which partitions of some topics have no leader, and since when. While no broker answers it knows
+// nothing, and afterwards every partition gets its full time again. A nil Leaders knows nothing. It is safe for
+// concurrent use.
+type Leaders struct {
+	log      pipeline.Log
+	logger   *zap.Logger
+	topics   []string
+	patience time.Duration
+
+	mu     sync.Mutex
+	since  map[int32]time.Time
+	looked chan struct{} // closed and replaced after each look
+}
+
+// NewLeaders returns Leaders that know nothing until [Leaders.Watch] runs. A partition is gone when it has had no
+// leader in one of the topics for as long as patience; 0 means that of [DefaultPolicy].
+func NewLeaders(log pipeline.Log, logger *zap.Logger, patience time.Duration, topics ...string) *Leaders {
+	if patience == 0 {
+		patience = DefaultPolicy().Patience
+	}
+	return &Leaders{log: log, logger: logger, topics: topics, patience: patience, since: map[int32]time.Time{}, looked: make(chan struct{})}
+}
+
+// Watch keeps looking until ctx ends.
+func (l *Leaders) Watch(ctx context.Context) {
+	tick := time.NewTicker(min(lookEvery, l.patience/4))
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		away, err := l.look(ctx)
+		if err != nil && ctx.Err() == nil {
+			l.logger.Debug("leaders of partitions not known", zap.Error(err))
+		}
+		l.note(away)
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (l *Leaders) look(ctx context.Context) (away []int32, err error) {
+	for _, topic := range l.topics {
+		partitions, err := pipeline.Leaderless(ctx, l.log, topic)
+		if err != nil {
+			return nil, fmt.Errorf("leaders of %s: %w", topic, err)
+		}
+		for _, p := range partitions {
+			away = append(away, int32(p))
+		}
+	}
+	return away, nil
+}
+
+func (l *Leaders) note(away []int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.since
+	l.since = map[int32]time.Time{}
+	for _, p := range away {
+		since, known := before[p]
+		if !known {
+			l.logger.Warn("partition has no leader", zap.Strings("topics", l.topics), zap.Int32("partition", p), zap.Duration("patience", l.patience))
+			since = time.Now()
+		}
+		l.since[p] = since
+	}
+	close(l.looked)
+	l.looked = make(chan struct{})
+}
+
+// Away lists the partitions that have no leader, ascending.
+func (l *Leaders) Away() []wire.Without {
+	if l == nil {
+		return nil
+	}
+	return l.away(0)
+}
+
+// Gone lists the partitions that nobody should wait for any longer.
+func (l *Leaders) Gone() []wire.Without {
+	if l == nil {
+		return nil
+	}
+	return l.away(l.patience)
+}
+
+// IsGone reports whether nobody should wait for the partition any longer.
+func (l *Leaders) IsGone(partition int) bool {
+	return slices.ContainsFunc(l.Gone(), func(w wire.Without) bool { return int(w.Partition) == partition })
+}
+
+func (l *Leaders) away(least time.Duration) (list []wire.Without) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for p, since := range l.since {
+		if time.Since(since) >= least {
+			list = wire.LeaveOut(list, wire.Without{Partition: p, Reason: fmt.Sprintf("no leader since %s", since.UTC().Format(time.RFC3339))})
+		}
+	}
+	return list
+}
+
+// During bounds work: once lost returns true after a look, its context ends with [ErrNoLeader] as the cause.
+func (l *Leaders) During(ctx context.Context, lost func() bool) (bounded context.Context, stop func()) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	if l == nil {
+		return bounded, func() { cancel(nil) }
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			l.mu.Lock()
+			looked := l.looked
+			l.mu.Unlock()
+			if lost() {
+				cancel(ErrNoLeader)
+			}
+			select {
+			case <-bounded.Done():
+				return
+			case <-looked:
+			}
+		}
+	}()
+	return bounded, func() {
+		cancel(nil)
+		<-done
+	}
+}

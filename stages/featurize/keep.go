@@ -1,0 +1,81 @@
+package featurize
+
+import "github.com/eerf-stream/eerf/pipeline"
+
+// keeper copies what a request needs of the fetched records, so that these can be given back while the request is under
+// way. Its memory is reused, because one request at a time has copies in it, unless a try of that request may still be
+// running.
+type keeper struct{ memory []byte }
+
+// keep makes parts independent of the fetch if the copies take at most this many bytes; otherwise it leaves them alone.
+func (k *keeper) keep(parts []outgoing, most int) bool {
+	size := 0
+	for i := range parts {
+		if size += keptBytes(parts, i); size > most {
+			return false
+		}
+	}
+	if k.memory = k.memory[:0]; cap(k.memory) < size {
+		k.memory = make([]byte, 0, size)
+	}
+	var fetched, kept []byte // the source value of the previous part
+	for i := range parts {
+		part := &parts[i]
+		if newSource(parts, i) {
+			fetched, kept = part.source.Value, k.bytes(part.source.Value)
+		}
+		part.source.Value = kept
+		k.own(&part.source)
+		if part.Output != nil {
+			k.own(part.Output)
+		}
+		if letter := part.DeadLetter; letter != nil {
+			if k.own(letter); same(letter.Value, fetched) {
+				letter.Value = kept
+			}
+		}
+	}
+	return true
+}
+
+// newSource reports whether a part was made from another message than the previous one.
+func newSource(parts []outgoing, i int) bool {
+	return i == 0 || parts[i].source.Offset != parts[i-1].source.Offset
+}
+
+// keptBytes is the size of the copies of a part.
+func keptBytes(parts []outgoing, i int) int {
+	part := &parts[i]
+	size := part.source.Memory()
+	if !newSource(parts, i) {
+		size -= len(part.source.Value)
+	}
+	for _, r := range []*pipeline.Record{part.Output, part.DeadLetter} {
+		if r != nil {
+			size += r.Memory() - len(r.Value)
+		}
+	}
+	return size
+}
+
+// own copies the key and the headers of a record.
+func (k *keeper) own(r *pipeline.Record) {
+	r.Key = k.bytes(r.Key)
+	headers := make([]pipeline.Header, len(r.Headers))
+	for i, h := range r.Headers {
+		headers[i] = pipeline.Header{Key: h.Key, Value: k.bytes(h.Value)}
+	}
+	r.Headers = headers
+}
+
+func (k *keeper) bytes(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	first := len(k.memory)
+	k.memory = append(k.memory, b...)
+	return k.memory[first:len(k.memory):len(k.memory)]
+}
+
+// same reports whether two slices are the same memory.
+func same(a, b []byte) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }

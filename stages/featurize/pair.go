@@ -1,0 +1,201 @@
+package featurize
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Pair is a feature set, with or without a model, that is ready to map rows. It is immutable and shared. Each goroutine
+// works with a [Mapper] of its own.
+type Pair struct {
+	Set   *wire.FeatureSet
+	Model *wire.Model // nil = features only
+
+	id        string
+	bare      *wire.FeatureSet // without the label: rows need none, and if there is one it is ignored
+	transform *scoring.Transformer
+	encoder   events.RowEncoder
+	predictor *predictor // that mappers copy; nil without a model
+}
+
+// NewPair prepares a set and a model, nil = none. It is an error if the model belongs to another set.
+func NewPair(set *wire.FeatureSet, model *wire.Model) (*Pair, error) {
+	if model != nil {
+		if err := model.CheckSet(set); err != nil {
+			return nil, err
+		}
+	}
+	p := &Pair{Set: set, Model: model, id: set.ID(), bare: unlabelled(set)}
+	if model != nil {
+		var err error
+		if p.predictor, err = newPredictor(set); err != nil {
+			return nil, err
+		}
+		p.predictor.use(model, "")
+	}
+	p.transform, p.encoder = events.NewTransformer(p.bare)
+	return p, nil
+}
+
+// SetID is the id of the feature set.
+func (p *Pair) SetID() string { return p.id }
+
+// ModelID is the id of the model, empty without one.
+func (p *Pair) ModelID() string {
+	if p.Model == nil {
+		return ""
+	}
+	return p.Model.ID
+}
+
+// Encoder says what columns rows need.
+func (p *Pair) Encoder() *encoder.Encoder { return p.bare.Encoder }
+
+// Features is M, the features of a row.
+func (p *Pair) Features() int { return p.transform.Len() }
+
+// Outputs is how many numbers a regression predicts for a row; 0 for classes and without a model.
+func (p *Pair) Outputs() int {
+	if p.Model == nil || p.Set.Task != scoring.Regression {
+		return 0
+	}
+	return p.Set.Encoder.Outputs()
+}
+
+// Classes are those that a classification predicts; nil for a regression and without a model.
+func (p *Pair) Classes() []string {
+	if p.Model == nil || p.Set.Task == scoring.Regression {
+		return nil
+	}
+	return p.Set.Encoder.Label.Classes
+}
+
+// Probabilities reports whether the model gives probabilities of classes.
+func (p *Pair) Probabilities() bool {
+	return p.Classes() != nil && p.Model.Model.Loss == training.LossLogistic
+}
+
+// Mapped is what a [Mapper] made of the usable rows, in their order.
+type Mapped struct {
+	Total         int       // rows that were given
+	Row           []int32   // number of each row that could be used
+	Features      []float32 // [rows·M] row-major, if asked for
+	Prediction    []float32 // [rows·K] of a regression
+	Class         []int32   // [rows] number of the class
+	Probabilities []float32 // [rows·C]
+	Rejected      []encoder.Rejection
+	Counts        encoder.Counts
+}
+
+// Mapper maps rows by the same functions as the stage, so that a row gives the same bits. It belongs to one goroutine,
+// and each call overwrites the result of the one before.
+type Mapper struct {
+	pair      *Pair
+	predictor *predictor   // nil = no model
+	rows      encoder.Rows // reused, as is all that follows
+	features  []float32    // of a block
+	made      Mapped
+}
+
+// NewMapper returns a mapper of the pair.
+func (p *Pair) NewMapper() *Mapper {
+	m := &Mapper{pair: p}
+	if p.Model != nil {
+		own := *p.predictor
+		own.f = make([]float32, len(own.f))
+		m.predictor = &own
+	}
+	return m
+}
+
+// Map maps the rows of all batches, numbered throughout: to features if asked for, and to predictions if the pair has a
+// model. Between blocks of rows it asks more whether to go on. It returns an error if more does, or if the encoder
+// cannot encode a batch.
+func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (*Mapped, error) {
+	m.made = Mapped{
+		Row: m.made.Row[:0], Features: m.made.Features[:0], Prediction: m.made.Prediction[:0], Class: m.made.Class[:0],
+		Probabilities: m.made.Probabilities[:0], Rejected: m.made.Rejected[:0],
+	}
+	for _, batch := range batches {
+		base := int32(m.made.Total)
+		err := events.EachChunk(batch, m.pair.bare.Encoder.Dim, func(first int64, chunk arrow.Record) error {
+			if err := m.pair.encoder.Encode(&m.rows, chunk, nil); err != nil {
+				return err
+			}
+			return m.chunk(base+int32(first), features, more)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("map rows: %w", err)
+		}
+		m.made.Total += int(batch.NumRows())
+	}
+	return &m.made, nil
+}
+
+// chunk maps the encoded rows, the first of which is number base, in blocks.
+func (m *Mapper) chunk(base int32, features bool, more func() error) error {
+	m.made.Counts.Add(m.rows.Counts)
+	for _, r := range m.rows.Rejected {
+		r.Row += base
+		m.made.Rejected = append(m.made.Rejected, r)
+	}
+	for _, row := range m.rows.Row {
+		m.made.Row = append(m.made.Row, base+row)
+	}
+	for first := 0; first < m.rows.N; first += predictionBlock {
+		if err := more(); err != nil {
+			return err
+		}
+		m.block(first, min(first+predictionBlock, m.rows.N), features)
+	}
+	return nil
+}
+
+// block maps the encoded rows from first up to, not including, next.
+func (m *Mapper) block(first, next int, features bool) {
+	n, width := next-first, m.pair.transform.Len()
+	phi := m.room(n*width, features)
+	m.pair.transform.Transform(phi, m.rows.X[first*m.rows.Dim:next*m.rows.Dim], n)
+	if m.predictor == nil {
+		return
+	}
+	places := wire.FeaturesBody{Features: phi}
+	if m.predictor.columns.Classes == nil {
+		m.made.Prediction, places.Prediction = extend(m.made.Prediction, n*m.predictor.outputs)
+	} else {
+		m.made.Class, places.Class = extend(m.made.Class, n)
+	}
+	if m.predictor.columns.Probabilities {
+		m.made.Probabilities, places.Probabilities = extend(m.made.Probabilities, n*len(m.predictor.names))
+	}
+	m.predictor.predict(&places, 0, n)
+}
+
+// room returns where n features go: where they stay, or where the next block overwrites them.
+func (m *Mapper) room(n int, stay bool) (room []float32) {
+	if stay {
+		m.made.Features, room = extend(m.made.Features, n)
+		return room
+	}
+	if cap(m.features) < n {
+		m.features = make([]float32, n)
+	}
+	return m.features[:n]
+}
+
+// extend returns the list with n more values, and these values.
+func extend[T any](list []T, n int) (longer, more []T) {
+	if cap(list)-len(list) < n {
+		list = append(list, make([]T, n)...)
+		return list, list[len(list)-n:]
+	}
+	list = list[:len(list)+n]
+	return list, list[len(list)-n:]
+}

@@ -1,0 +1,109 @@
+package meter
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/eerf-stream/eerf/internal/histogram"
+)
+
+// What a process can be asked for over HTTP, in the order of [Endpoints].
+const (
+	EndpointPredict = iota
+	EndpointFeatures
+	EndpointInfer
+	endpoints // how many there are
+)
+
+// Endpoints are the names of what a process can be asked for.
+func Endpoints() []string { return []string{"predict", "features", "infer"} }
+
+// What can become of a request, in the order of [Outcomes].
+const (
+	Answered     = iota
+	Invalid      // not rows, or not those of the feature set
+	TooLarge     // over a limit
+	Unauthorized // without the token
+	Busy         // no room, or no turn in time
+	Unavailable  // no pair yet, or none with a model
+	Failed       // a fault of ours, or a client that went away
+	outcomes     // how many there are
+)
+
+// Outcomes are the names of what can become of a request.
+func Outcomes() []string {
+	return []string{"answered", "invalid", "too_large", "unauthorized", "busy", "unavailable", "failed"}
+}
+
+// Serving counts what a process was asked for over HTTP. It is safe for concurrent use and takes no lock.
+type Serving struct {
+	requests [endpoints][outcomes]atomic.Int64
+	rows     [endpoints]atomic.Int64
+	rejected [endpoints]atomic.Int64
+	swaps    atomic.Int64
+	waiting  atomic.Pointer[string]
+	inHand   atomic.Int64
+	times    [endpoints]*histogram.Histogram
+}
+
+func newServing() *Serving {
+	s := &Serving{}
+	for i := range s.times {
+		s.times[i] = histogram.New(histogram.Seconds())
+	}
+	return s
+}
+
+// Begin counts a request as in progress until [Serving.End].
+func (s *Serving) Begin() { s.inHand.Add(1) }
+
+// End counts the outcome of a request, its answered rows and its rejected ones.
+func (s *Serving) End(endpoint, outcome int, start time.Time, rows, rejected int) {
+	s.inHand.Add(-1)
+	s.requests[endpoint][outcome].Add(1)
+	if outcome == Answered {
+		s.rows[endpoint].Add(int64(rows))
+		s.rejected[endpoint].Add(int64(rejected))
+		s.times[endpoint].Observe(time.Since(start).Seconds())
+	}
+}
+
+// Swapped counts a new pair of feature set and model.
+func (s *Serving) Swapped() { s.swaps.Add(1) }
+
+// Waits says why the process does not serve what is in use on the topics; empty if it does.
+func (s *Serving) Waits(why string) { s.waiting.Store(&why) }
+
+// ServingSnapshot is what a process was asked for so far.
+type ServingSnapshot struct {
+	Requests map[string]map[string]int64 // by endpoint and outcome
+	Rows     map[string]int64            // answered, by endpoint
+	Rejected map[string]int64
+	Seconds  map[string]histogram.Snapshot // of answered requests, by endpoint
+	Swaps    int64
+	Waiting  string // why what is served is not what is in use
+	InHand   int64
+}
+
+// Snapshot returns the counts so far.
+func (s *Serving) Snapshot() ServingSnapshot {
+	now := ServingSnapshot{
+		Requests: map[string]map[string]int64{}, Rows: map[string]int64{}, Rejected: map[string]int64{}, Seconds: map[string]histogram.Snapshot{},
+		Swaps: s.swaps.Load(), InHand: s.inHand.Load(),
+	}
+	if why := s.waiting.Load(); why != nil {
+		now.Waiting = *why
+	}
+	for i, endpoint := range Endpoints() {
+		now.Requests[endpoint] = map[string]int64{}
+		for j, outcome := range Outcomes() {
+			now.Requests[endpoint][outcome] = s.requests[i][j].Load()
+		}
+		now.Rows[endpoint], now.Rejected[endpoint] = s.rows[i].Load(), s.rejected[i].Load()
+		now.Seconds[endpoint] = s.times[i].Snapshot()
+	}
+	return now
+}
+
+// Serving returns the counts of requests over HTTP.
+func (m *Meter) Serving() *Serving { return m.serving }

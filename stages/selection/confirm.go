@@ -1,0 +1,47 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// confirm fails unless events still hold the last batch of each partition's range. A log may lose its end and grow
+// again between the plan and the end of the last partition, and sums of what was there before and after would describe
+// no log at all.
+func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
+	keep := r.keeper().Run
+	for _, part := range spec.Partitions {
+		last, planned := spec.LastBatches[part.Partition]
+		if c := checkpoints[part.Partition]; !planned && c != nil {
+			last = c.LastBatch
+		}
+		if last == (wire.BatchMark{}) {
+			continue
+		}
+		holds, denied := true, error(nil)
+		err := keep(ctx, int(part.Partition), func(ctx context.Context) (err error) {
+			mark := pipeline.Mark{Offset: last.Offset, Checksum: last.Checksum}
+			holds, err = pipeline.Holds(ctx, r.Broker, r.Logger, spec.EventsTopic, int(part.Partition), mark)
+			if errors.Is(err, pipeline.ErrDenied) {
+				denied, err = err, nil
+			}
+			return err
+		})
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return errors.Join(err, ctx.Err())
+		case denied != nil:
+			r.Logger.Warn("no right to read events: whether they still hold what was scored is not known", zap.Error(denied))
+			return nil
+		case !holds:
+			return fmt.Errorf("events of partition %d that the exploration reads are not in the log any more: it has lost its end, or is another one", part.Partition)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+	"weak"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+)
+
+// put appends records to feature-sets and returns the offset of the first.
+func put(t *testing.T, log pipeline.Log, records ...pipeline.Record) int64 {
+	t.Helper()
+	offset, err := log.Produce(t.Context(), testConfig.FeatureSets, 0, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offset
+}
+
+// inUse waits until a set is in use and in memory.
+func inUse(t *testing.T, f *Follower, id string) *Set {
+	t.Helper()
+	now, err := f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == id })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now.CurrentSet()
+}
+
+// held counts the feature sets that are completely in memory.
+func held(f *Follower) (n int) {
+	runtime.GC()
+	f.sets.mu.Lock()
+	defer f.sets.mu.Unlock()
+	for _, set := range f.sets.sets {
+		if set.Value() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Retention keeps every set younger than that of features: 170 with an exploration each hour. Only the one in use is in memory, and
+// those that somebody works with.
+func TestSetsThatAreKeptByAgeAreNotInMemory(t *testing.T) {
+	const kept = 170
+	broker := newTopics()
+	var ids []string
+	for i := range int64(kept) {
+		set := testSet(i + 1)
+		ids = append(ids, set.ID())
+		put(t, broker, setRecord(set), currentRecord("test", set.ID(), i+1))
+	}
+	f := following(t, broker)
+	inUse(t, f, ids[kept-1])
+	now := f.Snapshot()
+	if len(now.Sets) != kept {
+		t.Fatalf("%d sets are listed", len(now.Sets))
+	}
+	if n := held(f); n != 1 {
+		t.Errorf("%d sets are in memory", n)
+	}
+	older, err := f.LoadSet(t.Context(), now.Sets[ids[3]])
+	if err != nil || older.ID() != ids[3] {
+		t.Fatal(err)
+	}
+	if n := held(f); n != 2 {
+		t.Errorf("%d sets are in memory beside the one that is read", n)
+	}
+	runtime.KeepAlive(older)
+	if n := held(f); n != 1 {
+		t.Errorf("%d sets are in memory after it", n)
+	}
+	runtime.KeepAlive(now)
+}
+
+func TestEntriesSayWhatListsShow(t *testing.T) {
+	first, second := testSet(1), testSet(2)
+	second.Candidates.Seed, second.Set.Index = first.Candidates.Seed, []int32{3, 4}
+	broker := newTopics()
+	put(t, broker, setRecord(first), currentRecord("test", first.ID(), 1), setRecord(second), currentRecord("test", second.ID(), 2))
+	f := following(t, broker)
+	inUse(t, f, second.ID())
+	now := f.Snapshot()
+	list := now.SetsBySequence()
+	if len(list) != 2 || list[0].ID != second.ID() || list[1].ID != first.ID() {
+		t.Fatalf("%+v", list)
+	}
+	newer := list[0]
+	if newer.Features != 2 || !newer.Bounded || newer.Lineage.Rows != 40 || newer.Lineage.Partitions != nil || newer.Before != first.ID() || newer.Churn != 0.5 {
+		t.Errorf("%+v", newer)
+	}
+	if before, ok := now.Before(newer); !ok || before.ID != first.ID() || list[1].Before != "" {
+		t.Errorf("before %+v, %v", before, ok)
+	}
+	// Written again, as when another exploration finds it again, it stays the same set.
+	put(t, broker, setRecord(second))
+	if _, err := f.Wait(t.Context(), func(s Snapshot) bool { return s.Sets[second.ID()].Offset == 4 }); err != nil {
+		t.Fatal(err)
+	}
+	if again := f.Snapshot().Sets[second.ID()]; again.Before != first.ID() || again.Churn != 0.5 {
+		t.Errorf("%+v", again)
+	}
+}
+
+// A pointer may go back to a set that was already passed; those waiting get the whole set.
+func TestThePointerGoesBack(t *testing.T) {
+	first, second := testSet(1), testSet(2)
+	broker := newTopics()
+	put(t, broker, setRecord(first), setRecord(second), currentRecord("test", first.ID(), 3))
+	f := following(t, broker)
+	now, err := f.Wait(t.Context(), anything)
+	if err != nil || now.CurrentSet() == nil || now.CurrentSet().ID != first.ID() {
+		t.Fatalf("%+v, %v", now.CurrentSet(), err)
+	}
+	put(t, broker, currentRecord("test", second.ID(), 4))
+	inUse(t, f, second.ID())
+	put(t, broker, currentRecord("test", first.ID(), 5))
+	inUse(t, f, first.ID())
+}
+
+func TestASetThatMovedOrIsGone(t *testing.T) {
+	first, second := testSet(1), testSet(2)
+	id := first.ID()
+	broker := newTopics()
+	put(t, broker, setRecord(first), setRecord(second), currentRecord("test", second.ID(), 2), setRecord(first))
+	f := New(broker, zap.NewNop(), testConfig)
+	for _, c := range []struct {
+		name   string
+		offset int64
+		poison []pipeline.Record
+		fault  error
+	}{
+		{name: "where the entry says"},
+		{name: "another record is there now", offset: 1},
+		{name: "the topic is shorter", offset: 77},
+		{name: "a tombstone behind it", offset: 0, poison: []pipeline.Record{keyed(wire.SetKey("test", id), nil)}},
+		{name: "retired, and the record is gone", offset: 2, fault: ErrNoSet},
+		{name: "what stands there is no set", offset: 2, poison: []pipeline.Record{keyed(wire.SetKey("test", id), []byte("hello"))}, fault: ErrNoSet},
+	} {
+		if c.poison != nil {
+			put(t, broker, c.poison...)
+		}
+		set, err := f.LoadSet(t.Context(), SetEntry{ID: id, Offset: c.offset})
+		if !errors.Is(err, c.fault) || err == nil && set.ID() != id {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		set = nil
+		held(f)
+	}
+}
+
+// Partitions that ask for the same set at once read it once and share it. One that gives up does not affect the others.
+func TestSetsAreReadOnce(t *testing.T) {
+	broker := newTopics()
+	set := testSet(1)
+	put(t, broker, setRecord(set))
+	f := New(broker, zap.NewNop(), testConfig)
+	var got [8]*wire.FeatureSet
+	var group sync.WaitGroup
+	for i := range got {
+		group.Go(func() { got[i] = must(f.LoadSet(context.Background(), SetEntry{ID: set.ID()})) })
+	}
+	group.Wait()
+	for _, one := range got {
+		if one != got[0] {
+			t.Error("read more than once")
+		}
+	}
+	runtime.KeepAlive(got)
+
+	other := testSet(2)
+	put(t, broker, setRecord(other))
+	broker.FailNext(pipelinetest.OpFetch, errors.New("away"))
+	stopped, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	gaveUp := make(chan error, 1)
+	go func() {
+		_, err := f.LoadSet(stopped, SetEntry{ID: other.ID(), Offset: 1})
+		gaveUp <- err
+	}()
+	loaded, err := f.LoadSet(t.Context(), SetEntry{ID: other.ID(), Offset: 1})
+	if err != nil || loaded.ID() != other.ID() {
+		t.Error(err)
+	}
+	<-gaveUp
+}
+
+// A snapshot holds the set in use and the one about to be.
+func TestASnapshotHoldsTwoSets(t *testing.T) {
+	broker := newTopics()
+	sets := []*wire.FeatureSet{testSet(1), testSet(2), testSet(3)}
+	var ids []string
+	var references []weak.Pointer[wire.FeatureSet]
+	put(t, broker, setRecord(sets[0]), currentRecord("test", sets[0].ID(), 1), setRecord(sets[1]), setRecord(sets[2]))
+	for _, set := range sets {
+		ids = append(ids, set.ID())
+	}
+	f := following(t, broker)
+	inUse(t, f, ids[0])
+	f.sets.mu.Lock()
+	for _, id := range ids {
+		references = append(references, f.sets.sets[id])
+	}
+	f.sets.mu.Unlock()
+	runtime.GC()
+	var alive []bool
+	for _, r := range references {
+		alive = append(alive, r.Value() != nil)
+	}
+	if !slices.Equal(alive, []bool{true, false, true}) {
+		t.Errorf("held: %v", alive)
+	}
+	runtime.KeepAlive(f)
+}

@@ -1,0 +1,175 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/duration"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// Window is how much of the features topic models are made from: the newest rows, or what was written within a time.
+// The zero value is everything.
+type Window struct {
+	Rows int64
+	Time time.Duration
+}
+
+// windowAll is how everything is written.
+const windowAll = "all"
+
+// MarshalText writes all, a number of rows, or a time.
+func (w Window) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+func (w Window) String() string {
+	switch {
+	case w.Time > 0:
+		return duration.Text(w.Time)
+	case w.Rows > 0:
+		return strconv.FormatInt(w.Rows, 10)
+	}
+	return windowAll
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (w *Window) UnmarshalText(text []byte) error {
+	s := strings.TrimSpace(string(text))
+	if s == windowAll || s == "" {
+		*w = Window{}
+		return nil
+	}
+	if rows, err := strconv.ParseInt(s, 10, 64); err == nil && rows > 0 {
+		*w = Window{Rows: rows}
+		return nil
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		*w = Window{Time: d}
+		return nil
+	}
+	return fmt.Errorf("%q is neither all, nor a number of rows, nor a time such as 720h, above 0", s)
+}
+
+// slack is the share of a window that may be summed beyond it before the sums are built again from where it begins:
+// rows cannot be taken out of sums without losing digits.
+const slack = 4 // a quarter
+
+// outgrown reports whether sums that began at a time, and have read a number of rows, hold too much beyond the window.
+func (w Window) outgrown(began, now time.Time, rows int64) bool {
+	switch {
+	case w.Time > 0:
+		return now.Sub(began) > w.Time+w.Time/slack
+	case w.Rows > 0:
+		return rows > w.Rows+w.Rows/slack
+	}
+	return false
+}
+
+// starts returns the offsets at which the window begins, by partition; nil if it is everything.
+func (r *Runner) starts(ctx context.Context, setID string, partitions int) ([]int64, error) {
+	switch w := r.Config.Window; {
+	case w.Time > 0:
+		return r.startsAt(ctx, partitions, r.Clock().Add(-w.Time))
+	case w.Rows > 0:
+		return r.startsBehind(ctx, setID, partitions, w.Rows)
+	}
+	return nil, nil
+}
+
+// startsAt finds where the records written from a time on begin.
+func (r *Runner) startsAt(ctx context.Context, partitions int, at time.Time) ([]int64, error) {
+	starts := make([]int64, partitions)
+	return starts, eachPartition(ctx, partitions, func(ctx context.Context, number int) (err error) {
+		starts[number], err = pipeline.Retry(ctx, r.Logger, "look up offsets by time of "+r.Topics.Features, func() (int64, error) {
+			return r.Broker.OffsetAt(ctx, r.Topics.Features, number, at)
+		})
+		return err
+	})
+}
+
+// startsBehind finds roughly where the given number of newest rows begins. Each partition has a share of them in proportion to the
+// messages that it holds.
+func (r *Runner) startsBehind(ctx context.Context, setID string, partitions int, rows int64) ([]int64, error) {
+	first, end := make([]int64, partitions), make([]int64, partitions)
+	err := eachPartition(ctx, partitions, func(ctx context.Context, number int) error {
+		return pipeline.Try(ctx, r.Logger, "look up offsets of "+r.Topics.Features, func() (err error) {
+			first[number], end[number], err = r.Broker.Offsets(ctx, r.Topics.Features, number)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	messages := int64(0)
+	for number := range partitions {
+		messages += end[number] - first[number]
+	}
+	err = eachPartition(ctx, partitions, func(ctx context.Context, number int) (err error) {
+		share := float64(end[number]-first[number]) / float64(max(messages, 1))
+		first[number], err = r.startOf(ctx, setID, number, first[number], end[number], math.Ceil(share*float64(rows)))
+		return err
+	})
+	return first, err
+}
+
+// nearest is how many messages at the end of a partition the search for a window begins with. Each stretch before that
+// is four times as long.
+const nearest = 64
+
+// startOf goes back from the end of a partition until there are enough rows of a set. It estimates the rows in a
+// stretch from one fetch at its beginning, so that the window is not read twice.
+func (r *Runner) startOf(ctx context.Context, setID string, number int, first, end int64, rows float64) (int64, error) {
+	next := end
+	for length := int64(nearest); next > first && rows > 0; length *= 4 {
+		from := max(first, next-length)
+		perOffset, err := r.density(ctx, setID, number, from, next)
+		if err != nil {
+			return 0, err
+		}
+		there := perOffset * float64(next-from)
+		if there >= rows {
+			return max(from, next-int64(math.Ceil(rows/perOffset))), nil
+		}
+		rows, next = rows-there, from
+	}
+	return next, nil
+}
+
+// density is the number of rows of a set per offset, in the first messages of a stretch.
+func (r *Runner) density(ctx context.Context, setID string, number int, from, next int64) (float64, error) {
+	reader := pipeline.NewReader(r.Broker, r.Logger, r.Topics.Features, number, pipeline.ReadOptions{From: from, Until: next})
+	defer reader.Close()
+	rows := int64(0)
+	for fetched, err := range reader.Fetches(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		for _, rec := range fetched.Records {
+			part, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
+			if err == nil && part.FeatureSetID == setID {
+				rows += int64(part.RowCount)
+			}
+		}
+		if len(fetched.Records) > 0 {
+			break
+		}
+	}
+	return float64(rows) / float64(max(reader.NextOffset()-from, 1)), nil
+}
+
+// eachPartition calls do for every partition, a few at a time.
+func eachPartition(ctx context.Context, partitions int, do func(ctx context.Context, number int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(Lanes)
+	for number := range partitions {
+		group.Go(func() error { return do(ctx, number) })
+	}
+	return group.Wait()
+}
