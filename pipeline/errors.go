@@ -84,6 +84,10 @@ func IsPermanent(err error) bool {
 	var outOfRange *OffsetOutOfRangeError
 	var unreadable *UnreadableBatchError
 	return errors.As(err, &marked) || errors.As(err, &outOfRange) || errors.As(err, &unreadable) ||
-		errors.Is(err, ErrMessageTooLarge) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, ErrMessageTooLarge) || endsContext(err)
+}
+
+// endsContext reports whether err says that a context has ended.
+func endsContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -16,7 +16,8 @@ const (
 
 // Retry calls op until it succeeds, fails permanently ([IsPermanent]) or ctx ends, with exponential backoff and jitter
 // between 100 ms and 15 s. The number of tries is not limited, because a service outlives its broker; a one-shot
-// command sets a deadline on ctx. Retry returns the last error of op, even if the end of ctx stopped the tries.
+// command sets a deadline on ctx. If the end of ctx stopped the tries, Retry returns the last error of op that came before it: a
+// try that is cut short says less about what is wrong.
 func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (T, error)) (T, error) {
 	policy := backoff.NewExponentialBackOff()
 	policy.InitialInterval = 100 * time.Millisecond
@@ -27,7 +28,9 @@ func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (
 		if err == nil {
 			return value, nil
 		}
-		last = err
+		if last == nil || !endsContext(err) {
+			last = err
+		}
 		if IsPermanent(err) {
 			return value, backoff.Permanent(err)
 		}

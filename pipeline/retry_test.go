@@ -89,3 +89,21 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestRetryKeepsWhatWasWrongBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		tries := 0
+		err := pipeline.Try(ctx, zap.NewNop(), "try", func() error {
+			if tries++; tries < 3 {
+				return errAway
+			}
+			<-ctx.Done()
+			return fmt.Errorf("dial: %w", ctx.Err())
+		})
+		if !errors.Is(err, errAway) || tries != 3 {
+			t.Fatalf("%v after %d tries: the try that the end cut short hides what was wrong", err, tries)
+		}
+	})
+}

@@ -169,12 +169,12 @@ func TestOnePartitionGivesTheSetOfTheFile(t *testing.T) {
 }
 
 func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
-	away := []string{"--set", "kafka.brokers=127.0.0.1:1", "--timeout", "300ms"}
+	away := []string{"--set", "kafka.brokers=127.0.0.1:1", "--timeout", "1s"}
 	data := clitest.File(t, "rows.csv", clitest.Mixed(50))
 	for _, args := range [][]string{
 		{"topics", "create"}, {"topics", "check"}, {"inspect"}, {"explorations", "list"}, {"explorations", "start"}, {"produce", "--data", data},
 	} {
-		r := fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 300ms (--timeout)", "connection refused", "is Kafka running")
+		r := fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 1s (--timeout)", "connection refused", "is Kafka running")
 		if lines := strings.Count(r.Err, "trying again"); lines != 1 {
 			t.Errorf("%v: %d lines about tries:\n%s", args, lines, r.Err)
 		}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"syscall"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -67,20 +68,35 @@ var permanentCodes = []kafkago.Error{
 	kafkago.InvalidTimestamp, kafkago.InvalidRecord,
 }
 
+// timeoutError is a dial or a request that was not answered in time. It does not wrap its cause, which would pass for the end of the
+// caller's context.
+type timeoutError struct{ text string }
+
+func (e *timeoutError) Error() string { return e.text }
+
+func (e *timeoutError) Is(target error) bool { return target == syscall.ETIMEDOUT }
+
+// endOf is ctx.Err(), also where the deadline has passed and ctx has not noticed it yet: dials measure it by clocks of their own.
+func endOf(ctx context.Context) error {
+	if deadline, has := ctx.Deadline(); has && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
 // explain converts an error to those of package pipeline and says where it happened.
 func (c *Client) explain(ctx context.Context, at place, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("%v: %w", at, ctx.Err())
+	if ended := endOf(ctx); ended != nil {
+		return fmt.Errorf("%v: %w", at, ended)
 	}
 	if c.ctx.Err() != nil {
 		return fmt.Errorf("%v: %w", at, errClosed)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		// A dial that timed out would otherwise pass for the end of the caller's context.
-		return fmt.Errorf("%v: %s", at, err.Error())
+		return fmt.Errorf("%v: %w", at, &timeoutError{err.Error()})
 	}
 	var code kafkago.Error
 	switch {

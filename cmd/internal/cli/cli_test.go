@@ -34,6 +34,7 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("features: %w", pipeline.ErrUnknownTopic), ExitFailure, "featurizer topics create"},
 		{context.Canceled, ExitFailure, "context canceled"}, // without an interrupt
 		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), ExitFailure, "is Kafka running"},
+		{fmt.Errorf("dial: %w", syscall.ETIMEDOUT), ExitFailure, "is Kafka running"},
 		{fmt.Errorf("listen: %w", syscall.EADDRINUSE), ExitFailure, "choose another port"},
 	}
 	for _, tt := range tests {

@@ -33,8 +33,9 @@ func hintFor(c *cobra.Command, err error) string {
 	return ""
 }
 
-// isUnreachable reports whether nothing answers at a broker's address.
+// isUnreachable reports whether nothing answers at a broker's address: no name, no route, refused, or nothing in time.
 func isUnreachable(err error) bool {
 	var lookup *net.DNSError
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EHOSTUNREACH) || errors.As(err, &lookup)
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ETIMEDOUT) ||
+		errors.As(err, &lookup)
 }
