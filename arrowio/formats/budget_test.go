@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -53,6 +54,35 @@ func TestOutcomeIsOfTheMessageAlone(t *testing.T) {
 			if got, want := say(used), say(NewDecoder(Options{Format: JSON, Limits: limits})); got != want {
 				t.Errorf("%d bytes: %s, by a new one %s", n, got, want)
 			}
+		}
+	}
+}
+
+// TestNamesArePaidFor checks that what the library keeps of names, to tell that none is there twice, is charged before it is
+// allocated, also where no column can hold the values.
+func TestNamesArePaidFor(t *testing.T) {
+	for _, n := range []int{40, 3000, 200_000} {
+		message := []byte(`{"a":[{"0":0`)
+		for i := range n {
+			message = fmt.Appendf(message, `,"%x":0`, i+1)
+		}
+		message = append(message, "}]}"...)
+		d := NewDecoder(Options{Format: JSON})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		recs, err := d.Decode(message)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs[0].Release()
+		charged := d.table.budget.total - d.table.budget.left
+		if took := int64(after.TotalAlloc - before.TotalAlloc); took > charged+64<<10 {
+			t.Errorf("%d names took %d bytes, %d were charged", n, took, charged)
+		}
+		_, err = NewDecoder(Options{Format: JSON, Limits: arrowio.Limits{BudgetBytes: int64(len(message))}}).Decode(message)
+		if Reason(err) != "over_budget" {
+			t.Errorf("%d names: %v", n, err)
 		}
 	}
 }
