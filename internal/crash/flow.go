@@ -54,8 +54,9 @@ func (r *run) produceUpTo(ctx context.Context, partition, next int) error {
 	}
 }
 
-// produceNext sends one more event, unless there are enough, while the broker is up. A broker that has just come back may
-// refuse it for a moment. Nobody else writes, so the end of the partition shows whether the event was written.
+// produceNext sends one more event, unless there are enough, while the broker is up. A broker that has just come back may refuse it for a
+// moment, or write it without saying so. Nobody else writes, so the end of the partition shows that it was written. It may not show it
+// before all replicas have it, so the event is sent again under the same number.
 func (r *run) produceNext(ctx context.Context, partition, limit int) (sent bool, err error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
@@ -64,8 +65,15 @@ func (r *run) produceNext(ctx context.Context, partition, limit int) (sent bool,
 	if offset >= limit {
 		return false, nil
 	}
+	if log.writers[partition] == nil {
+		log.writers[partition], err = pipeline.OpenWriter(ctx, r.client, zap.NewNop(), nil)
+		if err != nil {
+			return false, fmt.Errorf("open a writer of events: %w", err)
+		}
+	}
+	records := []pipeline.Record{{Value: log.input[partition][offset].Value, Time: r.plan.eventTime(offset)}}
 	for {
-		_, err := r.client.Produce(ctx, topic, partition, []pipeline.Record{{Value: log.input[partition][offset].Value, Time: r.plan.eventTime(offset)}})
+		_, err := log.writers[partition].Produce(ctx, topic, partition, records)
 		if err == nil {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // eventLog is a log of events, until it is recreated or loses its end.
@@ -17,6 +18,8 @@ type eventLog struct {
 	// kept is how many messages of each partition come from the earlier log, which lost its end; 0 for a recreated topic.
 	kept [partitions]int
 	sent [partitions]int // messages
+
+	writers [partitions]pipeline.Producer // nil = not needed yet
 }
 
 // events is the present log of events.
