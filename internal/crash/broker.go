@@ -60,9 +60,27 @@ func freePort() (int, error) {
 
 func (b *embeddedBroker) Addrs() []string { return []string{fmt.Sprintf("127.0.0.1:%d", b.port)} }
 
+// Kill kills the broker, but not while it compacts: it removes the files of a partition before it writes those that replace them, so
+// what it had acknowledged would be lost.
 func (b *embeddedBroker) Kill() error {
-	b.process.kill()
-	return nil
+	for {
+		if spared, ok := Spare(b.data()); ok {
+			defer spared()
+			b.process.kill()
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Spare keeps the embedded broker with its data in dir from compacting and from being killed, until end is called. It returns false
+// if somebody else does that now.
+func Spare(dir string) (end func(), ok bool) {
+	mark := dir + ".spared"
+	if os.Mkdir(mark, 0o700) != nil {
+		return nil, false
+	}
+	return func() { _ = os.Remove(mark) }, true
 }
 
 func (b *embeddedBroker) Restart(ctx context.Context) (err error) {
