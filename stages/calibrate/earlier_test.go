@@ -196,6 +196,7 @@ func TestAFinishedExplorationOfVersion1Stays(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRoom(t, 2, earlierSettings("flow", seed))
 			r.loadEarlier(func(line earlierRecord) bool { return line.Topic != "explorations" || line.Offset < 4 })
+			synctest.Wait() // the topics are followed independently
 			r.start()
 			if now := r.still(); now.Sequence() != sequence || now.CurrentSet() == nil || now.CurrentSet().ID != earlierSet {
 				t.Errorf("seed %d: sequence %d, %+v", seed, now.Sequence(), now.Spec)
