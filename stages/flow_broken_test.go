@@ -56,7 +56,7 @@ func TestFlowACheckpointOfAnotherSpecIsRefused(t *testing.T) {
 			w := f.start(exploring, m.prepare)
 			m.wait(f)
 			w.stop()
-			spec := f.follower.Snapshot().Running()
+			spec := f.running()
 			scores := f.settings.Topics.Scores
 			newest := f.newestByKey(scores, 0)[spec.Exploration]
 			bad := pipeline.Record{Key: newest.Key, Value: c.edit(t, newest.Value)}

@@ -219,8 +219,9 @@ func TestFlowAPlanThatFailsIsMadeLater(t *testing.T) {
 	if set.Set.Lineage.Partitions[0].StartOffset != 10 || set.Set.Lineage.Counts.Scored == 0 {
 		t.Errorf("%+v", set.Set.Lineage)
 	}
-	if now := f.follower.Snapshot(); len(now.Requests) != 0 || w.Meter.Activity().Planning.MissingRows != 0 {
-		t.Errorf("requests left: %+v", now.Requests)
+	f.state("no request is left", func(s state.Snapshot) bool { return len(s.Requests) == 0 })
+	if missing := w.Meter.Activity().Planning.MissingRows; missing != 0 {
+		t.Errorf("%d rows missing", missing)
 	}
 }
 

@@ -129,6 +129,12 @@ func (f *flow) set(sequence int64) *state.Set {
 	}).CurrentSet()
 }
 
+// running waits for a running exploration. Workers may have seen it before the test does.
+func (f *flow) running() *wire.Spec {
+	f.t.Helper()
+	return f.state("a running exploration", func(s state.Snapshot) bool { return s.Running() != nil }).Running()
+}
+
 // wait waits until a channel is closed.
 func (f *flow) wait(what string, done <-chan struct{}) {
 	f.t.Helper()

@@ -328,7 +328,7 @@ func TestFlowRetentionHasTheExplorationPlannedAnew(t *testing.T) {
 	w := f.start(exploring, m.prepare)
 	m.wait(f)
 	w.stop()
-	lost := f.follower.Snapshot().Running().Exploration
+	lost := f.running().Exploration
 	f.deleteRecords(f.settings.Topics.Events, 1, 100)
 	var shift atomic.Int64
 	shift.Store(int64(time.Hour)) // long after the exploration was given up

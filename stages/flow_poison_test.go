@@ -53,7 +53,7 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				f := newFlow(t, 1, byRows)
 				f.sendRows(0, 0, 600)
 				w := f.start(everyStage, nil)
-				now := f.state("a set", func(s state.Snapshot) bool { return s.CurrentSet() != nil })
+				now := f.state("a set and its plan", func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })
 				f.until("a model", func() bool { return w.Meter.Activity().Model != nil })
 				topic, key := c.topic(f.settings.Topics), c.key(now, w.Meter.Activity().Model.ID)
 				f.until("the checkpoint is retired", func() bool { return f.newestByKey(f.settings.Topics.Scores, 0)[now.Spec.Exploration].Value == nil })
@@ -118,7 +118,7 @@ func TestFlowPoisonInARunningExploration(t *testing.T) {
 			w := f.start(everyStage, m.prepare)
 			m.wait(f)
 			w.stop()
-			spec, topic := f.follower.Snapshot().Running(), c.topic(f.settings.Topics)
+			spec, topic := f.running(), c.topic(f.settings.Topics)
 			bad := pipeline.Record{Key: wire.CheckpointKey(spec.Exploration), Value: poison}
 			f.produce(topic, 0, bad)
 			if c.compacted {
