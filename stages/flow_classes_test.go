@@ -81,10 +81,14 @@ func TestFlowANewClassStartsAnExploration(t *testing.T) {
 	for _, w := range []*worker{one, other} {
 		f.until("the second set", func() bool { now := w.State.Snapshot(); return now.Current != nil && now.Current.Sequence == 2 })
 	}
+	for partition := range 2 { // rows are counted before the next message is written
+		f.labelled(partition, int64(1000*partition+200), "")
+		f.featurizedUpTo(partition, 15)
+	}
 	before := unseenOf(one, other)
 	for partition := range 2 {
-		f.labelled(partition, int64(1000*partition+200), "sideways") // a known class by now
-		f.featurizedUpTo(partition, 15)
+		f.labelled(partition, int64(1000*partition+300), "sideways") // a known class by now
+		f.featurizedUpTo(partition, 20)
 	}
 	if after := unseenOf(one, other); len(before) != 1 || before[0].Rows < 40 || before[0].Rows > 100 || !slices.Equal(before, after) {
 		t.Errorf("unseen classes %v, then %v, want up to 100 rows that came before the second set", before, after)
@@ -101,8 +105,8 @@ func TestFlowANewClassStartsAnExploration(t *testing.T) {
 	third := f.start([]string{meter.StageFeaturize}, nil)
 	f.labelled(0, 5100, "late")
 	f.labelled(1, 6000, "late")
-	f.featurizedUpTo(0, 25)
-	f.featurizedUpTo(1, 20)
+	f.featurizedUpTo(0, 30)
+	f.featurizedUpTo(1, 25)
 	f.until("rows counted by the new process", func() bool { return len(third.Meter.Activity().UnseenClasses) == 1 })
 	if open := f.follower.Snapshot().Requests; len(open) != 1 {
 		t.Errorf("requests %+v after the restart", open)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"sync/atomic"
@@ -55,6 +56,8 @@ type worker struct {
 	meter    *Meter
 	mutant   []byte
 	watched  atomic.Int64 // the number of the mutant at hand
+
+	collected int64 // what had been allocated when garbage was last collected
 }
 
 // try is one mutant. Its number is in the file of progress before anything is done with it, so that whatever
@@ -68,6 +71,7 @@ func (w *worker) try(n int) error {
 	w.watched.Store(int64(n))
 	w.mutant = w.suite.Make(random(w.report.Seed, n), w.mutant[:0])
 	w.meter.at = n
+	w.collect()
 	begin := processorTime()
 	reason, err := w.suite.Try(w.meter, w.mutant)
 	if took := (processorTime() - begin).Seconds(); took > w.report.Slowest {
@@ -84,6 +88,15 @@ func (w *worker) try(n int) error {
 	}
 	w.report.Reasons[reason]++
 	return nil
+}
+
+// collect collects garbage where a limit's worth was allocated since the last time. By itself the collector may be late on a busy
+// machine, and the address space runs out.
+func (w *worker) collect() {
+	if now := w.meter.allocated(); now-w.collected > softMemoryBytes {
+		w.collected = now
+		runtime.GC()
+	}
 }
 
 // keep writes a mutant to a place where it outlives the test.
