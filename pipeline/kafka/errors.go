@@ -76,8 +76,8 @@ func (e *timeoutError) Error() string { return e.text }
 
 func (e *timeoutError) Is(target error) bool { return target == syscall.ETIMEDOUT }
 
-// endOf is ctx.Err(), also where the deadline has passed and ctx has not noticed it yet: dials measure it by clocks of their own.
-func endOf(ctx context.Context) error {
+// whyEnded is ctx.Err(), also where the deadline has passed and ctx has not noticed it yet: dials measure it by clocks of their own.
+func whyEnded(ctx context.Context) error {
 	if deadline, has := ctx.Deadline(); has && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded
 	}
@@ -89,7 +89,7 @@ func (c *Client) explain(ctx context.Context, at place, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ended := endOf(ctx); ended != nil {
+	if ended := whyEnded(ctx); ended != nil {
 		return fmt.Errorf("%v: %w", at, ended)
 	}
 	if c.ctx.Err() != nil {
