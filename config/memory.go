@@ -110,7 +110,7 @@ func (p MemoryPlan) Over() string {
 	text := fmt.Sprintf("stages %s with %d partitions may need %s, of %s (%s) they may use %s; most is for %s; a smaller %s would help",
 		strings.Join(p.Stages, ", "), p.Partitions, needed, bytesize.Text(p.Limit), p.Source, usable, strings.Join(largest, ", "), strings.Join(keys, ", "))
 	if p.Assumes != "" {
-		text += "; counted with " + p.Assumes
+		text += "; assuming " + p.Assumes
 	}
 	return text
 }

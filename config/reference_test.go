@@ -39,15 +39,9 @@ Every key, in the order in which ` + "`featurizer config print`" + ` writes them
 code, and a test keeps it equal to them; the same text is printed by ` + "`featurizer config explain`" + ` (` + "`--json`" + ` for
 machines). How the layers work, and which keys matter when, is in [operations.md](operations.md#configuration).
 
-For editors there is a JSON Schema, [config/eerf.schema.json](../config/eerf.schema.json), which ` + "`featurizer config schema`" + ` prints. One with the
-YAML language server completes and checks a file that begins with either of
+After a key was added or changed, rewrite this page with:
 
-    # yaml-language-server: $schema=eerf.schema.json
-    # yaml-language-server: $schema=https://raw.githubusercontent.com/eerf-stream/eerf/main/config/eerf.schema.json
-
-To write this page and the schema anew after a key was added or changed:
-
-    go test ./config -run 'TestReferenceIsWhatTheKeysSay|TestSchemaIsWhatTheKeysSay' -update
+    go test ./config -run TestReferenceIsWhatTheKeysSay -update
 `
 
 // reference renders the keys as a Markdown page with one table for each section.

@@ -64,7 +64,7 @@ func (c *Config) Sizes() []Size {
 		row,
 		{What: "read of a scores partition at a restart, about", Topic: s.Topics.Scores,
 			Bytes:   c.restoreBytes(wire.CheckpointBytes(m0, k) + recordOverheadBytes),
-			Assumes: join(assumedK, "a cleaner that keeps up, no other pipeline in the scores topic")},
+			Assumes: join(assumedK, "log compaction keeps up, no other pipeline uses the scores topic")},
 		c.candidateSize(width, assumedWidth),
 	}
 	if size, ok := c.sampleSize(width, k, join(assumedK, assumedWidth)); ok {
@@ -168,7 +168,7 @@ func (k *checker) sizes() {
 		bytes, limit := bytesize.Compared(size.Bytes, size.Limit)
 		bound := fmt.Sprintf("a %s takes %s, %s is %s", size.What, bytes, size.LimitKey, limit)
 		if size.Assumes != "" {
-			bound += "; counted with " + size.Assumes
+			bound += "; assuming " + size.Assumes
 		}
 		k.rule(size.Bytes <= size.Limit, size.key, bound, append(size.factors, size.LimitKey)...)
 	}

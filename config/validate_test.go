@@ -127,7 +127,7 @@ func TestRules(t *testing.T) {
 		{"rows of a class", func(c *Config) { c.Stages.Events.ClassMinRows = -1 }, "events.class_min_rows", "0 or more"},
 		{"plan of nothing", func(c *Config) { c.Stages.Exploration.MinRows = 0 }, "exploration.min_rows", "1 or more"},
 		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows", "at most exploration.window (1999)"},
-		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1 MiB"},
+		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1.0 MiB"},
 		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows", "2 or more"},
 		{"negative schedule", func(c *Config) { c.Stages.Exploration.Every = -1 }, "exploration.every", "never by time"},
 		{"negative offsets", func(c *Config) { c.Stages.Exploration.EveryOffsets = -1 }, "exploration.every_offsets", "never by offsets"},
@@ -206,16 +206,16 @@ func TestRules(t *testing.T) {
 		{"drains for longer than a rebalance waits by default", func(c *Config) { c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute, 0 }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 
 		{"no memory for candidates", func(c *Config) { c.Stages.Exploration.CandidateMemory = 1000 }, "exploration.candidate_memory", "1MiB or more"},
-		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 22.9 MiB"},
+		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 23 MiB"},
 		{"checkpoint too large for the classes", func(c *Config) {
 			c.Stages.Exploration.Candidates, c.Stages.Events.Label = 100_000, []string{"y"}
 			c.Stages.Events.Classes = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
-		}, "exploration.candidates", "checkpoint of a partition takes 9.17 MiB"},
+		}, "exploration.candidates", "checkpoint of a partition takes 9.2 MiB"},
 		{"feature set too large", func(c *Config) {
 			c.Stages.Exploration.Features, c.Stages.Exploration.Candidates = 300_000, 300_000
 			c.Stages.Featurize.MaxOutputBytes = 8 << 20
 		}, "exploration.features", "a feature set takes"},
-		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features", "a row of features takes 1.97 KiB, featurize.max_output_bytes is 1.95 KiB"},
+		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features", "a row of features takes 2,016 bytes, featurize.max_output_bytes is 2,000 bytes"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -284,8 +284,8 @@ func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
 	if want := 2*(64<<20) + 2*checkpoint.Bytes; restart.Bytes != want {
 		t.Errorf("a restart reads %d bytes, want two segments and two checkpoints, %d", restart.Bytes, want)
 	}
-	if !strings.Contains(restart.What, "about") || !strings.Contains(restart.Assumes, "a cleaner that keeps up") {
-		t.Errorf("%+v does not say that the cleaner may lag", restart)
+	if !strings.Contains(restart.What, "about") || !strings.Contains(restart.Assumes, "log compaction keeps up") {
+		t.Errorf("%+v does not say that compaction may lag", restart)
 	}
 	c.Stages.Exploration.Candidates *= 4
 	larger, more := sizes(c)

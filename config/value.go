@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/eerf-stream/eerf/internal/duration"
 )
 
@@ -176,9 +178,11 @@ func assignInteger(field reflect.Value, unit, text string) error {
 	want := "want a whole number"
 	if unit == "bytes" {
 		want = "want a size: a whole number of bytes, or with a unit such as 64kB or 8MiB"
-		text = expandSize(text)
 	}
 	text = strings.ReplaceAll(text, "_", "")
+	if size, err := humanize.ParseBytes(text); err == nil && unit == "bytes" {
+		text = strconv.FormatUint(size, 10)
+	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		text = strconv.FormatFloat(f, 'f', 0, 64)
 	}
@@ -198,47 +202,15 @@ func assignInteger(field reflect.Value, unit, text string) error {
 	return nil
 }
 
-// sizeUnits are the units of sizes; of units with the same ending the longest comes first.
-var sizeUnits = []struct {
-	name  string
-	bytes float64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1},
-}
-
-// sizeText is a number of bytes in the largest unit of which it is a multiple, in the form that
-// expandSize reads.
+// sizeText is a number of bytes in the largest unit of which it is a multiple, in a form that assignInteger reads.
 func sizeText(bytes int64) string {
-	for _, unit := range []string{"GiB", "MiB", "KiB"} {
-		if size := unitBytes(unit); bytes != 0 && bytes%size == 0 {
-			return strconv.FormatInt(bytes/size, 10) + unit
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"GiB", humanize.GiByte}, {"MiB", humanize.MiByte}, {"KiB", humanize.KiByte}} {
+		if bytes != 0 && bytes%unit.bytes == 0 {
+			return strconv.FormatInt(bytes/unit.bytes, 10) + unit.name
 		}
 	}
 	return strconv.FormatInt(bytes, 10)
-}
-
-func unitBytes(name string) int64 {
-	for _, unit := range sizeUnits {
-		if unit.name == name {
-			return int64(unit.bytes)
-		}
-	}
-	return 1
-}
-
-// expandSize turns a number with a unit into bytes; any other text is returned unchanged.
-func expandSize(text string) string {
-	for _, unit := range sizeUnits {
-		number, ok := strings.CutSuffix(text, unit.name)
-		if !ok {
-			continue
-		}
-		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil {
-			return text
-		}
-		return strconv.FormatFloat(f*unit.bytes, 'f', -1, 64)
-	}
-	return text
 }

@@ -26,7 +26,7 @@ func newConfig() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newConfigPrint(), newConfigCheck(), newConfigExplain(), newConfigSchema())
+	c.AddCommand(newConfigPrint(), newConfigCheck(), newConfigExplain())
 	return c
 }
 
@@ -147,7 +147,7 @@ func printSizes(w io.Writer, sizes []config.Size) {
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}})
 	t.Render()
 	for _, one := range assumed {
-		fmt.Fprintln(w, "counted with", one)
+		fmt.Fprintln(w, "assuming", one)
 	}
 }
 
@@ -182,20 +182,4 @@ func newConfigExplain() *cobra.Command {
 	}
 	cli.JSONFlag(c, &asJSON)
 	return c
-}
-
-func newConfigSchema() *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print a JSON Schema of the configuration file, for editors",
-		Long: `schema prints a JSON Schema (draft 7) of the configuration file. With it editors complete keys, show what they mean, and
-mark unknown keys and wrong types. The YAML language server takes the schema from the first line of the file:
-
-  # yaml-language-server: $schema=eerf.schema.json
-
-It does not check bounds, nor settings that contradict each other: featurizer config check does.`,
-		Example: `  featurizer config schema > eerf.schema.json`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return config.JSONSchema(c.OutOrStdout()) },
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -41,7 +40,7 @@ func TestConfigCheckListsEveryFault(t *testing.T) {
 
 func TestConfigCheckStatesSizes(t *testing.T) {
 	out := fz(t, "config", "check").Want(t, cli.ExitOK).Out
-	for _, text := range []string{"no faults", "checkpoint of a partition", "feature set", "8 MiB", "counted with"} {
+	for _, text := range []string{"no faults", "checkpoint of a partition", "feature set", "8.0 MiB", "assuming"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}
@@ -101,16 +100,6 @@ func TestConfigCheckAddsMemoryUp(t *testing.T) {
 	fz(t, append(small, "--set", "memory.limit=256MiB", "--stages", "calibrate", "--set", "memory.partitions=1")...).Want(t, cli.ExitUsage, "calibrate")
 	fz(t, "run", "--set", "events.label=y", "--set", "memory.limit=256MiB").Want(t, cli.ExitUsage, over...)
 	fz(t, "config", "check", "--stages", "guess").Want(t, cli.ExitUsage, `stage "guess"`)
-}
-
-func TestConfigSchemaIsTheFileInTheRepository(t *testing.T) {
-	want, err := os.ReadFile("../../config/eerf.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out := fz(t, "config", "schema").Want(t, cli.ExitOK).Out; out != string(want) {
-		t.Error("what is printed is not config/eerf.schema.json")
-	}
 }
 
 func TestAPipelineThatFollowsIsCheckedForFeaturizingAlone(t *testing.T) {

@@ -1,6 +1,8 @@
 // Package nearest finds the name that was probably meant.
 package nearest
 
+import "github.com/agnivade/levenshtein"
+
 // Name returns the known name nearest to the given one, or "" if none is near: at most a few letters may be wrong, and half
 // of them must be right. Of equally near names it returns the first.
 func Name(name string, known []string) string {
@@ -19,25 +21,8 @@ const longest = 100
 // Limit is the distance from which a name is too far away. It grows with the length.
 func Limit(name string) int { return min(len(name), longest)/3 + 2 }
 
-// Distance is the number of insertions, deletions and replacements of bytes between two names (Levenshtein), with one row of
-// the table in memory. Long names are cut, because no known name is near them.
+// Distance is the number of insertions, deletions and replacements between two names. Long names are cut, because no known
+// name is near them.
 func Distance(a, b string) int {
-	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return levenshtein.ComputeDistance(a[:min(len(a), longest)], b[:min(len(b), longest)])
 }

@@ -16,14 +16,3 @@ func TestNameIsTheOneMeant(t *testing.T) {
 		}
 	}
 }
-
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"ab", "ba", 2}, {"same", "same", 0}} {
-		if got := Distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%q and %q: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}

@@ -202,7 +202,7 @@ func TestFaultyFileFlagsAreWrongUsage(t *testing.T) {
 }
 
 func TestLoggerWritesWhereItIsTold(t *testing.T) {
-	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`, "console": " warn  hello  wait=1s\n"} {
+	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`, "console": " warn hello "} {
 		var out bytes.Buffer
 		logger, err := NewLogger(config.LogConfig{Level: "warn", Format: format}, &out)
 		if err != nil {

@@ -29,15 +29,15 @@ func NewLogger(c config.LogConfig, w io.Writer) (*zap.Logger, error) {
 // logEncoder returns the encoder of a format for lines written to w.
 func logEncoder(format string, w io.Writer) zapcore.Encoder {
 	terminal := isTerminal(w)
-	if format == config.LogConsole || format != config.LogJSON && terminal {
-		return newLineEncoder(terminal && os.Getenv("NO_COLOR") == "")
-	}
-	return zapcore.NewJSONEncoder(jsonLines())
-}
-
-func jsonLines() zapcore.EncoderConfig {
 	c := zap.NewProductionEncoderConfig()
 	c.TimeKey, c.EncodeTime = "time", zapcore.RFC3339NanoTimeEncoder
 	c.EncodeDuration = zapcore.StringDurationEncoder
-	return c
+	if format != config.LogConsole && (format == config.LogJSON || !terminal) {
+		return zapcore.NewJSONEncoder(c)
+	}
+	c.EncodeTime, c.ConsoleSeparator = zapcore.TimeEncoderOfLayout(time.TimeOnly), " "
+	if terminal && os.Getenv("NO_COLOR") == "" {
+		c.EncodeLevel = zapcore.LowercaseColorLevelEncoder
+	}
+	return zapcore.NewConsoleEncoder(c)
 }
