@@ -74,10 +74,8 @@ func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 	return d, nil
 }
 
-// IsOwnHeader reports whether a header of an event was added by a dead letter or a replay, not by the producer.
-func IsOwnHeader(key string) bool {
-	return strings.HasPrefix(key, errorsPrefix) || strings.HasPrefix(key, replayPrefix)
-}
+// IsOwnHeader reports whether a header was added by a dead letter, not by the producer of the event.
+func IsOwnHeader(key string) bool { return strings.HasPrefix(key, errorsPrefix) }
 
 // cutText shortens s to at most n bytes of valid UTF-8.
 func cutText(s string, n int) string {

@@ -85,7 +85,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 		explain(reflect.TypeOf(document))
 	}
 	_, samples, _ := EncodeSamples(exampleSamples(true))
-	for _, header := range slices.Concat(samples, FeatureBatch{SourceLog: "log", SourceBatch: BatchMark{1, 1}}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers(), ReplayNote{}.Headers()) {
+	for _, header := range slices.Concat(samples, FeatureBatch{SourceLog: "log", SourceBatch: BatchMark{1, 1}}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers()) {
 		if !strings.Contains(text, "`"+header.Key+"`") {
 			t.Errorf("header %s is not in %s", header.Key, docPath)
 		}

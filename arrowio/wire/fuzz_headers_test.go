@@ -45,15 +45,11 @@ func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]
 	}
 }
 
-// FuzzHeaders reads any headers as features, dead letters and replays.
+// FuzzHeaders reads any headers as those of features and dead letters.
 func FuzzHeaders(f *testing.F) {
-	replay := Replay{Topic: "events", Partition: 3, Offset: 77, Rows: []int32{0, 1, 2, 9}, DeadLetter: 5}
 	for _, headers := range [][]Header{
 		FeatureBatch{FeatureSetID: "fs-1", SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 4, SourceRows: 4}.Headers(),
 		DeadLetter{Stage: "subsample", Reason: "corrupt", Detail: "arrow message 1", Topic: "events", Offset: 9, Time: noon}.Headers(),
-		replay.Headers(),
-		ReplayNote{Replay: replay, Done: true, NextOffset: 100}.Headers(),
-		{{Key: HeaderReplayRows, Value: []byte("0-2147483647,5-3,-1,4294967296")}, {Key: HeaderReplayState, Value: nil}},
 	} {
 		f.Add(toBytes(headers))
 	}
@@ -61,22 +57,7 @@ func FuzzHeaders(f *testing.F) {
 		headers := fromBytes(raw)
 		checkHeaders(t, ParseFeatureHeaders, headers)
 		checkHeaders(t, ParseDeadLetterHeaders, headers)
-		checkHeaders(t, ParseReplayHeaders, headers)
-		checkHeaders(t, func(headers []Header) (ReplayNote, error) {
-			note, _, err := ParseReplayNote(headers)
-			return note, err
-		}, withState(headers))
 	})
-}
-
-// withState are headers that are those of a note: others are none, which is no error.
-func withState(headers []Header) []Header {
-	for _, h := range headers {
-		if h.Key == HeaderReplayState {
-			return headers
-		}
-	}
-	return append([]Header{textHeader(HeaderReplayState, replayDone)}, headers...)
 }
 
 // FuzzKeys parses message keys; the parts make the same key again.

@@ -105,16 +105,15 @@ func parsePlace(text string) (deadletter.Place, error) {
 
 // letterEntry is a dead letter as the commands show it.
 type letterEntry struct {
-	Letter  deadletter.Place       `json:"letter"`
-	Time    time.Time              `json:"time"`
-	Stage   string                 `json:"stage"`
-	Reason  string                 `json:"reason"`
-	Source  sourcePlace            `json:"source"`
-	Rows    int32                  `json:"rows"`  // rejected; 0 = the message was refused whole
-	Bytes   int                    `json:"bytes"` // of the value; 0 = only coordinates could be kept
-	Message string                 `json:"message"`
-	State   deadletter.ReplayState `json:"state,omitempty"`
-	File    string                 `json:"file,omitempty"`
+	Letter  deadletter.Place `json:"letter"`
+	Time    time.Time        `json:"time"`
+	Stage   string           `json:"stage"`
+	Reason  string           `json:"reason"`
+	Source  sourcePlace      `json:"source"`
+	Rows    int32            `json:"rows"`  // rejected; 0 = the message was refused whole
+	Bytes   int              `json:"bytes"` // of the value; 0 = only coordinates could be kept
+	Message string           `json:"message"`
+	File    string           `json:"file,omitempty"`
 }
 
 // sourcePlace is the position of the refused message.

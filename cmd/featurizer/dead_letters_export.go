@@ -37,8 +37,8 @@ func newLettersExport() *cobra.Command {
 		Short: "Write dead letters to files, to be looked at and repaired",
 		Long: `export writes each selected letter to a file of its own in a new or empty folder. letter-P-O.bin holds a message that was
 refused whole, byte for byte; letter-P-O.arrow holds the rejected rows of a message, as an Arrow stream with their
-numbers (eerf_row) and reasons (eerf_reason). P and O are the letter's partition and offset. ` + listFile + ` says what they are,
-and which were replayed already.
+numbers (eerf_row) and reasons (eerf_reason). P and O are the letter's partition and offset. ` + listFile + ` says what
+they are.
 
 Send repaired files back with: featurizer dead-letters replay --from FOLDER. Delete the files that should not be sent.
 Repaired rows must keep the column eerf_row; you may drop rows, and the column eerf_reason.`,
@@ -98,37 +98,28 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err != nil {
 		return written, err
 	}
-	ledger := deadletter.NewLedger()
-	var letters []deadletter.Letter
 	bar := cli.NewProgress(c, f.topics.json)
 	defer bar.Done()
-	err = deadletter.Visit(ctx, r.Broker, r.Logger, r.Settings.Topics.DeadLetters, deadletter.Visitor{
-		Letter: func(l deadletter.Letter, rec pipeline.Record) error {
-			if !filter.Matches(l) {
-				return nil
-			}
-			if f.limit > 0 && len(letters) >= f.limit {
-				written.Left++
-				return nil
-			}
-			entry := entryOf(l)
-			if l.Bytes > 0 {
-				entry.File = letterFile(l)
-				if err := files.write(entry.File, rec.Value); err != nil {
-					return err
-				}
-			}
-			letters, written.Letters = append(letters, l), append(written.Letters, entry)
+	err = deadletter.Visit(ctx, r.Broker, r.Logger, topic, func(l deadletter.Letter, rec pipeline.Record) error {
+		if !filter.Matches(l) {
 			return nil
-		},
-		Note:     ledger.Apply,
-		Progress: func(done, total int64) { bar.Show("reading "+topic, done, total) },
-	})
+		}
+		if f.limit > 0 && len(written.Letters) >= f.limit {
+			written.Left++
+			return nil
+		}
+		entry := entryOf(l)
+		if l.Bytes > 0 {
+			entry.File = letterFile(l)
+			if err := files.write(entry.File, rec.Value); err != nil {
+				return err
+			}
+		}
+		written.Letters = append(written.Letters, entry)
+		return nil
+	}, func(done, total int64) { bar.Show("reading "+topic, done, total) })
 	if err != nil {
 		return written, err
-	}
-	for i, l := range letters {
-		written.Letters[i].State = ledger.State(l.DeadLetter)
 	}
 	if err := writeList(files, written.Letters); err != nil {
 		return written, err

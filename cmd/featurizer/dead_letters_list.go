@@ -28,8 +28,8 @@ func newLettersList() *cobra.Command {
 		Use:   "list",
 		Short: "Count dead letters by stage and reason and show the newest",
 		Long: `list reads the dead-letters topic to its present end, counts the selected letters by stage and reason, and shows
-the newest: where each stands on the topic (partition/offset, as --letter takes it), the input that was refused
-(topic/partition/offset), how many of its rows, why, and whether it was replayed.`,
+the newest: its place on the topic (partition/offset, as --letter takes it), the input that was refused
+(topic/partition/offset), how many of its rows, and why.`,
 		Example: `  featurizer dead-letters list -c eerf.yaml
   featurizer dead-letters list -c eerf.yaml --stage featurize --reason nan_feature --since 24h --json`,
 		Args: cobra.NoArgs,
@@ -71,9 +71,7 @@ func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Proc
 	}
 	list.Letters, list.Counts = found.Total, append(list.Counts, found.Counts...)
 	for _, l := range found.Newest {
-		entry := entryOf(l)
-		entry.State = found.Ledger.State(l.DeadLetter)
-		list.Newest = append(list.Newest, entry)
+		list.Newest = append(list.Newest, entryOf(l))
 	}
 	return list, nil
 }
@@ -89,9 +87,9 @@ func printLetters(w io.Writer, list letterList) {
 			count.First.Format(time.RFC3339), count.Last.Format(time.RFC3339)})
 	}
 	t.Render()
-	t = cli.NewTable(w, "", "letter", "time", "stage", "reason", "source", "rows", "size", "replay", "message")
+	t = cli.NewTable(w, "", "letter", "time", "stage", "reason", "source", "rows", "size", "message")
 	for _, e := range list.Newest {
-		t.AppendRow([]any{e.Letter, e.Time.Format(time.RFC3339), e.Stage, e.Reason, e.Source, rowsText(int64(e.Rows)), bytesize.Text(int64(e.Bytes)), e.State, short(e.Message)})
+		t.AppendRow([]any{e.Letter, e.Time.Format(time.RFC3339), e.Stage, e.Reason, e.Source, rowsText(int64(e.Rows)), bytesize.Text(int64(e.Bytes)), short(e.Message)})
 	}
 	t.Render()
 	if more := list.Letters - int64(len(list.Newest)); more > 0 {

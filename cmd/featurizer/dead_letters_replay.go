@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,33 +13,28 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/deadletter"
-	"github.com/eerf-stream/eerf/stages/state"
 )
-
-// notSentShown is how many of the letters that were not sent are listed.
-const notSentShown = 20
 
 // replayFlags are the flags of `featurizer dead-letters replay`.
 type replayFlags struct {
-	letters                       letterFlags
-	from                          string
-	all, dryRun, force, unchecked bool
+	letters     letterFlags
+	from        string
+	all, dryRun bool
 }
 
 // replaySummary is what a replay did.
 type replaySummary struct {
-	DryRun   bool                             `json:"dry_run"`
-	Events   int64                            `json:"events"` // messages written
-	Rows     int64                            `json:"rows"`   // in messages made of rejected rows
-	Outcomes map[deadletter.ReplayOutcome]int `json:"outcomes"`
-	Letters  []replayedEntry                  `json:"letters"`
+	DryRun   bool                               `json:"dry_run"`
+	Letters  int64                              `json:"letters"` // selected
+	Events   int64                              `json:"events"`  // messages written
+	Rows     int64                              `json:"rows"`    // in messages made of rejected rows
+	Outcomes map[deadletter.ReplayOutcome]int64 `json:"outcomes"`
+	Unsent   []unsentEntry                      `json:"unsent"` // the first letters that were not sent
 }
 
-type replayedEntry struct {
+type unsentEntry struct {
 	letterEntry
 	Outcome deadletter.ReplayOutcome `json:"outcome"`
-	Sent    int64                    `json:"rows_sent,omitempty"`
-	Dropped int64                    `json:"rows_dropped,omitempty"` // would be rejected again
 	Detail  string                   `json:"detail,omitempty"`
 }
 
@@ -48,134 +42,92 @@ func newLettersReplay() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay",
-		Short: "Send dead letters back to the events topic, each input once",
+		Short: "Send dead letters back to the events topic",
 		Long: `replay writes the selected dead letters to the events topic, as new events with their old keys and headers, to the
 partitions that they came from. A message that was refused whole is sent byte for byte; rejected rows are sent as a
 message of those rows. With --from the content comes from files that export wrote and you repaired.
 
-Each row of each input is sent once, even if several stages refused it, or a replay was interrupted and started again:
-notes on the dead-letters topic and headers of the events say what was replayed. --force replays it again. Letters that
-would be refused again, judging by the limits of this configuration and the feature set in use, are left out;
---unchecked sends them. One replay runs at a time; others wait for it.
+One replay sends each row once, even if several stages refused it. Nothing records what was sent: a second replay of the
+same letters sends them again, and one that failed may have sent some of them. Letters that are still unusable come back
+as new dead letters.
 
 Rows of a message with the reason output_too_large were already scored once; when replayed they are scored again.`,
 		Example: `  featurizer dead-letters replay -c eerf.yaml --reason too_large --since 24h --dry-run
-  featurizer dead-letters replay -c eerf.yaml --from letters
-  featurizer dead-letters replay -c eerf.yaml --letter 3/17 --from repaired.arrow`,
+  featurizer dead-letters replay -c eerf.yaml --from letters`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.letters.add(c, 0, "how many letters to replay, from the oldest of the first partition on")
-	c.Flags().StringVar(&f.from, "from", "", "folder of repaired files, as export names them; or the one file of the one --letter")
+	c.Flags().StringVar(&f.from, "from", "", "folder of repaired files, as export names them")
 	c.Flags().BoolVar(&f.all, "all", false, "replay every dead letter; needed where neither a filter nor --from is given")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	c.Flags().BoolVar(&f.force, "force", false, "also replay letters that were replayed before")
-	c.Flags().BoolVar(&f.unchecked, "unchecked", false, "also send letters that would be refused again")
 	return c
 }
 
 func (f *replayFlags) run(c *cobra.Command) error {
-	filter, err := f.letters.filter(time.Now())
-	if err != nil {
-		return err
-	}
-	if !f.all && !f.letters.selects() && f.from == "" {
-		return cli.Usagef("no selection: name --letter, --stage, --reason, --since or --from, or say --all")
-	}
-	repaired, err := f.repaired(&filter)
+	options, err := f.options()
 	if err != nil {
 		return err
 	}
 	var summary replaySummary
-	err = f.letters.topics.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
-		if err := cli.LookUp(ctx, r, r.Settings.Topics.DeadLetters, r.Settings.Topics.Events); err != nil {
+	err = f.letters.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
+		topic := r.Settings.Topics.DeadLetters
+		if err := cli.LookUp(ctx, r, topic, r.Settings.Topics.Events); err != nil {
 			return err
 		}
 		bar := cli.NewProgress(c, f.letters.topics.json)
 		defer bar.Done()
-		options := deadletter.ReplayOptions{
-			Filter: filter, Limit: f.letters.limit, Repaired: repaired, DryRun: f.dryRun, Force: f.force, Unchecked: f.unchecked,
-			Progress: func(done, total int64) { bar.Show("reading "+r.Settings.Topics.DeadLetters, done, total) },
-		}
-		if set := now.CurrentSet(); set != nil {
-			options.Encoder = set.Set.Encoder
-		}
+		options.Progress = func(done, total int64) { bar.Show("reading "+topic, done, total) }
 		report, err := r.Replayer().Replay(ctx, options)
 		summary = f.summarize(report)
 		return err
 	})
-	if err != nil && len(summary.Letters) == 0 {
+	if err != nil && summary.Letters == 0 {
 		return err
 	}
-	if err := f.show(c, summary); err != nil {
-		return err
-	}
-	switch {
-	case err != nil && !f.dryRun && !f.force:
-		return fmt.Errorf("%w (the same command goes on where this one stopped)", err)
-	case err != nil:
-		return err
-	}
-	return f.allThere(filter.Places, summary)
-}
-
-// show prints what was done, also if it ended early.
-func (f *replayFlags) show(c *cobra.Command, summary replaySummary) error {
 	if f.letters.topics.json {
-		return cli.WriteJSON(c.OutOrStdout(), summary)
-	}
-	summary.print(c.OutOrStdout())
-	return nil
-}
-
-// allThere returns an error if a named letter is not on its topic. A limit leaves some out.
-func (f *replayFlags) allThere(places []deadletter.Place, summary replaySummary) error {
-	if f.letters.limit > 0 {
-		return nil
-	}
-	for _, place := range places {
-		found := slices.ContainsFunc(summary.Letters, func(l replayedEntry) bool { return l.Letter == place })
-		if !found {
-			return fmt.Errorf("dead letter %v is not on its topic, or another flag leaves it out", place)
+		if err := cli.WriteJSON(c.OutOrStdout(), summary); err != nil {
+			return err
 		}
+	} else {
+		summary.print(c.OutOrStdout())
 	}
-	return nil
+	if named := int64(len(options.Filter.Places)); err == nil && options.Limit == 0 && summary.Letters < named {
+		return fmt.Errorf("%d of the %d named dead letters are not on their topic, or another flag leaves them out", named-summary.Letters, named)
+	}
+	return err
 }
 
-// repaired returns a function that reads repaired values, or nil to replay the letters' own. If no letters are named,
-// those in the folder are selected.
-func (f *replayFlags) repaired(filter *deadletter.Filter) (func(deadletter.Place) ([]byte, bool, error), error) {
+// options reads the flags.
+func (f *replayFlags) options() (o deadletter.ReplayOptions, err error) {
+	o.Limit, o.DryRun = f.letters.limit, f.dryRun
+	if o.Filter, err = f.letters.filter(time.Now()); err != nil {
+		return o, err
+	}
 	if f.from == "" {
-		return nil, nil
+		if !f.all && !f.letters.selects() {
+			return o, cli.Usagef("no selection: name --letter, --stage, --reason, --since or --from, or say --all")
+		}
+		return o, nil
 	}
-	info, err := os.Stat(f.from)
+	files, err := letterFiles(f.from)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	files := map[deadletter.Place]string{}
-	switch {
-	case info.IsDir():
-		if files, err = letterFiles(f.from); err != nil {
-			return nil, err
+	if len(o.Filter.Places) == 0 {
+		for place := range files {
+			o.Filter.Places = append(o.Filter.Places, place)
 		}
-		if len(filter.Places) == 0 {
-			for place := range files {
-				filter.Places = append(filter.Places, place)
-			}
-		}
-	case len(filter.Places) != 1:
-		return nil, cli.Usagef("--from %s is a file: name the one --letter that it is for", f.from)
-	default:
-		files[filter.Places[0]] = f.from
 	}
-	return func(place deadletter.Place) ([]byte, bool, error) {
+	o.Repaired = func(place deadletter.Place) ([]byte, bool, error) {
 		path, ok := files[place]
 		if !ok {
 			return nil, false, nil
 		}
 		value, err := os.ReadFile(path)
 		return value, err == nil, err
-	}, nil
+	}
+	return o, nil
 }
 
 // letterFiles finds the letters' files in a folder.
@@ -204,17 +156,16 @@ func letterFiles(folder string) (map[deadletter.Place]string, error) {
 
 func (f *replayFlags) summarize(report deadletter.ReplayReport) replaySummary {
 	s := replaySummary{
-		DryRun: f.dryRun, Events: report.Events, Rows: report.Rows, Outcomes: map[deadletter.ReplayOutcome]int{}, Letters: []replayedEntry{},
+		DryRun: f.dryRun, Letters: report.Letters, Events: report.Events, Rows: report.Rows, Outcomes: report.Outcomes, Unsent: []unsentEntry{},
 	}
-	for _, l := range report.Letters {
-		s.Outcomes[l.Outcome]++
-		s.Letters = append(s.Letters, replayedEntry{entryOf(l.Letter), l.Outcome, l.Rows, l.Dropped, l.Detail})
+	for _, l := range report.Unsent {
+		s.Unsent = append(s.Unsent, unsentEntry{entryOf(l.Letter), l.Outcome, l.Detail})
 	}
 	return s
 }
 
 func (s replaySummary) print(w io.Writer) {
-	if len(s.Letters) == 0 {
+	if s.Letters == 0 {
 		fmt.Fprintln(w, "no such dead letters")
 		return
 	}
@@ -222,23 +173,17 @@ func (s replaySummary) print(w io.Writer) {
 	if s.DryRun {
 		text = "%d of %d dead letters would be replayed: %d events (dry run: nothing is written)\n"
 	}
-	fmt.Fprintf(w, text, s.Outcomes[deadletter.ReplaySent], len(s.Letters), s.Events)
-	t := cli.NewTable(w, "", "letter", "source", "stage", "reason", "outcome", "why")
-	left, shown := 0, 0
-	for _, l := range s.Letters {
-		if l.Outcome == deadletter.ReplaySent && l.Dropped == 0 {
-			continue
-		}
-		if left++; shown < notSentShown {
-			t.AppendRow([]any{l.Letter, l.Source, l.Stage, l.Reason, l.Outcome, short(l.Detail)})
-			shown++
-		}
-	}
-	if left == 0 {
+	sent := s.Outcomes[deadletter.ReplaySent]
+	fmt.Fprintf(w, text, sent, s.Letters, s.Events)
+	if len(s.Unsent) == 0 {
 		return
 	}
+	t := cli.NewTable(w, "", "letter", "source", "stage", "reason", "outcome", "why")
+	for _, l := range s.Unsent {
+		t.AppendRow([]any{l.Letter, l.Source, l.Stage, l.Reason, l.Outcome, short(l.Detail)})
+	}
 	t.Render()
-	if left > shown {
-		fmt.Fprintf(w, "and %d more (--json lists all)\n", left-shown)
+	if more := s.Letters - sent - int64(len(s.Unsent)); more > 0 {
+		fmt.Fprintf(w, "and %d more were not sent\n", more)
 	}
 }

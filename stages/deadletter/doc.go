@@ -6,10 +6,9 @@
 // stages send dead letters through a [Sender]. A dead letter goes to the partition of its input, and its position there
 // is a [Place].
 //
-// A [Replayer] feeds dead letters back to events, each input once. It writes notes to the dead-letters topic before it
-// replays and when it is done. From these a [Ledger] knows what was replayed, whatever interrupted it.
+// A [Replayer] sends dead letters back to events. It keeps no record of what it sent: the next replay sends it again.
 //
 // Memory: a dead letter points to what its source points to until it is cloned ([Clone]). A record passed to a visitor
-// is valid during the call only. Concurrency: functions and Senders are safe for concurrent use; a Ledger and a replay
-// belong to one goroutine.
+// is valid during the call only. A replay remembers the offset, and the numbers of rejected rows, of everything that it
+// sent to the current partition. Concurrency: functions, Senders and Replayers are safe for concurrent use.
 package deadletter

@@ -26,29 +26,25 @@ type Listing struct {
 	Total  int64
 	Counts []Count  // by stage and reason
 	Newest []Letter // newest first, as many as were asked for
-	Ledger *Ledger
 }
 
 // List counts the selected dead letters and keeps the newest of them; limit 0 keeps all.
 func List(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, filter Filter, limit int,
 	progress func(done, total int64)) (Listing, error) {
-	list := Listing{Ledger: NewLedger()}
+	var list Listing
 	counts := map[[2]string]*Count{}
-	err := Visit(ctx, log, logger, topic, Visitor{
-		Letter: func(l Letter, _ pipeline.Record) error {
-			if !filter.Matches(l) {
-				return nil
-			}
-			list.Total++
-			count(counts, l)
-			list.Newest = append(list.Newest, l)
-			if limit > 0 && len(list.Newest) >= 2*limit {
-				list.cut(limit)
-			}
+	err := Visit(ctx, log, logger, topic, func(l Letter, _ pipeline.Record) error {
+		if !filter.Matches(l) {
 			return nil
-		},
-		Note: list.Ledger.Apply, Progress: progress,
-	})
+		}
+		list.Total++
+		count(counts, l)
+		list.Newest = append(list.Newest, l)
+		if limit > 0 && len(list.Newest) >= 2*limit {
+			list.cut(limit)
+		}
+		return nil
+	}, progress)
 	list.cut(limit)
 	for _, one := range counts {
 		list.Counts = append(list.Counts, *one)

@@ -4,30 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// ReplayOptions says which dead letters are fed back to events, and how.
+// ReplayOptions says which dead letters are sent back to events.
 type ReplayOptions struct {
 	Filter Filter
-	Limit  int // dead letters that are replayed, from the oldest of the first partition on; 0 = all
+	Limit  int // dead letters that are taken, from the oldest of the first partition on; 0 = all
 	// Repaired, if not nil, returns the value to send instead of the dead letter's own. If ok is false the dead letter
 	// is not selected.
 	Repaired func(Place) (value []byte, ok bool, err error)
-	// Encoder is that of the feature set in use, against which events are checked; nil = only their format is checked.
-	Encoder   *encoder.Encoder
-	DryRun    bool // nothing is written
-	Force     bool // replays again what was replayed before
-	Unchecked bool // sends even what would be refused again
-	Progress  func(done, total int64)
+	DryRun   bool // nothing is written
+	Progress func(done, total int64)
 }
 
 // ReplayOutcome says what became of a dead letter.
@@ -35,205 +32,250 @@ type ReplayOutcome string
 
 // Outcomes of dead letters.
 const (
-	ReplaySent         ReplayOutcome = "replayed"
-	ReplayAlready      ReplayOutcome = "replayed_before"
-	ReplayRefusedAgain ReplayOutcome = "would_be_refused_again"
-	ReplayNoValue      ReplayOutcome = "no_value"      // only coordinates could be kept
-	ReplayNotEvents    ReplayOutcome = "not_of_events" // a message of another topic was refused
-	ReplayTooLarge     ReplayOutcome = "too_large"     // larger than the events topic accepts
-	ReplayBadRepair    ReplayOutcome = "bad_repair"    // repaired rows that do not belong to the dead letter
+	ReplaySent       ReplayOutcome = "replayed"
+	ReplayDuplicate  ReplayOutcome = "duplicate"     // another dead letter of this replay had the same rows
+	ReplayNoValue    ReplayOutcome = "no_value"      // only coordinates could be kept
+	ReplayNotEvents  ReplayOutcome = "not_of_events" // a message of another topic was refused
+	ReplayUnreadable ReplayOutcome = "unreadable"    // rejected rows that cannot be read, for instance after a repair
+	ReplayTooLarge   ReplayOutcome = "too_large"     // larger than the events topic accepts
 )
-
-// ReplayedLetter says what became of one dead letter.
-type ReplayedLetter struct {
-	Letter  Letter
-	Outcome ReplayOutcome
-	Rows    int64  // sent, of a dead letter of rows
-	Dropped int64  // rows that would be rejected again
-	Detail  string // why not
-}
 
 // ReplayReport says what a replay did, or would do.
 type ReplayReport struct {
-	Letters []ReplayedLetter
-	Events  int64 // messages written
-	Rows    int64 // in those that were made of rejected rows
+	Letters  int64 // selected
+	Events   int64 // messages written
+	Rows     int64 // in those that were made of rejected rows
+	Outcomes map[ReplayOutcome]int64
+	Unsent   []UnsentLetter // the first that were not sent
 }
 
-// Replayer replays dead letters.
+// UnsentLetter is a dead letter that was not sent.
+type UnsentLetter struct {
+	Letter  Letter
+	Outcome ReplayOutcome
+	Detail  string // why
+}
+
+// mostUnsent is how many dead letters that were not sent a report describes.
+const mostUnsent = 20
+
+// Replayer sends dead letters back to events.
 type Replayer struct {
-	Broker       pipeline.Broker
-	Topics       topics.Config
-	Group        string        // the consumer group whose member replays
-	Source       events.Source // how the messages that are written again are read
-	DrainTimeout time.Duration // bounds the work that is finished after ctx has ended
-	Clock        func() time.Time
-	Logger       *zap.Logger
+	Log    pipeline.Log
+	Topics topics.Config
+	Limits arrowio.Limits // of rejected rows
+	Clock  func() time.Time
+	Logger *zap.Logger
 }
 
-// Replay feeds dead letters back to events, to the partitions that they came from, each input once: it skips what the
-// notes on the dead-letters topic call replayed. One process replays at a time, the owner of the single partition of
-// explorations in a group of its own; the others wait. Whatever is interrupted is finished by the next call with the
-// same options.
+// Replay writes the selected dead letters to the partitions of events that they came from. It keeps no record of that:
+// every call sends all that is selected, and a call that failed may have sent some of it.
 func (r Replayer) Replay(ctx context.Context, options ReplayOptions) (ReplayReport, error) {
 	p := &replay{
-		Replayer: r, options: options, handled: map[Place]bool{}, ledger: NewLedger(),
-		reader: r.Source.Reader(nil), rows: events.NewReader(r.Source.Limits, nil),
+		Replayer: r, options: options, rows: events.NewReader(r.Limits, nil),
+		report: ReplayReport{Outcomes: map[ReplayOutcome]int64{}},
 	}
-	if options.DryRun {
-		err := p.run(ctx)
-		return p.report, err
-	}
-	owning, stop := context.WithCancel(ctx)
-	defer stop()
-	outcome := errNotFinished
-	err := r.Broker.Own(owning, r.Group, r.Topics.Explorations, func(owned context.Context, _ pipeline.Ownership) error {
-		err := p.run(owned)
-		if err != nil && owned.Err() != nil && owning.Err() == nil {
-			return nil // a rebalance: it goes on with the next assignment
-		}
-		outcome = err
-		stop()
-		return nil
-	})
+	err := Visit(ctx, r.Log, r.Logger, r.Topics.DeadLetters, func(l Letter, rec pipeline.Record) error {
+		return p.visit(ctx, l, rec)
+	}, options.Progress)
 	if err == nil {
-		err = outcome
-	}
-	if ctx.Err() != nil && errors.Is(err, errNotFinished) {
-		err = fmt.Errorf("%w: %w", errNotFinished, ctx.Err())
+		err = p.flush(ctx)
 	}
 	return p.report, err
 }
-
-// errNotFinished says that a replay never had its turn.
-var errNotFinished = errors.New("the replay never got its turn")
 
 // replay is one call of [Replayer.Replay].
 type replay struct {
 	Replayer
 	options ReplayOptions
 	report  ReplayReport
-	handled map[Place]bool // handled by this call
-	reader  *events.Reader // of whole messages
-	rows    *events.Reader // of dead letters of rows, which are always Arrow
+	rows    *events.Reader
 
-	ledger   *Ledger
-	ownNotes []wire.ReplayNote // written by this call, if it has to replay what was replayed before
-	batch    replayBatch
-	chosen   int // dead letters that are sent or will be, of Limit
+	partition int // of everything below
+	sent      sentInputs
+	batch     []replayEvent
+	bytes     int // of batch
 }
 
-// run replays what is selected and not handled yet.
-func (p *replay) run(ctx context.Context) error {
-	work, cancel := pipeline.Drain(ctx, p.DrainTimeout)
-	defer cancel()
-	selected, err := p.choose(ctx)
-	if err != nil {
-		return err
-	}
-	p.chosen = 0
-	for _, l := range p.report.Letters {
-		if l.Outcome == ReplaySent {
-			p.chosen++
-		}
-	}
-	for partition, deadLetters := range selected {
-		if len(deadLetters) == 0 {
-			continue
-		}
-		if err := p.partition(ctx, work, partition, deadLetters); err != nil {
-			return fmt.Errorf("replay partition %d: %w", partition, err)
-		}
-	}
-	return nil
+// replayEvent is an event to be written.
+type replayEvent struct {
+	letter Letter
+	rows   int64 // 0 = the message was refused whole
+	record pipeline.Record
 }
 
-// choose reads the topic: notes go into the ledger, selected dead letters are returned by partition.
-func (p *replay) choose(ctx context.Context) (selected [][]Letter, err error) {
-	p.ledger = NewLedger()
-	note := p.ledger.Apply
-	if p.options.Force { // ignore what was replayed before, but not what this call did before a rebalance
-		note = nil
-		for _, own := range p.ownNotes {
-			p.ledger.Apply(own)
-		}
-	}
-	err = Visit(ctx, p.Broker, p.Logger, p.Topics.DeadLetters, Visitor{
-		Letter: func(l Letter, _ pipeline.Record) error {
-			if !p.options.Filter.Matches(l) {
-				return nil
-			}
-			if p.options.Repaired != nil {
-				if _, ok, err := p.options.Repaired(l.Place); err != nil || !ok {
-					return err
-				}
-			}
-			for len(selected) <= l.Place.Partition {
-				selected = append(selected, nil)
-			}
-			selected[l.Place.Partition] = append(selected[l.Place.Partition], l)
-			return nil
-		},
-		Note:     note,
-		Progress: p.options.Progress,
-	})
-	return selected, err
-}
-
-// partition replays dead letters of one partition. ctx bounds reading, work bounds the current batch.
-func (p *replay) partition(ctx, work context.Context, partition int, deadLetters []Letter) error {
-	if err := p.resolve(ctx, partition, deadLetters); err != nil {
-		return err
-	}
-	at := map[int64]Letter{}
-	for _, l := range deadLetters {
-		if !p.handled[l.Place] {
-			at[l.Place.Offset] = l
-		}
-	}
-	p.batch = replayBatch{partition: partition}
-	first, last := deadLetters[0].Place.Offset, deadLetters[len(deadLetters)-1].Place.Offset
-	err := topics.ReadSpan(ctx, p.Broker, p.Logger, p.Topics.DeadLetters, partition, first, last+1, func(rec pipeline.Record) error {
-		deadLetter, ok := at[rec.Offset]
-		if !ok {
-			return nil
-		}
-		return p.add(work, deadLetter, rec)
-	})
-	if err != nil {
-		return err
-	}
-	return p.flush(work)
-}
-
-// add prepares a dead letter. If the batch would become too large, it sends the batch first.
-func (p *replay) add(work context.Context, deadLetter Letter, rec pipeline.Record) error {
-	if p.options.Limit > 0 && p.chosen >= p.options.Limit {
+// visit adds a dead letter to the batch if it is selected.
+func (p *replay) visit(ctx context.Context, l Letter, rec pipeline.Record) error {
+	if !p.options.Filter.Matches(l) || p.options.Limit > 0 && p.report.Letters >= int64(p.options.Limit) {
 		return nil
 	}
-	done := ReplayedLetter{Letter: deadLetter}
-	made, err := p.prepare(work, &done, rec)
-	if err != nil {
-		return fmt.Errorf("dead letter %v: %w", deadLetter.Place, err)
+	value := rec.Value
+	if p.options.Repaired != nil {
+		repaired, ok, err := p.options.Repaired(l.Place)
+		if err != nil || !ok {
+			return err
+		}
+		value = repaired
 	}
-	if done.Outcome == ReplaySent {
-		p.chosen++
+	p.report.Letters++
+	if l.Place.Partition != p.partition || p.sent == nil {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+		p.partition, p.sent = l.Place.Partition, sentInputs{}
 	}
-	size := 0
-	for _, e := range made {
-		size += e.record.Size()
+	event, outcome, detail := p.event(l, rec, value)
+	if outcome != ReplaySent {
+		p.leaveOut(l, outcome, detail)
+		return nil
 	}
-	if len(p.batch.events) > 0 && p.batch.bytes+size > events.RequestBytes {
-		if err := p.flush(work); err != nil {
+	if len(p.batch) > 0 && p.bytes+event.record.Size() > events.RequestBytes {
+		if err := p.flush(ctx); err != nil {
 			return err
 		}
 	}
-	p.batch.bytes += size
-	for _, e := range made {
-		e.deadLetter = len(p.batch.deadLetters)
-		p.batch.events = append(p.batch.events, e)
-		p.ledger.Apply(wire.ReplayNote{Replay: e.replay, Done: true}) // later dead letters of the same input need it
-	}
-	p.batch.deadLetters = append(p.batch.deadLetters, done)
+	p.batch = append(p.batch, event)
+	p.bytes += event.record.Size()
 	return nil
+}
+
+// event makes the event of a dead letter, or says why there is nothing to send.
+func (p *replay) event(l Letter, rec pipeline.Record, value []byte) (event replayEvent, outcome ReplayOutcome, detail string) {
+	event.letter = l
+	switch {
+	case l.Topic != p.Topics.Events || int(l.Partition) != l.Place.Partition:
+		return event, ReplayNotEvents, fmt.Sprintf("from %s/%d", l.Topic, l.Partition)
+	case len(value) == 0 && isBare(rec):
+		return event, ReplayNoValue, fmt.Sprintf("the original may still be at %s/%d offset %d", l.Topic, l.Partition, l.Offset)
+	case len(value) == 0:
+		return event, ReplayNoValue, "the message was empty"
+	case l.Rows > 0:
+		var err error
+		if value, event.rows, err = p.rejectedRows(l, value); err != nil {
+			return event, ReplayUnreadable, err.Error()
+		}
+		if event.rows == 0 {
+			return event, ReplayDuplicate, ""
+		}
+	case !p.sent.message(l.Offset):
+		return event, ReplayDuplicate, ""
+	}
+	event.record = Clone(pipeline.Record{
+		Key: rec.Key, Value: value, Headers: slices.DeleteFunc(slices.Clone(rec.Headers), isOwnHeader), Time: p.Clock(),
+	})
+	return event, ReplaySent, ""
+}
+
+// rejectedRows returns a message of the rows of a dead letter that were not sent yet, without the columns that the dead
+// letter added.
+func (p *replay) rejectedRows(l Letter, value []byte) (message []byte, rows int64, err error) {
+	batches, err := p.rows.Read(value)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer events.Release(batches)
+	if len(batches) != 1 {
+		return nil, 0, fmt.Errorf("%w: %d record batches, want 1", wire.ErrMalformed, len(batches))
+	}
+	numbers, err := wire.RejectedRowNumbers(batches[0])
+	if err != nil {
+		return nil, 0, err
+	}
+	take := p.sent.rows(l.Offset, numbers)
+	plain := events.WithoutColumns(batches[0], wire.ColumnRejectedRow, wire.ColumnRejectedReason)
+	defer plain.Release()
+	taken, err := events.TakeRows(plain, take, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer taken.Release()
+	message, err = arrowio.EncodeStream(taken.Schema(), taken)
+	return message, int64(len(take)), err
+}
+
+func isOwnHeader(h pipeline.Header) bool { return wire.IsOwnHeader(h.Key) }
+
+// leaveOut reports a dead letter that is not sent.
+func (p *replay) leaveOut(l Letter, outcome ReplayOutcome, detail string) {
+	p.report.Outcomes[outcome]++
+	if len(p.report.Unsent) < mostUnsent {
+		p.report.Unsent = append(p.report.Unsent, UnsentLetter{l, outcome, detail})
+	}
+}
+
+// flush writes the batch.
+func (p *replay) flush(ctx context.Context) error {
+	batch := p.batch
+	p.batch, p.bytes = nil, 0
+	if len(batch) == 0 {
+		return nil
+	}
+	err := p.write(ctx, batch)
+	if !errors.Is(err, pipeline.ErrMessageTooLarge) {
+		return err
+	}
+	for i := range batch {
+		err := p.write(ctx, batch[i:i+1])
+		if errors.Is(err, pipeline.ErrMessageTooLarge) {
+			p.leaveOut(batch[i].letter, ReplayTooLarge, err.Error())
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes events in one request and counts them.
+func (p *replay) write(ctx context.Context, batch []replayEvent) error {
+	records := make([]pipeline.Record, len(batch))
+	for i := range batch {
+		records[i] = batch[i].record
+	}
+	if !p.options.DryRun {
+		err := pipeline.Try(ctx, p.Logger, "write replayed events", func() error {
+			_, err := p.Log.Produce(ctx, p.Topics.Events, p.partition, records)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("replay to %s/%d: %w", p.Topics.Events, p.partition, err)
+		}
+	}
+	p.report.Outcomes[ReplaySent] += int64(len(batch))
+	p.report.Events += int64(len(batch))
+	for i := range batch {
+		p.report.Rows += batch[i].rows
+	}
+	return nil
+}
+
+// sentInputs knows which messages of a partition of events, or which of their rows, were sent: several stages may have
+// refused the same. The rows of a message that was sent whole are nil.
+type sentInputs map[int64]map[int32]bool
+
+// message reports whether a message may be sent whole, and notes that it is.
+func (s sentInputs) message(offset int64) bool {
+	_, known := s[offset]
+	if !known {
+		s[offset] = nil
+	}
+	return !known
+}
+
+// rows returns the indexes of the row numbers that were not sent yet, and notes that they are.
+func (s sentInputs) rows(offset int64, numbers []int32) (left []int32) {
+	sent, known := s[offset]
+	if known && sent == nil {
+		return nil
+	}
+	if !known {
+		sent = map[int32]bool{}
+		s[offset] = sent
+	}
+	for i, number := range numbers {
+		if !sent[number] {
+			sent[number] = true
+			left = append(left, int32(i))
+		}
+	}
+	return left
 }

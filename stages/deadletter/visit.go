@@ -46,41 +46,18 @@ func (f Filter) Matches(l Letter) bool {
 		(len(f.Places) == 0 || slices.Contains(f.Places, l.Place))
 }
 
-// Visitor receives the records of the dead-letters topic, partition by partition in offset order.
-type Visitor struct {
-	// Letter is called with each dead letter. Its record is valid during the call only.
-	Letter func(l Letter, rec pipeline.Record) error
-	// Note, if not nil, is called with each note of a replay.
-	Note func(note wire.ReplayNote)
-	// Progress, if not nil, is called with the number of records read and their total.
-	Progress func(done, total int64)
-}
-
-// Visit reads the dead letters up to the present end of the topic. It skips other records with a warning.
-func Visit(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, v Visitor) error {
-	return topics.Read(ctx, log, logger, topic, func(rec pipeline.Record) error { return v.record(logger, rec) }, v.Progress)
-}
-
-// record handles one record. A refused event may carry any headers, even those of a note, so dead letters are
-// recognised first.
-func (v Visitor) record(logger *zap.Logger, rec pipeline.Record) error {
-	deadLetter, err := readDeadLetter(rec)
-	if err == nil {
-		return v.Letter(deadLetter, rec)
-	}
-	note, isNote, noteErr := wire.ParseReplayNote(events.Headers(rec.Headers))
-	if !isNote || noteErr != nil {
-		logger.Warn("record is not a dead letter, ignored", zap.String("topic", rec.Topic), zap.Int("partition", rec.Partition),
-			zap.Int64("offset", rec.Offset), zap.Error(err))
-		return nil
-	}
-	if v.Note != nil {
-		v.Note(note)
-	}
-	return nil
-}
-
-func readDeadLetter(rec pipeline.Record) (Letter, error) {
-	d, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
-	return Letter{DeadLetter: d, Place: Place{rec.Partition, rec.Offset}, Bytes: len(rec.Value)}, err
+// Visit reads the dead letters up to the present end of the topic, partition by partition in offset order. A record is
+// valid only during the call of do. Records that are not dead letters are skipped with a warning. Progress, if not nil,
+// is called with the number of records read and their total.
+func Visit(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, do func(Letter, pipeline.Record) error,
+	progress func(done, total int64)) error {
+	return topics.Read(ctx, log, logger, topic, func(rec pipeline.Record) error {
+		deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
+		if err != nil {
+			logger.Warn("record is not a dead letter, ignored", zap.String("topic", rec.Topic), zap.Int("partition", rec.Partition),
+				zap.Int64("offset", rec.Offset), zap.Error(err))
+			return nil
+		}
+		return do(Letter{DeadLetter: deadLetter, Place: Place{rec.Partition, rec.Offset}, Bytes: len(rec.Value)}, rec)
+	}, progress)
 }

@@ -134,7 +134,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	command("`models list`, `show`", "trainer", "models", "show", model)
 	command("`models rollback`, `unpin`", "trainer", "models", "rollback", "--to", model)
 	command("`models rollback`, `unpin`", "trainer", "models", "unpin")
-	command("`dead-letters replay`", "featurizer", "dead-letters", "replay", "--all", "--unchecked", "--stage", "featurize")
+	command("`dead-letters replay`", "featurizer", "dead-letters", "replay", "--all", "--stage", "featurize")
 	s.operate(cluster, slices.Concat(rights("`dead-letters list`, `export`"), rights("`dead-letters replay`")))
 
 	stop := s.provoke(cluster)
@@ -160,7 +160,7 @@ func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
 	_, as := s.user(cluster, "operator", rights)
 	as = as.as("kafka.sasl.password_file", "/dev/stdin")
 	for _, args := range [][]string{
-		{"list", "--since", "24h"}, {"replay", "--all", "--unchecked", "--dry-run"}, {"export", "--out", "-"},
+		{"list", "--since", "24h"}, {"replay", "--all", "--dry-run"}, {"export", "--out", "-"},
 	} {
 		command := as.command("featurizer", append([]string{"dead-letters"}, args...)...)
 		command.Stdin = strings.NewReader(canary + "\n")

@@ -61,7 +61,7 @@ func (l *letters) take(ctx context.Context, spans []span, records, bytes int) er
 	return nil
 }
 
-// apply counts a record. One that is not a dead letter is the note of a replay.
+// apply counts a record. It passes over one that is not a dead letter.
 func (l *letters) apply(r pipeline.Record) {
 	headers := make([]wire.Header, len(r.Headers))
 	for i, h := range r.Headers {

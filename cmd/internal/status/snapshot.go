@@ -275,7 +275,7 @@ type Model struct {
 
 // Letters describes the dead letters, with the newest of each partition.
 type Letters struct {
-	Kept      int64         `json:"kept"`   // offsets that the topic still spans, including notes of replays and markers of transactions
+	Kept      int64         `json:"kept"`   // offsets that the topic still spans, including markers of transactions
 	Read      int64         `json:"read"`   // letters that were read
 	Unread    int64         `json:"unread"` // skipped because there were too many
 	From      time.Time     `json:"from,omitzero"`
