@@ -6,7 +6,6 @@
 // they only know the interface for starting spans, and without a tracer they start none.
 //
 // Every metric is a row of one table (metrics.go): its name, kind, unit, labels, meaning, and where its values come
-// from. The collector is derived from it. go test ./telemetry -run Table -update also derives from it the list of
-// metrics in docs/operations.md, and testdata/metrics.txt, against which dashboard and alerts are checked. All metrics
-// have the label pipeline.
+// from. The collector is derived from it. go test ./telemetry -run Table -update also derives from it
+// testdata/metrics.txt, against which pages, dashboard and alerts are checked. All metrics have the label pipeline.
 package telemetry

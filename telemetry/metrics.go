@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// metrics is the table. With -update, the test of this package derives docs/operations.md and testdata from it.
+// metrics is the table. With -update, the test of this package derives testdata/metrics.txt from it.
 var metrics = []metric{
 	// What was handled, by stage. Every combination of labels exists from the start, at 0. Otherwise the first event
 	// of a kind would have no rate, because Prometheus only sees a counter grow from an earlier value.

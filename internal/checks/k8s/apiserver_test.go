@@ -124,29 +124,16 @@ var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete 
 	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
 
 var (
-	sections = []string{"### Try it", "### Deploy", "### Secrets of Strimzi", "### Without Strimzi", "### Watch it",
-		"### As an operator", "### Upgrade and roll back", "### Stop and start again", "### Take it away again"}
 	commandLine = regexp.MustCompile(`^    ((?:[a-z]+|scripts/[a-z.-]+|EERF_[A-Z_]+=\S+) .*)$`)
 	inlined     = regexp.MustCompile("`(kubectl (?:-n eerf )?(?:create|annotate) [^`]*)`")
 )
 
-// documentedCommands are the commands of the section on Kubernetes, in order.
+// documentedCommands are the commands of k8s/README.md, in order.
 func documentedCommands(t *testing.T) []string {
 	t.Helper()
-	_, text, found := strings.Cut(readFile(t, "docs/operations.md"), "\n## On Kubernetes\n")
-	text, _, ended := strings.Cut(text, "\n## ")
-	if !found || !ended {
-		t.Fatal("docs/operations.md has no section on Kubernetes")
-	}
-	for _, section := range sections {
-		if !strings.Contains(text, section) {
-			t.Errorf("docs/operations.md has no %s", section)
-		}
-	}
-	text += readFile(t, "k8s/README.md")
 	var all []string
 	inFunction := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(readFile(t, "k8s/README.md")) {
 		line = strings.TrimRight(line, "\n")
 		switch command := commandLine.FindStringSubmatch(line); {
 		case inFunction:
