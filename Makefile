@@ -191,9 +191,9 @@ messy: ## what is learned from a file as people have them, beside boosted trees 
 	$(GO) run ./cmd/internal/messy/file -rows 50000 > bin/messy.csv
 	$(PYTHON) scripts/messy.py --trainer bin/trainer --rows bin/messy.csv
 
-tables = $(GO) run ./cmd/internal/results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into docs/results.md
+tables = $(GO) run -C lab ./results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into $(CURDIR)/docs/results.md
 files  = $(foreach set,$(1),$(wildcard $(RESULTS)/$(set)/results*.json))
-figure = $(GO) run ./cmd/internal/results -trees $(RESULTS)/trees-speed.json -figure docs/pictures/speed-$(1).svg $(RESULTS)/speed/$(1)/results.json
+figure = $(GO) run -C lab ./results -trees $(RESULTS)/trees-speed.json -figure $(CURDIR)/docs/pictures/speed-$(1).svg $(RESULTS)/speed/$(1)/results.json
 
 results-doc: ## the tables and figures of docs/results.md, from what the five above wrote
 	$(tables) -only regression $(call files,$(splits) news-log)
@@ -203,7 +203,7 @@ results-doc: ## the tables and figures of docs/results.md, from what the five ab
 	$(MAKE) results-overview
 
 results-overview: ## the figure of the README, from the tables of docs/results.md
-	$(GO) run ./cmd/internal/results -overview docs/pictures/learned.svg docs/results.md
+	$(GO) run -C lab ./results -overview $(CURDIR)/docs/pictures/learned.svg $(CURDIR)/docs/results.md
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

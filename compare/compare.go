@@ -15,7 +15,7 @@ import (
 type Source interface {
 	// Fixed means that the source has its own test rows, the same for every seed.
 	Fixed() bool
-	// Split returns the encoded rows of a repeat. The comparison may change their numbers.
+	// Split returns the encoded rows of a repeat.
 	Split(o datasets.SplitOptions) (*datasets.Split, error)
 }
 
@@ -64,7 +64,6 @@ type comparison struct {
 	constant []float64
 	weight   []float64 // of fixed test rows
 	split    *datasets.Split
-	origin   origin // of split
 	done     int64
 }
 
@@ -79,7 +78,7 @@ func newComparison(name string, source Source, o Options, progress Progress) *co
 		result: &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o, Seconds: map[string]float64{}},
 	}
 	for _, name := range o.Methods {
-		method, _ := Lookup(name) // Validate has looked it up
+		method, _ := o.Lookup(name) // Validate has looked it up
 		c.methods = append(c.methods, method)
 	}
 	return c
@@ -94,7 +93,7 @@ func (c *comparison) repeat(ctx context.Context, number int) error {
 	}
 	c.result.Seconds["split"] += time.Since(began).Seconds()
 	began = time.Now()
-	r, err := newRepeat(c.options, number, split, c.origin)
+	r, err := newRepeat(c.options, number, split)
 	if err != nil {
 		return err
 	}
@@ -127,12 +126,7 @@ func (c *comparison) rows(number int) (*datasets.Split, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.split, c.origin = split, nil
-	if c.options.Map != scoring.MapLinear { // its features are the encoded numbers
-		c.origin = originOf(split.Train)
-		c.origin.take(split.Train.X)
-		c.origin.take(split.Test.X)
-	}
+	c.split = split
 	return split, nil
 }
 
@@ -239,7 +233,7 @@ func (c *comparison) finish() {
 		}
 		for _, method := range c.methods {
 			if cell := c.cells[cellKey{method.Name, m}]; cell != nil && len(cell.runs) > 0 {
-				table.Lines = append(table.Lines, cell.line(references, c.weight))
+				table.Lines = append(table.Lines, cell.line(method, references, c.weight))
 			}
 		}
 		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] }, c.weight)

@@ -182,25 +182,22 @@ func TestInterruptKeepsWhatIsDone(t *testing.T) {
 
 func TestFaultyOptions(t *testing.T) {
 	for says, change := range map[string]func(o *Options){
-		"--features [8 8]":               func(o *Options) { o.Features = []int{8, 8} },
-		"--features is empty":            func(o *Options) { o.Features = nil },
-		"--candidates 20: expected at":   func(o *Options) { o.Candidates = 20 },
-		"--sample-rows -1":               func(o *Options) { o.SampleRows = -1 },
-		"adaptive: its candidates have":  func(o *Options) { o.Methods, o.Mix = []string{"adaptive"}, []float64{1, 2} },
-		"criterion adaptive is for the":  func(o *Options) { o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1 },
-		"--sample 0":                     func(o *Options) { o.Sample = 0 },
-		"--repeats 0":                    func(o *Options) { o.Repeats = 0 },
-		"--test-fraction 1":              func(o *Options) { o.TestFraction = 1 },
-		"--held-out NaN":                 func(o *Options) { o.HeldOut = math.NaN() },
-		"--sigma -1":                     func(o *Options) { o.Sigma = -1 },
-		"--loss hinge":                   func(o *Options) { o.Loss = "hinge" },
-		`unknown method "best"`:          func(o *Options) { o.Methods = []string{"best"} },
-		"names energy twice":             func(o *Options) { o.Methods = []string{"energy", "energy"} },
-		"plain-tuned: the arccos1 map":   func(o *Options) { o.Map = scoring.MapArcCosine1 },
-		"does not go with distribution":  func(o *Options) { o.Distribution = scoring.Uniform },
-		"--features 24: the linear map":  func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapLinear, scoring.Uniform, nil },
-		"bandwidth_mix is [0 1]":         func(o *Options) { o.Mix = []float64{0, 1} },
-		"nu is 0, want 0.25 to 1000 for": func(o *Options) { o.Distribution, o.Nu = scoring.Matern, 0 },
+		"--features [8 8]":              func(o *Options) { o.Features = []int{8, 8} },
+		"--features is empty":           func(o *Options) { o.Features = nil },
+		"--candidates 20: expected at":  func(o *Options) { o.Candidates = 20 },
+		"--sample-rows -1":              func(o *Options) { o.SampleRows = -1 },
+		"criterion adaptive is for the": func(o *Options) { o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1 },
+		"--sample 0":                    func(o *Options) { o.Sample = 0 },
+		"--repeats 0":                   func(o *Options) { o.Repeats = 0 },
+		"--test-fraction 1":             func(o *Options) { o.TestFraction = 1 },
+		"--held-out NaN":                func(o *Options) { o.HeldOut = math.NaN() },
+		"--sigma -1":                    func(o *Options) { o.Sigma = -1 },
+		"--loss hinge":                  func(o *Options) { o.Loss = "hinge" },
+		`unknown method "best"`:         func(o *Options) { o.Methods = []string{"best"} },
+		"names energy twice":            func(o *Options) { o.Methods = []string{"energy", "energy"} },
+		"plain-tuned: the arccos1 map":  func(o *Options) { o.Map = scoring.MapArcCosine1 },
+		"does not go with distribution": func(o *Options) { o.Distribution = scoring.Uniform },
+		"--features 24: the linear map": func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapLinear, scoring.Uniform, nil },
 	} {
 		o := quick()
 		change(&o)
@@ -208,26 +205,6 @@ func TestFaultyOptions(t *testing.T) {
 		var fault *OptionsError
 		if r != nil || !errors.As(err, &fault) || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
-		}
-	}
-}
-
-func TestBandwidthMixLeavesPlainFeaturesAlone(t *testing.T) {
-	o := quick()
-	o.Repeats = 1
-	source := made{task: scoring.Regression, rows: 600}
-	o.Mix = []float64{0.5, 1, 2}
-	o.Methods, _ = Fitting(o) // all but those with their own scales
-	o.Mix = nil
-	before := run(t, source, o)
-	o.Mix = []float64{0.5, 1, 2}
-	after := run(t, source, o)
-	for _, name := range o.Methods {
-		method, _ := Lookup(name)
-		a, b := line(t, before, name), line(t, after, name)
-		one := !method.Pool || name == Plain || name == "ses"
-		if one != (a.Error.Mean == b.Error.Mean) {
-			t.Errorf("%s: error %v without a mix and %v with it", name, a.Error.Mean, b.Error.Mean)
 		}
 	}
 }

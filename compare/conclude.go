@@ -83,7 +83,7 @@ func (t *Table) standing(least *Line) string {
 // model.
 func (t *Table) gains(least *Line) string {
 	text := least.percent()
-	if !least.method().AnySize {
+	if !least.method.AnySize {
 		text += " with " + least.features()
 	}
 	var differences []string
@@ -119,7 +119,7 @@ func apart(points float64, first bool) string {
 // smallest error, plain features and the linear model.
 func (t *Table) beside(least *Line) []*Line {
 	var lines []*Line
-	if least.method().AnySize {
+	if least.method.AnySize {
 		if random := t.least(func(m *Method) bool { return !m.AnySize }); random != nil {
 			lines = append(lines, random)
 		}
@@ -181,7 +181,7 @@ func (l *Line) called() string {
 
 // features says how many features the model has.
 func (l *Line) features() string {
-	if l.method().Learns {
+	if l.method.Learns {
 		return fmt.Sprintf("%d learned features", l.Features)
 	}
 	return fmt.Sprintf("%d features", l.Features)

@@ -20,45 +20,24 @@ const (
 // blockRows returns how many rows are featurized at a time.
 func blockRows(features int) int { return min(max(blockBytes/(4*features), 1), 4096) }
 
-// transform makes features of rows.
-type transform struct {
-	*scoring.Transformer
-	encoded bool // it takes the original encoded rows
-}
-
-// newTransform packs a set for rows from which the origin was subtracted. The origin cannot be folded into the
-// linear map.
-func newTransform(set *scoring.FeatureSet, from origin) *transform {
-	if set.Features.Map == scoring.MapLinear {
-		return &transform{scoring.NewTransformer(set, nil), true}
-	}
-	return &transform{scoring.NewTransformer(set, from.affine()), false}
-}
-
 // featurize calls do with the features of rows first..next-1, block by block; z is row-major and overwritten by the
 // next block.
-func featurize(ctx context.Context, t *transform, d *rows, first, next int, do func(at int, z []float32)) error {
+func featurize(ctx context.Context, t *scoring.Transformer, d *rows, first, next int, do func(at int, z []float32)) error {
 	step := blockRows(t.Len())
 	z := make([]float32, min(step, next-first)*t.Len())
-	var memory []float32
 	for at := first; at < next; at += step {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := min(step, next-at)
-		x := d.x[at*d.dim : (at+n)*d.dim]
-		if t.encoded {
-			memory = d.origin.encoded(memory, x)
-			x = memory
-		}
-		t.Transform(z[:n*t.Len()], x, n)
+		t.Transform(z[:n*t.Len()], d.x[at*d.dim:(at+n)*d.dim], n)
 		do(at, z[:n*t.Len()])
 	}
 	return nil
 }
 
 // inParts featurizes the training rows in trainParts parts in parallel; add takes a row of a part.
-func (r *repeat) inParts(ctx context.Context, t *transform, add func(part, row int, z []float32)) error {
+func (r *repeat) inParts(ctx context.Context, t *scoring.Transformer, add func(part, row int, z []float32)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	m := t.Len()
 	for part := range trainParts {
@@ -84,7 +63,7 @@ func half(out bool) int {
 
 // sumProducts returns the sums of the training rows to fit on, and of the held-out ones, which out
 // marks.
-func (r *repeat) sumProducts(ctx context.Context, t *transform, out []bool) (fit, heldOut *training.Sums, err error) {
+func (r *repeat) sumProducts(ctx context.Context, t *scoring.Transformer, out []bool) (fit, heldOut *training.Sums, err error) {
 	var sums [trainParts][2]*training.Sums
 	outputs := r.train.outputs
 	for i := range sums {
@@ -105,7 +84,7 @@ func (r *repeat) sumProducts(ctx context.Context, t *transform, out []bool) (fit
 
 // keepRows returns the training rows to fit on, and the held-out ones, which out marks, with their
 // classes.
-func (r *repeat) keepRows(ctx context.Context, t *transform, out []bool) (fit, heldOut *training.Rows, err error) {
+func (r *repeat) keepRows(ctx context.Context, t *scoring.Transformer, out []bool) (fit, heldOut *training.Rows, err error) {
 	var kept [trainParts][2]*training.Rows
 	for i := range kept {
 		kept[i] = [2]*training.Rows{training.NewRows(t.Len(), r.train.classes), training.NewRows(t.Len(), r.train.classes)}

@@ -6,13 +6,14 @@ import (
 	"math"
 	"time"
 
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
 // fitted is a model and how it was made.
 type fitted struct {
 	model     *training.Model
-	transform *transform
+	transform *scoring.Transformer
 	// loss is the least loss of all λ, by which λ was chosen: the mean loss on held-out rows, or what training used
 	// instead.
 	loss       float64
@@ -39,7 +40,7 @@ func (r *repeat) fitOnce(ctx context.Context, choice Choice) (f *fitted, again b
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this
 // function distinguishes losses.
 func (r *repeat) fit(ctx context.Context, choice Choice) (*fitted, error) {
-	transform, heldOut := newTransform(choice.Set, r.train.origin), choice.HeldOut
+	transform, heldOut := scoring.NewTransformer(choice.Set, nil), choice.HeldOut
 	if heldOut == nil {
 		heldOut = r.heldOut
 	}
@@ -49,7 +50,7 @@ func (r *repeat) fit(ctx context.Context, choice Choice) (*fitted, error) {
 	return r.fitSquared(ctx, transform, heldOut)
 }
 
-func (r *repeat) fitSquared(ctx context.Context, transform *transform, out []bool) (*fitted, error) {
+func (r *repeat) fitSquared(ctx context.Context, transform *scoring.Transformer, out []bool) (*fitted, error) {
 	fit, heldOut, err := r.sumProducts(ctx, transform, out)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (r *repeat) fitSquared(ctx context.Context, transform *transform, out []boo
 	return newFitted(found, transform, losses), nil
 }
 
-func (r *repeat) fitLogistic(ctx context.Context, transform *transform, out []bool) (*fitted, error) {
+func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer, out []bool) (*fitted, error) {
 	fit, heldOut, err := r.keepRows(ctx, transform, out)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (r *repeat) training() training.Options {
 	return training.Options{Intercept: r.options.Intercept, Grid: r.options.Grid}
 }
 
-func newFitted(found *training.Fit, transform *transform, losses []float64) *fitted {
+func newFitted(found *training.Fit, transform *scoring.Transformer, losses []float64) *fitted {
 	f := &fitted{model: found.Model, transform: transform, loss: math.Inf(1), atEdge: found.AtEdge}
 	if found.Rule != training.RuleHeldOut {
 		f.note = fmt.Sprintf("λ by %s: %d held-out rows", found.Rule, found.HeldOutRows)

@@ -2,7 +2,7 @@ package compare
 
 import "math"
 
-// judge marks the line with the smallest error without hindsight: as best if every other line's error is greater by
+// judge marks the line with the smallest error: as best if every other line's error is greater by
 // more than noise, otherwise as tied, together with the lines within noise of it. cellOf returns the cell for a method
 // of the table.
 func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
@@ -20,29 +20,20 @@ func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
 	least.Best, least.Tied = best, !best
 }
 
-// least returns the line with the smallest error among the methods that pass, or nil; hindsight does not count.
+// least returns the line with the smallest error among the methods that pass, or nil.
 func (t *Table) least(pass func(*Method) bool) *Line {
 	var least *Line
 	for i := range t.Lines {
 		l := &t.Lines[i]
-		if l.counts() && pass(l.method()) && (least == nil || l.Error.Mean < least.Error.Mean) {
+		if l.counts() && pass(l.method) && (least == nil || l.Error.Mean < least.Error.Mean) {
 			least = l
 		}
 	}
 	return least
 }
 
-// counts reports whether the line has an error without hindsight.
-func (l *Line) counts() bool { return l.Repeats > 0 && !l.method().Hindsight }
-
-// method is the line's method, which is in the registry.
-func (l *Line) method() *Method {
-	m, err := Lookup(l.Method)
-	if err != nil {
-		panic("compare: " + err.Error())
-	}
-	return m
-}
+// counts reports whether the line has an error.
+func (l *Line) counts() bool { return l.Repeats > 0 }
 
 // clearlyWorse reports whether the errors of a cell are above those of another by more than two standard errors of the
 // paired difference. Test rows that are the same in all repeats add what another test set of this size might change. A

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/eerf-stream/eerf/scoring"
@@ -22,8 +23,6 @@ type Method struct {
 	Learns bool
 	// AnySize means that its number of features does not depend on M: it runs once per repeat.
 	AnySize bool
-	// Hindsight means that the test rows choose between its feature sets, so its error is too small.
-	Hindsight bool
 	// Refuses returns why the method cannot work with these options, "" if it can; nil means that it always
 	// can.
 	Refuses func(o Options) string
@@ -33,9 +32,7 @@ type Method struct {
 
 // Selected are the features that a method has made.
 type Selected struct {
-	// Choices are the feature sets that models are trained on, usually one. Of several, the one with the smallest test
-	// error is reported, which is hindsight, and all count as training time.
-	Choices []Choice
+	Choice
 	// AboveNoise is how many of the features have scores that stand out from chance (see [scoring.Selection]); nil for
 	// methods without scores.
 	AboveNoise *int
@@ -54,7 +51,7 @@ type Choice struct {
 }
 
 // only is a selection of one set.
-func only(set *scoring.FeatureSet) *Selected { return &Selected{Choices: []Choice{{Set: set}}} }
+func only(set *scoring.FeatureSet) *Selected { return &Selected{Choice: Choice{Set: set}} }
 
 // Plain is the name of the method that all others are compared with.
 const Plain = "plain"
@@ -63,33 +60,24 @@ const Plain = "plain"
 // bandwidth, and no random features at all.
 func References() []string { return []string{Plain, plainTunedMethod.Name, linearMethod.Name} }
 
-// registry lists the methods in the order of the tables.
+// registry lists the methods of this package in the order of the tables.
 var registry = []*Method{
-	plainMethod, plainTunedMethod, linearMethod, orfMethod, sorfMethod, quasiMethod, sesMethod, leverageMethod, leverageTopMethod,
-	lkrfMethod, lkrfBestMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod,
-	refinedMethod,
+	plainMethod, plainTunedMethod, linearMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod, refinedMethod,
 }
 
-// Methods returns all methods, in the order of the tables.
-func Methods() []*Method { return append([]*Method(nil), registry...) }
-
-// MethodNames returns the names of all methods.
-func MethodNames() []string {
-	names := make([]string, len(registry))
-	for i, m := range registry {
-		names[i] = m.Name
-	}
-	return names
-}
+// Known returns the methods of this package and those that the options add, in the order of the tables.
+func (o Options) Known() []*Method { return slices.Concat(registry, o.More) }
 
 // Lookup finds a method by its name. The error for an unknown name lists the known ones.
-func Lookup(name string) (*Method, error) {
-	for _, m := range registry {
+func (o Options) Lookup(name string) (*Method, error) {
+	var names []string
+	for _, m := range o.Known() {
 		if m.Name == name {
 			return m, nil
 		}
+		names = append(names, m.Name)
 	}
-	return nil, fmt.Errorf("unknown method %q: want some of %s", name, strings.Join(MethodNames(), ", "))
+	return nil, fmt.Errorf("unknown method %q: want some of %s", name, strings.Join(names, ", "))
 }
 
 // usual answers whether random features are worth it: what they have to beat, without labels and without random
@@ -108,7 +96,7 @@ func Usual(o Options) (names, leftOut []string) {
 }
 
 // Fitting returns the names of all methods that can work with the options, and why the others cannot.
-func Fitting(o Options) (names, leftOut []string) { return fitting(registry, o) }
+func Fitting(o Options) (names, leftOut []string) { return fitting(o.Known(), o) }
 
 func fitting(methods []*Method, o Options) (names, leftOut []string) {
 	for _, m := range methods {

@@ -31,9 +31,6 @@ var refinedMethod = &Method{
 
 // refusesToLearn says why frequencies cannot be learned from the candidates of the options.
 func refusesToLearn(o Options) string {
-	if len(o.Mix) > 0 {
-		return "its candidates have scales of their own: it does not go with --bandwidth-mix"
-	}
 	if err := adaptive.Check(o.describe(2, 1, 0)); err != nil {
 		return err.Error()
 	}
@@ -54,7 +51,7 @@ func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
 		if steps > 0 {
 			selected.RefineSeconds = learned.RefineTime.Seconds()
 		}
-		selected.Choices[0].HeldOut, selected.Choices[0].Note = l.unseen, pointNote(learned.Report.Best())
+		selected.HeldOut, selected.Note = l.unseen, pointNote(learned.Report.Best())
 		return selected, nil
 	}
 }
@@ -84,7 +81,7 @@ type lesson struct {
 
 // lesson returns the one of the repeat.
 func (t *Trial) lesson() lesson {
-	return shared(t, "lesson", func() lesson {
+	return Shared(t, "lesson", func() lesson {
 		r := t.repeat
 		x, n, y := t.Sample()
 		sample := &scoring.Sample{X: x, Rows: n, Dim: r.train.dim, Targets: y, HeldOut: make([]bool, n)}

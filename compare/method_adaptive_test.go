@@ -27,7 +27,7 @@ func TestLambdaIsChosenOnRowsThatTaughtNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRepeat(o, 0, split, nil)
+	r, err := newRepeat(o, 0, split)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
 	var best Choice
 	least := math.Inf(1)
 	for _, scale := range tunedScales {
-		c := t.OneBandwidth()
+		c := t.Candidates()
 		c.Sigma *= scale
 		set := firstCandidates(c, t.M)
 		loss, err := t.HeldOutLoss(ctx, set)
@@ -39,7 +39,7 @@ func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
 			least, best = loss, Choice{Set: set, Note: fmt.Sprintf("σ × %g", scale)}
 		}
 	}
-	return &Selected{Choices: []Choice{best}}, nil
+	return &Selected{Choice: best}, nil
 }
 
 var linearMethod = &Method{

@@ -9,9 +9,9 @@ import (
 var plainMethod = &Method{
 	Name: Plain, Title: "plain random features (RKS, RFF)", Pool: true,
 	Source:  "Rahimi and Recht, NIPS 2007 and NIPS 2008",
-	Summary: "The first M candidates of the pool, drawn independently, at one bandwidth; labels are not looked at.",
+	Summary: "The first M candidates of the pool, drawn independently, labels are not looked at.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
-		return only(firstCandidates(t.OneBandwidth(), t.M)), nil
+		return only(firstCandidates(t.Candidates(), t.M)), nil
 	},
 }
 
@@ -67,15 +67,11 @@ type pool struct {
 	candidates scoring.Candidates
 	list       []int32 // the numbers of the training rows in the sample, ascending
 	sample     *rows
-	encoded    []float32 // the sample's rows; nil until needed
 }
 
 // rows returns the encoded sample.
 func (p *pool) rows() (x []float32, rows int, y scoring.Targets) {
-	if p.encoded == nil {
-		p.encoded = p.sample.encoded()
-	}
-	return p.encoded, p.sample.rows, p.sample.targets
+	return p.sample.x, p.sample.rows, p.sample.targets
 }
 
 // score sums the features of the candidates over the sample.

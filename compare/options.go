@@ -46,23 +46,19 @@ func (o Options) lossFor(task scoring.Task) (string, error) {
 
 // Options say what is compared.
 type Options struct {
-	// Methods are names from the registry, in the order of the tables. Plain features are always included.
+	// Methods are names of known methods, in the order of the tables. Plain features are always included.
 	Methods []string `json:"methods"`
+	// More are methods in addition to those of this package.
+	More []*Method `json:"-"`
 	// Features are the values of M, ascending.
 	Features []int `json:"features"`
 	// Candidates is M0; the linear map has at most as many as there are columns.
 	Candidates int `json:"candidates"`
-	// Map and Distribution are the feature map and the distribution of the candidates; Nu belongs to
-	// Matérn.
+	// Map and Distribution are the feature map and the distribution of the candidates.
 	Map          scoring.Map          `json:"map"`
 	Distribution scoring.Distribution `json:"distribution"`
-	Nu           float64              `json:"nu,omitempty"`
 	// Sigma is the bandwidth; 0 means the nearest-neighbour rule on training rows.
 	Sigma float64 `json:"sigma"`
-	// Mix are scales of the bandwidth for the candidates of the pool; empty means 1 for all. Methods that do not choose
-	// among candidates keep one bandwidth: plain features, their samplers and SES. The adaptive ones have their own
-	// scales.
-	Mix []float64 `json:"bandwidth_mix,omitempty"`
 	// Sample is N0 as a share of the training rows, in (0, 1].
 	Sample float64 `json:"sample"`
 	// SampleRows bounds N0; 0 means no bound.
@@ -93,7 +89,7 @@ const sampleRows = 10_000
 // DefaultOptions are the options for a user's own file.
 func DefaultOptions() Options {
 	o := Options{
-		Features: []int{100}, Candidates: 1000, Nu: 1.5, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
+		Features: []int{100}, Candidates: 1000, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
 		TestFraction: 0.33, HeldOut: 0.2, Loss: LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
 	}
 	o.Methods, _ = Usual(o)
@@ -166,11 +162,11 @@ func (o Options) modelFaults() []error {
 	return faults
 }
 
-// methodFaults checks the list of methods against the registry and the other options.
+// methodFaults checks the list of methods against the known ones and the other options.
 func (o Options) methodFaults() []error {
 	var faults []error
 	for i, name := range o.Methods {
-		method, err := Lookup(name)
+		method, err := o.Lookup(name)
 		switch {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("--methods: %w", err))
@@ -203,7 +199,6 @@ func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candid
 // describe is candidates without a check that they can be drawn.
 func (o Options) describe(dim int, sigma float64, seed uint64) scoring.Candidates {
 	return scoring.Candidates{
-		Map: o.Map, Distribution: o.Distribution, Nu: o.Nu, Sigma: sigma, Seed: seed, Dim: dim, Count: o.Candidates,
-		Mix: o.Mix,
+		Map: o.Map, Distribution: o.Distribution, Sigma: sigma, Seed: seed, Dim: dim, Count: o.Candidates,
 	}
 }

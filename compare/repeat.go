@@ -30,11 +30,11 @@ type repeat struct {
 }
 
 // newRepeat prepares the rows and the pool of a repeat.
-func newRepeat(o Options, number int, split *datasets.Split, from origin) (*repeat, error) {
+func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	coding := codingOf(split.Train)
 	r := &repeat{
 		number: number, seed: o.Seed + uint64(number), options: o,
-		train: newRows(split.Train, from, coding), test: newRows(split.Test, from, coding),
+		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
 		shares: make(map[string]*share), fits: make(map[*scoring.FeatureSet]*fitted),
 	}
 	if err := r.checkRows(); err != nil {
@@ -78,7 +78,7 @@ func (r *repeat) bandwidth() (sigma float64, warning string) {
 	}
 	list := firstByHash(r.seed^bandwidthTag, r.train.rows, min(r.train.rows, bandwidthRows))
 	near := r.train.sample(list)
-	return scoring.Bandwidth(near.encoded(), near.rows, near.dim, r.options.Distribution, r.options.Map)
+	return scoring.Bandwidth(near.x, near.rows, near.dim, r.options.Distribution, r.options.Map)
 }
 
 // try runs one method at M features.
@@ -94,26 +94,21 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 		return run, nil
 	}
 	run.AboveNoise, run.Refine = selected.AboveNoise, selected.RefineSeconds
-	var best *measured
-	for _, choice := range selected.Choices {
-		errors, err := r.tryChoice(ctx, trial, &run, choice, best)
-		if err != nil {
-			run.Failure = err.Error()
-			return run, nil
-		}
-		best = errors
+	errors, err := r.tryChoice(ctx, trial, &run, selected.Choice)
+	if err != nil {
+		run.Failure = err.Error()
+		return run, nil
 	}
-	return run, best
+	return run, errors
 }
 
-// tryChoice trains and measures a model on a feature set; the run becomes that of this set if it is better than the
-// best so far. It returns the better of the two.
-func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice Choice, best *measured) (*measured, error) {
+// tryChoice trains and measures a model on a feature set.
+func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice Choice) (*measured, error) {
 	model, _, err := r.fitOnce(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
-	run.Train += model.seconds
+	run.Train = model.seconds
 	if trial.tuned[choice.Set] { // no model counts twice
 		run.Preprocess -= model.seconds
 	}
@@ -121,9 +116,6 @@ func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, 
 	errors, err := r.measure(ctx, model)
 	if err != nil {
 		return nil, err
-	}
-	if best != nil && best.percent <= errors.percent {
-		return best, nil
 	}
 	run.Test = time.Since(began).Seconds()
 	if run.RowMicroseconds, err = r.rowMicroseconds(ctx, model, run.Test); err != nil {

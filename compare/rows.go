@@ -8,8 +8,7 @@ import (
 
 // rows are encoded rows with their labels in the form for scoring and training.
 type rows struct {
-	x         []float32 // row-major [rows·dim], minus origin
-	origin    origin
+	x         []float32 // row-major [rows·dim]
 	rows, dim int
 	task      scoring.Task
 	targets   scoring.Targets // what candidates are scored against
@@ -19,9 +18,9 @@ type rows struct {
 	outputs   int
 }
 
-// newRows returns the rows of a data set with the origin subtracted; labels of a regression are coded.
-func newRows(d *datasets.Data, from origin, coding labelCoding) *rows {
-	r := &rows{x: d.X, origin: from, rows: d.N, dim: d.Dim, task: d.Task, class: d.Class, classes: d.Classes}
+// newRows returns the rows of a data set; labels of a regression are coded.
+func newRows(d *datasets.Data, coding labelCoding) *rows {
+	r := &rows{x: d.X, rows: d.N, dim: d.Dim, task: d.Task, class: d.Class, classes: d.Classes}
 	if d.Task == scoring.Regression {
 		r.y, r.outputs = coding.apply(d.Y), d.Outputs
 		r.targets = scoring.Targets{Outputs: d.Outputs, Values: r.y}
@@ -37,7 +36,7 @@ func newRows(d *datasets.Data, from origin, coding labelCoding) *rows {
 // sample returns copies of some rows, in the order of list, for scoring.
 func (r *rows) sample(list []int32) *rows {
 	taken := &rows{
-		origin: r.origin, rows: len(list), dim: r.dim, task: r.task, x: make([]float32, 0, len(list)*r.dim),
+		rows: len(list), dim: r.dim, task: r.task, x: make([]float32, 0, len(list)*r.dim),
 		targets: scoring.Targets{Outputs: r.targets.Outputs},
 	}
 	outputs := r.targets.Outputs
@@ -52,9 +51,6 @@ func (r *rows) sample(list []int32) *rows {
 	}
 	return taken
 }
-
-// encoded returns the rows as they were encoded, which may be a copy.
-func (r *rows) encoded() []float32 { return r.origin.encoded(nil, r.x) }
 
 // majority returns the class with the most rows, the lower number on a tie.
 func (r *rows) majority() int32 {

@@ -52,6 +52,8 @@ type Line struct {
 	// marks the smallest error and those within noise of it.
 	Best bool `json:"best,omitempty"`
 	Tied bool `json:"within_noise_of_best,omitempty"`
+
+	method *Method
 }
 
 // cell collects the runs of a method at one M as repeats come in.
@@ -89,8 +91,8 @@ func (c *cell) errors() map[int]float64 {
 
 // line summarises the runs of a cell; references are the existing cells of [References], weight the weights of fixed
 // test rows.
-func (c *cell) line(references map[string]*cell, weight []float64) Line {
-	l := Line{Method: c.runs[0].Method}
+func (c *cell) line(method *Method, references map[string]*cell, weight []float64) Line {
+	l := Line{Method: method.Name, method: method}
 	var errors, unexplained, preprocess, refine, train, test []float64
 	for _, run := range c.runs {
 		if run.Failure != "" {

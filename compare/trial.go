@@ -36,13 +36,6 @@ func (r *repeat) newTrial(m int) *Trial {
 	}
 }
 
-// OneBandwidth describes the candidates of the pool without a bandwidth mix: the same draws, all at σ.
-func (t *Trial) OneBandwidth() scoring.Candidates {
-	c := t.repeat.pool.candidates
-	c.Mix = nil
-	return c
-}
-
 // Candidates describes the pool of the repeat.
 func (t *Trial) Candidates() scoring.Candidates { return t.repeat.pool.candidates }
 
@@ -51,13 +44,13 @@ func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) { return t.r
 
 // Bank returns the drawn candidates of the pool.
 func (t *Trial) Bank() *scoring.Bank {
-	return shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates(), scoring.BankOptions{}) })
+	return Shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates(), scoring.BankOptions{}) })
 }
 
 // Sums returns the sums of all candidates of the pool over the sample.
 func (t *Trial) Sums() *scoring.Sums {
 	bank := t.Bank()
-	return shared(t, "sums", func() *scoring.Sums { return t.repeat.pool.score(bank) })
+	return Shared(t, "sums", func() *scoring.Sums { return t.repeat.pool.score(bank) })
 }
 
 // HeldOutLoss trains models on a feature set as the comparison does and returns the loss of the best λ on the held-out
@@ -81,9 +74,9 @@ type share struct {
 	seconds float64
 }
 
-// shared returns the result of the named work, doing it if necessary, and charges its time to the trial, once. Work
+// Shared returns the result of the named work, doing it if necessary, and charges its time to the trial, once. Work
 // that needs other shared work requests that first, so that every user pays for both.
-func shared[T any](t *Trial, name string, work func() T) T {
+func Shared[T any](t *Trial, name string, work func() T) T {
 	s := t.repeat.shares[name]
 	if s == nil {
 		began := time.Now()

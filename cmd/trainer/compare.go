@@ -62,7 +62,7 @@ func methodHelp() string {
 	var b strings.Builder
 	usual := compare.DefaultOptions().Methods
 	for _, byDefault := range []bool{true, false} {
-		for _, m := range compare.Methods() {
+		for _, m := range compare.DefaultOptions().Known() {
 			if slices.Contains(usual, m.Name) == byDefault {
 				fmt.Fprintf(&b, "  %-16s %s\n", m.Name, m.Summary)
 			}
@@ -76,10 +76,8 @@ func (f *compareFlags) add(c *cobra.Command) {
 	flags, o := c.Flags(), &f.options
 	flags.StringSliceVar(&f.methods, "methods", nil, "methods, with commas, or all; plain is always among them (default: the five that answer whether it is worth it)")
 	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: cosine, arccos0, arccos1, arccos2, linear")
-	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: gaussian, cauchy, laplace, matern (default: that of the map)")
-	flags.Float64Var(&o.Nu, "nu", o.Nu, "smoothness of the Matern kernel")
+	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: gaussian, cauchy, laplace (default: that of the map)")
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
-	flags.Float64SliceVar(&o.Mix, "bandwidth-mix", nil, "scales of the bandwidth, such as 1,2,4: each candidate of the pool has one; plain features keep 1")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, rising, with commas")
 	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = ten times the largest of --features")
 	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on")

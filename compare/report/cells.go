@@ -28,9 +28,6 @@ func Describe(r *compare.Result) string {
 		fmt.Fprintf(&b, ", %d classes", d.Classes)
 	}
 	fmt.Fprintf(&b, "; %v map, M0 = %d, N0 = %d, σ = %.4g, ", r.Options.Map, d.Candidates, d.SampleRows, d.Sigma)
-	if mix := r.Options.Mix; len(mix) > 0 {
-		fmt.Fprintf(&b, "of candidates × one of %v, ", mix)
-	}
 	fmt.Fprintf(&b, "%s loss, ", r.Options.Loss)
 	if !r.Options.Intercept {
 		b.WriteString("no intercept, ")
@@ -96,7 +93,7 @@ func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
 // remark is what a reader should know about a line.
 func remark(r *compare.Result, l compare.Line) string {
 	var parts []string
-	if method, err := compare.Lookup(l.Method); err == nil && method.AnySize && l.Repeats > 0 {
+	if method, err := r.Options.Lookup(l.Method); err == nil && method.AnySize && l.Repeats > 0 {
 		parts = append(parts, fmt.Sprintf("%d features", l.Features))
 	}
 	if l.Repeats > 0 && l.Repeats < r.Options.Repeats {

@@ -132,7 +132,7 @@ func timeChart(r *compare.Result) *chart {
 				s.points = append(s.points, point{seconds, l.Error.Mean, deref(l.Error.Error)})
 			}
 		}
-		if method, err := compare.Lookup(name); err == nil && method.AnySize && len(s.points) > 0 {
+		if method, err := r.Options.Lookup(name); err == nil && method.AnySize && len(s.points) > 0 {
 			s.points = s.points[:1]
 		}
 		c.add(s)

@@ -63,7 +63,7 @@ func HTML(r *compare.Result, figures []Figure) ([]byte, error) {
 		}
 		*of = append(*of, pageFigure{f.Name, f.Title, f.Caption, inline(f.SVG)})
 	}
-	for _, m := range compare.Methods() {
+	for _, m := range r.Options.Known() {
 		if slices.Contains(r.Options.Methods, m.Name) {
 			p.Methods = append(p.Methods, m)
 		}

@@ -37,7 +37,7 @@ func Speeds(r *compare.Result) []Speed {
 			}
 			s.Points = append(s.Points, SpeedPoint{microseconds, value.Mean, deref(value.Error)})
 		}
-		if method, err := compare.Lookup(name); err == nil && method.AnySize && len(s.Points) > 0 {
+		if method, err := r.Options.Lookup(name); err == nil && method.AnySize && len(s.Points) > 0 {
 			s.Points = s.Points[:1]
 		}
 		all = append(all, s)

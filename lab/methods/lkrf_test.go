@@ -77,7 +77,7 @@ func TestKernelWeightsEqualBruteForce(t *testing.T) {
 				}
 			}
 			for _, rho := range []float64{0, 1e-5, 1e-2, 0.3, 1, 2.5, 5, 30, 1e5} {
-				got, want := KernelWeights(energy, rho), bruteForceWeights(energy, rho)
+				got, want := kernelWeights(energy, rho), bruteForceWeights(energy, rho)
 				for i := range got {
 					near(t, fmt.Sprintf("m0 %d, ρ %v: q%d", m0, rho, i), got[i], want[i], 2e-6)
 				}
@@ -103,8 +103,8 @@ func TestKernelWeightsAreOptimal(t *testing.T) {
 		return sum
 	}
 	last := 0.0
-	for _, rho := range KernelRadii() {
-		q := KernelWeights(energy, rho)
+	for _, rho := range kernelRadii() {
+		q := kernelWeights(energy, rho)
 		sum := 0.0
 		for _, v := range q {
 			sum += v
@@ -143,8 +143,8 @@ func TestKernelWeightsAreOptimal(t *testing.T) {
 }
 
 func TestEqualEnergiesGiveUniformWeights(t *testing.T) {
-	for _, rho := range KernelRadii() {
-		for _, q := range KernelWeights([]float64{0.25, 0.25, 0.25}, rho) {
+	for _, rho := range kernelRadii() {
+		for _, q := range kernelWeights([]float64{0.25, 0.25, 0.25}, rho) {
 			near(t, "weight", q, 1.0/3, 1e-15)
 		}
 	}
@@ -152,16 +152,16 @@ func TestEqualEnergiesGiveUniformWeights(t *testing.T) {
 
 func TestLearnedKernelKeepsAllWhereFewArePositive(t *testing.T) {
 	q := []float64{0, 0.25, 0, 0.75, 0}
-	w := LearnKernel([]float64{1, 2, 1, 4, 1}, q, 2, 1)
-	if !slices.Equal(w.Index, []int32{3, 1}) || !slices.Equal(w.Score, []float64{4, 2}) {
-		t.Errorf("kept %v with %v", w.Index, w.Score)
+	w := learnKernel([]float64{1, 2, 1, 4, 1}, q, 2, 1)
+	if !slices.Equal(w.index, []int32{3, 1}) || !slices.Equal(w.score, []float64{4, 2}) {
+		t.Errorf("kept %v with %v", w.index, w.score)
 	}
-	for k, i := range w.Index {
-		z := float64(w.Weight[k]) * float64(w.Scale)
+	for k, i := range w.index {
+		z := float64(w.weight[k]) * float64(w.scale)
 		near(t, "squared factor", z*z, q[i], 1e-6)
 	}
 	c := scoring.Candidates{Sigma: 1, Dim: 3, Count: 5}
-	if err := w.FeatureSet(c).Validate(); err != nil {
+	if err := w.set(c).Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -170,13 +170,13 @@ func TestLearnedKernelKeepsAllWhereFewArePositive(t *testing.T) {
 func TestLearnedKernelDraws(t *testing.T) {
 	const m, seeds = 3, 4000
 	energy := []float64{5, 1, 3, 0, 2, 4}
-	q := KernelWeights(energy, 0.2)
+	q := kernelWeights(energy, 0.2)
 	shares := make([]float64, len(q))
 	for seed := range uint64(seeds) {
-		w := LearnKernel(energy, q, m, seed)
+		w := learnKernel(energy, q, m, seed)
 		total := 0.0
-		for k, i := range w.Index {
-			share := math.Pow(float64(w.Weight[k])*float64(w.Scale), 2)
+		for k, i := range w.index {
+			share := math.Pow(float64(w.weight[k])*float64(w.scale), 2)
 			shares[i] += share / seeds
 			total += share
 		}

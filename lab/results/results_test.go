@@ -21,7 +21,7 @@ func measured(t *testing.T, name string, errors map[string][]float64) string {
 	}
 	r.Options.Repeats = 3
 	table := compare.Table{M: 200}
-	for _, method := range compare.MethodNames() {
+	for _, method := range methodNames() {
 		values, ok := errors[method]
 		if !ok {
 			continue
@@ -123,7 +123,7 @@ func TestFigure(t *testing.T) {
 
 // The README's picture shows what the page says.
 func TestOverviewIsThatOfThePage(t *testing.T) {
-	const picture, page = "../../../docs/pictures/learned.svg", "../../../docs/results.md"
+	const picture, page = "../../docs/pictures/learned.svg", "../../docs/results.md"
 	path := filepath.Join(t.TempDir(), "learned.svg")
 	if err := run([]string{"-overview", path, page}, nil); err != nil {
 		t.Fatal(err)

@@ -1,13 +1,56 @@
 package methods
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/eerf-stream/eerf/compare"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// KernelWeights returns the probabilities q of candidates, [M0], that maximise Σ q_m·energy_m over the simplex within
+var lkrf = &compare.Method{
+	Name: "lkrf", Title: "learned kernels (LKRF)", Pool: true,
+	Source: "Sinha and Duchi, NIPS 2016",
+	Summary: "M draws from the probabilities of candidates that maximise the mean energy within a χ² distance ρ of the uniform " +
+		"ones, or all of them, weighted, where at most M are positive; ρ of 1e-5, 1e-4, ..., 1e5 by the loss on held-out training rows.",
+	Select: func(ctx context.Context, t *compare.Trial) (*compare.Selected, error) {
+		var best compare.Choice
+		least := math.Inf(1)
+		for _, choice := range learnedKernels(t) {
+			loss, err := t.HeldOutLoss(ctx, choice.Set)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", choice.Note, err)
+			}
+			if best.Set == nil || loss < least {
+				least, best = loss, choice
+			}
+		}
+		return &compare.Selected{Choice: best}, nil
+	},
+}
+
+// learnedKernels returns the sets for all ρ; equal sets appear once, under the least ρ.
+func learnedKernels(t *compare.Trial) []compare.Choice {
+	sums := t.Sums()
+	return compare.Shared(t, fmt.Sprintf("learned kernels of %d", t.M), func() []compare.Choice {
+		energy := scoring.CriterionValues(sums, t.Task, scoring.Energy)
+		var all []compare.Choice
+		var last weighting
+		for _, rho := range kernelRadii() {
+			w := learnKernel(energy, kernelWeights(energy, rho), t.M, t.Seed)
+			if len(all) > 0 && slices.Equal(w.index, last.index) && slices.Equal(w.weight, last.weight) && w.scale == last.scale {
+				continue
+			}
+			last = w
+			all = append(all, compare.Choice{Set: w.set(t.Candidates()), Note: fmt.Sprintf("ρ = %g", rho)})
+		}
+		return all
+	})
+}
+
+// kernelWeights returns the probabilities q of candidates, [M0], that maximise Σ q_m·energy_m over the simplex within
 //
 //	M0·‖q − 1/M0‖² ≤ ρ
 //
@@ -19,7 +62,7 @@ import (
 // With k energies above t, their mean μ and the sum V of their squared deviations, the divergence is
 // M0·(V + k(μ−t)²)/(k(μ−t))² − 1, which is solved for t exactly for each k; the right one has t between the k-th and the next energy.
 // When even equal shares among the greatest are within ρ, they are the answer and the constraint is not tight.
-func KernelWeights(energy []float64, rho float64) []float64 {
+func kernelWeights(energy []float64, rho float64) []float64 {
 	if len(energy) == 0 || !(rho >= 0) {
 		panic(fmt.Sprintf("methods: kernel weights of %d candidates within %v", len(energy), rho))
 	}
@@ -81,11 +124,11 @@ func kernelThreshold(energy []float64, order []int32, rho float64) (active int, 
 	panic("methods: energies are not finite")
 }
 
-// LearnKernel returns the features of LKRF by the probabilities q of [KernelWeights]. If at most m of them are
+// learnKernel returns the features of LKRF by the probabilities q of kernelWeights. If at most m of them are
 // positive, it keeps all these candidates, with the weight √(M0·q) and the scale 1/√M0, so that the kernel is Σ q·φφ′
 // exactly. Otherwise it makes m independent draws from q with the scale 1/√m; a candidate drawn c times is kept once
 // with the weight √c, which is the same model. It panics if m is not positive.
-func LearnKernel(energy, q []float64, m int, seed uint64) Weighting {
+func learnKernel(energy, q []float64, m int, seed uint64) weighting {
 	if m < 1 || len(energy) != len(q) {
 		panic(fmt.Sprintf("methods: %d features of %d energies and %d probabilities", m, len(energy), len(q)))
 	}
@@ -106,17 +149,17 @@ func LearnKernel(energy, q []float64, m int, seed uint64) Weighting {
 			square[i] = float64(count)
 		}
 	}
-	w := Weighting{Scale: float32(scale)}
+	w := weighting{scale: float32(scale)}
 	for _, i := range scoring.Rank(energy) {
 		if square[i] > 0 {
-			w.Index, w.Score = append(w.Index, i), append(w.Score, energy[i])
-			w.Weight = append(w.Weight, float32(math.Sqrt(square[i])))
+			w.index, w.score = append(w.index, i), append(w.score, energy[i])
+			w.weight = append(w.weight, float32(math.Sqrt(square[i])))
 		}
 	}
 	return w
 }
 
-// KernelRadii are the ρ tried for LKRF: the powers of ten from 1e-5 to 1e5.
-func KernelRadii() []float64 {
+// kernelRadii are the ρ tried for LKRF: the powers of ten from 1e-5 to 1e5.
+func kernelRadii() []float64 {
 	return []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/lab/methods"
 )
 
 // none fills a cell without a number.
@@ -68,9 +69,18 @@ func (s *set) repeats() string {
 
 // methodsOf returns the methods of the sets in registry order.
 func methodsOf(sets []*set) []string {
-	return slices.DeleteFunc(compare.MethodNames(), func(name string) bool {
+	return slices.DeleteFunc(methodNames(), func(name string) bool {
 		return !slices.ContainsFunc(sets, func(s *set) bool { return s.line(name) != nil })
 	})
+}
+
+// methodNames are the names of all methods, in the order of the tables.
+func methodNames() []string {
+	var names []string
+	for _, m := range (compare.Options{More: methods.All()}).Known() {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 func writeErrors(w io.Writer, sets []*set, trees *trees) {
@@ -168,14 +178,10 @@ func (s *set) pairs(method, other string) []float64 {
 // differences.
 func (s *set) amongBest(method string) bool {
 	best := ""
-	for _, name := range compare.MethodNames() {
-		m, err := compare.Lookup(name)
-		if err == nil && !m.Hindsight && s.line(name) != nil && (best == "" || s.mean(name).value < s.mean(best).value) {
+	for _, name := range methodNames() {
+		if s.line(name) != nil && (best == "" || s.mean(name).value < s.mean(best).value) {
 			best = name
 		}
-	}
-	if m, err := compare.Lookup(method); err != nil || m.Hindsight {
-		return false
 	}
 	d := meanOf(s.pairs(method, best))
 	return d.n < 2 || d.value <= 2*d.error

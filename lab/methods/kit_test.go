@@ -3,7 +3,6 @@ package methods
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/eerf-stream/eerf/scoring"
@@ -17,13 +16,6 @@ func normalRows(seed uint64, rows, dim int) []float32 {
 		x[i] = float32(rng.NormFloat64())
 	}
 	return x
-}
-
-// features returns φ of all rows, row-major by row.
-func features(f *scoring.Features, x []float32, rows int) []float32 {
-	phi := make([]float32, rows*f.Len())
-	plainTransformer(f).Transform(phi, x, rows)
-	return phi
 }
 
 // referencePhi is φ of feature i for one row in float64, under the maps that these tests use.
@@ -40,24 +32,10 @@ func referencePhi(f *scoring.Features, i int, row []float32) float64 {
 	panic(f.Map)
 }
 
-// dot returns xᵀy in float64.
-func dot(x, y []float32) float64 { return innerProduct(x, y) }
-
 // near fails unless got is within tolerance of want.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s is %v, want %v within %v", what, got, want, tolerance)
 	}
-}
-
-// panics fails unless call panics with a message that has the given text in it.
-func panics(t *testing.T, text string, call func()) {
-	t.Helper()
-	defer func() {
-		if message, _ := recover().(string); !strings.Contains(message, text) {
-			t.Errorf("panic %q, want one with %q", message, text)
-		}
-	}()
-	call()
 }

@@ -92,12 +92,3 @@ func violations(a *mat.SymDense, b, beta []float64, free []bool) []int {
 	}
 	return wrong
 }
-
-// ignoreCondition returns nil for the warning that a system is nearly singular, which is what penalties are for.
-func ignoreCondition(err error) error {
-	var condition mat.Condition
-	if errors.As(err, &condition) {
-		return nil
-	}
-	return err
-}

@@ -1,17 +1,41 @@
 package methods
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/eerf-stream/eerf/compare"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// SteinFit says how the weights of [SteinWeights] were found.
-type SteinFit struct {
+// steinRows is the number of sample rows on which SES approximates the kernel.
+const steinRows = 1000
+
+var stein = &compare.Method{
+	Name: "ses", Title: "Stein effect shrinkage (SES)", Pool: true,
+	Source: "Chang, Li, Yang, Póczos, IJCAI 2017",
+	Summary: "Plain features with non-negative weights that bring their kernel nearest to the exact one on a thousand rows, " +
+		"the penalty on the weights chosen by the kernel's error on rows left out; labels are not looked at.",
+	Select: selectStein,
+}
+
+func selectStein(_ context.Context, t *compare.Trial) (*compare.Selected, error) {
+	x, rows, _ := t.Sample()
+	c := t.Candidates()
+	some, kept := spread(x, rows, c.Dim, steinRows)
+	w, _, err := steinWeights(c, t.M, some, kept)
+	if err != nil {
+		return nil, err
+	}
+	return w.selected(c, rowsNote("weights", kept, rows)), nil
+}
+
+// steinFit says how the weights of steinWeights were found.
+type steinFit struct {
 	// Beta are the weights of the m features, of which plain features have 1/m each.
 	Beta []float64
 	// Penalty is μ in units of the mean diagonal of the quadratic form.
@@ -26,26 +50,26 @@ const minSteinRows = 4
 // steinPenalties are the μ tried, in units of the mean diagonal: the greatest first, each fit starting from the last.
 var steinPenalties = []float64{1e2, 1e1, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}
 
-// SteinWeights weighs the first m candidates of c, plain random features, as Chang, Li, Yang and Póczos propose,
+// steinWeights weighs the first m candidates of c, plain random features, as Chang, Li, Yang and Póczos propose,
 // "Data-driven Random Fourier Features using Stein Effect" (IJCAI 2017): β ≥ 0 minimises
 //
 //	‖K − Φ·diag(β)·Φᵀ‖²_F + μ·‖β‖²
 //
-// over the given rows, K their exact kernel and Φ their features times √[KernelFactor]; features are then √β·φ. x is
+// over the given rows, K their exact kernel and Φ their features times √kernelFactor; features are then √β·φ. x is
 // row-major [rows·Dim]; the time grows as rows²·(m + Dim) + rows·m² + m³, so that rows are to be a sample of a thousand or
 // so. μ is chosen by the kernel's error on every second row with weights from the others; then all rows give the weights.
 // Labels are not looked at. It fails with fewer than 4 rows, where the kernel has no closed form, and where the
 // kernel or all features vanish on the rows.
-func SteinWeights(c scoring.Candidates, m int, x []float32, rows int) (Weighting, SteinFit, error) {
-	k, err := KernelOf(c)
+func steinWeights(c scoring.Candidates, m int, x []float32, rows int) (weighting, steinFit, error) {
+	k, err := kernelOf(c)
 	if err != nil {
-		return Weighting{}, SteinFit{}, err
+		return weighting{}, steinFit{}, err
 	}
 	if m < 1 || m > c.Count || len(x) != rows*c.Dim {
 		panic(fmt.Sprintf("methods: %d of %d candidates on %d numbers for %d rows of %d", m, c.Count, len(x), rows, c.Dim))
 	}
 	if rows < minSteinRows {
-		return Weighting{}, SteinFit{}, fmt.Errorf("weigh features: %d rows, want %d or more", rows, minSteinRows)
+		return weighting{}, steinFit{}, fmt.Errorf("weigh features: %d rows, want %d or more", rows, minSteinRows)
 	}
 	whole := newSteinProblem(k, c, m, everySecondLast(x, rows, c.Dim), rows)
 	fit, err := whole.choosePenalty()
@@ -53,11 +77,11 @@ func SteinWeights(c scoring.Candidates, m int, x []float32, rows int) (Weighting
 		fit.Beta, err = whole.solve(fit.Penalty, allFree(m))
 	}
 	if err != nil {
-		return Weighting{}, SteinFit{}, fmt.Errorf("weigh features: %w", err)
+		return weighting{}, steinFit{}, fmt.Errorf("weigh features: %w", err)
 	}
 	w := steinWeighting(fit.Beta)
-	if len(w.Index) == 0 {
-		return Weighting{}, SteinFit{}, errors.New("weigh features: every weight is 0")
+	if len(w.index) == 0 {
+		return weighting{}, steinFit{}, errors.New("weigh features: every weight is 0")
 	}
 	return w, fit, nil
 }
@@ -75,13 +99,13 @@ func everySecondLast(x []float32, rows, dim int) []float32 {
 }
 
 // steinWeighting keeps the features with positive weights: √(m·β) times the scale 1/√m.
-func steinWeighting(beta []float64) Weighting {
+func steinWeighting(beta []float64) weighting {
 	m := float64(len(beta))
-	w := Weighting{Scale: float32(1 / math.Sqrt(m))}
+	w := weighting{scale: scaleOf(len(beta))}
 	for i, b := range beta {
 		if b > 0 {
-			w.Index, w.Score = append(w.Index, int32(i)), append(w.Score, b)
-			w.Weight = append(w.Weight, float32(math.Sqrt(m*b)))
+			w.index, w.score = append(w.index, int32(i)), append(w.score, b)
+			w.weight = append(w.weight, float32(math.Sqrt(m*b)))
 		}
 	}
 	return w
@@ -94,19 +118,14 @@ type steinProblem struct {
 	target      []float64     // b_m = φ_mᵀKφ_m
 }
 
-func newSteinProblem(k KernelFunction, c scoring.Candidates, m int, x []float32, rows int) *steinProblem {
+func newSteinProblem(k kernelFunction, c scoring.Candidates, m int, x []float32, rows int) *steinProblem {
 	index := make([]int32, m)
 	for i := range index {
 		index[i] = int32(i)
 	}
-	set := Weighting{Index: index, Scale: float32(math.Sqrt(KernelFactor(c.Map))), Score: make([]float64, m)}.FeatureSet(c)
-	phi := make([]float32, rows*m)
-	scoring.NewTransformer(set, nil).Transform(phi, x, rows)
-	dense := mat.NewDense(rows, m, nil)
-	for i, v := range phi {
-		dense.RawMatrix().Data[i] = float64(v)
-	}
-	return steinProblemOf(dense, mat.NewDense(rows, rows, kernelMatrix(k, x, rows, c.Dim)))
+	phi := features(c.Draw(index), x, rows)
+	phi.Scale(math.Sqrt(kernelFactor(c.Map)), phi)
+	return steinProblemOf(phi, mat.NewDense(rows, rows, kernelMatrix(k, x, rows, c.Dim)))
 }
 
 // steinProblemOf returns the problem of features, [rows·m], and a kernel matrix, [rows·rows].
@@ -162,23 +181,23 @@ func (p *steinProblem) error(beta []float64) (float64, error) {
 }
 
 // choosePenalty returns the penalty with the smallest error on the second part of the rows.
-func (p *steinProblem) choosePenalty() (SteinFit, error) {
+func (p *steinProblem) choosePenalty() (steinFit, error) {
 	rows, m := p.phi.Dims()
 	first, second := p.rowsFrom(0, (rows+1)/2), p.rowsFrom((rows+1)/2, rows)
 	equal := make([]float64, m)
 	for i := range equal {
 		equal[i] = 1 / float64(m)
 	}
-	fit := SteinFit{Error: math.Inf(1)}
+	fit := steinFit{Error: math.Inf(1)}
 	var err error
 	if fit.PlainError, err = second.error(equal); err != nil {
-		return SteinFit{}, err
+		return steinFit{}, err
 	}
 	free := allFree(m)
 	for _, penalty := range steinPenalties {
 		beta, err := first.solve(penalty, free)
 		if err != nil {
-			return SteinFit{}, err
+			return steinFit{}, err
 		}
 		if e, err := second.error(beta); err == nil && e < fit.Error {
 			fit.Penalty, fit.Error = penalty, e
