@@ -56,7 +56,7 @@ func TestReason(t *testing.T) {
 func TestErrorsNameThePlace(t *testing.T) {
 	batch := plainBatch(2, []int64{2, 0}, []int64{0, 0, 0, 4}, make([]byte, 8))
 	_, err := NewDecoder(Limits{}).Decode(join(simpleSchema(typeFloat), batch))
-	const want = `arrow message 1: column "x": corrupt arrow stream: buffer 1 has 4 bytes, needs 8`
+	const want = `arrow message 1: column "x": corrupt: buffer 1 has 4 bytes, needs 8`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

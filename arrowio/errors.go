@@ -6,20 +6,20 @@ import (
 	"strconv"
 )
 
-// Faults of a message. Every error of [Decoder.Decode] wraps exactly one of them.
+// Faults of a message. Every error of [Decoder.Decode] wraps exactly one of them; errors of files use the same words.
 var (
-	// ErrTooLarge: the message, its rows or its columns exceed [Limits].
+	// ErrTooLarge: a message, its rows or its columns exceed [Limits], or a file exceeds what is read.
 	ErrTooLarge = errors.New("too large")
 	// ErrNotArrow: the bytes do not start like an Arrow IPC stream.
 	ErrNotArrow = errors.New("not an arrow stream")
 	// ErrTruncated: a length in the framing goes past the end of the message.
 	ErrTruncated = errors.New("truncated arrow stream")
-	// ErrCorrupt: the stream contradicts itself.
-	ErrCorrupt = errors.New("corrupt arrow stream")
+	// ErrCorrupt: the bytes contradict themselves or their format.
+	ErrCorrupt = errors.New("corrupt")
 	// ErrBudget: decoding would take more memory than [Limits.BudgetBytes].
 	ErrBudget = errors.New("over the memory budget")
-	// ErrUnsupported: a well-formed stream with a type that this package does not read.
-	ErrUnsupported = errors.New("unsupported arrow type")
+	// ErrUnsupported: well-formed, but of a type or a kind that is not read.
+	ErrUnsupported = errors.New("not supported")
 )
 
 // reasons gives each sentinel its stable word.

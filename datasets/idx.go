@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
@@ -54,7 +55,7 @@ func (f *idxFile) start() error {
 	if head, _ := f.text.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		unzipped, err := gzip.NewReader(f.text)
 		if err != nil {
-			return f.fault("%w: gzip: %w", files.ErrCorrupt, err)
+			return f.fault("%w: gzip: %w", arrowio.ErrCorrupt, err)
 		}
 		f.text = bufio.NewReaderSize(unzipped, 1<<18)
 	}
@@ -68,7 +69,7 @@ func (f *idxFile) header() error {
 		return err
 	}
 	if magic[0] != 0 || magic[1] != 0 || magic[2] != idxBytes || magic[3] == 0 {
-		return f.fault("%w: % x is not the start of an idx file of bytes", files.ErrCorrupt, magic)
+		return f.fault("%w: % x is not the start of an idx file of bytes", arrowio.ErrCorrupt, magic)
 	}
 	width := int64(1)
 	for i := range magic[3] {
@@ -82,7 +83,7 @@ func (f *idxFile) header() error {
 			continue
 		}
 		if width *= n; width < 1 || width > encoder.MaxDim {
-			return f.fault("%w: rows of %d bytes, want 1 to %d", files.ErrTooLarge, width, encoder.MaxDim)
+			return f.fault("%w: rows of %d bytes, want 1 to %d", arrowio.ErrTooLarge, width, encoder.MaxDim)
 		}
 	}
 	f.width = int(width)
@@ -97,7 +98,7 @@ func (f *idxFile) read(p []byte) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return f.fault("%w: the content ends there, %d bytes early", files.ErrCorrupt, len(p)-n)
+		return f.fault("%w: the content ends there, %d bytes early", arrowio.ErrCorrupt, len(p)-n)
 	default:
 		return f.fault("%w", err)
 	}
@@ -109,7 +110,7 @@ func (f *idxFile) next(n int) ([]byte, error) {
 	n = int(min(int64(n), f.rows))
 	if n == 0 {
 		if _, err := f.text.ReadByte(); err == nil {
-			return nil, f.fault("%w: bytes after the last row", files.ErrCorrupt)
+			return nil, f.fault("%w: bytes after the last row", arrowio.ErrCorrupt)
 		} else if !errors.Is(err, io.EOF) {
 			return nil, f.fault("%w", err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Columns of the rows from a pair of idx files.
@@ -43,9 +43,9 @@ func openIDXPair(values, labels string) (*idxPair, error) {
 	p := &idxPair{values: v, labels: l, batch: max(1, min(idxBatchRows, idxBatchBytes/v.width))}
 	switch {
 	case l.width != 1:
-		err = l.fault("%w: %d bytes a row, want one label", files.ErrCorrupt, l.width)
+		err = l.fault("%w: %d bytes a row, want one label", arrowio.ErrCorrupt, l.width)
 	case l.rows != v.rows:
-		err = l.fault("%w: %d labels for the %d rows of %s", files.ErrCorrupt, l.rows, v.rows, values)
+		err = l.fault("%w: %d labels for the %d rows of %s", arrowio.ErrCorrupt, l.rows, v.rows, values)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())

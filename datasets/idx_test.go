@@ -83,17 +83,17 @@ func TestIDXRowsAreThoseOfTheFile(t *testing.T) {
 func TestIDXFilesThatLie(t *testing.T) {
 	good, labels := idx(count(12), 2, 2, 3), idx(count(2), 2)
 	for name, c := range map[string]struct{ values, labels, says string }{
-		"empty":               {"", labels, "v: offset 0: the file is damaged: the content ends there, 4 bytes early"},
+		"empty":               {"", labels, "v: offset 0: corrupt: the content ends there, 4 bytes early"},
 		"text":                {"5.1,3.5,1.4", labels, "35 2e 31 2c is not the start of an idx file of bytes"},
 		"floats":              {"\x00\x00\x0d\x03" + good[4:], labels, "is not the start"},
 		"no dimensions":       {idx(nil), labels, "is not the start"},
-		"header cut":          {good[:9], labels, "v: offset 9: the file is damaged: the content ends there, 3 bytes early"},
-		"values cut":          {good[:20], labels, "v: offset 20: the file is damaged: the content ends there, 8 bytes early"},
+		"header cut":          {good[:9], labels, "v: offset 9: corrupt: the content ends there, 3 bytes early"},
+		"values cut":          {good[:20], labels, "v: offset 20: corrupt: the content ends there, 8 bytes early"},
 		"gzip cut":            {zipped(t, idx(count(5000), 50, 100))[:60], idx(count(50), 50), "v: offset"},
 		"not gzip":            {"\x1f\x8b\x08", labels, "gzip"},
-		"more rows than told": {good + "x", labels, "v: offset 28: the file is damaged: bytes after the last row"},
+		"more rows than told": {good + "x", labels, "v: offset 28: corrupt: bytes after the last row"},
 		"labels cut":          {good, labels[:9], "l: offset 9"},
-		"more labels":         {good, labels + "x", "l: offset 10: the file is damaged: bytes after the last row"},
+		"more labels":         {good, labels + "x", "l: offset 10: corrupt: bytes after the last row"},
 		"other rows":          {good, idx(count(3), 3), "3 labels for the 2 rows of"},
 		"wide labels":         {good, idx(count(4), 2, 2), "2 bytes a row, want one label"},
 		"zero width":          {idx(nil, 2, 0, 3), labels, "rows of 0 bytes"},

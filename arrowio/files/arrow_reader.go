@@ -11,141 +11,103 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// arrowMagic starts and ends an Arrow IPC file; a stream has no magic.
-var arrowMagic = []byte("ARROW1")
+// arrowMagic starts and ends an Arrow IPC file; a stream starts with streamMagic.
+var (
+	arrowMagic  = []byte("ARROW1")
+	streamMagic = []byte{0xff, 0xff, 0xff, 0xff}
+)
 
 // arrowHeadBytes is the magic, padded, before an IPC file's first message.
 const arrowHeadBytes = 8
 
-// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read from
-// the start as the stream that it contains; the footer is only for random access.
+// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read as the stream that it
+// contains; its footer is only for random access.
 type arrowReader struct {
-	frames *frames
-	ipc    *ipc.Reader
-	cut    cutter
-	valid  validator
+	ipc *ipc.Reader
+	cut cutter
 }
 
-func openArrow(src *source, o Options) (rowReader, error) {
+func openArrow(src *source, o Options) (rows rowReader, err error) {
 	content, err := src.content()
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFrames(src, content)
+	stream, err := arrowStream(src, content)
 	if err != nil {
 		return nil, err
 	}
-	reader, err := ipc.NewReaderFromMessageReader(f, ipc.WithAllocator(boundedAllocator{o.Allocator}))
+	allocator := ipc.WithAllocator(src.bounded(o.Allocator))
+	counted := &countedReader{r: stream}
+	reader, err := ipc.NewReaderFromMessageReader(&messages{ipc.NewMessageReader(counted, allocator), counted}, allocator)
 	if err != nil {
-		return nil, f.explain(err)
+		return nil, corrupt(err)
 	}
-	if err := checkArrowTypes(reader.Schema()); err != nil {
+	if reader.Schema().NumFields() == 0 {
 		reader.Release()
-		return nil, err
+		return nil, fmt.Errorf("%w: no columns", arrowio.ErrUnsupported)
 	}
-	return &arrowReader{frames: f, ipc: reader, cut: cutter{rows: int64(o.BatchRows)}}, nil
+	return &arrowReader{ipc: reader, cut: cutter{rows: int64(o.BatchRows)}}, nil
 }
 
-// newFrames returns frames positioned at the first message of a file or stream.
-func newFrames(src *source, content *bufio.Reader) (*frames, error) {
+// arrowStream returns the messages of a file or stream. In a file they end at its footer at the latest: not every
+// writer marks their end.
+func arrowStream(src *source, content *bufio.Reader) (io.Reader, error) {
 	head, _ := content.Peek(arrowHeadBytes)
-	f := &frames{r: content, left: -1}
-	if src.regular && !src.gzipped {
-		f.left = src.size
-	}
 	switch {
 	case len(head) == 0:
 		return nil, ErrEmpty
 	case bytes.HasPrefix(head, []byte("FEA1")):
-		return nil, fmt.Errorf("%w: Feather version 1; write it again as an Arrow file", ErrUnsupported)
+		return nil, fmt.Errorf("%w: Feather version 1; write it again as an Arrow file", arrowio.ErrUnsupported)
 	case !bytes.HasPrefix(head, arrowMagic):
-		return f, nil
+		return content, nil
 	}
-	if f.left >= 0 {
-		end, err := arrowFooterStart(src)
-		if err != nil {
-			return nil, err
-		}
-		f.left = end - arrowHeadBytes
+	if _, err := content.Discard(arrowHeadBytes); err != nil || src.gzipped || !src.regular {
+		return content, err
 	}
-	_, err := content.Discard(arrowHeadBytes)
-	return f, err
+	tail := make([]byte, 4+len(arrowMagic)) // the footer's length, and the magic again
+	messages := src.size - arrowHeadBytes - int64(len(tail))
+	if _, err := src.file.ReadAt(tail, arrowHeadBytes+max(0, messages)); err == nil && bytes.Equal(tail[4:], arrowMagic) {
+		messages -= int64(binary.LittleEndian.Uint32(tail))
+	} else {
+		messages = -1
+	}
+	if messages < 0 {
+		return nil, fmt.Errorf("%w: an Arrow file without its end: cut off, or its writer did not finish", arrowio.ErrCorrupt)
+	}
+	return io.LimitReader(content, messages), nil
 }
 
-// arrowFooterStart returns where the footer of an IPC file starts. Messages end there at the
-// latest: not every writer marks their end.
-func arrowFooterStart(src *source) (int64, error) {
-	tail := make([]byte, 4+len(arrowMagic))
-	at := src.size - int64(len(tail))
-	if at < arrowHeadBytes {
-		return 0, fmt.Errorf("%w: %d bytes are too few for an Arrow file", ErrCorrupt, src.size)
-	}
-	if _, err := src.file.ReadAt(tail, at); err != nil {
-		return 0, bare(err)
-	}
-	if !bytes.Equal(tail[4:], arrowMagic) {
-		return 0, fmt.Errorf("%w: an Arrow file without its end: cut off, or its writer did not finish", ErrCorrupt)
-	}
-	size := int64(binary.LittleEndian.Uint32(tail))
-	if size > at-arrowHeadBytes {
-		return 0, fmt.Errorf("%w: a footer of %d bytes in a file of %d", ErrCorrupt, size, src.size)
-	}
-	return at - size, nil
+// messages are those of a stream. The library takes a stream that is cut off before a body for one that has ended.
+type messages struct {
+	ipc.MessageReader
+	from *countedReader
 }
 
-// explain prefers the error of the frames to what the library makes of it.
-func (f *frames) explain(err error) error {
-	switch {
-	case errors.Is(f.err, io.EOF):
-		return fmt.Errorf("%w: it ends before its schema", ErrCorrupt)
-	case f.err != nil:
-		return f.err
+// Message implements [ipc.MessageReader].
+func (m *messages) Message() (*ipc.Message, error) {
+	before := m.from.read
+	msg, err := m.MessageReader.Message()
+	if err != io.EOF && errors.Is(err, io.EOF) && m.from.read > before { //nolint:errorlint // the end mark is io.EOF itself
+		return nil, io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	return msg, err
 }
 
-// checkArrowTypes refuses types whose layout the validator does not check.
-func checkArrowTypes(schema *arrow.Schema) error {
-	if schema.NumFields() == 0 {
-		return fmt.Errorf("%w: no columns", ErrUnsupported)
-	}
-	for _, field := range schema.Fields() {
-		if t := unreadType(field.Type); t != nil {
-			return &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s", ErrUnsupported, t)}
-		}
-	}
-	return nil
+// countedReader counts the bytes read.
+type countedReader struct {
+	r    io.Reader
+	read int64
 }
 
-// unreadType returns t, or the type inside it, if that is not supported; otherwise nil.
-func unreadType(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.NullType, *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType:
-		return nil
-	case arrow.ExtensionType:
-		return unreadType(t.StorageType())
-	case *arrow.DictionaryType:
-		if unreadType(t.ValueType) == nil && isInteger(t.IndexType) {
-			return nil
-		}
-	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType, *arrow.MapType:
-		return unreadType(t.(arrow.ListLikeType).Elem())
-	case *arrow.StructType:
-		for _, field := range t.Fields() {
-			if inner := unreadType(field.Type); inner != nil {
-				return inner
-			}
-		}
-		return nil
-	case arrow.FixedWidthDataType:
-		return nil
-	}
-	return t
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.read += int64(n)
+	return n, err
 }
-
-func isInteger(t arrow.DataType) bool { return t != nil && arrow.IsInteger(t.ID()) }
 
 func (r *arrowReader) schema() *arrow.Schema { return r.ipc.Schema() }
 
@@ -157,25 +119,20 @@ func (r *arrowReader) release() {
 func (r *arrowReader) next() (rec arrow.Record, err error) {
 	defer guard(&err)
 	for !r.cut.ready() {
-		if !r.ipc.Next() {
-			if err := r.ipc.Err(); err != nil {
-				return nil, r.frames.explain(err)
-			}
+		batch, err := r.ipc.Read()
+		if err == io.EOF { //nolint:errorlint // the end is io.EOF itself; a fault may wrap it
 			return nil, io.EOF
 		}
-		batch := r.ipc.Record()
-		if n := batch.NumRows(); n > math.MaxInt32 { // columns of nulls can claim any number
-			return nil, fmt.Errorf("%w: a record batch of %d rows", ErrTooLarge, n)
-		}
-		if err := r.valid.record(batch); err != nil {
-			return nil, err
-		}
-		counted, err := countedFromZero(batch)
 		if err != nil {
+			return nil, corrupt(err)
+		}
+		if n := batch.NumRows(); n > math.MaxInt32 { // columns of nulls can claim any number
+			return nil, fmt.Errorf("%w: a record batch of %d rows", arrowio.ErrTooLarge, n)
+		}
+		if err := validate(batch); err != nil {
 			return nil, err
 		}
-		r.cut.put(counted)
-		counted.Release()
+		r.cut.put(batch)
 	}
 	return r.cut.next(), nil
 }

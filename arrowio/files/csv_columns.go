@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // appender appends one field that is not null to a column, or says why it cannot.
@@ -27,7 +29,7 @@ func textType(t arrow.DataType) (arrow.DataType, error) {
 		arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP:
 		return t, nil
 	}
-	return nil, fmt.Errorf("%w: type %s cannot be read from text", ErrUnsupported, t)
+	return nil, fmt.Errorf("%w: type %s cannot be read from text", arrowio.ErrUnsupported, t)
 }
 
 // isText reports whether values of t are text, which every field is unless its UTF-8 is broken.

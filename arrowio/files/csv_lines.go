@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // csvLines splits a CSV file into rows of trimmed fields. Every row has as many fields as the first
@@ -52,7 +54,7 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 }
 
 // errBinary says that the file is not text.
-var errBinary = fmt.Errorf("%w: the file is not text", ErrUnsupported)
+var errBinary = fmt.Errorf("%w: the file is not text", arrowio.ErrUnsupported)
 
 // checkHead returns an error if the first lines are not text, or if a default delimiter seems wrong: another one splits
 // the first line into several fields, and this one gives a single field or a different number in the second line.
@@ -136,7 +138,7 @@ func (l *csvLines) next() ([]string, error) {
 func (l *csvLines) check(fields []string) error {
 	switch {
 	case l.columns == 0 && len(fields) > MaxColumns:
-		return &Error{Line: l.line, Err: fmt.Errorf("%w: %d columns, at most %d are read", ErrTooLarge, len(fields), MaxColumns)}
+		return &Error{Line: l.line, Err: fmt.Errorf("%w: %d columns, at most %d are read", arrowio.ErrTooLarge, len(fields), MaxColumns)}
 	case l.columns == 0:
 		l.columns = len(fields)
 	case l.columns != len(fields):
@@ -167,7 +169,7 @@ type lineLimit struct {
 	left int
 }
 
-var errLineTooLong = fmt.Errorf("%w: a row of more than %d MiB (perhaps a quote that is never closed)", ErrTooLarge, MaxLineBytes>>20)
+var errLineTooLong = fmt.Errorf("%w: a row of more than %d MiB (perhaps a quote that is never closed)", arrowio.ErrTooLarge, MaxLineBytes>>20)
 
 func (l *lineLimit) Read(p []byte) (int, error) {
 	if l.left <= 0 {

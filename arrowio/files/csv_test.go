@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 func TestCSVTypesAreFoundOverTheWholeFile(t *testing.T) {
@@ -155,7 +157,7 @@ func TestCSVWithoutContentIsEmpty(t *testing.T) {
 
 func TestCSVOfUTF16IsRefused(t *testing.T) {
 	_, _, _, err := drain(writeFile(t, "a.csv", []byte("\xff\xfea\x00\n\x00")), Options{})
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "UTF-16") {
+	if !errors.Is(err, arrowio.ErrUnsupported) || !strings.Contains(err.Error(), "UTF-16") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -206,8 +208,8 @@ func TestCSVRefusesAForcedTypeThatTextCannotHold(t *testing.T) {
 	train := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
 	_, _, _, err := drain(path, Options{Schema: train})
 	wantError(t, err, path, 0, "column \"a\"", "list")
-	if !errors.Is(err, ErrUnsupported) {
-		t.Errorf("error %v is not ErrUnsupported", err)
+	if !errors.Is(err, arrowio.ErrUnsupported) {
+		t.Errorf("error %v is not arrowio.ErrUnsupported", err)
 	}
 }
 

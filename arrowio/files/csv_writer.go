@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // csvColumn is one column of the written file: a column of the records, or one
@@ -29,20 +31,20 @@ func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
 		list, ok := field.Type.(*arrow.FixedSizeListType)
 		if !ok {
 			if !hasText(field.Type) {
-				return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", ErrUnsupported, field.Type)}
+				return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", arrowio.ErrUnsupported, field.Type)}
 			}
 			columns = append(columns, csvColumn{name: field.Name, index: i, element: -1})
 			continue
 		}
 		if !hasText(list.Elem()) {
-			return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", ErrUnsupported, list)}
+			return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", arrowio.ErrUnsupported, list)}
 		}
 		for k, name := range elementNames(field, int(list.Len())) {
 			columns = append(columns, csvColumn{name: field.Name + "_" + name, index: i, element: k})
 		}
 	}
 	if len(columns) == 0 {
-		return nil, fmt.Errorf("%w: a CSV file without columns", ErrUnsupported)
+		return nil, fmt.Errorf("%w: a CSV file without columns", arrowio.ErrUnsupported)
 	}
 	return columns, nil
 }

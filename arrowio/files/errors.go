@@ -4,22 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// Faults that callers may test for with errors.Is.
+// Faults that callers may test for with errors.Is, in addition to those of package arrowio.
 var (
 	// ErrEmpty marks a file without the rows or header needed to find its columns.
 	ErrEmpty = errors.New("the file is empty")
-	// ErrCorrupt marks a file whose bytes contradict its format.
-	ErrCorrupt = errors.New("the file is damaged")
-	// ErrTooLarge marks a file that asks for more than the limits of this
-	// package allow.
-	ErrTooLarge = errors.New("over the limit")
 	// ErrNoFormat marks a file whose format is not given by the options, its name or its first
 	// bytes.
 	ErrNoFormat = errors.New("the name does not tell the format")
-	// ErrUnsupported marks a valid file that this package does not read.
-	ErrUnsupported = errors.New("not supported")
 )
 
 // DelimiterError marks a CSV file that does not seem to use the default delimiter: split by it, the first line is a
@@ -74,10 +71,34 @@ func located(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
-// guard turns a panic of a library that reads damaged bytes into an error. Use
-// it deferred, with the error that the function returns.
-func guard(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v", ErrCorrupt, p)
+// corrupt says that a library found a file damaged, unless the error already says what is wrong.
+func corrupt(err error) error {
+	for _, known := range []error{ErrEmpty, arrowio.ErrCorrupt, arrowio.ErrTooLarge, arrowio.ErrUnsupported} {
+		if errors.Is(err, known) {
+			return err
+		}
 	}
+	return fmt.Errorf("%w: %w", arrowio.ErrCorrupt, err)
+}
+
+// guard turns a panic of a library that reads damaged bytes into an error. Use it deferred, with the error that the
+// function returns.
+func guard(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case error:
+		*err = corrupt(p)
+	default:
+		*err = fmt.Errorf("%w: %v", arrowio.ErrCorrupt, p)
+	}
+}
+
+// validate refuses a record with values outside their buffers.
+func validate(rec arrow.Record) error {
+	for i, column := range rec.Columns() {
+		if err := arrowio.CheckArray(column); err != nil {
+			return &Error{Column: rec.ColumnName(i), Err: err}
+		}
+	}
+	return nil
 }

@@ -61,30 +61,3 @@ func FuzzLIBSVM(f *testing.F) {
 		fuzzRead(t, "f.libsvm", text, Options{Dim: dim})
 	})
 }
-
-// FuzzArrow and FuzzParquet read arbitrary bytes and touch every value.
-func FuzzArrow(f *testing.F) {
-	f.Add([]byte("ARROW1\x00\x00"))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0x7f})
-	fuzzBinary(f, "zstd.feather", "f.arrow")
-}
-
-func FuzzParquet(f *testing.F) {
-	f.Add(parquetWith(schemaOf(2, element(1<<31-1), element(0))))
-	fuzzBinary(f, "v1.parquet", "f.parquet")
-}
-
-func fuzzBinary(f *testing.F, seed, name string) {
-	content, err := os.ReadFile(filepath.Join("testdata", seed))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(content)
-	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_ = readAll(t, path) // any error will do
-	})
-}

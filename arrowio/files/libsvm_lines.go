@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // libsvmLine is one row of a LIBSVM file: label [qid:n] index:value ... # comment.
@@ -49,7 +51,7 @@ func (l *libsvmLine) readLine(text *bufio.Reader) ([]byte, error) {
 			return part, nil
 		}
 		if len(l.bytes)+len(part) > MaxLineBytes {
-			return nil, &Error{Line: l.lineNum + 1, Err: fmt.Errorf("%w: a line of more than %d MiB", ErrTooLarge, MaxLineBytes>>20)}
+			return nil, &Error{Line: l.lineNum + 1, Err: fmt.Errorf("%w: a line of more than %d MiB", arrowio.ErrTooLarge, MaxLineBytes>>20)}
 		}
 		l.bytes = append(l.bytes, part...)
 		switch {
@@ -118,7 +120,7 @@ func parseIndex(word []byte) (int32, error) {
 	case v < 0:
 		return 0, fmt.Errorf("index %d: indexes start at 1", v)
 	case v > MaxDim:
-		return 0, fmt.Errorf("%w: index %s, at most %d dimensions are read", ErrTooLarge, excerpt(string(word)), MaxDim)
+		return 0, fmt.Errorf("%w: index %s, at most %d dimensions are read", arrowio.ErrTooLarge, excerpt(string(word)), MaxDim)
 	}
 	return int32(v), nil
 }

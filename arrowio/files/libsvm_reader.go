@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Names of the two columns in a LIBSVM file's records.
@@ -77,7 +79,7 @@ func libsvmTypes(o Options) (label arrow.DataType, dim int, err error) {
 	if at := o.Schema.FieldIndices(LabelColumn); len(at) > 0 {
 		label = o.Schema.Field(at[0]).Type
 		if label.ID() != arrow.INT64 && label.ID() != arrow.FLOAT64 {
-			return nil, 0, &Error{Column: LabelColumn, Err: fmt.Errorf("%w: labels are int64 or float64, not %s", ErrUnsupported, label)}
+			return nil, 0, &Error{Column: LabelColumn, Err: fmt.Errorf("%w: labels are int64 or float64, not %s", arrowio.ErrUnsupported, label)}
 		}
 	}
 	at := o.Schema.FieldIndices(FeaturesColumn)
@@ -86,7 +88,7 @@ func libsvmTypes(o Options) (label arrow.DataType, dim int, err error) {
 	}
 	list, ok := o.Schema.Field(at[0]).Type.(*arrow.FixedSizeListType)
 	if !ok || list.Elem().ID() != arrow.FLOAT32 {
-		return nil, 0, &Error{Column: FeaturesColumn, Err: fmt.Errorf("%w: features are a fixed-size list of float32, not %s", ErrUnsupported, o.Schema.Field(at[0]).Type)}
+		return nil, 0, &Error{Column: FeaturesColumn, Err: fmt.Errorf("%w: features are a fixed-size list of float32, not %s", arrowio.ErrUnsupported, o.Schema.Field(at[0]).Type)}
 	}
 	n := int(list.Len())
 	if n > MaxDim || dim != 0 && dim != n {

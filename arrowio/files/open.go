@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Reader reads the rows of a file as records, in file order.
@@ -125,7 +127,7 @@ func openFormat(src *source, o Options) (rowReader, error) {
 		return openParquet(src, o)
 	}
 	if instead := otherFormats[extension(src.path)]; instead != "" && o.Format == "" {
-		return nil, fmt.Errorf("%w: %s", ErrUnsupported, instead)
+		return nil, fmt.Errorf("%w: %s", arrowio.ErrUnsupported, instead)
 	}
 	return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
 }

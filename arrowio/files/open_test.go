@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 const twoRows = "a,b\n1,x\n2,y\n"
@@ -102,7 +104,7 @@ func TestDamagedGzipIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, "a.csv.gz", c.content)
 			_, _, _, err := drain(path, Options{})
-			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
+			if !errors.Is(err, arrowio.ErrCorrupt) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -217,7 +219,7 @@ func TestPipesAreReadWhereTheTypesAreGiven(t *testing.T) {
 	equalLines(t, rows, []string{"1|x", "2|y"})
 
 	_, _, _, err := drain(pipe(t, "p.csv", twoRows), Options{})
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "give the schema") {
+	if !errors.Is(err, arrowio.ErrUnsupported) || !strings.Contains(err.Error(), "give the schema") {
 		t.Errorf("without types: %v", err)
 	}
 	first := arrow.NewSchema([]arrow.Field{

@@ -14,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // parquetMagic starts and ends a Parquet file.
@@ -34,7 +36,6 @@ type parquetReader struct {
 	omitted []LeftOut
 	group   int // the next row group
 	columns []*pqarrow.ColumnReader
-	valid   validator
 	mem     memory.Allocator
 	batch   int64
 	rows    int64 // claimed by the footer
@@ -48,16 +49,13 @@ func openParquet(src *source, o Options) (rows rowReader, err error) {
 	}
 	switch {
 	case src.gzipped:
-		return nil, fmt.Errorf("%w: a Parquet file inside gzip: decompress it first", ErrUnsupported)
+		return nil, fmt.Errorf("%w: a Parquet file inside gzip: decompress it first", arrowio.ErrUnsupported)
 	case !src.regular:
-		return nil, fmt.Errorf("%w: Parquet is read from plain files only", ErrUnsupported)
+		return nil, fmt.Errorf("%w: Parquet is read from plain files only", arrowio.ErrUnsupported)
 	case src.size == 0:
 		return nil, ErrEmpty
 	}
-	if err := checkParquetFooter(src.file, src.size); err != nil {
-		return nil, err
-	}
-	r := &parquetReader{src: src, mem: boundedAllocator{o.Allocator}, batch: int64(o.BatchRows)}
+	r := &parquetReader{src: src, mem: src.bounded(o.Allocator), batch: int64(o.BatchRows)}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
@@ -70,10 +68,7 @@ func (r *parquetReader) open() error {
 	props.BufferedStreamEnabled = true // otherwise a whole column chunk is held, of the length that the file claims
 	pf, err := file.NewParquetReader(r.src.file, file.WithReadProps(props))
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	if err := checkStoredSchema(pf.MetaData().KeyValueMetadata()); err != nil {
-		return err
+		return corrupt(err)
 	}
 	for i := range pf.NumRowGroups() {
 		if err := checkRowGroup(pf.MetaData().RowGroup(i)); err != nil {
@@ -82,7 +77,7 @@ func (r *parquetReader) open() error {
 	}
 	r.rows = pf.NumRows()
 	if r.file, err = pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: r.batch}, r.mem); err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return corrupt(err)
 	}
 	return nil
 }
@@ -105,30 +100,22 @@ func (r *parquetReader) chooseFields() error {
 	}
 	whole, err := r.file.Schema()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return corrupt(err)
 	}
 	meta := whole.Metadata()
 	r.types = arrow.NewSchema(fields, &meta)
-	return checkArrowTypes(r.types)
+	if len(fields) == 0 {
+		return fmt.Errorf("%w: no columns", arrowio.ErrUnsupported)
+	}
+	return nil
 }
 
-// openGroup checks the pages of the next row group and opens its columns; io.EOF
-// after the last.
+// openGroup opens the columns of the next row group; io.EOF after the last.
 func (r *parquetReader) openGroup() error {
 	r.closeGroup()
 	meta := r.file.ParquetReader().MetaData()
 	if r.group == len(meta.RowGroups) {
 		return r.end()
-	}
-	group := meta.RowGroup(r.group)
-	padding := int64(0)
-	if meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
-		padding = oldWriterPadding
-	}
-	for i := range group.NumColumns() {
-		if err := checkPages(r.src, group, i, padding); err != nil {
-			return err
-		}
 	}
 	for i, field := range r.fields {
 		column, err := r.file.GetFieldReader(context.Background(), field, r.leaves, []int{r.group})
@@ -142,7 +129,7 @@ func (r *parquetReader) openGroup() error {
 }
 
 func (r *parquetReader) columnError(column int, err error) error {
-	return &Error{Column: r.types.Field(column).Name, Err: fmt.Errorf("%w: %w", ErrCorrupt, err)}
+	return &Error{Column: r.types.Field(column).Name, Err: corrupt(err)}
 }
 
 // checkRowGroup names the compression or encoding of a row group that the library lacks: the
@@ -151,18 +138,18 @@ func checkRowGroup(group *metadata.RowGroupMetaData) error {
 	for i := range group.NumColumns() {
 		chunk, err := group.ColumnChunk(i)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+			return corrupt(err)
 		}
 		name := chunk.PathInSchema().String()
 		if chunk.CryptoMetadata() != nil || chunk.FilePath() != "" {
-			return &Error{Column: name, Err: fmt.Errorf("%w: a column that is encrypted or in another file", ErrUnsupported)}
+			return &Error{Column: name, Err: fmt.Errorf("%w: a column that is encrypted or in another file", arrowio.ErrUnsupported)}
 		}
 		if _, err := compress.GetCodec(chunk.Compression()); err != nil {
-			return &Error{Column: name, Err: fmt.Errorf("%w: %s compression; write the file with snappy, zstd or gzip", ErrUnsupported, chunk.Compression())}
+			return &Error{Column: name, Err: fmt.Errorf("%w: %s compression; write the file with snappy, zstd or gzip", arrowio.ErrUnsupported, chunk.Compression())}
 		}
 		for _, encoding := range chunk.Encodings() {
 			if encoding > parquet.Encodings.RLEDict { // BYTE_STREAM_SPLIT and newer
-				return &Error{Column: name, Err: fmt.Errorf("%w: %s encoding; write the file with plain or dictionary encoding", ErrUnsupported, encoding)}
+				return &Error{Column: name, Err: fmt.Errorf("%w: %s encoding; write the file with plain or dictionary encoding", arrowio.ErrUnsupported, encoding)}
 			}
 		}
 	}
@@ -248,7 +235,7 @@ func (r *parquetReader) nextOfGroup() (arrow.Record, error) {
 	}
 	r.read.Add(n)
 	rec := array.NewRecord(r.types, columns, n)
-	if err := r.valid.record(rec); err != nil {
+	if err := validate(rec); err != nil {
 		rec.Release()
 		return nil, err
 	}
@@ -258,7 +245,7 @@ func (r *parquetReader) nextOfGroup() (arrow.Record, error) {
 // end is io.EOF once every row has been read.
 func (r *parquetReader) end() error {
 	if read := r.read.Load(); read != r.rows {
-		return fmt.Errorf("%w: it holds %d rows where its footer says %d", ErrCorrupt, read, r.rows)
+		return fmt.Errorf("%w: it holds %d rows where its footer says %d", arrowio.ErrCorrupt, read, r.rows)
 	}
 	return io.EOF
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // rowGroupBytes is the approximate size of the values in a row group. The library holds all of them
@@ -35,17 +37,17 @@ type parquetEncoder struct {
 func newParquetEncoder(w io.Writer, schema *arrow.Schema) (e recordEncoder, err error) {
 	defer guardWrite(&err)
 	if schema.NumFields() == 0 {
-		return nil, fmt.Errorf("%w: a Parquet file without columns", ErrUnsupported)
+		return nil, fmt.Errorf("%w: a Parquet file without columns", arrowio.ErrUnsupported)
 	}
 	schema = nullableLists(schema)
 	props, err := parquetProperties(schema)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w", arrowio.ErrUnsupported, err)
 	}
 	out := bufio.NewWriterSize(w, bufferBytes)
 	pq, err := pqarrow.NewFileWriter(schema, out, props, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w", arrowio.ErrUnsupported, err)
 	}
 	return &parquetEncoder{schema: schema, out: out, pq: pq}, nil
 }
@@ -149,6 +151,6 @@ func (e *parquetEncoder) close() (err error) {
 // guardWrite turns a panic of the Parquet library over an unsupported type or value into an error.
 func guardWrite(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: the Parquet writer: %v", ErrUnsupported, p)
+		*err = fmt.Errorf("%w: the Parquet writer: %v", arrowio.ErrUnsupported, p)
 	}
 }

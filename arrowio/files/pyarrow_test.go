@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 func TestFilesOfAnotherProgramAreRead(t *testing.T) {
@@ -32,7 +34,7 @@ func TestParquetThatTheLibraryLacksIsNamed(t *testing.T) {
 		"byte_stream_split.parquet": "column \"x\": not supported: BYTE_STREAM_SPLIT encoding",
 	} {
 		_, _, _, err := drain(filepath.Join("testdata", name), Options{})
-		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), say) {
+		if !errors.Is(err, arrowio.ErrUnsupported) || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: error %v, want %q", name, err, say)
 		}
 	}

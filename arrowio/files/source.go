@@ -7,9 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // bufferBytes is the size of the buffers between file, gzip and parser; larger ones are no faster.
@@ -50,16 +56,6 @@ func openSource(path string) (*source, error) {
 	return s, nil
 }
 
-// ReadAt reads without moving the position and without counting, for formats that are read by
-// position.
-func (s *source) ReadAt(p []byte, off int64) (int, error) {
-	n, err := s.file.ReadAt(p, off)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = bare(err)
-	}
-	return n, err
-}
-
 // bare strips operation and path from a file system error, because *Error names the path.
 func bare(err error) error {
 	var p *os.PathError
@@ -98,7 +94,7 @@ func (s *source) content() (*bufio.Reader, error) {
 		}
 		s.stream, s.gzipped = bufio.NewReaderSize(gzipReader{unzipped}, bufferBytes), true
 	} else if s.namedGzip() && len(head) > 0 {
-		return nil, fmt.Errorf("%w: named .gz, but its content is not gzip", ErrCorrupt)
+		return nil, fmt.Errorf("%w: named .gz, but its content is not gzip", arrowio.ErrCorrupt)
 	}
 	return s.stream, nil
 }
@@ -109,7 +105,7 @@ func (s *source) namedGzip() bool { return strings.HasSuffix(strings.ToLower(s.p
 // plain returns an error unless the file can be read twice.
 func (s *source) plain() error {
 	if !s.regular {
-		return fmt.Errorf("%w: types are found by a first pass, and what is not a plain file cannot be read twice: give the schema", ErrUnsupported)
+		return fmt.Errorf("%w: types are found by a first pass, and what is not a plain file cannot be read twice: give the schema", arrowio.ErrUnsupported)
 	}
 	return nil
 }
@@ -175,9 +171,9 @@ func (g gzipReader) Read(p []byte) (int, error) {
 // gzipError explains an error of compress/gzip.
 func gzipError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: the gzip data end early", ErrCorrupt)
+		return fmt.Errorf("%w: the gzip data end early", arrowio.ErrCorrupt)
 	}
-	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	return fmt.Errorf("%w: %w", arrowio.ErrCorrupt, err)
 }
 
 // skipBOM skips a UTF-8 byte order mark at the start of text, and refuses UTF-16, which would be
@@ -189,7 +185,43 @@ func skipBOM(r *bufio.Reader) error {
 		_, err := r.Discard(3)
 		return err
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return fmt.Errorf("%w: the text is UTF-16; convert it to UTF-8", ErrUnsupported)
+		return fmt.Errorf("%w: the text is UTF-16; convert it to UTF-8", arrowio.ErrUnsupported)
 	}
 	return nil
+}
+
+// leastBound is the largest buffer that a reader may ask for where the process has no memory limit.
+const leastBound = 2 << 30
+
+// bounded returns an allocator that refuses a single buffer larger than the memory of the process, which only a
+// damaged file asks for: running out of memory cannot be recovered.
+func (s *source) bounded(mem memory.Allocator) memory.Allocator {
+	most := debug.SetMemoryLimit(-1) // reads it
+	if most == math.MaxInt64 {
+		most = max(leastBound, s.size)
+	}
+	return boundedAllocator{mem, most}
+}
+
+// boundedAllocator panics where it refuses, because the libraries that allocate cannot return an error; guard recovers
+// it.
+type boundedAllocator struct {
+	memory.Allocator
+	most int64
+}
+
+func (a boundedAllocator) Allocate(size int) []byte {
+	a.check(size)
+	return a.Allocator.Allocate(size)
+}
+
+func (a boundedAllocator) Reallocate(size int, b []byte) []byte {
+	a.check(size)
+	return a.Allocator.Reallocate(size, b)
+}
+
+func (a boundedAllocator) check(size int) {
+	if size < 0 || int64(size) > a.most {
+		panic(fmt.Errorf("%w: a buffer of %d bytes, and the process may use %d (GOMEMLIMIT, memory.limit)", arrowio.ErrTooLarge, size, a.most))
+	}
 }

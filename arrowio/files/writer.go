@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Writer writes records of one schema to a file. The complete file appears under its name when
@@ -66,7 +68,7 @@ type recordEncoder interface {
 func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer) (recordEncoder, error), error) {
 	gzipped := strings.HasSuffix(strings.ToLower(path), ".gz")
 	if gzipped && format != FormatCSV {
-		return nil, fmt.Errorf("%w: only csv is written with .gz", ErrUnsupported)
+		return nil, fmt.Errorf("%w: only csv is written with .gz", arrowio.ErrUnsupported)
 	}
 	switch format {
 	case FormatCSV:
