@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// docs/upgrade.md has the version of every format, and none that does not exist.
+// docs/wire-formats.md has the version of every format, and none that does not exist.
 func TestDocumentedVersionsAreTrue(t *testing.T) {
 	keys := []string{KeySpec, KeyRequest, KeyProgress, KeyCheckpoint, KeyRefusal, KeySamples, KeyFeatureSet, KeyModel, KeyCurrent, KeyFeatures, KeyRejectedRows}
 	want := map[string]string{}
@@ -16,7 +16,7 @@ func TestDocumentedVersionsAreTrue(t *testing.T) {
 	}
 	have := map[string]string{}
 	row := regexp.MustCompile("(?m)^\\| `(eerf\\.[a-z_]+)` \\|.*\\| ([0-9]+) \\|$")
-	for _, match := range row.FindAllStringSubmatch(string(must(os.ReadFile("../../docs/upgrade.md"))), -1) {
+	for _, match := range row.FindAllStringSubmatch(string(must(os.ReadFile(docPath))), -1) {
 		have[match[1]] = match[2]
 	}
 	diff(t, want, have)

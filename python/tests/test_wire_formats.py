@@ -1,10 +1,9 @@
-"""The package agrees with docs/wire-formats.md, whose Python is the shortest form of what the formats mean."""
+"""The package agrees with reader.py, the shortest form of what the formats mean."""
 
 import datetime
 import json
 import math
 import pickle
-import re
 
 import numpy as np
 import pyarrow as pa
@@ -15,75 +14,74 @@ import eerf
 from eerf import columns, messages, times
 from eerf.encoder import Encoder
 
-PAGE = ROOT / "docs" / "wire-formats.md"
 MESSAGES = ROOT / "arrowio" / "wire" / "testdata"
+READER = MESSAGES / "reader.py"
 
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="needs the repository")
+pytestmark = pytest.mark.skipif(not READER.exists(), reason="needs the repository")
 
 
 @pytest.fixture(scope="module")
-def page():
-    """The names that the Python of the page defines."""
-    names = {"__name__": "page"}
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(compile(block, str(PAGE), "exec"), names)
+def reader():
+    """The names that the reader defines."""
+    names = {"__name__": "reader"}
+    exec(compile(READER.read_text(encoding="utf-8"), str(READER), "exec"), names)
     return names
 
 
-def test_feature_sets(page):
+def test_feature_sets(reader):
     value = (MESSAGES / "feature_set.arrow").read_bytes()
-    want, have = page["read_feature_set"](value), eerf.FeatureSet(value)
-    assert have.id == want["id"] == page["feature_set_id"](want)
+    want, have = reader["read_feature_set"](value), eerf.FeatureSet(value)
+    assert have.id == want["id"] == reader["feature_set_id"](want)
     for name in ("omega", "phase", "weight", "score", "s", "index"):
         np.testing.assert_array_equal(getattr(have, name), want[name])
     x = np.random.default_rng(3).normal(size=(50, have.encoder.dim)).astype(np.float32)
-    np.testing.assert_allclose(have.features(x), page["features"](want, x), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(have.features(x), reader["features"](want, x), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("feature_map", ["cosine", "arccos0", "arccos1", "arccos2", "linear"])
-def test_feature_maps(page, feature_map):
+def test_feature_maps(reader, feature_map):
     have = eerf.FeatureSet((MESSAGES / "feature_set.arrow").read_bytes())
     omega = np.arange(4)[:, None] if feature_map == "linear" else have.omega
     have.map, have.omega = feature_map, omega
     x = np.random.default_rng(3).normal(size=(50, have.encoder.dim)).astype(np.float32)
     x[0] = 0  # where the step is a half
     doc = {"map": feature_map, "omega": omega, "phase": have.phase, "weight": have.weight, "scale": have.scale}
-    np.testing.assert_allclose(have.features(x, np.float64), page["features"](doc, x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(have.features(x, np.float64), reader["features"](doc, x), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["model", "challenger"])
-def test_models(page, name):
+def test_models(reader, name):
     value = (MESSAGES / f"{name}.arrow").read_bytes()
-    want, have = page["read_model"](value), eerf.Model(value)
-    assert have.id == want["id"] == page["model_id"](want)
+    want, have = reader["read_model"](value), eerf.Model(value)
+    assert have.id == want["id"] == reader["model_id"](want)
     z = np.random.default_rng(4).normal(size=(40, len(have.theta))).astype(np.float32)
-    f = page["predict"](want, z)
+    f = reader["predict"](want, z)
     np.testing.assert_allclose(have.outputs(z), f, rtol=1e-6)
-    assert have.predict_features(z).tolist() == page["classes"](want, f)
+    assert have.predict_features(z).tolist() == reader["classes"](want, f)
     have.loss = "logistic"
-    np.testing.assert_allclose(have.probabilities(z), page["probabilities"](f), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(have.probabilities(z), reader["probabilities"](f), rtol=0, atol=1e-6)
 
 
-def test_events(page):
+def test_events(reader):
     rows = {"age": [41, None], "city": ["Rome", None], "seen": [datetime.datetime(2026, 11, 3)] * 2}
-    assert eerf.event(rows) == page["event"](rows)
+    assert eerf.event(rows) == reader["event"](rows)
 
 
-def test_pointers_and_headers(page):
+def test_pointers_and_headers(reader):
     document = messages.read((MESSAGES / "current.arrow").read_bytes(), "eerf.current")[1]
     assert document["id"].startswith("fs-")
     headers = [("eerf-feature-set", b"old"), ("x", b"\xff")]
     headers += [(f"eerf-{k}", v) for k, v in (("feature-set", b"fs-1"), ("source-topic", b"t"), ("source-partition", b"2"), ("source-offset", b"7"),
                                              ("first-row", b"0"), ("row-count", b"3"), ("source-rows", b"9"))]  # fmt: skip
-    assert eerf.topics.coordinates(headers) == page["feature_headers"](headers)
+    assert eerf.topics.coordinates(headers) == reader["feature_headers"](headers)
     headers.append(("eerf-source-log", b"l.1"))
-    assert eerf.topics.coordinates(headers) == page["feature_headers"](headers)
+    assert eerf.topics.coordinates(headers) == reader["feature_headers"](headers)
     assert eerf.topics.coordinates(headers)["source_log"] == "l.1"
 
 
-def test_duplicates(page):
-    """Rows count once in each log of events, as on the page."""
-    package, documented = eerf.topics.Deduplicator(), page["Deduplicator"]()
+def test_duplicates(reader):
+    """Rows count once in each log of events, as in reader.py."""
+    package, documented = eerf.topics.Deduplicator(), reader["Deduplicator"]()
     kept = 0
     for log, offset, first, count in (("a", 5, 0, 2), ("a", 5, 2, 2), ("a", 5, 0, 2), ("b", 0, 0, 4), ("a", 5, 3, 1), ("b", 0, 0, 4), ("b", 1, 0, 3)):
         at = {"source_log": log, "source_offset": offset, "first_row": first, "row_count": count, "source_rows": 4}
@@ -94,8 +92,8 @@ def test_duplicates(page):
     assert kept == 11
 
 
-def test_the_encoder(page):
-    """Row by row as on the page, and by columns, come to the same; the page knows datetimes, not other units."""
+def test_the_encoder(reader):
+    """Row by row as in reader.py, and by columns, come to the same; that file knows datetimes, not other units."""
     table = messy(300, 9)
     kinds = [
         {"name": "a", "kind": "numeric", "width": 2, "mean": [7.0], "scale": [3.0], "missing": True},
@@ -109,7 +107,7 @@ def test_the_encoder(page):
     ]
     document = {"columns": kinds, "clip": 2, "standardize": "numeric", "nan": "missing", "dim": sum(c["width"] for c in kinds)}
     rows = table.set_column(table.column_names.index("at_ns"), "at_ns", table["at_ns"].cast(pa.timestamp("us"), safe=False))
-    want = np.stack([page["encode"](document, row) for row in rows.to_pylist()])
+    want = np.stack([reader["encode"](document, row) for row in rows.to_pylist()])
     have = Encoder(json.dumps(document).encode()).encode(rows)
     assert have.usable.all()
     np.testing.assert_allclose(have.x, want, rtol=0, atol=2e-7)

@@ -1,4 +1,4 @@
-"""Runs the Python of docs/wire-formats.md on messages and prints what it finds as JSON.
+"""Runs reader.py on messages and prints what it finds as JSON.
 
 usage: check_doc.py MODULE DIRECTORY REQUEST, where REQUEST is a JSON document of inputs."""
 import importlib.util
