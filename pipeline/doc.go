@@ -21,7 +21,7 @@
 // Memory: records that a Reader returns are valid until it is asked for the next ones. Record values may alias one
 // fetch buffer; a stage that keeps bytes longer copies them. A reader that fetches ahead holds at most two fetches. A
 // Log may bound what all its fetches take until they are released, so a goroutine that holds records may ask the same
-// Log for others only with a context of [Control]. Records being produced are read until Produce returns, see [Log].
+// Log for others only with a context of [ForState]. Records being produced are read until Produce returns, see [Log].
 //
 // Concurrency: a Log, an Owner and an Admin are safe for concurrent use. A Reader and a Processor are used by one
 // goroutine at a time.

@@ -235,9 +235,9 @@ func (r *Reader) partsAt(ctx context.Context) (kept int, behind int64, err error
 
 // holds reports whether a batch is still where it was, and the offset after its records. A batch that retention has
 // removed, or that can no longer be read, counts as there, because nothing suggests another one. The records just
-// fetched are held meanwhile, so it reads as [Control] says; readers that use Control themselves do not watch batches.
+// fetched are held meanwhile, so it reads as [ForState] says; readers that use ForState themselves do not watch batches.
 func (r *Reader) holds(ctx context.Context, m Mark) (same bool, behind int64, err error) {
-	fetched, err := r.request(Control(ctx), m.Offset)
+	fetched, err := r.request(ForState(ctx), m.Offset)
 	if g, ok := r.gapAt(m.Offset, err); ok {
 		return g.Kind != GapTruncated, g.To, nil
 	}

@@ -7,37 +7,54 @@ import (
 	"time"
 )
 
-// Log reads and appends records of topic partitions by offset.
+// Log is the records of topic partitions, read by offset.
 type Log interface {
 	// Fetch returns records at or after offset. If there are none it waits a short while and returns no records. An
 	// offset outside the partition is an [*OffsetOutOfRangeError]; a batch that cannot be read is an
 	// [*UnreadableBatchError].
 	Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error)
-	Producer
 	// Offsets returns the first offset that the partition holds and its end, the next offset up to which it can be read
 	// now, see [Fetched]: an open transaction holds the end back.
 	Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error)
+	// Written returns the end of a partition including open transactions, past which nothing can be read yet.
+	Written(ctx context.Context, topic string, partition int) (next int64, err error)
 	// OffsetAt returns the first offset of a record with the given time or later, in milliseconds; the partition's end
-	// if there is none.
+	// if no record is that late.
 	OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (int64, error)
 	// Partitions returns the number of partitions of the topic, or [ErrUnknownTopic].
 	Partitions(ctx context.Context, topic string) (int, error)
+	// Leaderless returns the partitions of a topic that have no leader, and so can be neither read nor written.
+	Leaderless(ctx context.Context, topic string) ([]int, error)
 	// Identity returns the identity of the topic's log, as of the given time or later. For a partition its leader
 	// answers: what was fetched from it before that time belongs to the log with this identity, or to an earlier one.
 	// With [AnyPartition] any broker may answer, which may learn of a change a moment later.
 	Identity(ctx context.Context, topic string, partition int, asOf time.Time) (LogID, error)
-	// Committed returns the group's committed next offset, or -1 if there is none for the present log.
-	Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error)
 }
 
-// Producer appends records to topic partitions.
-type Producer interface {
-	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the offset of the
-	// first. Topic, Partition and Offset of the records are ignored. A request over the broker's limit is
-	// [ErrMessageTooLarge]. Once Produce has returned without an error, what the records point to may be overwritten.
-	// After any error but ErrMessageTooLarge an abandoned attempt may still read it, and the records may have been
-	// written: calling Produce again may write them twice. The producer of [OpenWriter] does not.
-	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
+// Source is a [Log] whose partitions are handed out to the members of consumer groups. It is all that the topic of
+// events needs, see [WithEvents].
+type Source interface {
+	Log
+	// Own joins the group and calls run in a goroutine for each partition it is assigned. The context of run ends on
+	// revocation and on shutdown. Own waits for every run before it rejoins or returns. A run that returns nil early
+	// leaves its partition idle until the next assignment; a run's error ends Own with that error. Own returns nil when
+	// ctx ends.
+	Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error
+	// Committed returns the group's committed next offset, or -1 if it has none for the present log.
+	Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error)
+	// BatchBudget is how many bytes a batch may take; a larger one is an [*UnreadableBatchError]. It decides which
+	// batches can be read, so everybody who reads a range of the log for the same result has to use the same one.
+	BatchBudget() int64
+	// WithBatchBudget is the same source, read within another budget.
+	WithBatchBudget(bytes int64) Source
+}
+
+// Within returns a source that is read within a budget, 0 = its own.
+func Within(source Source, batchBudget int64) Source {
+	if batchBudget == 0 || batchBudget == source.BatchBudget() {
+		return source
+	}
+	return source.WithBatchBudget(batchBudget)
 }
 
 // Ownership is a partition that one run owns.
@@ -48,16 +65,7 @@ type Ownership struct {
 	Commit func(ctx context.Context, nextOffset int64, of LogID) error
 }
 
-// Owner hands out the partitions of a topic to the members of a consumer group.
-type Owner interface {
-	// Own joins the group and calls run in a goroutine for each partition it is assigned. The context of run ends on
-	// revocation and on shutdown. Own waits for every run before it rejoins or returns. A run that returns nil early
-	// leaves its partition idle until the next assignment; a run's error ends Own with that error. Own returns nil when
-	// ctx ends.
-	Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error
-}
-
-// GroupStatus is the state of a member of a consumer group, that is, of one call of [Owner].Own.
+// GroupStatus is the state of a member of a consumer group, that is, of one call of [Source].Own.
 type GroupStatus struct {
 	Group string
 	Topic string
@@ -78,40 +86,13 @@ type GroupReporter interface {
 	Groups() []GroupStatus
 }
 
-// LeaderReporter reports which partitions of a topic have no leader, and so can be neither read nor written.
-type LeaderReporter interface {
-	Leaderless(ctx context.Context, topic string) ([]int, error)
-}
-
-// Leaderless asks a log that can tell. For any other log, every partition counts as having a leader.
-func Leaderless(ctx context.Context, log Log, topic string) ([]int, error) {
-	if reporter, ok := log.(LeaderReporter); ok {
-		return reporter.Leaderless(ctx, topic)
-	}
-	return nil, nil
-}
-
-// TopicLister lists the topics that there are, as far as the rights allow.
-type TopicLister interface {
-	Topics(ctx context.Context) ([]string, error)
-}
-
-// StabilityReporter reports the end of a partition including open transactions, beyond which nothing can be read yet.
-type StabilityReporter interface {
-	Written(ctx context.Context, topic string, partition int) (next int64, err error)
-}
-
 // ErrOpenTransaction says that a partition holds records that cannot be read yet because a transaction before them is
 // open. Callers who need everything there try again.
 var ErrOpenTransaction = errors.New("a transaction is open before the end of the partition")
 
-// CheckStable returns [ErrOpenTransaction] if a log can tell that a partition holds more than can be read.
+// CheckStable returns [ErrOpenTransaction] if a partition holds more than can be read.
 func CheckStable(ctx context.Context, log Log, topic string, partition int) error {
-	reporter, ok := log.(StabilityReporter)
-	if !ok {
-		return nil
-	}
-	written, err := reporter.Written(ctx, topic, partition)
+	written, err := log.Written(ctx, topic, partition)
 	if err != nil {
 		return err
 	}
@@ -130,37 +111,27 @@ type TopicSpec struct {
 	Configs     map[string]string
 }
 
-// Admin creates and describes topics.
-type Admin interface {
+// Control creates, lists and describes topics.
+type Control interface {
 	// CreateTopics creates missing topics and returns their names. An existing topic is left alone.
 	CreateTopics(ctx context.Context, topics []TopicSpec) (created []string, err error)
 	// TopicConfig returns the topic's configuration values, or [ErrUnknownTopic].
 	TopicConfig(ctx context.Context, topic string) (map[string]string, error)
 	// GrowPartitions raises the number of partitions of a topic.
 	GrowPartitions(ctx context.Context, topic string, partitions int) error
+	// Topics lists the topics, as far as the rights allow.
+	Topics(ctx context.Context) ([]string, error)
 }
 
-// Budgeter bounds the memory of what it reads. The bound decides which batches can be read, so everybody who reads a
-// range of the log for the same result has to use the same one.
-type Budgeter interface {
-	// BatchBudget is how many bytes a batch may take; a larger one is an [*UnreadableBatchError].
-	BatchBudget() int64
-	// WithBatchBudget is the same broker, read within another budget.
-	WithBatchBudget(bytes int64) Broker
-}
-
-// Within returns a broker that reads within a budget, 0 = its own.
-func Within(broker Broker, batchBudget int64) Broker {
-	if batchBudget == 0 || batchBudget == broker.BatchBudget() {
-		return broker
-	}
-	return broker.WithBatchBudget(batchBudget)
+// SourceSink reads and writes topics.
+type SourceSink interface {
+	Source
+	Sink
 }
 
 // Broker is everything that the stages need from a broker.
 type Broker interface {
-	Log
-	Owner
-	Admin
-	Budgeter
+	Source
+	Sink
+	Control
 }

@@ -36,16 +36,16 @@ func (f Fetched) Release() {
 type contextKey int
 
 const (
-	controlKey contextKey = iota
+	forStateKey contextKey = iota
 	onlyFreeKey
 )
 
-// Control marks the fetches of a context as fetches of the project's own state. They have their own memory, so that
+// ForState marks the fetches of a context as fetches of the project's own state. They have their own memory, so that
 // holders of records may wait for them. A holder of records from such a fetch must not wait for another one.
-func Control(ctx context.Context) context.Context { return context.WithValue(ctx, controlKey, true) }
+func ForState(ctx context.Context) context.Context { return context.WithValue(ctx, forStateKey, true) }
 
-// IsControl reports whether a context comes from [Control].
-func IsControl(ctx context.Context) bool { return ctx.Value(controlKey) != nil }
+// IsForState reports whether a context comes from [ForState].
+func IsForState(ctx context.Context) bool { return ctx.Value(forStateKey) != nil }
 
 // OnlyFree marks the fetches of a context as ones that do not wait for memory: if none is free they fail with
 // [ErrNoMemory].

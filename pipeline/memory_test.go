@@ -26,7 +26,7 @@ type accountedLog struct {
 
 func (l *accountedLog) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	account := 0
-	if pipeline.IsControl(ctx) {
+	if pipeline.IsForState(ctx) {
 		account = 1
 	}
 	if n := l.holds(account, 0); n > 0 {

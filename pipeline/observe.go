@@ -44,7 +44,7 @@ type RequestReporter interface {
 // Observed is a broker that counts its requests.
 type Observed struct {
 	Broker
-	operations []*operation
+	operations operations
 	writers    *writerCounts
 }
 
@@ -56,34 +56,36 @@ var (
 	_ GroupReporter   = (*Observed)(nil)
 	_ MemoryReporter  = (*Observed)(nil)
 	_ WriterReporter  = (*Observed)(nil)
-	_ WriterOpener    = (*Observed)(nil)
-
-	_ LeaderReporter    = (*Observed)(nil)
-	_ TopicLister       = (*Observed)(nil)
-	_ StabilityReporter = (*Observed)(nil)
+	_ Broker          = (*Observed)(nil)
 )
 
+// operations are counted by name.
+type operations map[string]*operation
+
 type operation struct {
-	name                string
 	ok, refused, failed atomic.Uint64
 	seconds             *histogram.Histogram
 }
 
+// observedOperations are all of them, in the order in which they are reported.
+var observedOperations = []string{OpFetch, OpProduce, OpOffsets, OpPartitions, OpIdentity, OpCommitted, OpCommit, OpOpenWriter, OpAdmin}
+
 // Observe returns a broker that counts the requests to the given one.
 func Observe(broker Broker) *Observed {
-	o := &Observed{Broker: broker, writers: &writerCounts{}}
-	for _, name := range []string{OpFetch, OpProduce, OpOffsets, OpPartitions, OpIdentity, OpCommitted, OpCommit, OpOpenWriter, OpAdmin} {
-		o.operations = append(o.operations, &operation{name: name, seconds: histogram.New(histogram.Seconds())})
+	o := &Observed{Broker: broker, operations: operations{}, writers: &writerCounts{}}
+	for _, name := range observedOperations {
+		o.operations[name] = &operation{seconds: histogram.New(histogram.Seconds())}
 	}
 	return o
 }
 
 // Requests reports how the requests went so far, one entry for each operation, always in the same order.
 func (o *Observed) Requests() []RequestStats {
-	stats := make([]RequestStats, len(o.operations))
-	for i, op := range o.operations {
+	stats := make([]RequestStats, len(observedOperations))
+	for i, name := range observedOperations {
+		op := o.operations[name]
 		stats[i] = RequestStats{
-			Operation: op.name, OK: op.ok.Load(), Refused: op.refused.Load(), Failed: op.failed.Load(), Seconds: op.seconds.Snapshot(),
+			Operation: name, OK: op.ok.Load(), Refused: op.refused.Load(), Failed: op.failed.Load(), Seconds: op.seconds.Snapshot(),
 		}
 	}
 	return stats
@@ -105,38 +107,38 @@ func (o *Observed) FetchMemory() MemoryStats {
 	return MemoryStats{}
 }
 
-// record counts a request that began at a time and ended with err.
-func (o *Observed) record(ctx context.Context, name string, began time.Time, err error) {
+// count makes a request and counts it.
+func count[T any](ctx context.Context, op *operation, request func() (T, error)) (T, error) {
+	began := time.Now()
+	value, err := request()
 	if err != nil && ctx.Err() != nil || errors.Is(err, ErrNoMemory) {
-		return
+		return value, err
 	}
-	for _, op := range o.operations {
-		if op.name != name {
-			continue
-		}
-		switch {
-		case err == nil:
-			op.ok.Add(1)
-		case IsPermanent(err):
-			op.refused.Add(1)
-		default:
-			op.failed.Add(1)
-		}
-		op.seconds.Observe(time.Since(began).Seconds())
+	switch {
+	case err == nil:
+		op.ok.Add(1)
+	case IsPermanent(err):
+		op.refused.Add(1)
+	default:
+		op.failed.Add(1)
 	}
+	op.seconds.Observe(time.Since(began).Seconds())
+	return value, err
 }
 
 // Fetch implements [Log].
 func (o *Observed) Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error) {
-	began := time.Now()
-	fetched, err := o.Broker.Fetch(ctx, topic, partition, offset)
-	o.record(ctx, OpFetch, began, err)
-	return fetched, err
+	return count(ctx, o.operations[OpFetch], func() (Fetched, error) { return o.Broker.Fetch(ctx, topic, partition, offset) })
 }
 
-// WithBatchBudget implements [Budgeter]. Requests are counted together.
-func (o *Observed) WithBatchBudget(bytes int64) Broker {
-	return &Observed{Broker: o.Broker.WithBatchBudget(bytes), operations: o.operations, writers: o.writers}
+// WithBatchBudget implements [Source]. Requests are counted together.
+func (o *Observed) WithBatchBudget(bytes int64) Source {
+	within := struct {
+		Source
+		Sink
+		Control
+	}{o.Broker.WithBatchBudget(bytes), o.Broker, o.Broker}
+	return &Observed{Broker: within, operations: o.operations, writers: o.writers}
 }
 
 // Produce implements [Producer].
@@ -145,31 +147,17 @@ func (o *Observed) Produce(ctx context.Context, topic string, partition int, rec
 }
 
 func (o *Observed) produce(ctx context.Context, by Producer, topic string, partition int, records []Record) (int64, error) {
-	began := time.Now()
-	first, err := by.Produce(ctx, topic, partition, records)
-	o.record(ctx, OpProduce, began, err)
-	return first, err
+	return count(ctx, o.operations[OpProduce], func() (int64, error) { return by.Produce(ctx, topic, partition, records) })
 }
 
-// OpenWriter implements [WriterOpener]; it counts the writers and what they write.
-func (o *Observed) OpenWriter(ctx context.Context, seat *Seat, targets ...Target) (Producer, error) {
-	opener, ok := o.Broker.(WriterOpener)
-	if !ok {
-		o.opened(o.Broker)
-		return o, nil
-	}
-	began := time.Now()
-	writer, err := opener.OpenWriter(ctx, seat, targets...)
-	o.record(ctx, OpOpenWriter, began, err)
+// OpenWriter implements [Sink]; it counts the writers and what they write.
+func (o *Observed) OpenWriter(ctx context.Context, id *WriterID, targets ...Target) (Producer, error) {
+	writer, err := count(ctx, o.operations[OpOpenWriter], func() (Producer, error) { return o.Broker.OpenWriter(ctx, id, targets...) })
 	if err != nil {
 		return nil, err
 	}
-	o.opened(writer)
-	return &observedWriter{writer, o}, nil
-}
-
-func (o *Observed) opened(writer Producer) {
 	o.writers[slices.Index(Protections[:], ProtectionOf(writer))].Add(1)
+	return &observedWriter{writer, o}, nil
 }
 
 // WritersOpened implements [WriterReporter].
@@ -197,111 +185,74 @@ func (w *observedWriter) Protection() Protection { return ProtectionOf(w.Produce
 
 // Offsets implements [Log].
 func (o *Observed) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
-	began := time.Now()
-	first, next, err = o.Broker.Offsets(ctx, topic, partition)
-	o.record(ctx, OpOffsets, began, err)
+	next, err = count(ctx, o.operations[OpOffsets], func() (end int64, err error) {
+		first, end, err = o.Broker.Offsets(ctx, topic, partition)
+		return end, err
+	})
 	return first, next, err
+}
+
+// Written implements [Log].
+func (o *Observed) Written(ctx context.Context, topic string, partition int) (int64, error) {
+	return count(ctx, o.operations[OpOffsets], func() (int64, error) { return o.Broker.Written(ctx, topic, partition) })
 }
 
 // OffsetAt implements [Log].
 func (o *Observed) OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (int64, error) {
-	began := time.Now()
-	offset, err := o.Broker.OffsetAt(ctx, topic, partition, at)
-	o.record(ctx, OpOffsets, began, err)
-	return offset, err
+	return count(ctx, o.operations[OpOffsets], func() (int64, error) { return o.Broker.OffsetAt(ctx, topic, partition, at) })
 }
 
 // Partitions implements [Log].
 func (o *Observed) Partitions(ctx context.Context, topic string) (int, error) {
-	began := time.Now()
-	n, err := o.Broker.Partitions(ctx, topic)
-	o.record(ctx, OpPartitions, began, err)
-	return n, err
+	return count(ctx, o.operations[OpPartitions], func() (int, error) { return o.Broker.Partitions(ctx, topic) })
 }
 
-// Leaderless implements [LeaderReporter]: it returns what the broker reports, or none.
+// Leaderless implements [Log].
 func (o *Observed) Leaderless(ctx context.Context, topic string) ([]int, error) {
-	began := time.Now()
-	partitions, err := Leaderless(ctx, o.Broker, topic)
-	o.record(ctx, OpPartitions, began, err)
-	return partitions, err
-}
-
-// Topics implements [TopicLister]: what the broker lists, none where it does not.
-func (o *Observed) Topics(ctx context.Context) ([]string, error) {
-	lister, ok := o.Broker.(TopicLister)
-	if !ok {
-		return nil, nil
-	}
-	began := time.Now()
-	topics, err := lister.Topics(ctx)
-	o.record(ctx, OpAdmin, began, err)
-	return topics, err
-}
-
-// Written implements [StabilityReporter]: it returns what the broker reports, or the end.
-func (o *Observed) Written(ctx context.Context, topic string, partition int) (next int64, err error) {
-	reporter, ok := o.Broker.(StabilityReporter)
-	if !ok {
-		_, next, err = o.Offsets(ctx, topic, partition)
-		return next, err
-	}
-	began := time.Now()
-	next, err = reporter.Written(ctx, topic, partition)
-	o.record(ctx, OpOffsets, began, err)
-	return next, err
+	return count(ctx, o.operations[OpPartitions], func() ([]int, error) { return o.Broker.Leaderless(ctx, topic) })
 }
 
 // Identity implements [Log].
 func (o *Observed) Identity(ctx context.Context, topic string, partition int, asOf time.Time) (LogID, error) {
-	began := time.Now()
-	id, err := o.Broker.Identity(ctx, topic, partition, asOf)
-	o.record(ctx, OpIdentity, began, err)
-	return id, err
+	return count(ctx, o.operations[OpIdentity], func() (LogID, error) { return o.Broker.Identity(ctx, topic, partition, asOf) })
 }
 
-// Committed implements [Log].
+// Committed implements [Source].
 func (o *Observed) Committed(ctx context.Context, group, topic string, partition int) (int64, error) {
-	began := time.Now()
-	next, err := o.Broker.Committed(ctx, group, topic, partition)
-	o.record(ctx, OpCommitted, began, err)
-	return next, err
+	return count(ctx, o.operations[OpCommitted], func() (int64, error) { return o.Broker.Committed(ctx, group, topic, partition) })
 }
 
-// Own implements [Owner]; it counts the commits.
+// Own implements [Source]; it counts the commits.
 func (o *Observed) Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error {
 	return o.Broker.Own(ctx, group, topic, func(ctx context.Context, owned Ownership) error {
 		commit := owned.Commit
 		owned.Commit = func(ctx context.Context, nextOffset int64, of LogID) error {
-			began := time.Now()
-			err := commit(ctx, nextOffset, of)
-			o.record(ctx, OpCommit, began, err)
+			_, err := count(ctx, o.operations[OpCommit], func() (struct{}, error) { return struct{}{}, commit(ctx, nextOffset, of) })
 			return err
 		}
 		return run(ctx, owned)
 	})
 }
 
-// CreateTopics implements [Admin].
+// CreateTopics implements [Control].
 func (o *Observed) CreateTopics(ctx context.Context, topics []TopicSpec) ([]string, error) {
-	began := time.Now()
-	created, err := o.Broker.CreateTopics(ctx, topics)
-	o.record(ctx, OpAdmin, began, err)
-	return created, err
+	return count(ctx, o.operations[OpAdmin], func() ([]string, error) { return o.Broker.CreateTopics(ctx, topics) })
 }
 
-// TopicConfig implements [Admin].
+// TopicConfig implements [Control].
 func (o *Observed) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
-	began := time.Now()
-	config, err := o.Broker.TopicConfig(ctx, topic)
-	o.record(ctx, OpAdmin, began, err)
-	return config, err
+	return count(ctx, o.operations[OpAdmin], func() (map[string]string, error) { return o.Broker.TopicConfig(ctx, topic) })
 }
 
-// GrowPartitions implements [Admin].
+// GrowPartitions implements [Control].
 func (o *Observed) GrowPartitions(ctx context.Context, topic string, partitions int) error {
-	began := time.Now()
-	err := o.Broker.GrowPartitions(ctx, topic, partitions)
-	o.record(ctx, OpAdmin, began, err)
+	_, err := count(ctx, o.operations[OpAdmin], func() (struct{}, error) {
+		return struct{}{}, o.Broker.GrowPartitions(ctx, topic, partitions)
+	})
 	return err
+}
+
+// Topics implements [Control].
+func (o *Observed) Topics(ctx context.Context) ([]string, error) {
+	return count(ctx, o.operations[OpAdmin], func() ([]string, error) { return o.Broker.Topics(ctx) })
 }

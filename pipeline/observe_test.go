@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/eerf-stream/eerf/pipeline"
@@ -26,7 +25,7 @@ func TestObservedCountsHowRequestsWent(t *testing.T) {
 	if _, err := broker.Produce(ctx, "t", 0, []pipeline.Record{{Value: []byte("x")}}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, _ = broker.Offsets(ctx, "t", 0)
+	_, _, _ = pipeline.Within(broker, 1).Offsets(ctx, "t", 0)
 	_, _ = broker.Partitions(ctx, "nowhere")
 	_, _ = broker.TopicConfig(ctx, "t")
 
@@ -79,35 +78,3 @@ func TestObservedTellsOfGroupsWhereTheBrokerDoes(t *testing.T) {
 type reportingBroker struct{ *pipelinetest.Broker }
 
 func (reportingBroker) Groups() []pipeline.GroupStatus { return []pipeline.GroupStatus{{Group: "g"}} }
-
-// The observer also passes on a broker's optional reports.
-func TestObservedTellsOfLeadersAndTransactions(t *testing.T) {
-	ctx := t.Context()
-	for _, c := range []struct {
-		name       string
-		broker     pipeline.Broker
-		leaderless int
-		open       bool
-	}{
-		{"a broker that tells", tellingBroker{newLog(t, 3)}, 1, true},
-		{"one that does not", newLog(t, 3), 0, false},
-	} {
-		observed := pipeline.Within(pipeline.Observe(c.broker), 1)
-		away, err := pipeline.Leaderless(ctx, observed, "t")
-		if err != nil || len(away) != c.leaderless {
-			t.Errorf("%s: partitions %v have no leader, %v", c.name, away, err)
-		}
-		err = pipeline.CheckStable(ctx, observed, "t", 0)
-		if errors.Is(err, pipeline.ErrOpenTransaction) != c.open || !c.open && err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
-type tellingBroker struct{ *pipelinetest.Broker }
-
-func (b tellingBroker) WithBatchBudget(int64) pipeline.Broker { return b }
-
-func (tellingBroker) Leaderless(context.Context, string) ([]int, error) { return []int{0}, nil }
-
-func (tellingBroker) Written(context.Context, string, int) (int64, error) { return 4, nil }

@@ -338,12 +338,12 @@ func (r *Reader) pass(g Gap) error {
 	return nil
 }
 
-// ReadAll applies the records that a partition holds now and returns its next offset. It reads as [Control] says, so
+// ReadAll applies the records that a partition holds now and returns its next offset. It reads as [ForState] says, so
 // apply must not wait for a fetch.
 func ReadAll(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	apply func(Record) error) (next int64, err error) {
 	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: PresentEnd})
-	for fetched, err := range r.Fetches(Control(ctx)) {
+	for fetched, err := range r.Fetches(ForState(ctx)) {
 		if err == nil {
 			err = applyAll(fetched.Records, apply)
 		}

@@ -9,34 +9,43 @@ import (
 	"go.uber.org/zap"
 )
 
-// Seat is what one process at a time should write for: a partition of a topic, owned within a consumer group. Whoever
-// takes the seat writes; earlier occupants are refused.
-type Seat struct {
+// Producer appends records to topic partitions.
+type Producer interface {
+	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the offset of the
+	// first. Topic, Partition and Offset of the records are ignored. A request over the broker's limit is
+	// [ErrMessageTooLarge]. Once Produce has returned without an error, what the records point to may be overwritten.
+	// After any error but ErrMessageTooLarge an abandoned attempt may still read it, and the records may have been
+	// written: calling Produce again may write them twice. The producer of [OpenWriter] does not.
+	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
+}
+
+// Sink is where records are written.
+type Sink interface {
+	Producer
+	// OpenWriter returns the producer of whoever opens one with the id last. Once it has returned, nothing from those who
+	// opened one earlier gets into the targets: their writes are [ErrFenced]. With a nil id nobody is refused.
+	//
+	// If after an error it is not known whether records were written, giving the producer the same slice again writes
+	// them once. It sends one request at a time.
+	//
+	// Where the broker or the rights forbid it, the protection is weaker, down to a plain producer, and the log says
+	// so.
+	OpenWriter(ctx context.Context, id *WriterID, targets ...Target) (Producer, error)
+}
+
+// WriterID names what one process at a time should write for: a partition of a topic, owned within a consumer group.
+type WriterID struct {
 	Group     string
 	Topic     string
 	Partition int
 }
 
-func (s Seat) String() string { return fmt.Sprintf("%s/%s/%d", s.Group, s.Topic, s.Partition) }
+func (id WriterID) String() string { return fmt.Sprintf("%s/%s/%d", id.Group, id.Topic, id.Partition) }
 
 // Target is a partition to write to.
 type Target struct {
 	Topic     string
 	Partition int
-}
-
-// WriterOpener is a broker that can recognise repeats and earlier owners. It is separate from [Broker] because a broker
-// without it will do too: [OpenWriter] copes with both.
-type WriterOpener interface {
-	// OpenWriter returns the producer for whoever takes the seat now. Once it has returned, nothing from earlier
-	// occupants gets into the targets: their writes are [ErrFenced]. With a nil seat nobody is refused.
-	//
-	// If an error leaves it in doubt whether records were written, giving the producer the same slice again writes them
-	// once. It sends one request at a time.
-	//
-	// Where the broker or the rights forbid it, the protection is weaker, down to a plain producer, and the log says
-	// so.
-	OpenWriter(ctx context.Context, seat *Seat, targets ...Target) (Producer, error)
 }
 
 // Protection is what the brokers do for a producer.
@@ -70,14 +79,9 @@ func ProtectionOf(p Producer) Protection {
 	return ProtectionNone
 }
 
-// OpenWriter opens a writer, or returns the log itself if its broker has none. While the broker is away it retries
-// until ctx ends.
-func OpenWriter(ctx context.Context, log Log, logger *zap.Logger, seat *Seat, targets ...Target) (Producer, error) {
-	opener, ok := log.(WriterOpener)
-	if !ok {
-		return log, nil
-	}
-	return Retry(ctx, logger, "open a writer", func() (Producer, error) { return opener.OpenWriter(ctx, seat, targets...) })
+// OpenWriter opens a writer, see [Sink]. While the broker is away it retries until ctx ends.
+func OpenWriter(ctx context.Context, sink Sink, logger *zap.Logger, id *WriterID, targets ...Target) (Producer, error) {
+	return Retry(ctx, logger, "open a writer", func() (Producer, error) { return sink.OpenWriter(ctx, id, targets...) })
 }
 
 // retakePause is how long a refused owner waits before it takes its partition over again. If it was paused, it learns
@@ -85,7 +89,7 @@ func OpenWriter(ctx context.Context, log Log, logger *zap.Logger, seat *Seat, ta
 const retakePause = 5 * time.Second
 
 // Retake runs the work of an owner, and again from the start after [ErrFenced], unless ctx ends meanwhile: then the
-// partition belonged to somebody else. If the other one was merely late in taking the seat, this one is the right owner
+// partition belonged to somebody else. If the other one was merely late in opening its writer, this one is the right owner
 // and goes on.
 func Retake(ctx context.Context, logger *zap.Logger, run func() error) error {
 	for {

@@ -15,17 +15,17 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// fencing is a broker whose writers have the protection given by their seat.
+// fencing is a broker whose writers have the protection that their id asks for.
 type fencing struct {
 	pipeline.Broker
 	away int // that many times
 }
 
-func (f *fencing) OpenWriter(_ context.Context, seat *pipeline.Seat, _ ...pipeline.Target) (pipeline.Producer, error) {
+func (f *fencing) OpenWriter(_ context.Context, id *pipeline.WriterID, _ ...pipeline.Target) (pipeline.Producer, error) {
 	if f.away--; f.away >= 0 {
 		return nil, errAway
 	}
-	if seat == nil {
+	if id == nil {
 		return protected{f.Broker, pipeline.ProtectionNumbered}, nil
 	}
 	return protected{f.Broker, pipeline.ProtectionFenced}, nil
@@ -39,45 +39,25 @@ type protected struct {
 func (p protected) Protection() pipeline.Protection { return p.by }
 
 func TestObservedCountsWriters(t *testing.T) {
-	log := newLog(t, 0)
-	ctx := t.Context()
-	seat := &pipeline.Seat{Group: "g", Topic: "t"}
-	if seat.String() != "g/t/0" {
-		t.Error(seat)
-	}
-	open := func(on pipeline.Broker, seat *pipeline.Seat) {
-		t.Helper()
-		writer, err := pipeline.OpenWriter(ctx, on, zap.NewNop(), seat, pipeline.Target{Topic: "t"})
+	id := &pipeline.WriterID{Group: "g", Topic: "t"}
+	broker := pipeline.Observe(&fencing{Broker: newLog(t, 0), away: 1})
+	for _, id := range []*pipeline.WriterID{id, id, nil} {
+		writer, err := pipeline.OpenWriter(t.Context(), broker, zap.NewNop(), id, pipeline.Target{Topic: "t"})
 		if err == nil {
-			_, err = writer.Produce(ctx, "t", 0, pipelinetest.Values("a"))
+			_, err = writer.Produce(t.Context(), "t", 0, pipelinetest.Values("a"))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	plain, able := pipeline.Observe(log), pipeline.Observe(&fencing{Broker: log, away: 1})
-	open(plain, seat)
-	open(able, seat)
-	open(able, seat)
-	open(able.WithBatchBudget(1<<20), nil)
-	for name, c := range map[string]struct {
-		broker *pipeline.Observed
-		want   []uint64 // fenced, numbered, none
-		writes uint64
-	}{
-		"plain": {plain, []uint64{0, 0, 1}, 1},
-		"able":  {able, []uint64{2, 0, 1}, 3}, // with a budget, the broker inside is asked
-	} {
-		if have := c.broker.WritersOpened(); !slices.Equal(have, c.want) {
-			t.Errorf("%s: %v writers, want %v", name, have, c.want)
-		}
-		for _, stats := range c.broker.Requests() {
-			if stats.Operation == pipeline.OpProduce && stats.OK != c.writes {
-				t.Errorf("%s: %d writes, want %d", name, stats.OK, c.writes)
-			}
+	if have := broker.WritersOpened(); !slices.Equal(have, []uint64{2, 1, 0}) {
+		t.Errorf("%v writers", have)
+	}
+	for _, stats := range broker.Requests() {
+		if stats.Operation == pipeline.OpProduce && stats.OK != 3 {
+			t.Errorf("%d writes", stats.OK)
 		}
 	}
-	open(log, nil) // without an opener the log itself is the writer
 }
 
 func TestRetake(t *testing.T) {

@@ -56,7 +56,7 @@ func newFlow(t *testing.T, partitions int, edit func(*stages.Settings)) *flow {
 }
 
 // follow follows the control topics until the end of the test.
-func (f *flow) follow(broker pipeline.Log) *state.Follower {
+func (f *flow) follow(broker state.Broker) *state.Follower {
 	follower := state.New(broker, zap.NewNop(), f.settings.State())
 	ctx, cancel := context.WithCancel(f.ctx)
 	done := make(chan error, 1)

@@ -113,6 +113,11 @@ func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, re
 	return l.Broker.Produce(ctx, topic, partition, records)
 }
 
+// OpenWriter returns the broker itself.
+func (l *faultyLog) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return l, nil
+}
+
 // allButTrain lists the stages that make feature sets and features.
 var allButTrain = []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize}
 

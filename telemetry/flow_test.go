@@ -135,6 +135,11 @@ func (g *gate) Produce(ctx context.Context, topic string, partition int, records
 	return g.Broker.Produce(ctx, topic, partition, records)
 }
 
+// OpenWriter returns the broker itself.
+func (g *gate) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return g, nil
+}
+
 // Groups implements [pipeline.GroupReporter].
 func (g *gate) Groups() []pipeline.GroupStatus { return g.Broker.(pipeline.GroupReporter).Groups() }
 

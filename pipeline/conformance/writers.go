@@ -11,7 +11,7 @@ import (
 )
 
 // openWriter opens a writer that must have the given protection.
-func openWriter(t *testing.T, client Client, want pipeline.Protection, seat *pipeline.Seat, targets ...pipeline.Target) pipeline.Producer {
+func openWriter(t *testing.T, client Client, want pipeline.Protection, seat *pipeline.WriterID, targets ...pipeline.Target) pipeline.Producer {
 	t.Helper()
 	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), seat, targets...)
 	if err != nil {
@@ -28,10 +28,10 @@ func openWriter(t *testing.T, client Client, want pipeline.Protection, seat *pip
 func successorFences(t *testing.T, s Source) {
 	first, second := s.Open(t, Options{}), s.Open(t, Options{})
 	one, two := pipelinetest.NewTopic(t, first, 2, nil), pipelinetest.NewTopic(t, first, 2, nil)
-	seat := &pipeline.Seat{Group: "group-of-" + one, Topic: "events", Partition: 1}
+	seat := &pipeline.WriterID{Group: "group-of-" + one, Topic: "events", Partition: 1}
 	targets := []pipeline.Target{{Topic: one, Partition: 1}, {Topic: two, Partition: 1}}
 	earlier := openWriter(t, first, pipeline.ProtectionFenced, seat, targets...)
-	neighbour := openWriter(t, first, pipeline.ProtectionFenced, &pipeline.Seat{Group: seat.Group, Topic: seat.Topic, Partition: 0}, targets...)
+	neighbour := openWriter(t, first, pipeline.ProtectionFenced, &pipeline.WriterID{Group: seat.Group, Topic: seat.Topic, Partition: 0}, targets...)
 	unseated := openWriter(t, first, pipeline.ProtectionNumbered, nil)
 	write := func(w pipeline.Producer, topic, text string) {
 		t.Helper()
@@ -75,7 +75,7 @@ func end(t *testing.T, log pipeline.Log, topic string, partition int) int64 {
 func writerNumbers(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, map[string]string{"max.message.bytes": "10000"})
-	for name, seat := range map[string]*pipeline.Seat{"seated": {Group: "group-of-" + topic, Topic: topic}, "unseated": nil} {
+	for name, seat := range map[string]*pipeline.WriterID{"seated": {Group: "group-of-" + topic, Topic: topic}, "unseated": nil} {
 		t.Run(name, func(t *testing.T) {
 			protection := pipeline.ProtectionFenced
 			if seat == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// CreateTopics implements [pipeline.Admin]. The returned topics are ready for use. If some fail, the others are still
+// CreateTopics implements [pipeline.Control]. The returned topics are ready for use. If some fail, the others are still
 // created and returned with an error that names each that failed.
 func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	if len(topics) == 0 {
@@ -54,7 +54,7 @@ func topicConfig(t pipeline.TopicSpec) kafkago.TopicConfig {
 	return config
 }
 
-// TopicConfig implements [pipeline.Admin]. Values that the broker keeps secret are empty.
+// TopicConfig implements [pipeline.Control]. Values that the broker keeps secret are empty.
 func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
 	if _, err := c.Partitions(ctx, topic); err != nil {
 		return nil, err // brokers describe missing topics as if they existed
@@ -83,7 +83,7 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]stri
 	return values, nil
 }
 
-// Topics implements [pipeline.TopicLister]. The brokers' own topics are not among them.
+// Topics implements [pipeline.Control]. The brokers' own topics are not among them.
 func (c *Client) Topics(ctx context.Context) (names []string, err error) {
 	var response *kafkago.MetadataResponse
 	err = c.call(ctx, place{doing: "list topics"}, c.config.RequestTimeout, func(ctx context.Context) (err error) {
@@ -101,7 +101,7 @@ func (c *Client) Topics(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// GrowPartitions implements [pipeline.Admin]. A topic that already has the number is left alone; one that has more is
+// GrowPartitions implements [pipeline.Control]. A topic that already has the number is left alone; one that has more is
 // an error.
 func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions int) error {
 	at := place{"grow the partitions of", topic, -1}

@@ -99,7 +99,7 @@ func BenchmarkTakeOver(b *testing.B) {
 				var opening errgroup.Group
 				for p := range seats {
 					opening.Go(func() error {
-						_, err := client.OpenWriter(context.Background(), &pipeline.Seat{Group: "group", Topic: topics[0], Partition: p},
+						_, err := client.OpenWriter(context.Background(), &pipeline.WriterID{Group: "group", Topic: topics[0], Partition: p},
 							pipeline.Target{Topic: topics[0], Partition: p}, pipeline.Target{Topic: topics[1], Partition: p},
 							pipeline.Target{Topic: topics[2], Partition: p})
 						return err

@@ -6,11 +6,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// BatchBudget implements [pipeline.Budgeter].
+// BatchBudget implements [pipeline.Source].
 func (c *Client) BatchBudget() int64 { return int64(c.config.BatchBudgetBytes) }
 
-// WithBatchBudget implements [pipeline.Budgeter].
-func (c *Client) WithBatchBudget(bytes int64) pipeline.Broker {
+// WithBatchBudget implements [pipeline.Source].
+func (c *Client) WithBatchBudget(bytes int64) pipeline.Source {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reader := c.readers[int(bytes)]
@@ -36,5 +36,5 @@ func (b *budgeted) Fetch(ctx context.Context, topic string, partition int, offse
 	return b.fetchWithin(ctx, b.reader, topic, partition, offset)
 }
 
-// BatchBudget implements [pipeline.Budgeter].
+// BatchBudget implements [pipeline.Source].
 func (b *budgeted) BatchBudget() int64 { return int64(b.reader.budget) }

@@ -37,7 +37,7 @@
 //   - reading a response waits for no memory. A set without memory is skipped, and its fetch waits;
 //   - fetching ahead ([pipeline.OnlyFree]) takes free memory only and never waits;
 //   - holders of records release them without waiting for another fetch from the same account. Data and the
-//     project's own state ([pipeline.Control]) have one account each. Holders of data may wait for state; those who
+//     project's own state ([pipeline.ForState]) have one account each. Holders of data may wait for state; those who
 //     apply state wait for no fetch;
 //   - memory goes to the fetch that has waited longest. If it wants more than becomes free within a second, the others
 //     get a turn of the same length, so neither a large batch nor a partition stuck with what it holds keeps the others

@@ -72,7 +72,7 @@ func write(t *testing.T, client *kafka.Client, topic string, partitions int) *nu
 		writing.Go(func() {
 			pace := time.NewTicker(2 * time.Millisecond)
 			defer pace.Stop()
-			writer, err := pipeline.OpenWriter(ctx, client, logger(t), &pipeline.Seat{Group: "writers", Topic: topic, Partition: p},
+			writer, err := pipeline.OpenWriter(ctx, client, logger(t), &pipeline.WriterID{Group: "writers", Topic: topic, Partition: p},
 				pipeline.Target{Topic: topic, Partition: p})
 			if err != nil || pipeline.ProtectionOf(writer) != pipeline.ProtectionFenced {
 				t.Errorf("partition %d: %s, %v", p, pipeline.ProtectionOf(writer), err)

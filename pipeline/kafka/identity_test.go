@@ -30,7 +30,7 @@ func deleteTopic(t testing.TB, on *cluster, topic string) {
 }
 
 // makeAgain recreates a deleted topic. A broker may still be deleting it.
-func makeAgain(t testing.TB, admin pipeline.Admin, topic string, partitions int) {
+func makeAgain(t testing.TB, admin pipeline.Control, topic string, partitions int) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		created, err := admin.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: partitions}})

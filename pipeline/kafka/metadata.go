@@ -38,7 +38,7 @@ func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
 	return len(described), err
 }
 
-// Leaderless implements [pipeline.LeaderReporter].
+// Leaderless implements [pipeline.Log].
 func (c *Client) Leaderless(ctx context.Context, topic string) (partitions []int, err error) {
 	described, err := c.describe(ctx, topic)
 	for _, p := range described {

@@ -16,7 +16,7 @@ func (c *Client) Offsets(ctx context.Context, topic string, partition int) (firs
 	return c.offsets(ctx, topic, partition, kafkago.ReadCommitted)
 }
 
-// Written implements [pipeline.StabilityReporter].
+// Written implements [pipeline.Log].
 func (c *Client) Written(ctx context.Context, topic string, partition int) (next int64, err error) {
 	_, next, err = c.offsets(ctx, topic, partition, kafkago.ReadUncommitted)
 	return next, err

@@ -25,7 +25,7 @@ func newPool(limit int64, budget int) *pool {
 
 // account returns the account that the fetches of a context are charged to.
 func (p *pool) account(ctx context.Context) *account {
-	if pipeline.IsControl(ctx) {
+	if pipeline.IsForState(ctx) {
 		return &p.control
 	}
 	return &p.data

@@ -98,7 +98,7 @@ func TestWhoStopsWaitingLeavesTheQueue(t *testing.T) {
 func TestStateHasMemoryOfItsOwn(t *testing.T) {
 	const budget = 1 << 20
 	p := newPool(LeastFetchMemory(budget), budget)
-	data, state := p.account(t.Context()), p.account(pipeline.Control(t.Context()))
+	data, state := p.account(t.Context()), p.account(pipeline.ForState(t.Context()))
 	if data.try(data.limit) == nil || data.try(1) != nil {
 		t.Fatal("data has another limit")
 	}

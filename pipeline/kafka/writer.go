@@ -14,16 +14,16 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-var _ pipeline.WriterOpener = (*Client)(nil)
+var _ pipeline.Sink = (*Client)(nil)
 
 // renewAfter is the age at which an identity is renewed. Coordinators forget identities that are unused for a week, and
 // then could not tell the next owner's from it (transactional.id.expiration.ms). A process that was paused for so long
 // finds out here that it is no longer the owner.
 const renewAfter = 6 * time.Hour
 
-// OpenWriter implements [pipeline.WriterOpener]. The transactional id of a seat is its group, topic and partition, with
+// OpenWriter implements [pipeline.Sink]. The transactional id of a seat is its group, topic and partition, with
 // slashes between.
-func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.Seat, targets ...pipeline.Target) (pipeline.Producer, error) {
+func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.WriterID, targets ...pipeline.Target) (pipeline.Producer, error) {
 	if c.config.Idempotence == IdempotenceOff {
 		return c, nil
 	}
@@ -113,7 +113,7 @@ func (w *writer) Protection() pipeline.Protection {
 	return pipeline.ProtectionFenced
 }
 
-// Produce implements [pipeline.Producer], see [pipeline.WriterOpener].
+// Produce implements [pipeline.Producer], see [pipeline.Sink].
 func (w *writer) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (firstOffset int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

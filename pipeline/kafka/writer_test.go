@@ -54,9 +54,9 @@ func (f *faulty) open(seated bool) pipeline.Producer {
 
 func openWriter(t testing.TB, client *kafka.Client, topic string, seated bool) pipeline.Producer {
 	t.Helper()
-	var seat *pipeline.Seat
+	var seat *pipeline.WriterID
 	if seated {
-		seat = &pipeline.Seat{Group: "group", Topic: topic}
+		seat = &pipeline.WriterID{Group: "group", Topic: topic}
 	}
 	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), seat, pipeline.Target{Topic: topic})
 	if err != nil {
@@ -197,7 +197,7 @@ func TestABrokerComesBackWithoutTheLastRecords(t *testing.T) {
 	var w pipeline.Producer
 	pipelinetest.Eventually(t, "the writer is open", func() (ok bool) {
 		var err error
-		w, err = client.OpenWriter(ctx, &pipeline.Seat{Group: "group", Topic: topic}, pipeline.Target{Topic: topic})
+		w, err = client.OpenWriter(ctx, &pipeline.WriterID{Group: "group", Topic: topic}, pipeline.Target{Topic: topic})
 		return err == nil
 	})
 	if _, err := w.Produce(ctx, topic, 0, pipelinetest.Values("a")); err != nil {

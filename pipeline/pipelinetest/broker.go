@@ -297,7 +297,7 @@ func (p *shard) from(offset int64) pipeline.Fetched {
 	return fetched
 }
 
-// Produce is part of [pipeline.Log].
+// Produce is part of [pipeline.Producer].
 func (b *Broker) Produce(ctx context.Context, topic string, number int, records []pipeline.Record) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -333,6 +333,11 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	return first, nil
 }
 
+// OpenWriter returns the broker itself.
+func (b *Broker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return b, nil
+}
+
 // Offsets is part of [pipeline.Log].
 func (b *Broker) Offsets(_ context.Context, topic string, number int) (first, next int64, err error) {
 	b.mu.Lock()
@@ -345,6 +350,12 @@ func (b *Broker) Offsets(_ context.Context, topic string, number int) (first, ne
 		return 0, 0, err
 	}
 	return p.first, p.next, nil
+}
+
+// Written is part of [pipeline.Log]: transactions are never open.
+func (b *Broker) Written(ctx context.Context, topic string, number int) (int64, error) {
+	_, next, err := b.Offsets(ctx, topic, number)
+	return next, err
 }
 
 // OffsetAt is part of [pipeline.Log].
@@ -380,6 +391,9 @@ func (b *Broker) Partitions(_ context.Context, name string) (int, error) {
 	return len(t.partitions), nil
 }
 
+// Leaderless is part of [pipeline.Log]: every partition has a leader.
+func (b *Broker) Leaderless(context.Context, string) ([]int, error) { return nil, nil }
+
 // Identity is part of [pipeline.Log].
 func (b *Broker) Identity(_ context.Context, name string, _ int, _ time.Time) (pipeline.LogID, error) {
 	b.mu.Lock()
@@ -397,7 +411,7 @@ func (b *Broker) Identity(_ context.Context, name string, _ int, _ time.Time) (p
 	return t.id, nil
 }
 
-// Committed is part of [pipeline.Log].
+// Committed is part of [pipeline.Source].
 func (b *Broker) Committed(_ context.Context, group, topic string, number int) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

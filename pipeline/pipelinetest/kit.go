@@ -25,7 +25,7 @@ func Context(t testing.TB) context.Context {
 }
 
 // NewTopic creates a topic for one test, so that tests may share a broker.
-func NewTopic(t testing.TB, admin pipeline.Admin, partitions int, configs map[string]string) string {
+func NewTopic(t testing.TB, admin pipeline.Control, partitions int, configs map[string]string) string {
 	t.Helper()
 	name := fmt.Sprintf("test-%s-%x", regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(t.Name()), "-"), rand.Uint64())
 	created, err := admin.CreateTopics(Context(t), []pipeline.TopicSpec{{Name: name, Partitions: partitions, Configs: configs}})
@@ -63,7 +63,7 @@ func Joined(records []pipeline.Record) string {
 }
 
 // Produce appends records and returns the offset of the first.
-func Produce(t testing.TB, log pipeline.Log, topic string, partition int, records ...pipeline.Record) int64 {
+func Produce(t testing.TB, log pipeline.Producer, topic string, partition int, records ...pipeline.Record) int64 {
 	t.Helper()
 	first, err := log.Produce(Context(t), topic, partition, records)
 	if err != nil {
@@ -129,7 +129,7 @@ func SurelyRead(t testing.TB, log pipeline.Log, topic string, partition int, fro
 }
 
 // SurelyProduce is [Produce] on a cluster that may be disturbed. The record may be written more than once.
-func SurelyProduce(t testing.TB, log pipeline.Log, topic string, partition int, text string) {
+func SurelyProduce(t testing.TB, log pipeline.Producer, topic string, partition int, text string) {
 	t.Helper()
 	Surely(t, "produce", func(ctx context.Context) error {
 		_, err := log.Produce(ctx, topic, partition, Values(text))

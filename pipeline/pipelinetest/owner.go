@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Own is part of [pipeline.Owner]: the caller owns every partition until ctx ends or a run fails. A group has one
+// Own is part of [pipeline.Source]: the caller owns every partition until ctx ends or a run fails. A group has one
 // member.
 func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	n, err := b.Partitions(ctx, topic)
@@ -51,13 +52,13 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 // maxReplication is how many nodes the broker pretends to have.
 const maxReplication = 3
 
-// BatchBudget implements [pipeline.Budgeter] with a client's default. What is in memory has no batches.
+// BatchBudget implements [pipeline.Source] with a client's default. What is in memory has no batches.
 func (b *Broker) BatchBudget() int64 { return 64 << 20 }
 
-// WithBatchBudget implements [pipeline.Budgeter].
-func (b *Broker) WithBatchBudget(int64) pipeline.Broker { return b }
+// WithBatchBudget implements [pipeline.Source].
+func (b *Broker) WithBatchBudget(int64) pipeline.Source { return b }
 
-// CreateTopics is part of [pipeline.Admin].
+// CreateTopics is part of [pipeline.Control].
 func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	for _, spec := range topics {
 		b.mu.Lock()
@@ -75,7 +76,7 @@ func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (c
 	return created, err
 }
 
-// TopicConfig is part of [pipeline.Admin].
+// TopicConfig is part of [pipeline.Control].
 func (b *Broker) TopicConfig(_ context.Context, name string) (map[string]string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,7 +89,14 @@ func (b *Broker) TopicConfig(_ context.Context, name string) (map[string]string,
 	return configs, nil
 }
 
-// GrowPartitions is part of [pipeline.Admin].
+// Topics is part of [pipeline.Control].
+func (b *Broker) Topics(context.Context) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(maps.Keys(b.topics)), nil
+}
+
+// GrowPartitions is part of [pipeline.Control].
 func (b *Broker) GrowPartitions(_ context.Context, name string, partitions int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -62,7 +62,7 @@ func (l *Leaders) Watch(ctx context.Context) {
 
 func (l *Leaders) look(ctx context.Context) (away []int32, err error) {
 	for _, topic := range l.topics {
-		partitions, err := pipeline.Leaderless(ctx, l.log, topic)
+		partitions, err := l.log.Leaderless(ctx, topic)
 		if err != nil {
 			return nil, fmt.Errorf("leaders of %s: %w", topic, err)
 		}

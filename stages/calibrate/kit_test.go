@@ -76,7 +76,7 @@ func logOf(t testing.TB, partitions ...[][]byte) *pipelinetest.Broker {
 	return b
 }
 
-func send(t testing.TB, log pipeline.Log, partition int, values ...[]byte) {
+func send(t testing.TB, log pipeline.Producer, partition int, values ...[]byte) {
 	t.Helper()
 	var records []pipeline.Record
 	for _, value := range values {

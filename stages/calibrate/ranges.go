@@ -19,7 +19,7 @@ import (
 
 // Log is the events of a pipeline as a plan reads them.
 type Log struct {
-	Broker pipeline.Broker
+	Broker pipeline.Source
 	Logger *zap.Logger
 	Topics topics.Config
 	// Registry has the schemas that messages name; nil = there is none.

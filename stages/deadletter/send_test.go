@@ -15,13 +15,13 @@ import (
 
 // requests counts produce requests.
 type requests struct {
-	pipeline.Log
+	pipeline.Producer
 	n int
 }
 
 func (r *requests) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
 	r.n++
-	return r.Log.Produce(ctx, topic, partition, records)
+	return r.Producer.Produce(ctx, topic, partition, records)
 }
 
 // Dead letters that do not fit one request are split in halves, so that not each takes its own request.
@@ -37,7 +37,7 @@ func TestDeadLettersAreSplitByHalves(t *testing.T) {
 		}
 		send = append(send, Refused(meter.StageSubsample, source, fmt.Errorf("no use"), stagestest.Noon))
 	}
-	log := &requests{Log: broker}
+	log := &requests{Producer: broker}
 	if err := (Sender{To: log, Topic: "dead-letters", Meter: meter.New(), Logger: zap.NewNop()}).Send(t.Context(), 0, send); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ const RequestBytes = 1 << 20
 // Producer writes rows to the partitions of events in turn, a fixed number in each message. It belongs to one
 // goroutine.
 type Producer struct {
-	log            pipeline.Log
+	to             pipeline.Producer
 	topic          string
 	rowsPerMessage int64
 	partitions     int
@@ -33,16 +33,16 @@ type Producer struct {
 }
 
 // NewProducer looks up the partitions of the topic.
-func NewProducer(ctx context.Context, log pipeline.Log, topic string, rowsPerMessage int) (*Producer, error) {
+func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, rowsPerMessage int) (*Producer, error) {
 	if rowsPerMessage < 1 {
 		return nil, fmt.Errorf("%d rows in a message: at least one is needed", rowsPerMessage)
 	}
-	partitions, err := log.Partitions(ctx, topic)
+	partitions, err := broker.Partitions(ctx, topic)
 	if err != nil {
 		return nil, fmt.Errorf("topic %s: %w", topic, err)
 	}
 	return &Producer{
-		log: log, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions,
+		to: broker, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions,
 		pending: make([][]pipeline.Record, partitions), size: make([]int, partitions),
 	}, nil
 }
@@ -137,7 +137,7 @@ func (p *Producer) send(ctx context.Context, partition int) error {
 	if len(p.pending[partition]) == 0 {
 		return nil
 	}
-	_, err := p.log.Produce(ctx, p.topic, partition, p.pending[partition])
+	_, err := p.to.Produce(ctx, p.topic, partition, p.pending[partition])
 	if errors.Is(err, pipeline.ErrMessageTooLarge) {
 		return fmt.Errorf("write to %s/%d: %w: use fewer rows in a message", p.topic, partition, err)
 	}

@@ -156,7 +156,7 @@ func roundPass(k *bench.Kit, prepared []pipeline.Record) time.Duration {
 // passThrough is a processor that writes the prepared records for each record that it reads, one per request, as the
 // featurizer does with the largest parts.
 type passThrough struct {
-	log      pipeline.Log
+	log      pipeline.Producer
 	topic    string
 	prepared []pipeline.Record
 	next     int64

@@ -33,6 +33,11 @@ func (b *refusing) Produce(ctx context.Context, topic string, partition int, rec
 	return b.Broker.Produce(ctx, topic, partition, records)
 }
 
+// OpenWriter returns the broker itself.
+func (b *refusing) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return b, nil
+}
+
 // watched is the class watch of a pipeline whose newest exploration knows east, north, south and
 // west.
 type watched struct {

@@ -71,6 +71,11 @@ func (k *kit) Produce(ctx context.Context, topic string, number int, records []p
 	return k.Broker.Produce(ctx, topic, number, records)
 }
 
+// OpenWriter returns the broker itself.
+func (k *kit) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return k, nil
+}
+
 // restart makes another owner of the partition.
 func (k *kit) restart() {
 	k.t.Helper()

@@ -24,7 +24,7 @@ func (s *sole) Own(ctx context.Context, _, _ string, run func(context.Context, p
 	return run(ctx, pipeline.Ownership{Commit: func(context.Context, int64, pipeline.LogID) error { return nil }})
 }
 
-func (s *sole) OpenWriter(ctx context.Context, seat *pipeline.Seat, targets ...pipeline.Target) (pipeline.Producer, error) {
+func (s *sole) OpenWriter(ctx context.Context, seat *pipeline.WriterID, targets ...pipeline.Target) (pipeline.Producer, error) {
 	writer, err := s.Client.OpenWriter(ctx, seat, targets...)
 	return &heldUp{Producer: writer, by: s, topic: targets[0].Topic}, err
 }

@@ -21,7 +21,7 @@ import (
 
 // Runner is the stage: it maps the partitions of events that this process owns to the same partitions of features.
 type Runner struct {
-	Broker pipeline.Broker
+	Broker pipeline.SourceSink
 	State  *state.Follower // with predictions it also follows models
 	Meter  *meter.Meter
 	Logger *zap.Logger
@@ -118,6 +118,6 @@ func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *mo
 
 // openWriter opens the writer for the owner of a partition of events.
 func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
-	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.Seat{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
+	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.WriterID{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
 		pipeline.Target{Topic: r.Topics.Features, Partition: partition}, pipeline.Target{Topic: r.Topics.DeadLetters, Partition: partition})
 }

@@ -207,3 +207,8 @@ func (l *cutOff) Produce(ctx context.Context, topic string, partition int, recor
 	}
 	return first, err
 }
+
+// OpenWriter returns the broker itself.
+func (l *cutOff) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return l, nil
+}

@@ -24,7 +24,7 @@ const maxAttempts = 3
 // Runner is the stage: it follows the checkpoints of the running exploration and publishes its feature set when every
 // partition is closed.
 type Runner struct {
-	Broker pipeline.Broker
+	Broker pipeline.Source
 	State  *state.Follower
 	Meter  *meter.Meter
 	Logger *zap.Logger

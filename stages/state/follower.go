@@ -57,9 +57,15 @@ func (c Config) Name(t Topic) string {
 	return [topics]string{c.Explorations, c.FeatureSets, c.Models, c.Scores}[t]
 }
 
+// Broker has the topics of the state.
+type Broker interface {
+	pipeline.Log
+	pipeline.Producer
+}
+
 // Follower follows the control topics of a pipeline and holds the newest snapshot of what they say.
 type Follower struct {
-	log    pipeline.Log
+	log    Broker
 	logger *zap.Logger
 	config Config
 	asked  chan struct{} // holds one token once models were asked for
@@ -75,7 +81,7 @@ type Follower struct {
 }
 
 // New returns a follower that is empty until Run has read the topics.
-func New(log pipeline.Log, logger *zap.Logger, config Config) *Follower {
+func New(log Broker, logger *zap.Logger, config Config) *Follower {
 	f := &Follower{log: log, logger: logger, config: config, asked: make(chan struct{}, 1), changed: make(chan struct{})}
 	for t := range topics {
 		f.snapshot.clear(t, config)

@@ -149,7 +149,7 @@ func newTopics() *pipelinetest.Broker {
 }
 
 // following runs a follower of topics until the end of the test.
-func following(t *testing.T, log pipeline.Log, topics ...Topic) *Follower {
+func following(t *testing.T, log Broker, topics ...Topic) *Follower {
 	t.Helper()
 	f := New(log, zap.NewNop(), testConfig)
 	run(t, f, topics...)

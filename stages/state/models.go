@@ -147,7 +147,7 @@ func (m Models) between(first, next int64, but wire.Current) *wire.Current {
 // LoadModel reads a model with its weights.
 func (f *Follower) LoadModel(ctx context.Context, entry ModelEntry) (*wire.Model, error) {
 	fetched, err := pipeline.Retry(ctx, f.logger, "read model "+entry.ID, func() (pipeline.Fetched, error) {
-		return f.log.Fetch(pipeline.Control(ctx), f.config.Models, 0, entry.Offset)
+		return f.log.Fetch(pipeline.ForState(ctx), f.config.Models, 0, entry.Offset)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read model %s: %w", entry.ID, err)

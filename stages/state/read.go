@@ -14,10 +14,10 @@ import (
 // and the offset after them; caughtUp says that everything has been read that the partition held at the start. It is
 // called once before the first fetch. changed is called if the log turns out to be a different one or to have lost its
 // end; the log is then read again from its first offset. Following does not wait for other fetches, see
-// [pipeline.Control].
+// [pipeline.ForState].
 func followed(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, partition int,
 	changed func(pipeline.Gap), apply func(records []pipeline.Record, next int64, caughtUp bool)) error {
-	ctx = pipeline.Control(ctx)
+	ctx = pipeline.ForState(ctx)
 	r := pipeline.NewReader(log, logger, topic, partition, pipeline.ReadOptions{
 		From: pipeline.FirstOffset, Until: pipeline.Forever, Watch: pipeline.WatchCompacted, OnGap: func(g pipeline.Gap) error {
 			if g.Log(logger); g.Changed() {

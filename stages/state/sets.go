@@ -200,7 +200,7 @@ func (f *Follower) LoadSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 	if set := f.sets.get(entry.ID); set != nil {
 		return set, nil
 	}
-	ctx = pipeline.Control(ctx) // the caller may hold events meanwhile
+	ctx = pipeline.ForState(ctx) // the caller may hold events meanwhile
 	for {
 		loaded, err, shared := f.sets.loading.Do(entry.ID, func() (any, error) { return f.readSet(ctx, entry) })
 		// An error worth a retry can only come from another caller who was stopped.

@@ -18,7 +18,7 @@ import (
 )
 
 // put appends records to feature-sets and returns the offset of the first.
-func put(t *testing.T, log pipeline.Log, records ...pipeline.Record) int64 {
+func put(t *testing.T, log pipeline.Producer, records ...pipeline.Record) int64 {
 	t.Helper()
 	offset, err := log.Produce(t.Context(), testConfig.FeatureSets, 0, records)
 	if err != nil {

@@ -119,7 +119,7 @@ func (p *partition) lookUntil(ctx context.Context, until int64) error {
 			return nil
 		},
 	})
-	for fetched, err := range reader.Fetches(pipeline.Control(ctx)) { // events may be held meanwhile
+	for fetched, err := range reader.Fetches(pipeline.ForState(ctx)) { // events may be held meanwhile
 		if err == nil {
 			err = p.lookAt(ctx, fetched)
 		}

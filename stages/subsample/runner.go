@@ -24,7 +24,7 @@ import (
 
 // Runner is the stage: it accumulates the scores of the partitions of events that this process owns.
 type Runner struct {
-	Broker   pipeline.Broker
+	Broker   pipeline.SourceSink
 	State    *state.Follower
 	Meter    *meter.Meter
 	Logger   *zap.Logger
@@ -111,7 +111,7 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipelin
 }
 
 func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
-	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.Seat{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
+	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.WriterID{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
 		pipeline.Target{Topic: r.Topics.Samples, Partition: partition}, pipeline.Target{Topic: r.Topics.Scores, Partition: partition},
 		pipeline.Target{Topic: r.Topics.DeadLetters, Partition: partition})
 }

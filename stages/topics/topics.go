@@ -19,9 +19,15 @@ var (
 	ErrNotCoPartitioned = errors.New("fewer partitions than events, run `featurizer topics create` to grow it")
 )
 
+// Broker has topics that can be looked up and created.
+type Broker interface {
+	pipeline.Log
+	pipeline.Control
+}
+
 // Create creates missing topics and grows co-partitioned ones to the number of partitions of events. It returns what it
 // did, one line each.
-func Create(ctx context.Context, broker pipeline.Broker, config Config) (done []string, err error) {
+func Create(ctx context.Context, broker Broker, config Config) (done []string, err error) {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if errors.Is(err, pipeline.ErrUnknownTopic) {
 		partitions, err = config.Partitions, nil
@@ -54,7 +60,7 @@ func Create(ctx context.Context, broker pipeline.Broker, config Config) (done []
 }
 
 // Check reports, all at once, every reason why the stages could not run on the topics as they are.
-func Check(ctx context.Context, broker pipeline.Broker, config Config) error {
+func Check(ctx context.Context, broker Broker, config Config) error {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if err != nil {
 		return fmt.Errorf("topic %s: %w", config.Events, err)
@@ -85,10 +91,10 @@ func Check(ctx context.Context, broker pipeline.Broker, config Config) error {
 
 // WaitCoPartitioned returns when each topic has the partition. Until then it keeps warning that the topics have to be
 // grown.
-func WaitCoPartitioned(ctx context.Context, broker pipeline.Broker, logger *zap.Logger, partition int, topics ...string) error {
+func WaitCoPartitioned(ctx context.Context, log pipeline.Log, logger *zap.Logger, partition int, topics ...string) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, logger, "look up topic "+topic, func() error {
-			have, err := broker.Partitions(ctx, topic)
+			have, err := log.Partitions(ctx, topic)
 			if err == nil && have <= partition {
 				err = fmt.Errorf("topic %s has %d partitions, partition %d of events has no counterpart: %w",
 					topic, have, partition, ErrNotCoPartitioned)

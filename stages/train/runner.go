@@ -24,7 +24,7 @@ import (
 // Runner is the stage: it keeps sums of the features of the current set, makes models, and promotes those that beat the
 // one before.
 type Runner struct {
-	Broker   pipeline.Broker
+	Broker   pipeline.SourceSink
 	State    *state.Follower // follows feature sets and models
 	Meter    *meter.Meter
 	Logger   *zap.Logger

@@ -48,7 +48,7 @@ func newFlow(t *testing.T, partitions int) *flow {
 }
 
 // followOn follows the topics in another process, with the test's current settings, until the test ends.
-func (k *flow) followOn(log pipeline.Log) {
+func (k *flow) followOn(log state.Broker) {
 	c := k.topics
 	k.follower = state.New(log, zap.NewNop(), state.Config{
 		Pipeline: "test", Explorations: c.Explorations, FeatureSets: c.FeatureSets, Models: c.Models, Scores: c.Scores,
@@ -191,4 +191,9 @@ func (b *faultyBroker) Produce(ctx context.Context, topic string, partition int,
 		err = b.produced(topic)
 	}
 	return first, err
+}
+
+// OpenWriter returns the broker itself.
+func (b *faultyBroker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return b, nil
 }

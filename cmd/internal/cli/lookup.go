@@ -55,11 +55,7 @@ func (e *otherPipelinesError) Unwrap() error { return e.err }
 // explainMissing adds to the error about a missing topic what was probably meant: if the topic is named after the pipeline, the
 // pipelines that do have one, else the topic with a similar name.
 func explainMissing(ctx context.Context, r *stages.Process, topic string, err error) error {
-	lister, able := r.Broker.(pipeline.TopicLister)
-	if !able {
-		return err
-	}
-	topics, listing := lister.Topics(ctx)
+	topics, listing := r.Broker.Topics(ctx)
 	if listing != nil {
 		return err // the first error counts
 	}
@@ -89,7 +85,7 @@ func pipelinesWith(topics []string, topic, name string) (pipelines []string) {
 	return pipelines
 }
 
-func isThere(ctx context.Context, broker pipeline.Broker, topic string) error {
+func isThere(ctx context.Context, broker pipeline.Source, topic string) error {
 	for began := time.Now(); ; {
 		_, err := broker.Partitions(ctx, topic)
 		if !errors.Is(err, pipeline.ErrUnknownTopic) {

@@ -200,6 +200,11 @@ func (s *Stopwatch) Produce(ctx context.Context, topic string, partition int, re
 	return first, err
 }
 
+// OpenWriter returns the broker itself.
+func (s *Stopwatch) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return s, nil
+}
+
 // Run runs a stage until its output is there.
 func (k *Kit) Run(s *Stopwatch, stage func(context.Context) error) time.Duration {
 	k.Helper()

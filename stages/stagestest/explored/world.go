@@ -209,7 +209,12 @@ func (w *Worker) Produce(ctx context.Context, topic string, partition int, recor
 	return w.Broker.Produce(ctx, topic, partition, records)
 }
 
-// Own is part of [pipeline.Owner]. There is one worker to a partition unless Owns says otherwise.
+// OpenWriter returns the broker itself.
+func (w *Worker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return w, nil
+}
+
+// Own is part of [pipeline.Source]. There is one worker to a partition unless Owns says otherwise.
 func (w *Worker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	for ctx.Err() == nil {
 		generation, end := context.WithCancel(ctx)
