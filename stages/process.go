@@ -230,7 +230,7 @@ func (p *Process) Trainer() *train.Runner {
 
 // Replayer returns what replays dead letters.
 func (p *Process) Replayer() deadletter.Replayer {
-	return deadletter.Replayer{Log: p.Broker, Topics: p.Settings.Topics, Limits: p.Source().Limits, Clock: p.Clock, Logger: p.Logger}
+	return deadletter.Replayer{Broker: p.Broker, Topics: p.Settings.Topics, Limits: p.Source().Limits, Clock: p.Clock, Logger: p.Logger}
 }
 
 // Committed returns the next offset of a partition of events that the group of subsample or featurize has committed, or

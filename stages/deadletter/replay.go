@@ -61,7 +61,7 @@ const mostUnsent = 20
 
 // Replayer sends dead letters back to events.
 type Replayer struct {
-	Log    pipeline.Log
+	Broker pipeline.SourceSink
 	Topics topics.Config
 	Limits arrowio.Limits // of rejected rows
 	Clock  func() time.Time
@@ -75,7 +75,7 @@ func (r Replayer) Replay(ctx context.Context, options ReplayOptions) (ReplayRepo
 		Replayer: r, options: options, rows: events.NewReader(r.Limits, nil),
 		report: ReplayReport{Outcomes: map[ReplayOutcome]int64{}},
 	}
-	err := Visit(ctx, r.Log, r.Logger, r.Topics.DeadLetters, func(l Letter, rec pipeline.Record) error {
+	err := Visit(ctx, r.Broker, r.Logger, r.Topics.DeadLetters, func(l Letter, rec pipeline.Record) error {
 		return p.visit(ctx, l, rec)
 	}, options.Progress)
 	if err == nil {
@@ -233,7 +233,7 @@ func (p *replay) write(ctx context.Context, batch []replayEvent) error {
 	}
 	if !p.options.DryRun {
 		err := pipeline.Try(ctx, p.Logger, "write replayed events", func() error {
-			_, err := p.Log.Produce(ctx, p.Topics.Events, p.partition, records)
+			_, err := p.Broker.Produce(ctx, p.Topics.Events, p.partition, records)
 			return err
 		})
 		if err != nil {

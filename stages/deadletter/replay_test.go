@@ -87,7 +87,7 @@ func (k *replayKit) list(filter Filter, limit int) Listing {
 func (k *replayKit) replay(options ReplayOptions) ReplayReport {
 	k.t.Helper()
 	r := Replayer{
-		Log: k, Topics: k.topics, Limits: events.DefaultLimits().Decoder(), Clock: func() time.Time { return stagestest.Noon }, Logger: zap.NewNop(),
+		Broker: k, Topics: k.topics, Limits: events.DefaultLimits().Decoder(), Clock: func() time.Time { return stagestest.Noon }, Logger: zap.NewNop(),
 	}
 	report, err := r.Replay(k.t.Context(), options)
 	if err != nil {
