@@ -33,14 +33,10 @@ type partition struct {
 	commit  func(context.Context, int64, pipeline.LogID) error
 	at      *meter.Position
 
-	next      int64         // offset of events to read
-	nextRow   int32         // its first row that is neither in the output nor waiting
-	partlyOut string        // feature set of that message's parts before nextRow; empty if nextRow is 0
-	source    sourceLog     // the log that next belongs to
-	batch     pipeline.Mark // the batch of events read last
-	core      *Featurizer
-	missing   string      // feature set already reported as missing
-	model     *modelInUse // with predictions: the model that core uses
+	position // after what is in the output or waiting
+	core     *Featurizer
+	missing  string      // feature set already reported as missing
+	model    *modelInUse // with predictions: the model that core uses
 
 	waiting         []outgoing // parts not yet sent
 	outputBytes     int64      // of waiting
@@ -48,10 +44,9 @@ type partition struct {
 	charged         int64      // against the output memory, for what waits and what is under way
 	keeper          keeper     // of what is under way
 
-	confirmed *confirmation // that the records belong to the log; nil = not asked
-	request   *request      // sent but its result not yet applied, or failed; nil = none
-	failure   error         // of request
-	refused   int64         // last offset with an output too large for the broker, which became a dead letter; -1 = none
+	request *request // sent but its result not yet applied, or failed; nil = none
+	failure error    // of request
+	refused int64    // last offset with an output too large for the broker, which became a dead letter; -1 = none
 
 	committed   int64
 	committedAt time.Time
@@ -85,9 +80,6 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	p.at.Fetched(f, p.Clock())
 	if p.source.id == "" {
 		p.source.id = f.Place.Log
-	}
-	if len(f.Records) > 0 {
-		p.confirmed = p.confirm(ctx, f)
 	}
 	for _, rec := range f.Records {
 		if err := p.chooseSet(ctx); err != nil {
@@ -262,7 +254,7 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 	p.outputBytes += outputBytes
 	p.deadLetterBytes += deadLetterBytes
 	if part.Output != nil {
-		p.moveBehind(part.Rows)
+		p.advancePast(part.Rows)
 	}
 	return nil
 }
@@ -316,7 +308,7 @@ func (p *partition) send(ctx context.Context) error {
 	if err := p.await(); err != nil || len(p.waiting) == 0 {
 		return err
 	}
-	p.request = startRequest(ctx, p.sender(), p.waiting, p.next, p.refused, p.confirmed)
+	p.request = startRequest(ctx, p.sender(), p.waiting, p.next, p.refused)
 	p.request.charged = p.charged
 	p.waiting, p.outputBytes, p.deadLetterBytes = nil, 0, 0
 	return nil

@@ -30,12 +30,11 @@ type sender struct {
 type request struct {
 	sender
 	parts      []outgoing
-	next       int64         // position of the partition when it was sent
-	confirmed  *confirmation // has to confirm that the parts belong to the log that they name; nil = not asked
-	refused    int64         // last offset with an output too large for the broker, which became a dead letter; -1 = none
-	triedAgain bool          // outputs took more than one try
-	charged    int64         // of the output memory; belongs to the partition
-	result     chan result   // holds one
+	next       int64       // position of the partition when it was sent
+	refused    int64       // last offset with an output too large for the broker, which became a dead letter; -1 = none
+	triedAgain bool        // outputs took more than one try
+	charged    int64       // of the output memory; belongs to the partition
+	result     chan result // holds one
 }
 
 // result says how a request went. Its parts belong to the partition again.
@@ -48,8 +47,8 @@ type result struct {
 }
 
 // startRequest sends parts from a goroutine of their own.
-func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused int64, confirmed *confirmation) *request {
-	q := &request{sender: s, parts: parts, next: next, refused: refused, confirmed: confirmed, result: make(chan result, 1)}
+func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused int64) *request {
+	q := &request{sender: s, parts: parts, next: next, refused: refused, result: make(chan result, 1)}
 	go func() { q.result <- q.send(ctx) }()
 	return q
 }
@@ -57,9 +56,6 @@ func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused
 // send sends the dead letters, waits for them, and then sends the outputs: once an output is out, nothing before it is
 // read again. Dead letters cost a round trip, but only the outputs of the same request wait for it.
 func (q *request) send(ctx context.Context) result {
-	if err := q.confirmed.wait(); err != nil {
-		return result{err: err}
-	}
 	var deadLetters, outputs []pipeline.Record
 	for _, part := range q.parts {
 		if part.DeadLetter != nil {

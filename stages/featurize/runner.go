@@ -2,7 +2,6 @@ package featurize
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -85,16 +84,10 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, o pipeline.Owners
 	if models.wait(ctx); ctx.Err() != nil {
 		return nil
 	}
-	for {
-		err := r.featurize(ctx, o, models, classes, logger)
-		if !errors.Is(err, errOtherLog) || ctx.Err() != nil {
-			return err
-		}
-		logger.Warn("looking again for where to go on", zap.Error(err))
-	}
+	return r.featurize(ctx, o, models, classes, logger)
 }
 
-// featurize maps a partition until ctx ends, or until its log turns out to be a different one.
+// featurize maps a partition until ctx ends.
 func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch, logger *zap.Logger) error {
 	writer, err := r.openWriter(ctx, logger, o.Partition)
 	if err != nil {
