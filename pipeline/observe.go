@@ -74,7 +74,7 @@ var observedOperations = []string{OpFetch, OpProduce, OpOffsets, OpPartitions, O
 func Observe(broker Broker) *Observed {
 	o := &Observed{Broker: broker, operations: operations{}, writers: &writerCounts{}}
 	for _, name := range observedOperations {
-		o.operations[name] = &operation{seconds: histogram.New(histogram.Seconds())}
+		o.operations[name] = &operation{seconds: histogram.New()}
 	}
 	return o
 }

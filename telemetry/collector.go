@@ -151,11 +151,7 @@ func (o output) outcomes(stage string, used, undecodable int64) {
 }
 
 func (o output) times(h histogram.Snapshot, labels ...string) {
-	buckets := make(map[float64]uint64, len(h.Bounds))
-	for i, bound := range h.Bounds {
-		buckets[bound] = h.Below[i]
-	}
-	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, buckets, labels...)
+	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, h.Below, labels...)
 }
 
 // where returns v if it is known, otherwise unknown.

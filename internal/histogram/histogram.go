@@ -1,72 +1,45 @@
-// Package histogram counts values in fixed buckets. Packages observe times with it, so that they do not depend on what
-// displays them.
+// Package histogram counts times in buckets, with the histograms of the client library of Prometheus. Packages observe
+// times with it, so that they do not depend on what displays them.
 package histogram
 
 import (
-	"math"
-	"slices"
-	"sync/atomic"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 )
 
-// Histogram counts values by bucket. It is safe for concurrent use, and observing takes no lock.
-type Histogram struct {
-	bounds []float64
-	counts []atomic.Uint64 // one more than bounds: the last is for values above all of them
-	sum    atomic.Uint64   // bits of a float64
+// buckets are bounds for times between 100 µs and 100 s, three per decade: for handling a message, a request to a
+// broker, and the delay of a result.
+var buckets = []float64{1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, .1, .25, .5, 1, 2.5, 5, 10, 25, 50, 100}
+
+// Histogram counts times. It is safe for concurrent use.
+type Histogram struct{ of prometheus.Histogram }
+
+// New returns an empty histogram.
+func New() *Histogram {
+	return &Histogram{prometheus.NewHistogram(prometheus.HistogramOpts{Name: "seconds", Buckets: buckets})}
 }
 
-// New returns an empty histogram with the given ascending upper bounds; a value equal to a bound is in the bucket below
-// it.
-func New(bounds []float64) *Histogram {
-	if !slices.IsSorted(bounds) || len(slices.Compact(slices.Clone(bounds))) != len(bounds) {
-		panic("histogram: bounds do not ascend")
-	}
-	return &Histogram{bounds: slices.Clone(bounds), counts: make([]atomic.Uint64, len(bounds)+1)}
-}
-
-// Seconds are bounds for times between 100 µs and 100 s, three per decade: for handling a message, asking a broker, and
-// the delay of a result.
-func Seconds() []float64 {
-	var bounds []float64
-	for _, decade := range []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} {
-		bounds = append(bounds, decade, 2.5*decade, 5*decade)
-	}
-	return append(bounds, 100)
-}
-
-// Observe counts a value. NaN is not counted.
-func (h *Histogram) Observe(value float64) {
-	if math.IsNaN(value) {
-		return
-	}
-	bucket, _ := slices.BinarySearch(h.bounds, value)
-	h.counts[bucket].Add(1)
-	for {
-		old := h.sum.Load()
-		if h.sum.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+value)) {
-			return
-		}
-	}
-}
+// Observe counts a time.
+func (h *Histogram) Observe(seconds float64) { h.of.Observe(seconds) }
 
 // Snapshot is what a histogram held at one moment.
 type Snapshot struct {
-	Bounds []float64
-	// Below has, for each bound, how many values did not exceed it.
-	Below []uint64
+	Below map[float64]uint64 // for each bound, how many times did not exceed it
 	Count uint64
 	Sum   float64
 }
 
-// Snapshot returns what was observed so far. Concurrent observations may be in the sum but not in the counts, or the
-// other way round.
+// Snapshot returns what was observed so far.
 func (h *Histogram) Snapshot() Snapshot {
-	s := Snapshot{Bounds: h.bounds, Below: make([]uint64, len(h.bounds)), Sum: math.Float64frombits(h.sum.Load())}
-	for i := range h.counts {
-		s.Count += h.counts[i].Load()
-		if i < len(s.Below) {
-			s.Below[i] = s.Count
-		}
+	var m dto.Metric
+	if err := h.of.Write(&m); err != nil {
+		panic(fmt.Sprintf("histogram: %v", err)) // only for metrics with invalid labels
+	}
+	s := Snapshot{Below: make(map[float64]uint64, len(buckets)), Count: m.Histogram.GetSampleCount(), Sum: m.Histogram.GetSampleSum()}
+	for _, bucket := range m.Histogram.Bucket {
+		s.Below[bucket.GetUpperBound()] = bucket.GetCumulativeCount()
 	}
 	return s
 }

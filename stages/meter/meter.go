@@ -133,7 +133,7 @@ type Meter struct {
 // New returns a meter at zero.
 func New() *Meter {
 	m := &Meter{
-		handling: map[string]*histogram.Histogram{}, delay: histogram.New(histogram.Seconds()), serving: newServing(),
+		handling: map[string]*histogram.Histogram{}, delay: histogram.New(), serving: newServing(),
 		totals: Totals{Seconds: map[string]float64{}},
 		activity: Activity{
 			Traffic: map[string]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, LogChanges: map[LogChange]int64{}, MissingRows: -1,
@@ -143,7 +143,7 @@ func New() *Meter {
 		budgets: map[string]Budget{}, positions: map[place]*Position{}, aside: map[place]Aside{},
 	}
 	for _, stage := range []string{StageSubsample, StageFeaturize, StageTrain} {
-		m.handling[stage] = histogram.New(histogram.Seconds())
+		m.handling[stage] = histogram.New()
 	}
 	return m
 }

@@ -49,7 +49,7 @@ type Serving struct {
 func newServing() *Serving {
 	s := &Serving{}
 	for i := range s.times {
-		s.times[i] = histogram.New(histogram.Seconds())
+		s.times[i] = histogram.New()
 	}
 	return s
 }
