@@ -51,7 +51,7 @@ func (l *loader) checkShape(want shape) error {
 	if int64(l.b.buffers.n) != buffers {
 		return corrupt("%d buffers, the schema needs %d", l.b.buffers.n, buffers)
 	}
-	if err := l.s.budget.take(int64(want.nodes) * arrayCost); err != nil {
+	if err := l.s.budget.Take(int64(want.nodes) * arrayCost); err != nil {
 		return err
 	}
 	l.slab = newSlab(want.nodes, want.buffers)
@@ -133,7 +133,7 @@ func (l *loader) decompressed(raw []byte, need int64, align int) (*memory.Buffer
 	if size < 0 || size < need {
 		return nil, corrupt("buffer %d expands to %d bytes, needs %d", l.buf-1, size, need)
 	}
-	if err := l.s.budget.take(size); err != nil {
+	if err := l.s.budget.Take(size); err != nil {
 		return nil, err
 	}
 	b := l.allocate(int(size))

@@ -91,7 +91,7 @@ func checkNested(t arrow.NestedType, d arrow.ArrayData, n int64) error {
 	}
 	for i, child := range children {
 		if err == nil && int64(child.Len()) < n*width {
-			err = corrupt("%d values of %s for %d rows", child.Len(), quote(t.Fields()[i].Name), n)
+			err = corrupt("%d values of %s for %d rows", child.Len(), Quote(t.Fields()[i].Name), n)
 		}
 		if err == nil {
 			err = checkData(t.Fields()[i].Type, child)

@@ -61,7 +61,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	long := strings.Repeat("n", 1000)
-	if got := quote(long); len(got) > 80 {
+	if got := Quote(long); len(got) > 80 {
 		t.Errorf("a name of 1000 bytes is shown in %d", len(got))
 	}
 }

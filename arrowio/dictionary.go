@@ -88,7 +88,7 @@ func (s *stream) join(dict *dictionary) error {
 	if most := s.d.limits.MaxRows; length > most {
 		return tooLarge("dictionary of %d entries, at most %d", length, most)
 	}
-	if err := s.budget.take(size); err != nil {
+	if err := s.budget.Take(size); err != nil {
 		return err
 	}
 	joined, err := array.Concatenate(chunks, s.d.mem)

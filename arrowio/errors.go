@@ -57,23 +57,23 @@ func Reasons() []string {
 	return words
 }
 
-func tooLarge(format string, args ...any) error    { return wrap(ErrTooLarge, format, args...) }
-func notArrow(format string, args ...any) error    { return wrap(ErrNotArrow, format, args...) }
-func truncated(format string, args ...any) error   { return wrap(ErrTruncated, format, args...) }
-func corrupt(format string, args ...any) error     { return wrap(ErrCorrupt, format, args...) }
-func overBudget(format string, args ...any) error  { return wrap(ErrBudget, format, args...) }
-func unsupported(format string, args ...any) error { return wrap(ErrUnsupported, format, args...) }
+func tooLarge(format string, args ...any) error    { return Wrap(ErrTooLarge, format, args...) }
+func notArrow(format string, args ...any) error    { return Wrap(ErrNotArrow, format, args...) }
+func truncated(format string, args ...any) error   { return Wrap(ErrTruncated, format, args...) }
+func corrupt(format string, args ...any) error     { return Wrap(ErrCorrupt, format, args...) }
+func overBudget(format string, args ...any) error  { return Wrap(ErrBudget, format, args...) }
+func unsupported(format string, args ...any) error { return Wrap(ErrUnsupported, format, args...) }
 
-func wrap(sentinel error, format string, args ...any) error {
+// Wrap returns an error that wraps a sentinel and says more.
+func Wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %s", sentinel, fmt.Sprintf(format, args...))
 }
 
-// quote formats a name from the message for an error text. Names come from strangers, so their
-// length is limited.
-func quote(name string) string {
+// Quote formats a name for an error text. Names come from strangers, so their length is limited.
+func Quote[S ~string | ~[]byte](name S) string {
 	const shown = 64
 	if len(name) > shown {
-		return strconv.Quote(name[:shown]) + "..."
+		return strconv.Quote(string(name[:shown])) + "..."
 	}
-	return strconv.Quote(name)
+	return strconv.Quote(string(name))
 }

@@ -135,7 +135,7 @@ func begins(rest []byte, prefix uint32) string {
 	if bytes.HasPrefix(head, []byte("ARROW1")) {
 		return "the mark of an arrow file, which is not a stream"
 	}
-	return quote(string(head))
+	return Quote(string(head))
 }
 
 // open reads the outer flatbuffer and returns the claimed body length.

@@ -73,15 +73,18 @@ const (
 	recordCost = 512 // one record batch, without its arrays
 )
 
-// budget counts down the memory that one Decode may still take. Nothing is ever given back, so it
-// bounds the bytes written as well as the bytes in use.
-type budget struct{ total, left int64 }
+// Budget counts down the memory that one message may still take. Nothing is ever given back, so it bounds the bytes
+// written as well as the bytes in use.
+type Budget struct{ Total, Left int64 }
 
-// take charges n bytes.
-func (b *budget) take(n int64) error {
-	if n > b.left {
-		return overBudget("%d bytes wanted, %d of %d left", n, b.left, b.total)
+// NewBudget returns a budget of so many bytes.
+func NewBudget(total int64) Budget { return Budget{total, total} }
+
+// Take charges n bytes.
+func (b *Budget) Take(n int64) error {
+	if n > b.Left {
+		return overBudget("%d bytes wanted, %d of %d left", n, b.Left, b.Total)
 	}
-	b.left -= n
+	b.Left -= n
 	return nil
 }

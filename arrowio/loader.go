@@ -21,7 +21,7 @@ func (l *loader) record(s *schema) (arrow.Record, error) {
 			err = corrupt("%d values in a batch of %d rows", data.Len(), l.b.length)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", quote(c.name), err)
+			return nil, fmt.Errorf("column %s: %w", Quote(c.name), err)
 		}
 		columns[i] = own(l, array.MakeFromData(data))
 	}
@@ -84,7 +84,7 @@ func (l *loader) takeUnbacked(what string, n int) error {
 	if most := l.s.d.limits.MaxRows; n > most {
 		return tooLarge("%d %s, at most %d", n, what, most)
 	}
-	return l.s.budget.take((int64(n) + 7) / 8)
+	return l.s.budget.Take((int64(n) + 7) / 8)
 }
 
 // validity reads the bitmap of an array, nil if it has no nulls. A bitmap is ignored if no nulls

@@ -55,7 +55,7 @@ func (a slot) loadChild(i int) (*array.Data, error) {
 	c := a.column.children[i]
 	data, err := a.load(c)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", quote(c.name), err)
+		return nil, fmt.Errorf("%s: %w", Quote(c.name), err)
 	}
 	return data, nil
 }
@@ -92,7 +92,7 @@ func (a slot) loadStruct() (*array.Data, error) {
 			return nil, err
 		}
 		if child.Len() != a.n {
-			return nil, corrupt("%s has %d values in %d structs", quote(a.column.children[i].name), child.Len(), a.n)
+			return nil, corrupt("%s has %d values in %d structs", Quote(a.column.children[i].name), child.Len(), a.n)
 		}
 		children[i] = child
 	}

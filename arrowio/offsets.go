@@ -30,7 +30,7 @@ func (a slot) offsets() (counted *memory.Buffer, first, last int64, err error) {
 	if first, last, err = checkOffsets(b.Bytes(), width); err != nil || first == 0 {
 		return b, first, last, err
 	}
-	if err := a.s.budget.take(size); err != nil {
+	if err := a.s.budget.Take(size); err != nil {
 		return nil, 0, 0, fmt.Errorf("offsets: %w", err)
 	}
 	counted = a.allocate(int(size))

@@ -68,19 +68,19 @@ func (c *Schemas) keep(s *schema) {
 
 // get returns the schema of a frame, verified now or before. It charges the budget the same in both
 // cases, so that the result for a message does not depend on earlier messages.
-func (c *Schemas) get(f frame, limits Limits, b *budget) (*schema, error) {
+func (c *Schemas) get(f frame, limits Limits, b *Budget) (*schema, error) {
 	if len(f.body) != 0 {
 		return nil, corrupt("a schema with a body of %d bytes", len(f.body))
 	}
 	if s := c.find(f.metadata, limits); s != nil {
-		return s, b.take(s.cost)
+		return s, b.Take(s.cost)
 	}
-	before := b.left
+	before := b.Left
 	s, err := parseSchema(f, limits, b)
 	if err != nil {
 		return nil, err
 	}
-	s.cost = before - b.left
+	s.cost = before - b.Left
 	if len(f.metadata) <= cachedSchemaMax && s.cost <= cachedSchemaMax {
 		s.raw, s.limits = bytes.Clone(f.metadata), limits
 		c.keep(s)
@@ -98,11 +98,11 @@ type schemaParser struct {
 	fb           *flatbuffer
 	maxFields    int
 	fields       int
-	budget       *budget
+	budget       *Budget
 	dictionaries map[int64]*column
 }
 
-func parseSchema(f frame, limits Limits, b *budget) (*schema, error) {
+func parseSchema(f frame, limits Limits, b *Budget) (*schema, error) {
 	p := &schemaParser{fb: f.fb, maxFields: limits.MaxColumns, budget: b}
 	if f.header.int16(0, 0) != int16(endian.NativeEndian) {
 		return nil, unsupported("foreign byte order")
@@ -135,14 +135,14 @@ func (p *schemaParser) children(t table, slot, depth int) ([]arrow.Field, []*col
 	if n > 0 && depth > maxDepth {
 		return nil, nil, unsupported("columns nested deeper than %d", maxDepth)
 	}
-	if err := p.budget.take(int64(n) * fieldCost); err != nil {
+	if err := p.budget.Take(int64(n) * fieldCost); err != nil {
 		return nil, nil, err
 	}
 	fields, columns := make([]arrow.Field, 0, n), make([]*column, 0, n)
 	err := t.tables(slot, func(i int, sub table) error {
 		f, c, err := p.field(sub, depth)
 		if err != nil {
-			return fmt.Errorf("column %d %s: %w", i, quote(f.Name), err)
+			return fmt.Errorf("column %d %s: %w", i, Quote(f.Name), err)
 		}
 		fields, columns = append(fields, f), append(columns, c)
 		return nil
@@ -232,7 +232,7 @@ func (p *schemaParser) metadata(t table, slot int) (arrow.Metadata, error) {
 	if n == 0 {
 		return arrow.Metadata{}, p.fb.err
 	}
-	if err := p.budget.take(int64(n) * 64); err != nil {
+	if err := p.budget.Take(int64(n) * 64); err != nil {
 		return arrow.Metadata{}, err
 	}
 	keys, values := make([]string, 0, n), make([]string, 0, n)
@@ -243,7 +243,7 @@ func (p *schemaParser) metadata(t table, slot int) (arrow.Metadata, error) {
 		}
 		// Values may be any bytes: writers put serialized types there.
 		raw := sub.text(1)
-		if err := p.budget.take(int64(len(raw))); err != nil {
+		if err := p.budget.Take(int64(len(raw))); err != nil {
 			return err
 		}
 		keys, values = append(keys, key), append(values, string(raw))
@@ -264,7 +264,7 @@ func (p *schemaParser) text(t table, slot int) (string, error) {
 	if p.fb.err != nil {
 		return "", p.fb.err
 	}
-	if err := p.budget.take(int64(len(raw))); err != nil {
+	if err := p.budget.Take(int64(len(raw))); err != nil {
 		return "", err
 	}
 	if !utf8.Valid(raw) {

@@ -8,7 +8,7 @@ import (
 type stream struct {
 	d       *Decoder
 	frames  frames
-	budget  budget
+	budget  Budget
 	schema  *schema
 	dicts   dictionaries
 	records []arrow.Record
@@ -20,7 +20,7 @@ func newStream(d *Decoder, value []byte) *stream {
 	return &stream{
 		d:      d,
 		frames: frames{rest: value, first: true},
-		budget: budget{total: d.limits.BudgetBytes, left: d.limits.BudgetBytes},
+		budget: NewBudget(d.limits.BudgetBytes),
 		index:  -1,
 	}
 }
@@ -63,7 +63,7 @@ func (s *stream) addRecord(f frame) error {
 	if err := checkLength("batch", b.length, int64(s.d.limits.MaxRows)-s.rows); err != nil {
 		return err
 	}
-	if err := s.budget.take(recordCost); err != nil {
+	if err := s.budget.Take(recordCost); err != nil {
 		return err
 	}
 	l := newLoader(s, b)

@@ -62,7 +62,7 @@ func (a slot) measureViews(views []byte, buffers [][]byte) (total int64, err err
 		}
 		total += int64(len(value))
 		// Views may show the same megabyte many times: stop early.
-		if total > a.s.budget.left {
+		if total > a.s.budget.Left {
 			break
 		}
 	}
@@ -75,7 +75,7 @@ func (a slot) copyViews(views []byte, buffers [][]byte, total int64) (offsets, v
 	if total > math.MaxInt32 {
 		return nil, nil, overBudget("%d bytes of text in one column", total)
 	}
-	if err := a.s.budget.take(size + total); err != nil {
+	if err := a.s.budget.Take(size + total); err != nil {
 		return nil, nil, err
 	}
 	offsets, values = a.allocate(int(size)), a.allocate(int(total))

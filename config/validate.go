@@ -42,13 +42,12 @@ func (k *checker) kafka() {
 // formats checks the format settings for messages of events.
 func (k *checker) formats() {
 	c := k.config.Stages.Events
-	names := make([]string, len(formats.All()))
-	for i, f := range formats.All() {
-		names[i] = string(f)
+	var names []string
+	for _, f := range formats.All() {
+		names = append(names, string(f))
 	}
 	k.oneOf(string(c.Format), "events.format", names...)
-	k.rule(c.Schema == "" || c.Format == formats.Avro || c.Format == formats.Protobuf, "events.schema",
-		"only messages of events.format avro or protobuf have a schema", "events.format")
+	k.rule(c.Schema == "" || c.Format.NeedsSchema(), "events.schema", "only messages of events.format avro or protobuf have a schema", "events.format")
 }
 
 func (k *checker) pipeline() {

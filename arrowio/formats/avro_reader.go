@@ -1,10 +1,12 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 func wholeCell(v int64) *cell   { return &cell{cellWhole, uint64(v)} }
@@ -16,31 +18,40 @@ type avroReader struct {
 	rest  []byte
 	steps int64 // items that may still be read: those without bytes cost time too
 
-	given  string // the schema for messages that name none, and the reader's schema for the others
+	plans  plans[*avroPlan]
+	given  string    // the configured schema: that of messages that name none, and the reader's schema for the others
+	reader *avroPlan // of given
 	wanted *wanted
+}
 
-	plans     plans[*avroPlan]
-	reader    *avroPlan // for given
-	plain     *avroPlan // for given, for messages that name none
-	container container
+// ErrAvro: the bytes do not follow their Avro schema.
+var ErrAvro = errors.New("not Avro of its schema")
+
+var avroFormat = format{
+	name: Avro, fault: ErrAvro, registered: "AVRO", writer: avroWriter,
+	check: func(text string) error {
+		_, err := compileReader(text)
+		return err
+	},
+	reader: func(o *Options, w *wanted) messageReader {
+		r := &avroReader{given: o.Schema, wanted: w}
+		r.plans = plans[*avroPlan]{given: Schema{Format: Avro, Text: o.Schema}, compile: r.compile}
+		return r
+	},
 }
 
 // extraSteps is how many items a message may have beyond one for each of its bytes.
 const extraSteps = 1 << 20
 
-// readFramed reads a message whose schema is in the registry.
-func (r *avroReader) readFramed(t *table, body []byte, id uint32, schema *Schema) error {
-	plan, err := r.plans.get(id, schema, func(s *Schema) (*avroPlan, error) {
-		return r.compile(&budget{math.MaxInt64, math.MaxInt64}, s)
-	})
-	if err != nil {
-		return err
+// compile makes the plan for a schema. One that a message names is read by the configured schema's names and defaults.
+func (r *avroReader) compile(s *Schema, given bool) (*avroPlan, error) {
+	if given {
+		plan, err := compileReader(s.Text)
+		if err != nil {
+			return nil, err
+		}
+		return plan.forReader(nil, r.wanted), nil
 	}
-	return r.message(t, body, plan)
-}
-
-// compile makes the plan for a writer's schema.
-func (r *avroReader) compile(room *budget, schema *Schema) (*avroPlan, error) {
 	if r.reader == nil && r.given != "" {
 		reader, err := compileReader(r.given)
 		if err != nil {
@@ -48,57 +59,34 @@ func (r *avroReader) compile(room *budget, schema *Schema) (*avroPlan, error) {
 		}
 		r.reader = reader
 	}
-	made, err := compileAvroWithin(room, schema)
+	plan, err := compileAvro(s)
 	if err != nil {
 		return nil, err
 	}
-	return made.forReader(r.reader, r.wanted), nil
+	return plan.forReader(r.reader, r.wanted), nil
 }
 
-// readPlain reads a message that does not name a schema: either a container, which includes its schema, or a
-// record of the given schema.
-func (r *avroReader) readPlain(t *table, value []byte) error {
-	if bytes.HasPrefix(value, []byte(containerMagic)) {
-		return r.readContainer(t, value)
-	}
-	if r.given == "" {
-		return wrap(ErrUnknownSchema, "the message names none that is known: set events.schema, or registry.url for messages that name one")
-	}
-	if r.plain == nil {
-		made, err := compileReader(r.given)
-		if err != nil {
-			return err
-		}
-		r.plain = made.forReader(nil, r.wanted)
-	}
-	return r.message(t, value, r.plain)
-}
-
-// message reads the rows of a message that is a single value.
-func (r *avroReader) message(t *table, body []byte, plan *avroPlan) error {
-	if err := r.begin(t, body, plan); err != nil {
+// read reads the rows of a message, which is a single value.
+func (r *avroReader) read(t *table, m message) error {
+	plan, err := r.plans.of(m)
+	if err != nil {
 		return err
 	}
-	defer r.end()
+	if err := t.bind(plan, plan.columns); err != nil {
+		return err
+	}
+	r.table, r.rest, r.steps = t, m.body, int64(len(m.body))+extraSteps
+	defer func() { r.table, r.rest = nil, nil }()
 	if plan.root.kind == avroRecord {
-		if err := r.row(plan, plan.root); err != nil {
-			return err
-		}
-	} else if err := r.items(func() error { return r.row(plan, plan.root.parts[0]) }); err != nil {
-		return err
+		err = r.row(plan, plan.root)
+	} else {
+		err = r.items(func() error { return r.row(plan, plan.root.parts[0]) })
 	}
-	if len(r.rest) > 0 {
-		return wrap(ErrAvro, "%d bytes behind the last value", len(r.rest))
+	if err == nil && len(r.rest) > 0 {
+		err = arrowio.Wrap(ErrAvro, "%d bytes follow the last value", len(r.rest))
 	}
-	return nil
+	return err
 }
-
-func (r *avroReader) begin(t *table, body []byte, plan *avroPlan) error {
-	r.table, r.rest, r.steps = t, body, int64(len(body))+extraSteps
-	return t.bind(plan, plan.columns)
-}
-
-func (r *avroReader) end() { r.table, r.rest = nil, nil }
 
 // row reads a record as a row.
 func (r *avroReader) row(plan *avroPlan, record *avroNode) error {
@@ -185,7 +173,7 @@ func (r *avroReader) boolean(n *avroNode) error {
 		return err
 	}
 	if b[0] > 1 {
-		return wrap(ErrAvro, "a boolean of %d", b[0])
+		return arrowio.Wrap(ErrAvro, "a boolean of %d", b[0])
 	}
 	return r.put(n.column, cellBool, uint64(b[0]))
 }
@@ -193,7 +181,7 @@ func (r *avroReader) boolean(n *avroNode) error {
 // take returns the next n bytes.
 func (r *avroReader) take(n int64) ([]byte, error) {
 	if n < 0 || n > int64(len(r.rest)) {
-		return nil, wrap(ErrAvro, "%d bytes wanted, %d left", n, len(r.rest))
+		return nil, arrowio.Wrap(ErrAvro, "%d bytes wanted, %d left", n, len(r.rest))
 	}
 	b := r.rest[:n]
 	r.rest = r.rest[n:]
@@ -204,7 +192,7 @@ func (r *avroReader) take(n int64) ([]byte, error) {
 func (r *avroReader) long() (int64, error) {
 	v, n := binary.Varint(r.rest)
 	if n <= 0 {
-		return 0, wrap(ErrAvro, "a whole number that does not end")
+		return 0, arrowio.Wrap(ErrAvro, "a whole number that does not end")
 	}
 	r.rest = r.rest[n:]
 	return v, nil
@@ -227,7 +215,7 @@ func (r *avroReader) number(kind avroKind) (cell, error) {
 	}
 	v, err := r.long()
 	if err == nil && kind == avroInt && int64(int32(v)) != v {
-		err = wrap(ErrAvro, "an int of %d", v)
+		err = arrowio.Wrap(ErrAvro, "an int of %d", v)
 	}
 	return *wholeCell(v), err
 }
@@ -238,7 +226,7 @@ func (r *avroReader) branch(n *avroNode) (*avroNode, error) {
 		return nil, err
 	}
 	if i < 0 || i >= int64(len(n.parts)) {
-		return nil, wrap(ErrAvro, "branch %d of a union of %d", i, len(n.parts))
+		return nil, arrowio.Wrap(ErrAvro, "branch %d of a union of %d", i, len(n.parts))
 	}
 	return n.parts[i], nil
 }
@@ -249,7 +237,7 @@ func (r *avroReader) enum(n *avroNode) error {
 		return err
 	}
 	if i < 0 || i >= int64(len(n.symbols)) {
-		return wrap(ErrAvro, "symbol %d of %d", i, len(n.symbols))
+		return arrowio.Wrap(ErrAvro, "symbol %d of %d", i, len(n.symbols))
 	}
 	if n.column == noColumn {
 		return nil
@@ -275,12 +263,12 @@ func (r *avroReader) bytes(n *avroNode) error {
 		return err
 	}
 	if n.utf8 && !utf8.Valid(b) {
-		return wrap(ErrAvro, "a string that is not UTF-8")
+		return arrowio.Wrap(ErrAvro, "a string that is not UTF-8")
 	}
 	if n.decimal {
 		var wide [16]byte
 		if !widen(&wide, b) {
-			return wrap(ErrAvro, "a decimal of %d bytes", len(b))
+			return arrowio.Wrap(ErrAvro, "a decimal of %d bytes", len(b))
 		}
 		b = wide[:]
 	}
@@ -327,7 +315,7 @@ func (r *avroReader) items(one func() error) error {
 				return err
 			}
 			if n = -n; n < 0 {
-				return wrap(ErrAvro, "a block of %d items", n)
+				return arrowio.Wrap(ErrAvro, "a block of %d items", n)
 			}
 		}
 		if r.steps -= n; r.steps < 0 || n > int64(len(r.rest))+extraSteps {

@@ -1,12 +1,13 @@
 package formats
 
 import (
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/twmb/avro"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // avroKind is how a value is written.
@@ -64,7 +65,6 @@ type avroPlan struct {
 	root    *avroNode // a record, or an array of them
 	leaves  []avroColumn
 	columns []planned
-	cost    int64 // roughly what making the plan takes
 	// constants are columns that the message lacks and the reader's schema has a default for.
 	constants []constant
 }
@@ -76,9 +76,6 @@ type constant struct {
 	text   string
 }
 
-// maxSchemaBytes bounds the text of a schema; parsing it takes a multiple.
-const maxSchemaBytes = 256 << 10
-
 // maxPaths bounds the names that aliases can give a column.
 const maxPaths = 16
 
@@ -89,29 +86,20 @@ const (
 	maxPathBytes     = 4 << 20 // of the names of all columns, with those by aliases
 )
 
-// nodeCost is the memory of a plan's node with its column.
-const nodeCost = 512
-
 // compileAvro makes the plan for a schema.
 func compileAvro(schema *Schema) (*avroPlan, error) {
-	return compileAvroWithin(&budget{math.MaxInt64, math.MaxInt64}, schema)
-}
-
-// compileAvroWithin is compileAvro for a schema that came with a message. The plan is charged to
-// the message's budget.
-func compileAvroWithin(room *budget, schema *Schema) (*avroPlan, error) {
-	if size := schema.size(); size > maxSchemaBytes {
-		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
+	if err := schema.checkSize(); err != nil {
+		return nil, err
 	}
 	c := &avroCompiler{
 		named: make(map[string]*avro.SchemaNode), short: make(map[string]*avro.SchemaNode), ambiguous: make(map[string]bool),
-		full: make(map[*avro.SchemaNode]string), passing: make(map[*avro.SchemaNode]*avroNode), room: room,
+		full: make(map[*avro.SchemaNode]string), passing: make(map[*avro.SchemaNode]*avroNode),
 	}
 	var cache avro.SchemaCache
 	for _, ref := range schema.References {
 		parsed, err := cache.Parse(ref.Text)
 		if err != nil {
-			return nil, wrap(ErrBadSchema, "%s, which it refers to: %v", quote(ref.Name), err)
+			return nil, arrowio.Wrap(ErrBadSchema, "%s, which it refers to: %v", arrowio.Quote(ref.Name), err)
 		}
 		if err := c.name(parsed.Root()); err != nil {
 			return nil, err
@@ -119,7 +107,7 @@ func compileAvroWithin(room *budget, schema *Schema) (*avroPlan, error) {
 	}
 	parsed, err := cache.Parse(schema.Text)
 	if err != nil {
-		return nil, wrap(ErrBadSchema, "%v", err)
+		return nil, arrowio.Wrap(ErrBadSchema, "%v", err)
 	}
 	root := parsed.Root()
 	if err := c.name(root); err != nil {
@@ -130,13 +118,13 @@ func compileAvroWithin(room *budget, schema *Schema) (*avroPlan, error) {
 		node = c.resolve(node.Items)
 	}
 	if avroKinds[node.Type] != avroRecord {
-		return nil, wrap(ErrBadSchema, "a message is to be a record or an array of records, not %s", quote(node.Type))
+		return nil, arrowio.Wrap(ErrBadSchema, "a message is to be a record or an array of records, not %s", arrowio.Quote(node.Type))
 	}
 	record, err := c.record(node, []string{""}, 1, nil)
 	if err != nil {
 		return nil, err
 	}
-	plan := &avroPlan{root: record, leaves: c.leaves, cost: c.cost}
+	plan := &avroPlan{root: record, leaves: c.leaves}
 	if top := c.resolve(root); top != node {
 		plan.root = &avroNode{kind: avroArray, column: noColumn, parts: []*avroNode{record}}
 	}
@@ -154,7 +142,7 @@ func compileReader(text string) (*avroPlan, error) {
 	}
 	for _, leaf := range plan.leaves {
 		if leaf.unfit {
-			return nil, wrap(ErrBadSchema, "the default of %s does not fit its type", quote(leaf.paths[0]))
+			return nil, arrowio.Wrap(ErrBadSchema, "the default of %s does not fit its type", arrowio.Quote(leaf.paths[0]))
 		}
 	}
 	return plan, nil
@@ -171,24 +159,16 @@ type avroCompiler struct {
 	open      []string                       // the records being flattened
 	leaves    []avroColumn
 
-	room      *budget
-	cost      int64 // charged to it
-	nodes     int   // of the plan
-	pathBytes int   // of its columns
-}
-
-// charge takes the growth of the plan from the budget.
-func (c *avroCompiler) charge(n int64) error {
-	c.cost += n
-	return c.room.take(n)
+	nodes     int // of the plan
+	pathBytes int // of its columns
 }
 
 // visit counts a node before it is made.
 func (c *avroCompiler) visit() error {
 	if c.nodes++; c.nodes > maxSchemaNodes {
-		return wrap(ErrBadSchema, "it unfolds to more than %d values", maxSchemaNodes)
+		return arrowio.Wrap(ErrBadSchema, "it unfolds to more than %d values", maxSchemaNodes)
 	}
-	return c.charge(nodeCost)
+	return nil
 }
 
 // name records the types that a schema defines.
@@ -199,7 +179,7 @@ func (c *avroCompiler) name(n *avro.SchemaNode) error {
 	if n.Name != "" {
 		full := c.fullOf(n)
 		if len(full) > maxName {
-			return wrap(ErrBadSchema, "type %s has a name of %d bytes, at most %d", quote(full), len(full), maxName)
+			return arrowio.Wrap(ErrBadSchema, "type %s has a name of %d bytes, at most %d", arrowio.Quote(full), len(full), maxName)
 		}
 		if c.named[full] != nil {
 			return nil
@@ -262,7 +242,7 @@ func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 // which takes precedence over those of its fields.
 func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, fallback any) (*avroNode, error) {
 	if depth > MaxDepth {
-		return nil, wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
+		return nil, arrowio.Wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
 	}
 	if err := c.visit(); err != nil {
 		return nil, err
@@ -322,13 +302,10 @@ func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]stri
 			}
 			size := len(prefix) + len(name)
 			if size > maxName {
-				return nil, wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", quote(name), size, maxName)
+				return nil, arrowio.Wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", arrowio.Quote(name), size, maxName)
 			}
 			if c.pathBytes += size; c.pathBytes > maxPathBytes {
-				return nil, wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
-			}
-			if err := c.charge(int64(size)); err != nil {
-				return nil, err
+				return nil, arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
 			}
 			paths = append(paths, prefix+name)
 		}
@@ -379,9 +356,6 @@ func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fall
 	case kind == avroRecord && !slices.Contains(c.open, c.fullOf(n)):
 		prefixes := make([]string, len(paths))
 		for i, path := range paths {
-			if err := c.charge(int64(len(path)) + 1); err != nil {
-				return nil, err
-			}
 			prefixes[i] = path + "."
 		}
 		return c.record(n, prefixes, depth+1, fallback)
@@ -410,10 +384,7 @@ func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fall
 // leaf adds a column.
 func (c *avroCompiler) leaf(leaf avroColumn) error {
 	if len(c.leaves) >= maxSchemaColumns {
-		return wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
-	}
-	if err := c.charge(nodeCost); err != nil {
-		return err
+		return arrowio.Wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
 	}
 	c.leaves = append(c.leaves, leaf)
 	return nil
@@ -456,7 +427,7 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 	n = c.resolve(n)
 	kind, ok := avroKinds[n.Type]
 	if !ok {
-		return nil, wrap(ErrBadSchema, "there is no type %s", quote(n.Type))
+		return nil, arrowio.Wrap(ErrBadSchema, "unknown type %s", arrowio.Quote(n.Type))
 	}
 	if known := c.passing[n]; known != nil {
 		return known, nil

@@ -1,39 +1,38 @@
 package formats
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// prepareAvro makes the schema: a record whose fields are all nullable, with null as their default.
-func (w *Writer) prepareAvro() error {
+// avroWriter writes records whose fields are all nullable, with null as their default.
+func avroWriter(schema *arrow.Schema) (*encoding, error) {
 	type field struct {
 		Name    string `json:"name"`
 		Type    any    `json:"type"`
 		Default any    `json:"default"`
 	}
 	var fields []field
-	for _, f := range w.schema.Fields() {
+	var columns []columnWriter
+	for _, f := range schema.Fields() {
 		if err := checkName(f.Name, Avro); err != nil {
-			return err
+			return nil, err
 		}
 		if f.Type.ID() == arrow.NULL {
 			fields = append(fields, field{Name: f.Name, Type: "null"})
-			w.columns = append(w.columns, func(dst []byte, _ arrow.Array, _ int) ([]byte, error) { return dst, nil })
+			columns = append(columns, func(dst []byte, _ arrow.Array, _ int) ([]byte, error) { return dst, nil })
 			continue
 		}
 		typ, write := avroType(f.Type)
 		if write == nil {
-			return cannotWrite(f, Avro)
+			return nil, cannotWrite(f, Avro)
 		}
 		fields = append(fields, field{Name: f.Name, Type: []any{"null", typ}})
-		w.columns = append(w.columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
+		columns = append(columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
 			if isNull(column, row) {
 				return append(dst, 0), nil
 			}
@@ -41,8 +40,7 @@ func (w *Writer) prepareAvro() error {
 		})
 	}
 	text, err := json.Marshal(map[string]any{"type": "record", "name": "Event", "fields": fields})
-	w.text = string(text)
-	return err
+	return &encoding{schema: string(text), row: rowOf(columns)}, err
 }
 
 func logical(base, name string) any { return map[string]any{"type": base, "logicalType": name} }
@@ -155,30 +153,4 @@ func avroListOf(write columnWriter) columnWriter {
 		}
 		return append(dst, 0), nil
 	}
-}
-
-// container makes an object container file with one uncompressed block.
-func (w *Writer) container(rec arrow.Record) ([]byte, error) {
-	var rows []byte
-	var err error
-	for row := range int(rec.NumRows()) {
-		if rows, err = w.row(rows, rec, row); err != nil {
-			return nil, err
-		}
-	}
-	sized := func(dst []byte, text string) []byte {
-		return append(binary.AppendVarint(dst, int64(len(text))), text...)
-	}
-	sum := sha256.Sum256([]byte(w.text))
-	mark := sum[:syncBytes]
-	dst := binary.AppendVarint([]byte(containerMagic), 2)
-	for _, text := range []string{"avro.schema", w.text, "avro.codec", "null"} {
-		dst = sized(dst, text)
-	}
-	dst = append(append(dst, 0), mark...)
-	if rec.NumRows() > 0 {
-		dst = binary.AppendVarint(binary.AppendVarint(dst, rec.NumRows()), int64(len(rows)))
-		dst = slices.Concat(dst, rows, mark)
-	}
-	return dst, nil
 }

@@ -40,7 +40,7 @@ func BenchmarkDecode(b *testing.B) {
 		rows   int
 		frame  bool
 	}{
-		{"arrow/1024", Arrow, many, false}, {"json/1024", JSON, many, false}, {"avro-container/1024", Avro, many, false},
+		{"arrow/1024", Arrow, many, false}, {"json/1024", JSON, many, false},
 		{"arrow/1", Arrow, 1, false}, {"json/1", JSON, 1, false}, {"avro/1", Avro, 1, true}, {"protobuf/1", Protobuf, 1, true},
 	} {
 		rec := benchRecord(c.rows)

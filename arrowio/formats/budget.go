@@ -10,17 +10,6 @@ const (
 	recordCost = 1024
 )
 
-// budget counts down the memory that one message may still take. Nothing is given back.
-type budget struct{ total, left int64 }
-
-func (b *budget) take(n int64) error {
-	if n > b.left {
-		return wrap(arrowio.ErrBudget, "%d bytes wanted, %d of %d left", n, b.left, b.total)
-	}
-	b.left -= n
-	return nil
-}
-
 // leastRoom is the initial size of a growing slice.
 const leastRoom = 16
 
@@ -30,11 +19,11 @@ type room int
 // grow returns s with room for n more elements, doubling its capacity. It charges as if the slice had started empty,
 // even if there is scratch from an earlier message, because the result for a message must depend on that message alone.
 // Room is charged once, even if it is not used in the end.
-func grow[T any](b *budget, charged *room, s []T, n int, size int64) ([]T, error) {
+func grow[T any](b *arrowio.Budget, charged *room, s []T, n int, size int64) ([]T, error) {
 	need := len(s) + n
 	for int(*charged) < need {
 		next := max(leastRoom, 2**charged)
-		if err := b.take(int64(next) * size); err != nil {
+		if err := b.Take(int64(next) * size); err != nil {
 			return s, err
 		}
 		*charged = next

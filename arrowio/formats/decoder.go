@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -42,9 +41,7 @@ type Decoder struct {
 	table   table
 	schemas schemaCache
 	recycle *recycler // nil without Options.EncodeOnly
-	json    jsonReader
-	avro    avroReader
-	proto   protoReader
+	readers map[Format]messageReader
 }
 
 // NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit. An unusable schema
@@ -53,13 +50,18 @@ func NewDecoder(o Options) *Decoder {
 	if err := Check(o.Format); err != nil {
 		panic("formats: " + err.Error())
 	}
-	d := &Decoder{options: o, arrow: arrowio.NewDecoderSharing(o.Limits, o.Schemas), wanted: newWanted(o.Encoder)}
+	d := &Decoder{
+		options: o, arrow: arrowio.NewDecoderSharing(o.Limits, o.Schemas), wanted: newWanted(o.Encoder), readers: make(map[Format]messageReader),
+	}
 	d.options.Limits = d.arrow.Limits()
 	if o.EncodeOnly && d.wanted != nil {
 		d.recycle = newRecycler(d.wanted)
 	}
-	d.avro.given, d.avro.wanted = o.Schema, d.wanted
-	d.proto.given, d.proto.wanted = o.Schema, d.wanted
+	for _, f := range known {
+		if f.reader != nil {
+			d.readers[f.name] = f.reader(&d.options, d.wanted)
+		}
+	}
 	return d
 }
 
@@ -72,39 +74,43 @@ func (d *Decoder) Rest() { d.table.rest() }
 // IsArrow reports whether a message is read as Arrow. If so, its records may point into it.
 func (d *Decoder) IsArrow(value []byte) bool {
 	f, _ := d.format(value)
-	return f == Arrow
+	return f != nil && f.reader == nil
 }
 
-// format detects the format of a message, as far as its first bytes tell.
-func (d *Decoder) format(value []byte) (f Format, framed bool) {
-	switch d.options.Format {
-	case "", Auto:
-		return detect(value, d.options.Registry != nil)
-	case Arrow:
-		return Arrow, false
-	}
-	if bytes.HasPrefix(value, []byte(continuation)) && !d.bare() {
-		return Arrow, false
-	}
-	if d.options.Format == JSON {
-		_, _, framed = frame(value)
-		return JSON, framed
-	}
+// format detects the format of a message, as far as its first bytes tell; nil for a framed one whose schema decides.
+func (d *Decoder) format(value []byte) (f *format, framed bool) {
 	_, _, framed = frame(value)
-	return d.options.Format, framed && d.options.Registry != nil
+	configured := d.options.Format
+	switch {
+	case configured == "" || configured == Auto:
+		return d.detect(value, framed)
+	case configured == Arrow || arrowBegins(value) && (d.options.Schema == "" || d.options.Registry != nil):
+		return lookup(Arrow), false
+	}
+	f = lookup(configured)
+	return f, framed && (d.options.Registry != nil || f.check == nil)
 }
 
-// bare reports whether messages start directly with their first value.
-func (d *Decoder) bare() bool { return d.options.Schema != "" && d.options.Registry == nil }
+func (d *Decoder) detect(value []byte, framed bool) (*format, bool) {
+	for i := range known {
+		if f := &known[i]; f.begins != nil && f.begins(value) {
+			return f, false
+		}
+	}
+	if framed && d.options.Registry != nil {
+		return nil, true
+	}
+	return lookup(Arrow), false
+}
 
 // unforeseen starts the text of an error that no check anticipated.
 const unforeseen = "unforeseen fault while decoding"
 
-// Decode returns the record batches of a message; the caller releases each of them. On error there are none, and the error
+// Decode returns the record batches of a message; the caller releases each of them. On error none is returned, and the error
 // has a [Reason]. It never panics.
 func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
 	f, framed := d.format(value)
-	if f == Arrow {
+	if f != nil && f.reader == nil {
 		return d.arrow.Decode(value)
 	}
 	rec, err := d.decode(value, f, framed)
@@ -114,7 +120,7 @@ func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
 	return []arrow.Record{rec}, nil
 }
 
-func (d *Decoder) decode(value []byte, f Format, framed bool) (rec arrow.Record, err error) {
+func (d *Decoder) decode(value []byte, f *format, framed bool) (rec arrow.Record, err error) {
 	if n := int64(len(value)); n > d.options.Limits.MaxMessageBytes {
 		return nil, tooLarge("message of %d bytes, at most %d", n, d.options.Limits.MaxMessageBytes)
 	}
@@ -131,7 +137,7 @@ func (d *Decoder) decode(value []byte, f Format, framed bool) (rec arrow.Record,
 		}
 	}()
 	if err := d.read(value, f, framed); err != nil {
-		return nil, fmt.Errorf("%s message: %w", f, err)
+		return nil, err
 	}
 	if d.recycle != nil {
 		return d.recycle.make(&d.table)
@@ -140,40 +146,27 @@ func (d *Decoder) decode(value []byte, f Format, framed bool) (rec arrow.Record,
 }
 
 // read decodes a message into the table.
-func (d *Decoder) read(value []byte, f Format, framed bool) error {
-	if !framed {
-		switch f {
-		case JSON:
-			return d.readJSON(value)
-		case Avro:
-			return d.avro.readPlain(&d.table, value)
-		default:
-			return d.proto.readPlain(&d.table, value)
+func (d *Decoder) read(value []byte, f *format, framed bool) error {
+	m := message{body: value}
+	if framed {
+		m.id, m.body, _ = frame(value)
+	}
+	if framed && (f == nil || f.check != nil) {
+		var err error
+		if m.schema, err = d.options.Registry.Schema(m.id); err != nil {
+			return err
 		}
+		named := lookup(m.schema.Format)
+		switch {
+		case f != nil && named != f:
+			return arrowio.Wrap(ErrBadSchema, "schema %d is of %s", m.id, m.schema.Format)
+		case named == nil || named.reader == nil:
+			return arrowio.Wrap(ErrBadSchema, "schema %d is of the unknown type %s", m.id, arrowio.Quote(m.schema.Format))
+		}
+		f = named
 	}
-	id, body, _ := frame(value)
-	if f == JSON {
-		return d.readJSON(body)
+	if err := d.readers[f.name].read(&d.table, m); err != nil {
+		return fmt.Errorf("%s message: %w", f.name, err)
 	}
-	schema, err := d.options.Registry.Schema(id)
-	if err != nil {
-		return err
-	}
-	if f != Auto && schema.Format != f {
-		return wrap(ErrBadSchema, "schema %d is of %s", id, schema.Format)
-	}
-	switch schema.Format {
-	case JSON:
-		return d.readJSON(body)
-	case Avro:
-		return d.avro.readFramed(&d.table, body, id, schema)
-	case Protobuf:
-		return d.proto.readFramed(&d.table, body, id, schema)
-	}
-	return wrap(ErrBadSchema, "schema %d is of the unknown type %s", id, quote(schema.Format))
-}
-
-func (d *Decoder) readJSON(text []byte) error {
-	d.table.own(d.options.Learning)
-	return d.json.read(&d.table, text)
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
 )
 
 // Format is the format of the events in a message.
@@ -20,31 +22,101 @@ const (
 	Protobuf Format = "protobuf"
 )
 
+// format is one format of messages. A new one is a file of its own and a line of [known]; configuration, commands,
+// registries and dead letters take it from there.
+type format struct {
+	name Format
+	// fault is what errors of messages that are not in the format wrap; its [Reason] is bad_ and the name.
+	fault error
+	// registered is the type of its schemas in a registry.
+	registered string
+	// begins reports whether the first bytes of a message are of the format; nil = they do not tell.
+	begins func(value []byte) bool
+	// reader returns what reads its messages; nil for Arrow, which [arrowio.Decoder] reads.
+	reader func(o *Options, w *wanted) messageReader
+	// check returns why a schema cannot be used; nil = a message needs none.
+	check func(text string) error
+	// writer returns what writes rows of a schema, or why it cannot.
+	writer func(schema *arrow.Schema) (*encoding, error)
+}
+
+var known = []format{arrowFormat, jsonFormat, avroFormat, protobufFormat}
+
+// messageReader reads messages into a table.
+type messageReader interface {
+	read(t *table, m message) error
+}
+
+// message is a message without what frames it.
+type message struct {
+	body   []byte
+	id     uint32  // of its schema
+	schema *Schema // from the registry; nil = it names none
+}
+
+func lookup(name Format) *format {
+	if i := slices.IndexFunc(known, func(f format) bool { return f.name == name }); i >= 0 {
+		return &known[i]
+	}
+	return nil
+}
+
 // All lists the formats.
-func All() []Format { return []Format{Auto, Arrow, JSON, Avro, Protobuf} }
+func All() []Format { return append([]Format{Auto}, Written()...) }
+
+// Written lists the formats that rows can be written in.
+func Written() []Format {
+	var all []Format
+	for _, f := range known {
+		all = append(all, f.name)
+	}
+	return all
+}
 
 // Check returns an error if f is not a format. Empty means [Auto].
 func Check(f Format) error {
 	if f == "" || slices.Contains(All(), f) {
 		return nil
 	}
-	names := make([]string, len(All()))
-	for i, known := range All() {
-		names[i] = string(known)
+	return fmt.Errorf("format %q is not one of %s", f, Join(All()))
+}
+
+// Join lists formats in a text.
+func Join(all []Format) string {
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(all), "[]")), ", ")
+}
+
+// OfRegistry returns the format of schemas of a type in a registry; the type itself if there is no such format.
+func OfRegistry(registered string) Format {
+	for _, f := range known {
+		if f.registered == registered && registered != "" {
+			return f.name
+		}
 	}
-	return fmt.Errorf("format %q is not one of %s", f, strings.Join(names, ", "))
+	return Format(registered)
+}
+
+// Registered is the type of a format's schemas in a registry.
+func (f Format) Registered() string {
+	if found := lookup(f); found != nil {
+		return found.registered
+	}
+	return ""
+}
+
+// NeedsSchema reports whether a message cannot be read without its schema.
+func (f Format) NeedsSchema() bool {
+	found := lookup(f)
+	return found != nil && found.check != nil
 }
 
 // frameBytes is the length of what precedes a message that names its schema in a registry: a zero byte and the
 // schema ID.
 const frameBytes = 5
 
-// containerMagic starts an Avro object container file.
-const containerMagic = "Obj\x01"
-
-// continuation starts an Arrow stream. Rows replayed from dead letters are Arrow streams whatever the format of the
+// arrowBegins starts an Arrow stream. Rows replayed from dead letters are Arrow streams whatever the format of the
 // others. No message in another format starts like that, except one that is only values of a given schema.
-const continuation = "\xff\xff\xff\xff"
+func arrowBegins(value []byte) bool { return bytes.HasPrefix(value, []byte("\xff\xff\xff\xff")) }
 
 // frame returns the schema ID of a message framed as Confluent's serializers do, and what follows it.
 func frame(value []byte) (id uint32, rest []byte, ok bool) {
@@ -57,24 +129,4 @@ func frame(value []byte) (id uint32, rest []byte, ok bool) {
 // appendFrame starts a framed message.
 func appendFrame(dst []byte, id int) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, 0), uint32(id))
-}
-
-// looksLikeJSON reports whether the first byte that is not a space opens an object or an array. No Arrow stream starts
-// like that: the spaces would be a length that is not a multiple of eight, or be followed by a zero.
-func looksLikeJSON(value []byte) bool {
-	rest := bytes.TrimLeft(value, " \t\r\n")
-	return len(rest) > 0 && (rest[0] == '{' || rest[0] == '[')
-}
-
-// detect detects the format of a message; the format of a framed one depends on its schema.
-func detect(value []byte, registry bool) (f Format, framed bool) {
-	switch {
-	case looksLikeJSON(value):
-		return JSON, false
-	case bytes.HasPrefix(value, []byte(containerMagic)):
-		return Avro, false
-	case registry && len(value) >= frameBytes && value[0] == 0:
-		return Auto, true
-	}
-	return Arrow, false
 }

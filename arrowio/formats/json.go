@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // MaxDepth is how deep objects, records and messages may be nested.
@@ -20,8 +22,25 @@ const (
 	maxDigits = 1024
 )
 
+// ErrJSON: the bytes are not JSON, or not rows in JSON.
+var ErrJSON = errors.New("not rows of JSON")
+
+var jsonFormat = format{
+	name: JSON, fault: ErrJSON, registered: "JSON", begins: looksLikeJSON, writer: jsonWriter,
+	reader: func(o *Options, _ *wanted) messageReader { return &jsonReader{learning: o.Learning} },
+}
+
+// looksLikeJSON reports whether the first byte that is not a space opens an object or an array. No Arrow stream starts
+// like that: the spaces would be a length that is not a multiple of eight, or be followed by a zero.
+func looksLikeJSON(value []byte) bool {
+	rest := bytes.TrimLeft(value, " \t\r\n")
+	return len(rest) > 0 && (rest[0] == '{' || rest[0] == '[')
+}
+
 // jsonReader reads a message of JSON into a table.
 type jsonReader struct {
+	learning bool // [Options.Learning]
+
 	table   *table
 	input   bytes.Buffer
 	decoder *jsontext.Decoder
@@ -30,11 +49,13 @@ type jsonReader struct {
 
 // read fills the table with the rows of a message: objects and arrays of objects, one after
 // another.
-func (r *jsonReader) read(t *table, value []byte) error {
+func (r *jsonReader) read(t *table, m message) error {
+	t.own(r.learning)
+	value := m.body
 	// In rows without nested values the table finds every duplicate name, at a fifth of the library's cost.
 	flat := withoutParts(value)
 	if !flat {
-		if err := t.budget.take(namesCost(value)); err != nil {
+		if err := t.budget.Take(namesCost(value)); err != nil {
 			return err
 		}
 	}
@@ -65,7 +86,7 @@ func (r *jsonReader) read(t *table, value []byte) error {
 			if err != nil {
 				return badJSON(err)
 			}
-			return wrap(ErrJSON, "%v stands where an object is expected", kind)
+			return arrowio.Wrap(ErrJSON, "%v stands where an object is expected", kind)
 		}
 	}
 }
@@ -95,11 +116,11 @@ func withoutParts(value []byte) bool {
 // message.
 func badJSON(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return wrap(ErrJSON, "it ends too early")
+		return arrowio.Wrap(ErrJSON, "it ends too early")
 	}
 	text := err.Error()
 	const shown = 200
-	return wrap(ErrJSON, "%s", text[:min(len(text), shown)])
+	return arrowio.Wrap(ErrJSON, "%s", text[:min(len(text), shown)])
 }
 
 // skipToken consumes a token that was peeked at.
@@ -127,7 +148,7 @@ func (r *jsonReader) rows() error {
 			if err := r.skipToken(); err != nil {
 				return err
 			}
-			return wrap(ErrJSON, "an array of rows holds %v", kind)
+			return arrowio.Wrap(ErrJSON, "an array of rows holds %v", kind)
 		}
 	}
 }
@@ -190,7 +211,7 @@ func (r *jsonReader) value(depth int) error {
 	}
 	first, err := r.table.put(at, found.kind, found.bits)
 	if err == nil && !first {
-		return wrap(ErrJSON, "column %s is there twice in a row", quote(r.path))
+		return arrowio.Wrap(ErrJSON, "duplicate column %s in a row", arrowio.Quote(r.path))
 	}
 	return err
 }
@@ -248,7 +269,7 @@ func jsonNumber(raw []byte) (cell, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return cell{}, wrap(ErrJSON, "number %s is too large", quote(raw))
+		return cell{}, arrowio.Wrap(ErrJSON, "number %s is too large", arrowio.Quote(raw))
 	}
 	return cell{cellFloat, math.Float64bits(v)}, nil
 }

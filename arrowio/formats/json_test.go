@@ -154,21 +154,19 @@ func TestFormatIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, own := messages(t, Avro, rec, false)
 	for name, c := range map[string]struct {
 		options Options
 		value   []byte
 		reason  string
 	}{
 		"arrow":               {Options{}, arrows, ""},
-		"arrow beside json":   {Options{Format: JSON}, arrows, ""},
-		"arrow beside avro":   {Options{Format: Avro, Registry: registered}, arrows, ""},
-		"not beside bare":     {Options{Format: Avro, Schema: nestedAvro}, arrows, "bad_avro"},
+		"arrow under json":    {Options{Format: JSON}, arrows, ""},
+		"arrow under avro":    {Options{Format: Avro, Registry: registered}, arrows, ""},
+		"not under bare":      {Options{Format: Avro, Schema: nestedAvro}, arrows, "bad_avro"},
 		"json":                {Options{}, []byte(" {}"), ""},
 		"json framed":         {Options{Format: JSON}, framed(9, []byte("{}")), ""},
 		"json by id":          {Options{Registry: registered}, framed(3, []byte("{}")), ""},
 		"json is not arrow":   {Options{Format: Arrow}, []byte("{}"), "not_arrow"},
-		"container":           {Options{}, own[0], ""},
 		"avro":                {Options{Registry: registered}, nestedAvroMessage(t, 1), ""},
 		"avro, no registry":   {Options{}, nestedAvroMessage(t, 1), "not_arrow"},
 		"avro, none at all":   {Options{Format: Avro}, nestedAvroMessage(t, 1), "unknown_schema"},

@@ -10,23 +10,24 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
-func (w *Writer) prepareJSON() error {
-	for _, field := range w.schema.Fields() {
+// jsonWriter writes an array of objects, or a single object for one row.
+func jsonWriter(schema *arrow.Schema) (*encoding, error) {
+	names := make([][]byte, schema.NumFields())
+	for i, field := range schema.Fields() {
 		name, err := jsontext.AppendQuote(nil, field.Name)
 		if err != nil {
-			return fmt.Errorf("column %s: %w", quote(field.Name), err)
+			return nil, fmt.Errorf("column %s: %w", arrowio.Quote(field.Name), err)
 		}
 		if !jsonHolds(field.Type) {
-			return cannotWrite(field, JSON)
+			return nil, cannotWrite(field, JSON)
 		}
-		name = append(name, ':')
-		w.columns = append(w.columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
-			return appendJSON(append(dst, name...), column, row)
-		})
+		names[i] = append(name, ':')
 	}
-	return nil
+	return &encoding{all: func(dst []byte, rec arrow.Record) ([]byte, error) { return appendRows(dst, names, rec) }}, nil
 }
 
 func jsonHolds(t arrow.DataType) bool {
@@ -39,12 +40,7 @@ func jsonHolds(t arrow.DataType) bool {
 	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()) || isText(t)
 }
 
-// allJSON makes an array of objects, or a single object for one row.
-func (w *Writer) allJSON(rec arrow.Record) ([]byte, error) {
-	var dst []byte
-	if w.framed {
-		dst = appendFrame(dst, w.id)
-	}
+func appendRows(dst []byte, names [][]byte, rec arrow.Record) ([]byte, error) {
 	rows := int(rec.NumRows())
 	if rows != 1 {
 		dst = append(dst, '[')
@@ -54,13 +50,13 @@ func (w *Writer) allJSON(rec arrow.Record) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '{')
-		for i, write := range w.columns {
+		for i, name := range names {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			var err error
-			if dst, err = write(dst, rec.Column(i), row); err != nil {
-				return nil, fmt.Errorf("row %d, column %s: %w", row, quote(w.schema.Field(i).Name), err)
+			if dst, err = appendJSON(append(dst, name...), rec.Column(i), row); err != nil {
+				return nil, fmt.Errorf("row %d, column %s: %w", row, arrowio.Quote(rec.ColumnName(i)), err)
 			}
 		}
 		dst = append(dst, '}')

@@ -16,7 +16,7 @@ func (s schemas) Schema(id uint32) (*Schema, error) {
 	if found := s[id]; found != nil {
 		return found, nil
 	}
-	return nil, wrap(ErrUnknownSchema, "schema %d", id)
+	return nil, arrowio.Wrap(ErrUnknownSchema, "schema %d", id)
 }
 
 // rows renders the one record of a message, row by row; "" is an error.

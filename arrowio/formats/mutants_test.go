@@ -14,7 +14,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/twmb/avro"
-	"github.com/twmb/avro/ocf"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -86,24 +85,6 @@ func nestedAvroMessage(t testing.TB, i int) []byte {
 	return framed(1, body)
 }
 
-func containerOf(t testing.TB, rows int, options ...ocf.WriterOpt) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := ocf.NewWriter(&out, avro.MustParse(nestedAvro), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range rows {
-		if err := w.Encode(nestedRow(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 const nestedProtoJSON = `{"id": "5", "who": {"name": "Åsa", "parent": {"name": "x"}, "score": 1.5}, "kind": "A", "at": "2023-11-14T22:13:20.5Z",
 	"v": [1, 2.5], "w": [-1, 7], "tags": {"k": 3}, "maybe": 2.5, "text": "t", "flag": false, "big": "18446744073709551615", "took": "1.5s"}`
 
@@ -128,7 +109,6 @@ func nestedProtoMessage(t testing.TB) []byte {
 func bases(t testing.TB) map[Format][]*hostile.Message {
 	rec := sampleRecord(t, 7)
 	_, plain := messages(t, JSON, rec, false)
-	_, own := messages(t, Avro, rec, false)
 	message := func(name string, b []byte) *hostile.Message {
 		return &hostile.Message{Name: name, Bytes: b, Order: binary.LittleEndian, Marks: marksOf(b), Parts: []int{0, min(5, len(b)-1)}}
 	}
@@ -138,19 +118,10 @@ func bases(t testing.TB) map[Format][]*hostile.Message {
 			message("framed", framed(3, []byte(`{"a": [{"b": [[1]]}, "x"], "n": -12345678901234567890, "f": 0.1}`))),
 		},
 		Avro: {
-			message("framed", nestedAvroMessage(t, 3)), message("own", own[0]), message("null", containerOf(t, 5)),
-			message("deflate", containerOf(t, 5, ocf.WithCodec(ocf.DeflateCodec(6)))), message("snappy", containerOf(t, 5, ocf.WithCodec(ocf.SnappyCodec()))),
-			message("zstandard", containerOf(t, 5, ocf.WithCodec(must(ocf.ZstdCodec(nil, nil))))),
+			message("framed", nestedAvroMessage(t, 3)),
 		},
 		Protobuf: {message("framed", nestedProtoMessage(t))},
 	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // marksOf treats every byte as a length: in these formats nearly every one is.
@@ -288,12 +259,6 @@ func TestNested(t *testing.T) {
 				t.Errorf("%q\n%q %v", names, cells, err)
 			}
 		})
-	}
-	for _, codec := range []ocf.WriterOpt{ocf.WithCodec(ocf.DeflateCodec(6)), ocf.WithCodec(ocf.SnappyCodec()), ocf.WithCodec(must(ocf.ZstdCodec(nil, nil)))} {
-		_, _, cells, err := rows(t, d, containerOf(t, 4, codec))
-		if err != nil || len(cells) != 4 || cells[3][0] != "3" {
-			t.Errorf("%q %v", cells, err)
-		}
 	}
 }
 

@@ -2,12 +2,15 @@ package formats
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"strconv"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // protoReader reads Protobuf messages into a table. A message is a row.
@@ -16,69 +19,80 @@ type protoReader struct {
 	row   []cell // of the current message
 	begun []bool // messages of the plan that the current message has
 
-	given  string // the schema for messages that name none
-	wanted *wanted
-
-	plans map[string]*protoPlan // by the bytes that name schema and type
-	files plans[protoreflect.FileDescriptor]
-	plain *protoPlan
+	plans plans[*protoFile]
 }
 
-// readFramed reads a message whose schema is in the registry.
-func (r *protoReader) readFramed(t *table, body []byte, id uint32, schema *Schema) error {
-	indexes, rest, err := messageIndexes(body)
+// ErrProtobuf: the bytes do not follow their Protobuf schema.
+var ErrProtobuf = errors.New("not Protobuf of its schema")
+
+var protobufFormat = format{
+	name: Protobuf, fault: ErrProtobuf, registered: "PROTOBUF", writer: protoWriter,
+	check: func(text string) error {
+		_, err := compileProto(&Schema{Format: Protobuf, Text: text})
+		return err
+	},
+	reader: func(o *Options, w *wanted) messageReader {
+		return &protoReader{plans: plans[*protoFile]{
+			given: Schema{Format: Protobuf, Text: o.Schema},
+			compile: func(s *Schema, _ bool) (*protoFile, error) {
+				found, err := compileProto(s)
+				return &protoFile{FileDescriptor: found, wanted: w}, err
+			},
+		}}
+	},
+}
+
+// protoFile is a schema with the plans for the types in it.
+type protoFile struct {
+	protoreflect.FileDescriptor
+	wanted *wanted
+	plans  map[string]*protoPlan // by the bytes that name the type
+}
+
+// plan returns the plan for the type that a message names by these bytes.
+func (f *protoFile) plan(name []byte, indexes []int) (*protoPlan, error) {
+	if known := f.plans[string(name)]; known != nil {
+		return known, nil
+	}
+	message, err := messageAt(f, indexes)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := planProto(message, f.wanted)
+	if err != nil {
+		return nil, err
+	}
+	if f.plans == nil || len(f.plans) >= planCacheSize {
+		f.plans = make(map[string]*protoPlan)
+	}
+	f.plans[string(name)] = plan
+	return plan, nil
+}
+
+// read reads a message: of the type that it names, or of the first one of the configured schema.
+func (r *protoReader) read(t *table, m message) error {
+	file, err := r.plans.of(m)
 	if err != nil {
 		return err
 	}
-	var key [64]byte
-	name := append(binary.BigEndian.AppendUint32(key[:0], id), body[:len(body)-len(rest)]...)
-	plan, ok := r.plans[string(name)]
-	if !ok {
-		file, err := r.files.get(id, schema, compileProto)
-		if err != nil {
-			return err
-		}
-		message, err := messageAt(file, indexes)
-		if err != nil {
-			return err
-		}
-		if plan, err = planProto(message, r.wanted); err != nil {
-			return err
-		}
-		if r.plans == nil || len(r.plans) >= planCacheSize {
-			r.plans = make(map[string]*protoPlan)
-		}
-		r.plans[string(name)] = plan
-	}
-	return r.read(t, rest, plan)
-}
-
-// readPlain reads a message of the first type in the given schema.
-func (r *protoReader) readPlain(t *table, value []byte) error {
-	if r.given == "" {
-		return wrap(ErrUnknownSchema, "the message names none that is known: set registry.url, or events.schema for messages that name none")
-	}
-	if r.plain == nil {
-		file, err := compileProto(&Schema{Format: Protobuf, Text: r.given})
-		if err != nil {
-			return err
-		}
-		message, err := messageAt(file, []int{0})
-		if err != nil {
-			return err
-		}
-		if r.plain, err = planProto(message, r.wanted); err != nil {
+	indexes, rest := []int{0}, m.body
+	if m.schema != nil {
+		if indexes, rest, err = messageIndexes(m.body); err != nil {
 			return err
 		}
 	}
-	return r.read(t, value, r.plain)
+	plan, err := file.plan(m.body[:len(m.body)-len(rest)], indexes)
+	if err != nil {
+		return err
+	}
+	return r.readRow(t, rest, plan)
 }
 
 // messageIndexes reads which type of its schema a message has.
 func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
 	count, n := binary.Varint(body)
 	if n <= 0 || count < 0 || count > MaxDepth {
-		return nil, nil, wrap(ErrProtobuf, "no message type is named")
+		return nil, nil, arrowio.Wrap(ErrProtobuf, "no message type is named")
 	}
 	rest = body[n:]
 	if count == 0 {
@@ -87,15 +101,15 @@ func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
 	for range count {
 		i, n := binary.Varint(rest)
 		if n <= 0 || i < 0 || i > math.MaxInt32 {
-			return nil, nil, wrap(ErrProtobuf, "no message type is named")
+			return nil, nil, arrowio.Wrap(ErrProtobuf, "no message type is named")
 		}
 		indexes, rest = append(indexes, int(i)), rest[n:]
 	}
 	return indexes, rest, nil
 }
 
-// read reads a message, which is a row.
-func (r *protoReader) read(t *table, body []byte, plan *protoPlan) error {
+// readRow reads a message, which is a row.
+func (r *protoReader) readRow(t *table, body []byte, plan *protoPlan) error {
 	if err := t.bind(plan, plan.columns); err != nil {
 		return err
 	}
@@ -148,7 +162,7 @@ func (r *protoReader) message(m *protoMessage, body []byte) error {
 	return nil
 }
 
-func badProto(n int) error { return wrap(ErrProtobuf, "%v", protowire.ParseError(n)) }
+func badProto(n int) error { return arrowio.Wrap(ErrProtobuf, "%v", protowire.ParseError(n)) }
 
 // field reads a field of a message. A field whose wire type does not match its kind is unknown, as for Protobuf's own
 // readers.
@@ -211,7 +225,7 @@ func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 	switch f.kind {
 	case protoreflect.StringKind, protoreflect.BytesKind:
 		if f.kind == protoreflect.StringKind && !utf8.Valid(raw) {
-			return cell{}, wrap(ErrProtobuf, "a string that is not UTF-8")
+			return cell{}, arrowio.Wrap(ErrProtobuf, "a string that is not UTF-8")
 		}
 		bits, err := r.table.addText(raw)
 		return cell{cellText, bits}, err
@@ -376,7 +390,7 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 	}
 	const most = 315576000000 // seconds in ten thousand years: Protobuf's own bound
 	if whole < -most || whole > most || fraction <= -1e9 || fraction >= 1e9 {
-		return wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, fraction)
+		return arrowio.Wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, fraction)
 	}
 	if f.special == durationMessage {
 		r.row[f.column] = cell{cellFloat, math.Float64bits(float64(whole) + float64(fraction)/1e9)}

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // protoField is one step in reading a message.
@@ -60,8 +62,8 @@ func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 	for _, ref := range schema.References {
 		files[ref.Name] = ref.Text
 	}
-	if size := schema.size(); size > maxSchemaBytes {
-		return nil, wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
+	if err := schema.checkSize(); err != nil {
+		return nil, err
 	}
 	compiler := protocompile.Compiler{
 		Resolver:       protocompile.WithStandardImports(protoFiles(files)),
@@ -69,7 +71,7 @@ func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 	}
 	found, err := compiler.Compile(context.Background(), schemaFile)
 	if err != nil {
-		return nil, wrap(ErrBadSchema, "%v", err)
+		return nil, arrowio.Wrap(ErrBadSchema, "%v", err)
 	}
 	return found[0], nil
 }
@@ -113,13 +115,13 @@ func messageAt(file protoreflect.FileDescriptor, indexes []int) (protoreflect.Me
 	var found protoreflect.MessageDescriptor
 	for _, i := range indexes {
 		if i < 0 || i >= messages.Len() {
-			return nil, wrap(ErrBadSchema, "there is no message %d among %d", i, messages.Len())
+			return nil, arrowio.Wrap(ErrBadSchema, "it has no message %d, of %d", i, messages.Len())
 		}
 		found = messages.Get(i)
 		messages = found.Messages()
 	}
 	if found == nil {
-		return nil, wrap(ErrBadSchema, "it has no message")
+		return nil, arrowio.Wrap(ErrBadSchema, "it has no message")
 	}
 	return found, nil
 }
@@ -165,7 +167,7 @@ type protoCompiler struct {
 // message flattens a message type whose fields have a prefix.
 func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string, depth int) (*protoMessage, error) {
 	if depth > MaxDepth {
-		return nil, wrap(ErrBadSchema, "messages in messages, more than %d deep", MaxDepth)
+		return nil, arrowio.Wrap(ErrBadSchema, "messages in messages, more than %d deep", MaxDepth)
 	}
 	if err := c.visit(prefix); err != nil {
 		return nil, err
@@ -201,11 +203,11 @@ func (c *protoCompiler) visit(name ...string) error {
 	c.fields++
 	switch {
 	case size > maxName:
-		return wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", quote(name[len(name)-1]), size, maxName)
+		return arrowio.Wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", arrowio.Quote(name[len(name)-1]), size, maxName)
 	case c.nameBytes > maxPathBytes:
-		return wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
+		return arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
 	case c.fields > maxSchemaNodes:
-		return wrap(ErrBadSchema, "it unfolds to more than %d fields", maxSchemaNodes)
+		return arrowio.Wrap(ErrBadSchema, "it unfolds to more than %d fields", maxSchemaNodes)
 	}
 	return nil
 }
@@ -222,7 +224,7 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 		}
 	}
 	if len(c.plan.columns) >= maxSchemaColumns {
-		return nil, wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+		return nil, arrowio.Wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
 	}
 	typ, ok := protoType(f, made)
 	if ok {

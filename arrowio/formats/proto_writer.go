@@ -17,13 +17,14 @@ type protoColumn struct {
 	write columnWriter
 }
 
-// prepareProto makes the schema: a message whose fields are all optional.
-func (w *Writer) prepareProto() error {
+// protoWriter writes messages whose fields are all optional.
+func protoWriter(schema *arrow.Schema) (*encoding, error) {
 	var fields strings.Builder
+	var columns []columnWriter
 	imports := ""
-	for i, f := range w.schema.Fields() {
+	for i, f := range schema.Fields() {
 		if err := checkName(f.Name, Protobuf); err != nil {
-			return err
+			return nil, err
 		}
 		label, number := "optional", protoNumber(i)
 		made, ok := protoColumnOf(f.Type)
@@ -33,21 +34,29 @@ func (w *Writer) prepareProto() error {
 			label, made = "repeated", packedOf(made)
 		}
 		if !ok {
-			return cannotWrite(f, Protobuf)
+			return nil, cannotWrite(f, Protobuf)
 		}
 		if made.name == "google.protobuf.Timestamp" {
 			imports = "import \"google/protobuf/timestamp.proto\";\n"
 		}
 		fmt.Fprintf(&fields, "  %s %s %s = %d;\n", label, made.name, f.Name, number)
-		w.columns = append(w.columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
+		columns = append(columns, func(dst []byte, column arrow.Array, row int) ([]byte, error) {
 			if isNull(column, row) {
 				return dst, nil
 			}
 			return made.write(protowire.AppendTag(dst, number, made.wire), column, row)
 		})
 	}
-	w.text = "syntax = \"proto3\";\n" + imports + "message Event {\n" + fields.String() + "}\n"
-	return nil
+	row := rowOf(columns)
+	return &encoding{
+		schema: "syntax = \"proto3\";\n" + imports + "message Event {\n" + fields.String() + "}\n",
+		row: func(dst []byte, rec arrow.Record, i int) ([]byte, error) {
+			if len(dst) > 0 {
+				dst = append(dst, 0) // a framed message names its type: the first one in the schema
+			}
+			return row(dst, rec, i)
+		},
+	}, nil
 }
 
 // protoNumber is the field number of a column; numbers reserved by Protobuf are skipped.

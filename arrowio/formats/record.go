@@ -11,13 +11,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
 // record makes the table's record. wanted are the columns of an encoder, by name; those that the message lacks are
 // added as nulls, if it has at least one of the features.
 func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
-	if err := t.budget.take(recordCost); err != nil {
+	if err := t.budget.Take(recordCost); err != nil {
 		return nil, err
 	}
 	if t.bound == nil {
@@ -242,7 +243,7 @@ type maker struct {
 
 // array makes the array of a column, which the caller releases.
 func (m *maker) array(c *column, typ arrow.DataType) (arrow.Array, error) {
-	if err := m.budget.take(arrayCost); err != nil {
+	if err := m.budget.Take(arrayCost); err != nil {
 		return nil, err
 	}
 	if m.slot != nil {
@@ -292,7 +293,7 @@ func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls i
 func take[T any](m *maker, which buffer, n int) ([]T, error) {
 	var one T
 	size := int64(n) * int64(unsafe.Sizeof(one))
-	if err := m.budget.take(size); err != nil {
+	if err := m.budget.Take(size); err != nil {
 		return nil, err
 	}
 	if m.slot == nil {
@@ -427,9 +428,9 @@ func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 		}
 	}
 	if size > math.MaxInt32 {
-		return nil, tooLarge("column %s has %d bytes of text", quote(c.name), size)
+		return nil, tooLarge("column %s has %d bytes of text", arrowio.Quote(c.name), size)
 	}
-	if err := m.budget.take(size); err != nil {
+	if err := m.budget.Take(size); err != nil {
 		return nil, err
 	}
 	var data []byte
@@ -477,7 +478,7 @@ func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, err
 		return nil, err
 	}
 	if width > 0 && m.rows > math.MaxInt32/width {
-		return nil, tooLarge("column %s has %d lists of %d numbers", quote(c.name), m.rows, width)
+		return nil, tooLarge("column %s has %d lists of %d numbers", arrowio.Quote(c.name), m.rows, width)
 	}
 	values, err := take[float64](m, bufferValues, m.rows*width)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *recycler) forget() {
 // make returns the table's features as a record, in the encoder's order. If a message has none of them, or its schema
 // lacks some, the record is without those and does not fit the encoder.
 func (r *recycler) make(t *table) (arrow.Record, error) {
-	if err := t.budget.take(recordCost); err != nil {
+	if err := t.budget.Take(recordCost); err != nil {
 		return nil, err
 	}
 	if found := r.locate(t); found > 0 && found < len(r.places) && t.bound == nil {

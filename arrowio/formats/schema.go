@@ -1,6 +1,6 @@
 package formats
 
-import "fmt"
+import "github.com/eerf-stream/eerf/arrowio"
 
 // Registry resolves schema IDs.
 type Registry interface {
@@ -20,18 +20,24 @@ type Schema struct {
 // Reference is a schema and the name that others use for it: the full name of an Avro type, or the path of an import.
 type Reference struct{ Name, Text string }
 
-// size is the total length of its text.
-func (s *Schema) size() int {
+// maxSchemaBytes bounds the text of a schema; parsing it takes a multiple.
+const maxSchemaBytes = 256 << 10
+
+// checkSize bounds the text of a schema and of what it refers to.
+func (s *Schema) checkSize() error {
 	size := len(s.Text)
 	for _, ref := range s.References {
 		size += len(ref.Text)
 	}
-	return size
+	if size > maxSchemaBytes {
+		return arrowio.Wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
+	}
+	return nil
 }
 
 // FrameID returns the ID of the schema that a message names; false if the message is read without a registry.
 func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
-	if f, framed := d.format(value); !framed || f == JSON {
+	if f, framed := d.format(value); !framed || f != nil && f.check == nil {
 		return 0, false
 	}
 	id, _, ok = frame(value)
@@ -40,32 +46,34 @@ func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
 
 // CheckSchema returns why a schema cannot be used for messages of a format.
 func CheckSchema(f Format, text string) error {
-	var err error
-	switch f {
-	case Avro:
-		_, err = compileReader(text)
-	case Protobuf:
-		_, err = compileProto(&Schema{Format: Protobuf, Text: text})
-	default:
-		return fmt.Errorf("messages of format %s need no schema", f)
+	if !f.NeedsSchema() {
+		return arrowio.Wrap(ErrBadSchema, "messages of format %s need none", f)
 	}
-	return err
+	return lookup(f).check(text)
+}
+
+// plans are what a Decoder compiled from schemas: the configured one, for messages that name none, and those that
+// messages name. Every schema becomes a plan here.
+type plans[P any] struct {
+	given   Schema // the configured one; without text there is none
+	compile func(s *Schema, given bool) (P, error)
+	plain   *P // of given
+	known   map[uint32]P
 }
 
 // planCacheSize bounds the plans that a Decoder keeps.
 const planCacheSize = 64
 
-// plans caches what was compiled from schemas.
-type plans[P any] struct{ known map[uint32]P }
-
-// get returns the plan for a schema, compiling it the first time.
-func (c *plans[P]) get(id uint32, schema *Schema, compile func(*Schema) (P, error)) (P, error) {
-	if p, ok := c.known[id]; ok {
-		return p, nil
+// of returns the plan for a message, compiling it the first time.
+func (c *plans[P]) of(m message) (plan P, err error) {
+	if m.schema == nil {
+		return c.ofGiven()
 	}
-	p, err := compile(schema)
-	if err != nil {
-		return p, err
+	if plan, ok := c.known[m.id]; ok {
+		return plan, nil
+	}
+	if plan, err = c.compile(m.schema, false); err != nil {
+		return plan, err
 	}
 	if len(c.known) >= planCacheSize {
 		clear(c.known)
@@ -73,6 +81,19 @@ func (c *plans[P]) get(id uint32, schema *Schema, compile func(*Schema) (P, erro
 	if c.known == nil {
 		c.known = make(map[uint32]P)
 	}
-	c.known[id] = p
-	return p, nil
+	c.known[m.id] = plan
+	return plan, nil
+}
+
+func (c *plans[P]) ofGiven() (plan P, err error) {
+	if c.given.Text == "" {
+		return plan, arrowio.Wrap(ErrUnknownSchema, "the message names none: set events.schema, or registry.url for messages that name one")
+	}
+	if c.plain == nil {
+		if plan, err = c.compile(&c.given, true); err != nil {
+			return plan, err
+		}
+		c.plain = &plan
+	}
+	return *c.plain, nil
 }

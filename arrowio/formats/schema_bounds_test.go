@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -12,17 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
-
-// avroContainer is a container with one block.
-func avroContainer(schema string, rows int64, body []byte) []byte {
-	sized := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
-	b := binary.AppendVarint([]byte(containerMagic), 1)
-	b = sized(sized(b, "avro.schema"), schema)
-	mark := strings.Repeat("m", syncBytes)
-	b = append(append(b, 0), mark...)
-	b = sized(binary.AppendVarint(b, rows), string(body))
-	return append(b, mark...)
-}
 
 // branching is a schema of records, each containing the next ten times, down to a type.
 func branching(levels int, name, leaf string) string {
@@ -110,35 +98,6 @@ func TestSchemasThatUnfold(t *testing.T) {
 	}
 }
 
-// TestContainersPayForTheirSchemas within the budget of each message, including the second.
-func TestContainersPayForTheirSchemas(t *testing.T) {
-	for name, leaf := range map[string]string{"E": `{"type": "record", "name": "E", "fields": []}`, "int": `"int"`} {
-		d := NewDecoder(Options{Limits: arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 2 << 20, MaxRows: 1000, MaxColumns: 100000}})
-		for _, levels := range []int{4, 6} {
-			message := avroContainer(branching(levels, `"`+name+`"`, leaf), 0, nil)
-			var err error
-			if taken := allocated(func() { _, err = d.Decode(message) }); taken > 4<<20 || Reason(err) != "over_budget" {
-				t.Errorf("%d levels of %s: %d bytes taken, %v", levels, name, taken, err)
-			}
-		}
-	}
-	text := branching(2, `"int"`, `"int"`)
-	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cost := plan.cost + int64(schemaCost*len(text))
-	d := NewDecoder(Options{Limits: arrowio.Limits{BudgetBytes: cost + 400*columnCost}})
-	message := avroContainer(text, 0, nil)
-	if _, err := d.Decode(message); err != nil {
-		t.Fatal(err)
-	}
-	d.options.Limits.BudgetBytes = cost - 1
-	if _, err := d.Decode(message); Reason(err) != "over_budget" {
-		t.Errorf("the second time: %v", err)
-	}
-}
-
 // steps counts the nodes visited for a value without bytes, up to a bound.
 func steps(n *avroNode, most int) int {
 	if n.empty || most <= 0 {
@@ -169,7 +128,7 @@ func TestWalkReadsBytes(t *testing.T) {
 		if n := steps(plan.root, 1000); n > 4 {
 			t.Errorf("%s: a walk over %d nodes", name, n)
 		}
-		_, _, cells, err := rows(t, NewDecoder(Options{Format: Avro}), avroContainer(text, 1, []byte{2, 2, 0}))
+		_, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Schema: text}), []byte{2, 2, 0})
 		if err != nil || !reflect.DeepEqual(cells, [][]string{{"1", "(null)"}}) {
 			t.Errorf("%s: %q %v", name, cells, err)
 		}
@@ -178,24 +137,18 @@ func TestWalkReadsBytes(t *testing.T) {
 	for i := range nulls {
 		nulls[i] = fmt.Sprintf(`{"name": "n%d", "type": "null"}`, i)
 	}
-	text := avroSchema(strings.Join(nulls, ","))
-	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
+	plan, err := compileAvro(&Schema{Format: Avro, Text: avroSchema(strings.Join(nulls, ","))})
 	if err != nil || steps(plan.root, 1000) != 1 {
 		t.Fatalf("a row of nulls is %d steps: %v", steps(plan.root, 1000), err)
 	}
-	recs, err := NewDecoder(Options{Format: Avro}).Decode(avroContainer(text, 1000, nil))
-	if err != nil || recs[0].NumRows() != 1000 || recs[0].NumCols() != 1000 {
-		t.Fatal(err)
-	}
-	recs[0].Release()
 }
 
 // TestAliasesAreTakenInOrder of the encoder's features.
 func TestAliasesAreTakenInOrder(t *testing.T) {
 	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "b", Kind: encoder.Numeric, Width: 1}, {Name: "a", Kind: encoder.Numeric, Width: 1}}}
-	message := avroContainer(avroSchema(`{"name": "x", "aliases": ["a", "b"], "type": "int"}`), 1, []byte{14})
+	registry := schemas{1: {Format: Avro, Text: avroSchema(`{"name": "x", "aliases": ["a", "b"], "type": "int"}`)}}
 	for range 50 {
-		names, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Encoder: enc}), message)
+		names, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Encoder: enc, Registry: registry}), framed(1, []byte{14}))
 		if err != nil || !slices.Equal(names, []string{"b", "a"}) || !reflect.DeepEqual(cells, [][]string{{"7", "(null)"}}) {
 			t.Fatalf("%q %q %v", names, cells, err)
 		}

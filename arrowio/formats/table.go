@@ -56,7 +56,7 @@ func (c *column) empty() {
 // table holds the rows of a message, column by column.
 type table struct {
 	limits  arrowio.Limits
-	budget  budget
+	budget  arrowio.Budget
 	columns []column       // beyond the last are forgotten ones, whose names and cells are reused
 	index   map[string]int // by name, including forgotten columns
 	rows    int
@@ -80,7 +80,7 @@ const keptName = 64
 // [table.bind].
 func (t *table) reset(limits arrowio.Limits) {
 	t.limits = limits
-	t.budget = budget{limits.BudgetBytes, limits.BudgetBytes}
+	t.budget = arrowio.NewBudget(limits.BudgetBytes)
 	t.rows, t.next = 0, 0
 	t.text, t.numbers = emptied(t.text), emptied(t.numbers)
 	t.textRoom, t.numberRoom = 0, 0
@@ -139,7 +139,7 @@ type planned struct {
 // bind prepares for a message whose columns are given by a plan.
 func (t *table) bind(plan any, columns []planned) error {
 	if t.bound == plan {
-		return t.budget.take(columnCost * int64(len(columns)))
+		return t.budget.Take(columnCost * int64(len(columns)))
 	}
 	t.truncate(0)
 	t.bound, t.keep = nil, 0
@@ -235,7 +235,7 @@ func (t *table) add(name string, typ arrow.DataType) (int, error) {
 	if at-t.keep >= t.limits.MaxColumns {
 		return 0, tooLarge("more than %d columns", t.limits.MaxColumns)
 	}
-	if err := t.budget.take(columnCost + int64(len(name))); err != nil {
+	if err := t.budget.Take(columnCost + int64(len(name))); err != nil {
 		return 0, err
 	}
 	if at < cap(t.columns) {

@@ -1,108 +1,101 @@
 package formats
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Writer turns records of one schema into messages of a format.
 type Writer struct {
-	format  Format
-	schema  *arrow.Schema
-	text    string // of the schema that readers of the messages need
-	id      int
-	framed  bool
-	columns []columnWriter
+	format   Format
+	schema   *arrow.Schema
+	encoding *encoding
+	id       int // of the schema, if framed
+	framed   bool
+}
+
+// encoding is how a format writes the rows of one schema.
+type encoding struct {
+	schema string // text of the schema that readers of the messages need; "" = none
+	// row appends one row, as a message that holds no more; nil if all is given.
+	row func(dst []byte, rec arrow.Record, row int) ([]byte, error)
+	// all appends all rows as one message.
+	all func(dst []byte, rec arrow.Record) ([]byte, error)
 }
 
 // columnWriter appends the value of a row of a column.
 type columnWriter func(dst []byte, column arrow.Array, row int) ([]byte, error)
 
+var arrowFormat = format{
+	name: Arrow, begins: arrowBegins,
+	writer: func(schema *arrow.Schema) (*encoding, error) {
+		return &encoding{all: func(_ []byte, rec arrow.Record) ([]byte, error) { return arrowio.EncodeStream(schema, rec) }}, nil
+	},
+}
+
 // NewWriter returns a Writer for records of a schema. It refuses a schema with a column that the format
 // cannot represent.
 func NewWriter(f Format, schema *arrow.Schema) (*Writer, error) {
-	w := &Writer{format: f, schema: schema}
-	var err error
-	switch f {
-	case JSON:
-		err = w.prepareJSON()
-	case Avro:
-		err = w.prepareAvro()
-	case Protobuf:
-		err = w.prepareProto()
-	default:
-		return nil, fmt.Errorf("format %q is none that rows are written in", f)
+	known := lookup(f)
+	if known == nil {
+		return nil, fmt.Errorf("format %q is not one of %s", f, Join(Written()))
 	}
+	made, err := known.writer(schema)
 	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return &Writer{format: f, schema: schema, encoding: made}, nil
 }
 
-// Schema is the text of the messages' schema; empty for JSON.
-func (w *Writer) Schema() string { return w.text }
+// Schema is the text of the messages' schema; empty if readers need none.
+func (w *Writer) Schema() string { return w.encoding.schema }
 
 // Frame makes each message name its schema by the ID that a registry gave it.
 func (w *Writer) Frame(id int) { w.id, w.framed = id, true }
-
-// ErrNeedsRegistry says that nobody could read Protobuf messages without a registry.
-var ErrNeedsRegistry = errors.New("protobuf needs a schema registry")
-
-// Single reports whether a message holds one row only.
-func (w *Writer) Single() bool { return w.framed && w.format != JSON || w.format == Protobuf }
 
 // Messages encodes the rows of a record: as one message, or as one per row if the format requires that.
 func (w *Writer) Messages(rec arrow.Record) ([][]byte, error) {
 	if !rec.Schema().Equal(w.schema) {
 		return nil, fmt.Errorf("rows of other columns than the first ones: %v", rec.Schema())
 	}
-	rows := int(rec.NumRows())
-	if w.Single() {
-		messages := make([][]byte, rows)
-		for row := range rows {
-			var err error
-			if messages[row], err = w.single(rec, row); err != nil {
-				return nil, fmt.Errorf("row %d: %w", row, err)
+	if w.encoding.all != nil {
+		message, err := w.encoding.all(w.begin(), rec)
+		return [][]byte{message}, err
+	}
+	messages := make([][]byte, rec.NumRows())
+	for row := range messages {
+		var err error
+		if messages[row], err = w.encoding.row(w.begin(), rec, row); err != nil {
+			return nil, fmt.Errorf("row %d: %w", row, err)
+		}
+	}
+	return messages, nil
+}
+
+// begin starts a message.
+func (w *Writer) begin() []byte {
+	if !w.framed {
+		return nil
+	}
+	return appendFrame(nil, w.id)
+}
+
+// rowOf appends the values of a row, one after another, as Avro and Protobuf store them.
+func rowOf(columns []columnWriter) func(dst []byte, rec arrow.Record, row int) ([]byte, error) {
+	return func(dst []byte, rec arrow.Record, row int) ([]byte, error) {
+		var err error
+		for i, write := range columns {
+			if dst, err = write(dst, rec.Column(i), row); err != nil {
+				return nil, fmt.Errorf("column %s: %w", arrowio.Quote(rec.ColumnName(i)), err)
 			}
 		}
-		return messages, nil
+		return dst, nil
 	}
-	all := w.allJSON
-	if w.format == Avro {
-		all = w.container
-	}
-	message, err := all(rec)
-	if err != nil {
-		return nil, err
-	}
-	return [][]byte{message}, nil
-}
-
-// single encodes one row as a message.
-func (w *Writer) single(rec arrow.Record, row int) ([]byte, error) {
-	var dst []byte
-	if w.framed {
-		dst = appendFrame(dst, w.id)
-		if w.format == Protobuf {
-			dst = append(dst, 0) // index of the first message in the schema
-		}
-	}
-	return w.row(dst, rec, row)
-}
-
-// row appends the values of a row, one after another, as Avro and Protobuf store them.
-func (w *Writer) row(dst []byte, rec arrow.Record, row int) ([]byte, error) {
-	var err error
-	for i, write := range w.columns {
-		if dst, err = write(dst, rec.Column(i), row); err != nil {
-			return nil, fmt.Errorf("column %s: %w", quote(w.schema.Field(i).Name), err)
-		}
-	}
-	return dst, nil
 }
 
 // identifier matches what Avro and Protobuf accept as a name.
@@ -110,13 +103,13 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func checkName(name string, f Format) error {
 	if !identifier.MatchString(name) {
-		return fmt.Errorf("column %s: a name in %s has letters, digits and _ alone", quote(name), f)
+		return fmt.Errorf("column %s: a name in %s has letters, digits and _ alone", arrowio.Quote(name), f)
 	}
 	return nil
 }
 
 func cannotWrite(field arrow.Field, f Format) error {
-	return fmt.Errorf("column %s: %s has nothing for %s", quote(field.Name), f, field.Type)
+	return fmt.Errorf("column %s: %s has nothing for %s", arrowio.Quote(field.Name), f, field.Type)
 }
 
 // wholeOf reads integers of any width; false for other arrays.

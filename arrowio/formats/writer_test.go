@@ -80,10 +80,14 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	for _, c := range []struct {
 		format Format
 		frame  bool
-	}{{JSON, false}, {JSON, true}, {Avro, false}, {Avro, true}, {Protobuf, true}} {
+	}{{JSON, false}, {JSON, true}, {Avro, false}, {Avro, true}, {Protobuf, false}, {Protobuf, true}} {
 		t.Run(fmt.Sprintf("%s framed=%v", c.format, c.frame), func(t *testing.T) {
 			w, made := messages(t, c.format, rec, c.frame)
-			d := NewDecoder(Options{Registry: schemas{7: {Format: c.format, Text: w.Schema()}}})
+			options := Options{Format: c.format, Schema: w.Schema()}
+			if c.frame {
+				options = Options{Registry: schemas{7: {Format: c.format, Text: w.Schema()}}}
+			}
+			d := NewDecoder(options)
 			var got [][]string
 			for _, m := range made {
 				_, _, cells, err := rows(t, d, m)
@@ -145,7 +149,7 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 		"name in protobuf": {Protobuf, arrow.Field{Name: "a.b", Type: arrow.PrimitiveTypes.Int64}, "a.b"},
 		"map":              {JSON, arrow.Field{Name: "m", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String)}, "nothing for map"},
 		"decimal":          {Protobuf, arrow.Field{Name: "d", Type: &arrow.Decimal128Type{Precision: 5, Scale: 2}}, "nothing for decimal"},
-		"arrow":            {Arrow, arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64}, "none that rows are written in"},
+		"unknown":          {Auto, arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64}, "not one of arrow, json, avro, protobuf"},
 	} {
 		_, err := NewWriter(c.format, arrow.NewSchema([]arrow.Field{c.field}, nil))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -169,8 +173,8 @@ func TestTimesAndDecimals(t *testing.T) {
 	rec := b.NewRecord()
 	defer rec.Release()
 	_, wantTypes, want := func() ([]string, []string, [][]string) { return render(rec) }()
-	_, made := messages(t, Avro, rec, false)
-	_, types, got, err := rows(t, NewDecoder(Options{}), made[0])
+	w, made := messages(t, Avro, rec, false)
+	_, types, got, err := rows(t, NewDecoder(Options{Format: Avro, Schema: w.Schema()}), made[0])
 	if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(types, wantTypes) {
 		t.Errorf("%q %q %v, want %q %q", types, got, err, wantTypes, want)
 	}

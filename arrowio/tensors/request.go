@@ -47,7 +47,7 @@ type input struct {
 // Decoder reads requests. It belongs to one goroutine.
 type Decoder struct {
 	limits arrowio.Limits
-	budget budget
+	budget arrowio.Budget
 	body   []byte
 	reader bytes.Buffer
 	json   *jsontext.Decoder
@@ -71,7 +71,7 @@ func (d *Decoder) Decode(body []byte, header int) (r *Request, err error) {
 	if header < 0 || header > len(body) {
 		return nil, wrong("its JSON is to be %d of %d bytes long", header, len(body))
 	}
-	d.budget = budget{d.limits.BudgetBytes, d.limits.BudgetBytes}
+	d.budget = arrowio.NewBudget(d.limits.BudgetBytes)
 	d.body = body[:header]
 	d.reader = *bytes.NewBuffer(d.body)
 	d.json.Reset(&d.reader)
@@ -138,7 +138,7 @@ func (d *Decoder) request(r *Request) (inputs []input, err error) {
 
 func (d *Decoder) input() (one input, err error) {
 	one.binary = -1
-	if err := d.budget.take(inputCost); err != nil {
+	if err := d.budget.Take(inputCost); err != nil {
 		return one, err
 	}
 	err = d.object(func(key string) (err error) {
@@ -188,7 +188,7 @@ func (d *Decoder) output() (one Output, err error) {
 					one.Binary = &binary
 					return err
 				case "classification":
-					return wrong("output %s: classification is not offered, probabilities are", quote(one.Name))
+					return wrong("output %s: classification is not offered, probabilities are", arrowio.Quote(one.Name))
 				}
 				return d.skip()
 			})
@@ -214,12 +214,12 @@ func (d *Decoder) rows(inputs []input, binary []byte) (arrow.Record, error) {
 		in := &inputs[i]
 		values, n, err := d.column(in, &binary)
 		if err != nil {
-			return nil, fmt.Errorf("input %s: %w", quote(in.name), err)
+			return nil, fmt.Errorf("input %s: %w", arrowio.Quote(in.name), err)
 		}
 		columns = append(columns, values)
 		fields = append(fields, arrow.Field{Name: in.name, Type: values.DataType(), Nullable: true})
 		if rows >= 0 && n != rows {
-			return nil, wrong("input %s has %d rows, those before it %d", quote(in.name), n, rows)
+			return nil, wrong("input %s has %d rows, those before it %d", arrowio.Quote(in.name), n, rows)
 		}
 		rows = n
 	}

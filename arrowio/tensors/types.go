@@ -2,8 +2,6 @@ package tensors
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -16,21 +14,10 @@ var ErrTensors = errors.New("not tensors")
 // Reason is the stable word of ErrTensors.
 const Reason = "bad_tensors"
 
-func wrong(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrTensors, fmt.Sprintf(format, args...))
-}
+func wrong(format string, args ...any) error { return arrowio.Wrap(ErrTensors, format, args...) }
 
 func tooLarge(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", arrowio.ErrTooLarge, fmt.Sprintf(format, args...))
-}
-
-// quote formats a name from a request for an error, at bounded length.
-func quote(name string) string {
-	const shown = 64
-	if len(name) > shown {
-		return strconv.Quote(name[:shown]) + "..."
-	}
-	return strconv.Quote(name)
+	return arrowio.Wrap(arrowio.ErrTooLarge, format, args...)
 }
 
 // DatatypeBytes is the type of strings.
@@ -50,17 +37,6 @@ var datatypes = map[string]datatype{
 	"UINT16": {arrow.PrimitiveTypes.Uint16, 2}, "UINT32": {arrow.PrimitiveTypes.Uint32, 4}, "UINT64": {arrow.PrimitiveTypes.Uint64, 8},
 	"FP32": {arrow.PrimitiveTypes.Float32, 4}, "FP64": {arrow.PrimitiveTypes.Float64, 8},
 	DatatypeBytes: {arrow.BinaryTypes.String, 0},
-}
-
-// budget counts down the memory that one request may still take. Nothing is given back.
-type budget struct{ total, left int64 }
-
-func (b *budget) take(n int64) error {
-	if n > b.left {
-		return fmt.Errorf("%w: %d bytes wanted, %d of %d left", arrowio.ErrBudget, n, b.left, b.total)
-	}
-	b.left -= n
-	return nil
 }
 
 // inputCost is what an input costs in addition to its values: Go objects, measured and rounded up.

@@ -12,13 +12,15 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // column makes the column of an input. Binary values are taken from the front of rest.
 func (d *Decoder) column(in *input, rest *[]byte) (column arrow.Array, rows int64, err error) {
 	kind, known := datatypes[in.datatype]
 	if !known {
-		return nil, 0, wrong("datatype %s is not read", quote(in.datatype))
+		return nil, 0, wrong("datatype %s is not read", arrowio.Quote(in.datatype))
 	}
 	rows, width, err := d.shape(in.shape)
 	if err != nil {
@@ -82,13 +84,13 @@ func (v *values) reserve(given, least int64) error {
 		return wrong("its shape says %d values, for which there are %d bytes", v.n, given)
 	}
 	if v.kind.size == 0 {
-		if err := v.budget.take(given + 4*(v.n+1)); err != nil {
+		if err := v.budget.Take(given + 4*(v.n+1)); err != nil {
 			return err
 		}
 		v.raw, v.offsets = make([]byte, 0, given), make([]int32, 1, v.n+1)
 		return nil
 	}
-	if err := v.budget.take(v.n * int64(v.kind.size)); err != nil {
+	if err := v.budget.Take(v.n * int64(v.kind.size)); err != nil {
 		return err
 	}
 	v.raw = make([]byte, 0, v.n*int64(v.kind.size))
@@ -217,7 +219,7 @@ func (v *values) addJSON(kind jsontext.Kind) error {
 func (v *values) addNull() error {
 	if v.bitmap == nil {
 		size := bitutil.BytesForBits(v.n)
-		if err := v.budget.take(size); err != nil {
+		if err := v.budget.Take(size); err != nil {
 			return err
 		}
 		v.bitmap = bytes.Repeat([]byte{0xff}, int(size))
@@ -248,7 +250,7 @@ func (v *values) addNumber(text string, id arrow.Type) error {
 		word = uint64(n)
 	}
 	if err != nil {
-		return wrong("number %s is not one of its datatype", quote(text))
+		return wrong("number %s is not one of its datatype", arrowio.Quote(text))
 	}
 	var bytes [8]byte
 	binary.LittleEndian.PutUint64(bytes[:], word)

@@ -35,10 +35,9 @@ func newProduce() *cobra.Command {
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
 		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow record batches
-or in another format. With a Schema Registry, Avro and Protobuf messages hold one row each and name their schema, which
-is registered as <topic>-value. Without one, Avro is written as object container files; Protobuf needs one. If the file
-lacks a label or feature column that the configuration names or the feature set in use reads, nothing is sent, and the
-error names the columns.`,
+or in another format. Avro and Protobuf messages hold one row each and name their schema, which is registered with a Schema
+Registry as <topic>-value. If the file lacks a label or feature column that the configuration names or the feature set in
+use reads, nothing is sent, and the error names the columns.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
   featurizer produce -c eerf.yaml --data rows.csv --format json
   featurizer produce -c eerf.yaml --data rows.csv --format avro --registry http://localhost:8081`,
@@ -47,7 +46,7 @@ error names the columns.`,
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
-	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: arrow, json, avro or protobuf; that of the file is --data-format")
+	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: "+formats.Join(formats.Written())+"; that of the file is --data-format")
 	c.Flags().StringVar(&f.registry, "registry", "", "address of a Schema Registry, instead of registry.url")
 	c.Flags().BoolVar(&f.force, "force", false, "send rows even if they lack columns that the pipeline reads")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up if the broker does not answer for this long")
@@ -120,7 +119,8 @@ func (f *produceFlags) produce(ctx context.Context, r *stages.Process, register 
 		if producer, err = events.NewProducer(ctx, r.Broker, topic, f.message); err != nil {
 			return err
 		}
-		return producer.WriteAs(formats.Format(f.format), register)
+		producer.WriteAs(formats.Format(f.format), register)
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -22,9 +21,9 @@ type Producer struct {
 	topic          string
 	rowsPerMessage int64
 	partitions     int
-	format         formats.Format // empty = Arrow
+	format         formats.Format
 	register       Register
-	writer         *formats.Writer // nil until the first rows, and for Arrow
+	writer         *formats.Writer // nil until the first rows
 
 	pending  [][]pipeline.Record // by partition
 	size     []int
@@ -42,7 +41,7 @@ func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, 
 		return nil, fmt.Errorf("topic %s: %w", topic, err)
 	}
 	return &Producer{
-		to: broker, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions,
+		to: broker, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions, format: formats.Arrow,
 		pending: make([][]pipeline.Record, partitions), size: make([]int, partitions),
 	}, nil
 }
@@ -50,17 +49,9 @@ func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, 
 // Register registers the schema of messages and gives it an id.
 type Register func(ctx context.Context, f formats.Format, text string) (id int, err error)
 
-// WriteAs makes the producer write another format than Arrow. If register is not nil, messages name their schema. Call
-// it before the first rows are added.
-func (p *Producer) WriteAs(f formats.Format, register Register) error {
-	if f == formats.Protobuf && register == nil {
-		return formats.ErrNeedsRegistry
-	}
-	if f != formats.Arrow {
-		p.format, p.register = f, register
-	}
-	return nil
-}
+// WriteAs makes the producer write another format than Arrow. register registers the schemas of formats that need one.
+// Call it before the first rows are added.
+func (p *Producer) WriteAs(f formats.Format, register Register) { p.format, p.register = f, register }
 
 // Messages is the number of messages made.
 func (p *Producer) Messages() int64 { return p.messages }
@@ -90,17 +81,16 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 
 // encode returns the messages of some rows.
 func (p *Producer) encode(ctx context.Context, rows arrow.Record) ([][]byte, error) {
-	if p.format == "" {
-		value, err := arrowio.EncodeStream(rows.Schema(), rows)
-		return [][]byte{value}, err
-	}
 	if p.writer == nil {
 		w, err := formats.NewWriter(p.format, rows.Schema())
 		if err != nil {
 			return nil, err
 		}
-		if p.register != nil && p.format != formats.JSON {
-			id, err := p.register(ctx, p.format, w.Schema())
+		if text := w.Schema(); text != "" {
+			if p.register == nil {
+				return nil, fmt.Errorf("%s needs a schema registry", p.format)
+			}
+			id, err := p.register(ctx, p.format, text)
 			if err != nil {
 				return nil, err
 			}

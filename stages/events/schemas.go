@@ -132,11 +132,7 @@ func (s *Schemas) Away() error {
 
 // asFormat converts a schema for a decoder.
 func asFormat(s registry.Schema) *formats.Schema {
-	types := map[string]formats.Format{registry.TypeAvro: formats.Avro, registry.TypeProtobuf: formats.Protobuf, registry.TypeJSON: formats.JSON}
-	made := &formats.Schema{Format: types[s.Type], Text: s.Text}
-	if made.Format == "" {
-		made.Format = formats.Format(s.Type)
-	}
+	made := &formats.Schema{Format: formats.OfRegistry(s.Type), Text: s.Text}
 	for _, r := range s.References {
 		made.References = append(made.References, formats.Reference(r))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/config"
@@ -39,10 +40,10 @@ func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 // CheckWritten refuses formats in which rows cannot be written, at all or with this configuration.
 func CheckWritten(format string, c registry.Config) error {
 	switch f := formats.Format(format); {
-	case f == formats.Auto || formats.Check(f) != nil || f == "":
-		return Usagef("--format %q: expected arrow, json, avro or protobuf (the format of the file is --data-format)", format)
-	case f == formats.Protobuf && len(c.URL) == 0:
-		return Usagef("--format protobuf: readers need the schema from a Schema Registry: give --registry or registry.url")
+	case !slices.Contains(formats.Written(), f):
+		return Usagef("--format %q: expected one of %s (the format of the file is --data-format)", format, formats.Join(formats.Written()))
+	case f.NeedsSchema() && len(c.URL) == 0:
+		return Usagef("--format %s: readers need the schema from a Schema Registry: give --registry or registry.url", f)
 	}
 	return nil
 }
@@ -57,7 +58,6 @@ func Registrar(c registry.Config, topic string) (events.Register, error) {
 		return nil, fmt.Errorf("registry: %w", err)
 	}
 	return func(ctx context.Context, f formats.Format, text string) (int, error) {
-		types := map[formats.Format]string{formats.Avro: registry.TypeAvro, formats.Protobuf: registry.TypeProtobuf}
-		return client.Register(ctx, topic+"-value", registry.Schema{Type: types[f], Text: text})
+		return client.Register(ctx, topic+"-value", registry.Schema{Type: f.Registered(), Text: text})
 	}, nil
 }
