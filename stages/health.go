@@ -32,9 +32,9 @@ type Condition struct {
 // Conditions reports whether the broker and the schema registry answer, the topics exist, the groups of the stages are
 // joined (with or without partitions), and featurize has a feature set. A group that was joined may be without this
 // process for rejoin, as long as joining again may take: it is no fault of this process if another one comes or goes. A
-// stage that stands aside because it cannot compute the exploration says so, and so does one that has set partitions
-// aside while the others go on. How far the stages have come is not a condition. Why no exploration is planned
-// is reported and makes nobody unready: the feature set in use is as good as before.
+// stage that cannot compute the exploration says so, and so does one with quarantined partitions, while the others go
+// on. How far the stages have come is not a condition. Why no exploration is planned is reported and makes no process
+// unready: the feature set in use is as good as before.
 func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
 	conditions := p.brokerConditions(ctx)
 	if p.Registry != nil {
@@ -43,7 +43,7 @@ func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.D
 	for _, stage := range stages {
 		conditions = append(conditions, p.groupCondition(stage, rejoin))
 	}
-	conditions = append(conditions, partitionConditions(p.Meter.Activity().PartitionsAside)...)
+	conditions = append(conditions, partitionConditions(p.Meter.Activity().Quarantined)...)
 	planning := p.Meter.Activity().Planning.String()
 	if planning != "" {
 		conditions = append(conditions, Condition{ConditionPlanning, true, planning})
@@ -89,9 +89,9 @@ func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
 	condition := Condition{Name: "group " + stage}
 	group, ok := p.Groups()[stage]
 	away := time.Since(group.Since).Round(time.Millisecond)
-	switch aside := p.Meter.Activity().Aside[stage]; {
-	case aside != "":
-		condition.Detail = aside
+	switch wrongKernel := p.Meter.Activity().WrongKernel[stage]; {
+	case wrongKernel != "":
+		condition.Detail = wrongKernel
 	case !ok:
 		condition.Detail = "not started: it waits for the topics, or has ended"
 	case group.Joined:
@@ -107,21 +107,21 @@ func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
 	return condition
 }
 
-// asideShown is how many partitions that are set aside a condition describes.
-const asideShown = 3
+// quarantinesShown is how many quarantined partitions a condition describes.
+const quarantinesShown = 3
 
-// partitionConditions returns a condition for each stage that has set partitions aside.
-func partitionConditions(list []meter.Aside) (conditions []Condition) {
+// partitionConditions returns a condition for each stage with quarantined partitions.
+func partitionConditions(list []meter.Quarantine) (conditions []Condition) {
 	for _, stage := range meter.Stages() {
 		var of []string
-		for _, a := range list {
-			if a.Stage == stage {
-				of = append(of, fmt.Sprintf("partition %d is set aside since %s, tried again at %s: %s",
-					a.Partition, a.Since.UTC().Format(time.RFC3339), a.RetryAt.UTC().Format(time.RFC3339), a.Cause))
+		for _, q := range list {
+			if q.Stage == stage {
+				of = append(of, fmt.Sprintf("partition %d is quarantined since %s, tried again at %s: %s",
+					q.Partition, q.Since.UTC().Format(time.RFC3339), q.RetryAt.UTC().Format(time.RFC3339), q.Cause))
 			}
 		}
-		if more := len(of) - asideShown; more > 0 {
-			of = append(of[:asideShown], fmt.Sprintf("and %d more", more))
+		if more := len(of) - quarantinesShown; more > 0 {
+			of = append(of[:quarantinesShown], fmt.Sprintf("and %d more", more))
 		}
 		if len(of) > 0 {
 			conditions = append(conditions, Condition{Name: "partitions " + stage, Detail: strings.Join(of, "; ")})

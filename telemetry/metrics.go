@@ -169,26 +169,26 @@ var metrics = []metric{
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(g.Joins) })},
 	{"owned_partitions", gauge, "", "stage", "Partitions assigned to the process.",
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(len(g.Partitions)) })},
-	{"stage_stands_aside", gauge, "", "stage",
+	{"stage_wrong_kernel", gauge, "", "stage",
 		"1 while a stage that scores or selects has given up what it owned because the exploration is for another numeric kernel; `/readyz` and the log say which.",
 		func(r *reading, out output) {
-			for stage, why := range r.Activity.Aside {
+			for stage, why := range r.Activity.WrongKernel {
 				out.value(truth(why != ""), stage)
 			}
 		}},
-	{"stage_partitions_aside", gauge, "", "stage",
-		"Partitions that the process has set aside because their work fails for good, and retries at intervals; others go on. `/readyz`, the status page and the log say which, and why.",
+	{"stage_partitions_quarantined", gauge, "", "stage",
+		"Partitions that the process has quarantined because their work fails for good; it retries them at intervals, and the others go on. `/readyz`, the status page and the log say which, and why.",
 		func(r *reading, out output) {
-			aside := map[string]float64{}
+			quarantined := map[string]float64{}
 			for _, stage := range meter.Stages() {
 				if stage != meter.StageCalibrate { // plans are made without such a partition
-					aside[stage] = 0
+					quarantined[stage] = 0
 				}
 			}
-			for _, a := range r.Activity.PartitionsAside {
-				aside[a.Stage]++
+			for _, q := range r.Activity.Quarantined {
+				quarantined[q.Stage]++
 			}
-			for stage, partitions := range aside {
+			for stage, partitions := range quarantined {
 				out.value(partitions, stage)
 			}
 		}},
@@ -225,7 +225,7 @@ var metrics = []metric{
 		one(func(r *reading) float64 { return truth(r.State.Running() != nil) })},
 	{"exploration_sequence", gauge, "", "", "Sequence number of the newest exploration.",
 		of(newest, func(spec *wire.Spec) float64 { return float64(spec.Sequence) })},
-	{"exploration_partitions_left_out", gauge, "", "", "Partitions of events that the newest exploration was planned without, because their work failed or they had no leader for long; its spec and the lineage of its set name them.",
+	{"exploration_partitions_excluded", gauge, "", "", "Partitions of events that the newest exploration was planned without, because their work failed or they had no leader for long; its spec and the lineage of its set name them.",
 		of(newest, func(spec *wire.Spec) float64 { return float64(len(spec.Without)) })},
 	{"exploration_planned_timestamp_seconds", gauge, "seconds", "", "When the newest exploration was planned.",
 		of(newest, func(spec *wire.Spec) float64 { return timestamp(spec.PlannedAt) })},
@@ -326,7 +326,7 @@ var metrics = []metric{
 				out.times(times, endpoint)
 			}
 		}},
-	{"serve_requests_in_hand", gauge, "", "", "Requests for rows that `featurizer serve` is answering.",
+	{"serve_requests_in_flight", gauge, "", "", "Requests for rows that `featurizer serve` is answering.",
 		one(func(r *reading) float64 { return float64(r.Activity.Serving.InHand) })},
 	{"serve_swaps_total", counter, "", "", "Times that `featurizer serve` changed to another pair of feature set and model.",
 		func(r *reading, out output) { out.count(r.Activity.Serving.Swaps) }},

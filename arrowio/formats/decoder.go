@@ -68,8 +68,8 @@ func NewDecoder(o Options) *Decoder {
 // MaxMessageBytes is the size limit for messages.
 func (d *Decoder) MaxMessageBytes() int64 { return d.options.Limits.MaxMessageBytes }
 
-// Rest releases the memory kept after a large message. Call it between messages.
-func (d *Decoder) Rest() { d.table.rest() }
+// Trim releases the memory kept after a large message. Call it between messages.
+func (d *Decoder) Trim() { d.table.trim() }
 
 // IsArrow reports whether a message is read as Arrow. If so, its records may point into it.
 func (d *Decoder) IsArrow(value []byte) bool {

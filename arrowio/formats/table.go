@@ -101,8 +101,8 @@ func (t *table) reset(limits arrowio.Limits) {
 // restingScratch is how many bytes are kept while nothing is decoded.
 const restingScratch = 128 << 10
 
-// rest releases the memory of an unusually large message.
-func (t *table) rest() {
+// trim releases the memory of an unusually large message.
+func (t *table) trim() {
 	cells := int64(0)
 	for _, c := range t.columns[:cap(t.columns)] {
 		cells += int64(cap(c.cells)) * cellBytes

@@ -108,7 +108,7 @@ func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	if code, body := served(t, others, "/readyz"); code != http.StatusOK {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
-	if _, body := served(t, other, "/metrics"); !strings.Contains(body, `eerf_stage_stands_aside{pipeline="default",stage="subsample"} 1`) {
+	if _, body := served(t, other, "/metrics"); !strings.Contains(body, `eerf_stage_wrong_kernel{pipeline="default",stage="subsample"} 1`) {
 		t.Errorf("/metrics: %s", body)
 	}
 	other.Stop(t).Want(t, cli.ExitOK, "takes no part in it")

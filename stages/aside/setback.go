@@ -17,7 +17,7 @@ type Setback struct {
 	partition int
 
 	mu      sync.Mutex
-	now     meter.Aside // zero tries = the partition is not aside
+	now     meter.Quarantine // zero tries = the partition is not aside
 	wait    time.Duration
 	overdue func() // cancels Overdue and waits for it
 }
@@ -32,7 +32,7 @@ func (s *Setback) Failed(ctx context.Context, cause error) (wait time.Duration) 
 	defer s.mu.Unlock()
 	k, policy := s.keeper, s.keeper.Policy
 	if s.now.Tries == 0 {
-		s.now = meter.Aside{Stage: k.Stage, Partition: s.partition, Since: time.Now()}
+		s.now = meter.Quarantine{Stage: k.Stage, Partition: s.partition, Since: time.Now()}
 		s.wait = policy.First
 		if k.Overdue != nil {
 			s.overdue = later(ctx, policy.Patience, func(ctx context.Context) { k.Overdue(ctx, s.partition, cause) })
@@ -42,7 +42,7 @@ func (s *Setback) Failed(ctx context.Context, cause error) (wait time.Duration) 
 	}
 	s.now.Tries++
 	s.now.Cause, s.now.RetryAt = cause.Error(), time.Now().Add(s.wait)
-	k.Meter.SetAside(s.now)
+	k.Meter.SetQuarantine(s.now)
 	k.Logger.Error("partition set aside, others go on; it is tried again", zap.Int("partition", s.partition), zap.Error(cause),
 		zap.Int("tries", s.now.Tries), zap.Duration("wait", s.wait))
 	return s.wait
@@ -65,9 +65,9 @@ func (s *Setback) End() {
 	if s.overdue != nil {
 		s.overdue()
 	}
-	s.keeper.Meter.EndAside(s.now.Stage, s.partition)
+	s.keeper.Meter.EndQuarantine(s.now.Stage, s.partition)
 	s.keeper.Logger.Info("partition is no longer set aside", zap.Int("partition", s.partition), zap.Duration("after", time.Since(s.now.Since)))
-	s.now, s.wait, s.overdue = meter.Aside{}, 0, nil
+	s.now, s.wait, s.overdue = meter.Quarantine{}, 0, nil
 }
 
 // soundAfter is how long a try has to last to end the setback.

@@ -30,10 +30,10 @@ type signs struct {
 	round  int   // of the selection
 }
 
-// forsaken replaces the running exploration if it needs another numeric kernel than this process has and nobody works
+// stalled replaces the running exploration if it needs another numeric kernel than this process has and nobody works
 // on it any more. If other processes have that kernel, the exploration ends without this one. If this is the only
 // process, or all are like it, nothing would move, and all of them can compute what is planned here.
-func (p *Planner) forsaken(ctx context.Context, now state.Snapshot) *trigger {
+func (p *Planner) stalled(ctx context.Context, now state.Snapshot) *trigger {
 	spec := now.Running()
 	if spec.Arithmetic == scoring.Arithmetic() {
 		p.foreign = foreign{}

@@ -169,7 +169,7 @@ func (p *Planner) scheduled(ctx context.Context, now state.Snapshot) *trigger {
 		if again := p.missed(now.Running(), now.Progress); again != nil {
 			return again
 		}
-		return p.forsaken(ctx, now)
+		return p.stalled(ctx, now)
 	}
 	return p.due(ctx, now)
 }

@@ -99,7 +99,7 @@ func (r *Reader) End() {
 	if r.slots == nil {
 		return
 	}
-	r.decoder.Rest()
+	r.decoder.Trim()
 	r.slots.give(r.slot)
 	r.slot = &r.own
 }
@@ -107,13 +107,13 @@ func (r *Reader) End() {
 // Slot returns the slot in use, or the reader's own.
 func (r *Reader) Slot() *Slot { return r.slot }
 
-// restingBytes is what a partition keeps of a slice between messages.
-const restingBytes = 16 << 10
+// keptBytes is what a partition keeps of a slice between messages.
+const keptBytes = 16 << 10
 
-// Rest empties a slice for the next message, and drops its memory if that is more than a partition may keep.
-func Rest[T any](s []T) []T {
+// Trim empties a slice for the next message, and drops its memory if that is more than a partition may keep.
+func Trim[T any](s []T) []T {
 	var one T
-	if cap(s)*int(unsafe.Sizeof(one)) > restingBytes {
+	if cap(s)*int(unsafe.Sizeof(one)) > keptBytes {
 		return nil
 	}
 	return s[:0]

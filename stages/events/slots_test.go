@@ -83,10 +83,10 @@ func TestReadersWithoutSlots(t *testing.T) {
 }
 
 func TestRestKeepsLittle(t *testing.T) {
-	if s := Rest(make([]int64, 10, restingBytes/8)); s == nil || len(s) != 0 {
+	if s := Trim(make([]int64, 10, keptBytes/8)); s == nil || len(s) != 0 {
 		t.Error("a small slice is given up")
 	}
-	if Rest(make([]int64, 10, restingBytes/8+1)) != nil {
+	if Trim(make([]int64, 10, keptBytes/8+1)) != nil {
 		t.Error("a large slice is kept")
 	}
 }

@@ -120,7 +120,7 @@ func (f *Featurizer) begin(ctx context.Context, meanwhile func() error) error {
 
 func (f *Featurizer) end() {
 	f.rows.Exchange(&f.reader.Slot().Rows)
-	f.numbers = events.Rest(f.numbers)
+	f.numbers = events.Trim(f.numbers)
 	f.reader.End()
 }
 

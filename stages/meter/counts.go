@@ -69,8 +69,8 @@ type Traffic struct {
 // Add adds counts, a struct of int64 fields, to sum.
 func Add[T any](sum *T, counts T) { combine(sum, &counts, 1) }
 
-// Less returns by how much counts grew since before.
-func Less[T any](counts, before T) T {
+// Sub returns by how much counts grew since before.
+func Sub[T any](counts, before T) T {
 	combine(&counts, &before, -1)
 	return counts
 }

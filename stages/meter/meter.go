@@ -100,11 +100,11 @@ type Activity struct {
 	LogChanges map[LogChange]int64
 	// Budgets are those of the stages that the process runs.
 	Budgets []Budget
-	// Aside says why a stage takes no part in explorations: the one that runs, or ran last, needs another numeric
+	// WrongKernel says why a stage takes no part in explorations: the one that runs, or ran last, needs another numeric
 	// kernel than the process has. Empty = it takes part.
-	Aside map[string]string
-	// PartitionsAside are those whose work failed for good and is tried again, ordered by stage and partition.
-	PartitionsAside []Aside
+	WrongKernel map[string]string
+	// Quarantined are the partitions whose work failed for good and is tried again, ordered by stage and partition.
+	Quarantined []Quarantine
 	// Model is the one in use, without its weights, if this process trains; nil = none.
 	Model *wire.Model
 	// Challenges are those of the models that this process made.
@@ -119,15 +119,15 @@ type Meter struct {
 	delay    *histogram.Histogram
 	serving  *Serving // never changed
 
-	mu        sync.Mutex
-	totals    Totals
-	activity  Activity // without the histograms and budgets
-	unseen    encoder.ClassTally
-	budgets   map[string]Budget
-	positions map[place]*Position
-	aside     map[place]Aside
-	ending    <-chan struct{} // closed when the process is told to stop; nil before it runs
-	undone    []string
+	mu          sync.Mutex
+	totals      Totals
+	activity    Activity // without the histograms and budgets
+	unseen      encoder.ClassTally
+	budgets     map[string]Budget
+	positions   map[place]*Position
+	quarantined map[place]Quarantine
+	ending      <-chan struct{} // closed when the process is told to stop; nil before it runs
+	undone      []string
 }
 
 // New returns a meter at zero.
@@ -137,10 +137,10 @@ func New() *Meter {
 		totals: Totals{Seconds: map[string]float64{}},
 		activity: Activity{
 			Traffic: map[string]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, LogChanges: map[LogChange]int64{}, MissingRows: -1,
-			Aside:      map[string]string{},
-			Challenges: Challenges{Verdicts: map[wire.Verdict]int64{}},
+			WrongKernel: map[string]string{},
+			Challenges:  Challenges{Verdicts: map[wire.Verdict]int64{}},
 		},
-		budgets: map[string]Budget{}, positions: map[place]*Position{}, aside: map[place]Aside{},
+		budgets: map[string]Budget{}, positions: map[place]*Position{}, quarantined: map[place]Quarantine{},
 	}
 	for _, stage := range []string{StageSubsample, StageFeaturize, StageTrain} {
 		m.handling[stage] = histogram.New()
@@ -163,10 +163,10 @@ func (m *Meter) Activity() Activity {
 	defer m.mu.Unlock()
 	now := m.activity
 	now.Traffic, now.DeadLetters = maps.Clone(now.Traffic), maps.Clone(now.DeadLetters)
-	now.Undecodable, now.LogChanges, now.Aside = maps.Clone(now.Undecodable), maps.Clone(now.LogChanges), maps.Clone(now.Aside)
+	now.Undecodable, now.LogChanges, now.WrongKernel = maps.Clone(now.Undecodable), maps.Clone(now.LogChanges), maps.Clone(now.WrongKernel)
 	now.Challenges.Verdicts = maps.Clone(now.Challenges.Verdicts)
 	now.Budgets = slices.SortedFunc(maps.Values(m.budgets), func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) })
-	now.PartitionsAside = m.partitionsAside()
+	now.Quarantined = m.quarantines()
 	now.UnseenClasses = m.unseen.List()
 	now.Serving = m.serving.Snapshot()
 	now.Delay, now.Handling = m.delay.Snapshot(), map[string]histogram.Snapshot{}
@@ -296,26 +296,26 @@ func (m *Meter) SetMissingRows(rows int64) {
 	m.activity.MissingRows = rows
 }
 
-// TakesPart reports that a stage takes part in explorations.
-func (m *Meter) TakesPart(stage string) { m.setStandsAside(stage, "") }
+// RightKernel reports that a stage takes part in explorations.
+func (m *Meter) RightKernel(stage string) { m.setKernel(stage, "") }
 
-// StandsAside logs and reports that a stage takes no part in an exploration because it needs another numeric kernel
+// WrongKernel logs and reports that a stage takes no part in an exploration because it needs another numeric kernel
 // than this process has; with nil, that it takes part again.
-func (m *Meter) StandsAside(logger *zap.Logger, stage, kernel string, from *wire.Spec) {
+func (m *Meter) WrongKernel(logger *zap.Logger, stage, kernel string, from *wire.Spec) {
 	if from == nil {
-		m.TakesPart(stage)
+		m.RightKernel(stage)
 		logger.Info("an exploration of this process's numeric kernel runs, taking part again", zap.String("kernel", kernel))
 		return
 	}
-	m.setStandsAside(stage, fmt.Sprintf("stands aside: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
-	logger.Error("this process has another numeric kernel than the exploration and takes no part in it: what it owned goes to others",
+	m.setKernel(stage, fmt.Sprintf("takes no part: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
+	logger.Error("this process has another numeric kernel than the exploration and takes no part in it: its partitions go to other processes",
 		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
 }
 
-func (m *Meter) setStandsAside(stage, why string) {
+func (m *Meter) setKernel(stage, why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.activity.Aside[stage] = why
+	m.activity.WrongKernel[stage] = why
 }
 
 // SetModel records the model in use; nil = none is known.

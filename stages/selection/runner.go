@@ -53,8 +53,8 @@ type Runner struct {
 // selects.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
-	r.Meter.TakesPart(meter.StageSelect)
-	standsAside := func(from *wire.Spec) { r.Meter.StandsAside(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
+	r.Meter.RightKernel(meter.StageSelect)
+	standsAside := func(from *wire.Spec) { r.Meter.WrongKernel(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
 	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, r.own)
 }
 

@@ -197,7 +197,7 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 	defer p.reader.End()
 	slot := p.reader.Slot()
 	p.core.Use(slot)
-	defer p.core.Rest(slot)
+	defer p.core.Trim(slot)
 	if err := p.score(rec, span); err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (p *partition) report() {
 	before, traffic := p.recorded, p.traffic
 	p.recorded, p.traffic = p.core.Counts(), meter.Traffic{}
 	p.at.Count(p.recorded.Messages-before.Messages, p.recorded.Rows-before.Rows)
-	p.Meter.AddScoring(meter.Less(p.recorded, before))
+	p.Meter.AddScoring(meter.Sub(p.recorded, before))
 	p.Meter.AddTraffic(meter.StageSubsample, traffic)
 }
 

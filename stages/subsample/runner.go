@@ -55,9 +55,9 @@ type Runner struct {
 // Run owns partitions until ctx ends, except while an exploration runs that this process cannot compute.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
-	r.Meter.TakesPart(meter.StageSubsample)
+	r.Meter.RightKernel(meter.StageSubsample)
 	standsAside := func(from *wire.Spec) {
-		r.Meter.StandsAside(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
+		r.Meter.WrongKernel(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
 	}
 	keeper := &aside.Keeper{
 		Stage: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside,

@@ -15,7 +15,7 @@ type split struct {
 
 // rest drops the memory of a large batch.
 func (s *split) rest() {
-	s.x, s.values, s.class = events.Rest(s.x), events.Rest(s.values), events.Rest(s.class)
+	s.x, s.values, s.class = events.Trim(s.x), events.Trim(s.values), events.Trim(s.class)
 }
 
 // kept returns the rows that are not held out, in order. They are valid until the next call.

@@ -69,13 +69,13 @@ func (s *Subsampler) Begin(attempt int, firstSample int64) {
 	}
 }
 
-// Use encodes the next message in the memory of a slot, until Rest is called with the slot.
+// Use encodes the next message in the memory of a slot, until Trim is called with the slot.
 func (s *Subsampler) Use(slot *events.Slot) { s.rows.Exchange(&slot.Rows) }
 
-// Rest gives back the memory of a slot, and drops what a large message took beside it.
-func (s *Subsampler) Rest(slot *events.Slot) {
+// Trim gives back the memory of a slot, and drops what a large message took beside it.
+func (s *Subsampler) Trim(slot *events.Slot) {
 	s.rows.Exchange(&slot.Rows)
-	if s.take = events.Rest(s.take); s.take == nil {
+	if s.take = events.Trim(s.take); s.take == nil {
 		s.take = []int32{}
 	}
 	s.split.rest()
@@ -100,8 +100,8 @@ func (s *Subsampler) Samples() *wire.Samples { return s.samples }
 // ClearSamples drops the collected samples once they are written.
 func (s *Subsampler) ClearSamples() {
 	s.samples.Reset()
-	s.samples.Ordinal, s.samples.X = events.Rest(s.samples.Ordinal), events.Rest(s.samples.X)
-	s.samples.Targets.Class, s.samples.Targets.Values = events.Rest(s.samples.Targets.Class), events.Rest(s.samples.Targets.Values)
+	s.samples.Ordinal, s.samples.X = events.Trim(s.samples.Ordinal), events.Trim(s.samples.X)
+	s.samples.Targets.Class, s.samples.Targets.Values = events.Trim(s.samples.Targets.Class), events.Trim(s.samples.Targets.Values)
 }
 
 // Add takes the rows of the message at the offset and returns, for each batch, the rows that it rejected. It skips

@@ -66,7 +66,7 @@ func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	}
 	err = group.Wait()
 	failpoint.Hit(failpoint.TrainRead)
-	r.Meter.AddTrain(meter.Less(r.trainer.Counts(), before))
+	r.Meter.AddTrain(meter.Sub(r.trainer.Counts(), before))
 	for _, f := range r.features {
 		if f.restarted { // equal counts may mean other rows
 			f.restarted, r.solved, r.other = false, 0, nil
@@ -188,7 +188,7 @@ func (f *features) readOrSetAside(ctx context.Context) error {
 func (f *features) read(ctx context.Context) error {
 	f.refused, f.cause = 0, nil
 	defer f.logRefused()
-	defer f.sums.Rest()
+	defer f.sums.Trim()
 	f.reader = pipeline.NewReader(f.Broker, f.logger, f.Topics.Features, f.number,
 		pipeline.ReadOptions{From: f.next, Until: pipeline.PresentEnd, Watch: pipeline.WatchBatches, Place: f.place, OnGap: f.gap})
 	next, end, err := f.reader.Begin(ctx)
@@ -296,7 +296,7 @@ func (f *features) addMessage(rec pipeline.Record) error {
 	defer span.End()
 	before, size := f.sums.counts, int64(rec.Size())
 	err := f.sums.Add(rec)
-	grown := meter.Less(f.sums.counts, before)
+	grown := meter.Sub(f.sums.counts, before)
 	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.NotSampled+grown.Duplicate)
 	f.rows += grown.Rows + grown.Unlabelled + grown.NotSampled
 	f.reportRowMemory()

@@ -73,8 +73,8 @@ func (b *rowBuffers) reset() {
 	b.seen.reset()
 }
 
-// Rest drops the memory of messages until there are more.
-func (p *Partition) Rest() {
+// Trim drops the memory of messages until there are more.
+func (p *Partition) Trim() {
 	p.decoder, p.rows, p.buffers, p.coded = arrowio.NewDecoder(p.limits), encoder.Rows{}, rowBuffers{}, nil
 }
 

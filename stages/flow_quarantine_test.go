@@ -25,11 +25,11 @@ func quickly(w *worker) {
 // byRows makes explorations read all rows.
 func byRows(s *stages.Settings) { s.Exploration.From = wire.FromEarliest }
 
-// asideOf lists the partitions that a stage of a worker has set aside.
-func asideOf(w *worker, stage string) (partitions []int) {
-	for _, a := range w.Meter.Activity().PartitionsAside {
-		if a.Stage == stage {
-			partitions = append(partitions, a.Partition)
+// quarantinedOf lists the quarantined partitions of a stage of a worker.
+func quarantinedOf(w *worker, stage string) (partitions []int) {
+	for _, q := range w.Meter.Activity().Quarantined {
+		if q.Stage == stage {
+			partitions = append(partitions, q.Partition)
 		}
 	}
 	return partitions
@@ -57,7 +57,7 @@ func without(t *testing.T, set *state.Set, reason string) {
 	}
 }
 
-func TestFlowAFailingPartitionIsSetAside(t *testing.T) {
+func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 3, byRows)
 	for p := range 3 {
@@ -81,15 +81,15 @@ func TestFlowAFailingPartitionIsSetAside(t *testing.T) {
 	without(t, set, "what is this")
 	f.featurizedUpTo(0, 30)
 	f.featurizedUpTo(2, 30)
-	f.until("the partition is set aside", func() bool { return slices.Equal(asideOf(w, meter.StageFeaturize), []int{1}) })
+	f.until("the partition is quarantined", func() bool { return slices.Equal(quarantinedOf(w, meter.StageFeaturize), []int{1}) })
 	if faults := notReady(w, rowStages); !slices.ContainsFunc(faults, func(c string) bool {
-		return strings.HasPrefix(c, "partitions featurize: partition 1 is set aside since") && strings.Contains(c, "what is this")
+		return strings.HasPrefix(c, "partitions featurize: partition 1 is quarantined since") && strings.Contains(c, "what is this")
 	}) {
 		t.Errorf("not ready: %q", faults)
 	}
 	poisoned.Store(false)
 	f.featurizedUpTo(1, 30)
-	f.until("no partition is set aside", func() bool { return len(w.Meter.Activity().PartitionsAside) == 0 })
+	f.until("no partition is quarantined", func() bool { return len(w.Meter.Activity().Quarantined) == 0 })
 	if faults := notReady(w, rowStages); len(faults) > 0 {
 		t.Errorf("not ready: %q", faults)
 	}
@@ -176,7 +176,7 @@ func TestFlowAPartitionLosesItsLeader(t *testing.T) {
 
 // A trainer makes models from the partitions that it can read, and includes the others again when it
 // can.
-func TestFlowATrainerSetsAPartitionAside(t *testing.T) {
+func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, byRows)
 	for p := range 2 {
@@ -199,11 +199,11 @@ func TestFlowATrainerSetsAPartitionAside(t *testing.T) {
 		}
 	})
 	f.until("a model of one partition", func() bool { return w.Meter.Activity().Model != nil && w.Meter.Totals().Train.Rows == 600 })
-	if got := asideOf(w, meter.StageTrain); !slices.Equal(got, []int{1}) {
+	if got := quarantinedOf(w, meter.StageTrain); !slices.Equal(got, []int{1}) {
 		t.Errorf("set aside: %v", got)
 	}
 	poisoned.Store(false)
 	f.until("the rows of both partitions", func() bool {
-		return w.Meter.Totals().Train.Rows == 1200 && len(w.Meter.Activity().PartitionsAside) == 0
+		return w.Meter.Totals().Train.Rows == 1200 && len(w.Meter.Activity().Quarantined) == 0
 	})
 }

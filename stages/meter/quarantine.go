@@ -1,0 +1,40 @@
+package meter
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Quarantine is a partition whose work failed for good, and which this process tries again at intervals.
+type Quarantine struct {
+	Stage     string
+	Partition int
+	Cause     string
+	Since     time.Time
+	Tries     int // that failed
+	RetryAt   time.Time
+}
+
+// SetQuarantine reports that a partition is quarantined, or failed again.
+func (m *Meter) SetQuarantine(q Quarantine) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.quarantined[place{q.Stage, q.Partition}] = q
+}
+
+// EndQuarantine reports that a partition is not quarantined any more.
+func (m *Meter) EndQuarantine(stage string, partition int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.quarantined, place{stage, partition})
+}
+
+// quarantines lists the quarantined partitions. The caller holds the lock.
+func (m *Meter) quarantines() []Quarantine {
+	return slices.SortedFunc(maps.Values(m.quarantined), func(a, b Quarantine) int {
+		order := Stages()
+		return cmp.Or(slices.Index(order, a.Stage)-slices.Index(order, b.Stage), a.Partition-b.Partition)
+	})
+}
