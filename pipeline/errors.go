@@ -16,7 +16,7 @@ var (
 	// ErrFenced marks writes that are refused because the owner of a partition is out of date: another owner has taken
 	// it over, or the log has lost what was acknowledged. None of them are in the log. It is permanent for the writer;
 	// see [Retake].
-	ErrFenced = errors.New("the partition has to be taken over again")
+	ErrFenced = errors.New("the writer is fenced")
 )
 
 // OffsetOutOfRangeError says that a fetch asked for an offset that the partition does not hold.

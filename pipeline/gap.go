@@ -66,9 +66,9 @@ func (g Gap) Log(logger *zap.Logger) {
 	case GapRetention:
 		logger.Info("records are no longer in the log, reading continues with the first that is", fields...)
 	case GapTruncated:
-		logger.Warn("the log has lost its end: reading goes on behind what is left of it as it was, or starts again", append(fields, zap.Int64("lost_offsets", g.Lost))...)
+		logger.Warn("the log has lost its end: reading continues after what is left unchanged, or starts over", append(fields, zap.Int64("lost_offsets", g.Lost))...)
 	case GapRecreated:
-		logger.Warn("the topic was deleted and made again: reading starts at the first offset of the new log", append(fields, zap.String("log", string(g.Now)))...)
+		logger.Warn("the topic was deleted and created again: reading starts at the first offset of the new log", append(fields, zap.String("log", string(g.Now)))...)
 	default:
 		logger.Warn("records cannot be read, skipped", fields...)
 	}
@@ -103,5 +103,5 @@ func (r *Reader) gapAt(next int64, err error) (Gap, bool) {
 
 // String describes the gap in one line.
 func (g Gap) String() string {
-	return fmt.Sprintf("%s/%d from offset %d: %s, reading goes on at %d", g.Topic, g.Partition, g.From, g.Kind, g.To)
+	return fmt.Sprintf("%s/%d from offset %d: %s, reading continues at %d", g.Topic, g.Partition, g.From, g.Kind, g.To)
 }

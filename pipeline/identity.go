@@ -109,8 +109,8 @@ func (w *watcher) read(f Fetched) {
 	}
 }
 
-// strange reports whether a fetch at an offset suggests another log, or follows a change of the connection.
-func (w *watcher) strange(f Fetched, offset int64) bool {
+// suspectsReset reports whether a fetch at an offset suggests another log, or follows a change of the connection.
+func (w *watcher) suspectsReset(f Fetched, offset int64) bool {
 	if f.retried || f.Renewals != w.renewals || f.End < w.end || f.Log != "" && f.Log != w.log {
 		return true
 	}
@@ -121,14 +121,14 @@ func (w *watcher) strange(f Fetched, offset int64) bool {
 	return first.Offset < offset || n > 0 && first.Epoch != w.batches[n-1].Epoch
 }
 
-// recognise checks whether the log is still the same, if a check is due or something suggests a change. If it is not,
+// checkLog checks whether the log is still the same, if a check is due or something suggests a change. If it is not,
 // it returns the gap, and what was fetched must not be used.
-func (r *Reader) recognise(ctx context.Context, f Fetched, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
+func (r *Reader) checkLog(ctx context.Context, f Fetched, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
 	w := &r.watcher
 	if w.how == WatchNothing {
 		return nil, nil
 	}
-	if w.alarmed = w.alarmed || outOfRange != nil || w.strange(f, r.next); !w.alarmed {
+	if w.alarmed = w.alarmed || outOfRange != nil || w.suspectsReset(f, r.next); !w.alarmed {
 		if f.Log != "" || time.Since(w.checkedAt) < identityAge {
 			return nil, nil
 		}
@@ -194,7 +194,7 @@ func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError)
 		w.end = outOfRange.Next
 		return &g, nil
 	}
-	kept, to, err := r.partsAt(ctx)
+	kept, to, err := r.departsAt(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -215,28 +215,28 @@ func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError)
 	return &g, nil
 }
 
-// partsAt finds out how many of the batches that were read the log still holds, and the offset after the last of them.
-func (r *Reader) partsAt(ctx context.Context) (kept int, behind int64, err error) {
+// departsAt finds out how many of the batches that were read the log still holds, and the offset after the last of them.
+func (r *Reader) departsAt(ctx context.Context) (kept int, next int64, err error) {
 	low, high := 0, len(r.watcher.batches) // those below low are there, those from high on are not
 	for low < high {
 		middle := (low + high) / 2
-		same, next, err := r.holds(ctx, r.watcher.batches[middle])
+		same, after, err := r.holds(ctx, r.watcher.batches[middle])
 		if err != nil {
 			return 0, 0, err
 		}
 		if same {
-			low, behind = middle+1, next
+			low, next = middle+1, after
 		} else {
 			high = middle
 		}
 	}
-	return low, behind, nil
+	return low, next, nil
 }
 
 // holds reports whether a batch is still where it was, and the offset after its records. A batch that retention has
 // removed, or that can no longer be read, counts as there, because nothing suggests another one. The records just
 // fetched are held meanwhile, so it reads as [ForState] says; readers that use ForState themselves do not watch batches.
-func (r *Reader) holds(ctx context.Context, m Mark) (same bool, behind int64, err error) {
+func (r *Reader) holds(ctx context.Context, m Mark) (same bool, next int64, err error) {
 	fetched, err := r.request(ForState(ctx), m.Offset)
 	if g, ok := r.gapAt(m.Offset, err); ok {
 		return g.Kind != GapTruncated, g.To, nil
@@ -254,10 +254,10 @@ func (r *Reader) holds(ctx context.Context, m Mark) (same bool, behind int64, er
 	}
 	for _, record := range fetched.Records {
 		if record.Batch.Offset == m.Offset {
-			behind = record.Offset + 1
+			next = record.Offset + 1
 		}
 	}
-	return fetched.Records[0].Batch.Is(m), behind, nil
+	return fetched.Records[0].Batch.Is(m), next, nil
 }
 
 // Holds reports whether a partition still holds a batch that was read from it, or held it until retention removed it.

@@ -309,7 +309,7 @@ func (r *Reader) changeOr(ctx context.Context, fetched Fetched, err error) (Gap,
 		gap, ok := r.gapOf(err)
 		return gap, ok, err
 	}
-	changed, failed := r.recognise(ctx, fetched, outOfRange)
+	changed, failed := r.checkLog(ctx, fetched, outOfRange)
 	switch {
 	case failed != nil:
 		return Gap{}, false, failed

@@ -97,7 +97,7 @@ func Retake(ctx context.Context, logger *zap.Logger, run func() error) error {
 		if !errors.Is(err, ErrFenced) {
 			return err
 		}
-		logger.Warn("writes refused, the partition is given up", zap.Error(err), zap.Duration("taken_over_again_after", retakePause))
+		logger.Warn("writes refused, giving the partition up", zap.Error(err), zap.Duration("retake_after", retakePause))
 		select {
 		case <-ctx.Done():
 			return nil

@@ -82,8 +82,8 @@ func Test(t *testing.T, s Source) {
 		{"a run that returns keeps its partition idle", runReturnsEarly, "groups of several members", s.Groups},
 		{name: "an error of a run ends the membership", test: runFails},
 		{name: "a deadline ends the membership without an error", test: deadlineEnds},
-		{"added partitions are assigned", partitionsAdded, "groups that are assigned anew", s.Groups},
-		{"a topic that comes later is waited for", topicComesLater, "groups that are assigned anew", s.Groups},
+		{"added partitions are assigned", partitionsAdded, "groups that are assigned again", s.Groups},
+		{"a topic that comes later is waited for", topicComesLater, "groups that are assigned again", s.Groups},
 		{"a partition is followed to another leader", leaderMoves, "another node that can be made to lead", s.Move != nil},
 		{"a restarted cluster is used as before", clusterRestarts, "a cluster that the test can end", s.Kill != nil},
 	} {

@@ -79,7 +79,7 @@ func readNumbered(ctx context.Context, client Client, topic string, partition, e
 			at++
 		}
 		if fetched.NextOffset != at {
-			err = fmt.Errorf("partition %d: next is %d behind record %d", partition, fetched.NextOffset, at-1)
+			err = fmt.Errorf("partition %d: next is %d after record %d", partition, fetched.NextOffset, at-1)
 		}
 		fetched.Release()
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // openWriter opens a writer that must have the given protection.
-func openWriter(t *testing.T, client Client, want pipeline.Protection, seat *pipeline.WriterID, targets ...pipeline.Target) pipeline.Producer {
+func openWriter(t *testing.T, client Client, want pipeline.Protection, id *pipeline.WriterID, targets ...pipeline.Target) pipeline.Producer {
 	t.Helper()
-	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), seat, targets...)
+	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), id, targets...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,16 +23,16 @@ func openWriter(t *testing.T, client Client, want pipeline.Protection, seat *pip
 	return writer
 }
 
-// successorFences makes one process take over the seat of another: from then on the other's writes are refused in all
-// partitions of the seat, and in no others.
+// successorFences opens a second writer with the id of another: from then on the other's writes are refused in all
+// targets, and in no others.
 func successorFences(t *testing.T, s Source) {
 	first, second := s.Open(t, Options{}), s.Open(t, Options{})
 	one, two := pipelinetest.NewTopic(t, first, 2, nil), pipelinetest.NewTopic(t, first, 2, nil)
-	seat := &pipeline.WriterID{Group: "group-of-" + one, Topic: "events", Partition: 1}
+	id := &pipeline.WriterID{Group: "group-of-" + one, Topic: "events", Partition: 1}
 	targets := []pipeline.Target{{Topic: one, Partition: 1}, {Topic: two, Partition: 1}}
-	earlier := openWriter(t, first, pipeline.ProtectionFenced, seat, targets...)
-	neighbour := openWriter(t, first, pipeline.ProtectionFenced, &pipeline.WriterID{Group: seat.Group, Topic: seat.Topic, Partition: 0}, targets...)
-	unseated := openWriter(t, first, pipeline.ProtectionNumbered, nil)
+	earlier := openWriter(t, first, pipeline.ProtectionFenced, id, targets...)
+	neighbour := openWriter(t, first, pipeline.ProtectionFenced, &pipeline.WriterID{Group: id.Group, Topic: id.Topic, Partition: 0}, targets...)
+	numbered := openWriter(t, first, pipeline.ProtectionNumbered, nil)
 	write := func(w pipeline.Producer, topic, text string) {
 		t.Helper()
 		if _, err := w.Produce(pipelinetest.Context(t), topic, 1, pipelinetest.Values(text)); err != nil {
@@ -42,7 +42,7 @@ func successorFences(t *testing.T, s Source) {
 	write(earlier, one, "a")
 	write(earlier, two, "a")
 
-	later := openWriter(t, second, pipeline.ProtectionFenced, seat, targets...)
+	later := openWriter(t, second, pipeline.ProtectionFenced, id, targets...)
 	for _, topic := range []string{one, two, one} {
 		_, err := earlier.Produce(pipelinetest.Context(t), topic, 1, pipelinetest.Values("late"))
 		if !errors.Is(err, pipeline.ErrFenced) || !pipeline.IsPermanent(err) {
@@ -51,7 +51,7 @@ func successorFences(t *testing.T, s Source) {
 	}
 	write(later, one, "b")
 	write(neighbour, one, "c")
-	write(unseated, one, "d")
+	write(numbered, one, "d")
 	write(first, one, "e") // plain
 	write(later, two, "b")
 	write(later, one, "f")
@@ -75,13 +75,13 @@ func end(t *testing.T, log pipeline.Log, topic string, partition int) int64 {
 func writerNumbers(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, map[string]string{"max.message.bytes": "10000"})
-	for name, seat := range map[string]*pipeline.WriterID{"seated": {Group: "group-of-" + topic, Topic: topic}, "unseated": nil} {
+	for name, id := range map[string]*pipeline.WriterID{"fenced": {Group: "group-of-" + topic, Topic: topic}, "numbered": nil} {
 		t.Run(name, func(t *testing.T) {
 			protection := pipeline.ProtectionFenced
-			if seat == nil {
+			if id == nil {
 				protection = pipeline.ProtectionNumbered
 			}
-			writer := openWriter(t, client, protection, seat, pipeline.Target{Topic: topic, Partition: 0}, pipeline.Target{Topic: topic, Partition: 1})
+			writer := openWriter(t, client, protection, id, pipeline.Target{Topic: topic, Partition: 0}, pipeline.Target{Topic: topic, Partition: 1})
 			for round := range 8 {
 				for partition := range 2 {
 					before := end(t, client, topic, partition)

@@ -81,10 +81,10 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 		return b, false, nil
 	}
 	b.body = set[batchHeaderBytes:b.bytes]
-	if !sound(set[:b.bytes]) {
+	if !checksumOK(set[:b.bytes]) {
 		next := b.last + 1 // as far as a damaged header can be trusted; the next batch knows better
-		if behind := set[b.bytes:]; len(behind) >= batchHeaderBytes {
-			if after := parseHeader(behind); after.base > b.base && after.bytes >= batchHeaderBytes && after.bytes <= len(behind) && sound(behind[:after.bytes]) {
+		if rest := set[b.bytes:]; len(rest) >= batchHeaderBytes {
+			if after := parseHeader(rest); after.base > b.base && after.bytes >= batchHeaderBytes && after.bytes <= len(rest) && checksumOK(rest[:after.bytes]) {
 				next = after.base
 			}
 		}
@@ -97,8 +97,8 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 	return b, true, nil
 }
 
-// sound reports whether the checksum of a whole batch is right.
-func sound(batch []byte) bool {
+// checksumOK reports whether the checksum of a whole batch is right.
+func checksumOK(batch []byte) bool {
 	return crc32.Checksum(batch[batchCheckedBytes:], castagnoli) == binary.BigEndian.Uint32(batch[17:])
 }
 

@@ -63,7 +63,7 @@ func timestamp(r *pipeline.Record, now time.Time) int64 {
 	return r.Time.UnixMilli()
 }
 
-// framingBound is an upper bound of what records take beside their long values.
+// framingBound is an upper bound of what records take, long values excluded.
 func framingBound(records []pipeline.Record) int {
 	const lengths = 7 * binary.MaxVarintLen32 // and times, offsets, attributes
 	n := 0

@@ -86,18 +86,18 @@ func BenchmarkWriters(b *testing.B) {
 	}
 }
 
-// BenchmarkTakeOver measures opening the writers of that many seats together, each fencing three partitions.
+// BenchmarkTakeOver measures opening the writers of that many writers together, each fencing three partitions.
 func BenchmarkTakeOver(b *testing.B) {
 	client := benchmarkClient(b, connect(b).addrs, kafka.CompressionNone)
-	for _, seats := range []int{1, 24, 200} {
-		b.Run(fmt.Sprint(seats), func(b *testing.B) {
+	for _, writers := range []int{1, 24, 200} {
+		b.Run(fmt.Sprint(writers), func(b *testing.B) {
 			topics := make([]string, 3)
 			for i := range topics {
-				topics[i] = pipelinetest.NewTopic(b, client, seats, nil)
+				topics[i] = pipelinetest.NewTopic(b, client, writers, nil)
 			}
 			for b.Loop() {
 				var opening errgroup.Group
-				for p := range seats {
+				for p := range writers {
 					opening.Go(func() error {
 						_, err := client.OpenWriter(context.Background(), &pipeline.WriterID{Group: "group", Topic: topics[0], Partition: p},
 							pipeline.Target{Topic: topics[0], Partition: p}, pipeline.Target{Topic: topics[1], Partition: p},

@@ -34,7 +34,7 @@ type Client struct {
 	reader    *setReader
 	pool      *pool
 	leaders   *leaders
-	habits    *habits
+	stats     *statsTable
 	lookups   *semaphore.Weighted // bounds the connections that look up offsets
 
 	identities identities
@@ -78,7 +78,7 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 	c := &Client{
 		config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption),
 		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
-		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), habits: newHabits(), lookups: semaphore.NewWeighted(lookupsAtOnce),
+		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
 		coordinating: make(chan struct{}, coordinations),
 	}
 	c.leaders = newLeaders(c)

@@ -51,7 +51,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{func(c *kafka.Config) { c.FetchMaxBytes = -1 }, []string{"fetch_max_bytes"}},
 		{func(c *kafka.Config) { c.FetchMaxBytes = 65 << 20 }, []string{"fetch_max_bytes", "batch_budget_bytes"}},
 		{func(c *kafka.Config) { c.BatchBudgetBytes, c.FetchMemory = 1<<30+1, 8<<30 }, []string{"batch_budget_bytes"}},
-		{func(c *kafka.Config) { c.FetchMemory = kafka.LeastFetchMemory(64<<20) - 1 }, []string{"fetch_memory", "301991935 bytes is outside 301991936 bytes", "64 MiB"}},
+		{func(c *kafka.Config) { c.FetchMemory = kafka.LeastFetchMemory(64<<20) - 1 }, []string{"fetch_memory", "301,991,935 bytes is outside 301,991,936 bytes", "64 MiB"}},
 		{func(c *kafka.Config) { c.BatchBudgetBytes = 128 << 20; c.FetchMemory = 320 << 20 }, []string{"fetch_memory", "batch_budget_bytes"}},
 		{func(c *kafka.Config) { c.FetchMaxWait = -1 }, []string{"fetch_max_wait"}},
 		{func(c *kafka.Config) { c.DialTimeout = -1 }, []string{"dial_timeout"}},

@@ -19,7 +19,7 @@ import (
 // for data of any size, and a decoder that reads a stream holds that much.
 const zstdWindowBytes = 32 << 20
 
-// A stream of frames has tables beside its window. A decoder of larger windows is dropped after use.
+// A stream of frames has tables in addition to its window. A decoder of larger windows is dropped after use.
 const (
 	zstdTableBytes = 2 << 20
 	zstdKeptBytes  = 4 << 20

@@ -43,7 +43,7 @@
 //     get a turn of the same length, so neither a large batch nor a partition stuck with what it holds keeps the others
 //     from reading.
 //
-// Decoders of zstd and lz4 have windows beside that, 48 MiB in all.
+// The windows of zstd and lz4 decoders, 48 MiB in all, come on top of that.
 //
 // Batches of format 2 (Kafka 0.11, 2017) are read. A message set of an older format is reported as unreadable. Values
 // of records alias the fetched buffer.
@@ -54,7 +54,7 @@
 // again may write them twice.
 //
 // The batches of a writer ([Client.OpenWriter]) are numbered: brokers write each once, however often it is sent. The
-// writer of a seat also has a transactional id. Opening it takes the next epoch of the id's producer and has the
+// writer with a WriterID also has a transactional id. Opening it takes the next epoch of the id's producer and has the
 // coordinator end a transaction without records in every partition that is written to. Its marker, which readers do not
 // see, carries the epoch, and from then on the leaders refuse every earlier one. Records are never in a transaction, so
 // nobody has to wait for one. A writer carries on by itself if brokers have forgotten it. If they know a later epoch,

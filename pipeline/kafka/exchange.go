@@ -18,8 +18,8 @@ import (
 type fetchExchange struct {
 	leader      int32
 	request     fetch.Request
-	asks        map[partitionKey]*ask // no partition twice
-	logs        map[logUUID]string    // topics by the ids in the request; nil = the request names them
+	fetches     map[partitionKey]*pendingFetch // no partition twice
+	logs        map[logUUID]string             // topics by the ids in the request; nil = the request names them
 	clientID    string
 	correlation int32         // of the fetch; a request before it has the previous number
 	newest      *atomic.Int32 // newest version that the leader supports; 0 = not asked yet
@@ -33,9 +33,9 @@ var (
 )
 
 // newFetchExchange makes the request for partitions, none of which occurs twice.
-func newFetchExchange(c *Client, to *leader, asks []*ask, wait time.Duration) *fetchExchange {
+func newFetchExchange(c *Client, to *leader, fetches []*pendingFetch, wait time.Duration) *fetchExchange {
 	e := &fetchExchange{
-		leader: to.id, asks: make(map[partitionKey]*ask, len(asks)), maxAborted: maxAborted(c.config.FetchMaxBytes),
+		leader: to.id, fetches: make(map[partitionKey]*pendingFetch, len(fetches)), maxAborted: maxAborted(c.config.FetchMaxBytes),
 		clientID:    c.config.ClientID,
 		correlation: c.correlation.Add(2),
 		newest:      &to.fetchVersion,
@@ -49,24 +49,24 @@ func newFetchExchange(c *Client, to *leader, asks []*ask, wait time.Duration) *f
 		},
 	}
 	at := map[string]int{}
-	for _, a := range asks {
-		a.sent()
-		e.asks[a.partitionKey] = a
-		i, ok := at[a.topic]
+	for _, p := range fetches {
+		p.sent()
+		e.fetches[p.partitionKey] = p
+		i, ok := at[p.topic]
 		if !ok {
 			i = len(e.request.Topics)
-			at[a.topic] = i
-			e.request.Topics = append(e.request.Topics, fetch.RequestTopic{Topic: a.topic})
+			at[p.topic] = i
+			e.request.Topics = append(e.request.Topics, fetch.RequestTopic{Topic: p.topic})
 		}
 		e.request.Topics[i].Partitions = append(e.request.Topics[i].Partitions, fetch.RequestPartition{
-			Partition:          int32(a.partition),
+			Partition:          int32(p.partition),
 			CurrentLeaderEpoch: -1,
-			FetchOffset:        a.offset,
+			FetchOffset:        p.offset,
 			LogStartOffset:     -1,
-			PartitionMaxBytes:  int32(a.maxBytes),
+			PartitionMaxBytes:  int32(p.maxBytes),
 		})
 	}
-	e.logs = logsOf(asks)
+	e.logs = logsOf(fetches)
 	return e
 }
 
@@ -184,10 +184,10 @@ func (e *fetchExchange) read(r *responseReader) (code int16) {
 		code = r.int16()
 		r.int32() // session id
 	}
-	topics := r.count(len(e.asks), "topics")
+	topics := r.count(len(e.fetches), "topics")
 	for range topics {
 		topic := e.readTopic(r)
-		for range r.count(len(e.asks), "partitions") {
+		for range r.count(len(e.fetches), "partitions") {
 			if r.err == nil {
 				e.readPartition(r, topic)
 			}
@@ -211,32 +211,32 @@ func (e *fetchExchange) readTopic(r *responseReader) string {
 // readPartition reads one partition of the response. It skips data that cannot be used, so that the other partitions get theirs.
 func (e *fetchExchange) readPartition(r *responseReader, topic string) {
 	key := partitionKey{topic, int(r.int32())}
-	a := e.asks[key]
-	if a == nil && r.err == nil {
+	p := e.fetches[key]
+	if p == nil && r.err == nil {
 		r.fail("fetch response has partition %d of %q, which was not asked for or was there already", key.partition, topic)
 	}
 	if r.err != nil {
 		return
 	}
-	delete(e.asks, key)
-	wanted := a.begin()
-	response, err := e.readResponse(r, a, wanted)
+	delete(e.fetches, key)
+	wanted := p.begin()
+	response, err := e.readResponse(r, p, wanted)
 	if r.tags(); e.byID() {
-		response.log = a.log
+		response.log = p.log
 	}
 	switch {
 	case !wanted:
 	case r.err != nil:
-		a.finish(nil, r.err)
+		p.finish(nil, r.err)
 	case err != nil || response.code != 0 || len(response.set) > 0:
-		a.finish(response, err)
+		p.finish(response, err)
 	default:
-		a.empty(response)
+		p.empty(response)
 	}
 }
 
 // readResponse reads one partition's part. err concerns that partition alone; errors that end the response are in r.
-func (e *fetchExchange) readResponse(r *responseReader, a *ask, wanted bool) (*fetchResponse, error) {
+func (e *fetchExchange) readResponse(r *responseReader, p *pendingFetch, wanted bool) (*fetchResponse, error) {
 	response := &fetchResponse{code: r.int16()}
 	r.int64()                // high watermark
 	response.end = r.int64() // last stable offset
@@ -255,13 +255,13 @@ func (e *fetchExchange) readResponse(r *responseReader, a *ask, wanted bool) (*f
 	if size <= 0 || r.err != nil {
 		return response, err
 	}
-	if need := a.need(size, len(aborted)); err == nil && wanted {
+	if need := p.need(size, len(aborted)); err == nil && wanted {
 		switch {
-		case size > a.maxSet:
+		case size > p.maxSet:
 			header := r.bytes(min(size, batchHeaderBytes))
 			r.discard(size - len(header))
 			return response, &oversizedSetError{bytes: size, header: header, end: response.end}
-		case !a.fund(need):
+		case !p.fund(need):
 			err = &roomError{set: size, need: need}
 		default:
 			response.set = r.bytes(size)

@@ -47,8 +47,8 @@ func encodeParts(version int16, parts ...part) []byte {
 	return b
 }
 
-// outcome names the outcome of an ask.
-func outcome(a *ask) string {
+// outcome names the outcome of a fetch.
+func outcome(a *pendingFetch) string {
 	var large *oversizedSetError
 	var room *roomError
 	switch latest, waits := a.waits(); {
@@ -88,10 +88,10 @@ func TestPartitionsOfAResponseAreAnsweredApart(t *testing.T) {
 		"one twice":                 {[]part{{3, 0, 0, []byte("a")}, {3, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
 	} {
 		for _, version := range []int16{maxFetchVersion, fetchByID} {
-			asks := testAsks()
-			err := exchange(version, encodeParts(version, test.parts...), asks...)
+			fetches := testFetches()
+			err := exchange(version, encodeParts(version, test.parts...), fetches...)
 			var outcomes []string
-			for _, a := range asks {
+			for _, a := range fetches {
 				outcomes = append(outcomes, outcome(a))
 			}
 			if !slices.Equal(outcomes, test.want) || (err != nil) != test.bad {
@@ -103,18 +103,18 @@ func TestPartitionsOfAResponseAreAnsweredApart(t *testing.T) {
 
 // TestWhoHasLeftGetsNothing: a caller that leaves before or after its answer leaves no memory taken.
 func TestWhoHasLeftGetsNothing(t *testing.T) {
-	asks := testAsks()
-	asks[0].leave()
-	asks[1].funds = asks[1].memory.try(50)
-	asks[1].leave()
-	if err := exchange(11, encodeParts(11, part{3, 0, 0, []byte("a")}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), asks...); err != nil {
+	fetches := testFetches()
+	fetches[0].abandon()
+	fetches[1].funds = fetches[1].memory.try(50)
+	fetches[1].abandon()
+	if err := exchange(11, encodeParts(11, part{3, 0, 0, []byte("a")}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), fetches...); err != nil {
 		t.Fatal(err)
 	}
-	if outcome(asks[0]) != "left" || outcome(asks[1]) != "left" || outcome(asks[2]) != "c" {
-		t.Error(outcome(asks[0]), outcome(asks[1]), outcome(asks[2]))
+	if outcome(fetches[0]) != "left" || outcome(fetches[1]) != "left" || outcome(fetches[2]) != "c" {
+		t.Error(outcome(fetches[0]), outcome(fetches[1]), outcome(fetches[2]))
 	}
-	asks[2].leave()
-	if used := asks[2].memory.used; used != 0 {
+	fetches[2].abandon()
+	if used := fetches[2].memory.used; used != 0 {
 		t.Errorf("%d bytes are used", used)
 	}
 }
@@ -146,14 +146,14 @@ func testResponseMutants(t *testing.T, version int16) {
 			return into
 		},
 		Try: func(m *hostile.Meter, mutant []byte) (reason string, err error) {
-			asks := testAsks()
-			m.Within(256<<10, func() { err = exchange(version, mutant, asks...) })
-			memory, stored := asks[0].memory, 0
-			for _, a := range asks {
+			fetches := testFetches()
+			m.Within(256<<10, func() { err = exchange(version, mutant, fetches...) })
+			memory, stored := fetches[0].memory, 0
+			for _, a := range fetches {
 				if a.response != nil {
 					stored += len(a.response.set)
 				}
-				a.leave()
+				a.abandon()
 			}
 			switch {
 			case memory.peak > memory.limit || memory.used != 0:

@@ -27,21 +27,21 @@ const testLog pipeline.LogID = "AAECAwQFBgcICQoLDA0ODw"
 var fetchVersions = []int16{4, 5, 6, 7, 8, 9, 10, 11, fetchByID}
 
 // testAsks makes asks for partitions 3, 4 and 5 of a topic. They share memory for two sets of the largest size.
-func testAsks() (asks []*ask) {
+func testFetches() (fetches []*pendingFetch) {
 	memory := &account{limit: 400}
 	for partition := 3; partition <= 5; partition++ {
-		asks = append(asks, &ask{partitionKey: partitionKey{"t", partition}, log: testLog, maxSet: 100, memory: memory, done: make(chan struct{}),
+		fetches = append(fetches, &pendingFetch{partitionKey: partitionKey{"t", partition}, log: testLog, maxSet: 100, memory: memory, done: make(chan struct{}),
 			need: func(set, aborted int) int64 { return 2*int64(set) + 16*int64(aborted) }})
 	}
-	return asks
+	return fetches
 }
 
 // exchange gives a response to the asks.
-func exchange(version int16, response []byte, asks ...*ask) error {
+func exchange(version int16, response []byte, fetches ...*pendingFetch) error {
 	c := &Client{config: DefaultConfig()}
 	to := &leader{id: 1}
 	to.fetchVersion.Store(int32(version))
-	e := newFetchExchange(c, to, asks, 0)
+	e := newFetchExchange(c, to, fetches, 0)
 	e.correlation = 42
 	e.Required(map[protocol.ApiKey]int16{protocol.Fetch: min(version, maxFetchVersion)})
 	_, err := e.RawExchange(wire{bytes.NewReader(response), io.Discard})
@@ -50,7 +50,7 @@ func exchange(version int16, response []byte, asks ...*ask) error {
 
 // exchangeOne gives a response to an ask for partition 3 alone. An empty response counts too.
 func exchangeOne(version int16, response []byte) (*fetchResponse, error) {
-	a := testAsks()[0]
+	a := testFetches()[0]
 	if err := exchange(version, response, a); err != nil {
 		return nil, err
 	}

@@ -23,20 +23,20 @@ func uuidOf(id pipeline.LogID) (uuid logUUID, ok bool) {
 }
 
 // logsOf returns the topics of asks by their ids, or nil unless each topic has exactly one.
-func logsOf(asks []*ask) map[logUUID]string {
+func logsOf(fetches []*pendingFetch) map[logUUID]string {
 	logs, ids := map[logUUID]string{}, map[string]logUUID{}
-	for _, a := range asks {
-		id, ok := uuidOf(a.log)
+	for _, p := range fetches {
+		id, ok := uuidOf(p.log)
 		if !ok {
 			return nil
 		}
-		if topic, twice := logs[id]; twice && topic != a.topic {
+		if topic, twice := logs[id]; twice && topic != p.topic {
 			return nil
 		}
-		if other, twice := ids[a.topic]; twice && other != id { // the topic was just recreated
+		if other, twice := ids[p.topic]; twice && other != id { // the topic was just recreated
 			return nil
 		}
-		logs[id], ids[a.topic] = a.topic, id
+		logs[id], ids[p.topic] = p.topic, id
 	}
 	return logs
 }
@@ -77,7 +77,7 @@ func (e *fetchExchange) write(w io.Writer) error {
 func (e *fetchExchange) requestByID() []byte {
 	const perPartition = 4 + 4 + 8 + 4 + 8 + 4 + 1
 	be := binary.BigEndian
-	to := make([]byte, 0, 64+len(e.clientID)+len(e.request.Topics)*24+len(e.asks)*perPartition)
+	to := make([]byte, 0, 64+len(e.clientID)+len(e.request.Topics)*24+len(e.fetches)*perPartition)
 	to = append(appendHeader(to, protocol.Fetch, fetchByID, e.correlation, e.clientID), 0) // no tags
 	to = be.AppendUint32(to, uint32(e.request.ReplicaID))
 	to = be.AppendUint32(to, uint32(e.request.MaxWaitTime))
@@ -88,7 +88,7 @@ func (e *fetchExchange) requestByID() []byte {
 	to = be.AppendUint32(to, uint32(e.request.SessionEpoch))
 	to = binary.AppendUvarint(to, uint64(len(e.request.Topics)+1))
 	for _, topic := range e.request.Topics {
-		id, _ := uuidOf(e.asks[partitionKey{topic.Topic, int(topic.Partitions[0].Partition)}].log)
+		id, _ := uuidOf(e.fetches[partitionKey{topic.Topic, int(topic.Partitions[0].Partition)}].log)
 		to = append(to, id[:]...)
 		to = binary.AppendUvarint(to, uint64(len(topic.Partitions)+1))
 		for _, p := range topic.Partitions {

@@ -21,7 +21,7 @@ type fetching struct {
 	memory   *account
 	onlyFree bool
 
-	habit    habit
+	stats    fetchStats
 	maxBytes int    // to ask for
 	funds    *grant // nil = the response takes what is free when it arrives
 }
@@ -31,13 +31,13 @@ type fetching struct {
 // worst fetch.
 func (f *fetching) run(ctx context.Context) (pipeline.Fetched, error) {
 	f.prepare()
-	if f.habit.end > f.offset && !f.memory.ample() {
+	if f.stats.end > f.offset && !f.memory.ample() {
 		if err := f.wait(ctx, f.need(f.maxBytes, 0)); err != nil {
 			return pipeline.Fetched{}, err
 		}
 	}
 	for {
-		response, err := f.ask(ctx)
+		response, err := f.request(ctx)
 		if room := (*roomError)(nil); errors.As(err, &room) {
 			f.maxBytes = max(f.maxBytes, min(room.set, f.reader.budget))
 			err = f.wait(ctx, room.need)
@@ -63,16 +63,16 @@ func (f *fetching) run(ctx context.Context) (pipeline.Fetched, error) {
 func (f *fetching) prepare() {
 	c := f.client
 	var partitions int
-	f.habit, partitions = c.habits.ask(f.key)
-	share := float64(f.memory.size()) / float64(2*partitions) / (1 + f.habit.growth)
-	f.maxBytes = min(max(int(share), leastAsked, f.habit.batch), c.config.FetchMaxBytes, f.reader.budget) // several batches beyond the budget are not one
+	f.stats, partitions = c.stats.begin(f.key)
+	share := float64(f.memory.size()) / float64(2*partitions) / (1 + f.stats.growth)
+	f.maxBytes = min(max(int(share), leastAsked, f.stats.batch), c.config.FetchMaxBytes, f.reader.budget) // several batches beyond the budget are not one
 }
 
 // need estimates the memory for a set and its decoded records from what is known of the partition.
 func (f *fetching) need(set, aborted int) int64 {
 	const slack = 16 << 10
 	stored := int64(set) + 16*int64(aborted)
-	grown := int64(1.25*f.habit.growth*float64(set)) + slack
+	grown := int64(1.25*f.stats.growth*float64(set)) + slack
 	return min(stored+min(grown, int64(f.reader.budget)), max(stored, worstFetch(f.reader.budget)))
 }
 
@@ -91,22 +91,22 @@ func (f *fetching) wait(ctx context.Context, bytes int64) (err error) {
 	return err
 }
 
-// ask sends the request and returns the response, whose memory has been taken.
-func (f *fetching) ask(ctx context.Context) (*fetchResponse, error) {
+// request sends the fetch and returns the response, whose memory has been taken.
+func (f *fetching) request(ctx context.Context) (*fetchResponse, error) {
 	c := f.client
 	var response *fetchResponse
 	var failure error
 	err := c.call(ctx, f.at, c.config.RequestTimeout+2*c.config.FetchMaxWait, func(ctx context.Context) error {
-		a := &ask{
-			partitionKey: f.key, offset: f.offset, maxBytes: f.maxBytes, maxSet: f.reader.budget, cold: f.habit.cold,
+		pending := &pendingFetch{
+			partitionKey: f.key, offset: f.offset, maxBytes: f.maxBytes, maxSet: f.reader.budget, cold: f.stats.cold,
 			deadline: time.Now().Add(c.config.FetchMaxWait), memory: f.memory, need: f.need, funds: f.funds, done: make(chan struct{}),
 		}
 		var err error
-		if f.funds, err = c.leaders.ask(ctx, a); err == nil {
-			response = a.response
+		if f.funds, err = c.leaders.fetch(ctx, pending); err == nil {
+			response = pending.response
 			if code := kafkago.Error(response.code); isOtherLog(code) {
-				c.identities.forget(f.at.topic, a.log)
-				err = fmt.Errorf("%w: no log has the id %s", kafkago.UnknownTopicOrPartition, a.log)
+				c.identities.forget(f.at.topic, pending.log)
+				err = fmt.Errorf("%w: no log has the id %s", kafkago.UnknownTopicOrPartition, pending.log)
 			} else if code != 0 {
 				err = code
 			}
@@ -165,14 +165,14 @@ func (f *fetching) decode(response *fetchResponse) (pipeline.Fetched, error) {
 
 // learn remembers this fetch for the next one; memory is nil if there were no records.
 func (f *fetching) learn(response *fetchResponse, memory *allowance) {
-	f.client.habits.learn(f.key, func(h *habit) {
-		h.end, h.cold = response.end, memory == nil
+	f.client.stats.learn(f.key, func(s *fetchStats) {
+		s.end, s.cold = response.end, memory == nil
 		if memory == nil {
 			return
 		}
-		h.grew(len(response.set), int64(memory.taken))
-		if h.batch = 0; len(response.set) > f.maxBytes {
-			h.batch = len(response.set)
+		s.grew(len(response.set), int64(memory.taken))
+		if s.batch = 0; len(response.set) > f.maxBytes {
+			s.batch = len(response.set)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func FuzzFetchResponse(f *testing.F) {
 		f.Add(version, encodeResponse(f, version, 3, nil))
 	}
 	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
-		asked := testAsks()
+		asked := testFetches()
 		err := exchange(version, raw, asked...)
 		for _, a := range asked {
 			if a.response == nil {

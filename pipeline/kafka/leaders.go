@@ -57,12 +57,12 @@ type leaders struct {
 	of map[int32]*leader
 }
 
-// leader is a broker and the asks for its partitions.
+// leader is a broker and the fetches of its partitions.
 type leader struct {
 	id        int32
-	fresh     []*ask // from their callers
-	idle      []*ask // again, because there was nothing yet
-	cold      []*ask // idle the last time, waiting for others
+	fresh     []*pendingFetch // from their callers
+	idle      []*pendingFetch // that found nothing yet
+	cold      []*pendingFetch // idle the last time, waiting for others
 	gathering bool
 	underWay  [kinds]int
 
@@ -71,22 +71,22 @@ type leader struct {
 
 func newLeaders(client *Client) *leaders { return &leaders{client: client, of: map[int32]*leader{}} }
 
-// ask sends an ask to the leader of its partition and waits for the answer. It returns the memory of the ask, which the caller
-// loses if the context ends.
-func (l *leaders) ask(ctx context.Context, a *ask) (funds *grant, err error) {
-	id, err := l.leaderOf(ctx, a.partitionKey)
+// fetch sends a fetch to the leader of its partition and waits for the answer. It returns the memory of the fetch, which
+// the caller loses if the context ends.
+func (l *leaders) fetch(ctx context.Context, p *pendingFetch) (funds *grant, err error) {
+	id, err := l.leaderOf(ctx, p.partitionKey)
 	if err != nil {
-		return a.funds, err
+		return p.funds, err
 	}
-	if a.log, err = l.client.Identity(ctx, a.topic, pipeline.AnyPartition, time.Time{}); err != nil {
-		return a.funds, err
+	if p.log, err = l.client.Identity(ctx, p.topic, pipeline.AnyPartition, time.Time{}); err != nil {
+		return p.funds, err
 	}
-	l.add(id, a)
+	l.add(id, p)
 	select {
-	case <-a.done:
-		return a.funds, a.err
+	case <-p.done:
+		return p.funds, p.err
 	case <-ctx.Done():
-		a.leave()
+		p.abandon()
 		return nil, ctx.Err()
 	}
 }
@@ -114,7 +114,7 @@ func (l *leaders) leaderOf(ctx context.Context, key partitionKey) (int32, error)
 	return partitions[at].LeaderID, nil
 }
 
-func (l *leaders) add(id int32, a *ask) {
+func (l *leaders) add(id int32, p *pendingFetch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	to := l.of[id]
@@ -122,12 +122,12 @@ func (l *leaders) add(id int32, a *ask) {
 		to = &leader{id: id}
 		l.of[id] = to
 	}
-	if !a.cold {
-		to.fresh = append(to.fresh, a)
+	if !p.cold {
+		to.fresh = append(to.fresh, p)
 		l.dispatch(to)
 		return
 	}
-	if to.cold = append(to.cold, a); to.gathering {
+	if to.cold = append(to.cold, p); to.gathering {
 		return
 	}
 	to.gathering = true
@@ -139,105 +139,105 @@ func (l *leaders) add(id int32, a *ask) {
 	})
 }
 
-// dispatch sends requests while there is something to ask for. mu is locked.
+// dispatch sends requests while there is something to fetch. mu is locked.
 func (l *leaders) dispatch(to *leader) {
 	for {
-		of, asks := to.next(max(leastGroup, 2*l.client.habits.count()/groupRequests))
-		if len(asks) == 0 {
+		of, fetches := to.next(max(leastGroup, 2*l.client.stats.count()/groupRequests))
+		if len(fetches) == 0 {
 			return
 		}
 		to.underWay[of]++
-		go l.send(to, of, asks)
+		go l.send(to, of, fetches)
 	}
 }
 
 // free reports whether another request of a kind may be sent.
 func (to *leader) free(of kind) bool { return to.underWay[of] < mostRequests[of] }
 
-// next takes the asks of one request, at most group for a group request.
-func (to *leader) next(group int) (of kind, asks []*ask) {
+// next takes the fetches of one request, at most group for a group request.
+func (to *leader) next(group int) (of kind, fetches []*pendingFetch) {
 	take := &request{taken: map[partitionKey]struct{}{}, most: min(group, partitionsAtOnce)}
 	if to.free(groupRequest) {
-		if to.idle = take.from(to.idle); len(take.asks) > 0 {
-			return groupRequest, take.asks
+		if to.idle = take.from(to.idle); len(take.fetches) > 0 {
+			return groupRequest, take.fetches
 		}
 	}
 	take.most = partitionsAtOnce
 	if to.free(singleRequest) {
-		if to.fresh = take.from(to.fresh); len(take.asks) == 0 {
+		if to.fresh = take.from(to.fresh); len(take.fetches) == 0 {
 			to.idle = take.from(to.idle)
 		}
-		if len(take.asks) > 0 {
-			return singleRequest, take.asks
+		if len(take.fetches) > 0 {
+			return singleRequest, take.fetches
 		}
 	}
 	if to.free(shortRequest) {
 		to.fresh = take.from(to.fresh)
 		to.idle = take.from(to.idle)
 	}
-	return shortRequest, take.asks
+	return shortRequest, take.fetches
 }
 
-// request is a selection of asks that go together.
+// request is a selection of fetches that go together.
 type request struct {
-	asks  []*ask
-	taken map[partitionKey]struct{}
-	most  int
-	bytes int
+	fetches []*pendingFetch
+	taken   map[partitionKey]struct{}
+	most    int
+	bytes   int
 }
 
-// from takes asks from a queue and returns the rest, without those that nobody waits for.
-func (q *request) from(queue []*ask) (left []*ask) {
-	for i, a := range queue {
-		if len(q.asks) >= q.most || q.bytes >= bytesAtOnce || len(q.asks) > 0 && q.asks[0].alone {
+// from takes fetches from a queue and returns the rest, without those that nobody waits for.
+func (q *request) from(queue []*pendingFetch) (left []*pendingFetch) {
+	for i, p := range queue {
+		if len(q.fetches) >= q.most || q.bytes >= bytesAtOnce || len(q.fetches) > 0 && q.fetches[0].alone {
 			return append(left, queue[i:]...)
 		}
-		latest, waits := a.waits()
+		latest, waits := p.waits()
 		if !waits {
 			continue
 		}
-		if _, twice := q.taken[a.partitionKey]; twice || a.alone && len(q.asks) > 0 {
-			left = append(left, a)
+		if _, twice := q.taken[p.partitionKey]; twice || p.alone && len(q.fetches) > 0 {
+			left = append(left, p)
 			continue
 		}
-		q.taken[a.partitionKey] = struct{}{}
-		q.asks = append(q.asks, a)
-		if latest == nil && !a.cold || a.alone {
-			q.bytes += a.maxBytes
+		q.taken[p.partitionKey] = struct{}{}
+		q.fetches = append(q.fetches, p)
+		if latest == nil && !p.cold || p.alone {
+			q.bytes += p.maxBytes
 		}
 	}
 	return left
 }
 
 // send sends one request. Partitions that had nothing yet are asked for again.
-func (l *leaders) send(to *leader, of kind, asks []*ask) {
+func (l *leaders) send(to *leader, of kind, fetches []*pendingFetch) {
 	wait := l.client.config.FetchMaxWait
 	if of == shortRequest {
 		wait = min(wait, shortWait)
 	}
-	again := l.exchange(to, asks, wait)
+	waiting := l.exchange(to, fetches, wait)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	to.underWay[of]--
-	to.idle = append(to.idle, again...)
+	to.idle = append(to.idle, waiting...)
 	l.dispatch(to)
 }
 
-// exchange sends one request and returns the asks that keep waiting; all others are answered.
-func (l *leaders) exchange(to *leader, asks []*ask, wait time.Duration) (again []*ask) {
+// exchange sends one request and returns the fetches that keep waiting; all others are answered.
+func (l *leaders) exchange(to *leader, fetches []*pendingFetch, wait time.Duration) (waiting []*pendingFetch) {
 	c := l.client
 	now := time.Now()
 	last := now
-	for _, a := range asks {
-		if a.deadline.After(last) {
-			last = a.deadline
+	for _, p := range fetches {
+		if p.deadline.After(last) {
+			last = p.deadline
 		}
 	}
 	wait = min(wait, max(last.Sub(now), time.Millisecond))
 	limit := c.config.RequestTimeout + wait
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
-	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, newFetchExchange(c, to, asks, wait))
+	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, newFetchExchange(c, to, fetches, wait))
 	switch {
 	case err == nil:
 		if code := message.(*fetchDone).code; code != 0 {
@@ -249,22 +249,22 @@ func (l *leaders) exchange(to *leader, asks []*ask, wait time.Duration) (again [
 		err = fmt.Errorf("no response within %v: %s", limit, err.Error())
 	}
 	now = time.Now()
-	for _, a := range asks {
-		latest, ok := a.waits()
+	for _, p := range fetches {
+		latest, ok := p.waits()
 		switch {
-		case !ok: // answered or left
+		case !ok: // answered or abandoned
 		case err != nil:
-			a.fail(err)
+			p.fail(err)
 		case latest == nil:
-			a.fail(errors.New("response without the partition"))
-		case latest.end > a.offset && !a.alone && len(asks) > 1:
-			a.alone = true // a batch larger than requested is returned only if it is the first of the response
-			again = append(again, a)
-		case latest.end > a.offset || !now.Before(a.deadline):
-			a.finish(latest, nil)
+			p.fail(errors.New("response without the partition"))
+		case latest.end > p.offset && !p.alone && len(fetches) > 1:
+			p.alone = true // a batch larger than requested is returned only if it is the first of the response
+			waiting = append(waiting, p)
+		case latest.end > p.offset || !now.Before(p.deadline):
+			p.finish(latest, nil)
 		default:
-			again = append(again, a)
+			waiting = append(waiting, p)
 		}
 	}
-	return again
+	return waiting
 }

@@ -133,7 +133,7 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 		}
 	}
 	if len(r.left) != 0 {
-		return fail(fmt.Errorf("%w: %d bytes behind the last record", ErrCorruptBatch, len(r.left)))
+		return fail(fmt.Errorf("%w: %d bytes after the last record", ErrCorruptBatch, len(r.left)))
 	}
 	return grown, nil
 }

@@ -266,7 +266,7 @@ func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
 // testFetching is a fetch at an offset with that much memory for its response.
 func testFetching(t testing.TB, offset, bytes int64) *fetching {
 	memory := &account{limit: 2 * worstFetch(testBudget)}
-	return &fetching{client: &Client{habits: newHabits()}, reader: newReader(t), offset: offset, memory: memory, funds: memory.try(bytes)}
+	return &fetching{client: &Client{stats: newStatsTable()}, reader: newReader(t), offset: offset, memory: memory, funds: memory.try(bytes)}
 }
 
 // TestHeadersAreChargedBeforeTheyAreMade reads a record of nothing but headers: an empty one is two

@@ -39,7 +39,7 @@ func (r *renewed[T]) now() T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.log.Warn("files of the connection to the brokers cannot be read again, those of before are used", zap.Error(err))
+		r.log.Warn("the TLS and password files cannot be read; using what was read before", zap.Error(err))
 		return r.last
 	}
 	r.last = next

@@ -21,9 +21,8 @@ var _ pipeline.Sink = (*Client)(nil)
 // finds out here that it is no longer the owner.
 const renewAfter = 6 * time.Hour
 
-// OpenWriter implements [pipeline.Sink]. The transactional id of a seat is its group, topic and partition, with
-// slashes between.
-func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.WriterID, targets ...pipeline.Target) (pipeline.Producer, error) {
+// OpenWriter implements [pipeline.Sink]. The transactional id is the text of the WriterID.
+func (c *Client) OpenWriter(ctx context.Context, id *pipeline.WriterID, targets ...pipeline.Target) (pipeline.Producer, error) {
 	if c.config.Idempotence == IdempotenceOff {
 		return c, nil
 	}
@@ -32,12 +31,12 @@ func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.WriterID, target
 	if err != nil {
 		return nil, err
 	}
-	if seat != nil {
-		at = place{"open a writer for", seat.Topic, seat.Partition}
+	if id != nil {
+		at = place{"open a writer for", id.Topic, id.Partition}
 		err := errRefused
 		if transacts {
 			var w *writer
-			if w, err = c.sitDown(ctx, at, seat.String(), targets); err == nil {
+			if w, err = c.fence(ctx, at, id.String(), targets); err == nil {
 				return w, nil
 			}
 		}
@@ -45,7 +44,7 @@ func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.WriterID, target
 			return nil, err
 		}
 		c.onceUnfenced.Do(func() {
-			c.log.Warn("the brokers do not fence owners of partitions that were taken for dead: what those write late is there twice, and readers drop it",
+			c.log.Warn("the brokers do not fence owners of partitions that were taken for dead: late writes may be duplicated, and readers drop the duplicates",
 				zap.Error(err))
 		})
 	}
@@ -59,20 +58,20 @@ func (c *Client) OpenWriter(ctx context.Context, seat *pipeline.WriterID, target
 		return nil, err
 	}
 	c.onceUnnumbered.Do(func() {
-		c.log.Warn("the brokers do not number writes: one whose acknowledgement is lost may be there twice, and readers drop it", zap.Error(err))
+		c.log.Warn("the brokers do not number writes: one whose acknowledgement is lost may be duplicated, and readers drop the duplicate", zap.Error(err))
 	})
 	return c, nil
 }
 
-// sitDown fences off earlier occupants of the seat.
-func (c *Client) sitDown(ctx context.Context, at place, transactionalID string, targets []pipeline.Target) (*writer, error) {
+// fence opens a writer and has the writes of earlier ones with the same id refused.
+func (c *Client) fence(ctx context.Context, at place, transactionalID string, targets []pipeline.Target) (*writer, error) {
 	now, err := c.identify(ctx, at, transactionalID, nobody)
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{client: c, at: at, transactionalID: transactionalID, identity: now, streams: map[pipeline.Target]*stream{}}
 	if err := c.mark(ctx, at, transactionalID, now, targets); err != nil {
-		return nil, w.judge(err)
+		return nil, w.fencedErr(err)
 	}
 	for _, to := range targets {
 		s := &stream{seen: c.conns.newest()}
@@ -99,10 +98,10 @@ type writer struct {
 
 // stream is the numbering in one partition.
 type stream struct {
-	next  int32
-	doubt []pipeline.Record // sent from next on and possibly written; nil = none
-	end   int64             // of the partition: after what it held at first and what was acknowledged
-	seen  int64             // number of the newest connection at a time when the partition reached end
+	next    int32
+	unacked []pipeline.Record // sent from next on and possibly written; nil = none
+	end     int64             // of the partition: after what it held at first and what was acknowledged
+	seen    int64             // number of the newest connection at a time when the partition reached end
 }
 
 // Protection implements [pipeline.Protected].
@@ -132,7 +131,7 @@ func (w *writer) Produce(ctx context.Context, topic string, partition int, recor
 		}
 		firstOffset, err = w.send(ctx, topic, partition, s, records)
 	}
-	return firstOffset, w.judge(err)
+	return firstOffset, w.fencedErr(err)
 }
 
 // prepare begins a new numbering if the present one is used up, too old, or has a gap that these records do not fill.
@@ -140,20 +139,20 @@ func (w *writer) prepare(ctx context.Context, s *stream, records []pipeline.Reco
 	if w.fenced != nil {
 		return w.fenced
 	}
-	again := s.doubt != nil && len(records) == len(s.doubt) && &records[0] == &s.doubt[0]
-	if s.doubt != nil && !again || int64(s.next)+int64(len(records)) > math.MaxInt32 || w.old() {
+	repeat := s.unacked != nil && len(records) == len(s.unacked) && &records[0] == &s.unacked[0]
+	if s.unacked != nil && !repeat || int64(s.next)+int64(len(records)) > math.MaxInt32 || w.old() {
 		return w.renew(ctx)
 	}
 	return nil
 }
 
-// old reports whether to renew the identity. That has to wait while records are in doubt.
+// old reports whether to renew the identity. That has to wait while records are unacknowledged.
 func (w *writer) old() bool {
 	if time.Since(w.renewed) < renewAfter {
 		return false
 	}
 	for _, s := range w.streams {
-		if s.doubt != nil {
+		if s.unacked != nil {
 			return false
 		}
 	}
@@ -168,29 +167,29 @@ func (w *writer) renew(ctx context.Context) error {
 	}
 	now, err := w.client.identify(ctx, w.at, w.transactionalID, known)
 	if err != nil {
-		return w.judge(err)
+		return w.fencedErr(err)
 	}
 	w.identity, w.renewed = now, time.Now()
 	for _, s := range w.streams {
-		s.next, s.doubt = 0, nil
+		s.next, s.unacked = 0, nil
 	}
 	return nil
 }
 
 func (w *writer) send(ctx context.Context, topic string, partition int, s *stream, records []pipeline.Record) (int64, error) {
-	s.doubt = records
+	s.unacked = records
 	first, err := w.attempt(ctx, topic, partition, s, records)
 	for errors.Is(err, errNewConnection) {
-		if err = w.look(ctx, topic, partition, s); err == nil {
+		if err = w.checkEnd(ctx, topic, partition, s); err == nil {
 			first, err = w.attempt(ctx, topic, partition, s, records)
 		}
 	}
 	switch {
 	case err == nil:
-		s.next, s.doubt = s.next+int32(len(records)), nil
+		s.next, s.unacked = s.next+int32(len(records)), nil
 		s.end = max(s.end, first+int64(len(records)))
 	case errors.Is(err, pipeline.ErrMessageTooLarge):
-		s.doubt = nil // refused, so not written
+		s.unacked = nil // refused, so not written
 	}
 	return first, err
 }
@@ -198,7 +197,7 @@ func (w *writer) send(ctx context.Context, topic string, partition int, s *strea
 // errLost means that a partition ends before records that it was known to hold.
 var errLost = errors.New("the partition ends before what it was known to hold")
 
-// attempt sends records. With a transactional id it uses only connections older than the last look at the partition: a newer one may lead
+// attempt sends records. With a transactional id it uses only connections older than the last check of the partition: a newer one may lead
 // to a broker that came back without its last records. A broker that has lost all records of the writer would accept any number, and the
 // records would follow a gap.
 func (w *writer) attempt(ctx context.Context, topic string, partition int, s *stream, records []pipeline.Record) (int64, error) {
@@ -209,8 +208,8 @@ func (w *writer) attempt(ctx context.Context, topic string, partition int, s *st
 	return w.client.produce(ctx, topic, partition, records, sequence{w.identity.producer, w.identity.epoch, s.next}, connection)
 }
 
-// look checks that the partition still holds what it held.
-func (w *writer) look(ctx context.Context, topic string, partition int, s *stream) error {
+// checkEnd checks that the partition still holds what it held.
+func (w *writer) checkEnd(ctx context.Context, topic string, partition int, s *stream) error {
 	newest := w.client.conns.newest()
 	end, err := w.client.Written(ctx, topic, partition)
 	switch {
@@ -236,8 +235,8 @@ func (w *writer) forgotten(err error) bool {
 	return true
 }
 
-// judge turns responses that end the writer into its error.
-func (w *writer) judge(err error) error {
+// fencedErr turns responses that end the writer into its error.
+func (w *writer) fencedErr(err error) error {
 	if w.transactionalID == "" {
 		return err
 	}

@@ -46,19 +46,19 @@ func newFaulty(t *testing.T) *faulty {
 	return f
 }
 
-// open opens a writer, with a seat or without.
-func (f *faulty) open(seated bool) pipeline.Producer {
+// open opens a writer, with an id or without.
+func (f *faulty) open(withID bool) pipeline.Producer {
 	f.t.Helper()
-	return openWriter(f.t, f.client, f.topic, seated)
+	return openWriter(f.t, f.client, f.topic, withID)
 }
 
-func openWriter(t testing.TB, client *kafka.Client, topic string, seated bool) pipeline.Producer {
+func openWriter(t testing.TB, client *kafka.Client, topic string, withID bool) pipeline.Producer {
 	t.Helper()
-	var seat *pipeline.WriterID
-	if seated {
-		seat = &pipeline.WriterID{Group: "group", Topic: topic}
+	var id *pipeline.WriterID
+	if withID {
+		id = &pipeline.WriterID{Group: "group", Topic: topic}
 	}
-	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), seat, pipeline.Target{Topic: topic})
+	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), id, pipeline.Target{Topic: topic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,17 +81,17 @@ func (f *faulty) holds(want string) {
 	}
 }
 
-func each(t *testing.T, test func(t *testing.T, seated bool)) {
-	for name, seated := range map[string]bool{"seated": true, "unseated": false} {
-		t.Run(name, func(t *testing.T) { test(t, seated) })
+func each(t *testing.T, test func(t *testing.T, withID bool)) {
+	for name, withID := range map[string]bool{"fenced": true, "numbered": false} {
+		t.Run(name, func(t *testing.T) { test(t, withID) })
 	}
 }
 
 // TestAnAcknowledgementIsLost has the broker write the records and report a timeout.
 func TestAnAcknowledgementIsLost(t *testing.T) {
-	each(t, func(t *testing.T, seated bool) {
+	each(t, func(t *testing.T, withID bool) {
 		f := newFaulty(t)
-		w := f.open(seated)
+		w := f.open(withID)
 		ctx := pipelinetest.Context(t)
 		first := pipelinetest.Produce(t, f.client, f.topic, 0, pipelinetest.Values("a")...) + 1
 		for i, values := range [][]pipeline.Record{pipelinetest.Values("b", "c"), pipelinetest.Values("d"), pipelinetest.Values("e", "f")} {
@@ -112,9 +112,9 @@ func TestAnAcknowledgementIsLost(t *testing.T) {
 
 // TestSomethingElseIsWritten writes other records while the previous ones are in doubt: they must not be taken for those.
 func TestSomethingElseIsWritten(t *testing.T) {
-	each(t, func(t *testing.T, seated bool) {
+	each(t, func(t *testing.T, withID bool) {
 		f := newFaulty(t)
-		w := f.open(seated)
+		w := f.open(withID)
 		ctx := pipelinetest.Context(t)
 		f.fail(kmsg.Produce, kerr.RequestTimedOut, 1)
 		if _, err := w.Produce(ctx, f.topic, 0, pipelinetest.Values("a")); err == nil {
@@ -134,19 +134,19 @@ func TestSomethingElseIsWritten(t *testing.T) {
 func TestABrokerForgets(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		seated bool
+		withID bool
 		code   *kerr.Error
 		fenced bool
 	}{
 		{"who it was", true, kerr.UnknownProducerID, false},
-		{"who it was, unseated", false, kerr.UnknownProducerID, false},
+		{"who it was, numbered", false, kerr.UnknownProducerID, false},
 		{"what was written", true, kerr.OutOfOrderSequenceNumber, true},
-		{"what was written, unseated", false, kerr.OutOfOrderSequenceNumber, false},
-		{"the epoch, unseated", false, kerr.InvalidProducerEpoch, false},
+		{"what was written, numbered", false, kerr.OutOfOrderSequenceNumber, false},
+		{"the epoch, numbered", false, kerr.InvalidProducerEpoch, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFaulty(t)
-			w := f.open(c.seated)
+			w := f.open(c.withID)
 			ctx := pipelinetest.Context(t)
 			for i, text := range []string{"a", "b"} {
 				if i > 0 {
@@ -226,7 +226,7 @@ func TestNumbersAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		spoil  func(f *faulty)
-		want   [2]pipeline.Protection // seated, unseated
+		want   [2]pipeline.Protection // withID, numbered
 		warned int
 	}{
 		{"nothing", func(*faulty) {}, [...]pipeline.Protection{pipeline.ProtectionFenced, pipeline.ProtectionNumbered}, 0},
@@ -245,10 +245,10 @@ func TestNumbersAreRefused(t *testing.T) {
 			f := newFaulty(t)
 			c.spoil(f)
 			for range 2 {
-				for i, seated := range []bool{true, false} {
-					w := f.open(seated)
+				for i, withID := range []bool{true, false} {
+					w := f.open(withID)
 					if have := pipeline.ProtectionOf(w); have != c.want[i] {
-						t.Errorf("seated %v: %s, want %s", seated, have, c.want[i])
+						t.Errorf("withID %v: %s, want %s", withID, have, c.want[i])
 					}
 					if _, err := w.Produce(pipelinetest.Context(t), f.topic, 0, pipelinetest.Values("a")); err != nil {
 						t.Error(err)

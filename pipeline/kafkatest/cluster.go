@@ -35,7 +35,7 @@ func Find() *Cluster {
 	return &Cluster{Addrs: strings.Split(os.Getenv("EERF_TEST_BROKERS"), ","), folder: folder}
 }
 
-// Need returns the cluster, or skips the test if there is none with that many nodes, secured or not.
+// Need returns the cluster, or skips the test unless one runs with that many nodes, secured or not.
 func Need(t testing.TB, nodes int, secured bool) *Cluster {
 	t.Helper()
 	c := Find()

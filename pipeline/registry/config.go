@@ -24,7 +24,7 @@ type Config struct {
 	Timeout        time.Duration `key:"timeout" unit:"duration" doc:"how long one request may take; 0 = 10s"`
 }
 
-// TLS is what connections to https addresses need beside the authorities of the system.
+// TLS is what connections to https addresses need in addition to the authorities of the system.
 type TLS struct {
 	CAFile     string `key:"ca_file" doc:"PEM file of the authorities that sign the registry's certificate; empty = those of the system"`
 	CertFile   string `key:"cert_file" doc:"PEM file of the client's own certificate; empty = none"`

@@ -16,8 +16,8 @@ type partitionKey struct {
 	partition int
 }
 
-// habit is what the last fetches of a partition were like. A wrong one costs time, not memory.
-type habit struct {
+// fetchStats say what the last fetches of a partition were like. Wrong ones cost time, not memory.
+type fetchStats struct {
 	end    int64   // of the partition
 	growth float64 // bytes that decoding took per byte of a set
 	read   bool    // growth is known
@@ -29,58 +29,58 @@ type habit struct {
 // unknownGrowth is assumed of a partition that has not been read.
 const unknownGrowth = 1
 
-// habits holds the habit of each partition being read.
-type habits struct {
+// statsTable holds the stats of each partition being read.
+type statsTable struct {
 	mu     sync.Mutex // guards the two fields below
-	of     map[partitionKey]habit
+	of     map[partitionKey]fetchStats
 	pruned time.Time
 }
 
-func newHabits() *habits { return &habits{of: map[partitionKey]habit{}} }
+func newStatsTable() *statsTable { return &statsTable{of: map[partitionKey]fetchStats{}} }
 
-// ask returns the habit of a partition that is about to be fetched, and how many are being read.
-func (h *habits) ask(key partitionKey) (known habit, partitions int) {
+// begin returns the stats of a partition that is about to be fetched, and how many are being read.
+func (t *statsTable) begin(key partitionKey) (known fetchStats, partitions int) {
 	now := time.Now()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if now.Sub(h.pruned) > forgottenAfter {
-		for other, of := range h.of {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Sub(t.pruned) > forgottenAfter {
+		for other, of := range t.of {
 			if now.Sub(of.asked) > forgottenAfter {
-				delete(h.of, other)
+				delete(t.of, other)
 			}
 		}
-		h.pruned = now
+		t.pruned = now
 	}
-	known, ok := h.of[key]
+	known, ok := t.of[key]
 	if !ok {
 		known.growth = unknownGrowth
 	}
 	known.asked = now
-	h.of[key] = known
-	return known, len(h.of)
+	t.of[key] = known
+	return known, len(t.of)
 }
 
 // count is how many partitions are being read.
-func (h *habits) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.of)
+func (t *statsTable) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.of)
 }
 
-// learn changes the habit of a partition.
-func (h *habits) learn(key partitionKey, change func(*habit)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known := h.of[key]
+// learn changes the stats of a partition.
+func (t *statsTable) learn(key partitionKey, change func(*fetchStats)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.of[key]
 	change(&known)
-	h.of[key] = known
+	t.of[key] = known
 }
 
 // grew records what decoding a set took. The estimate falls slowly, because the next set may be like the earlier ones.
-func (h *habit) grew(set int, decoded int64) {
+func (s *fetchStats) grew(set int, decoded int64) {
 	growth := float64(decoded) / float64(set)
-	if h.read {
-		growth = max(growth, (3*h.growth+growth)/4)
+	if s.read {
+		growth = max(growth, (3*s.growth+growth)/4)
 	}
-	h.growth, h.read = growth, true
+	s.growth, s.read = growth, true
 }
