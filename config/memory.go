@@ -76,7 +76,7 @@ func (c *Config) servingNeeds() []stages.MemoryNeed {
 	return []stages.MemoryNeed{
 		{What: "serve: bodies and answers of requests", Bytes: s.Memory, Keys: []string{"serve.memory"}},
 		// decoded, encoded, and the results for the last rows, which are kept for the next request
-		{What: "serve: places at which requests are worked on", Bytes: int64(s.Places()) * (s.BudgetBytes + events.ChunkBytes + s.MaxResponseBytes),
+		{What: "serve: slots in which requests are worked on", Bytes: int64(s.Slots()) * (s.BudgetBytes + events.ChunkBytes + s.MaxResponseBytes),
 			Keys: []string{"serve.concurrency", "serve.budget_bytes", "serve.max_response_bytes"}},
 		{What: "serve: connections", Bytes: int64(s.Connections) * connectionBytes, Keys: []string{"serve.connections"}},
 		// the pair being served, the next one, and the previous one as long as a request uses it

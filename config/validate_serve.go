@@ -17,11 +17,11 @@ func (k *checker) serve() {
 	k.rule(c.Memory > c.MaxBodyBytes+c.MaxResponseBytes, "serve.memory",
 		fmt.Sprintf("want more than serve.max_body_bytes and serve.max_response_bytes together (%s), or the largest request would never find room", sizeText(c.MaxBodyBytes+c.MaxResponseBytes)),
 		"serve.max_body_bytes", "serve.max_response_bytes")
-	k.rule(0 <= c.Concurrency && c.Concurrency <= maxPlaces, "serve.concurrency", fmt.Sprintf("want 1 to %d, or 0 for twice the processors", maxPlaces))
+	k.rule(0 <= c.Concurrency && c.Concurrency <= maxSlots, "serve.concurrency", fmt.Sprintf("want 1 to %d, or 0 for twice the processors", maxSlots))
 	k.rule(1 <= c.Connections && c.Connections <= maxInt32, "serve.connections", "want 1 or more")
 	k.positive(c.Timeout, "serve.timeout")
 	k.zeroIsOff(c.DrainDelay, "serve.drain_delay", "none")
 }
 
-// maxPlaces bounds the requests processed at a time: more would not be faster on any machine.
-const maxPlaces = 4096
+// maxSlots bounds the requests processed at a time: more would not be faster on any machine.
+const maxSlots = 4096

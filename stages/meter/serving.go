@@ -24,9 +24,9 @@ const (
 	Invalid      // not rows, or not those of the feature set
 	TooLarge     // over a limit
 	Unauthorized // without the token
-	Busy         // no room, or no turn in time
+	Busy         // no room, or no slot in time
 	Unavailable  // no pair yet, or none with a model
-	Failed       // a fault of ours, or a client that went away
+	Failed       // an internal error, or a client that went away
 	outcomes     // how many there are
 )
 

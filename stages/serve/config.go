@@ -22,7 +22,7 @@ type Config struct {
 	Memory           int64         `key:"memory" unit:"bytes" doc:"memory for the bodies and answers of all requests together; a request that finds none is asked to try again later"`
 	Concurrency      int           `key:"concurrency" doc:"requests that are worked on at a time; others wait. 0 = twice the processors"`
 	Connections      int           `key:"connections" doc:"connections that are open at a time; more wait to be accepted"`
-	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"how long a request may take to arrive, and then to be answered, including the wait for its turn"`
+	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"how long a request may take to arrive, and then to be answered, including the wait for a slot"`
 	DrainDelay       time.Duration `key:"drain_delay" unit:"duration" doc:"how long requests are still taken after a signal to stop, while /v2/health/ready already says no, so that load balancers notice; what is in progress then has shutdown.drain_timeout to finish"`
 }
 
@@ -41,5 +41,5 @@ func Default() Config {
 	}
 }
 
-// Places is how many requests are worked on at once.
-func (c Config) Places() int { return cmp.Or(c.Concurrency, 2*runtime.GOMAXPROCS(0)) }
+// Slots is how many requests are worked on at once.
+func (c Config) Slots() int { return cmp.Or(c.Concurrency, 2*runtime.GOMAXPROCS(0)) }

@@ -42,7 +42,7 @@ func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, as
 	}
 	build := BuildOf(c.Root().Name())
 	server, err := rows.Start(rows.Options{
-		Desk: serve.NewDesk(loaded.Serve, loaded.Stages.Limits.MaxColumns, pairs), Serving: runtime.Meter.Serving(),
+		Limiter: serve.NewLimiter(loaded.Serve, loaded.Stages.Limits.MaxColumns, pairs), Serving: runtime.Meter.Serving(),
 		Model: loaded.Stages.Pipeline.Name, Version: build.Version, Logger: runtime.Logger,
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ func BenchmarkRow(b *testing.B) {
 	unlabelled := events.WithoutColumns(one, "y")
 	defer unlabelled.Release()
 	body := jsonOf(b, unlabelled)
-	d := newDesk(b, pair, nil)
+	d := newTestServer(b, pair, nil)
 	for _, path := range []string{"/v1/predict", "/v1/features", "/v2/health/live"} {
 		b.Run(path, func(b *testing.B) {
 			method := http.MethodPost
@@ -56,7 +56,7 @@ func BenchmarkRow(b *testing.B) {
 // TestARowTakesFewObjects, even with a missing value and a category, once a place has seen such rows.
 func TestARowTakesFewObjects(t *testing.T) {
 	pair, rows := pairOf(t, stagestest.Binary)
-	d := newDesk(t, pair, nil)
+	d := newTestServer(t, pair, nil)
 	one := rows.NewSlice(0, 1)
 	defer one.Release()
 	body := jsonOf(t, one)

@@ -87,9 +87,9 @@ type call struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	deadline time.Time
-	turn     *serve.Turn
+	slot     *serve.Slot
 	buffers  *buffers
-	charged  int64 // of the desk's memory
+	charged  int64 // of the limiter's memory
 	total    int   // rows in the request
 	rejected int
 }
@@ -123,9 +123,9 @@ func (s *Server) answering(endpoint int, answer func(c *call) (contentType strin
 		defer func() {
 			if p := recover(); p != nil {
 				s.Logger.Error("request failed", zap.Any("fault", p), zap.ByteString("stack", debug.Stack()))
-				c.refuse(faultf(http.StatusInternalServerError, meter.Failed, "failed", "internal fault"))
+				c.refuse(faultf(http.StatusInternalServerError, meter.Failed, "failed", "internal error"))
 			}
-			s.Desk.Give(c.charged)
+			s.Limiter.Release(c.charged)
 			c.buffers.free()
 			s.Serving.End(endpoint, outcome, start, c.total, c.rejected)
 		}()
@@ -174,9 +174,9 @@ const (
 	headerModel = "Eerf-Model"
 )
 
-// work makes the answer at a place. The place is free again before the answer is sent, so a slow client does not hold it.
+// work makes the answer in a slot. The slot is free again before the answer is sent, so a slow client does not hold it.
 func (c *call) work(answer func(c *call) (contentType string, err error)) (string, *featurize.Pair, error) {
-	turn, err := c.Desk.Turn(c.r.Context(), c.deadline)
+	slot, err := c.Limiter.Slot(c.r.Context(), c.deadline)
 	if err != nil {
 		if errors.Is(err, serve.ErrNoPair) {
 			_, detail := c.Ready()
@@ -184,16 +184,16 @@ func (c *call) work(answer func(c *call) (contentType string, err error)) (strin
 		}
 		return "", nil, err
 	}
-	defer turn.Close()
-	c.turn = turn
+	defer slot.Close()
+	c.slot = slot
 	contentType, err := answer(c)
-	return contentType, turn.Pair(), err
+	return contentType, slot.Pair(), err
 }
 
-// charge takes memory from the desk for the request.
+// charge takes memory from the limiter for the request.
 func (c *call) charge(n int64) error {
-	if !c.Desk.Take(n) {
-		return faultf(http.StatusServiceUnavailable, meter.Busy, "no_memory", "no room for %d bytes beside the requests under way (serve.memory)", n)
+	if !c.Limiter.Reserve(n) {
+		return faultf(http.StatusServiceUnavailable, meter.Busy, "no_memory", "no room for %d bytes in addition to the requests in progress (serve.memory)", n)
 	}
 	c.charged += n
 	return nil

@@ -67,7 +67,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			if test.headers == nil {
 				test.headers = []string{"Content-Type", typeJSON}
 			}
-			d := newDesk(t, test.pair, test.config)
+			d := newTestServer(t, test.pair, test.config)
 			w := d.ask(http.MethodPost, test.path, []byte(test.body), test.headers...)
 			var said struct{ Error, Reason string }
 			if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said.Error == "" {
@@ -84,7 +84,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 // A body of unknown length is charged as the largest, and cut off beyond that.
 func TestABodyOfUnknownLength(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
-	d := newDesk(t, pair, func(c *serve.Config) { c.MaxBodyBytes = int64(len(row)) })
+	d := newTestServer(t, pair, func(c *serve.Config) { c.MaxBodyBytes = int64(len(row)) })
 	for body, want := range map[string]int{row: http.StatusOK, row + " ": http.StatusRequestEntityTooLarge} {
 		r := httptest.NewRequest(http.MethodPost, "/v1/predict", strings.NewReader(body))
 		r.Header.Set("Content-Type", typeJSON)
@@ -101,7 +101,7 @@ func TestABodyOfUnknownLength(t *testing.T) {
 // Unusable rows are null in JSON, left out of Arrow, and fail requests with tensors.
 func TestRowsThatCannotBeUsed(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Regression)
-	d := newDesk(t, pair, nil)
+	d := newTestServer(t, pair, nil)
 	rows := stagestest.Events(t, stagestest.Regression, 40, 3, stagestest.Faults{BadFeature: 0.5})
 	w := d.ask(http.MethodPost, "/v1/predict", stagestest.Message(t, rows), "Content-Type", typeArrow, "Accept", typeJSON)
 	got := document[struct {
@@ -149,20 +149,20 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 // If all places are taken, a request waits no longer than its timeout.
 func TestARequestWaitsForItsTurn(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
-	d := newDesk(t, pair, func(c *serve.Config) { c.Concurrency, c.Timeout = 1, 1 })
-	turn, err := d.Desk.Turn(t.Context(), stagestest.Noon.AddDate(100, 0, 0))
+	d := newTestServer(t, pair, func(c *serve.Config) { c.Concurrency, c.Timeout = 1, 1 })
+	slot, err := d.Limiter.Slot(t.Context(), stagestest.Noon.AddDate(100, 0, 0))
 	must(t, err)
 	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
-	turn.Close()
+	slot.Close()
 	if n := d.meter.Activity().Serving.Requests["predict"][meter.Outcomes()[meter.Busy]]; n != 1 {
 		t.Errorf("%d were told to come again", n)
 	}
 }
 
 func TestWhatIsSaidBeforeThereIsAPair(t *testing.T) {
-	d := newDesk(t, nil, nil)
+	d := newTestServer(t, nil, nil)
 	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the topics are being read") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
@@ -176,7 +176,7 @@ func TestWhatIsSaidBeforeThereIsAPair(t *testing.T) {
 
 func TestMetadata(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Classes)
-	d := newDesk(t, pair, func(c *serve.Config) { c.Token = "0123456789abcdef" })
+	d := newTestServer(t, pair, func(c *serve.Config) { c.Token = "0123456789abcdef" })
 	if w := d.ask(http.MethodGet, "/v2/models/shop", nil); w.Code != http.StatusUnauthorized {
 		t.Errorf("without the token: status %d", w.Code)
 	}
@@ -200,7 +200,7 @@ func TestMetadata(t *testing.T) {
 // FuzzRows sends arbitrary bodies to every endpoint: nothing fails, and all memory and places come back.
 func FuzzRows(f *testing.F) {
 	pair, _ := pairOf(f, stagestest.Binary)
-	d := newDesk(f, pair, func(c *serve.Config) { c.MaxRows = 100 })
+	d := newTestServer(f, pair, func(c *serve.Config) { c.MaxRows = 100 })
 	f.Add([]byte(row), true, false)
 	f.Add([]byte(`{"inputs": []}`), true, true)
 	f.Fuzz(func(t *testing.T, body []byte, asJSON, tensors bool) {

@@ -18,7 +18,7 @@ const headerLength = "Inference-Header-Content-Length"
 
 // infer answers tensors with tensors. One unusable row fails the request, because tensors cannot mark a row.
 func (c *call) infer() (string, error) {
-	pair := c.turn.Pair()
+	pair := c.slot.Pair()
 	if err := c.checkModel(pair, c.r.PathValue("name"), c.r.PathValue("version")); err != nil {
 		return "", err
 	}
@@ -26,7 +26,7 @@ func (c *call) infer() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	request, err := c.turn.Tensors(c.buffers.body, header)
+	request, err := c.slot.Tensors(c.buffers.body, header)
 	if err != nil {
 		return "", err
 	}

@@ -66,8 +66,8 @@ func pairOf(t testing.TB, task string) (*featurize.Pair, arrow.Record) {
 	return pair, rows
 }
 
-// desk is a server in this process without a listener.
-type desk struct {
+// testServer is a server in this process without a listener.
+type testServer struct {
 	*Server
 	t       testing.TB
 	handler http.Handler
@@ -75,8 +75,8 @@ type desk struct {
 	meter   *meter.Meter
 }
 
-// newDesk makes a desk that serves a pair; nil = none yet.
-func newDesk(t testing.TB, pair *featurize.Pair, change func(*serve.Config)) *desk {
+// newTestServer makes one that serves a pair; nil = none yet.
+func newTestServer(t testing.TB, pair *featurize.Pair, change func(*serve.Config)) *testServer {
 	t.Helper()
 	config := serve.Default()
 	config.Concurrency = 2
@@ -88,13 +88,13 @@ func newDesk(t testing.TB, pair *featurize.Pair, change func(*serve.Config)) *de
 	if pair != nil {
 		pairs.Serve(pair)
 	}
-	d := serve.NewDesk(config, 100, pairs)
-	s := &Server{Options: Options{Desk: d, Serving: m.Serving(), Model: "shop", Version: "v1", Logger: stagestest.Logger(t)}, config: d.Config()}
-	return &desk{Server: s, t: t, handler: s.routes(), pairs: pairs, meter: m}
+	d := serve.NewLimiter(config, 100, pairs)
+	s := &Server{Options: Options{Limiter: d, Serving: m.Serving(), Model: "shop", Version: "v1", Logger: stagestest.Logger(t)}, config: d.Config()}
+	return &testServer{Server: s, t: t, handler: s.routes(), pairs: pairs, meter: m}
 }
 
 // ask sends a request; headers alternate with their values.
-func (d *desk) ask(method, path string, body []byte, headers ...string) *httptest.ResponseRecorder {
+func (d *testServer) ask(method, path string, body []byte, headers ...string) *httptest.ResponseRecorder {
 	d.t.Helper()
 	r := httptest.NewRequest(method, path, bytes.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
@@ -106,26 +106,26 @@ func (d *desk) ask(method, path string, body []byte, headers ...string) *httptes
 }
 
 // post asks with rows of JSON.
-func (d *desk) post(path string, body []byte) *httptest.ResponseRecorder {
+func (d *testServer) post(path string, body []byte) *httptest.ResponseRecorder {
 	return d.ask(http.MethodPost, path, body, "Content-Type", typeJSON)
 }
 
 // free fails the test if memory or places were not returned.
-func (d *desk) free() {
+func (d *testServer) free() {
 	d.t.Helper()
-	if !d.Desk.Take(d.config.Memory) {
+	if !d.Limiter.Reserve(d.config.Memory) {
 		d.t.Error("memory of requests was not handed back")
 	}
-	d.Desk.Give(d.config.Memory)
-	for range d.config.Places() {
-		turn, err := d.Desk.Turn(d.t.Context(), time.Now().Add(time.Millisecond))
+	d.Limiter.Release(d.config.Memory)
+	for range d.config.Slots() {
+		slot, err := d.Limiter.Slot(d.t.Context(), time.Now().Add(time.Millisecond))
 		if errors.Is(err, serve.ErrNoPair) {
 			continue
 		}
 		if err != nil {
 			d.t.Fatalf("a place was not handed back: %v", err)
 		}
-		defer turn.Close()
+		defer slot.Close()
 	}
 }
 

@@ -98,7 +98,7 @@ func versionOf(pair *featurize.Pair) string {
 
 // model returns the pair that a path names.
 func (s *Server) model(r *http.Request) (*featurize.Pair, *fault) {
-	pair := s.Desk.Pairs().Served()
+	pair := s.Limiter.Pairs().Served()
 	if pair == nil {
 		_, detail := s.Ready()
 		return nil, faultf(http.StatusServiceUnavailable, meter.Unavailable, "nothing_served", "%s", detail)
@@ -129,7 +129,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	}
 	m := modelMetadata{
 		Name: s.Model, Versions: []string{versionOf(pair)}, Platform: platform,
-		Parameters: parameters{pair.SetID(), pair.ModelID(), s.Desk.Pairs().Waiting()},
+		Parameters: parameters{pair.SetID(), pair.ModelID(), s.Limiter.Pairs().Waiting()},
 	}
 	for i := range pair.Encoder().Columns {
 		m.Inputs = append(m.Inputs, inputOf(&pair.Encoder().Columns[i]))

@@ -13,7 +13,7 @@ import (
 
 // predict answers with the model's predictions for the rows.
 func (c *call) predict() (string, error) {
-	if c.turn.Pair().Model == nil {
+	if c.slot.Pair().Model == nil {
 		return "", faultf(http.StatusServiceUnavailable, meter.Unavailable, "no_model", "there is no model to predict with: features alone are served")
 	}
 	return c.rows(false)
@@ -28,9 +28,9 @@ func (c *call) rows(features bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	read := c.turn.JSON
+	read := c.slot.JSON
 	if given == typeArrow {
-		read = c.turn.Arrow
+		read = c.slot.Arrow
 	}
 	batches, err := read(c.buffers.body)
 	if err != nil {
@@ -38,15 +38,15 @@ func (c *call) rows(features bool) (string, error) {
 	}
 	defer events.Release(batches)
 	wanted := answerType(c.r, given)
-	made, err := c.mapRows(batches, features, sizesOf(c.turn.Pair(), features), wanted == typeJSON)
+	made, err := c.mapRows(batches, features, sizesOf(c.slot.Pair(), features), wanted == typeJSON)
 	if err != nil {
 		return "", err
 	}
 	if wanted == typeArrow {
-		c.buffers.answer, err = c.turn.Message(features)
+		c.buffers.answer, err = c.slot.Message(features)
 		return typeArrow, err
 	}
-	c.buffers.answer = appendRows(c.buffers.answer[:0], c.turn.Pair(), made, features)
+	c.buffers.answer = appendRows(c.buffers.answer[:0], c.slot.Pair(), made, features)
 	return typeJSON, nil
 }
 
@@ -60,7 +60,7 @@ func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bo
 	if err := c.reserve(rows, answer, rows*s.binaryRow); err != nil {
 		return nil, err
 	}
-	made, err := c.turn.Map(batches, features)
+	made, err := c.slot.Map(batches, features)
 	if err == nil {
 		c.rejected = len(made.Rejected)
 	}

@@ -26,7 +26,7 @@ const (
 
 // Options say what a server serves.
 type Options struct {
-	Desk    *serve.Desk
+	Limiter *serve.Limiter
 	Serving *meter.Serving
 	Model   string // the pair's name in version 2 of the protocol: the pipeline's name
 	Version string // of the program
@@ -45,7 +45,7 @@ type Server struct {
 
 // Start listens and serves in the background until Close.
 func Start(o Options) (*Server, error) {
-	s := &Server{Options: o, config: o.Desk.Config(), served: make(chan struct{})}
+	s := &Server{Options: o, config: o.Limiter.Config(), served: make(chan struct{})}
 	secured, err := loadTLS(s.config.TLS)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s *Server) Stopping() { s.stopping.Store(true) }
 
 // Ready reports whether there is a pair to serve, with details.
 func (s *Server) Ready() (ok bool, detail string) {
-	pairs := s.Desk.Pairs()
+	pairs := s.Limiter.Pairs()
 	pair, waiting := pairs.Served(), pairs.Waiting()
 	switch {
 	case s.stopping.Load():

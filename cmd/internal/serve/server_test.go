@@ -39,7 +39,7 @@ func listening(t *testing.T, pair *featurize.Pair, change func(*serve.Config)) *
 	m := meter.New()
 	pairs := &serve.Pairs{Predictions: true, Serving: m.Serving(), Logger: stagestest.Logger(t)}
 	pairs.Serve(pair)
-	s, err := Start(Options{Desk: serve.NewDesk(config, 100, pairs), Serving: m.Serving(), Model: "shop", Logger: stagestest.Logger(t)})
+	s, err := Start(Options{Limiter: serve.NewLimiter(config, 100, pairs), Serving: m.Serving(), Model: "shop", Logger: stagestest.Logger(t)})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
@@ -176,7 +176,7 @@ func TestNoAnswerIsOfTwoPairs(t *testing.T) {
 	two, err := featurize.NewPair(one.Set, otherModel(one))
 	must(t, err)
 	pairs := []*featurize.Pair{one, two}
-	d := newDesk(t, one, nil)
+	d := newTestServer(t, one, nil)
 	part := rows.NewSlice(0, 70) // two blocks
 	defer part.Release()
 	body := jsonOf(t, part)

@@ -218,7 +218,7 @@ func must(t testing.TB, err error) {
 }
 
 func byJSON(q *question) *answers {
-	d, body := newDesk(q.t, q.pair, nil), jsonOf(q.t, q.rows)
+	d, body := newTestServer(q.t, q.pair, nil), jsonOf(q.t, q.rows)
 	var got answers
 	for _, path := range []string{"/v1/features", "/v1/predict"} {
 		got.addJSON(q, document[told](q.t, d.post(path, body)))
@@ -228,7 +228,7 @@ func byJSON(q *question) *answers {
 }
 
 func byArrow(q *question) *answers {
-	d := newDesk(q.t, q.pair, nil)
+	d := newTestServer(q.t, q.pair, nil)
 	var got answers
 	body := stagestest.Message(q.t, q.rows)
 	features := d.ask(http.MethodPost, "/v1/features", body, "Content-Type", typeArrow)
@@ -250,7 +250,7 @@ func byArrow(q *question) *answers {
 // byTensors asks for all outputs.
 func byTensors(q *question, binary bool) *answers {
 	body, header := tensorsOf(q.t, q.pair, q.rows, binary)
-	d := newDesk(q.t, q.pair, nil)
+	d := newTestServer(q.t, q.pair, nil)
 	headers := []string{"Content-Type", typeJSON}
 	if binary {
 		headers = []string{headerLength, fmt.Sprint(header)}
