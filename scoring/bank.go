@@ -5,20 +5,9 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/eerf-stream/eerf/internal/simd"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
-
-// Arithmetic returns the name of the arithmetic in use: how the kernels of this processor and build round. Sums made
-// with different arithmetics differ in their last bits and must not be mixed; the same name gives the same bits
-// everywhere.
-func Arithmetic() string { return kernel.Name() }
-
-// LimitToPlain makes this process compute in plain Go, whatever its processor offers. Every process supports that
-// [Arithmetic], but everything takes many times as long. Call it at the start of a process, before anything is
-// computed.
-func LimitToPlain() { simd.Limit(simd.None) }
 
 // BankOptions say what a bank may take. They do not change the sums.
 type BankOptions struct {

@@ -47,7 +47,7 @@ func (s size) moments() int64 {
 // drawing is G, with the pool drawn by it or the features that it is computed from.
 func (s size) drawing() int64 {
 	least := min(s.m, s.d)
-	g := 8 * (3*(s.m+panel)*(s.m+panel) + 2*s.m*s.d + 2*least*least + least*s.d)
+	g := 8 * (3*(s.m+panel)*(s.m+panel) + 4*s.m*s.d + 4*least*least + 2*least*s.d)
 	turners := 2 * (2*8*(s.d+panel)*(s.d+panel) + 4*(s.d+panel)*(s.d+turnedAtOnce) + 2*8*turnedAtOnce*(s.d+panel))
 	few := min(s.n, bandwidthRows)
 	bandwidths := 4*3*(few+panel)*s.d + 2*8*(few+panel)*(few+panel)
@@ -61,10 +61,13 @@ func (s size) measuring() int64 {
 	return 2*s.moments() + 3*8*(s.m+panel)*(s.m+panel) + levels*8*s.k*(s.m+panel)*3 + 4*scoring.BlockRows*(s.m+s.k)
 }
 
+// searched is how many vectors of parameters a search keeps in addition to what it remembers.
+const searched = 16
+
 // refining is the objective and the steps that the search remembers and tries.
 func (s size) refining() int64 {
 	parameters := s.m * (s.d + 1)
 	objective := s.evaluating() + training.TallBytes(int(s.n), int(s.d)+1) + 4*s.n*s.k + 12*(s.m+panel)*s.k +
 		8*(s.m+panel)*(s.d+1+panel) + 8*parameters
-	return objective + 8*parameters*(2*memory+2*trials+6)
+	return objective + 8*parameters*(2*memory+searched)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -26,40 +28,25 @@ func (l *learner) gradients(f *scoring.Features) (*gradients, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gradients{dim: f.Dim, diagonal: make([]float64, f.Dim)}
 	m, d := f.Len(), f.Dim
-	half := make([]float64, m*d) // W Ω
-	for i := range m {
-		own := half[i*d : (i+1)*d]
-		for j := range m {
-			addScaled(own, w[i*m+j], f.Omega[j*d:(j+1)*d])
-		}
+	omega := mat.NewDense(m, d, nil)
+	for i, v := range f.Omega {
+		omega.Set(i/d, i%d, float64(v))
 	}
-	for i := range m {
-		for j, v := range half[i*d : (i+1)*d] {
-			g.diagonal[j] += float64(v * float64(f.Omega[i*d+j]))
-		}
-	}
-	for j, v := range g.diagonal {
-		g.diagonal[j] = max(v, 0)
+	var half mat.Dense // W Ω
+	half.Mul(w, omega)
+	g := &gradients{dim: d, diagonal: make([]float64, d)}
+	for j := range g.diagonal {
+		g.diagonal[j] = max(mat.Dot(omega.ColView(j), half.ColView(j)), 0)
 	}
 	if d <= m {
-		g.decompose(f, half)
-	} else {
-		g.decomposeWide(f, w)
+		return g, g.decompose(omega, &half)
 	}
-	return g, nil
+	return g, g.decomposeWide(w, omega)
 }
 
-// addScaled adds w times x to dst.
-func addScaled(dst []float64, w float64, x []float32) {
-	for j, v := range x {
-		dst[j] += float64(w * float64(v))
-	}
-}
-
-// weightedSlopes returns W, [M·M].
-func (l *learner) weightedSlopes(f *scoring.Features) ([]float64, error) {
+// weightedSlopes returns W.
+func (l *learner) weightedSlopes(f *scoring.Features) (*mat.SymDense, error) {
 	e := l.evaluation(f)
 	fitted, _, err := e.fill(f).Ridge(ridgeLevel, 0)
 	if err != nil {
@@ -76,11 +63,10 @@ func (l *learner) weightedSlopes(f *scoring.Features) ([]float64, error) {
 			for k, gain := range l.coding.Gain {
 				both += float64(float64(gain*model.weight(i, k)) * float64(gain*model.weight(j, k)))
 			}
-			v := float64(w[i*m+j] / n * both)
-			w[i*m+j], w[j*m+i] = v, v
+			w[j*m+i] = float64(w[i*m+j] / n * both)
 		}
 	}
-	return w, nil
+	return mat.NewSymDense(m, w), nil
 }
 
 // wrap returns an angle in [0, 2π) as float32.
@@ -93,68 +79,47 @@ func wrap(b float64) float32 {
 }
 
 // decompose finds eigenvalues and eigenvectors of G as a d×d matrix; half is W Ω.
-func (g *gradients) decompose(f *scoring.Features, half []float64) {
-	d := g.dim
-	a := make([]float64, d*d)
-	for i := range f.Len() {
-		for j, v := range f.Omega[i*d : (i+1)*d] {
-			if v == 0 {
-				continue
-			}
-			for c, h := range half[i*d : (i+1)*d] {
-				a[j*d+c] += float64(float64(v) * h)
-			}
-		}
+func (g *gradients) decompose(omega, half *mat.Dense) error {
+	var a mat.Dense
+	a.Mul(omega.T(), half)
+	values, vectors, err := eigen(symmetric(&a))
+	if err == nil {
+		g.keep(values, vectors)
 	}
-	values, vectors := eigen(a, d)
-	g.keep(values, func(i int, dst []float64) { copy(dst, vectors[i*d:(i+1)*d]) })
+	return err
 }
 
-// decomposeWide finds them from an M×M matrix: with W = LLᵀ and T = LᵀΩ, G = TᵀT has the eigenvalues of TTᵀ.
-func (g *gradients) decomposeWide(f *scoring.Features, w []float64) {
-	m, d := f.Len(), g.dim
-	l := factor(w, m)
-	t := make([]float64, m*d)
-	for i := range m {
-		for j := i; j < m; j++ {
-			if v := l[j*m+i]; v != 0 {
-				addScaled(t[i*d:(i+1)*d], v, f.Omega[j*d:(j+1)*d])
-			}
-		}
+// decomposeWide finds them from a matrix of at most M×M: with W = LLᵀ and T = LᵀΩ, G = TᵀT has the eigenvalues of TTᵀ,
+// and Tᵀv is an eigenvector of G for every one of TTᵀ.
+func (g *gradients) decomposeWide(w *mat.SymDense, omega *mat.Dense) error {
+	t := factorTimes(w, omega)
+	var a mat.SymDense
+	a.SymOuterK(1, t)
+	values, short, err := eigen(&a)
+	if err != nil {
+		return err
 	}
-	a := make([]float64, m*m)
-	for i := range m {
-		for j := range i + 1 {
-			v := dot(t[i*d:(i+1)*d], t[j*d:(j+1)*d])
-			a[i*m+j], a[j*m+i] = v, v
-		}
-	}
-	values, vectors := eigen(a, m)
-	g.keep(values, func(i int, dst []float64) {
-		for j, v := range vectors[i*m : (i+1)*m] {
-			for c, u := range t[j*d : (j+1)*d] {
-				dst[c] += float64(v * u)
-			}
-		}
-		length := math.Sqrt(dot(dst, dst))
-		for c := range dst {
-			dst[c] /= length
-		}
-	})
+	var vectors mat.Dense
+	vectors.Mul(t.T(), short)
+	g.keep(values, &vectors)
+	return nil
 }
 
-// keep keeps the eigenvalues that stand out from the floor, largest first, with their vectors.
-func (g *gradients) keep(values []float64, vector func(i int, dst []float64)) {
+// keep keeps the eigenvalues that stand out from the floor, largest first, with their vectors, the columns, at length 1.
+func (g *gradients) keep(values []float64, vectors *mat.Dense) {
 	const negligible = 1e-10
 	order := scoring.Rank(values)
 	largest := values[order[0]]
 	for _, i := range order {
-		if !(values[i] > float64(negligible*largest)) {
+		if !(values[i] > negligible*largest) {
 			break
 		}
+		column := vectors.ColView(int(i))
+		length := mat.Norm(column, 2)
 		g.values = append(g.values, values[i]/largest)
-		g.vectors = append(g.vectors, make([]float64, g.dim)...)
-		vector(int(i), g.vectors[len(g.vectors)-g.dim:])
+		for j := range g.dim {
+			g.vectors = append(g.vectors, column.AtVec(j)/length)
+		}
 	}
 }
 

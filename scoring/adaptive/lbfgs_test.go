@@ -20,12 +20,12 @@ func rosenbrock(gradient, x []float64) (float64, error) {
 }
 
 func TestLBFGSFindsTheMinimum(t *testing.T) {
-	steps := 0
-	l := lbfgs{value: rosenbrock, steps: 200, evaluations: 300, step: func(n int, _ []float64) bool {
+	steps, x := 0, []float64{-1.2, 1, -1.2, 1, 0.5, -0.5}
+	l := search{value: rosenbrock, steps: 200, evaluations: 300, step: func(n int, at []float64) bool {
 		steps++
+		copy(x, at)
 		return n == steps
 	}}
-	x := []float64{-1.2, 1, -1.2, 1, 0.5, -0.5}
 	if err := l.run(x); err != nil || l.f > 1e-12 || math.Abs(x[3]-1) > 1e-5 {
 		t.Errorf("%v after %d steps at %v, %v", l.f, steps, x, err)
 	}
@@ -40,13 +40,13 @@ func TestLBFGSKeepsToItsBounds(t *testing.T) {
 	start := []float64{-1.2, 1}
 	for _, bound := range []struct{ steps, evaluations, most int }{{3, 100, 40}, {100, 7, 7}, {0, 10, 1}} {
 		calls = 0
-		l := lbfgs{value: count, steps: bound.steps, evaluations: bound.evaluations, step: func(int, []float64) bool { return true }}
+		l := search{value: count, steps: bound.steps, evaluations: bound.evaluations, step: func(int, []float64) bool { return true }}
 		if err := l.run([]float64{start[0], start[1]}); err != nil || calls > bound.most {
 			t.Errorf("%+v: %d evaluations, %v", bound, calls, err)
 		}
 	}
 	calls = 0
-	l := lbfgs{value: count, steps: 100, evaluations: 100, step: func(n int, _ []float64) bool { return n < 2 }}
+	l := search{value: count, steps: 100, evaluations: 100, step: func(n int, _ []float64) bool { return n < 2 }}
 	if err := l.run([]float64{start[0], start[1]}); err != nil || calls > 10 {
 		t.Errorf("told to stop: %d evaluations, %v", calls, err)
 	}
@@ -58,16 +58,16 @@ func TestLBFGSAtTheEndOfNumbers(t *testing.T) {
 		if x[0] > 2 {
 			return math.Inf(1), nil
 		}
-		gradient[0] = -1 + 1e-3*x[0]
-		return -x[0] + 0.5e-3*x[0]*x[0], nil
+		gradient[0] = x[0] - 1.5
+		return 0.5 * gradient[0] * gradient[0], nil
 	}
-	l := lbfgs{value: wall, steps: 20, evaluations: 60, step: func(int, []float64) bool { return true }}
-	x := []float64{0}
-	if err := l.run(x); err != nil || !(x[0] > 1.5 && x[0] <= 2) {
+	x := []float64{-10}
+	l := search{value: wall, steps: 20, evaluations: 60, step: func(_ int, at []float64) bool { copy(x, at); return true }}
+	if err := l.run(x); err != nil || math.Abs(x[0]-1.5) > 1e-9 {
 		t.Errorf("at %v, %v", x, err)
 	}
 	fault := errors.New("fault")
-	l = lbfgs{value: func([]float64, []float64) (float64, error) { return 0, fault }, steps: 5, evaluations: 5}
+	l = search{value: func([]float64, []float64) (float64, error) { return 0, fault }, steps: 5, evaluations: 5}
 	if err := l.run(x); !errors.Is(err, fault) {
 		t.Error(err)
 	}

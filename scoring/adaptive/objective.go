@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
@@ -62,7 +64,7 @@ func (o *objective) at(p []float64) *scoring.Features {
 
 // value returns J at parameters p and sets gradient. J is +Inf if p, or what follows from it, is not finite.
 func (o *objective) value(gradient, p []float64) (float64, error) {
-	if size := dot(p, p); math.IsNaN(size) || math.IsInf(size, 0) {
+	if size := floats.Dot(p, p); math.IsNaN(size) || math.IsInf(size, 0) {
 		return math.Inf(1), nil
 	}
 	fitted, scale, err := o.fill(o.at(p)).Ridge(ridgeLevel, o.scale)

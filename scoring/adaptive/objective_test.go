@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -151,10 +153,10 @@ func TestGradientIsThatOfTheObjective(t *testing.T) {
 		t.Fatal(err)
 	}
 	const step = 0.01
-	length, ends := math.Sqrt(dot(gradient, gradient)), [2]float64{}
+	length, ends := floats.Norm(gradient, 2), [2]float64{}
 	for i, sign := range []float64{-1, 1} {
 		moved := slices.Clone(p)
-		addTo(moved, sign*step/length, gradient)
+		floats.AddScaled(moved, sign*step/length, gradient)
 		value, err := o.value(other, moved)
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +185,7 @@ func TestWorkersDoNotMatterToTheObjective(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got = slices.Concat(got, []float64{value}, w); first == nil {
+			if got = slices.Concat(got, []float64{value}, w.RawSymmetric().Data); first == nil {
 				first = got
 			}
 			if !slices.Equal(got, first) {

@@ -53,7 +53,7 @@ func (l *learner) move(start *point) error {
 	}
 	o, least := newObjective(l, f), Point{Loss: math.Inf(1)}
 	var fault error
-	search := lbfgs{
+	search := search{
 		value: o.value, steps: l.o.RefineSteps, evaluations: int(evaluationsPerStep * float64(l.o.RefineSteps)),
 		step: func(n int, x []float64) bool {
 			if n%guardedSteps != 0 && n != l.o.RefineSteps {

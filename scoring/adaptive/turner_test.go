@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -16,15 +18,12 @@ func TestTurnerMultipliesByThePowerOfG(t *testing.T) {
 		for _, rank := range []int{0, 1, dim} {
 			for _, count := range []int{1, turnedAtOnce - 1, turnedAtOnce + 5} {
 				t.Run(fmt.Sprintf("%d of %d, %d vectors", rank, dim, count), func(t *testing.T) {
-					a := make([]float64, dim*dim)
-					for i := range dim {
-						for j := range i + 1 {
-							a[i*dim+j] = rng.NormFloat64()
-							a[j*dim+i] = a[i*dim+j]
-						}
+					_, columns, err := eigen(randomPSD(dim, dim))
+					if err != nil {
+						t.Fatal(err)
 					}
-					_, vectors := eigen(a, dim)
-					g := &gradients{dim: dim, vectors: vectors[:rank*dim]}
+					rows := mat.DenseCopyOf(columns.T())
+					g := &gradients{dim: dim, vectors: rows.RawMatrix().Data[:rank*dim]}
 					for i := range rank {
 						g.values = append(g.values, 1/float64(i+1))
 					}
