@@ -104,7 +104,7 @@ mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a 
 	mutants ./arrowio $(MUTANTS); \
 	mutants ./arrowio/formats $$(($(MUTANTS) / 2)); \
 	mutants ./arrowio/tensors $$(($(MUTANTS) / 4)); \
-	for package in ./stages ./pipeline/kafka ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
+	for package in ./stages ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
 
 # On a real broker, each schedule has it for itself.
 soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run --nodes $(NODES)) $(GO) run ./internal/crash/soak schedules --kafka $(KAFKA) --parallel $(PARALLEL)

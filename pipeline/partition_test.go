@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -68,17 +67,6 @@ func (r *recorder) Close(ctx context.Context) error {
 
 func runPartition(ctx context.Context, log pipeline.Log, p pipeline.Processor) error {
 	return pipeline.RunPartition(ctx, log, zap.NewNop(), "t", 0, time.Minute, p)
-}
-
-func TestRunPartitionFeedsEveryRecordOnceInOrder(t *testing.T) {
-	log := newLog(t, 250) // more than one fetch
-	p := &recorder{next: 10, doneAt: 250}
-	if err := runPartition(t.Context(), log, p); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(p.offsets, upTo(10, 250)) || p.closed != 1 {
-		t.Fatalf("offsets %v, closed %d times", p.offsets, p.closed)
-	}
 }
 
 func TestRunPartitionCallsProcessWhenNothingComes(t *testing.T) {
@@ -244,37 +232,6 @@ func TestDrain(t *testing.T) {
 			t.Fatalf("work ended %v after the shutdown, want %v", took, limit)
 		}
 	})
-}
-
-func TestDrainStopsAtOnceWhenReleased(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		work, stop := pipeline.Drain(ctx, time.Hour)
-		cancel()
-		synctest.Wait()
-		stop()
-		if work.Err() == nil {
-			t.Fatal("work goes on after its release")
-		}
-	})
-}
-
-func TestRecord(t *testing.T) {
-	r := pipeline.Record{Key: []byte("key"), Value: []byte("value"), Headers: []pipeline.Header{
-		{Key: "a", Value: []byte("first")}, {Key: "b"}, {Key: "a", Value: []byte("second")},
-	}}
-	if v, ok := r.Header("a"); !ok || string(v) != "first" {
-		t.Errorf("header a is %q, %v", v, ok)
-	}
-	if v, ok := r.Header("b"); !ok || v != nil {
-		t.Errorf("header b is %q, %v", v, ok)
-	}
-	if _, ok := r.Header(strings.Repeat("a", 2)); ok {
-		t.Error("a header that is not there was found")
-	}
-	if got, want := r.Size(), 3+5+3+len("firstsecond"); got != want {
-		t.Errorf("size %d, want %d", got, want)
-	}
 }
 
 // askedLog records the requested offsets.

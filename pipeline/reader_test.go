@@ -183,70 +183,6 @@ func TestReaderIsLeftEarly(t *testing.T) {
 	}
 }
 
-func TestReaderEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		r := pipeline.NewReader(newLog(t, 250), zap.NewNop(), "t", 0, pipeline.ReadOptions{Until: pipeline.Forever, Ahead: true})
-		var failed error
-		for _, err := range r.Records(ctx) {
-			cancel()
-			failed = err
-		}
-		if !errors.Is(failed, context.Canceled) {
-			t.Errorf("error %v", failed)
-		}
-	})
-}
-
-func TestReadAll(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*pipelinetest.Broker)
-		want   []int64
-		next   int64
-	}{
-		{"all", func(*pipelinetest.Broker) {}, upTo(0, 6), 6},
-		{"the tail compacted away", func(b *pipelinetest.Broker) { b.Remove("t", 0, 5); b.Remove("t", 0, 2) }, []int64{0, 1, 3, 4}, 6},
-		{"everything compacted away", func(b *pipelinetest.Broker) {
-			for offset := range int64(6) {
-				b.Remove("t", 0, offset)
-			}
-		}, nil, 6},
-		{"retention passed the beginning", func(b *pipelinetest.Broker) { b.Expire("t", 0, 4) }, []int64{4, 5}, 6},
-		{"retention passed everything", func(b *pipelinetest.Broker) { b.Expire("t", 0, 6) }, nil, 6},
-		{"a batch over the budget", func(b *pipelinetest.Broker) { b.Oversize("t", 0, 1, 4) }, []int64{0, 4, 5}, 6},
-		{"the last batch over the budget", func(b *pipelinetest.Broker) { b.Oversize("t", 0, 4, 6) }, upTo(0, 4), 6},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			log := newLog(t, 6)
-			c.change(log)
-			var got []int64
-			next, err := pipeline.ReadAll(t.Context(), log, zap.NewNop(), "t", 0, func(r pipeline.Record) error {
-				got = append(got, r.Offset)
-				return nil
-			})
-			if err != nil || next != c.next || !slices.Equal(got, c.want) {
-				t.Fatalf("offsets %v, next %d, error %v; want %v, %d", got, next, err, c.want, c.next)
-			}
-		})
-	}
-}
-
-// Retention may advance between looking up the offsets and the fetch.
-func TestFollowGoesOnWithTheFirstOffsetThatIsLeft(t *testing.T) {
-	log := newLog(t, 6)
-	log.FailNext(pipelinetest.OpFetch, &pipeline.OffsetOutOfRangeError{Topic: "t", Offset: 0, First: 3, Next: 6})
-	var got []int64
-	_, err := pipeline.ReadAll(t.Context(), log, zap.NewNop(), "t", 0, func(r pipeline.Record) error {
-		got = append(got, r.Offset)
-		return nil
-	})
-	if err != nil || !slices.Equal(got, []int64{3, 4, 5}) {
-		t.Fatalf("offsets %v, error %v", got, err)
-	}
-}
-
 func TestReadAllSaysWhereApplyFailed(t *testing.T) {
 	_, err := pipeline.ReadAll(t.Context(), newLog(t, 3), zap.NewNop(), "t", 0, func(r pipeline.Record) error {
 		if r.Offset == 1 {
@@ -271,20 +207,4 @@ func TestReadAllIsNotCompleteWhenItsContextEnds(t *testing.T) {
 	if _, err := pipeline.ReadAll(ctx, newLog(t, 1), zap.NewNop(), "t", 0, nil); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v with a context that had ended", err)
 	}
-}
-
-func TestFollowOutlastsAnAbsentBroker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log := newLog(t, 4)
-		log.FailNext(pipelinetest.OpOffsets, errAway, errAway)
-		log.FailNext(pipelinetest.OpFetch, errAway)
-		var got []int64
-		_, err := pipeline.ReadAll(t.Context(), log, zap.NewNop(), "t", 0, func(r pipeline.Record) error {
-			got = append(got, r.Offset)
-			return nil
-		})
-		if err != nil || !slices.Equal(got, upTo(0, 4)) {
-			t.Fatalf("offsets %v, error %v", got, err)
-		}
-	})
 }

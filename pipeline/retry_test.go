@@ -72,24 +72,6 @@ func TestRetryStopsAtPermanentErrors(t *testing.T) {
 	}
 }
 
-func TestRetryEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		began, tries := time.Now(), 0
-		_, err := pipeline.Retry(ctx, zap.NewNop(), "try", func() (int, error) {
-			tries++
-			return 0, errAway
-		})
-		if !errors.Is(err, errAway) || tries < 5 {
-			t.Fatalf("%v after %d tries: the last error of the operation says more than the end of the context", err, tries)
-		}
-		if took := time.Since(began); took > time.Minute {
-			t.Fatalf("took %v, a minute was given", took)
-		}
-	})
-}
-
 func TestRetryKeepsWhatWasWrongBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

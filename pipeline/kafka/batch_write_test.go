@@ -116,15 +116,3 @@ func TestEncodeBatchDoesNotCopyLongValues(t *testing.T) {
 		t.Errorf("%d of %d pieces are the value", shared, len(pieces))
 	}
 }
-
-func TestEncodeBatchGivesTheTimeToRecordsWithoutOne(t *testing.T) {
-	now := time.UnixMilli(1_700_000_000_123).UTC()
-	pieces, _, err := encodeBatch([]pipeline.Record{{}, {Time: now.Add(time.Second)}}, now, CompressionNone, unsequenced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, whole, err := parseBatch(bytes.Join(pieces, nil))
-	if err != nil || !whole || b.firstTime != now.UnixMilli() || b.maxTime != now.UnixMilli()+1000 || b.count != 2 {
-		t.Errorf("%+v, %v, %v", b, whole, err)
-	}
-}

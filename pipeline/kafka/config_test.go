@@ -3,7 +3,6 @@ package kafka_test
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -26,16 +25,6 @@ func TestDefaultsAreValidAndSuffice(t *testing.T) {
 	for range 2 {
 		if err := client.Close(); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-func TestEveryFieldHasAKey(t *testing.T) {
-	for _, of := range []reflect.Type{reflect.TypeFor[kafka.Config](), reflect.TypeFor[kafka.TLS](), reflect.TypeFor[kafka.SASL]()} {
-		for i := range of.NumField() {
-			if key := of.Field(i).Tag.Get("key"); key == "" || key != strings.ToLower(key) {
-				t.Errorf("%v.%s has key %q", of, of.Field(i).Name, key)
-			}
 		}
 	}
 }
@@ -111,26 +100,5 @@ func TestFilesThatAreMissingOrWrong(t *testing.T) {
 		if _, err := kafka.New(c, zap.NewNop()); err == nil || !strings.Contains(err.Error(), empty) && !strings.Contains(err.Error(), "tls.") {
 			t.Error(err)
 		}
-	}
-}
-
-func TestCompressionNames(t *testing.T) {
-	for _, name := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
-		var c kafka.Compression
-		if err := c.UnmarshalText([]byte(name)); err != nil || c.String() != name {
-			t.Errorf("%s: %v, %v", name, c, err)
-		}
-		if text, err := c.MarshalText(); err != nil || string(text) != name {
-			t.Errorf("%s: %s, %v", name, text, err)
-		}
-	}
-	if c, err := kafka.ParseCompression(""); c != kafka.CompressionNone || err != nil {
-		t.Error(c, err)
-	}
-	if _, err := kafka.ParseCompression("brotli"); err == nil || !strings.Contains(err.Error(), "zstd") {
-		t.Error(err)
-	}
-	if _, err := kafka.Compression(5).MarshalText(); err == nil {
-		t.Error("5 has a name")
 	}
 }

@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
 // part is the part of a response about a partition.
@@ -117,53 +113,4 @@ func TestWhoHasLeftGetsNothing(t *testing.T) {
 	if used := fetches[2].memory.used; used != 0 {
 		t.Errorf("%d bytes are used", used)
 	}
-}
-
-// TestResponseMutants feeds the reader damaged responses about three partitions. Whatever a response claims, memory is
-// charged before it is taken, and nobody is answered twice.
-func TestResponseMutants(t *testing.T) {
-	for _, version := range []int16{maxFetchVersion, fetchByID} {
-		t.Run(strconv.Itoa(int(version)), func(t *testing.T) { testResponseMutants(t, version) })
-	}
-}
-
-func testResponseMutants(t *testing.T, version int16) {
-	set := bytes.Repeat([]byte("set"), 30)
-	whole := encodeParts(version, part{3, 0, 2, set}, part{4, 0, 0, append(set, set...)}, part{5, 0, 1, set[:60]})
-	response := &hostile.Message{Name: "response", Bytes: whole, Order: binary.BigEndian, Parts: []int{0, 4, 8, 18, 25}}
-	for at := 0; at+4 <= len(whole); at++ {
-		if at < 60 || bytes.Contains(whole[max(0, at-40):at+4], []byte{0, 0, 0, 5}) {
-			response.Marks = append(response.Marks, hostile.Mark{At: at, Width: 1}, hostile.Mark{At: at, Width: 2}, hostile.Mark{At: at, Width: 4})
-		}
-	}
-	hostile.Run(t, hostile.Suite{
-		Make: func(r *rand.Rand, into []byte) []byte {
-			into = response.Mutate(r, into[:0], []*hostile.Message{response})
-			if len(into) >= 8 && r.IntN(8) > 0 {
-				binary.BigEndian.PutUint32(into, uint32(len(into)-4))
-				binary.BigEndian.PutUint32(into[4:], 42)
-			}
-			return into
-		},
-		Try: func(m *hostile.Meter, mutant []byte) (reason string, err error) {
-			fetches := testFetches()
-			m.Within(256<<10, func() { err = exchange(version, mutant, fetches...) })
-			memory, stored := fetches[0].memory, 0
-			for _, a := range fetches {
-				if a.response != nil {
-					stored += len(a.response.set)
-				}
-				a.abandon()
-			}
-			switch {
-			case memory.peak > memory.limit || memory.used != 0:
-				return "", errors.New("memory is taken that is not there, or not given back")
-			case int64(stored) > memory.peak:
-				return "", errors.New("more is stored than was charged")
-			case err != nil:
-				return "refused", nil
-			}
-			return hostile.Accepted, nil
-		},
-	}, 12_500)
 }

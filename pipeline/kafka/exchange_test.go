@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/segmentio/kafka-go/protocol"
-	"github.com/segmentio/kafka-go/protocol/fetch"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -60,33 +59,15 @@ func exchangeOne(version int16, response []byte) (*fetchResponse, error) {
 	return a.response, a.err
 }
 
-// encodeResponse encodes a response with kafka-go's own encoder and appends a record set.
-func encodeResponse(t testing.TB, version int16, code int16, set []byte) []byte {
-	t.Helper()
-	if version == fetchByID {
-		return encodeParts(version, part{partition: 3, code: code, aborted: 1, set: set})
-	}
-	var into bytes.Buffer
-	response := &fetch.Response{Topics: []fetch.ResponseTopic{{Topic: "t", Partitions: []fetch.ResponsePartition{{
-		Partition: 3, ErrorCode: code, HighWatermark: 7, LastStableOffset: 6, LogStartOffset: 5,
-		AbortedTransactions: []fetch.ResponseTransaction{{ProducerID: 8, FirstOffset: 9}},
-		RecordSet:           protocol.RecordSet{Version: 2, Records: protocol.NewRecordReader(protocol.Record{})},
-	}}}}}
-	if err := protocol.WriteResponse(&into, version, 42, response); err != nil {
-		t.Fatal(err)
-	}
-	const sample = batchHeaderBytes + minRecordBytes // the record set of one empty record
-	whole := into.Bytes()
-	whole = whole[:len(whole)-sample-4]
-	whole = append(binary.BigEndian.AppendUint32(whole, uint32(len(set))), set...)
-	binary.BigEndian.PutUint32(whole, uint32(len(whole)-4))
-	return whole
+// encodeResponse encodes a response about one partition with one aborted transaction.
+func encodeResponse(version int16, code int16, set []byte) []byte {
+	return encodeParts(version, part{partition: 3, code: code, aborted: 1, set: set})
 }
 
 func TestFetchAnswersOfEveryVersion(t *testing.T) {
 	set := []byte("a record set")
 	for _, version := range fetchVersions {
-		got, err := exchangeOne(version, encodeResponse(t, version, 0, set))
+		got, err := exchangeOne(version, encodeResponse(version, 0, set))
 		if err != nil {
 			t.Fatalf("version %d: %v", version, err)
 		}
@@ -101,7 +82,7 @@ func TestFetchAnswersOfEveryVersion(t *testing.T) {
 		if want := map[bool]pipeline.LogID{true: testLog}[version == fetchByID]; got.log != want {
 			t.Errorf("version %d: of log %q, not %q", version, got.log, want)
 		}
-		if got, err := exchangeOne(version, encodeResponse(t, version, 1, nil)); err != nil || got.code != 1 || got.set != nil {
+		if got, err := exchangeOne(version, encodeResponse(version, 1, nil)); err != nil || got.code != 1 || got.set != nil {
 			t.Errorf("version %d: %+v, %v", version, got, err)
 		}
 	}
@@ -117,7 +98,7 @@ func TestFetchAnswersThatLie(t *testing.T) {
 }
 
 func testAnswersThatLie(t *testing.T, version int16) {
-	whole := encodeResponse(t, version, 0, make([]byte, 80))
+	whole := encodeResponse(version, 0, make([]byte, 80))
 	for cut := range whole {
 		if _, err := exchangeOne(version, whole[:cut]); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d: %v", cut, err)
@@ -141,24 +122,10 @@ func testAnswersThatLie(t *testing.T, version int16) {
 	}
 }
 
-func TestASetOverTheLimitIsNotTaken(t *testing.T) {
-	set := testBatch{base: 10, records: some(0, 1, 2)}.encode()
-	large := append(set, make([]byte, 200)...)
-	binary.BigEndian.PutUint32(large[8:], uint32(len(large)-batchLengthBytes))
-	_, err := exchangeOne(11, encodeResponse(t, 11, 0, large))
-	var over *oversizedSetError
-	if !errors.As(err, &over) || !errors.Is(err, ErrOverBudget) || over.bytes != len(large) {
-		t.Fatal(err)
-	}
-	if b := parseHeader(over.header); b.base != 10 || b.last != 12 {
-		t.Errorf("header %+v", b)
-	}
-}
-
 // TestAnswersClaimWhatTheyDoNotHave uses consistent lengths and counts of gigabytes that never arrive.
 func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
 	be := binary.BigEndian
-	whole := encodeResponse(t, 11, 0, nil)
+	whole := encodeResponse(11, 0, nil)
 	be.PutUint32(whole, 1<<31-1)
 	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: there is one; replica and record set follow
 	before := allocatedBytes()

@@ -23,6 +23,13 @@ func UseUp(p pipeline.Producer, left int) {
 // Epoch returns a writer's epoch.
 func Epoch(p pipeline.Producer) int16 { return p.(*writer).identity.epoch }
 
+// Connections is how many connections a client has open.
+func Connections(c *Client) int {
+	c.conns.mu.Lock()
+	defer c.conns.mu.Unlock()
+	return len(c.conns.open)
+}
+
 // RenewAfter is the age at which an identity is renewed.
 const RenewAfter = renewAfter
 

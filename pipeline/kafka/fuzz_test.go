@@ -33,8 +33,8 @@ func FuzzExpand(f *testing.F) {
 // FuzzFetchResponse reads arbitrary bytes as a fetch response.
 func FuzzFetchResponse(f *testing.F) {
 	for _, version := range fetchVersions {
-		f.Add(version, encodeResponse(f, version, 0, testBatch{base: 10}.encode()))
-		f.Add(version, encodeResponse(f, version, 3, nil))
+		f.Add(version, encodeResponse(version, 0, testBatch{base: 10}.encode()))
+		f.Add(version, encodeResponse(version, 3, nil))
 	}
 	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
 		asked := testFetches()

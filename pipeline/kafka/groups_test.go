@@ -1,7 +1,6 @@
 package kafka_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -56,24 +55,6 @@ func TestGroupsTellsOfMembersWithoutPartitionsToo(t *testing.T) {
 	first.Done <- nil // for the cleanup
 	if groups := a.Groups(); len(groups) != 0 {
 		t.Errorf("groups %+v after the last was left", groups)
-	}
-}
-
-func TestGroupsTellsWhyOneIsNotJoined(t *testing.T) {
-	server, err := embedded.Start(embedded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := dial(t, config(server.Addrs()))
-	topic := pipelinetest.NewTopic(t, client, 1, nil)
-	pipelinetest.Own(t, client, "g-"+topic, topic)
-	awaitGroup(t, client, "joined", func(g pipeline.GroupStatus) bool { return g.Joined })
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
-	lost := awaitGroup(t, client, "lost", func(g pipeline.GroupStatus) bool { return !g.Joined && g.Err != nil })
-	if len(lost.Partitions) != 0 || errors.Is(lost.Err, pipeline.ErrUnknownTopic) {
-		t.Errorf("status %+v", lost)
 	}
 }
 
