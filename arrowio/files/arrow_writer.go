@@ -21,6 +21,11 @@ type arrowEncoder struct {
 	}
 }
 
+func createArrow(path string, schema *arrow.Schema) (func(io.Writer) (recordEncoder, error), error) {
+	stream := extension(path) == ".arrows"
+	return func(w io.Writer) (recordEncoder, error) { return newArrowEncoder(w, schema, stream) }, nil
+}
+
 func newArrowEncoder(w io.Writer, schema *arrow.Schema, stream bool) (recordEncoder, error) {
 	e := &arrowEncoder{schema: schema, out: &countedWriter{w: bufio.NewWriterSize(w, bufferBytes)}}
 	if stream {

@@ -3,8 +3,10 @@ package files
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -56,25 +58,21 @@ func classOf(s string) fieldClass {
 
 // classOfDigits is classOf for a field that starts with a digit.
 func classOfDigits(s string) fieldClass {
-	if len(s) >= len("2024-02-29") && s[4] == '-' {
-		if _, ok := parseDate(s); ok {
-			return classDate
-		}
-		if _, ok := parseTimestamp(s); ok {
-			return classTime
-		}
+	if len(s) < len(time.DateOnly) || s[4] != '-' {
+		return classOfNumber(s)
+	}
+	if _, ok := parseTime(s); !ok {
 		return classText
 	}
-	return classOfNumber(s)
+	if len(s) == len(time.DateOnly) {
+		return classDate
+	}
+	return classTime
 }
 
 // classOfNumber is classOf for a field that can only be a number.
 func classOfNumber(s string) fieldClass {
-	unsigned := s
-	if s[0] == '-' || s[0] == '+' {
-		unsigned = s[1:]
-	}
-	if _, whole := digits(unsigned); whole { // otherwise ParseInt would make an error for every fraction
+	if strings.Trim(s[1:], "0123456789") == "" { // otherwise ParseInt would make an error for every fraction
 		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return classInt
 		}
@@ -151,7 +149,7 @@ func (g *columnGuess) bad(classes []fieldClass) BadFields {
 			continue
 		}
 		b.Fields += n
-		if has(classes, fieldClass(class)) {
+		if slices.Contains(classes, fieldClass(class)) {
 			continue
 		}
 		b.Bad += n
@@ -160,15 +158,6 @@ func (g *columnGuess) bad(classes []fieldClass) BadFields {
 		}
 	}
 	return b
-}
-
-func has(classes []fieldClass, class fieldClass) bool {
-	for _, c := range classes {
-		if c == class {
-			return true
-		}
-	}
-	return false
 }
 
 // scanRows is how many rows pass between two calls of Options.Scan.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -43,7 +44,7 @@ func openCSV(src *source, o Options) (rowReader, error) {
 		return nil, err
 	}
 	fields := make([]csvField, len(types))
-	if !complete(types) {
+	if slices.Contains(types, nil) {
 		if err := src.plain(); err != nil {
 			return nil, err
 		}
@@ -141,15 +142,6 @@ func knownTypes(names []string, schema *arrow.Schema) ([]arrow.DataType, error) 
 	return types, nil
 }
 
-func complete(types []arrow.DataType) bool {
-	for _, t := range types {
-		if t == nil {
-			return false
-		}
-	}
-	return true
-}
-
 func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, columns []csvField, first []string, o Options) *csvReader {
 	fields := make([]arrow.Field, len(names))
 	for i, name := range names {
@@ -192,7 +184,7 @@ func (r *csvReader) next() (arrow.Record, error) {
 		}
 		for i, s := range fields {
 			bytes += len(s)
-			if err := r.add(i, s); err != nil {
+			if err := r.add(rows, i, s); err != nil {
 				return nil, err
 			}
 		}
@@ -216,7 +208,7 @@ func (r *csvReader) row() ([]string, error) {
 
 // add appends one field to its column, as null if it is not of the column's type, unless the column
 // is text.
-func (r *csvReader) add(column int, s string) error {
+func (r *csvReader) add(row, column int, s string) error {
 	if r.nulls.has(s) {
 		r.builder.Field(column).AppendNull()
 		return nil
@@ -226,8 +218,8 @@ func (r *csvReader) add(column int, s string) error {
 	if err != nil && (r.strict || isText(c.bad.Type)) {
 		return &Error{Line: r.lines.line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s)", err, c.bad.Type)}
 	}
-	if err != nil {
-		r.builder.Field(column).AppendNull()
+	if b := r.builder.Field(column); err != nil && b.Len() == row { // the library may have appended one
+		b.AppendNull()
 	}
 	if !c.found {
 		c.count(s, r.lines.line, err != nil)
@@ -253,7 +245,7 @@ func (r *csvReader) checkForced() error {
 	for i := range r.columns {
 		if c := &r.columns[i]; !c.found && 2*c.bad.Bad > c.bad.Fields {
 			return &Error{Line: c.bad.Line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s), as %d of the %d fields are not",
-				notA(c.bad.Text, want(c.bad.Type)), c.bad.Type, c.bad.Bad, c.bad.Fields)}
+				notOf(c.bad.Text, c.bad.Type), c.bad.Type, c.bad.Bad, c.bad.Fields)}
 		}
 	}
 	return nil

@@ -181,9 +181,9 @@ func TestCSVSchemaForcesTypes(t *testing.T) {
 
 func TestCSVValueThatIsNotOfTheForcedTypeIsAnError(t *testing.T) {
 	for typ, c := range map[arrow.DataType]struct{ value, say string }{
-		arrow.PrimitiveTypes.Int64:         {"1.5", "\"1.5\" is not a whole number of 64 bits (int64)"},
-		arrow.PrimitiveTypes.Int8:          {"128", "whole number of 8 bits"},
-		arrow.PrimitiveTypes.Uint16:        {"-1", "whole number from 0 of 16 bits"},
+		arrow.PrimitiveTypes.Int64:         {"1.5", "\"1.5\" is not a whole number (int64)"},
+		arrow.PrimitiveTypes.Int8:          {"128", "whole number (int8)"},
+		arrow.PrimitiveTypes.Uint16:        {"-1", "whole number (uint16)"},
 		arrow.PrimitiveTypes.Float64:       {"abc", "\"abc\" is not a number"},
 		arrow.FixedWidthTypes.Boolean:      {"1", "true or false"},
 		arrow.FixedWidthTypes.Date32:       {"yesterday", "date32"},
@@ -248,6 +248,6 @@ func TestCSVErrorsAfterSoundRecordsStay(t *testing.T) {
 	rec.Release()
 	for range 2 {
 		_, err = r.Next()
-		wantError(t, err, path, 4, "\"x\" is not a whole number of 64 bits (int64), as 3 of the 5 fields are not")
+		wantError(t, err, path, 4, "\"x\" is not a whole number (int64), as 3 of the 5 fields are not")
 	}
 }

@@ -99,6 +99,13 @@ type csvEncoder struct {
 	row     []string
 }
 
+func createCSV(path string, schema *arrow.Schema) (func(io.Writer) (recordEncoder, error), error) {
+	columns, err := csvColumnsOf(schema)
+	return func(w io.Writer) (recordEncoder, error) {
+		return newCSVEncoder(w, columns, defaultDelimiter(path), namedGzip(path))
+	}, err
+}
+
 func newCSVEncoder(w io.Writer, columns []csvColumn, delimiter rune, gzipped bool) (recordEncoder, error) {
 	e := &csvEncoder{columns: columns, row: make([]string, len(columns))}
 	if gzipped {
@@ -151,46 +158,25 @@ func (e *csvEncoder) close() error {
 	return e.out.Flush()
 }
 
-// textOf returns a function that writes value i of a column, or of one element of its lists; null
-// is "".
+// textOf returns a function that writes value i of a column, or of one element of its lists; null is "". Numbers take
+// the shortest form that reads back as the same number.
 func textOf(column arrow.Array, element int) func(i int) string {
-	if element < 0 {
-		text := valueText(column)
+	lists, isList := column.(*array.FixedSizeList)
+	if element < 0 || !isList {
 		return func(i int) string {
 			if column.IsNull(i) {
 				return ""
 			}
-			return text(i)
+			return column.ValueStr(i)
 		}
 	}
-	lists := column.(*array.FixedSizeList)
 	values := lists.ListValues()
-	text := valueText(values)
 	return func(i int) string {
 		start, _ := lists.ValueOffsets(i)
 		at := int(start) + element
 		if lists.IsNull(i) || values.IsNull(at) {
 			return ""
 		}
-		return text(at)
+		return values.ValueStr(at)
 	}
-}
-
-// valueText returns a function that writes value i, which is not null. Numbers take the shortest
-// form that reads back as the same number.
-func valueText(column arrow.Array) func(i int) string {
-	switch c := column.(type) {
-	case *array.Float64:
-		return func(i int) string { return strconv.FormatFloat(c.Value(i), 'g', -1, 64) }
-	case *array.Float32:
-		return func(i int) string { return strconv.FormatFloat(float64(c.Value(i)), 'g', -1, 32) }
-	case *array.Int64:
-		return func(i int) string { return strconv.FormatInt(c.Value(i), 10) }
-	case *array.String:
-		return c.Value
-	case *array.Dictionary:
-		text := valueText(c.Dictionary())
-		return func(i int) string { return text(c.GetValueIndex(i)) }
-	}
-	return column.ValueStr
 }

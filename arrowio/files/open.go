@@ -3,12 +3,8 @@ package files
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
-
-	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Reader reads the rows of a file as records, in file order.
@@ -72,28 +68,14 @@ func typeWords(t arrow.DataType) (one, many string) {
 		return "a number", "numbers"
 	case t.ID() == arrow.DATE32 || t.ID() == arrow.DATE64:
 		return "a date", "dates"
+	case isText(t):
+		return "UTF-8 text", "UTF-8 text"
 	}
 	return "a time", "times"
 }
 
-// extensions maps the extensions of file names, without .gz, to formats.
-var extensions = map[string]string{
-	".csv":      FormatCSV,
-	".tsv":      FormatCSV,
-	".parquet":  FormatParquet,
-	".pq":       FormatParquet,
-	".arrow":    FormatArrow,
-	".arrows":   FormatArrow,
-	".feather":  FormatArrow,
-	".ipc":      FormatArrow,
-	".libsvm":   FormatLIBSVM,
-	".svm":      FormatLIBSVM,
-	".svmlight": FormatLIBSVM,
-}
-
-// Open opens the file at path. Without Options.Format, the format is that of the extension (.csv,
-// .tsv, .parquet, .pq, .arrow, .arrows, .feather, .ipc, .libsvm, .svm, .svmlight, each optionally
-// with .gz), otherwise that of the first bytes of a Parquet or Arrow file.
+// Open opens the file at path. Without Options.Format, the format is that of the extension, before an optional .gz, otherwise that
+// of the first bytes of a Parquet or Arrow file.
 func Open(path string, o Options) (Reader, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -112,53 +94,12 @@ func Open(path string, o Options) (Reader, error) {
 
 // openFormat opens src in the format named by o or the file.
 func openFormat(src *source, o Options) (rowReader, error) {
-	format := o.FormatOf(src.path)
-	if format == "" {
-		format = src.sniffFormat()
+	name := o.FormatOf(src.path)
+	if name == "" {
+		name = formatIn(src)
 	}
-	switch format {
-	case FormatCSV:
-		return openCSV(src, o)
-	case FormatLIBSVM:
-		return openLIBSVM(src, o)
-	case FormatArrow:
-		return openArrow(src, o)
-	case FormatParquet:
-		return openParquet(src, o)
+	if name == "" {
+		return nil, noFormat(src.path)
 	}
-	if instead := otherFormats[extension(src.path)]; instead != "" && o.Format == "" {
-		return nil, fmt.Errorf("%w: %s", arrowio.ErrUnsupported, instead)
-	}
-	return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
-}
-
-// otherFormats says what to do with files whose extension belongs to a format that this package does
-// not read.
-var otherFormats = map[string]string{
-	".xlsx": spreadsheet, ".xls": spreadsheet, ".ods": spreadsheet,
-	".json": "JSON" + convert, ".jsonl": "JSON" + convert, ".ndjson": "JSON" + convert, ".avro": "Avro" + convert, ".orc": "ORC" + convert,
-	".zip": "an archive: unpack it first", ".tar": "an archive: unpack it first", ".zst": "compressed by zstd: unpack it first, or compress it by gzip",
-}
-
-const (
-	spreadsheet = "a spreadsheet: save it as CSV in UTF-8"
-	convert     = " files: convert them to CSV, Parquet or Arrow, as DuckDB, pandas and polars do"
-)
-
-// FormatOf returns the format that a file is read in, as far as the options and its name tell; "" if that depends on
-// its content.
-func (o Options) FormatOf(path string) string {
-	if o.Format != "" {
-		return o.Format
-	}
-	return formatOf(path)
-}
-
-// formatOf returns the format for path's extension, "" if none.
-func formatOf(path string) string { return extensions[extension(path)] }
-
-// extension returns path's extension in lower case, after stripping .gz.
-func extension(path string) string {
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	return filepath.Ext(name)
+	return lookup(name).open(src, o)
 }

@@ -10,14 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Names of the formats, for Options.Format and Create.
-const (
-	FormatCSV     = "csv"
-	FormatParquet = "parquet"
-	FormatArrow   = "arrow"
-	FormatLIBSVM  = "libsvm"
-)
-
 // Limits on what one file may ask for. They are far above ordinary data; a file that exceeds them
 // is damaged, hostile, or needs another tool.
 const (
@@ -45,12 +37,6 @@ func DefaultNullValues() []string {
 		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
 		"None", "n/a", "nan", "null", "?",
 	}
-}
-
-// Formats returns the names of the formats that Open reads, sorted. Create writes all of them
-// except libsvm.
-func Formats() []string {
-	return []string{FormatArrow, FormatCSV, FormatLIBSVM, FormatParquet}
 }
 
 // Options says how Open reads a file. The zero value chooses the format by the extension and uses

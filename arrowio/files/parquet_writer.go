@@ -34,6 +34,10 @@ type parquetEncoder struct {
 	groupRows int64 // in the row group being filled
 }
 
+func createParquet(_ string, schema *arrow.Schema) (func(io.Writer) (recordEncoder, error), error) {
+	return func(w io.Writer) (recordEncoder, error) { return newParquetEncoder(w, schema) }, nil
+}
+
 func newParquetEncoder(w io.Writer, schema *arrow.Schema) (e recordEncoder, err error) {
 	defer guardWrite(&err)
 	if schema.NumFields() == 0 {

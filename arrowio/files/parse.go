@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
 )
 
 // parseBool reads true and false in common spellings.
@@ -35,6 +38,31 @@ func parseFloat(s string, bits int) (float64, bool) {
 	return v, true
 }
 
+// parseDate reads an ISO date, 2024-02-29.
+func parseDate(s string) (arrow.Date32, bool) {
+	t, err := time.Parse(time.DateOnly, s)
+	return arrow.Date32FromTime(t), err == nil
+}
+
+// parseTime reads an ISO date with or without a time, "2024-02-29T10:30:00.25+01:00". A space may replace the T, and
+// seconds and fractions may be omitted. Without a zone the time is UTC.
+func parseTime(s string) (time.Time, bool) {
+	layout := time.DateOnly
+	if at := len(layout); len(s) > at && (s[at] == 'T' || s[at] == ' ') {
+		zone := strings.LastIndexAny(s[at:], "Z+-")
+		if zone < 0 {
+			zone = len(s) - at
+		}
+		layout += s[at:at+1] + "15:04"
+		if at+zone > len(layout) {
+			layout += ":05"
+		}
+		layout += map[int]string{1: "Z07:00", 3: "-07", 5: "-0700", 6: "-07:00"}[len(s)-at-zone]
+	}
+	t, err := time.Parse(layout, s)
+	return t, err == nil
+}
+
 // excerpt quotes s for an error message, shortened.
 func excerpt(s string) string { return strconv.Quote(shortened(s)) }
 
@@ -49,6 +77,12 @@ func shortened(s string) string {
 
 // notA says that a field does not hold what its column requires.
 func notA(s, want string) error { return fmt.Errorf("%s is not %s", excerpt(s), want) }
+
+// notOf is notA for a column of a type.
+func notOf(s string, t arrow.DataType) error {
+	one, _ := typeWords(t)
+	return notA(s, one)
+}
 
 // isRange reports whether a strconv error says that a number is too large.
 func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

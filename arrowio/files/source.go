@@ -93,14 +93,14 @@ func (s *source) content() (*bufio.Reader, error) {
 			return nil, gzipError(err)
 		}
 		s.stream, s.gzipped = bufio.NewReaderSize(gzipReader{unzipped}, bufferBytes), true
-	} else if s.namedGzip() && len(head) > 0 {
+	} else if namedGzip(s.path) && len(head) > 0 {
 		return nil, fmt.Errorf("%w: named .gz, but its content is not gzip", arrowio.ErrCorrupt)
 	}
 	return s.stream, nil
 }
 
 // namedGzip reports whether the path ends in .gz.
-func (s *source) namedGzip() bool { return strings.HasSuffix(strings.ToLower(s.path), ".gz") }
+func namedGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
 // plain returns an error unless the file can be read twice.
 func (s *source) plain() error {
@@ -138,23 +138,6 @@ func (s *source) Close() error {
 	}
 	s.closed = true
 	return bare(s.file.Close())
-}
-
-// sniffFormat recognises Parquet and Arrow files by their first bytes; text formats are too similar
-// to guess.
-func (s *source) sniffFormat() string {
-	content, err := s.content()
-	if err != nil {
-		return ""
-	}
-	head, _ := content.Peek(len(arrowMagic))
-	switch {
-	case bytes.HasPrefix(head, parquetMagic):
-		return FormatParquet
-	case bytes.Equal(head, arrowMagic), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
-		return FormatArrow
-	}
-	return ""
 }
 
 // gzipReader marks gzip's own errors as such.

@@ -12,7 +12,7 @@ import (
 )
 
 // Writer writes records of one schema to a file. The complete file appears under its name when
-// Close succeeds; until then the data is beside it, under a temporary name.
+// Close succeeds; until then the data is in the same folder, under a temporary name.
 type Writer interface {
 	// Write appends a record's rows. It does not keep the record. After an
 	// error every later call fails, and Close leaves no file.
@@ -23,9 +23,6 @@ type Writer interface {
 	// deferred.
 	Discard() error
 }
-
-// WriteFormats returns the formats that Create writes, sorted.
-func WriteFormats() []string { return []string{FormatArrow, FormatCSV, FormatParquet} }
 
 // Create returns a writer for the format, or if it is "" for that of path's extension:
 //
@@ -66,27 +63,17 @@ type recordEncoder interface {
 
 // encoderOf returns a function that starts an encoder on the file, once the file is open.
 func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer) (recordEncoder, error), error) {
-	gzipped := strings.HasSuffix(strings.ToLower(path), ".gz")
-	if gzipped && format != FormatCSV {
-		return nil, fmt.Errorf("%w: only csv is written with .gz", arrowio.ErrUnsupported)
-	}
-	switch format {
-	case FormatCSV:
-		columns, err := csvColumnsOf(schema)
-		if err != nil {
-			return nil, err
-		}
-		delimiter := defaultDelimiter(path)
-		return func(w io.Writer) (recordEncoder, error) { return newCSVEncoder(w, columns, delimiter, gzipped) }, nil
-	case FormatArrow:
-		stream := extension(path) == ".arrows"
-		return func(w io.Writer) (recordEncoder, error) { return newArrowEncoder(w, schema, stream) }, nil
-	case FormatParquet:
-		return func(w io.Writer) (recordEncoder, error) { return newParquetEncoder(w, schema) }, nil
-	case "":
+	if format == "" {
 		return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(WriteFormats(), ", "))
 	}
-	return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(WriteFormats(), ", "))
+	f := lookup(format)
+	if f == nil || f.create == nil {
+		return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(WriteFormats(), ", "))
+	}
+	if namedGzip(path) && format != FormatCSV {
+		return nil, fmt.Errorf("%w: only csv is written with .gz", arrowio.ErrUnsupported)
+	}
+	return f.create(path, schema)
 }
 
 // fileWriter is the Writer for every format: it checks the schema, names the file in errors, and

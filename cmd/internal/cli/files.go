@@ -27,7 +27,7 @@ func (f *FileFlags) Add(c *cobra.Command) { f.AddNamed(c, "format") }
 // AddNamed is Add with another name for the flag of the file's format, for commands whose --format means something else.
 func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 	f.formatFlag = format
-	c.Flags().StringVar(&f.Format, format, "", "csv, parquet, arrow or libsvm; empty = by the file's extension (.gz is looked through)")
+	c.Flags().StringVar(&f.Format, format, "", strings.Join(files.Formats(), ", ")+"; empty = by the file's extension (.gz is looked through)")
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
