@@ -160,7 +160,7 @@ benchstat: ## compares the files OLD and NEW of two runs
 
 # The tables of learned frequencies in docs/results.md. They need the data sets (EERF_DATA) and go to RESULTS, a folder for each set.
 splits   = airfoil concrete parkinsons sml skillcraft pumadyn32nm keggdirected
-measured = $(GO) run ./cmd/trainer compare --repeats 5 --methods $(METHODS) --sample 1
+measured = $(GO) run -C lab . compare --repeats 5 --methods $(METHODS) --sample 1
 
 results-regression: ## learned frequencies beside other methods: regression (half an hour on one core)
 	@set -e; for set in $(splits); do $(measured) --dataset $$set --features 200 --out $(RESULTS)/$$set; done
@@ -177,7 +177,7 @@ results-small: ## the same with samples of 300 and 1000 rows
 		$(measured) --dataset $$set --sample-rows $$rows --features 200 --out $(RESULTS)/small-$$rows/$$set; done; done
 
 results-speed: ## errors against the time of a row, on one core
-	@set -e; for set in parkinsons airfoil; do GOMAXPROCS=1 $(GO) run ./cmd/trainer compare --repeats 5 --dataset $$set \
+	@set -e; for set in parkinsons airfoil; do GOMAXPROCS=1 $(GO) run -C lab . compare --repeats 5 --dataset $$set \
 		--methods plain,residual,adaptive-refined --features 50,100,200,400 --candidates 8000 --out $(RESULTS)/speed/$$set; done
 
 results-trees: ## boosted trees on the same splits (PYTHON with numpy, scikit-learn, lightgbm)

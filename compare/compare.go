@@ -196,7 +196,7 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.Task, facts.Classes, facts.Outputs = r.train.task.String(), split.Train.Classes, r.train.outputs
 	facts.TrainRows, facts.TestRows, facts.Dim = r.train.rows, r.test.rows, r.train.dim
 	facts.SampleRows, facts.Candidates, facts.Sigma = r.pool.sample.rows, r.pool.candidates.Count, r.pool.candidates.Sigma
-	facts.Constant, facts.PublishedSplits = split.Report.Constant, split.Published
+	facts.Constant = split.Report.Constant
 	for _, left := range split.Report.LeftOut {
 		facts.LeftOut = append(facts.LeftOut, left.Column+": "+left.Reason)
 	}

@@ -55,11 +55,8 @@ type Facts struct {
 	TestRows  int    `json:"test_rows"`
 	// FixedSplit means that the test rows are the same in all repeats.
 	FixedSplit bool `json:"fixed_split"`
-	// PublishedSplits is the number of published splits, if each seed has one; 0 if there is only one, or the seed
-	// draws it.
-	PublishedSplits int `json:"published_splits,omitempty"`
-	Dim             int `json:"dim"`
-	SampleRows      int `json:"sample_rows"`
+	Dim        int  `json:"dim"`
+	SampleRows int  `json:"sample_rows"`
 	// Candidates is the actual M0.
 	Candidates int `json:"candidates"`
 	// Sigma is the bandwidth of the first repeat.

@@ -9,7 +9,7 @@ import (
 
 // Data are encoded rows with their labels.
 type Data struct {
-	// Name is the name of the set or file.
+	// Name is the name of the table.
 	Name string
 	// N is the number of rows, Dim the dimensions of each.
 	N, Dim int
@@ -52,9 +52,6 @@ type Split struct {
 	Encoder *encoder.Encoder
 	// Report is the calibrator's report on the training rows.
 	Report encoder.Report
-	// Published is the number of published splits, of which this is one; 0 if there is only one, or the seed draws
-	// it.
-	Published int
 	// TrainLeftOut and TestLeftOut count the rows that could not be used.
 	TrainLeftOut, TestLeftOut LeftOut
 }
@@ -69,36 +66,12 @@ type LeftOut struct {
 
 // SplitOptions say how a table is split and encoded.
 type SplitOptions struct {
-	// Seed shuffles the rows of a table without its own test rows, or is the number of one of several published splits,
-	// from 1 on.
+	// Seed shuffles the rows of a table without test rows of its own.
 	Seed uint64
-	// TestFraction is the share of test rows, in (0, 1); tables with published test rows ignore it.
+	// TestFraction is the share of test rows, in (0, 1); tables with test rows of their own ignore it.
 	TestFraction float64
 	// Standardize is the encoder's setting: numeric (also ""), all or none.
 	Standardize string
 	// Clip bounds standardized dimensions; 0 means no bound.
 	Clip float64
-}
-
-// Defaults are the settings for a set: the paper's if it used the set.
-type Defaults struct {
-	// Features are the numbers M of features at which methods are compared; the last one is the paper's.
-	Features []int
-	// Candidates is M0, Sample is N0 as a fraction of the training rows.
-	Candidates int
-	Sample     float64
-	// SampleRows bounds N0; 0 means no bound.
-	SampleRows int
-	// Map is the feature map.
-	Map scoring.Map
-	// Fixed says that the set has its own test rows; Splits is how many splits are published, if several. Otherwise
-	// TestFraction of all rows, chosen by the seed, are test rows.
-	Fixed        bool
-	Splits       int
-	TestFraction float64
-	// Standardize and Clip are the encoder's settings.
-	Standardize string
-	Clip        float64
-	// Intercept says whether the model has one: the paper's has none.
-	Intercept bool
 }

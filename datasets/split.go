@@ -15,10 +15,14 @@ import (
 // Split divides the rows and encodes them. It fails if the encoder does (no feature column, a single class), if a part
 // has no usable row, and if the encoded rows would take more than MaxBytes.
 func (t *Table) Split(o SplitOptions) (*Split, error) {
-	if !t.Fixed() && t.masks == nil && !(o.TestFraction > 0 && o.TestFraction < 1) {
+	if !t.Fixed() && !(o.TestFraction > 0 && o.TestFraction < 1) {
 		return nil, fmt.Errorf("split %s: test fraction %v is not between 0 and 1", t.name, o.TestFraction)
 	}
-	inTest := t.testRows(o)
+	return t.SplitAt(o, t.testRows(o))
+}
+
+// SplitAt is Split with test rows that the caller marks: one value for each row of the table.
+func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	trainRows, testRows := t.picked(inTest, false), t.picked(inTest, true)
 	enc, report, err := t.calibrate(o, trainRows)
 	if err != nil {
@@ -27,7 +31,7 @@ func (t *Table) Split(o SplitOptions) (*Split, error) {
 	if t.hint != "" {
 		report.Warnings = append(report.Warnings, t.hint)
 	}
-	s := &Split{Encoder: enc, Report: report, Published: len(t.masks)}
+	s := &Split{Encoder: enc, Report: report}
 	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows); err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
 	}
@@ -39,9 +43,6 @@ func (t *Table) Split(o SplitOptions) (*Split, error) {
 
 // testRows marks the rows of the test part.
 func (t *Table) testRows(o SplitOptions) []bool {
-	if t.masks != nil {
-		return t.mask(o.Seed)
-	}
 	inTest := make([]bool, t.rows)
 	if t.Fixed() {
 		for i := t.firstTest; i < t.rows; i++ {

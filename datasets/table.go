@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -11,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// Table holds the rows of a set or of a user's files in memory, as they were read.
+// Table holds the rows of files in memory, as they were read.
 type Table struct {
 	name    string
 	options encoder.Options // with the classes of all rows, unless they were given
@@ -21,63 +20,38 @@ type Table struct {
 	rows    int
 	// firstTest is the number of the first test row; 0 if the seed splits.
 	firstTest int
-	// masks mark the test rows of each published split; nil if there are none.
-	masks [][]bool
 }
 
-// Watch is called with the name of what is being read and the progress in bytes. It may be nil.
-type Watch func(what string, done, total int64)
-
-// Load reads the set from the files in dir. An error names the file, and the line if it is text; an error about
-// missing files says how to get them.
-func (s *Set) Load(ctx context.Context, dir string, watch Watch) (*Table, error) {
-	if err := s.checkThere(dir); err != nil {
-		return nil, err
-	}
-	from, err := s.open(folder(dir))
-	if err != nil {
-		return nil, fmt.Errorf("data set %s: %w", s.Name, err)
-	}
-	t := &Table{name: s.Name, options: from.options, firstTest: from.firstTest}
-	if err := t.read(ctx, from.train, from.test, watch); err != nil {
-		return nil, fmt.Errorf("data set %s: %w", s.Name, err)
-	}
-	if from.masks != nil {
-		if err := t.readMasks(ctx, from.masks); err != nil {
-			t.Release()
-			return nil, fmt.Errorf("data set %s: %w", s.Name, err)
-		}
-	}
-	return t, nil
+// RowReader returns rows record by record, and io.EOF at the end. The caller releases the records, and closes the
+// reader if it is an [io.Closer].
+type RowReader interface {
+	Next() (arrow.Record, error)
 }
 
-// ReadTable reads a user's rows. Label, features and task are those of the options; the split decides how rows are
+// ReadTable reads rows. Label, features and task are those of the options; the split decides how rows are
 // standardized and clipped. test is nil if the seed chooses the test rows.
 func ReadTable(ctx context.Context, name string, o encoder.Options, train, test func() (RowReader, error)) (*Table, error) {
 	if len(o.Label) == 0 {
 		return nil, errors.New("no label column")
 	}
 	t := &Table{name: name, options: o}
-	if err := t.read(ctx, train, test, nil); err != nil {
+	if err := t.read(ctx, train, test); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
 // read fills the table from its readers.
-func (t *Table) read(ctx context.Context, train, test func() (RowReader, error), watch Watch) error {
-	err := t.readPart(ctx, train, watch)
+func (t *Table) read(ctx context.Context, train, test func() (RowReader, error)) error {
+	err := t.readPart(ctx, train)
 	if err == nil && t.rows == 0 {
 		err = errors.New("there are no rows")
 	}
 	if err == nil && test != nil {
 		t.firstTest = t.rows
-		if err = t.readPart(ctx, test, watch); err == nil && t.rows == t.firstTest {
+		if err = t.readPart(ctx, test); err == nil && t.rows == t.firstTest {
 			err = errors.New("there are no test rows")
 		}
-	}
-	if err == nil && t.firstTest > 0 && t.rows <= t.firstTest {
-		err = fmt.Errorf("%d rows, want more than %d: the test rows are those from row %d on", t.rows, t.firstTest, t.firstTest)
 	}
 	if err != nil {
 		t.Release()
@@ -111,19 +85,17 @@ func (t *Table) learnLabels() {
 }
 
 // readPart appends the rows of one reader.
-func (t *Table) readPart(ctx context.Context, open func() (RowReader, error), watch Watch) (err error) {
+func (t *Table) readPart(ctx context.Context, open func() (RowReader, error)) (err error) {
 	reader, err := open()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeReader(reader)) }()
+	if closer, ok := reader.(io.Closer); ok {
+		defer func() { err = errors.Join(err, closer.Close()) }()
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if p, ok := reader.(progress); ok && watch != nil {
-			done, total := p.Progress()
-			watch("reading "+t.name, done, total)
 		}
 		rec, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -137,7 +109,7 @@ func (t *Table) readPart(ctx context.Context, open func() (RowReader, error), wa
 	}
 }
 
-// Name is the name of the set or file.
+// Name is the name of the table.
 func (t *Table) Name() string { return t.name }
 
 // Rows is the number of rows, whatever happens to them in a split.

@@ -30,20 +30,6 @@ func csvText(rows int) []byte {
 	return b.Bytes()
 }
 
-// libsvmText is rows of fourteen ones among 123 columns, like the Adult data.
-func libsvmText(rows int) []byte {
-	var b bytes.Buffer
-	r := rand.New(rand.NewPCG(1, 1))
-	for range rows {
-		fmt.Fprintf(&b, "%+d", 2*r.IntN(2)-1)
-		for k := range 14 {
-			fmt.Fprintf(&b, " %d:1", 1+8*k+r.IntN(8))
-		}
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
-}
-
 func benchmarkRead(b *testing.B, path string, o Options) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -78,14 +64,12 @@ func benchmarkRead(b *testing.B, path string, o Options) {
 // BenchmarkRead reports MB/s of the file. "both passes" is what a user waits for without a schema;
 // in "one pass" the types are given.
 func BenchmarkRead(b *testing.B) {
-	csv, svm := csvText(50_000), libsvmText(50_000)
+	csv := csvText(50_000)
 	rec := sampleRecord(b, memory.DefaultAllocator, 50_000)
 	defer rec.Release()
 	for _, c := range []struct{ name, path string }{
 		{"csv", writeFile(b, "a.csv", csv)},
 		{"csv.gz", writeFile(b, "a.csv.gz", zipped(b, csv))},
-		{"libsvm", writeFile(b, "a.libsvm", svm)},
-		{"libsvm.gz", writeFile(b, "a.libsvm.gz", zipped(b, svm))},
 	} {
 		b.Run(c.name+"/both passes", func(b *testing.B) { benchmarkRead(b, c.path, Options{}) })
 		r, err := Open(c.path, Options{})

@@ -18,7 +18,6 @@ const (
 	FormatCSV     = "csv"
 	FormatParquet = "parquet"
 	FormatArrow   = "arrow"
-	FormatLIBSVM  = "libsvm"
 )
 
 // format is one format of files. A new one is a file of its own and a line of [known]; commands and their help take it
@@ -37,7 +36,6 @@ type format struct {
 var known = []format{
 	{FormatArrow, []string{".arrow", ".arrows", ".feather", ".ipc"}, [][]byte{arrowMagic, streamMagic}, openArrow, createArrow},
 	{FormatCSV, []string{".csv", ".tsv"}, nil, openCSV, createCSV},
-	{FormatLIBSVM, []string{".libsvm", ".svm", ".svmlight"}, nil, openLIBSVM, nil},
 	{FormatParquet, []string{".parquet", ".pq"}, [][]byte{parquetMagic}, openParquet, createParquet},
 }
 
@@ -116,6 +114,7 @@ func noFormat(path string) error {
 var otherFormats = map[string]string{
 	".xlsx": spreadsheet, ".xls": spreadsheet, ".ods": spreadsheet,
 	".json": "JSON" + convert, ".jsonl": "JSON" + convert, ".ndjson": "JSON" + convert, ".avro": "Avro" + convert, ".orc": "ORC" + convert,
+	".libsvm": "LIBSVM" + convert, ".svm": "LIBSVM" + convert, ".svmlight": "LIBSVM" + convert,
 	".zip": "an archive: unpack it first", ".tar": "an archive: unpack it first", ".zst": "compressed by zstd: unpack it first, or compress it by gzip",
 }
 

@@ -46,18 +46,3 @@ func FuzzCSV(f *testing.F) {
 		fuzzRead(t, "f.csv", text, Options{NoHeader: noHeader, Delimiter: rune(delimiter)})
 	})
 }
-
-func FuzzLIBSVM(f *testing.F) {
-	for _, text := range []string{
-		"+1 1:1 2:0.5\n-1 3:1e-3 # c\n", "0 0:1\n", "1 2:1 1:1\n", "1 qid:3 1:1\r\n\r\n# x\n2", "nan 1:inf\n", "1 1:\n", "1 :1\n", "1e309 5:0x1\n",
-	} {
-		f.Add([]byte(text), 0)
-		f.Add([]byte(text), 3)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, dim int) {
-		if dim > 1000 { // wide rows cost time and show nothing more
-			dim %= 1000
-		}
-		fuzzRead(t, "f.libsvm", text, Options{Dim: dim})
-	})
-}

@@ -21,7 +21,6 @@ const twoRows = "a,b\n1,x\n2,y\n"
 func TestOpenTakesTheFormatFromTheName(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.csv": twoRows, "A.CSV": twoRows, "a.tsv": "a\tb\n1\tx\n2\ty\n",
-		"a.libsvm": "1 1:1\n2 1:1\n", "a.svm": "1 1:1\n2 1:1\n", "a.svmlight": "1 1:1\n2 1:1\n",
 	} {
 		for suffix, content := range map[string][]byte{"": []byte(text), ".gz": zipped(t, []byte(text))} {
 			if _, rows := mustDrain(t, writeFile(t, name+suffix, content), Options{}); len(rows) != 2 {
@@ -34,7 +33,7 @@ func TestOpenTakesTheFormatFromTheName(t *testing.T) {
 func TestOpenOfAnUnknownNameListsTheFormats(t *testing.T) {
 	path := writeFile(t, "adult.data", []byte(twoRows))
 	_, err := Open(path, Options{})
-	wantError(t, err, path, 0, "arrow, csv, libsvm, parquet")
+	wantError(t, err, path, 0, "arrow, csv, parquet")
 	if _, rows := mustDrain(t, path, Options{Format: FormatCSV}); len(rows) != 2 {
 		t.Errorf("%d rows with the format given", len(rows))
 	}
@@ -58,9 +57,8 @@ func TestOpenTellsBinaryFilesByTheirContent(t *testing.T) {
 func TestOpenRefusesWrongOptions(t *testing.T) {
 	path := writeFile(t, "a.csv", []byte(twoRows))
 	for say, o := range map[string]Options{
-		"unknown format \"json\": want one of arrow, csv, libsvm, parquet": {Format: "json"},
+		"unknown format \"json\": want one of arrow, csv, parquet": {Format: "json"},
 		"batch rows -1": {BatchRows: -1},
-		"dim -1":        {Dim: -1},
 		"delimiter":     {Delimiter: '"'},
 	} {
 		_, err := Open(path, o)
@@ -121,7 +119,6 @@ func TestProgressEndsAtTheFileSize(t *testing.T) {
 	for name, path := range map[string]string{
 		"csv":     writeFile(t, "a.csv", text),
 		"gzip":    writeFile(t, "a.csv.gz", zipped(t, text)),
-		"libsvm":  writeFile(t, "a.libsvm", []byte(strings.Repeat("1 1:1 2:2\n", 50_000))),
 		"arrow":   written(t, "a.arrows", rec, rec),
 		"parquet": written(t, "a.parquet", rec, rec),
 	} {

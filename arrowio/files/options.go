@@ -15,10 +15,7 @@ import (
 const (
 	// MaxColumns bounds the columns of a CSV file.
 	MaxColumns = 1 << 16
-	// MaxDim bounds the dimension of a LIBSVM file. Its rows become dense: at this bound one row
-	// takes 4 MiB.
-	MaxDim = 1 << 20
-	// MaxLineBytes bounds one CSV record or LIBSVM line. Otherwise an unclosed quote would swallow
+	// MaxLineBytes bounds one CSV record. Otherwise an unclosed quote would swallow
 	// the rest of the file.
 	MaxLineBytes = 16 << 20
 )
@@ -56,12 +53,9 @@ type Options struct {
 	NullValues []string
 	// BatchRows is the largest number of rows per record; 0 means DefaultBatchRows.
 	BatchRows int
-	// Dim is the width of a LIBSVM file's features; 0 means the largest index in the file.
-	Dim int
 	// Schema forces types. In CSV files, columns that it names have its type, other columns are
 	// inferred, and names that the file lacks are ignored. It is an error if more than half of a
-	// column's fields are not of the forced type. In LIBSVM files it gives the type of the label
-	// and the dimension. Parquet and Arrow files state their own types and ignore it.
+	// column's fields are not of the forced type. Parquet and Arrow files state their own types and ignore it.
 	Schema *arrow.Schema
 	// Strict accepts no CSV field that is not of its column's type: a type is inferred only if all
 	// fields have it, and a field that is not of a type forced by Schema is an error. Use it for
@@ -89,9 +83,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.SkipLines < 0 {
 		return o, fmt.Errorf("skip lines %d: want 0 or more", o.SkipLines)
-	}
-	if o.Dim < 0 || o.Dim > MaxDim {
-		return o, fmt.Errorf("dim %d: want 1 to %d, or 0 to find it", o.Dim, MaxDim)
 	}
 	if !validDelimiter(o.Delimiter) {
 		return o, fmt.Errorf("delimiter %q: want one character other than a quote, a line end", o.Delimiter)

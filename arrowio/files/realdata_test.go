@@ -64,32 +64,6 @@ func (c *counts) add(rec arrow.Record) {
 	}
 }
 
-func TestAdultAsLIBSVM(t *testing.T) {
-	for _, dim := range []int{0, 123} {
-		c := count(t, "a9a.gz", Options{Format: FormatLIBSVM, Dim: dim})
-		if got := columnsText(c.schema); !strings.HasPrefix(got, "label int64, features fixed_size_list<item: float32") || !strings.HasSuffix(got, "[123]") {
-			t.Errorf("columns %q", got)
-		}
-		if c.rows != 32561 || c.labels[1] != 7841 || c.labels[-1] != 32561-7841 || c.nonZero != 451592 {
-			t.Errorf("%d rows, labels %v, %d values", c.rows, c.labels, c.nonZero)
-		}
-	}
-}
-
-func TestAdultTestRowsTakeTheTrainingDimension(t *testing.T) {
-	if c := count(t, "a9a.t.gz", Options{Format: FormatLIBSVM}); !strings.HasSuffix(columnsText(c.schema), "[122]") {
-		t.Errorf("by itself the file has %s", columnsText(c.schema))
-	}
-	train := count(t, "a9a.gz", Options{Format: FormatLIBSVM})
-	for _, o := range []Options{{Dim: 123}, {Schema: train.schema}} {
-		o.Format = FormatLIBSVM
-		c := count(t, "a9a.t.gz", o)
-		if c.rows != 16281 || c.labels[1] != 3846 || !c.schema.Equal(train.schema) {
-			t.Errorf("%d rows, labels %v, columns %s", c.rows, c.labels, columnsText(c.schema))
-		}
-	}
-}
-
 func TestLetters(t *testing.T) {
 	c := count(t, "letter-recognition.data.gz", Options{Format: FormatCSV, NoHeader: true})
 	if c.rows != 20000 || c.schema.NumFields() != 17 || c.rowsWithNull != 0 {

@@ -231,7 +231,6 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 		say          string
 	}{
 		"unknown name":     {"out", "", plain, "give one of arrow, csv, parquet"},
-		"libsvm":           {"out.libsvm", "", plain, "cannot write format \"libsvm\""},
 		"unknown format":   {"out", "json", plain, "cannot write format \"json\""},
 		"gzip of arrow":    {"out.arrow.gz", "", plain, "only csv"},
 		"nested in csv":    {"out.csv", "", nested, "out.csv: column \"l\": not supported"},

@@ -41,8 +41,7 @@ model, and measures it on test rows, next to a model on as many plain random fea
 by a function whose spectrum is known. Nothing is left behind unless --keep names a directory.`,
 		Example: `  featurizer demo
   featurizer demo --data train.csv --label churned --features 200
-  featurizer demo --data a9a.gz --test-file a9a.t.gz --format libsvm --task classification \
-      --candidates 2000 --features 100 --sample 0.05`,
+  featurizer demo --data train.csv --test-file test.csv --label churned --candidates 2000 --sample 0.05`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}

@@ -28,7 +28,7 @@ func newExplore() *cobra.Command {
 for bit, that of the stages on a partition with these rows. If the file has more labelled rows than
 exploration.sample_rows, about that many are scored; --sample 1 scores all.`,
 		Example: `  featurizer explore --data rows.csv --label churned --features 200 --out set.arrow
-  featurizer explore --data a9a.gz --format libsvm --task classification --sample 0.05 --json`,
+  featurizer explore --data rows.parquet --label churned --task classification --sample 0.05 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}

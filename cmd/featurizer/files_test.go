@@ -192,26 +192,3 @@ func TestTransformWritesEveryFormat(t *testing.T) {
 		}
 	}
 }
-
-// Rows of LIBSVM files have a label, whether the format is given or recognised by the extension.
-func TestExploreLIBSVM(t *testing.T) {
-	var rows strings.Builder
-	for i := range 400 {
-		sign := "+1"
-		if i%3 == 0 {
-			sign = "-1"
-		}
-		rows.WriteString(sign + " 1:" + strconv.Itoa(i%5) + " " + strconv.Itoa(2+i%3) + ":1\n")
-	}
-	for name, args := range map[string][]string{"rows.svm": nil, "rows.txt": {"--format", "libsvm"}} {
-		path := clitest.File(t, name, rows.String())
-		args = append([]string{"explore", "--data", path, "--features", "8", "--task", "classification", "--json"}, args...)
-		o := fz(t, args...).Want(t, cli.ExitOK).Object(t)
-		if o.Text(t, "feature_set.task") != "binary" || o.Number(t, "feature_set.dim") != 4 {
-			t.Errorf("%s: %v", name, o.At(t, "feature_set"))
-		}
-		if o["warnings"] != nil && strings.Contains(o.At(t, "warnings").([]any)[0].(string), "--task") {
-			t.Errorf("%s: %v", name, o["warnings"])
-		}
-	}
-}

@@ -104,7 +104,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"demo --keep " + full, "not empty"},
 		{"demo --data " + rows, "--label is needed"},
 		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label; did you mean "churned"?); its columns are age, city, member, income, churned`},
-		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, libsvm, parquet"},
+		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, parquet"},
 		{"demo --set exploration.features", "expected key=value"},
 		{"demo --set exploration.feature=3", "did you mean exploration.features?"},
 		{"explore", "--data is needed"},

@@ -196,16 +196,11 @@ func TestCompareWrongUsage(t *testing.T) {
 		"--data " + data + " --label churned --map linear --features 50":          "the rows have",
 		"--data " + data + " --label churned --map arccos1 --methods plain-tuned": "plain-tuned: the arccos1 map",
 		"--data " + data + " --label churned --distribution levy":                 `unknown distribution "levy"`,
-		"--dataset rows":                       `unknown data set "rows"`,
-		"--dataset letter --data " + data:      "--dataset has its own rows",
-		"--dataset news --label-transform log": "does not go with --label-transform",
-		"--data " + data + " --data-dir x":     "--data-dir goes with --dataset",
 	} {
 		tr(t, append([]string{"compare"}, strings.Fields(args)...)...).Want(t, cli.ExitUsage, says)
 	}
 	tr(t, "compare", "--data", "absent.csv", "--label", "y").Want(t, cli.ExitFailure, "no such file")
 	tr(t, "compare", "--data", one, "--label", "churned").Want(t, cli.ExitFailure, "class")
-	tr(t, "compare", "--dataset", "letter", "--data-dir", t.TempDir()).Want(t, cli.ExitFailure, "trainer fetch letter")
 }
 
 func TestCompareAwkwardFiles(t *testing.T) {

@@ -25,6 +25,6 @@ fit --data trains on one, predict applies the model to another.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newExport(), newCompare(), newFetch())
+	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newExport(), newCompare())
 	return root
 }

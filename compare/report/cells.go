@@ -17,10 +17,7 @@ func Describe(r *compare.Result) string {
 	d := r.Data
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %d training and %d test rows", d.Name, d.Task, d.TrainRows, d.TestRows)
-	switch {
-	case d.PublishedSplits > 0:
-		fmt.Fprintf(&b, " of published splits, one of %d for each seed", d.PublishedSplits)
-	case !d.FixedSplit:
+	if !d.FixedSplit {
 		b.WriteString(" chosen by the seed")
 	}
 	fmt.Fprintf(&b, ", d = %d", d.Dim)

@@ -141,8 +141,6 @@ func facts(r *compare.Result) [][2]string {
 	switch {
 	case d.FixedSplit:
 		all = append(all, [2]string{"split", "test rows of their own, the same in every repeat"})
-	case d.PublishedSplits > 0:
-		all = append(all, [2]string{"split", fmt.Sprintf("published, one of %d for each seed", d.PublishedSplits)})
 	default:
 		all = append(all, [2]string{"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction)})
 	}

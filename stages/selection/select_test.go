@@ -134,7 +134,6 @@ func TestScoresOfRealDataEqualTheirFloat64Recomputation(t *testing.T) {
 		options     files.Options
 		outputs     int
 	}{
-		{"a9a.gz", "label", files.Options{Format: files.FormatLIBSVM}, 1},
 		{"letter-recognition.data.gz", "f0", files.Options{Format: files.FormatCSV, NoHeader: true}, 26},
 	} {
 		t.Run(c.name, func(t *testing.T) {

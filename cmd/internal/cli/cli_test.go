@@ -173,25 +173,10 @@ func TestRowFilesNameTheirColumns(t *testing.T) {
 	}
 }
 
-func TestLIBSVMFilesHaveALabel(t *testing.T) {
-	const rows = "+1 1:0.5 3:1\n-1 2:1\n"
-	for name, flags := range map[string]FileFlags{"rows.libsvm": {}, "rows": {Format: "libsvm"}} {
-		file, err := flags.Open(writeFile(t, name, rows), 0, &Progress{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		var events events.Config
-		if err := file.Complete(&events); err != nil || len(events.Label) != 1 || events.Label[0] != "label" {
-			t.Errorf("%s: %v, %v", name, events.Label, err)
-		}
-	}
-}
-
 func TestFaultyFileFlagsAreWrongUsage(t *testing.T) {
 	path := writeFile(t, "rows", "a\n1\n")
 	for name, flags := range map[string]FileFlags{
-		"format": {Format: "xls"}, "dim": {Format: "libsvm", Dim: -1}, "delimiter": {Format: "csv", Delimiter: "ab"}, "no format": {},
+		"format": {Format: "xls"}, "delimiter": {Format: "csv", Delimiter: "ab"}, "no format": {},
 	} {
 		_, err := flags.Open(path, 0, &Progress{})
 		var usage *UsageError

@@ -16,7 +16,6 @@ type FileFlags struct {
 	NoHeader   bool
 	Delimiter  string
 	NullValues []string
-	Dim        int
 
 	formatFlag string // name of the flag for Format
 }
@@ -31,18 +30,14 @@ func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
-	c.Flags().IntVar(&f.Dim, "dim", 0, "libsvm: number of features; 0 = the largest index in the file")
 	group(c, groupFile, format, "no-header", "delimiter", "null-values", "dim")
 }
 
 // options returns the reader's options.
 func (f *FileFlags) options() (files.Options, error) {
-	o := files.Options{Format: f.Format, NoHeader: f.NoHeader, NullValues: f.NullValues, Dim: f.Dim}
+	o := files.Options{Format: f.Format, NoHeader: f.NoHeader, NullValues: f.NullValues}
 	if f.Format != "" && !slices.Contains(files.Formats(), f.Format) {
 		return o, Usagef("--%s %s: expected one of %s", cmp.Or(f.formatFlag, "format"), f.Format, strings.Join(files.Formats(), ", "))
-	}
-	if f.Dim < 0 || f.Dim > files.MaxDim {
-		return o, Usagef("--dim %d: expected 1 to %d, or 0 to find it", f.Dim, files.MaxDim)
 	}
 	switch runes := []rune(f.Delimiter); {
 	case f.Delimiter == `\t`:

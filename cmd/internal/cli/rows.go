@@ -120,7 +120,6 @@ func flagValue(delimiter rune) string {
 // Like opens another file with this one's column types: test rows for training rows.
 func (r *RowFile) Like(path string) (*RowFile, error) {
 	o := r.options
-	o.Dim = 0 // the schema has it
 	return openRows(path, o, r.bar)
 }
 
@@ -168,21 +167,13 @@ func (w *watched) Next() (arrow.Record, error) {
 	return rec, err
 }
 
-// Complete fills in the label if the file's format determines it, and checks that the file has the columns that the configuration
+// Complete checks that there is a label, and that the file has the columns that the configuration
 // names. In a stream a column may come later; in a file a missing one is a mistake.
 func (r *RowFile) Complete(events *events.Config) error {
-	if len(events.Label) == 0 && r.isLIBSVM() {
-		events.Label = []string{files.LabelColumn}
-	}
 	if len(events.Label) == 0 {
 		return Usagef("--label is needed: the name of the column to predict; the columns of %s are %s%s", r.path, r.columns(), r.headerHint())
 	}
 	return r.Check(events)
-}
-
-// isLIBSVM reports whether the columns are the two of LIBSVM files, even after a conversion.
-func (r *RowFile) isLIBSVM() bool {
-	return r.schema.NumFields() == 2 && r.schema.HasField(files.LabelColumn) && r.schema.HasField(files.FeaturesColumn)
 }
 
 // Check reports columns that the configuration names and the file lacks.

@@ -1,8 +1,10 @@
-package datasets
+package sets
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // Set is a public data set: what is known about it before a file is read.
@@ -23,7 +25,7 @@ type Set struct {
 	// Defaults are the settings of the paper, or ours if it does not use the set.
 	Defaults Defaults
 
-	open func(f folder) (*rowSource, error)
+	open func(f folder) *rowSource
 }
 
 // Names are the names of all sets, in the order in which documents list them.
@@ -43,4 +45,27 @@ func Lookup(name string) (*Set, error) {
 		}
 	}
 	return nil, fmt.Errorf("unknown data set %q: want one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Defaults are the settings for a set: the paper's if it used the set.
+type Defaults struct {
+	// Features are the numbers M of features at which methods are compared; the last one is the paper's.
+	Features []int
+	// Candidates is M0, Sample is N0 as a fraction of the training rows.
+	Candidates int
+	Sample     float64
+	// SampleRows bounds N0; 0 means no bound.
+	SampleRows int
+	// Map is the feature map.
+	Map scoring.Map
+	// Fixed says that the set has its own test rows; Splits is how many splits are published, if several. Otherwise
+	// TestFraction of all rows, chosen by the seed, are test rows.
+	Fixed        bool
+	Splits       int
+	TestFraction float64
+	// Standardize and Clip are the encoder's settings.
+	Standardize string
+	Clip        float64
+	// Intercept says whether the model has one: the paper's has none.
+	Intercept bool
 }

@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ var adultColumns = []arrow.Field{
 }
 
 // openAdult reads the attributes as published. The test file starts with a comment, and its labels end in a full stop.
-func openAdult(f folder) (*rowSource, error) {
+func openAdult(f folder) *rowSource {
 	testFile := headless(adultColumns)
 	testFile.SkipLines = 1
 	return &rowSource{
@@ -45,7 +45,7 @@ func openAdult(f folder) (*rowSource, error) {
 		}),
 		// As in the paper, a missing attribute is just missing: no dimension marks it.
 		options: encoder.Options{Label: []string{adultLabel}, Task: encoder.TaskClassification, MissingIndicator: 1},
-	}, nil
+	}
 }
 
 // withoutFullStop cuts off the full stop at the end of each text.
@@ -67,40 +67,22 @@ func withoutFullStop(a arrow.Array) (arrow.Array, error) {
 }
 
 // openA9A reads 123 columns of both files: the test file has only 122.
-func openA9A(f folder) (*rowSource, error) {
-	o := files.Options{Format: files.FormatLIBSVM, Schema: arrow.NewSchema([]arrow.Field{
-		whole(files.LabelColumn), {Name: files.FeaturesColumn, Type: arrow.FixedSizeListOf(123, arrow.PrimitiveTypes.Float32)},
-	}, nil)}
+func openA9A(f folder) *rowSource {
 	return &rowSource{
-		train: f.delimited("a9a", o, nil), test: f.delimited("a9a.t", o, nil),
-		options: encoder.Options{Label: []string{files.LabelColumn}, Task: encoder.TaskClassification},
-	}, nil
+		train: f.libsvm("a9a", 123), test: f.libsvm("a9a.t", 123),
+		options: encoder.Options{Label: []string{libsvmLabel}, Task: encoder.TaskClassification},
+	}
 }
 
-func openMNIST(f folder) (*rowSource, error) {
+func openMNIST(f folder) *rowSource {
 	return &rowSource{
 		train: f.idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), test: f.idx("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
 		options: encoder.Options{Label: []string{idxLabel}, Task: encoder.TaskClassification},
-	}, nil
-}
-
-// idx opens a pair of idx files of the folder.
-func (f folder) idx(values, labels string) func() (RowReader, error) {
-	return func() (RowReader, error) {
-		v, err := f.find(values)
-		if err != nil {
-			return nil, err
-		}
-		l, err := f.find(labels)
-		if err != nil {
-			return nil, err
-		}
-		return openIDXPair(v, l)
 	}
 }
 
 // openLetter names the columns as their authors do.
-func openLetter(f folder) (*rowSource, error) {
+func openLetter(f folder) *rowSource {
 	columns := []arrow.Field{text(letterLabel)}
 	for _, name := range strings.Fields("x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx") {
 		columns = append(columns, whole(name))
@@ -108,24 +90,24 @@ func openLetter(f folder) (*rowSource, error) {
 	return &rowSource{
 		train: f.delimited("letter-recognition.data", headless(columns), named(columns)), firstTest: 15000,
 		options: encoder.Options{Label: []string{letterLabel}, Task: encoder.TaskClassification},
-	}, nil
+	}
 }
 
-func openNews(f folder) (*rowSource, error) {
+func openNews(f folder) *rowSource {
 	return &rowSource{
 		train: f.delimited("OnlineNewsPopularity.csv", files.Options{}, nil),
 		options: encoder.Options{
 			Label: []string{newsLabel}, Task: encoder.TaskRegression, Exclude: []string{"url", "timedelta"}, // say nothing of the article
 		},
-	}, nil
+	}
 }
 
-func openNewsLog(f folder) (*rowSource, error) {
-	s, err := openNews(f)
+func openNewsLog(f folder) *rowSource {
+	s := openNews(f)
 	s.train = f.delimited("OnlineNewsPopularity.csv", files.Options{}, func(rec arrow.Record) (arrow.Record, error) {
 		return replaceColumn(rec, newsLabel, logarithm)
 	})
-	return s, err
+	return s
 }
 
 // logarithm is the natural logarithm of whole numbers; for 0 it is -Inf, and such a row is rejected.
@@ -147,7 +129,7 @@ func logarithm(a arrow.Array) (arrow.Array, error) {
 }
 
 // openRegression reads numbers with the label after them, and the masks of the splits.
-func openRegression(f folder, path string, dim int) (*rowSource, error) {
+func openRegression(f folder, path string, dim int) *rowSource {
 	columns := make([]arrow.Field, 0, dim+1)
 	for i := range dim {
 		columns = append(columns, decimal(fmt.Sprintf("x%d", i+1)))
@@ -161,18 +143,18 @@ func openRegression(f folder, path string, dim int) (*rowSource, error) {
 		train:   f.delimited(path+".csv", headless(columns), named(columns)),
 		masks:   f.delimited(path+".test_mask.csv", headless(masks), nil),
 		options: encoder.Options{Label: []string{regressionLabel}, Task: encoder.TaskRegression},
-	}, nil
+	}
 }
 
 // yearTrainRows is the published split: all songs of an artist are on one side of it.
 const yearTrainRows = 463715
 
-func openYear(f folder) (*rowSource, error) {
+func openYear(f folder) *rowSource {
 	columns := yearColumns()
 	return &rowSource{
 		train: f.delimited("YearPredictionMSD.txt", headless(columns), named(columns)), firstTest: yearTrainRows,
 		options: encoder.Options{Label: []string{yearLabel}, Task: encoder.TaskRegression},
-	}, nil
+	}
 }
 
 // yearColumns are the year and 12 averages and 78 covariances of timbre.

@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 const harLabel = "activity"
 
 // openHAR reads the measures of each part from one file and the activities from another.
-func openHAR(f folder) (*rowSource, error) {
+func openHAR(f folder) *rowSource {
 	return &rowSource{
 		train: f.harPart("train"), test: f.harPart("test"),
 		options: encoder.Options{Label: []string{harLabel}, Task: encoder.TaskClassification},
-	}, nil
+	}
 }
 
 func (f folder) harPart(part string) func() (RowReader, error) {
@@ -102,11 +102,3 @@ func (l *labelled) Next() (arrow.Record, error) {
 
 // Close closes the reader below.
 func (l *labelled) Close() error { return closeReader(l.RowReader) }
-
-// Progress is that of the reader below.
-func (l *labelled) Progress() (readBytes, totalBytes int64) {
-	if p, ok := l.RowReader.(progress); ok {
-		return p.Progress()
-	}
-	return 0, 0
-}

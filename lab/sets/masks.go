@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"context"
@@ -68,10 +68,10 @@ func (t *Table) checkMasks() error {
 			}
 		}
 		switch {
-		case len(mask) != t.rows:
-			return fmt.Errorf("the masks have %d rows, the data %d", len(mask), t.rows)
-		case test == 0 || test == t.rows:
-			return fmt.Errorf("split %d has %d test rows of %d", k+1, test, t.rows)
+		case len(mask) != t.Rows():
+			return fmt.Errorf("the masks have %d rows, the data %d", len(mask), t.Rows())
+		case test == 0 || test == t.Rows():
+			return fmt.Errorf("split %d has %d test rows of %d", k+1, test, t.Rows())
 		}
 	}
 	if len(t.masks) == 0 {

@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/internal/testdata"
 )
 
@@ -24,7 +25,7 @@ func loadReal(t *testing.T, name string) (*Set, *Table) {
 	if missing := set.Missing(dir); len(missing) > 0 {
 		t.Skipf("%s has no %s", dir, filepath.Join(missing...))
 	}
-	table, err := set.Load(context.Background(), dir, nil)
+	table, err := set.Load(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +63,13 @@ func TestRealSetsHaveTheRowsAndClassesThatTheyShould(t *testing.T) {
 			}
 			set, table := loadReal(t, c.name)
 			d := set.Defaults
-			split, err := table.Split(SplitOptions{Seed: 1, TestFraction: d.TestFraction, Standardize: d.Standardize, Clip: d.Clip})
+			split, err := table.Split(datasets.SplitOptions{Seed: 1, TestFraction: d.TestFraction, Standardize: d.Standardize, Clip: d.Clip})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkPart(t, set, split.Train, set.TrainRows, c.train)
 			checkPart(t, set, split.Test, set.TestRows, c.test)
-			if (LeftOut{}) != split.TrainLeftOut || (LeftOut{}) != split.TestLeftOut {
+			if (datasets.LeftOut{}) != split.TrainLeftOut || (datasets.LeftOut{}) != split.TestLeftOut {
 				t.Errorf("left out %+v and %+v", split.TrainLeftOut, split.TestLeftOut)
 			}
 			if table.Fixed() != d.Fixed {
@@ -77,14 +78,14 @@ func TestRealSetsHaveTheRowsAndClassesThatTheyShould(t *testing.T) {
 			if d.Clip == 0 {
 				checkStandardized(t, split.Train)
 			}
-			if split.Published != d.Splits {
-				t.Errorf("%d published splits, want %d", split.Published, d.Splits)
+			if len(table.masks) != d.Splits {
+				t.Errorf("%d published splits, want %d", len(table.masks), d.Splits)
 			}
 		})
 	}
 }
 
-func checkPart(t *testing.T, set *Set, d *Data, rows int, classes []int) {
+func checkPart(t *testing.T, set *Set, d *datasets.Data, rows int, classes []int) {
 	t.Helper()
 	if d.N != rows || d.Dim != set.Dim || d.Classes != set.Classes || len(d.X) != d.N*d.Dim || d.Name != set.Name {
 		t.Fatalf("%s: %d rows of %d dimensions, %d values, %d classes; want %d of %d, %d classes",
@@ -109,7 +110,7 @@ func checkPart(t *testing.T, set *Set, d *Data, rows int, classes []int) {
 }
 
 // checkStandardized checks that every column of the training rows has mean 0, and deviation 1 or 0.
-func checkStandardized(t *testing.T, d *Data) {
+func checkStandardized(t *testing.T, d *datasets.Data) {
 	t.Helper()
 	for j := range d.Dim {
 		var sum, squares float64

@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/eerf-stream/eerf/datasets"
 )
 
 // regressionFiles are 30 rows in the form of airfoil, of which row i is a test row of split i mod
@@ -24,12 +26,12 @@ func regressionFiles() map[string]string {
 // testLabels are the labels of the test rows in a seed's split, as in the file.
 func testLabels(t *testing.T, table *Table, seed uint64) []float64 {
 	t.Helper()
-	split, err := table.Split(SplitOptions{Seed: seed})
+	split, err := table.Split(datasets.SplitOptions{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if split.Published != publishedSplits || split.Train.N+split.Test.N != table.Rows() {
-		t.Errorf("%d published splits, %d and %d rows", split.Published, split.Train.N, split.Test.N)
+	if split.Train.N+split.Test.N != table.Rows() {
+		t.Errorf("%d and %d rows", split.Train.N, split.Test.N)
 	}
 	labels := make([]float64, split.Test.N)
 	for i, y := range split.Test.Y {
@@ -40,7 +42,7 @@ func testLabels(t *testing.T, table *Table, seed uint64) []float64 {
 
 func TestASeedIsTheNumberOfAPublishedSplit(t *testing.T) {
 	s, _ := Lookup("airfoil")
-	table, err := s.Load(t.Context(), write(t, regressionFiles()), nil)
+	table, err := s.Load(t.Context(), write(t, regressionFiles()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func TestFaultyMasks(t *testing.T) {
 	} {
 		files := regressionFiles()
 		change(files)
-		if _, err := s.Load(t.Context(), write(t, files), nil); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := s.Load(t.Context(), write(t, files)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}

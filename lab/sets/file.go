@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"errors"
@@ -78,8 +78,8 @@ func (s *Set) Missing(dir string) []string {
 // checkThere says which files of the set are not in dir, and what to do about it.
 func (s *Set) checkThere(dir string) error {
 	if missing := s.Missing(dir); len(missing) > 0 {
-		return fmt.Errorf("data set %s: %s has no %s (nor any with .gz): run `trainer fetch %s --data-dir %s`, or name the folder with --data-dir or %s: %w",
-			s.Name, dir, strings.Join(missing, ", "), s.Name, dir, Variable, fs.ErrNotExist)
+		return fmt.Errorf("%s has no %s (nor any with .gz): run `lab fetch %s --data-dir %s`, or name the folder with --data-dir or %s: %w",
+			dir, strings.Join(missing, ", "), s.Name, dir, Variable, fs.ErrNotExist)
 	}
 	return nil
 }

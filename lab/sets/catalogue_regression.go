@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import "github.com/eerf-stream/eerf/arrowio/encoder"
 
@@ -56,6 +56,6 @@ func regression(name, title string, dim, train, test int, license, rows, masks s
 			Features: []int{50, 100, 200}, Candidates: 4000, Sample: 1, SampleRows: 10000, Splits: publishedSplits,
 			Standardize: encoder.StandardizeNumeric, Clip: 5, Intercept: true,
 		},
-		open: func(f folder) (*rowSource, error) { return openRegression(f, path, dim) },
+		open: func(f folder) *rowSource { return openRegression(f, path, dim) },
 	}
 }

@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 func har() *Set {
 	file := func(part, name, sum, blob string) File {

@@ -1,4 +1,4 @@
-package datasets
+package sets
 
 import (
 	"fmt"
@@ -9,13 +9,11 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/datasets"
 )
 
-// RowReader returns rows record by record, and io.EOF at the end. The caller releases the records, and closes the
-// reader if it is an [io.Closer].
-type RowReader interface {
-	Next() (arrow.Record, error)
-}
+// RowReader is that of package datasets.
+type RowReader = datasets.RowReader
 
 // rowSource says how the rows of a set are read.
 type rowSource struct {
@@ -49,19 +47,6 @@ func closeReader(r RowReader) error {
 		return c.Close()
 	}
 	return nil
-}
-
-// progress is implemented by readers that report their progress.
-type progress interface {
-	Progress() (readBytes, totalBytes int64)
-}
-
-// Progress is that of the reader below, if it knows.
-func (m *mapped) Progress() (readBytes, totalBytes int64) {
-	if p, ok := m.RowReader.(progress); ok {
-		return p.Progress()
-	}
-	return 0, 0
 }
 
 // delimited opens a text file of a folder and changes every record; change may be nil. The published content is known,

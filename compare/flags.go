@@ -1,0 +1,144 @@
+package compare
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Flags are the flags of a command that compares.
+type Flags struct {
+	// Options are what the flags say, once [Flags.Complete] has returned.
+	Options Options
+	// LeftOut are methods that were asked for in general and cannot work with the other flags, with the reason.
+	LeftOut []string
+
+	methods                        []string
+	featureMap, distribution, grid string // still to be parsed
+}
+
+// NewFlags returns the flags of a command with methods in addition to those of this package.
+func NewFlags(more ...*Method) *Flags {
+	f := &Flags{Options: DefaultOptions()}
+	f.Options.More = more
+	return f
+}
+
+// Add adds the flags to a command's.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	o := &f.Options
+	flags.StringSliceVar(&f.methods, "methods", nil, "methods, with commas, or all; plain is always among them (default: the five that answer whether it is worth it)")
+	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: cosine, arccos0, arccos1, arccos2, linear")
+	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: gaussian, cauchy, laplace (default: that of the map)")
+	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
+	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, rising, with commas")
+	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = ten times the largest of --features")
+	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on")
+	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows, "the most rows that candidates are scored on, whatever the share; 0, or a --sample without it = no bound")
+	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "how often everything is done, each time with another seed")
+	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
+	flags.StringVar(&o.Loss, "loss", o.Loss, "what models are trained with: "+strings.Join(Losses(), ", "))
+	flags.BoolVar(&o.Intercept, "intercept", o.Intercept, "fit an intercept; --intercept=false is the paper's setting")
+	flags.StringVar(&f.grid, "lambda-grid", "relative", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas")
+	flags.Float64Var(&o.HeldOut, "held-out", o.HeldOut, "share of the training rows on which lambda is chosen")
+	flags.Float64Var(&o.TestFraction, "test-fraction", o.TestFraction, "share of test rows where they are not given")
+	flags.StringVar(&o.Standardize, "standardize", o.Standardize, "numeric, all (the paper) or none")
+	flags.Float64Var(&o.Clip, "clip", o.Clip, "bound on standardized values; 0 = off (the paper)")
+	flags.BoolVar(&o.Paper, "paper", false, "compare regressions by the paper's measure, the relative squared error, which depends on where the label's zero is")
+}
+
+// candidatesPerFeature is M0/M if M0 is not given: the paper's rule.
+const candidatesPerFeature = 10
+
+// allMethods selects every method that works with the other flags.
+const allMethods = "all"
+
+// Complete parses texts, derives the remaining options and validates all; faults are an [OptionsError].
+func (f *Flags) Complete() error {
+	o := &f.Options
+	if err := f.parse(); err != nil {
+		return err
+	}
+	if o.Candidates == 0 && len(o.Features) > 0 {
+		o.Candidates = candidatesPerFeature * o.Features[len(o.Features)-1]
+	}
+	switch {
+	case len(f.methods) == 0:
+		o.Methods, f.LeftOut = Usual(*o)
+	case slices.Contains(f.methods, allMethods):
+		o.Methods, f.LeftOut = Fitting(*o)
+	default:
+		o.Methods = f.methods
+	}
+	return o.Validate()
+}
+
+// parse reads the flags that are texts.
+func (f *Flags) parse() (err error) {
+	o := &f.Options
+	if o.Map, err = scoring.ParseMap(f.featureMap); err != nil {
+		return optionsFault("--map: %w", err)
+	}
+	o.Distribution = scoring.Gaussian
+	if o.Map == scoring.MapLinear {
+		o.Distribution = scoring.Uniform
+	}
+	if f.distribution != "" {
+		if o.Distribution, err = scoring.ParseDistribution(f.distribution); err != nil {
+			return optionsFault("--distribution: %w", err)
+		}
+	}
+	if err := o.Grid.UnmarshalText([]byte(f.grid)); err != nil {
+		return optionsFault("--lambda-grid: %w", err)
+	}
+	return nil
+}
+
+// OwnRows makes a share of the rows to score without a bound on their number mean the share alone. It is for files of a
+// user's own, before [Flags.Complete].
+func (f *Flags) OwnRows(flags *pflag.FlagSet) {
+	if flags.Changed("sample") && !flags.Changed("sample-rows") {
+		f.Options.SampleRows = 0
+	}
+}
+
+// Made says how a result was made: by a command of a version, with the flags that were given.
+func (f *Flags) Made(command, version string, flags *pflag.FlagSet) Made {
+	words := []string{command}
+	flags.Visit(func(flag *pflag.Flag) {
+		value := strings.Trim(flag.Value.String(), "[]") // of lists
+		words = append(words, quoted("--"+flag.Name+"="+value))
+	})
+	return Made{
+		Command: strings.Join(words, " "), Version: version, Go: runtime.Version(), Arithmetic: scoring.Arithmetic(),
+		System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.GOMAXPROCS(0),
+	}
+}
+
+// quoted quotes an argument for a shell.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=.,/:+@%", r)
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// MethodHelp lists the methods with their summaries, the default ones first.
+func (f *Flags) MethodHelp() string {
+	var lines []string
+	for _, byDefault := range []bool{true, false} {
+		for _, m := range f.Options.Known() {
+			if slices.Contains(f.Options.Methods, m.Name) == byDefault {
+				lines = append(lines, "  "+m.Name+strings.Repeat(" ", max(17-len(m.Name), 1))+m.Summary)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
