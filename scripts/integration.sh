@@ -31,7 +31,7 @@ on() {
 ended() { grep -cE -- "^ *--- $1" "$log" || true; }
 
 go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
-on --nodes 1 -- 'TestConformance|TestIdentit|TestIdlePartitions|TestManyFeatures|TestTheRoad|TestPoisonThatCompactionLeaves'
+on --nodes 1 -- 'TestConformance|TestIdentit|TestTheRoad|TestPoisonThatCompactionLeaves'
 on --nodes 3 -- 'TestConformance|TestIdentityIsOf|TestAnyNodeMayDie|TestAnUncleanElection|TestTheRoad'
 on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities'
 printf -- '-- all passed on Apache Kafka\n'

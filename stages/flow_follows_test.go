@@ -218,3 +218,13 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 		}
 	}
 }
+
+// models is the current state of the models topic.
+func (f *flow) models() state.Models {
+	f.t.Helper()
+	now, err := f.follower.CatchUpModels(f.ctx)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return now.Models
+}

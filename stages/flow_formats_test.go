@@ -2,9 +2,7 @@ package stages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -20,18 +18,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// shelf is a registry of given schemas. While it is down it does not answer.
-type shelf struct {
-	schemas map[uint32]registry.Schema
-	away    atomic.Bool
-	asked   atomic.Int64
-}
+// shelf is a registry of given schemas.
+type shelf struct{ schemas map[uint32]registry.Schema }
 
 func (s *shelf) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
-	s.asked.Add(1)
-	if s.away.Load() {
-		return registry.Schema{}, errors.New("connection refused")
-	}
 	if found, ok := s.schemas[id]; ok {
 		return found, nil
 	}
@@ -99,35 +89,6 @@ func TestFlowFormatsGiveTheSameSet(t *testing.T) {
 				t.Errorf("%d dead letters", n)
 			}
 		})
-	}
-}
-
-// TestFlowRegistryAway: while the registry is down nothing is lost and the process says why it waits; what the registry refuses
-// becomes a dead letter.
-func TestFlowRegistryAway(t *testing.T) {
-	t.Parallel()
-	f, s := newFlow(t, 1, nil), &shelf{}
-	file := rows(0, 2000, nil)
-	defer file.Release()
-	f.sendAs(formats.Avro, file, 64, func(_ context.Context, format formats.Format, text string) (int, error) {
-		return s.put(format, text), nil
-	})
-	f.produce(f.settings.Topics.Events, 0, pipeline.Record{Value: []byte{0, 0, 0, 0, 99, 1, 2, 3}})
-	s.away.Store(true)
-	schemas := events.NewSchemas(s, zap.NewNop())
-	w := f.start(exploring, func(w *worker) { w.Registry = schemas })
-	stagestest.Until(t, "the registry was asked", func() bool { return s.asked.Load() > 1 })
-	conditions := w.Conditions(t.Context(), nil, 0)
-	if c := conditions[len(conditions)-1]; c.Name != stages.ConditionRegistry || c.OK {
-		t.Errorf("%+v", conditions)
-	}
-	s.away.Store(false)
-	f.set(1)
-	if schemas.Away() != nil {
-		t.Error(schemas.Away())
-	}
-	if letters := f.deadLetters(0, meter.StageSubsample); len(letters) != 1 {
-		t.Errorf("%d dead letters", len(letters))
 	}
 }
 

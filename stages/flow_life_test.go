@@ -8,10 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/selection"
@@ -99,62 +97,6 @@ func TestFlowAChangedSpecStartsAnExplorationBesideTheCurrentSet(t *testing.T) {
 	f.noCheckpoints("")
 }
 
-// The next exploration reads what arrived after the last one; if nothing did, it waits.
-func TestFlowExplorationsByTimeGoOnWhereTheLastOneEnded(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, func(s *stages.Settings) {
-		s.Exploration.Every, s.Exploration.From = 10*time.Millisecond, wire.FromNext
-	})
-	f.start(exploring, nil)
-	for sequence := int64(1); sequence <= 3; sequence++ {
-		f.sendRows(0, 400*(sequence-1), 400*sequence)
-		set := f.set(sequence)
-		if set.Set.Lineage.Sequence < sequence {
-			continue // sent in time for the previous one
-		}
-		part := set.Set.Lineage.Partitions[0]
-		if sequence > 1 && part.StartOffset == 0 {
-			t.Errorf("exploration %d starts at %d", sequence, part.StartOffset)
-		}
-	}
-	last := int64(0)
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
-	for _, rec := range f.all(f.settings.Topics.Explorations, 0) {
-		if string(rec.Key) != "flow" {
-			continue
-		}
-		spec, err := wire.DecodeSpec(decoder, rec.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if part := spec.Partitions[0]; part.StartOffset != last || part.EndOffset <= last {
-			t.Errorf("exploration %d reads %+v, the one before ended at %d", spec.Sequence, part, last)
-		}
-		last = spec.Partitions[0].EndOffset
-	}
-}
-
-func TestFlowExplorationsByOffsets(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.EveryOffsets = 30 })
-	f.sendRows(0, 0, 400)
-	var shift atomic.Int64
-	f.start(exploring, shifted(&shift))
-	end := f.set(1).Set.Lineage.Partitions[0].EndOffset
-	f.sendRows(0, 400, 400+20*30)
-	f.until("the second exploration", func() bool {
-		shift.Add(int64(offsetsAreLookedUp))
-		return f.follower.Snapshot().Spec.Sequence > 1
-	})
-	second := f.set(2).Set.Lineage.Partitions[0]
-	if second.StartOffset != 0 || second.EndOffset != end+30 {
-		t.Errorf("%+v, the one before ended at %d", second, end)
-	}
-}
-
-// offsetsAreLookedUp is longer than the planner's longest interval between looks at the offsets.
-const offsetsAreLookedUp = 10 * time.Second
-
 func TestFlowRequestsStartAndCancel(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, nil)
@@ -186,37 +128,6 @@ func TestFlowRequestsStartAndCancel(t *testing.T) {
 	if again := f.set(3); again.Set.Lineage.Sequence != 3 {
 		t.Errorf("set %s of sequence %d, before %s", again.ID, again.Set.Lineage.Sequence, set.ID)
 	}
-}
-
-func TestFlowRequestsThatCannotBeMetAreTombstoned(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.Criterion = scoring.Correlation })
-	f.sendRows(0, 0, 400)
-	f.start(exploring, nil)
-	f.set(1)
-	f.request(wire.ActionStart, "the same rows again")
-	f.request(wire.ActionCancel, "nothing")
-	f.produce(f.settings.Topics.Explorations, 0, pipeline.Record{Key: wire.RequestKey("flow", "unreadable"), Value: []byte("hello")})
-	f.until("the requests are tombstoned", func() bool {
-		newest := f.newestByKey(f.settings.Topics.Explorations, 0)
-		for _, id := range []string{"the same rows again", "nothing", "unreadable"} {
-			if rec, ok := newest["flow/request/"+id]; !ok || rec.Value != nil {
-				return false
-			}
-		}
-		return true
-	})
-	now := f.state("no request is left", func(s state.Snapshot) bool { return len(s.Requests) == 0 })
-	if now.Spec.Sequence != 1 || now.Running() != nil {
-		t.Errorf("exploration %d, running %v", now.Spec.Sequence, now.Running())
-	}
-	// Not again and again, and the planner goes on. A write whose acknowledgement is lost may be there twice.
-	if n := len(f.all(f.settings.Topics.Explorations, 0)); n < 7 || n > 9 {
-		t.Errorf("%d records, want the spec, three requests and three tombstones", n)
-	}
-	f.sendRows(0, 400, 800)
-	f.request(wire.ActionStart, "s1")
-	f.set(2)
 }
 
 // A first message with another shape does not stop the pipeline.
@@ -337,6 +248,31 @@ func TestFlowRetentionHasTheExplorationPlannedAnew(t *testing.T) {
 	})
 	set := f.set(2)
 	if set.Set.Lineage.Exploration == lost || set.Set.Lineage.Partitions[1].StartOffset != 100 || !set.Set.Lineage.Counts.Reconciles() {
+		t.Errorf("%+v", set.Set.Lineage)
+	}
+	f.noCheckpoints("")
+}
+func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t, 2, nil)
+	for p := range 2 {
+		f.sendRows(p, int64(p)*10_000, int64(p)*10_000+1500)
+	}
+	m := newMiddle(2)
+	f.start(exploring, m.prepare)
+	m.wait(f)
+	// A planner that lost its ownership during calibration publishes its plan.
+	spec := *f.state("a plan", func(s state.Snapshot) bool { return s.Running() != nil }).Spec
+	spec.Candidates.Seed = 77
+	spec.Exploration = "flow.1.other"
+	value, err := wire.EncodeSpec(&spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.produce(f.settings.Topics.Explorations, 0, pipeline.Record{Key: wire.SpecKey("flow"), Value: value, Time: time.Now()})
+	f.state("the other plan", func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration })
+	close(m.release)
+	if set := f.set(1); set.Set.Lineage.Exploration != spec.Exploration || set.Set.Candidates.Seed != 77 {
 		t.Errorf("%+v", set.Set.Lineage)
 	}
 	f.noCheckpoints("")
