@@ -64,17 +64,3 @@ func TestObservedCountsCommits(t *testing.T) {
 		}
 	}
 }
-
-func TestObservedTellsOfGroupsWhereTheBrokerDoes(t *testing.T) {
-	if groups := pipeline.Observe(newLog(t, 0)).Groups(); groups != nil {
-		t.Errorf("groups %v of a broker that reports none", groups)
-	}
-	reported := pipeline.Observe(reportingBroker{newLog(t, 0)}).Groups()
-	if len(reported) != 1 || reported[0].Group != "g" {
-		t.Errorf("groups %v", reported)
-	}
-}
-
-type reportingBroker struct{ *pipelinetest.Broker }
-
-func (reportingBroker) Groups() []pipeline.GroupStatus { return []pipeline.GroupStatus{{Group: "g"}} }

@@ -69,26 +69,6 @@ func runPartition(ctx context.Context, log pipeline.Log, p pipeline.Processor) e
 	return pipeline.RunPartition(ctx, log, zap.NewNop(), "t", 0, time.Minute, p)
 }
 
-func TestRunPartitionCallsProcessWhenNothingComes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		p := &recorder{}
-		p.process = func(context.Context) error {
-			if p.empty == 3 {
-				cancel()
-			}
-			return nil
-		}
-		if err := runPartition(ctx, newLog(t, 0), p); err != nil {
-			t.Fatal(err)
-		}
-		if p.empty != 3 || p.closed != 1 {
-			t.Fatalf("%d empty calls, closed %d times", p.empty, p.closed)
-		}
-	})
-}
-
 func TestRunPartitionTellsTheProcessorWhatCannotBeRead(t *testing.T) {
 	log := newLog(t, 30)
 	log.Expire("t", 0, 5)

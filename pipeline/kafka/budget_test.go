@@ -2,10 +2,12 @@ package kafka_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
+	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
 // TestASmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one, through a client that asks for many at once.
@@ -38,7 +40,9 @@ func TestASmallerBudgetReadsTheSameBatches(t *testing.T) {
 			t.Errorf("within %d of %d bytes: %d of %d batches", within.BatchBudget(), budget, read, batches)
 		}
 	}
-	if _, err := pipeline.Within(client, 50_000).Fetch(t.Context(), "events", 0, 0); !pipeline.IsPermanent(err) {
+	var over *pipeline.UnreadableBatchError
+	_, err := pipeline.Within(client, 50_000).Fetch(t.Context(), "events", 0, 3)
+	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, kafka.ErrOverBudget) || !pipeline.IsPermanent(err) {
 		t.Errorf("a batch of twice the budget: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package kafka_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -18,7 +17,6 @@ import (
 func TestConformance(t *testing.T) {
 	on := connect(t)
 	t.Run("every compression is read", func(t *testing.T) { everyCompression(t, on) })
-	t.Run("a batch that expands beyond the budget is stepped past", func(t *testing.T) { expandingBatch(t, on) })
 	conformance.Test(t, on.source()) // last: a restarted embedded broker ends with the test that restarted it
 }
 
@@ -94,46 +92,6 @@ func everyCompression(t *testing.T, on *cluster) {
 			got := pipelinetest.ReadUntil(t, client, topic, 0, 0, 2)
 			if len(got) != 2 || string(got[0].Value) != "short" || !bytes.Equal(got[1].Value, long) {
 				t.Errorf("%d records came back otherwise", len(got))
-			}
-		})
-	}
-}
-
-func expandingBatch(t *testing.T, on *cluster) {
-	const budget = 1 << 20
-	for _, codec := range []struct {
-		name  string
-		codec kgo.CompressionCodec
-	}{{"zstd", kgo.ZstdCompression()}, {"gzip", kgo.GzipCompression()}, {"lz4", kgo.Lz4Compression()}, {"snappy", kgo.SnappyCompression()}} {
-		t.Run(codec.name, func(t *testing.T) {
-			c := on.config()
-			c.BatchBudgetBytes, c.FetchMaxBytes = budget, budget
-			client := dial(t, c)
-			topic := pipelinetest.NewTopic(t, client, 1, map[string]string{"max.message.bytes": "4000000"})
-			pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values("before")...)
-			writer := otherClient(t, on, kgo.ProducerBatchCompression(codec.codec), kgo.ProducerBatchMaxBytes(1<<30),
-				kgo.BrokerMaxWriteBytes(1<<30), kgo.MaxBufferedBytes(1<<30))
-			bomb := string(make([]byte, 20*budget))
-			otherWriter{writer}.Produce(t, topic, pipelinetest.Values(bomb, "in the same batch")...)
-			pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values("after")...)
-
-			fetched, err := client.Fetch(pipelinetest.Context(t), topic, 0, 0)
-			if err != nil || pipelinetest.Texts(fetched.Records) != "0:before" || fetched.NextOffset != 1 {
-				t.Fatalf("%s, next %d, %v", pipelinetest.Texts(fetched.Records), fetched.NextOffset, err)
-			}
-			var oversized *pipeline.UnreadableBatchError
-			allocated := allocatedBy(func() {
-				_, err = client.Fetch(pipelinetest.Context(t), topic, 0, 1)
-			})
-			if !errors.As(err, &oversized) || oversized.Offset != 1 || oversized.NextOffset != 3 ||
-				oversized.Topic != topic || !errors.Is(err, kafka.ErrOverBudget) {
-				t.Fatal(err)
-			}
-			if allocated > 16*budget { // codecs have buffers of a few megabytes
-				t.Errorf("allocated %d bytes for it", allocated)
-			}
-			if got := pipelinetest.Texts(pipelinetest.ReadUntil(t, client, topic, 0, oversized.NextOffset, 4)); got != "3:after" {
-				t.Error(got)
 			}
 		})
 	}

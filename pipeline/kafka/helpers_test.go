@@ -2,7 +2,6 @@ package kafka_test
 
 import (
 	"os"
-	"runtime"
 	"testing"
 	"time"
 
@@ -54,13 +53,4 @@ func logger(t testing.TB) *zap.Logger {
 		return zap.NewNop()
 	}
 	return zaptest.NewLogger(t)
-}
-
-// allocatedBy returns the bytes allocated during a call, by any goroutine.
-func allocatedBy(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

@@ -3,7 +3,6 @@ package kafka_test
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -114,32 +113,6 @@ func TestChangedPasswordNeedsNoRestart(t *testing.T) {
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
-	}
-	pipelinetest.Own(t, client, "group", "topic") // opens a new connection
-}
-
-// A pipe, such as standard input, gives its password once; every connection of the client uses it.
-func TestPasswordOfAPipeIsReadOnce(t *testing.T) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "topic"), kfake.EnableSASL(),
-		kfake.Superuser("SCRAM-SHA-512", "clara", "secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { reader.Close() })
-	if _, err := writer.WriteString("secret\n"); err != nil {
-		t.Fatal(err)
-	}
-	writer.Close()
-	c := config(cluster.ListenAddrs())
-	c.SASL = kafka.SASL{Mechanism: "scram-sha-512", User: "clara", PasswordFile: fmt.Sprintf("/dev/fd/%d", reader.Fd())}
-	client := dial(t, c)
-	if _, err := client.Partitions(pipelinetest.Context(t), "topic"); err != nil {
-		t.Error(err)
 	}
 	pipelinetest.Own(t, client, "group", "topic") // opens a new connection
 }

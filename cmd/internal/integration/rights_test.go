@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -89,8 +88,7 @@ func (s *site) user(cluster *kafkatest.Cluster, name string, rights []kafkatest.
 // stageNames are the stages in the order in which they run.
 var stageNames = []string{"calibrate", "subsample", "select", "featurize", "train"}
 
-// TestTheDocumentedRightsAreEnough runs every stage and command as a user with exactly the rights of its row, and then without
-// each of them in turn.
+// TestTheDocumentedRightsAreEnough runs every stage and command as a user with exactly the rights of its row.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	s, cluster := securedSite(t)
 	s = s.as("featurize.predictions", "true") // reads models
@@ -111,20 +109,18 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	s.garble(cluster) // before all rows, so that every exploration meets it
 	command("`produce`", "featurizer", "produce", "--data", clitest.File(t, "rows.csv", clitest.Mixed(3000)), "--rows-per-message", "100")
 
-	var stages []*stage
+	var running []*clitest.Process
 	for _, name := range stageNames {
-		user, as := s.user(cluster, name, rights(name))
-		stages = append(stages, &stage{site: as, cluster: cluster, name: name, user: user, rights: rights(name)})
-	}
-	for _, st := range stages {
-		st.begin()
+		_, as := s.user(cluster, name, rights(name))
+		running = append(running, as.stages(name))
 	}
 	fits := "`trainer fit`"
 	_, trainer := s.user(cluster, fits, rights(fits))
 	model := trainer.untilTrained(3000).Text(t, "model.id")
-	rows := s.answering(cluster, rights(answers))
-	stages = append(stages, rows)
-	rows.begin()
+	_, answers := s.user(cluster, "serve", rights("`featurizer serve`"))
+	server := answers.as(answerSettings...).start("featurizer", "serve")
+	server.AwaitLog(t, "pair in use")
+	running = append(running, server)
 	command("`inspect`, `explorations list`", "featurizer", "inspect")
 	command("`inspect`, `explorations list`", "featurizer", "explorations", "list")
 	command("`explorations start`, `cancel`", "featurizer", "explorations", "start")
@@ -137,18 +133,8 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	command("`dead-letters replay`", "featurizer", "dead-letters", "replay", "--all", "--stage", "featurize")
 	s.operate(cluster, slices.Concat(rights("`dead-letters list`, `export`"), rights("`dead-letters replay`")))
 
-	stop := s.provoke(cluster)
-	t.Run("without", func(t *testing.T) {
-		for _, st := range stages {
-			t.Run(st.name, func(t *testing.T) {
-				t.Parallel()
-				st.withoutEach(t)
-			})
-		}
-	})
-	stop()
-	for _, st := range stages {
-		s.stop(st.process)
+	for _, process := range running {
+		s.stop(process)
 	}
 	silent(t, s.said.String(), canary, cluster.Read(t, "password"))
 }
@@ -168,91 +154,8 @@ func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
 	}
 }
 
-// stage is a stage, or the process that answers requests about rows, in a process and as a user of its own.
-type stage struct {
-	*site
-	cluster *kafkatest.Cluster
-	name    string
-	user    string
-	rights  []kafkatest.Right
-	process *clitest.Process
-}
-
-// answers is the row of the process that answers requests about rows. Here it counts as a stage.
-const answers = "`featurizer serve`"
-
-// answerSettings let it listen on any port and end at once.
+// answerSettings let `featurizer serve` listen on any port and end at once.
 var answerSettings = []string{"serve.listen", "127.0.0.1:0", "serve.drain_delay", "0s"}
-
-// answering is that process, as a user of its own.
-func (s *site) answering(cluster *kafkatest.Cluster, rights []kafkatest.Right) *stage {
-	user, as := s.user(cluster, answers, rights)
-	return &stage{site: as.as(answerSettings...), cluster: cluster, name: answers, user: user, rights: rights}
-}
-
-// begin starts the process, and returns once it handles signals or has all that it needs to answer.
-func (st *stage) begin() {
-	st.t.Helper()
-	st.process = st.launch()
-	begun := "stage starts"
-	if st.name == answers {
-		begun = "pair in use"
-	}
-	st.process.AwaitLog(st.t, begun)
-}
-
-func (st *stage) launch() *clitest.Process {
-	st.t.Helper()
-	if st.name == answers {
-		return st.start("featurizer", "serve")
-	}
-	return st.stages(st.name)
-}
-
-// withoutEach takes away each right in turn. It gives the right to describe as well, which the rights to read and write include,
-// because otherwise that one would be missing too.
-func (st *stage) withoutEach(t *testing.T) {
-	described := slices.Clone(st.rights)
-	for _, right := range st.rights {
-		if st.doesWithout(right) {
-			continue
-		}
-		st.stop(st.process)
-		describe := kafkatest.Topic(kmsg.ACLOperationDescribe, right.Name)
-		if right.Kind == kmsg.ACLResourceTypeTopic && !slices.Contains(described, describe) {
-			st.cluster.Grant(t, st.user, describe)
-			described = append(described, describe)
-		}
-		st.cluster.Revoke(t, st.user, right)
-		st.process = st.launch()
-		st.refused(t, right)
-		st.cluster.Grant(t, st.user, right)
-		st.begin()
-	}
-}
-
-// doesWithout reports whether the stage goes on without a right. featurize requests explorations only for a new class, subsample
-// only after setting a partition aside, and a process that may not fence does not.
-func (st *stage) doesWithout(right kafkatest.Right) bool {
-	return right.Kind == kmsg.ACLResourceTypeTransactionalId ||
-		(st.name == "featurize" || st.name == "subsample") && right == kafkatest.Topic(kmsg.ACLOperationWrite, st.topic("explorations"))
-}
-
-// refused waits for the end of the process, which must name the resource that it may not use.
-func (st *stage) refused(t *testing.T, right kafkatest.Right) {
-	t.Helper()
-	select {
-	case <-st.process.Ended():
-	case <-time.After(clitest.Patience):
-		log := st.process.Log()
-		t.Fatalf("%s without %v still runs:\n%s", st.name, right, log[max(0, len(log)-4000):])
-	}
-	r := st.said.add(st.process.Wait())
-	last := r.Err[strings.LastIndex(strings.TrimSpace(r.Err), "\n")+1:]
-	if r.Code != cli.ExitFailure || !strings.Contains(last, right.Name) || !strings.Contains(last, "credentials or rights refused") {
-		t.Errorf("%s without %v: exit code %d: %s", st.name, right, r.Code, last)
-	}
-}
 
 // garble writes unreadable bytes to every partition of the topics from which stages read rows.
 func (s *site) garble(cluster *kafkatest.Cluster) {
@@ -268,58 +171,6 @@ func (s *site) garble(cluster *kafkatest.Cluster) {
 			if err := client.ProduceSync(s.t.Context(), record).FirstErr(); err != nil {
 				s.t.Error(err)
 			}
-		}
-	}
-}
-
-// provoke makes every stage use all of its rights until stop: with rows, requests, unreadable bytes, and samples that are deleted
-// before they are read in every other exploration.
-func (s *site) provoke(cluster *kafkatest.Cluster) (stop func()) {
-	quit, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for round := 0; ; round++ {
-			s.garble(cluster)
-			s.run("featurizer", "explorations", "start")
-			s.run("featurizer", "produce", "--data", clitest.File(s.t, "rows.csv", clitest.Mixed(300)))
-			if round%2 == 0 {
-				s.loseSamples(cluster)
-			}
-			select {
-			case <-quit:
-				return
-			default:
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-done
-	}
-}
-
-// loseSamples deletes the samples of the running exploration again and again, for about the duration of one.
-func (s *site) loseSamples(cluster *kafkatest.Cluster) {
-	client, err := kgo.NewClient(cluster.Options(s.t)...)
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
-	defer client.Close()
-	topic := kmsg.NewDeleteRecordsRequestTopic()
-	topic.Topic = s.topic("samples")
-	for partition := range int32(3) {
-		p := kmsg.NewDeleteRecordsRequestTopicPartition()
-		p.Partition, p.Offset = partition, -1 // everything
-		topic.Partitions = append(topic.Partitions, p)
-	}
-	request := kmsg.NewDeleteRecordsRequest()
-	request.TimeoutMillis = 10000
-	request.Topics = append(request.Topics, topic)
-	for range 200 {
-		if _, err := request.RequestWith(s.t.Context(), client); err != nil {
-			s.t.Error(err)
-			return
 		}
 	}
 }
