@@ -130,7 +130,7 @@ rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(
 before-after: ## rows per second and delay of the featurizer at the revision BEFORE and as it is, in turns
 	scripts/before-after.sh $(BEFORE)
 
-partitions: ## memory beside its bound for PARTITIONS under hostile input, and what partitions cost: the table of docs/performance.md
+partitions: ## memory beside its bound for PARTITIONS under hostile input, and what partitions cost: the table of docs/internals/performance.md
 	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run Partitions -count=1 -timeout 0 -v ./cmd/internal/pressure
 
 bench: ## benchmarks in rounds, as benchstat prints them
@@ -147,18 +147,18 @@ bench-learn: ## learning frequencies in numpy of PYTHON beside the same benchmar
 bench-growth: ## how times grow with each number, with pictures in docs/pictures
 	$(call rounds,run ./benchtable -only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
 
-bench-doc: ## the tables of docs/performance.md, from what the four above wrote to bin/
+bench-doc: ## the tables of docs/internals/performance.md, from what the four above wrote to bin/
 	@set -e; for part in benchmarks:bench peers:bench-peers peers:bench-learn costs:bench-growth; do \
 		file=$(CURDIR)/bin/$${part#*:}.txt; \
 		if [ -e "$$file" ]; then \
-			$(GO) run -C internal/tools ./benchtable -only $${part%:*} -into $(CURDIR)/docs/performance.md "$$file"; \
+			$(GO) run -C internal/tools ./benchtable -only $${part%:*} -into $(CURDIR)/docs/internals/performance.md "$$file"; \
 		fi; \
 	done
 
 benchstat: ## compares the files OLD and NEW of two runs
 	cd internal/tools && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))
 
-# The tables of learned frequencies in docs/results.md. They need the data sets (EERF_DATA) and go to RESULTS, a folder for each set.
+# The tables of learned frequencies in lab/results.md. They need the data sets (EERF_DATA) and go to RESULTS, a folder for each set.
 splits   = airfoil concrete parkinsons sml skillcraft pumadyn32nm keggdirected
 measured = $(GO) run -C lab . compare --repeats 5 --methods $(METHODS) --sample 1
 
@@ -191,19 +191,19 @@ messy: ## what is learned from a file as people have them, beside boosted trees 
 	$(GO) run ./cmd/internal/messy/file -rows 50000 > bin/messy.csv
 	$(PYTHON) scripts/messy.py --trainer bin/trainer --rows bin/messy.csv
 
-tables = $(GO) run -C lab ./results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into $(CURDIR)/docs/results.md
+tables = $(GO) run -C lab ./results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into $(CURDIR)/lab/results.md
 files  = $(foreach set,$(1),$(wildcard $(RESULTS)/$(set)/results*.json))
 figure = $(GO) run -C lab ./results -trees $(RESULTS)/trees-speed.json -figure $(CURDIR)/docs/pictures/speed-$(1).svg $(RESULTS)/speed/$(1)/results.json
 
-results-doc: ## the tables and figures of docs/results.md, from what the five above wrote
+results-doc: ## the tables and figures of lab/results.md, from what the five above wrote
 	$(tables) -only regression $(call files,$(splits) news-log)
 	$(tables) -only classes $(call files,a9a adult letter har mnist)
 	$(call figure,parkinsons)
 	$(call figure,airfoil)
 	$(MAKE) results-overview
 
-results-overview: ## the figure of the README, from the tables of docs/results.md
-	$(GO) run -C lab ./results -overview $(CURDIR)/docs/pictures/learned.svg $(CURDIR)/docs/results.md
+results-overview: ## the figure of the README, from the tables of lab/results.md
+	$(GO) run -C lab ./results -overview $(CURDIR)/docs/pictures/learned.svg $(CURDIR)/lab/results.md
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

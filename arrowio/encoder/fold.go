@@ -8,7 +8,7 @@ import (
 
 // foldShift bounds |mean|/scale of an encoder that folds. In float32 the sum of raw terms x·(ω/s) loses up to √(1 +
 // foldShift²) times what the sum of encoded terms loses, and 1.4 times at the usual bandwidths, where most of a sum
-// is its phase: see docs/mathematics.md.
+// is its phase: see docs/internals/mathematics.md.
 const foldShift = 4
 
 // foldScale and its inverse bound the scale of an encoder that folds, so that raw values within MaxMagnitude of it,

@@ -1,4 +1,4 @@
-// Command results makes the tables and figures of docs/results.md from what `trainer compare --out` wrote.
+// Command results makes the tables and figures of lab/results.md from what `trainer compare --out` wrote.
 //
 //	results [-trees FILE,...] [-into PAGE] [-only SECTION] RESULTS.json...
 //	results -figure FILE.svg [-trees FILE,...] [-methods LIST] RESULTS.json

@@ -123,7 +123,7 @@ func TestFigure(t *testing.T) {
 
 // The README's picture shows what the page says.
 func TestOverviewIsThatOfThePage(t *testing.T) {
-	const picture, page = "../../docs/pictures/learned.svg", "../../docs/results.md"
+	const picture, page = "../../docs/pictures/learned.svg", "../results.md"
 	path := filepath.Join(t.TempDir(), "learned.svg")
 	if err := run([]string{"-overview", path, page}, nil); err != nil {
 		t.Fatal(err)

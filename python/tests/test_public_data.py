@@ -36,7 +36,7 @@ def test_public_data(featurizer, trainer, tmp_path, load, error):
     try:
         learn, new, label = load()
     except FileNotFoundError as missing:
-        pytest.skip(f"no public data, see docs/datasets.md: {missing}")
+        pytest.skip(f"no public data, see lab/README.md: {missing}")
     files = {name: write(tmp_path / name, pa.Table.from_pandas(rows, preserve_index=False)) for name, rows in (("learn", learn), ("new", new))}
     model_file, set_file = tmp_path / "model.arrow", tmp_path / "set.arrow"
     run(trainer, "fit", "--data", files["learn"], "--label", label, "--features", "100", "--criterion", "correlation", "--out", model_file)

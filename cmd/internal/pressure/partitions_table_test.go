@@ -17,7 +17,7 @@ import (
 // tableEnv gives the numbers of partitions for the table of TestPartitionsTable, such as 10,100,1000.
 const tableEnv = "EERF_TEST_PARTITIONS_TABLE"
 
-// The cost of more partitions for the same rows: a table for docs/performance.md. The broker is in the test's process.
+// The cost of more partitions for the same rows: a table for docs/internals/performance.md. The broker is in the test's process.
 func TestPartitionsTable(t *testing.T) {
 	list := os.Getenv(tableEnv)
 	if list == "" {

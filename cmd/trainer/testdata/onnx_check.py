@@ -26,8 +26,8 @@ RELATIVE = 1e-4  # of predictions that are powers of what the model computes
 
 
 def documented():
-    """Returns the Python of docs/onnx.md."""
-    page = pathlib.Path(__file__).parents[3] / "docs" / "onnx.md"
+    """Returns the Python of docs/serving.md."""
+    page = pathlib.Path(__file__).parents[3] / "docs" / "serving.md"
     names = {}
     exec(re.search("```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL).group(1), names)
     return names

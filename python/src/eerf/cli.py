@@ -15,7 +15,7 @@ from .model import Model
 from .topics import Batch, Folder, Kafka, Message, Source, Topics
 
 TOPICS = ("events", "feature-sets", "features", "models")
-TOLERANCE = 2e-5  # of a feature: products in float32, see docs/performance.md
+TOLERANCE = 2e-5  # of a feature: products in float32, see docs/internals/performance.md
 
 
 def main(line: Sequence[str] | None = None) -> int:

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 
 def documented():
-    """Returns the Python of docs/onnx.md."""
-    page = pathlib.Path(__file__).parents[4] / "docs" / "onnx.md"
+    """Returns the Python of docs/serving.md."""
+    page = pathlib.Path(__file__).parents[4] / "docs" / "serving.md"
     names = {}
     exec(re.search("```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL).group(1), names)
     return names
