@@ -33,13 +33,10 @@ func TestReferenceIsWhatTheKeysSay(t *testing.T) {
 	}
 }
 
-const referenceHead = `# Configuration reference
+const referenceHead = `# Configuration
 
-Every key, in the order in which ` + "`featurizer config print`" + ` writes them. This page is generated from the struct tags in the
-code, and a test keeps it equal to them; the same text is printed by ` + "`featurizer config explain`" + ` (` + "`--json`" + ` for
-machines). How the layers work, and which keys matter when, is in [operations.md](operations.md#configuration).
-
-After a key was added or changed, rewrite this page with:
+Every key, with its default. The environment variable of ` + "`kafka.tls.ca_file` is `EERF_KAFKA__TLS__CA_FILE`" + `, and so on; [operations](operations.md#configuration)
+says how file, environment and flags override each other. ` + "`featurizer config explain`" + ` prints the same, with types. This page is generated:
 
     go test ./config -run TestReferenceIsWhatTheKeysSay -update
 `
@@ -53,24 +50,25 @@ func reference(keys []config.Key) []byte {
 		name, _, _ := strings.Cut(key.Name, ".")
 		if name != section {
 			section = name
-			fmt.Fprintf(&page, "\n## %s\n\n| key | type | default | environment variable | meaning |\n| --- | --- | --- | --- | --- |\n", section)
+			fmt.Fprintf(&page, "\n## %s\n\n| key | default | meaning |\n| --- | --- | --- |\n", section)
 		}
-		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` | %s |\n",
-			key.Name, cell(typeOf(key)), code(key.Default), key.Env, cell(key.Doc))
+		if env := "EERF_" + strings.ToUpper(strings.ReplaceAll(key.Name, ".", "__")); key.Env != env {
+			panic(key.Name + " has the variable " + key.Env + ", and the page says " + env)
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", key.Name, code(key.Default)+unitOf(key), cell(key.Doc))
 	}
 	return page.Bytes()
 }
 
-// typeOf is a key's type with its unit and whether its value is hidden.
-func typeOf(key config.Key) string {
-	text := key.Type
-	if key.Unit != "" && key.Unit != key.Type && !(key.Type == "size" && key.Unit == "bytes") {
-		text += ", " + key.Unit
+// unitOf is the unit of a number, and whether a value is hidden. Sizes and durations have theirs.
+func unitOf(key config.Key) string {
+	switch {
+	case key.Secret:
+		return ", secret"
+	case key.Unit == "" || key.Unit == key.Type || key.Type == "size" || key.Type == "duration":
+		return ""
 	}
-	if key.Secret {
-		text += ", secret"
-	}
-	return text
+	return " " + key.Unit
 }
 
 // code is a value as code; an empty text is shown as "".

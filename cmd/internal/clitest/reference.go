@@ -4,16 +4,24 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// referencePath is the page of the commands, relative to the tests of a program.
-const referencePath = "../../docs/cli.md"
+const (
+	// referencePath is the page of the commands, relative to the tests of a program.
+	referencePath = "../../docs/cli.md"
+	// sharedFrom is the number of commands from which a flag is explained once for all of them.
+	sharedFrom = 2
+	// referenceWidth wraps lines of the page.
+	referenceWidth = 120
+)
 
-// Reference compares a program's part of docs/cli.md with what its commands print with --help, or writes it.
+// Reference compares a program's part of docs/cli.md with what its commands say of themselves, or writes it.
 func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 	t.Helper()
 	page, err := os.ReadFile(referencePath)
@@ -27,7 +35,7 @@ func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 	if !found || !closed {
 		t.Fatalf("%s has no lines %q and %q", referencePath, begin, end)
 	}
-	want := []byte(before + begin + referenceOf(t, root) + end + after)
+	want := []byte(before + begin + referenceOf(root(), before) + end + after)
 	if update {
 		if err := os.WriteFile(referencePath, want, 0o644); err != nil {
 			t.Fatal(err)
@@ -35,28 +43,114 @@ func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 		return
 	}
 	if !bytes.Equal(page, want) {
-		t.Errorf("%s is out of date; rewrite it with: go test ./cmd/%s -run %s -update", referencePath, name, t.Name())
+		t.Errorf("%s is out of date; rewrite it with: go test ./cmd/featurizer ./cmd/trainer -run %s -update", referencePath, t.Name())
 	}
 }
 
-// referenceOf is the help of every command of a program, as a list of links and sections.
-func referenceOf(t *testing.T, root func() *cobra.Command) string {
-	var list, sections strings.Builder
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		path := c.CommandPath()
-		fmt.Fprintf(&list, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), c.Short)
-		help := Run(t, root, append(strings.Fields(path)[1:], "--help")...).Want(t, 0).Out
-		if c.HasParent() { // the page has its own heading for the program
-			fmt.Fprintf(&sections, "\n### %s\n", path)
-		}
-		fmt.Fprintf(&sections, "\n```text\n%s\n```\n", strings.TrimSpace(help))
-		for _, child := range c.Commands() {
-			if child.IsAvailableCommand() {
-				walk(child)
+// referenceOf lists the commands of a program. Flags that several commands share are explained once, and not again if the page has
+// explained them before.
+func referenceOf(root *cobra.Command, before string) string {
+	commands := runnable(root)
+	used, shared := map[string]int{}, pflag.NewFlagSet("shared", pflag.ContinueOnError)
+	for _, c := range commands {
+		eachFlag(c, func(flag *pflag.Flag) {
+			if used[meaning(flag)]++; used[meaning(flag)] == sharedFrom && shared.Lookup(flag.Name) == nil && !strings.Contains(before, explained(flag)) {
+				shared.AddFlag(plainFlag(flag))
 			}
+		})
+	}
+	var text strings.Builder
+	if shared.HasFlags() {
+		fmt.Fprintf(&text, "\n### Shared flags of %s\n\n```text\n%s```\n", root.Name(), explainedAll(shared))
+	}
+	known := before + text.String()
+	for _, c := range commands {
+		fmt.Fprintf(&text, "\n### %s\n\n```text\n%s\n\n%s\n%s```\n", c.CommandPath(), c.UseLine(), strings.TrimSpace(c.Long+when(c.Long == "", c.Short+".")), flagsOf(c, known))
+	}
+	return text.String() + "\n"
+}
+
+// runnable returns the commands that do something themselves.
+func runnable(c *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	if !c.HasAvailableSubCommands() {
+		all = append(all, c)
+	}
+	for _, child := range c.Commands() {
+		if child.IsAvailableCommand() && child.Name() != "help" {
+			all = append(all, runnable(child)...)
 		}
 	}
-	walk(root())
-	return "\n" + list.String() + sections.String() + "\n"
+	return all
+}
+
+// flagsOf explains a command's own flags and names the others.
+func flagsOf(c *cobra.Command, known string) string {
+	own, names := pflag.NewFlagSet("own", pflag.ContinueOnError), []string{}
+	eachFlag(c, func(flag *pflag.Flag) {
+		if !strings.Contains(known, explained(flag)) {
+			own.AddFlag(flag)
+			return
+		}
+		name := "--" + flag.Name
+		if plainFlag(flag).DefValue != flag.DefValue {
+			name += " (" + flag.DefValue + ")"
+		}
+		names = append(names, name)
+	})
+	var text string
+	if own.HasFlags() {
+		text = "\n" + own.FlagUsagesWrapped(referenceWidth)
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		text += "\nShared: " + strings.Join(names, ", ") + "\n"
+	}
+	return text
+}
+
+// eachFlag calls do for the flags of a command but --help.
+func eachFlag(c *cobra.Command, do func(*pflag.Flag)) {
+	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "help" && flag.Name != "version" && !flag.Hidden {
+			do(flag)
+		}
+	})
+}
+
+// meaning is what two flags have in common that need one explanation.
+func meaning(flag *pflag.Flag) string { return flag.Name + " " + flag.Value.Type() + " " + flag.Usage }
+
+// plainFlag is a shared flag. The default of --timeout differs by command.
+func plainFlag(flag *pflag.Flag) *pflag.Flag {
+	shared := *flag
+	if flag.Name == "timeout" {
+		shared.DefValue = "0s"
+	}
+	return &shared
+}
+
+// explained is the line of the page that explains a shared flag.
+func explained(flag *pflag.Flag) string {
+	one := pflag.NewFlagSet("one", pflag.ContinueOnError)
+	one.AddFlag(plainFlag(flag))
+	return explainedAll(one)
+}
+
+// explainedAll explains flags, a line each, without columns, which would depend on the other flags.
+func explainedAll(flags *pflag.FlagSet) string {
+	var text strings.Builder
+	flags.VisitAll(func(flag *pflag.Flag) {
+		kind, usage := pflag.UnquoteUsage(flag)
+		standard := when(!slices.Contains([]string{"", "0", "0s", "false", "[]"}, flag.DefValue), " (default "+flag.DefValue+")")
+		fmt.Fprintf(&text, "--%s%s: %s%s\n", flag.Name, when(kind != "", " "+kind), usage, standard)
+	})
+	return text.String()
+}
+
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
 }
