@@ -10,7 +10,7 @@
 //
 // Uncompressed buffers are not copied: the records point into the message, so the caller must not change the message's
 // bytes until the records are released. Memory is allocated only for decompressed buffers, string views (returned as
-// plain strings), dictionaries grown by deltas, buffers that are not aligned to their type, and the Go objects that
+// plain strings), buffers that are not aligned to their type, and the Go objects that
 // describe arrays. All of it except the alignment copies, which cannot exceed the message's own size, is charged
 // against [Limits.BudgetBytes], by amounts that depend on the message alone. Nothing is given back within one call, so
 // the budget bounds the work as well. Compressed bodies also need less than 1 MiB of codec tables per Decoder.
@@ -26,5 +26,6 @@
 // Null, booleans, all integers and floats, decimals, dates, times, timestamps, durations, intervals, utf8, binary and
 // fixed-size binary of every offset width, string and binary views, lists, fixed-size lists, structs, maps, and
 // dictionaries of flat values. Extension types arrive as their storage type, with the extension's name kept in the
-// field's metadata. Unions, run-end encoding, list views and foreign byte order are refused with [ErrUnsupported].
+// field's metadata. Unions, run-end encoding, list views, deltas of dictionaries and foreign
+// byte order are refused with [ErrUnsupported].
 package arrowio

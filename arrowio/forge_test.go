@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -34,7 +35,7 @@ func (m forged) bytes() []byte {
 	b.Finish(b.EndObject())
 	meta := b.FinishedBytes()
 	meta = append(meta, make([]byte, (8-len(meta)%8)%8)...)
-	out := binary.LittleEndian.AppendUint32(nil, continuation)
+	out := bytes.Clone(continuation)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(meta)))
 	return append(append(out, meta...), m.body...)
 }

@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// continuation starts every message of an IPC stream since Arrow 0.15; before that a message began
-// with its metadata length.
-const continuation = 0xffffffff
+// continuation starts every message of an IPC stream; the length of its metadata follows.
+var continuation = []byte{0xff, 0xff, 0xff, 0xff}
+
+const prefixBytes = 8
 
 // headerType says what an IPC message carries; the numbers are the format's.
 type headerType byte
@@ -35,10 +36,9 @@ type frame struct {
 
 // frames walks the IPC messages in a byte slice.
 type frames struct {
-	rest     []byte
-	first    bool // nothing has been read yet
-	several  bool // other bytes may follow the stream
-	doubtful bool // the current message is the first of the stream, and does not start like one
+	rest    []byte
+	first   bool // nothing has been read yet
+	several bool // other bytes may follow the stream
 }
 
 // next returns the next message; ok is false at the end of the stream.
@@ -50,9 +50,6 @@ func (w *frames) next() (f frame, ok bool, err error) {
 	f = frame{metadata: metadata, fb: &flatbuffer{buf: metadata}}
 	body, err := f.open()
 	if err != nil {
-		if w.doubtful {
-			err = notArrow("neither the mark of a stream nor an old one's schema")
-		}
 		return frame{}, false, err
 	}
 	if body < 0 {
@@ -70,32 +67,22 @@ func (w *frames) next() (f frame, ok bool, err error) {
 func (w *frames) metadata() (m []byte, ok bool, err error) {
 	first := w.first
 	w.first = false
-	if len(w.rest) == 0 && !first {
+	switch {
+	case first && !bytes.HasPrefix(w.rest, continuation):
+		return nil, false, notArrow("begins with %s", begins(w.rest))
+	case len(w.rest) == 0:
 		return nil, false, nil
-	}
-	if len(w.rest) < 4 {
-		if first {
-			return nil, false, notArrow("%d bytes", len(w.rest))
-		}
+	case len(w.rest) < prefixBytes:
 		return nil, false, truncated("%d bytes where a message should begin", len(w.rest))
+	case !bytes.HasPrefix(w.rest, continuation):
+		return nil, false, corrupt("a message begins with %s", begins(w.rest))
 	}
-	size, prefix := binary.LittleEndian.Uint32(w.rest), 4
-	marked := size == continuation
-	w.doubtful = first && !marked
-	if marked {
-		if len(w.rest) < 8 {
-			return nil, false, truncated("%d bytes where a message should begin", len(w.rest))
-		}
-		size, prefix = binary.LittleEndian.Uint32(w.rest[4:]), 8
-	}
-	w.rest = w.rest[prefix:]
+	size := binary.LittleEndian.Uint32(w.rest[len(continuation):])
+	w.rest = w.rest[prefixBytes:]
 	if size == 0 {
 		return nil, false, w.end(first)
 	}
 	if int64(size) > int64(len(w.rest)) {
-		if w.doubtful {
-			return nil, false, notArrow("begins with %s", begins(w.rest, size))
-		}
 		return nil, false, truncated("metadata of %d bytes claimed, %d left", size, len(w.rest))
 	}
 	m, w.rest = w.rest[:size:size], w.rest[size:]
@@ -127,15 +114,12 @@ func (w *frames) end(first bool) error {
 	return nil
 }
 
-// begins describes the first bytes of something that is not a stream. The four bytes of the prefix
-// have been cut off already, so they are passed as a number.
-func begins(rest []byte, prefix uint32) string {
-	head := binary.LittleEndian.AppendUint32(nil, prefix)
-	head = append(head, rest[:min(len(rest), 4)]...)
-	if bytes.HasPrefix(head, []byte("ARROW1")) {
+// begins describes the first bytes of something that is not a stream.
+func begins(rest []byte) string {
+	if bytes.HasPrefix(rest, []byte("ARROW1")) {
 		return "the mark of an arrow file, which is not a stream"
 	}
-	return Quote(string(head))
+	return Quote(rest[:min(len(rest), 8)])
 }
 
 // open reads the outer flatbuffer and returns the claimed body length.

@@ -11,7 +11,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0x7f})
-	f.Add(join(dictionarySchema(), dictionaryBatch(0, 3, false), dictionaryBatch(0, 2, true), indexBatch(4)))
+	f.Add(join(dictionarySchema(), dictionaryBatch(0, 3, false), indexBatch(2)))
 	f.Add(join(simpleSchema(typeUtf8View, typeNull), forgedBatch{length: 1, nodes: []int64{1, 0, 1, 1},
 		buffers: []int64{0, 0, 0, 16, 16, 24}, views: []int64{1}, codec: uncompressed, body: make([]byte, 40)}.bytes()))
 	f.Fuzz(func(t *testing.T, value []byte) {

@@ -39,7 +39,7 @@ func TestRecordsOutliveTheDecoder(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	d := newDecoder(Limits{}, mem)
-	stream := readFile(t, "pyarrow", "dictionary_delta_zstd.arrows")
+	stream := readFile(t, "pyarrow", "dictionary_replaced.arrows")
 	recs, err := d.Decode(stream)
 	if err != nil {
 		t.Fatal(err)

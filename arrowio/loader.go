@@ -139,10 +139,7 @@ func (a slot) loadDictionary() (*array.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := a.s.dictionary(c.dictionary)
-	if err != nil {
-		return nil, err
-	}
+	values := a.s.dictionary(c.dictionary)
 	dtype := c.dtype.(*arrow.DictionaryType)
 	if err := checkIndexes(dtype.IndexType.ID(), indexes.Bytes(), a.valid(), values.Len()); err != nil {
 		return nil, err

@@ -1,8 +1,6 @@
 package arrowio
 
-import (
-	"github.com/apache/arrow/go/v15/arrow"
-)
+import "github.com/apache/arrow/go/v15/arrow"
 
 // stream is the state of decoding one message.
 type stream struct {
@@ -21,6 +19,7 @@ func newStream(d *Decoder, value []byte) *stream {
 		d:      d,
 		frames: frames{rest: value, first: true},
 		budget: NewBudget(d.limits.BudgetBytes),
+		dicts:  make(dictionaries),
 		index:  -1,
 	}
 }
@@ -88,7 +87,7 @@ func checkLength(what string, length, most int64) error {
 	return nil
 }
 
-// addDictionary adds, replaces or extends a dictionary.
+// addDictionary adds or replaces a dictionary.
 func (s *stream) addDictionary(f frame) error {
 	data, ok := f.header.sub(1)
 	id, delta := f.header.int64(0), f.header.bool(2)
@@ -97,6 +96,9 @@ func (s *stream) addDictionary(f frame) error {
 	}
 	if !ok {
 		return corrupt("dictionary %d without data", id)
+	}
+	if delta {
+		return unsupported("a delta to dictionary %d", id)
 	}
 	values, ok := s.schema.dictionaries[id]
 	if !ok {
@@ -115,7 +117,8 @@ func (s *stream) addDictionary(f frame) error {
 	if err != nil {
 		return err
 	}
-	return s.dicts.add(id, chunk, delta)
+	s.dicts.put(id, chunk)
+	return nil
 }
 
 // abandon releases what a refused message had taken.

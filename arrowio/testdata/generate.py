@@ -109,7 +109,6 @@ def main():
     write("nested", [nested()])
     write("sliced", [flat().slice(1, 3), flat().slice(2, 2)])
     write("nested_sliced", [nested().slice(1, 2)])
-    write("legacy", [flat(), flat().slice(2)], use_legacy_format=True, metadata_version=pa.ipc.MetadataVersion.V4)
     write("schema_only", [], schema=flat().schema.with_metadata({"about": "nothing", "raw": b"\xff\xfe"}))
     write("empty_batches", [flat().slice(0, 0), flat(), flat().slice(5)])
     write("nested_empty", [nested().slice(0, 0)])
@@ -129,11 +128,7 @@ def main():
     write("lz4_blocks", [squares], compression="lz4")
     (HERE / "lz4_blocks.json").unlink()
     words = lambda *w: pa.record_batch({"w": pa.array(w).dictionary_encode()})
-    codes = lambda idx, *d: pa.record_batch({"w": pa.DictionaryArray.from_arrays(pa.array(idx, pa.int8()), pa.array(d))})
     write("dictionary_replaced", [words("a", "b", None, "a"), words("c"), words("a", "zz")])
-    deltas = [codes([0, 1], "a", "b"), codes([2, 0, None], "a", "b", "c"), codes([3], "a", "b", "c", "d")]
-    write("dictionary_delta", deltas, emit_dictionary_deltas=True)
-    write("dictionary_delta_zstd", deltas, emit_dictionary_deltas=True, compression="zstd")
     minus = pa.Array.from_buffers(pa.int8(), 3, [pa.py_buffer(b"\x05"), pa.py_buffer(b"\x00\xff\x01")])
     write("dictionary_minus_one", [pa.record_batch({"w": pa.DictionaryArray.from_arrays(minus, pa.array(["x", "y"]), safe=False)})])
     kinds = {}
