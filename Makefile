@@ -27,7 +27,7 @@ RELEASE       ?= bin/release
 METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptive,adaptive-refined
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate vet lint vulnerabilities fmt fuzz-short demo ci help
+.PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
 .PHONY: messy mutants partitions soak soak-matrix soak-speed serve-load serve-speed
 .PHONY: before-after bench bench-peers bench-learn bench-growth bench-doc benchstat
 .PHONY: results-regression results-classes results-small results-speed results-trees results-doc results-overview
@@ -36,7 +36,7 @@ help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 21
 
 build: ## build the programs into bin/
-	$(GO) build -o bin/ ./cmd/...
+	$(GO) build -o bin/ ./cmd/featurizer ./cmd/trainer
 
 test: ## all tests
 	$(GO) test $(PKG)
@@ -72,12 +72,9 @@ avx2: ## all tests as on a processor without AVX-512
 generate: ## the assembly and the messages of ONNX, from the generators in internal/tools
 	$(GO) generate $(PKG)
 
-vet: ## go vet, also of the files for another processor
-	$(GO) vet $(PKG)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PKG)
-
-lint: ## golangci-lint at the version that .ci/run uses
+lint: ## golangci-lint, go vet among it, at the version that .ci/run uses; go vet for another processor
 	$(GOLANGCI_LINT) run $(PKG)
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PKG)
 
 vulnerabilities: ## known ones that the programs can reach (asks vuln.go.dev)
 	$(GOVULNCHECK) $(PKG)
@@ -208,5 +205,8 @@ results-overview: ## the figure of the README, from the tables of lab/results.md
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo
 
-ci: ## what the continuous integration runs
+ci: ## what the continuous integration runs: half an hour
 	.ci/run
+
+nightly: ## what only measures or searches: hours; STEPS="mutants crashes" runs only these
+	.ci/nightly $(STEPS)

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# The tests that need Apache Kafka: on one node, on three of which some die, and on one that demands credentials and
-# rights. Takes a few minutes. What kafka.sh needs, this needs. Prints the tests and how they ended, everything that they
-# said where one fails, and last how many there were.
+# The tests that need Apache Kafka, in a few minutes. What kafka.sh needs, this needs. Prints the tests and how they ended,
+# everything that they printed where one fails, and last how many there were.
+#
+#   scripts/integration.sh [one] [secured] [three]     on one node, on one that demands credentials and rights, on three of
+#                                                      which some die; without arguments on all of them
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,9 +32,15 @@ on() {
 # ended counts the tests, and the tests within tests, that ended so.
 ended() { grep -cE -- "^ *--- $1" "$log" || true; }
 
+(($#)) || set -- one secured three
 go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
-on --nodes 1 -- 'TestConformance|TestIdentit|TestTheRoad|TestPoisonThatCompactionLeaves'
-on --nodes 3 -- 'TestConformance|TestIdentityIsOf|TestAnyNodeMayDie|TestAnUncleanElection|TestTheRoad'
-on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities'
+for cluster in "$@"; do
+  case $cluster in
+    one) on --nodes 1 -- 'TestConformance|TestIdentit|TestTheRoad|TestPoisonThatCompactionLeaves' ;;
+    secured) on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities' ;;
+    three) on --nodes 3 -- 'TestConformance|TestIdentityIsOf|TestAnyNodeMayDie|TestAnUncleanElection|TestTheRoad' ;;
+    *) echo "integration.sh: one, secured or three, not $cluster" >&2 && exit 2 ;;
+  esac
+done
 printf -- '-- all passed on Apache Kafka\n'
 printf '%s\n' "${counts[@]}"
