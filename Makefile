@@ -61,7 +61,7 @@ late-labels: ## events and labels joined by Flink, learned from and predicted, o
 	examples/late-labels/run.sh
 
 apiserver: ## the manifests and the documented commands against a real API server of Kubernetes (builds it once, in minutes)
-	scripts/apiserver.sh run bash -c 'cd internal/checks && $(GO) test -count=1 -v -run APIServer ./k8s'
+	scripts/apiserver.sh run bash -c 'cd cmd/internal/checks && $(GO) test -count=1 -v -run APIServer ./k8s'
 
 noasm: ## all tests without assembly, in the modules used as well
 	$(GO) test -tags noasm $(PKG)

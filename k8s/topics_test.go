@@ -1,5 +1,5 @@
 // Package k8s_test compares the topics in the manifests with those that the programs create. All else about the manifests is
-// checked by internal/checks/k8s.
+// checked by cmd/internal/checks/k8s.
 package k8s_test
 
 import (

@@ -11,7 +11,7 @@
 # ${XDG_CACHE_HOME:-~/.cache}/eerf/kubernetes-VERSION. Data and logs are in a temporary folder that goes with the server.
 #
 # The documented commands and the overlays against it:
-#   scripts/apiserver.sh run bash -c 'cd internal/checks && go test -count=1 -v -run APIServer ./k8s'
+#   scripts/apiserver.sh run bash -c 'cd cmd/internal/checks && go test -count=1 -v -run APIServer ./k8s'
 set -euo pipefail
 
 readonly version=1.37.0 etcd=v3.6.5

@@ -33,8 +33,8 @@ func TestTheTableKeepsTheConventions(t *testing.T) {
 	}
 }
 
-// The file is compared with what a process serves, by TestEveryMetric, with queries, by internal/checks, and with pages,
-// by docscheck.
+// The file is compared with what a process serves, by TestEveryMetric, with queries, by cmd/internal/checks, and with pages,
+// by cmd/internal/checks/docs.
 func TestListFollowsFromTheTable(t *testing.T) {
 	const name = "testdata/metrics.txt"
 	list := []string{ // metrics of the Go runtime and the process that dashboard and alerts use

@@ -16,7 +16,11 @@ type Programs struct{ dir string }
 
 // Build builds both commands into a directory.
 func Build(dir string) (Programs, error) {
-	build := exec.Command("go", "build", "-o", dir, "github.com/eerf-stream/eerf/cmd/featurizer", "github.com/eerf-stream/eerf/cmd/trainer")
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/eerf-stream/eerf").Output() // tests of another module too
+	if err != nil {
+		return Programs{}, err
+	}
+	build := exec.Command("go", "build", "-C", strings.TrimSpace(string(root)), "-o", dir, "./cmd/featurizer", "./cmd/trainer")
 	if out, err := build.CombinedOutput(); err != nil {
 		return Programs{}, errors.New(err.Error() + "\n" + string(out))
 	}

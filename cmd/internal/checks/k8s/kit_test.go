@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	manifestsPath = "../../../k8s"
-	rootPath      = "../../.."
+	manifestsPath = "../../../../k8s"
+	rootPath      = "../../../.."
 )
 
 // overlay is a rendered folder.

@@ -1,4 +1,4 @@
-package docscheck
+package docs
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 )
 
 // root is the root of the repository.
-const root = "../../.."
+const root = "../../../.."
 
 // page is a Markdown file.
 type page struct {

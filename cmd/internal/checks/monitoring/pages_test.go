@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const inhibitPath = "../../../k8s/monitoring/inhibit.yaml"
+const inhibitPath = "../../../../k8s/monitoring/inhibit.yaml"
 
 // inhibition is a rule of Alertmanager: while a source alert fires, target alerts with the same values of equal are suppressed.
 type inhibition struct {

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	alertsPath    = "../../../k8s/monitoring/alerts.yaml"
-	dashboardPath = "../../../k8s/monitoring/dashboard.json"
-	metricsPath   = "../../../telemetry/testdata/metrics.txt"
-	runbookPath   = "../../../docs/operations.md"
+	alertsPath    = "../../../../k8s/monitoring/alerts.yaml"
+	dashboardPath = "../../../../k8s/monitoring/dashboard.json"
+	metricsPath   = "../../../../telemetry/testdata/metrics.txt"
+	runbookPath   = "../../../../docs/operations.md"
 	runbookURL    = "https://github.com/eerf-stream/eerf/blob/main/docs/operations.md#"
 )
 

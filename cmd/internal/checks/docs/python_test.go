@@ -1,4 +1,4 @@
-package docscheck
+package docs
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ func hasPython(modules ...string) bool {
 
 // The package in python/ reads what the programs write: each row comes back once, with the features of its event.
 func TestPythonPackageReadsTheTopics(t *testing.T) {
-	if testing.Short() || underRace {
-		t.Skip("builds both programs, without the race detector")
+	if testing.Short() {
+		t.Skip("builds both programs")
 	}
 	if !hasPython("numpy", "pyarrow") {
 		t.Skip("python3 with numpy and pyarrow is not here, so the package in python/ is not run")

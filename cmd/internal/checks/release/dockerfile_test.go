@@ -20,7 +20,7 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-const rootPath = "../../.."
+const rootPath = "../../../.."
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()

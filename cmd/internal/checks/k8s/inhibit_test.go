@@ -61,7 +61,7 @@ func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "# The rules of inhibit.yaml, for the Prometheus operator, which applies them only to alerts of this namespace. Written from that\n" +
-		"# file, in internal/checks/k8s: go test -run TestAlertmanagerConfigIsTheInhibitions -update\n" +
+		"# file, in cmd/internal/checks/k8s: go test -run TestAlertmanagerConfigIsTheInhibitions -update\n" +
 		strings.ReplaceAll(string(text), "matchType: =\n", "matchType: '='\n") // some parsers read a bare one differently
 	name := filepath.Join(manifestsPath, "monitoring", "alertmanagerconfig.yaml")
 	if *update {

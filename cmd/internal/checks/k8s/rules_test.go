@@ -17,7 +17,7 @@ func TestRulesAreTheAlerts(t *testing.T) {
 		t.Fatal("alerts.yaml has no groups")
 	}
 	var want strings.Builder
-	want.WriteString(`# The rules of alerts.yaml, for the Prometheus operator. Written from that file, in internal/checks/k8s:
+	want.WriteString(`# The rules of alerts.yaml, for the Prometheus operator. Written from that file, in cmd/internal/checks/k8s:
 #   go test -run TestRulesAreTheAlerts -update
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule

@@ -4,6 +4,6 @@
 // (testdata/alerts.yaml), and all of them over the hours of a day by Prometheus' own rule manager (testdata/rules.yaml,
 // in the format of promtool). It counts the pages that remain after Alertmanager's inhibitions.
 //
-// internal/checks is a module of its own because the parser and engine of Prometheus, which it uses, bring more
+// cmd/internal/checks is a module of its own because the parser and engine of Prometheus, which it uses, bring more
 // dependencies than all programs together.
 package monitoring

@@ -7,6 +7,6 @@
 // Strimzi, which publishes none, are in testdata. With a real API server (scripts/apiserver.sh) the rendered manifests
 // are also applied, and the documented commands are run.
 //
-// internal/checks is a module of its own, so that the programs do not depend on what it needs. Programs that it runs
+// cmd/internal/checks is a module of its own, so that the programs do not depend on what it needs. Programs that it runs
 // are built from the module around it.
 package k8s

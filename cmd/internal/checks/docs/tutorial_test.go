@@ -1,4 +1,4 @@
-package docscheck
+package docs
 
 import (
 	"context"
@@ -92,7 +92,7 @@ func freePort(t *testing.T) string {
 // The tutorial is followed literally, except for the ports, up to where it needs Kubernetes. Its Python runs if numpy and
 // pyarrow are installed.
 func TestTutorialCanBeFollowed(t *testing.T) {
-	if testing.Short() || underRace {
+	if testing.Short() {
 		t.Skip("builds both programs, without the race detector, and runs all that the tutorial runs")
 	}
 	for _, tool := range []string{"bash", "awk", "curl"} {

@@ -1,4 +1,4 @@
-package docscheck
+package docs
 
 import (
 	"io/fs"

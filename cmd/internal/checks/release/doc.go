@@ -3,5 +3,5 @@
 // the version names the same one.
 //
 // It needs no container engine: it runs the build steps of the Dockerfile on a copy of the context that
-// .dockerignore leaves. internal/checks is a module of its own, so that the programs do not depend on what it needs.
+// .dockerignore leaves. cmd/internal/checks is a module of its own, so that the programs do not depend on what it needs.
 package release

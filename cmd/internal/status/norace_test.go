@@ -1,5 +1,0 @@
-//go:build !race
-
-package status
-
-const underRace = false
