@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,35 @@ const (
 	readmeWords = 900
 	firstScreen = 50
 )
+
+// Limits of all pages: words in all, and of the page that people read in trouble.
+const (
+	allWords        = 45_000
+	operationsWords = 7_000
+)
+
+// Who adds to pages takes something away.
+func TestPagesAreShort(t *testing.T) {
+	total := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		total += len(strings.Fields(string(source)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total > allWords {
+		t.Errorf("all pages have %d words, more than %d", total, allWords)
+	}
+	source, err := os.ReadFile(filepath.Join(root, "docs", "operations.md"))
+	if n := len(strings.Fields(string(source))); err != nil || n > operationsWords {
+		t.Errorf("docs/operations.md has %d words, more than %d (%v)", n, operationsWords, err)
+	}
+}
 
 // The README can be read in a few minutes, and its first screen says what this is, how to try it, and what it promises.
 func TestReadmeIsShort(t *testing.T) {
