@@ -12,14 +12,14 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 )
 
 // quickly sets a policy with short waits.
 func quickly(w *worker) {
-	w.Aside = aside.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Sound: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
+	w.Quarantine = supervise.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Healthy: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
 }
 
 // byRows makes explorations read all rows.
@@ -49,8 +49,8 @@ func notReady(w *worker, names []string) (failed []string) {
 func without(t *testing.T, set *state.Set, reason string) {
 	t.Helper()
 	l := set.Set.Lineage
-	if len(l.Without) != 1 || l.Without[0].Partition != 1 || !strings.Contains(l.Without[0].Reason, reason) {
-		t.Errorf("made without %+v", l.Without)
+	if len(l.Excluded) != 1 || l.Excluded[0].Partition != 1 || !strings.Contains(l.Excluded[0].Reason, reason) {
+		t.Errorf("made without %+v", l.Excluded)
 	}
 	if len(l.Partitions) != 3 || l.Partitions[1].ClosingOrdinal != 0 || l.Partitions[0].ClosingOrdinal == 0 || l.Partitions[2].ClosingOrdinal == 0 {
 		t.Errorf("partitions %+v", l.Partitions)
@@ -94,8 +94,8 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 		t.Errorf("not ready: %q", faults)
 	}
 	f.request(wire.ActionStart, "all of them")
-	if all := f.set(set.Set.Lineage.Sequence + 1); len(all.Set.Lineage.Without) != 0 || all.Set.Lineage.Partitions[1].ClosingOrdinal == 0 {
-		t.Errorf("without %+v, partitions %+v", all.Set.Lineage.Without, all.Set.Lineage.Partitions)
+	if all := f.set(set.Set.Lineage.Sequence + 1); len(all.Set.Lineage.Excluded) != 0 || all.Set.Lineage.Partitions[1].ClosingOrdinal == 0 {
+		t.Errorf("without %+v, partitions %+v", all.Set.Lineage.Excluded, all.Set.Lineage.Partitions)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -23,6 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/subsample"
+	"github.com/eerf-stream/eerf/stages/supervise"
 	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/stages/train"
 )
@@ -49,10 +49,10 @@ type Process struct {
 	// Now is the clock of published times; nil = the system's.
 	Now func() time.Time
 	// OneShot makes it an error when the data do not allow a plan or a selection, instead of waiting. The process also
-	// ends when a partition fails, where a service would set it aside.
+	// ends when a partition fails, where a service would quarantine it.
 	OneShot bool
-	// Aside says when a partition whose work fails for good is tried again.
-	Aside aside.Policy
+	// Quarantine says when a partition whose work fails for good is tried again.
+	Quarantine supervise.Policy
 }
 
 // NewProcess returns a process with a new follower of the control topics and a meter at zero.
@@ -60,7 +60,7 @@ func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *
 	return &Process{
 		Broker: broker, Settings: settings, Logger: logger, Meter: meter.New(),
 		State: state.New(broker, logger, settings.State()), Slots: events.NewSlots(DefaultMessages()), Partitions: settings.Topics.Partitions,
-		Aside: aside.DefaultPolicy(),
+		Quarantine: supervise.DefaultPolicy(),
 	}
 }
 
@@ -168,16 +168,16 @@ func (p *Process) Plan() calibrate.Settings {
 func (p *Process) Planner() *calibrate.Planner {
 	return &calibrate.Planner{
 		Log: p.Log(), State: p.State, Meter: p.Meter, Settings: p.Plan(),
-		Group: p.Settings.Group(meter.StageCalibrate), Clock: p.Clock, FailFast: p.OneShot, Patience: p.aside().Patience,
+		Group: p.Settings.Group(meter.StageCalibrate), Clock: p.Clock, FailFast: p.OneShot, Patience: p.quarantine().Patience,
 	}
 }
 
-// aside returns the policy of the stages.
-func (p *Process) aside() aside.Policy {
+// quarantine returns the policy of the stages.
+func (p *Process) quarantine() supervise.Policy {
 	if p.OneShot {
-		return aside.Policy{}
+		return supervise.Policy{}
 	}
-	return p.Aside
+	return p.Quarantine
 }
 
 func (p *Process) subsample() *subsample.Runner {
@@ -185,7 +185,7 @@ func (p *Process) subsample() *subsample.Runner {
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSubsample), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageSubsample), Topics: p.Settings.Topics, Registry: p.Registry,
 		Slots: p.Slots, Partitions: p.Partitions, Config: p.Settings.Subsample, CandidateMemory: p.Settings.Exploration.CandidateMemory, DrainTimeout: p.DrainTimeout,
-		Aside: p.aside(),
+		Quarantine: p.quarantine(),
 	}
 }
 
@@ -197,7 +197,7 @@ func (p *Process) selection(names []string) *selection.Runner {
 	return &selection.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageSelect), Clock: p.Clock,
 		Group: p.Settings.Group(meter.StageSelect), Topics: p.Settings.Topics,
-		SampleMemory: p.Settings.Exploration.SampleMemory, Workers: workers, FailFast: p.OneShot, Aside: p.aside(),
+		SampleMemory: p.Settings.Exploration.SampleMemory, Workers: workers, FailFast: p.OneShot, Quarantine: p.quarantine(),
 	}
 }
 
@@ -206,7 +206,7 @@ func (p *Process) featurize() *featurize.Runner {
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
 		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.classMinRows(),
-		Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Aside: p.aside(),
+		Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Quarantine: p.quarantine(),
 	}
 }
 
@@ -224,7 +224,7 @@ func (p *Process) Trainer() *train.Runner {
 	return &train.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageTrain), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageTrain), Topics: p.Settings.Topics,
-		Config: p.Settings.Train, Source: p.Source(), Readers: p.Slots.Count(), Aside: p.aside(),
+		Config: p.Settings.Train, Source: p.Source(), Readers: p.Slots.Count(), Quarantine: p.quarantine(),
 	}
 }
 

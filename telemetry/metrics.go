@@ -226,7 +226,7 @@ var metrics = []metric{
 	{"exploration_sequence", gauge, "", "", "Sequence number of the newest exploration.",
 		of(newest, func(spec *wire.Spec) float64 { return float64(spec.Sequence) })},
 	{"exploration_partitions_excluded", gauge, "", "", "Partitions of events that the newest exploration was planned without, because their work failed or they had no leader for long; its spec and the lineage of its set name them.",
-		of(newest, func(spec *wire.Spec) float64 { return float64(len(spec.Without)) })},
+		of(newest, func(spec *wire.Spec) float64 { return float64(len(spec.Excluded)) })},
 	{"exploration_planned_timestamp_seconds", gauge, "seconds", "", "When the newest exploration was planned.",
 		of(newest, func(spec *wire.Spec) float64 { return timestamp(spec.PlannedAt) })},
 	{"exploration_planning_missing_rows", gauge, "", "",

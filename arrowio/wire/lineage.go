@@ -22,10 +22,10 @@ type Lineage struct {
 	SelectedAt  time.Time `json:"selected_at,omitzero"`
 
 	Partitions []LineagePartition `json:"partitions"`
-	// Without are the partitions that the exploration was planned without, with the reasons.
-	Without []Without `json:"without,omitempty"`
-	Counts  Counts    `json:"counts"` // over all partitions
-	Rows    int64     `json:"rows"`   // rows scored, with those held out of the sums
+	// Excluded are the partitions that the exploration was planned without, with the reasons.
+	Excluded []Exclusion `json:"without,omitempty"`
+	Counts   Counts      `json:"counts"` // over all partitions
+	Rows     int64       `json:"rows"`   // rows scored, with those held out of the sums
 
 	SampleRate      float64 `json:"sample_rate"`
 	SampleSeed      uint64  `json:"sample_seed"`

@@ -18,7 +18,7 @@ type Action string
 const (
 	ActionStart   Action = "start"
 	ActionCancel  Action = "cancel"
-	ActionWithout Action = "without"
+	ActionExclude Action = "without"
 )
 
 // Request asks the planner to start or cancel an exploration. It is a record of the explorations topic
@@ -41,7 +41,7 @@ type Request struct {
 func (r *Request) Validate() error {
 	switch r.Action {
 	case ActionStart, ActionCancel:
-	case ActionWithout:
+	case ActionExclude:
 		if r.Exploration == "" || r.Partition < 0 {
 			return fmt.Errorf("a request to plan without partition %d of exploration %q", r.Partition, cutText(r.Exploration, 40))
 		}
@@ -67,9 +67,9 @@ func ClassRequestID(sequence int64, class string) string {
 	return fmt.Sprintf("class-%d-%x", sequence, sum[:8])
 }
 
-// WithoutRequestID is the ID under which every process asks to plan the exploration with that sequence number again,
+// ExclusionRequestID is the ID under which every process asks to plan the exploration with that sequence number again,
 // without the partition.
-func WithoutRequestID(sequence int64, partition int32) string {
+func ExclusionRequestID(sequence int64, partition int32) string {
 	return fmt.Sprintf("without-%d-%d", sequence, partition)
 }
 

@@ -111,9 +111,9 @@ type Spec struct {
 	// Columns says how the columns of the events are used, for people; not hashed.
 	Columns []encoder.ColumnUse `json:"columns,omitempty"`
 
-	// Without are the partitions that it was planned without, ascending, with the reasons; not hashed, because
+	// Excluded are the partitions that it was planned without, ascending, with the reasons; not hashed, because
 	// their ranges are.
-	Without []Without `json:"without,omitempty"`
+	Excluded []Exclusion `json:"without,omitempty"`
 
 	// LastBatches are the last batches that the planner read, by partition, if known: a log that has lost its end
 	// since then holds others in their places. Not hashed.
@@ -130,7 +130,7 @@ func (s *Spec) Hash() string {
 	c := *s
 	c.FormatVersion = SpecVersion
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
-	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Without, c.LastBatches = time.Time{}, nil, nil, nil, nil
+	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Excluded, c.LastBatches = time.Time{}, nil, nil, nil, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))
@@ -182,7 +182,7 @@ func (s *Spec) Validate() error {
 		fault("status %q is not one of running, cancelled, abandoned", s.Status)
 	}
 	if s.Status == StatusRunning || s.Encoder != nil {
-		faults = append(faults, s.validatePlan(), s.validatePartitions(), s.validateWithout())
+		faults = append(faults, s.validatePlan(), s.validatePartitions(), s.validateExcluded())
 	}
 	return errors.Join(faults...)
 }

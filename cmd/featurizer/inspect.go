@@ -175,7 +175,7 @@ func printRanges(w io.Writer, l wire.Lineage) {
 	if l.From != "" {
 		fmt.Fprintf(w, "from %s: %d labelled rows, sampled at a rate of %.4g\n", l.From, l.LabelledRows, l.SampleRate)
 	}
-	for _, without := range l.Without {
+	for _, without := range l.Excluded {
 		fmt.Fprintf(w, "without partition %d: %s\n", without.Partition, without.Reason)
 	}
 	t := cli.NewTable(w, "ranges of "+l.EventsTopic, "partition", "from offset", "to offset", "rows read", "closed by")

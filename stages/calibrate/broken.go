@@ -42,10 +42,10 @@ func (b broken) met(ctx context.Context, err error) {
 }
 
 // gone lists the partitions in which plans have failed for longer than patience.
-func (b broken) gone(patience time.Duration) (list []wire.Without) {
+func (b broken) gone(patience time.Duration) (list []wire.Exclusion) {
 	for partition, at := range b {
 		if time.Since(at.since) >= patience {
-			list = wire.LeaveOut(list, wire.Without{Partition: partition, Reason: at.reason})
+			list = wire.Exclude(list, wire.Exclusion{Partition: partition, Reason: at.reason})
 		}
 	}
 	return list

@@ -61,8 +61,8 @@ type Request struct {
 	Classes []string
 	ForThem bool
 	Reason  string
-	// Without lists the partitions to leave out.
-	Without []wire.Without
+	// Excluded lists the partitions to leave out.
+	Excluded []wire.Exclusion
 	// Anew allows an exploration of the same rows as the last one.
 	Anew bool
 	Now  time.Time
@@ -318,9 +318,9 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		spec.SampleRate = min(1, float64(e.SampleRows)/float64(max(1, spec.LabelledRows())))
 	}
 	setQuotas(spec)
-	for _, w := range r.Without {
+	for _, w := range r.Excluded {
 		if int(w.Partition) < len(partitions) {
-			spec.Without = append(spec.Without, w)
+			spec.Excluded = append(spec.Excluded, w)
 		}
 	}
 	spec.Exploration = wire.ExplorationID(spec)

@@ -13,9 +13,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 )
 
 const (
@@ -43,7 +43,7 @@ type Planner struct {
 	// a leader; 0 = two minutes.
 	Patience time.Duration
 
-	leaders *aside.Leaders
+	leaders *supervise.Leaders
 	broken  broken
 	attempts
 }
@@ -71,7 +71,7 @@ type refusal struct {
 	end     int64
 }
 
-func (t trigger) refusedAt(end int64, without []wire.Without) refusal {
+func (t trigger) refusedAt(end int64, without []wire.Exclusion) refusal {
 	return refusal{t.from, t.asked, t.atLeast, len(without), end}
 }
 
@@ -80,7 +80,7 @@ func (p *Planner) Run(ctx context.Context) error {
 	return p.Log.Broker.Own(ctx, p.Group, p.Log.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		group, ctx := errgroup.WithContext(ctx)
 		watching, stop := context.WithCancel(ctx)
-		p.leaders = aside.NewLeaders(p.Log.Broker, p.Log.Logger, p.Patience, p.Log.Topics.Events, p.Log.Topics.Scores, p.Log.Topics.Samples)
+		p.leaders = supervise.NewLeaders(p.Log.Broker, p.Log.Logger, p.Patience, p.Log.Topics.Events, p.Log.Topics.Scores, p.Log.Topics.Samples)
 		group.Go(func() error {
 			p.leaders.Watch(watching)
 			return nil
@@ -156,11 +156,11 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 
 // start plans and publishes an exploration, and reports whether anything was published.
 func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (bool, error) {
-	without := wire.LeaveOut(wire.LeaveOut(withoutOf(now, why), p.leaders.Gone()...), p.broken.gone(p.patience())...)
-	planning, stop := p.leaders.During(ctx, func() bool { return len(wire.LeaveOut(without, p.leaders.Gone()...)) > len(without) })
+	without := wire.Exclude(wire.Exclude(excludedFor(now, why), p.leaders.Gone()...), p.broken.gone(p.patience())...)
+	planning, stop := p.leaders.During(ctx, func() bool { return len(wire.Exclude(without, p.leaders.Gone()...)) > len(without) })
 	defer stop()
 	acted, err := p.startWithout(planning, now, why, without)
-	if errors.Is(context.Cause(planning), aside.ErrNoLeader) && ctx.Err() == nil && !acted {
+	if errors.Is(context.Cause(planning), supervise.ErrNoLeader) && ctx.Err() == nil && !acted {
 		p.Log.Logger.Warn("planning again without partitions that have no leader", zap.Any("without", p.leaders.Gone()))
 		return false, nil
 	}
@@ -168,11 +168,11 @@ func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (b
 }
 
 func (p *Planner) patience() time.Duration {
-	return cmp.Or(p.Patience, aside.DefaultPolicy().Patience)
+	return cmp.Or(p.Patience, supervise.DefaultPolicy().Patience)
 }
 
 // startWithout is start without some of the partitions.
-func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trigger, without []wire.Without) (bool, error) {
+func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trigger, without []wire.Exclusion) (bool, error) {
 	end, err := p.end(ctx, without) // looked up before the plan, so that what arrives meanwhile is new to the next one
 	if err != nil || p.refused != nil && *p.refused == why.refusedAt(end, without) {
 		return false, err
@@ -181,7 +181,7 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	defer p.Meter.Worked(meter.StageCalibrate, began)
 	request := Next(now, p.Clock())
 	request.From, request.Reason, request.Classes, request.ForThem = why.from, why.reason, classesOf(now), why.forThem
-	request.Without, request.Anew = without, why.anew
+	request.Excluded, request.Anew = without, why.anew
 	planned, err := Plan(ctx, p.Log, p.Settings, request)
 	var few *TooFewRowsError
 	switch {
@@ -204,7 +204,7 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 		zap.Int64("labelled_rows", spec.LabelledRows()), zap.Float64("sample_rate", spec.SampleRate),
 		zap.Int("dim", spec.Candidates.Dim), zap.Float64("sigma", spec.Candidates.Sigma), zap.Int("candidates", spec.Candidates.Count),
 		zap.Int64("calibration_rows", spec.CalibrationRows), zap.Any("left_out", planned.Report.LeftOut),
-		zap.Any("without", spec.Without),
+		zap.Any("without", spec.Excluded),
 		zap.Strings("warnings", planned.Report.Warnings), zap.String("bandwidth_warning", planned.Warning))
 	return true, p.publish(ctx, spec, now.Requests...)
 }
@@ -257,7 +257,7 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, w
 }
 
 // end adds up the end offsets of the partitions of events that are not left out.
-func (p *Planner) end(ctx context.Context, without []wire.Without) (sum int64, err error) {
+func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64, err error) {
 	partitions, err := pipeline.Retry(ctx, p.Log.Logger, "look up offsets", func() ([]extent, error) { return p.Log.extents(ctx, without) })
 	for _, part := range partitions {
 		sum += part.end

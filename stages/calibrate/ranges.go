@@ -44,7 +44,7 @@ type extent struct {
 
 // ranges returns the range of each partition of events, ascending.
 func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request) ([]wire.Partition, error) {
-	partitions, err := l.extents(ctx, r.Without)
+	partitions, err := l.extents(ctx, r.Excluded)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func windowShare(partitions []extent, rows, bytes int64) float64 {
 }
 
 // extents looks up what each partition of events holds below its last stable offset, except for those left out.
-func (l *Log) extents(ctx context.Context, without []wire.Without) ([]extent, error) {
+func (l *Log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, error) {
 	n, err := l.Broker.Partitions(ctx, l.Topics.Events)
 	if err != nil {
 		return nil, fmt.Errorf("topic %s: %w", l.Topics.Events, err)

@@ -49,7 +49,7 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 			}
 		case r.Action == wire.ActionStart:
 			start = &trigger{reason: r.Describe(), from: r.From, asked: true}
-		case r.Action == wire.ActionWithout && start == nil && harms(running, r):
+		case r.Action == wire.ActionExclude && start == nil && harms(running, r):
 			start = &trigger{reason: fmt.Sprintf("planned again without partition %d: %s", r.Partition, r.Reason), from: running.From, asked: true, again: true}
 		case r.Action == wire.ActionCancel && concerns(running, r):
 			start, cancelledAt = nil, r.Offset
@@ -60,18 +60,18 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 
 // harms reports whether a request asks to plan the running exploration again without a partition that it reads.
 func harms(running *wire.Spec, r state.Request) bool {
-	return r.Action == wire.ActionWithout && running != nil && running.Exploration == r.Exploration && running.Reads(r.Partition)
+	return r.Action == wire.ActionExclude && running != nil && running.Exploration == r.Exploration && running.Reads(r.Partition)
 }
 
-// withoutOf lists the partitions to leave out of the next exploration: those that workers have set aside and, if it
+// excludedFor lists the partitions to leave out of the next exploration: those that workers have set aside and, if it
 // replaces a running one because of such a partition, those that the running one left out.
-func withoutOf(now state.Snapshot, why trigger) (list []wire.Without) {
+func excludedFor(now state.Snapshot, why trigger) (list []wire.Exclusion) {
 	if running := now.Running(); running != nil && why.again {
-		list = running.Without
+		list = running.Excluded
 	}
 	for _, r := range now.Requests {
 		if harms(now.Running(), r) {
-			list = wire.LeaveOut(list, wire.Without{Partition: r.Partition, Reason: r.Reason})
+			list = wire.Exclude(list, wire.Exclusion{Partition: r.Partition, Reason: r.Reason})
 		}
 	}
 	return list
@@ -122,7 +122,7 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 			why = r.Fault.Error()
 		case r.Action == wire.ActionCancel && !concerns(now.Running(), r):
 			why = "the exploration that it is about does not run"
-		case r.Action == wire.ActionWithout && !harms(now.Running(), r):
+		case r.Action == wire.ActionExclude && !harms(now.Running(), r):
 			why = "the exploration that it is about does not run, or does not read the partition"
 		case r.Class != "" && now.Spec != nil && !now.Spec.Earlier() && now.Spec.KnowsClass(r.Class):
 			why = "the newest exploration was planned with the class, or did not find it"
@@ -246,7 +246,7 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 	set := now.CurrentSet()
 	var advanced int64
 	for i, p := range partitions {
-		if p.out || now.Spec.IsWithout(int32(i)) && at.Sub(now.Spec.PlannedAt) < leftOutFor {
+		if p.out || now.Spec.Excludes(int32(i)) && at.Sub(now.Spec.PlannedAt) < leftOutFor {
 			continue
 		}
 		before, ok := readUpTo(now.Spec, set, int32(i))
@@ -296,7 +296,7 @@ func estimateLabelled(last *wire.Spec, partitions []extent) int64 {
 		offsets += float64(part.EndOffset - part.StartOffset)
 	}
 	for i, p := range partitions {
-		if !last.IsWithout(int32(i)) {
+		if !last.Excludes(int32(i)) {
 			all += float64(p.end - p.first)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
@@ -37,8 +37,8 @@ type Runner struct {
 	ClassMinRows int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
-	// Aside says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
-	Aside aside.Policy
+	// Quarantine says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
+	Quarantine supervise.Policy
 
 	// Partitions is how many are held at most, which bounds what waits in each; 0 = one.
 	Partitions int
@@ -58,10 +58,10 @@ func (r *Runner) Run(ctx context.Context) error {
 		models = newModelLoader(r.State, r.Logger)
 		group.Go(func() error { return models.run(ctx) })
 	}
-	keeper := &aside.Keeper{Stage: meter.StageFeaturize, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside}
+	supervised := &supervise.Stage{Name: meter.StageFeaturize, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine}
 	group.Go(func() error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
-			return keeper.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o, models, classes) })
+			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o, models, classes) })
 		})
 	})
 	return group.Wait()

@@ -15,7 +15,7 @@ import (
 // again between the plan and the end of the last partition, and sums of what was there before and after would describe
 // no log at all.
 func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
-	keep := r.keeper().Run
+	keep := r.supervised().Run
 	for _, part := range spec.Partitions {
 		last, planned := spec.LastBatches[part.Partition]
 		if c := checkpoints[part.Partition]; !planned && c != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
@@ -37,9 +37,9 @@ type Runner struct {
 	// FailFast ends Run with the error of a selection that the rows do not allow, instead of abandoning the
 	// exploration. It is for one-shot commands.
 	FailFast bool
-	// Aside says when a partition of scores or samples that cannot be read is tried again. The zero value ends Run with
+	// Quarantine says when a partition of scores or samples that cannot be read is tried again. The zero value ends Run with
 	// the error.
-	Aside aside.Policy
+	Quarantine supervise.Policy
 
 	// finished is the set of an exploration that was selected but perhaps not published, by its spec hash, so that a
 	// rebalance does not start again.
@@ -58,11 +58,11 @@ func (r *Runner) Run(ctx context.Context) error {
 	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, r.own)
 }
 
-// keeper returns what runs the work on one partition of scores or samples.
-func (r *Runner) keeper() *aside.Keeper {
-	return &aside.Keeper{
-		Stage: meter.StageSelect, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside,
-		Overdue: aside.Asker{State: r.State, Logger: r.Logger, Clock: r.Clock}.Ask,
+// supervised returns what runs the work on one partition of scores or samples.
+func (r *Runner) supervised() *supervise.Stage {
+	return &supervise.Stage{
+		Name: meter.StageSelect, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine,
+		Overdue: supervise.Exclude(r.State, r.Logger, r.Clock),
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *Runner) followScores(ctx context.Context) error {
 		return err
 	}
 	defer r.Meter.SetMissingRows(-1)
-	return r.State.FollowScores(ctx, partitions, r.keeper().Run, func(ctx context.Context, board *state.Scoreboard) error {
+	return r.State.FollowScores(ctx, partitions, r.supervised().Run, func(ctx context.Context, board *state.Scoreboard) error {
 		return r.publishAll(ctx, board, partitions)
 	})
 }
@@ -276,7 +276,7 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	}
 	var sample *scoring.Sample
 	if spec.Criterion.NeedsRows() {
-		reader := sampleReader{log: r.Broker, logger: r.Logger, topic: r.Topics.Samples, limits: r.State.Limits(), keep: r.keeper().Run}
+		reader := sampleReader{log: r.Broker, logger: r.Logger, topic: r.Topics.Samples, limits: r.State.Limits(), keep: r.supervised().Run}
 		var err error
 		if sample, err = reader.read(ctx, spec, checkpoints); err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		From: spec.From, LabelledRows: spec.LabelledRows(),
 		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
 		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
-		Columns: spec.Columns, Without: spec.Without,
+		Columns: spec.Columns, Excluded: spec.Excluded,
 		Criterion: spec.Criterion, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Candidates: spec.Candidates.Count,
 	}
 	for _, part := range spec.Partitions {

@@ -9,10 +9,10 @@ import (
 
 // WhileAble calls run, which takes part in explorations as a member of a consumer group, while this process can compute
 // them. When an exploration with another numeric kernel starts, the context of run ends, so that the partitions go to
-// members that can compute it, and aside is called with that exploration. The process then stays out, even after that
+// members that can compute it, and leave is called with that exploration. The process then stays out, even after that
 // exploration, until one runs that it can compute, because coming back earlier would only make all members stop and
-// start again. Then aside is called with nil. WhileAble returns when ctx has ended or run returns on its own.
-func (f *Follower) WhileAble(ctx context.Context, kernel string, aside func(from *wire.Spec), run func(context.Context) error) error {
+// start again. Then leave is called with nil. WhileAble returns when ctx has ended or run returns on its own.
+func (f *Follower) WhileAble(ctx context.Context, kernel string, leave func(from *wire.Spec), run func(context.Context) error) error {
 	foreign := func(s Snapshot) bool { return s.Running() != nil && s.Running().Arithmetic != kernel }
 	able := func(s Snapshot) bool { return s.Running() != nil && s.Running().Arithmetic == kernel }
 	now, err := f.Wait(ctx, func(Snapshot) bool { return true }) // do not join a group only to leave it again
@@ -26,11 +26,11 @@ func (f *Follower) WhileAble(ctx context.Context, kernel string, aside func(from
 				return pipeline.EndOf(ctx, err)
 			}
 		}
-		aside(from)
+		leave(from)
 		if now, err = f.Wait(ctx, able); err != nil {
 			return pipeline.EndOf(ctx, err)
 		}
-		aside(nil)
+		leave(nil)
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
@@ -44,8 +44,8 @@ type Runner struct {
 	CandidateMemory int64
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
-	// Aside says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
-	Aside aside.Policy
+	// Quarantine says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
+	Quarantine supervise.Policy
 
 	mu   sync.Mutex
 	bank *scoring.Bank // of the exploration named by key; shared by the partitions
@@ -59,13 +59,13 @@ func (r *Runner) Run(ctx context.Context) error {
 	standsAside := func(from *wire.Spec) {
 		r.Meter.WrongKernel(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
 	}
-	keeper := &aside.Keeper{
-		Stage: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside,
-		Overdue: aside.Asker{State: r.State, Logger: r.Logger, Clock: r.Clock}.Ask,
+	supervised := &supervise.Stage{
+		Name: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine,
+		Overdue: supervise.Exclude(r.State, r.Logger, r.Clock),
 	}
 	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, func(ctx context.Context) error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
-			return keeper.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o) })
+			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o) })
 		})
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -26,17 +26,17 @@ var errDropped = errors.New("the sums were dropped")
 // to that of the runner.
 type features struct {
 	*Runner
-	logger    *zap.Logger
-	sums      *Partition
-	number    int
-	start     int64          // offset at which the window begins
-	next      int64          // offset to read
-	rows      int64          // of the set that were read, labelled or not
-	place     pipeline.Place // of features, before next
-	at        *meter.Position
-	restarted bool             // sums were restarted since the last model
-	reader    *pipeline.Reader // of the last read
-	setback   *aside.Setback
+	logger     *zap.Logger
+	sums       *Partition
+	number     int
+	start      int64          // offset at which the window begins
+	next       int64          // offset to read
+	rows       int64          // of the set that were read, labelled or not
+	place      pipeline.Place // of features, before next
+	at         *meter.Position
+	restarted  bool             // sums were restarted since the last model
+	reader     *pipeline.Reader // of the last read
+	supervised *supervise.Partition
 
 	refused int   // unusable messages in the last read, logged once: a line for each would flood the log
 	cause   error // why the first of them was unusable
@@ -106,7 +106,7 @@ func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) erro
 	for number := range partitions {
 		f := &features{
 			Runner: r, logger: r.Logger.With(zap.Int("partition", number)), sums: trainer.Partition(number), number: number,
-			setback: r.keeper.Setback(number), start: pipeline.FirstOffset, at: r.Meter.Follow(meter.StageTrain, r.Topics.Features, number, 0),
+			supervised: r.stage.Partition(number), start: pipeline.FirstOffset, at: r.Meter.Follow(meter.StageTrain, r.Topics.Features, number, 0),
 		}
 		if starts != nil {
 			f.start = starts[number]
@@ -123,7 +123,7 @@ func (r *Runner) readLane(ctx context.Context, neighbours []*features) error {
 	for again := true; again; {
 		again = false
 		for _, f := range neighbours {
-			err := f.readOrSetAside(ctx)
+			err := f.readOrQuarantine(ctx)
 			if errors.Is(err, errDropped) {
 				for _, f := range neighbours {
 					f.restart()
@@ -143,7 +143,7 @@ func (r *Runner) readLane(ctx context.Context, neighbours []*features) error {
 func (r *Runner) leave() {
 	for _, f := range r.features {
 		f.at.Leave()
-		f.setback.End()
+		f.supervised.Recovered()
 	}
 	r.trainer, r.features = nil, nil
 	r.reportRowMemory()
@@ -161,26 +161,26 @@ func (r *Runner) reportRowMemory() {
 	r.Meter.SetBudget(budget)
 }
 
-// readOrSetAside reads the partition. If that fails, or the partition has no leader, models are made without what it
+// readOrQuarantine reads the partition. If that fails, or the partition has no leader, models are made without what it
 // holds beyond the sums, and a later read tries again.
-func (f *features) readOrSetAside(ctx context.Context) error {
-	if time.Now().Before(f.setback.RetryAt()) {
+func (f *features) readOrQuarantine(ctx context.Context) error {
+	if time.Now().Before(f.supervised.RetryAt()) {
 		return nil
 	}
 	bounded, stop := f.leaders.During(ctx, func() bool { return f.leaders.IsGone(f.number) })
 	defer stop()
 	err := f.read(bounded)
-	if err != nil && !errors.Is(err, errDropped) && errors.Is(context.Cause(bounded), aside.ErrNoLeader) {
-		err = aside.ErrNoLeader
+	if err != nil && !errors.Is(err, errDropped) && errors.Is(context.Cause(bounded), supervise.ErrNoLeader) {
+		err = supervise.ErrNoLeader
 	}
 	switch {
 	case err == nil:
-		f.setback.End()
+		f.supervised.Recovered()
 		return nil
-	case errors.Is(err, errDropped) || ctx.Err() != nil || f.keeper.EndsProcess(err):
+	case errors.Is(err, errDropped) || ctx.Err() != nil || f.stage.EndsProcess(err):
 		return err
 	}
-	f.setback.Failed(ctx, err)
+	f.supervised.Failed(ctx, err)
 	return nil
 }
 

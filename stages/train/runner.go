@@ -13,10 +13,10 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/aside"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/supervise"
 	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -36,19 +36,19 @@ type Runner struct {
 	Config   Config
 	Source   events.Source // how events are read, to compare models of two feature sets
 	Readers  int           // partitions of features read at a time; 0 = one
-	// Aside says when a partition of features that cannot be read is tried again. The zero value ends Run with the
+	// Quarantine says when a partition of features that cannot be read is tried again. The zero value ends Run with the
 	// error. Fit, called on its own, always ends with it.
-	Aside aside.Policy
+	Quarantine supervise.Policy
 
-	keeper   aside.Keeper   // has a zero policy unless Run runs
-	leaders  *aside.Leaders // nil unless Run runs
-	trainer  *Trainer       // nil before the first read
-	features []*features    // by partition
-	began    time.Time      // the earliest time at which what the sums hold was written; matters if train.window is a time
-	solved   int64          // rows behind the last judged model
-	models   state.Models   // when the last model was started, or after it was published
-	inUse    *wire.Model    // the model in use as last loaded
-	other    *otherSet      // comparison with a model of another feature set; nil while none is needed
+	stage    supervise.Stage    // has a zero policy unless Run runs
+	leaders  *supervise.Leaders // nil unless Run runs
+	trainer  *Trainer           // nil before the first read
+	features []*features        // by partition
+	began    time.Time          // the earliest time at which what the sums hold was written; matters if train.window is a time
+	solved   int64              // rows behind the last judged model
+	models   state.Models       // when the last model was started, or after it was published
+	inUse    *wire.Model        // the model in use as last loaded
+	other    *otherSet          // comparison with a model of another feature set; nil while none is needed
 
 	opening sync.Mutex        // guards writer, which the partitions share
 	writer  pipeline.Producer // of dead letters; nil before the first one
@@ -58,11 +58,11 @@ type Runner struct {
 // of the single partition of explorations in the group of this stage.
 func (r *Runner) Run(ctx context.Context) error {
 	r.reportRowMemory()
-	r.keeper = aside.Keeper{Stage: meter.StageTrain, Meter: r.Meter, Logger: r.Logger, Policy: r.Aside}
+	r.stage = supervise.Stage{Name: meter.StageTrain, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine}
 	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		group, ctx := errgroup.WithContext(ctx)
 		watching, stop := context.WithCancel(ctx)
-		r.leaders = aside.NewLeaders(r.Broker, r.Logger, r.Aside.Patience, r.Topics.Features)
+		r.leaders = supervise.NewLeaders(r.Broker, r.Logger, r.Quarantine.Patience, r.Topics.Features)
 		group.Go(func() error {
 			r.leaders.Watch(watching)
 			return nil

@@ -220,7 +220,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		return out
 	}
 	out.ID, out.Sequence, out.PlannedAt, out.Reason = spec.Exploration, spec.Sequence, spec.PlannedAt, spec.Reason
-	out.DeclinedClasses, out.Without = spec.DeclinedClasses, spec.Without
+	out.DeclinedClasses, out.Excluded = spec.DeclinedClasses, spec.Excluded
 	if spec.Encoder == nil { // of an earlier version
 		return out
 	}

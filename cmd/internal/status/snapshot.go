@@ -152,7 +152,7 @@ type Exploration struct {
 	// UnseenClasses are the classes unknown to the feature set with the most rows featurized by this process.
 	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
 	// Without lists the partitions that the plan left out, and why.
-	Without []wire.Without `json:"without,omitempty"`
+	Excluded []wire.Exclusion `json:"without,omitempty"`
 	// DeclinedClasses are classes that featurizers asked for but that the rows read by the exploration do not have.
 	DeclinedClasses []string  `json:"declined_classes,omitempty"`
 	Spectrum        *Spectrum `json:"spectrum"`

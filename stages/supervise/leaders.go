@@ -1,4 +1,4 @@
-package aside
+package supervise
 
 import (
 	"context"
@@ -91,7 +91,7 @@ func (l *Leaders) note(away []int32) {
 }
 
 // Away lists the partitions that have no leader, ascending.
-func (l *Leaders) Away() []wire.Without {
+func (l *Leaders) Away() []wire.Exclusion {
 	if l == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (l *Leaders) Away() []wire.Without {
 }
 
 // Gone lists the partitions that nobody should wait for any longer.
-func (l *Leaders) Gone() []wire.Without {
+func (l *Leaders) Gone() []wire.Exclusion {
 	if l == nil {
 		return nil
 	}
@@ -108,15 +108,15 @@ func (l *Leaders) Gone() []wire.Without {
 
 // IsGone reports whether nobody should wait for the partition any longer.
 func (l *Leaders) IsGone(partition int) bool {
-	return slices.ContainsFunc(l.Gone(), func(w wire.Without) bool { return int(w.Partition) == partition })
+	return slices.ContainsFunc(l.Gone(), func(w wire.Exclusion) bool { return int(w.Partition) == partition })
 }
 
-func (l *Leaders) away(least time.Duration) (list []wire.Without) {
+func (l *Leaders) away(least time.Duration) (list []wire.Exclusion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for p, since := range l.since {
 		if time.Since(since) >= least {
-			list = wire.LeaveOut(list, wire.Without{Partition: p, Reason: fmt.Sprintf("no leader since %s", since.UTC().Format(time.RFC3339))})
+			list = wire.Exclude(list, wire.Exclusion{Partition: p, Reason: fmt.Sprintf("no leader since %s", since.UTC().Format(time.RFC3339))})
 		}
 	}
 	return list
