@@ -18,7 +18,7 @@ const (
 	HeaderRowCount        = "eerf-row-count"
 	HeaderSourceRows      = "eerf-source-rows"
 	// HeaderSourceLog names the log of events that the message belongs to: offsets of different logs are unrelated. It
-	// is absent if the broker has no identities, and in messages of earlier versions.
+	// is absent if the broker has no identities.
 	HeaderSourceLog = "eerf-source-log"
 	// HeaderSourceBatch is the base offset and, after a colon, the CRC-32C of the Kafka batch with the message of
 	// events.

@@ -203,11 +203,9 @@ func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, set *scoring.
 	if err != nil {
 		return err
 	}
-	var round []int32 // sets of earlier versions have none
-	if rec.Schema().HasField("round") {
-		if round, err = int32Values(rec, "round"); err != nil {
-			return err
-		}
+	round, err := int32Values(rec, "round")
+	if err != nil {
+		return err
 	}
 	set.Features = &scoring.Features{Map: doc.Map, Dim: doc.Dim, Omega: slices.Clone(omega)}
 	if doc.Map == scoring.MapCosine {

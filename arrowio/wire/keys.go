@@ -43,8 +43,8 @@ func ExplorationID(spec *Spec) string {
 	return fmt.Sprintf("%s.%d.%s", spec.Pipeline, spec.Sequence, c.Hash()[:12])
 }
 
-// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint, also in keys of a
-// version that appended a pass number; ok is false for any other key.
+// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint; ok is false for any other
+// key.
 func ParseCheckpointKey(key []byte) (pipeline string, sequence int64, ok bool) {
 	pipeline, rest, ok := strings.Cut(string(key), ".") // names of pipelines have no dots
 	if !ok || pipeline == "" {

@@ -2,14 +2,12 @@ package wire
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -134,23 +132,9 @@ func TestSampleMarkChainsRows(t *testing.T) {
 	}
 }
 
-func TestSpecOfVersion1IsReadAsEarlier(t *testing.T) {
-	value := rewrite(must(EncodeSpec(exampleSpec())), func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
-		meta[KeySpec] = `{"format_version":1,"pipeline":"income","exploration":"ex-7","sequence":7,"status":"running","handled_offset":12,"residual":{"features":4}}`
-		return f, c
-	})
-	got := must(DecodeSpec(newDecoder(), value))
-	if !got.Earlier() || got.Sequence != 7 || got.HandledOffset != 12 || got.Exploration != "ex-7" || got.Encoder != nil {
-		t.Errorf("%+v", got)
-	}
-	if _, err := EncodeSpec(got); !errors.Is(err, ErrFormatVersion) {
-		t.Errorf("an earlier spec was written again: %v", err)
-	}
-}
-
 func TestCheckpointKeysNamePipelineAndSequence(t *testing.T) {
 	for key, want := range map[string]string{
-		"income.7.abcdef": "income 7 true", "income.12.abcdef/3": "income 12 true", "income": " 0 false", "income.x.y": "income 0 false", ".7.a": " 0 false",
+		"income.7.abcdef": "income 7 true", "income": " 0 false", "income.x.y": "income 0 false", ".7.a": " 0 false",
 	} {
 		pipeline, sequence, ok := ParseCheckpointKey([]byte(key))
 		if got := fmt.Sprint(pipeline, " ", sequence, " ", ok); got != want {

@@ -100,12 +100,11 @@ type Spec struct {
 	Arithmetic string         `json:"kernel"`            // numeric kernel the planner runs, see [scoring.Arithmetic]
 	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
 	Messages   Messages       `json:"messages,omitzero"` // how they are read, which also decides it
-	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. In specs of files and of
-	// earlier versions it is 0: each process uses its own setting.
+	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. 0 in specs of files.
 	BatchBudget int64  `json:"batch_budget_bytes,omitempty"`
 	EventsTopic string `json:"events_topic"`
 	// EventsLog is the identity of the log that the ranges refer to: the topic ID. Empty if the broker has none, and in
-	// specs of files and of earlier versions.
+	// specs of files.
 	EventsLog string `json:"events_log,omitempty"`
 
 	// Columns says how the columns of the events are used, for people; not hashed.
@@ -271,10 +270,6 @@ func (s *Spec) validatePartitions() error {
 
 // Empty says that there is nothing to read.
 func (p Partition) Empty() bool { return p.StartOffset == p.EndOffset }
-
-// Earlier says that the spec was written by a version that described explorations differently. It only has its names,
-// numbers and times, and no process can work on it.
-func (s *Spec) Earlier() bool { return s.FormatVersion != 0 && s.FormatVersion < SpecVersion }
 
 // LabelledRows is how many rows of the ranges have a label.
 func (s *Spec) LabelledRows() (rows int64) {

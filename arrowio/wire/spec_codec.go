@@ -1,10 +1,7 @@
 package wire
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -32,16 +29,10 @@ func EncodeSpec(s *Spec) ([]byte, error) {
 	return value, nil
 }
 
-// DecodeSpec reads a message that [EncodeSpec] wrote. The result is valid ([Spec.Validate]). For a spec of version 1 it
-// returns what its successor needs ([Spec.Earlier]).
+// DecodeSpec reads a message that [EncodeSpec] wrote. The result is valid ([Spec.Validate]).
 func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 	var s Spec
 	rec, err := decodeMessage(dec, value, KeySpec, &s)
-	if errors.Is(err, ErrFormatVersion) {
-		if earlier, ok := decodeEarlierSpec(dec, value); ok {
-			return earlier, nil
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
@@ -56,39 +47,6 @@ func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 		return nil, fmt.Errorf("decode spec: %w: %w", ErrMalformed, err)
 	}
 	return &s, nil
-}
-
-// decodeEarlierSpec reads the names, numbers and times of a version 1 spec.
-func decodeEarlierSpec(dec *arrowio.Decoder, value []byte) (*Spec, bool) {
-	recs, err := dec.Decode(value)
-	if err != nil {
-		return nil, false
-	}
-	defer releaseAll(recs)
-	if len(recs) != 1 {
-		return nil, false
-	}
-	text, err := metadataValue(recs[0].Schema(), KeySpec)
-	if err != nil || checkDocumentSize([]byte(text)) != nil {
-		return nil, false
-	}
-	var s struct {
-		FormatVersion int       `json:"format_version"`
-		Pipeline      string    `json:"pipeline"`
-		Exploration   string    `json:"exploration"`
-		Sequence      int64     `json:"sequence"`
-		Status        Status    `json:"status"`
-		HandledOffset int64     `json:"handled_offset"`
-		PlannedAt     time.Time `json:"planned_at"`
-	}
-	if json.Unmarshal([]byte(text), &s) != nil || s.FormatVersion != 1 || s.Sequence < 0 || s.HandledOffset < 0 ||
-		checkName("pipeline", s.Pipeline) != nil || readTimes(&s.PlannedAt) != nil {
-		return nil, false
-	}
-	return &Spec{
-		FormatVersion: s.FormatVersion, Pipeline: s.Pipeline, Exploration: s.Exploration, Sequence: s.Sequence,
-		Status: s.Status, HandledOffset: s.HandledOffset, PlannedAt: s.PlannedAt,
-	}, true
 }
 
 // partitionColumns returns the partitions as columns.

@@ -7,11 +7,11 @@ import "fmt"
 // existing bytes raises it.
 const FormatVersion = 1
 
-// Specs and checkpoints of version 1 described explorations in several passes over open-ended ranges. From such a spec
-// [DecodeSpec] reads what its successor needs; checkpoints of version 1 are refused.
+// Versions of plans and checkpoints. A process that finds others explores again, with the feature set and the model in
+// use until then.
 const (
-	SpecVersion       = 2
-	CheckpointVersion = 2
+	SpecVersion       = 3
+	CheckpointVersion = 3
 )
 
 // Schema metadata keys. Each message has its document under exactly one of those before KeyEncoder. A feature set

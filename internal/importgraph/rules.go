@@ -54,7 +54,7 @@ func ModuleRules() Rules {
 		"stages/featurize": {Rank: 4, NoModules: stageModules},
 		"stages/train":     {Rank: 4, NoModules: stageModules},
 		// what the stages share
-		"stages/supervise":      {Rank: 3, NoModules: stageModules},
+		"stages/supervise":  {Rank: 3, NoModules: stageModules},
 		"stages/deadletter": {Rank: 3, NoModules: stageModules},
 		"stages/events":     {Rank: 2, NoModules: stageModules},
 		"stages/meter":      {Rank: 2, NoModules: stageModules},

@@ -129,7 +129,7 @@ func (p *Planner) run(ctx context.Context) error {
 
 // act does the one thing that the state calls for, and reports whether there was anything to do.
 func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
-	if now.Shadowed && !now.Spec.Earlier() {
+	if now.Shadowed {
 		p.Log.Logger.Warn("an older spec was written behind the newest, which is written again",
 			zap.String("exploration", now.Spec.Exploration))
 		return true, p.publish(ctx, now.Spec)
@@ -221,7 +221,7 @@ func inVain(err error) bool {
 func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
 	classes := classesOf(now)
 	p.Log.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
-	if now.Spec == nil || now.Spec.Earlier() {
+	if now.Spec == nil {
 		return true, p.State.AnswerRequests(ctx, now.Requests, p.Clock())
 	}
 	spec := *now.Spec

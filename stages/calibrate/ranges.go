@@ -198,7 +198,7 @@ func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error 
 // sameRows reports whether the last exploration, with the same configuration, limits and arithmetic, reads or has read
 // these very ranges. One that was cancelled or abandoned has not.
 func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
-	return last != nil && !last.Earlier() && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
+	return last != nil && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
 		last.Limits == s.Limits.Decoder() && last.Messages == s.messages() && (last.BatchBudget == 0 || last.BatchBudget == s.BatchBudget) &&
 		last.Arithmetic == scoring.Arithmetic() && sameLog(last, s.EventsLog) &&
 		slices.EqualFunc(ranges, last.Partitions, func(a, b wire.Partition) bool {

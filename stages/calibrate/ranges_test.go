@@ -48,7 +48,6 @@ func TestRanges(t *testing.T) {
 		{"next to one without a set", wire.FromNext, 1, read, true, "7-40 60-80 50-50 "},
 		{"next to nothing", wire.FromNext, 1, nil, false, "0-40 60-80 50-50 "},
 		{"next to the ends", wire.FromNext, 1, beyond, false, "40-40 80-80 50-50 "},
-		{"next to one of an earlier version", wire.FromNext, 1, &wire.Spec{FormatVersion: 1}, false, "0-40 60-80 50-50 "},
 	} {
 		s := testSettings(stagestest.Regression)
 		s.Exploration.Window = c.window
@@ -141,7 +140,6 @@ func TestSameRows(t *testing.T) {
 		{"another configuration", func(s *wire.Spec) { s.ConfigHash = "x" }, false},
 		{"another kernel", func(s *wire.Spec) { s.Arithmetic = "abacus" }, false},
 		{"other limits", func(s *wire.Spec) { s.Limits.MaxRows++ }, false},
-		{"an earlier version", func(s *wire.Spec) { s.FormatVersion = 1 }, false},
 		{"another start", func(s *wire.Spec) { s.Partitions = []wire.Partition{{StartOffset: 2, EndOffset: 7}, partitions[1]} }, false},
 		{"another end", func(s *wire.Spec) { s.Partitions = []wire.Partition{{StartOffset: 3, EndOffset: 8}, partitions[1]} }, false},
 		{"a partition more", func(s *wire.Spec) { s.Partitions = partitions[:1] }, false},

@@ -124,7 +124,7 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 			why = "the exploration that it is about does not run"
 		case r.Action == wire.ActionExclude && !harms(now.Running(), r):
 			why = "the exploration that it is about does not run, or does not read the partition"
-		case r.Class != "" && now.Spec != nil && !now.Spec.Earlier() && now.Spec.KnowsClass(r.Class):
+		case r.Class != "" && now.Spec != nil && now.Spec.KnowsClass(r.Class):
 			why = "the newest exploration was planned with the class, or did not find it"
 		}
 		if why != "" {
@@ -151,14 +151,12 @@ func handledOffset(now state.Snapshot) int64 {
 // scheduled checks everything that starts an exploration, except requests.
 func (p *Planner) scheduled(ctx context.Context, now state.Snapshot) *trigger {
 	switch spec := now.Spec; {
-	case now.Current == nil && (spec == nil || spec.Earlier()):
+	case now.Current == nil && spec == nil && !now.SpecLost:
 		return &trigger{reason: "the pipeline has no feature set"}
 	case now.SpecLost:
 		return &trigger{reason: "the spec of the last exploration cannot be read"}
 	case now.Current != nil && now.CurrentSet() == nil && (spec == nil || now.Status() == state.StatusPublished):
 		return &trigger{reason: fmt.Sprintf("feature set %s, which is in use, cannot be read", now.Current.ID), anew: true}
-	case now.Status() == state.StatusReplaced:
-		return &trigger{reason: "the running exploration was planned by an earlier version"}
 	case p.Settings.changed(now):
 		return &trigger{reason: "the configured spec has changed"}
 	case spec == nil:
@@ -221,10 +219,10 @@ func (p *Planner) due(ctx context.Context, now state.Snapshot) *trigger {
 	return start
 }
 
-// changed reports whether the configuration asks for something else than the newest exploration did. If that one is
-// from an earlier version, or there is none, the set in use decides.
+// changed reports whether the configuration asks for something else than the newest exploration did, or, without one,
+// than the set in use.
 func (s Settings) changed(now state.Snapshot) bool {
-	if now.Spec != nil && !now.Spec.Earlier() {
+	if now.Spec != nil {
 		return now.Spec.ConfigHash != s.hash()
 	}
 	of := now.CurrentSet()
@@ -249,16 +247,16 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 		if p.out || now.Spec.Excludes(int32(i)) && at.Sub(now.Spec.PlannedAt) < leftOutFor {
 			continue
 		}
-		before, ok := readUpTo(now.Spec, set, int32(i))
+		before, ok := now.Spec.Partition(int32(i))
 		if !ok || !same {
-			before = p.first
+			before.EndOffset = p.first
 		}
-		advanced += max(0, p.end-before) // counts what retention has removed meanwhile
+		advanced += max(0, p.end-before.EndOffset) // counts what retention has removed meanwhile
 	}
 	if e.EveryOffsets > 0 && advanced >= e.EveryOffsets {
 		return &trigger{reason: fmt.Sprintf("events advanced by %d offsets", advanced)}
 	}
-	if e.SampleRate != RateAuto || set == nil || set.Set.Lineage.Rows >= e.SampleRows || set.Set.Lineage.SampleRate < 1 || now.Spec.Earlier() {
+	if e.SampleRate != RateAuto || set == nil || set.Set.Lineage.Rows >= e.SampleRows || set.Set.Lineage.SampleRate < 1 {
 		return nil
 	}
 	labelled := now.Spec.LabelledRows()
@@ -269,23 +267,6 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 		reason:  fmt.Sprintf("the feature set rests on %d rows, and the labelled rows have grown fourfold", set.Set.Lineage.Rows),
 		atLeast: growth * labelled,
 	}
-}
-
-// readUpTo is the offset at which the last exploration stopped reading a partition; ok is false if it did not read it.
-// For an exploration of an earlier version, its set says so.
-func readUpTo(last *wire.Spec, set *state.Set, partition int32) (offset int64, ok bool) {
-	if !last.Earlier() {
-		part, ok := last.Partition(partition)
-		return part.EndOffset, ok
-	}
-	if set != nil {
-		for _, part := range set.Set.Lineage.Partitions {
-			if part.Partition == partition {
-				return part.NextOffset, true
-			}
-		}
-	}
-	return 0, false
 }
 
 // estimateLabelled estimates the labelled rows of the log from those that the last plan counted.

@@ -27,7 +27,6 @@ func request(offset int64, action wire.Action, exploration string) state.Request
 
 func TestPlannerAnswersRequests(t *testing.T) {
 	running := &wire.Spec{Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning, HandledOffset: 10}
-	earlier := &wire.Spec{FormatVersion: 1, Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning}
 	idle := state.Snapshot{Spec: running, Current: &wire.Current{Sequence: 3}}
 	fault := request(13, "", "")
 	fault.Fault = errors.New("restart is no action any more")
@@ -50,7 +49,6 @@ func TestPlannerAnswersRequests(t *testing.T) {
 		{"cancel another one", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionCancel, "test.2.x")}, "", none, []int64{12}},
 		{"cancel when none runs", idle, []state.Request{request(12, wire.ActionCancel, "")}, "", none, []int64{12}},
 		{"cancel before there is a spec", state.Snapshot{}, []state.Request{request(1, wire.ActionCancel, "")}, "", none, []int64{1}},
-		{"cancel what an earlier version planned", state.Snapshot{Spec: earlier}, []state.Request{request(1, wire.ActionCancel, "")}, "", none, []int64{1}},
 		{"cancel, then start", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionCancel, ""), request(13, wire.ActionStart, "")}, "request r13: lost", 12, nil},
 		{"start, then cancel", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionStart, ""), request(13, wire.ActionCancel, "")}, "", 13, nil},
 		{"not understood", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionStart, ""), fault}, "request r12: lost", none, []int64{13}},
@@ -136,13 +134,10 @@ func TestPlannerSchedule(t *testing.T) {
 	running := with(state.Snapshot{SpecTime: stagestest.Noon}, nil)
 	replacing := selected // one is running and a set is in use
 	replacing.Spec = spec(func(s *wire.Spec) { s.Sequence = 4 })
-	earlier := func(s *wire.Spec) {
-		*s = wire.Spec{FormatVersion: 1, Exploration: s.Exploration, Sequence: s.Sequence, Status: s.Status, PlannedAt: s.PlannedAt}
-	}
-	unfinished := replacing
-	unfinished.Spec = &wire.Spec{FormatVersion: 1, Exploration: "test.4.x", Sequence: 4, Status: wire.StatusRunning, PlannedAt: stagestest.Noon}
 	lost := selected
 	lost.Spec = nil
+	unread := lost
+	unread.SpecLost = true
 	for _, c := range []struct {
 		name     string
 		state    state.Snapshot
@@ -170,14 +165,8 @@ func TestPlannerSchedule(t *testing.T) {
 		{"abandoned a moment ago", with(running, status(wire.StatusAbandoned)), settings, planRetry - 1, ""},
 		{"abandoned", with(running, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
 		{"abandoned beside a set", with(selected, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
-		{"one of an earlier version runs", with(state.Snapshot{}, earlier), settings, 0, "no feature set"},
-		{"one of an earlier version runs beside a set", unfinished, settings, 0, "planned by an earlier version"},
-		{"an earlier version's, finished", with(selected, earlier), settings, 0, ""},
-		{"an earlier version's, finished, the configuration has changed", with(selected, earlier), later(settings), 0, "configured spec has changed"},
-		{"an earlier version's, finished, time", with(selected, earlier), every(time.Hour), time.Hour, "since the last plan"},
-		{"an earlier version's, finished, offsets not there yet", with(selected, earlier), offsets(71), 0, ""},
-		{"an earlier version's, finished, offsets there", with(selected, earlier), offsets(70), 0, "advanced by 70 offsets"},
-		{"an earlier version's, finished, of all rows", with(selected, earlier), func() Settings { s := settings; s.Exploration.SampleRate = RateAuto; return s }(), 0, ""},
+		{"a spec that cannot be read", state.Snapshot{SpecLost: true}, settings, 0, "cannot be read"},
+		{"a set and a spec that cannot be read", unread, settings, 0, "cannot be read"},
 		{"a set without a spec", lost, settings, 100 * time.Hour, ""},
 		{"a set without a spec, the configuration has changed", lost, later(settings), 0, "configured spec has changed"},
 	} {

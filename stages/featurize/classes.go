@@ -86,7 +86,7 @@ func (w *classWatch) run(ctx context.Context) error {
 // wanted returns the requests to send.
 func (w *classWatch) wanted() (requests []wire.Request) {
 	now := w.state.Snapshot()
-	if now.Spec == nil || now.Spec.Earlier() { // the planner is about to plan anyway
+	if now.Spec == nil { // the planner is about to plan anyway
 		return nil
 	}
 	w.mu.Lock()

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"reflect"
@@ -345,25 +344,24 @@ func TestAskForModels(t *testing.T) {
 	}
 }
 
-// A spec of version 1 gives its names and numbers, does not count as running, and hides nothing. A request of its version is one that
-// cannot be understood, which the planner answers.
-func TestSpecsOfEarlierVersions(t *testing.T) {
-	earlier, restart := earlierSpecRecord(3), requestRecord("test", "r")
-	restart.Value = bytes.Replace(restart.Value, []byte(`"start"`), []byte(`"again"`), 1) // an action that no longer exists
-	now, faults := applied([]pipeline.Record{earlier, restart}, nil)
-	if faults != 1 || now.Spec == nil || !now.Spec.Earlier() || now.Sequence() != 3 || now.Running() != nil {
+// A spec of another format version is a record that cannot be decoded. A request is one that the planner answers.
+func TestRecordsOfOtherVersions(t *testing.T) {
+	other, restart := specRecord(testSpec(), 3, wire.StatusRunning, 0), requestRecord("test", "r")
+	other.Value, restart.Value = ofAnotherVersion(other.Value), ofAnotherVersion(restart.Value)
+	now, faults := applied([]pipeline.Record{other, restart}, nil)
+	if faults != 2 || now.Spec != nil || !now.SpecLost || now.Running() != nil {
 		t.Fatalf("%d faults, spec %+v", faults, now.Spec)
 	}
 	if len(now.Requests) != 1 || now.Requests[0].Fault == nil || now.Requests[0].ID != "r" || now.Requests[0].Action != "" {
 		t.Errorf("requests %+v", now.Requests)
 	}
-	now, _ = applied([]pipeline.Record{earlier, specRecord(testSpec(), 4, wire.StatusRunning, 2)}, nil)
-	if now.Running() == nil || now.Sequence() != 4 || now.Shadowed {
-		t.Errorf("a spec of this version behind it: %+v", now.Spec)
-	}
-	now, _ = applied([]pipeline.Record{specRecord(testSpec(), 4, wire.StatusRunning, 2), earlier}, nil)
-	if now.Running() == nil || now.Sequence() != 4 || !now.Shadowed {
+	now, _ = applied([]pipeline.Record{other, specRecord(testSpec(), 4, wire.StatusRunning, 2)}, nil)
+	if now.Running() == nil || now.Sequence() != 4 || now.Shadowed || now.SpecLost {
 		t.Errorf("before one of this version: %+v", now.Spec)
+	}
+	now, _ = applied([]pipeline.Record{specRecord(testSpec(), 4, wire.StatusRunning, 2), other}, nil)
+	if now.Running() == nil || now.Sequence() != 4 || !now.Shadowed {
+		t.Errorf("after one of this version: %+v", now.Spec)
 	}
 }
 

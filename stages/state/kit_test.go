@@ -1,8 +1,8 @@
 package state
 
 import (
-	"bytes"
 	"context"
+	"regexp"
 	"testing"
 	"time"
 
@@ -110,16 +110,9 @@ func specRecord(spec *wire.Spec, sequence int64, status wire.Status, handled int
 	return keyed(wire.SpecKey(s.Pipeline), must(wire.EncodeSpec(&s)))
 }
 
-// earlierSpecRecord is a spec as version 1 wrote it, with the fields that are read.
-func earlierSpecRecord(sequence int64) pipeline.Record {
-	r := specRecord(testSpec(), sequence, wire.StatusRunning, 0)
-	r.Value = withVersion1(r.Value)
-	return r
-}
-
-// withVersion1 changes the version in a message's document to 1.
-func withVersion1(value []byte) []byte {
-	return bytes.Replace(bytes.Clone(value), []byte(`"format_version":2`), []byte(`"format_version":1`), 1)
+// ofAnotherVersion changes the version in a message's document.
+func ofAnotherVersion(value []byte) []byte {
+	return regexp.MustCompile(`"format_version":\d`).ReplaceAll(value, []byte(`"format_version":9`))
 }
 
 func requestRecord(pipelineName, id string) pipeline.Record {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"go.uber.org/zap"
@@ -130,7 +129,7 @@ func (b *Scoreboard) wants(key string) bool {
 		return key == b.Exploration
 	}
 	owner, _, ok := wire.ParseCheckpointKey([]byte(key))
-	return ok && owner == b.pipeline && !strings.Contains(key, "/") // others are from an earlier version
+	return ok && owner == b.pipeline
 }
 
 // Apply applies a record of scores. A tombstone removes the partition's checkpoints. Of two checkpoints with one
@@ -148,7 +147,7 @@ func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error 
 	found, err := wire.DecodeScores(decoder, rec.Value)
 	b.decoding.Unlock()
 	switch c, r := found.Checkpoint, found.Refusal; {
-	case errors.Is(err, wire.ErrFormatVersion): // from an earlier version
+	case errors.Is(err, wire.ErrFormatVersion): // its owner writes nothing else under the key
 		return nil
 	case c != nil && (c.Exploration != key || int(c.Partition) != rec.Partition), r != nil && (r.Exploration != key || int(r.Partition) != rec.Partition):
 		err = errors.New("checkpoint or refusal under the key or in the partition of another one")

@@ -118,7 +118,7 @@ func (s *Snapshot) countChange(t Topic, g pipeline.Gap) {
 // Running returns the exploration that is under way, or nil: the newest spec, unless its set is published or it was
 // cancelled or abandoned.
 func (s Snapshot) Running() *wire.Spec {
-	if s.Spec == nil || s.Spec.Status != wire.StatusRunning || s.Spec.Earlier() {
+	if s.Spec == nil || s.Spec.Status != wire.StatusRunning {
 		return nil
 	}
 	if s.Current != nil && s.Current.Sequence >= s.Spec.Sequence {
@@ -127,11 +127,10 @@ func (s Snapshot) Running() *wire.Spec {
 	return s.Spec
 }
 
-// Names for the state of an exploration, beside the statuses on the wire.
+// Names for the state of an exploration, in addition to the statuses on the wire.
 const (
 	StatusNone      = "none"      // there was none
 	StatusPublished = "published" // its set is
-	StatusReplaced  = "replaced"  // planned by an earlier version and not finished, so it is planned again
 )
 
 // Status says how far the newest exploration is: running, cancelled, abandoned, or one of the above.
@@ -139,12 +138,10 @@ func (s Snapshot) Status() string {
 	switch {
 	case s.Spec == nil:
 		return StatusNone
-	case s.Spec.Status != wire.StatusRunning || s.Running() != nil:
-		return string(s.Spec.Status)
-	case s.Current != nil && s.Current.Sequence >= s.Spec.Sequence:
+	case s.Spec.Status == wire.StatusRunning && s.Running() == nil:
 		return StatusPublished
 	}
-	return StatusReplaced
+	return string(s.Spec.Status)
 }
 
 // HasRequest reports whether a request is open.
@@ -172,7 +169,7 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 		return func(s *Snapshot) { s.keepRequests(func(r Request) bool { return r.ID != id }) }, nil
 	case isRequest:
 		request, err := wire.DecodeRequest(decoder, r.Value)
-		if err != nil { // perhaps from an earlier version; the planner answers it
+		if err != nil { // the planner answers it
 			request = &wire.Request{ID: id}
 		}
 		return func(s *Snapshot) {
