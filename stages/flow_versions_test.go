@@ -59,10 +59,11 @@ func TestFlowAnotherFormatVersionExploresAgain(t *testing.T) {
 				}
 			})
 			spec := f.running()
-			f.more(400, 500)
-			last := func() predicted { all := f.predictions(); return all[len(all)-1] }
-			if at := last(); at.FeatureSetID != first.ID || at.model == "" {
-				t.Errorf("meanwhile: set %s, model %q; in use were %s, %s", at.FeatureSetID, at.model, first.ID, model)
+			f.sendRows(0, 400, 500)
+			f.featurizedUpTo(0, 25)
+			last := func() featurized { all := f.features(0); return all[len(all)-1] }
+			if at := last(); at.FeatureSetID != first.ID || headerOf(at.record, wire.HeaderModel) == "" {
+				t.Errorf("meanwhile: set %s, model %q; in use were %s, %s", at.FeatureSetID, headerOf(at.record, wire.HeaderModel), first.ID, model)
 			}
 			close(release)
 			second := f.set(spec.Sequence)
@@ -72,13 +73,23 @@ func TestFlowAnotherFormatVersionExploresAgain(t *testing.T) {
 			if _, err := w.State.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == second.ID }); err != nil {
 				t.Fatal(err)
 			}
-			f.more(500, 600)
+			f.sendRows(0, 500, 600)
+			f.featurizedUpTo(0, 30)
 			if at := last(); at.FeatureSetID != second.ID {
 				t.Errorf("afterwards: set %s, not %s", at.FeatureSetID, second.ID)
 			}
 			f.noCheckpoints("")
 		})
 	}
+}
+
+func headerOf(r pipeline.Record, key string) string {
+	for _, h := range r.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
 }
 
 // rewriteVersions replaces what explorations hold by a plan of another format version; with running also scores.
