@@ -9,19 +9,13 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-func wholeCell(v int64) *cell   { return &cell{cellWhole, uint64(v)} }
-func floatCell(v float64) *cell { return &cell{cellFloat, math.Float64bits(v)} }
-
 // avroReader reads Avro messages into a table.
 type avroReader struct {
 	table *table
 	rest  []byte
 	steps int64 // items that may still be read: those without bytes cost time too
 
-	plans  plans[*avroPlan]
-	given  string    // the configured schema: that of messages that name none, and the reader's schema for the others
-	reader *avroPlan // of given
-	wanted *wanted
+	plans plans[*avroPlan]
 }
 
 // ErrAvro: the bytes do not follow their Avro schema.
@@ -30,41 +24,25 @@ var ErrAvro = errors.New("not Avro of its schema")
 var avroFormat = format{
 	name: Avro, fault: ErrAvro, registered: "AVRO", writer: avroWriter,
 	check: func(text string) error {
-		_, err := compileReader(text)
+		_, err := compileAvro(&Schema{Format: Avro, Text: text})
 		return err
 	},
 	reader: func(o *Options, w *wanted) messageReader {
-		r := &avroReader{given: o.Schema, wanted: w}
-		r.plans = plans[*avroPlan]{given: Schema{Format: Avro, Text: o.Schema}, compile: r.compile}
-		return r
+		return &avroReader{plans: plans[*avroPlan]{
+			given: Schema{Format: Avro, Text: o.Schema},
+			compile: func(s *Schema) (*avroPlan, error) {
+				plan, err := compileAvro(s)
+				if err != nil {
+					return nil, err
+				}
+				return plan.forEncoder(w), nil
+			},
+		}}
 	},
 }
 
 // extraSteps is how many items a message may have beyond one for each of its bytes.
 const extraSteps = 1 << 20
-
-// compile makes the plan for a schema. One that a message names is read by the configured schema's names and defaults.
-func (r *avroReader) compile(s *Schema, given bool) (*avroPlan, error) {
-	if given {
-		plan, err := compileReader(s.Text)
-		if err != nil {
-			return nil, err
-		}
-		return plan.forReader(nil, r.wanted), nil
-	}
-	if r.reader == nil && r.given != "" {
-		reader, err := compileReader(r.given)
-		if err != nil {
-			return nil, err
-		}
-		r.reader = reader
-	}
-	plan, err := compileAvro(s)
-	if err != nil {
-		return nil, err
-	}
-	return plan.forReader(r.reader, r.wanted), nil
-}
 
 // read reads the rows of a message, which is a single value.
 func (r *avroReader) read(t *table, m message) error {
@@ -78,9 +56,9 @@ func (r *avroReader) read(t *table, m message) error {
 	r.table, r.rest, r.steps = t, m.body, int64(len(m.body))+extraSteps
 	defer func() { r.table, r.rest = nil, nil }()
 	if plan.root.kind == avroRecord {
-		err = r.row(plan, plan.root)
+		err = r.row(plan.root)
 	} else {
-		err = r.items(func() error { return r.row(plan, plan.root.parts[0]) })
+		err = r.items(func() error { return r.row(plan.root.parts[0]) })
 	}
 	if err == nil && len(r.rest) > 0 {
 		err = arrowio.Wrap(ErrAvro, "%d bytes follow the last value", len(r.rest))
@@ -89,22 +67,9 @@ func (r *avroReader) read(t *table, m message) error {
 }
 
 // row reads a record as a row.
-func (r *avroReader) row(plan *avroPlan, record *avroNode) error {
+func (r *avroReader) row(record *avroNode) error {
 	if err := r.value(record, 0); err != nil {
 		return err
-	}
-	for _, c := range plan.constants {
-		value := c.value
-		if value.kind == cellText {
-			bits, err := r.table.addText([]byte(c.text))
-			if err != nil {
-				return err
-			}
-			value.bits = bits
-		}
-		if err := r.put(c.column, value.kind, value.bits); err != nil {
-			return err
-		}
 	}
 	return r.table.endRow()
 }
@@ -205,7 +170,7 @@ func (r *avroReader) number(kind avroKind) (cell, error) {
 		if err != nil {
 			return cell{}, err
 		}
-		return *floatCell(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))), nil
+		return cell{cellFloat, math.Float64bits(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))}, nil
 	case avroDouble:
 		b, err := r.take(8)
 		if err != nil {
@@ -217,7 +182,7 @@ func (r *avroReader) number(kind avroKind) (cell, error) {
 	if err == nil && kind == avroInt && int64(int32(v)) != v {
 		err = arrowio.Wrap(ErrAvro, "an int of %d", v)
 	}
-	return *wholeCell(v), err
+	return cell{cellWhole, uint64(v)}, err
 }
 
 func (r *avroReader) branch(n *avroNode) (*avroNode, error) {

@@ -53,11 +53,8 @@ type avroNode struct {
 
 // avroColumn is a leaf of a schema.
 type avroColumn struct {
-	paths    []string // its name, and its names by aliases
-	typ      arrow.DataType
-	fallback *cell // of a reader's schema: the value if a writer has none
-	text     string
-	unfit    bool // its type cannot hold its default
+	paths []string // its name, and its names by aliases
+	typ   arrow.DataType
 }
 
 // avroPlan is what a schema is compiled to.
@@ -65,15 +62,6 @@ type avroPlan struct {
 	root    *avroNode // a record, or an array of them
 	leaves  []avroColumn
 	columns []planned
-	// constants are columns that the message lacks and the reader's schema has a default for.
-	constants []constant
-}
-
-// constant is a column with one value in all rows.
-type constant struct {
-	column int
-	value  cell
-	text   string
 }
 
 // maxPaths bounds the names that aliases can give a column.
@@ -120,7 +108,7 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 	if avroKinds[node.Type] != avroRecord {
 		return nil, arrowio.Wrap(ErrBadSchema, "a message is to be a record or an array of records, not %s", arrowio.Quote(node.Type))
 	}
-	record, err := c.record(node, []string{""}, 1, nil)
+	record, err := c.record(node, []string{""}, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -130,20 +118,6 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 	}
 	for _, leaf := range c.leaves {
 		plan.columns = append(plan.columns, planned{leaf.paths[0], leaf.typ})
-	}
-	return plan, nil
-}
-
-// compileReader makes the plan for a reader's schema, where defaults count.
-func compileReader(text string) (*avroPlan, error) {
-	plan, err := compileAvro(&Schema{Format: Avro, Text: text})
-	if err != nil {
-		return nil, err
-	}
-	for _, leaf := range plan.leaves {
-		if leaf.unfit {
-			return nil, arrowio.Wrap(ErrBadSchema, "the default of %s does not fit its type", arrowio.Quote(leaf.paths[0]))
-		}
 	}
 	return plan, nil
 }
@@ -238,9 +212,8 @@ func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 	return n
 }
 
-// record flattens a record whose fields have some prefixes. fallback is the record's own default,
-// which takes precedence over those of its fields.
-func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, fallback any) (*avroNode, error) {
+// record flattens a record whose fields have some prefixes.
+func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) (*avroNode, error) {
 	if depth > MaxDepth {
 		return nil, arrowio.Wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
 	}
@@ -256,7 +229,7 @@ func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, 
 		if err != nil {
 			return nil, err
 		}
-		part, err := c.field(&f.Type, paths, depth, defaultOf(f, fallback))
+		part, err := c.field(&f.Type, paths, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -266,26 +239,6 @@ func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int, 
 	}
 	node.empty = len(node.parts) == 0
 	return node, nil
-}
-
-// nullDefault is a default of null; nil means no default.
-type nullDefault struct{}
-
-// defaultOf is the default of a record's field. The record may have a default itself.
-func defaultOf(f *avro.SchemaField, record any) any {
-	v, ok := f.Default, f.HasDefault
-	switch record := record.(type) {
-	case nullDefault:
-		return record
-	case map[string]any:
-		if given, has := record[f.Name]; has {
-			v, ok = given, true
-		}
-	}
-	if ok && v == nil {
-		return nullDefault{}
-	}
-	return v
 }
 
 // withNames returns the paths of a field: each prefix with its name and with its aliases.
@@ -313,44 +266,8 @@ func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]stri
 	return paths, nil
 }
 
-// setDefault keeps the default of a field if a column can hold it.
-func (l *avroColumn) setDefault(v any) {
-	switch v := v.(type) {
-	case bool:
-		l.fallback = &cell{kind: cellBool}
-		if v {
-			l.fallback.bits = 1
-		}
-	case int32:
-		l.fallback = wholeCell(int64(v))
-	case int64:
-		l.fallback = wholeCell(v)
-	case float32:
-		l.fallback = floatCell(float64(v))
-	case float64:
-		l.fallback = floatCell(v)
-	case string:
-		l.fallback, l.text = &cell{kind: cellText}, v
-	case []byte:
-		l.setBytes(v)
-	}
-}
-
-// setBytes keeps a default of bytes, or the decimal that they encode.
-func (l *avroColumn) setBytes(v []byte) {
-	if _, ok := l.typ.(*arrow.Decimal128Type); ok {
-		var wide [16]byte
-		if l.unfit = !widen(&wide, v); l.unfit {
-			return
-		}
-		v = wide[:]
-	}
-	l.fallback, l.text = &cell{kind: cellText}, string(v)
-}
-
-// field makes the node for a value that becomes one or more columns. fallback is its default, nil for
-// none.
-func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fallback any) (*avroNode, error) {
+// field makes the node for a value that becomes one or more columns.
+func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
 	n = c.resolve(n)
 	switch kind := avroKinds[n.Type]; {
 	case kind == avroRecord && !slices.Contains(c.open, c.fullOf(n)):
@@ -358,9 +275,9 @@ func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fall
 		for i, path := range paths {
 			prefixes[i] = path + "."
 		}
-		return c.record(n, prefixes, depth+1, fallback)
+		return c.record(n, prefixes, depth+1)
 	case kind == avroUnion:
-		return c.union(n, paths, depth, fallback)
+		return c.union(n, paths, depth)
 	}
 	node, err := c.passed(n)
 	if err != nil {
@@ -373,7 +290,6 @@ func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int, fall
 		own.column = noColumn
 	} else {
 		own.empty = false
-		leaf.setDefault(fallback)
 	}
 	if err := c.leaf(leaf); err != nil {
 		return nil, err
@@ -392,7 +308,7 @@ func (c *avroCompiler) leaf(leaf avroColumn) error {
 
 // union makes a column of nulls or values for a nullable type, and a column of nulls for other
 // unions.
-func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int, fallback any) (*avroNode, error) {
+func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
 	if err := c.visit(); err != nil {
 		return nil, err
 	}
@@ -406,7 +322,7 @@ func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int, fall
 	for i := range n.Branches {
 		var err error
 		if len(some) == 1 && i == some[0] {
-			if node.parts[i], err = c.field(&n.Branches[i], paths, depth, fallback); err == nil {
+			if node.parts[i], err = c.field(&n.Branches[i], paths, depth); err == nil {
 				node.column = node.parts[i].column
 			}
 		} else {
@@ -472,92 +388,17 @@ func partsOf(n *avro.SchemaNode, kind avroKind) (parts []*avro.SchemaNode) {
 	return parts
 }
 
-var (
-	avroPrimitives = map[avroKind]arrow.DataType{
-		avroBool: arrow.FixedWidthTypes.Boolean, avroInt: arrow.PrimitiveTypes.Int32, avroLong: arrow.PrimitiveTypes.Int64,
-		avroFloat: arrow.PrimitiveTypes.Float32, avroDouble: arrow.PrimitiveTypes.Float64, avroEnum: arrow.BinaryTypes.String,
-		avroFixed: arrow.BinaryTypes.Binary,
-	}
-	avroLogical = map[string]arrow.DataType{
-		"int date":                    arrow.FixedWidthTypes.Date32,
-		"int time-millis":             arrow.FixedWidthTypes.Time32ms,
-		"long time-micros":            arrow.FixedWidthTypes.Time64us,
-		"long timestamp-millis":       arrow.FixedWidthTypes.Timestamp_ms,
-		"long timestamp-micros":       arrow.FixedWidthTypes.Timestamp_us,
-		"long timestamp-nanos":        arrow.FixedWidthTypes.Timestamp_ns,
-		"long local-timestamp-millis": &arrow.TimestampType{Unit: arrow.Millisecond},
-		"long local-timestamp-micros": &arrow.TimestampType{Unit: arrow.Microsecond},
-		"long local-timestamp-nanos":  &arrow.TimestampType{Unit: arrow.Nanosecond},
-	}
-)
-
-// maxPrecision is that of 128-bit decimals.
-const maxPrecision = 38
-
-// leafType is the type of a value's column; nil for lists, whose length depends on the values, and null for what no
-// column can hold.
-func leafType(c *avroCompiler, n *avro.SchemaNode, node *avroNode) arrow.DataType {
-	if typ := avroLogical[n.Type+" "+n.LogicalType]; typ != nil {
-		return typ
-	}
-	switch node.kind {
-	case avroBytes, avroFixed:
-		if n.LogicalType == "decimal" {
-			if n.Precision > maxPrecision || n.Scale > n.Precision {
-				return arrow.Null
-			}
-			node.decimal = true
-			return &arrow.Decimal128Type{Precision: int32(n.Precision), Scale: int32(n.Scale)}
-		}
-		if node.utf8 {
-			return arrow.BinaryTypes.String
-		}
-		return arrow.BinaryTypes.Binary
-	case avroArray:
-		if node.numbers = c.isNumber(n.Items); node.numbers {
-			return nil
-		}
-		return arrow.Null
-	}
-	if typ := avroPrimitives[node.kind]; typ != nil {
-		return typ
-	}
-	return arrow.Null
-}
-
-// isNumber reports whether items are numbers, or numbers and nulls.
-func (c *avroCompiler) isNumber(n *avro.SchemaNode) bool {
-	n = c.resolve(n)
-	if avroKinds[n.Type] == avroUnion {
-		others := 0
-		for i := range n.Branches {
-			if branch := c.resolve(&n.Branches[i]); branch.Type != "null" && !c.isNumber(branch) {
-				others++
-			}
-		}
-		return others == 0
-	}
-	switch avroKinds[n.Type] {
-	case avroInt, avroLong, avroFloat, avroDouble:
-		return true
-	}
-	return false
-}
-
-// forReader adapts a plan to the reader: it adds the columns of the reader's own schema, by name or by the reader's
-// aliases, with their defaults, and the columns that an encoder wants, by the aliases in the message's schema. The plan
+// forEncoder adds the columns that an encoder wants: by the aliases in the schema, or, of features, as nulls. The plan
 // must not be in use yet.
-func (p *avroPlan) forReader(reader *avroPlan, w *wanted) *avroPlan {
-	if reader != nil {
-		for _, leaf := range reader.leaves {
-			p.takeOver(leaf)
-		}
-	}
+func (p *avroPlan) forEncoder(w *wanted) *avroPlan {
 	if w == nil {
 		return p
 	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(p.columns, func(c planned) bool { return c.name == name })
+	}
 	for _, name := range w.names {
-		if p.find(name) >= 0 {
+		if has(name) {
 			continue
 		}
 		for i, leaf := range p.leaves {
@@ -567,33 +408,6 @@ func (p *avroPlan) forReader(reader *avroPlan, w *wanted) *avroPlan {
 			}
 		}
 	}
-	some := slices.ContainsFunc(w.features, func(name string) bool { return p.find(name) >= 0 })
-	for _, name := range w.features {
-		if some && p.find(name) < 0 {
-			p.columns = append(p.columns, planned{name, arrow.Null})
-		}
-	}
+	p.columns = w.complete(p.columns)
 	return p
-}
-
-// takeOver gives a column its name or its default from the reader's schema.
-func (p *avroPlan) takeOver(leaf avroColumn) {
-	name := leaf.paths[0]
-	if p.find(name) >= 0 {
-		return
-	}
-	for _, alias := range leaf.paths[1:] {
-		if at := p.find(alias); at >= 0 {
-			p.columns[at].name = name
-			return
-		}
-	}
-	if leaf.fallback != nil {
-		p.constants = append(p.constants, constant{len(p.columns), *leaf.fallback, leaf.text})
-		p.columns = append(p.columns, planned{name, leaf.typ})
-	}
-}
-
-func (p *avroPlan) find(name string) int {
-	return slices.IndexFunc(p.columns, func(c planned) bool { return c.name == name })
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/twmb/avro"
-
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
@@ -89,33 +87,6 @@ func TestBadSchemas(t *testing.T) {
 				t.Errorf("reason %q: %v", Reason(err), err)
 			}
 		})
-	}
-}
-
-// TestReadersSchema reads messages of other versions by the reader's names and defaults.
-func TestReadersSchema(t *testing.T) {
-	reader := avroSchema(`{"name": "a", "type": "double"}, {"name": "second", "aliases": ["b"], "type": "double"},
-		{"name": "k", "type": "string", "default": "none"}, {"name": "n", "type": ["null", "int"], "default": null}`)
-	registry := schemas{
-		1: {Format: Avro, Text: avroSchema(`{"name": "b", "type": "double"}, {"name": "a", "type": "double"}`)},
-		2: {Format: Avro, Text: reader},
-	}
-	d := NewDecoder(Options{Format: Avro, Schema: reader, Registry: registry})
-	old, err := avro.MustParse(registry[1].Text).Encode(map[string]any{"a": 1.0, "b": 2.0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, _, cells, err := rows(t, d, framed(1, old))
-	if want := []string{"second", "a", "k"}; err != nil || !slices.Equal(names, want) || !reflect.DeepEqual(cells, [][]string{{"2", "1", "none"}}) {
-		t.Errorf("%q %q %v", names, cells, err)
-	}
-	now, err := avro.MustParse(reader).Encode(map[string]any{"a": 1.0, "second": 2.0, "k": "x", "n": nil})
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, _, cells, err = rows(t, d, framed(2, now))
-	if want := []string{"a", "second", "k", "n"}; err != nil || !slices.Equal(names, want) || !reflect.DeepEqual(cells, [][]string{{"1", "2", "x", "(null)"}}) {
-		t.Errorf("%q %q %v", names, cells, err)
 	}
 }
 

@@ -134,27 +134,8 @@ func planProto(message protoreflect.MessageDescriptor, w *wanted) (*protoPlan, e
 		return nil, err
 	}
 	c.plan.root = root
-	c.plan.want(w)
+	c.plan.columns = w.complete(c.plan.columns)
 	return c.plan, nil
-}
-
-// want adds the columns that an encoder wants and the message lacks, if it has at least one of
-// them.
-func (p *protoPlan) want(w *wanted) {
-	if w == nil {
-		return
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(p.columns, func(c planned) bool { return c.name == name })
-	}
-	if !slices.ContainsFunc(w.features, has) {
-		return
-	}
-	for _, name := range w.features {
-		if !has(name) {
-			p.columns = append(p.columns, planned{name, arrow.Null})
-		}
-	}
 }
 
 type protoCompiler struct {

@@ -56,7 +56,7 @@ func CheckSchema(f Format, text string) error {
 // messages name. Every schema becomes a plan here.
 type plans[P any] struct {
 	given   Schema // the configured one; without text there is none
-	compile func(s *Schema, given bool) (P, error)
+	compile func(*Schema) (P, error)
 	plain   *P // of given
 	known   map[uint32]P
 }
@@ -72,7 +72,7 @@ func (c *plans[P]) of(m message) (plan P, err error) {
 	if plan, ok := c.known[m.id]; ok {
 		return plan, nil
 	}
-	if plan, err = c.compile(m.schema, false); err != nil {
+	if plan, err = c.compile(m.schema); err != nil {
 		return plan, err
 	}
 	if len(c.known) >= planCacheSize {
@@ -90,7 +90,7 @@ func (c *plans[P]) ofGiven() (plan P, err error) {
 		return plan, arrowio.Wrap(ErrUnknownSchema, "the message names none: set events.schema, or registry.url for messages that name one")
 	}
 	if c.plain == nil {
-		if plan, err = c.compile(&c.given, true); err != nil {
+		if plan, err = c.compile(&c.given); err != nil {
 			return plan, err
 		}
 		c.plain = &plan

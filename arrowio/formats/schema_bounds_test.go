@@ -154,36 +154,3 @@ func TestAliasesAreTakenInOrder(t *testing.T) {
 		}
 	}
 }
-
-// TestDefaults of a reader's schema replace what a message lacks, for every type that a column can
-// have.
-func TestDefaults(t *testing.T) {
-	reader := avroSchema(`{"name": "x", "type": "int"},
-		{"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}, "default": "\u0001\u0000"},
-		{"name": "less", "type": {"type": "fixed", "size": 2, "name": "F", "logicalType": "decimal", "precision": 4, "scale": 1}, "default": "\u00ff\u00f6"},
-		{"name": "raw", "type": "bytes", "default": "\u00ff"},
-		{"name": "in", "type": {"type": "record", "name": "In", "fields": [{"name": "z", "type": "int", "default": 1}, {"name": "y", "type": "int", "default": 2}]}, "default": {"z": 3, "y": 4}},
-		{"name": "own", "type": "In", "default": {"z": 5, "y": 2}},
-		{"name": "none", "type": ["null", "In"], "default": null}`)
-	registry := schemas{1: {Format: Avro, Text: avroSchema(`{"name": "x", "type": "int"}`)}}
-	names, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Schema: reader, Registry: registry}), framed(1, []byte{14}))
-	want := map[string]string{"x": "7", "price": "2.56", "less": "-1", "raw": "/w==", "in.z": "3", "in.y": "4", "own.z": "5", "own.y": "2", "none.z": "(null)", "none.y": "(null)"}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, name := range names {
-		if cells[0][i] != want[name] {
-			t.Errorf("%s is %s, want %s", name, cells[0][i], want[name])
-		}
-		delete(want, name)
-	}
-	delete(want, "none.z")
-	delete(want, "none.y")
-	if len(want) > 0 {
-		t.Errorf("not there: %v", want)
-	}
-	wide := avroSchema(`{"name": "d", "type": {"type": "bytes", "logicalType": "decimal", "precision": 38}, "default": "` + strings.Repeat(`\u0001`, 17) + `"}`)
-	if err := CheckSchema(Avro, wide); Reason(err) != "bad_schema" || !strings.Contains(err.Error(), `"d"`) {
-		t.Errorf("a default of 17 bytes: %v", err)
-	}
-}

@@ -9,7 +9,7 @@ import (
 // Config says what the columns of an event are used for.
 type Config struct {
 	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = told by the first bytes of each"`
-	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; of Avro with a registry it is the reader's schema, with its defaults and aliases; empty = none"`
+	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`

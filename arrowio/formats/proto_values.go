@@ -1,0 +1,171 @@
+package formats
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// wireType is the wire type of a kind.
+func wireType(k protoreflect.Kind) protowire.Type {
+	switch k {
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind:
+		return protowire.BytesType
+	case protoreflect.GroupKind:
+		return protowire.StartGroupType
+	case protoreflect.FloatKind, protoreflect.Fixed32Kind, protoreflect.Sfixed32Kind:
+		return protowire.Fixed32Type
+	case protoreflect.DoubleKind, protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind:
+		return protowire.Fixed64Type
+	default:
+		return protowire.VarintType
+	}
+}
+
+// numberKinds are the kinds that are numbers.
+var numberKinds = map[protoreflect.Kind]struct{}{
+	protoreflect.Int32Kind: {}, protoreflect.Sint32Kind: {}, protoreflect.Sfixed32Kind: {}, protoreflect.Uint32Kind: {},
+	protoreflect.Fixed32Kind: {}, protoreflect.Int64Kind: {}, protoreflect.Sint64Kind: {}, protoreflect.Sfixed64Kind: {},
+	protoreflect.Uint64Kind: {}, protoreflect.Fixed64Kind: {}, protoreflect.FloatKind: {}, protoreflect.DoubleKind: {},
+}
+
+// scalar makes a cell of a value; strings and bytes come without their length.
+func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
+	switch f.kind {
+	case protoreflect.StringKind, protoreflect.BytesKind:
+		if f.kind == protoreflect.StringKind && !utf8.Valid(raw) {
+			return cell{}, arrowio.Wrap(ErrProtobuf, "a string that is not UTF-8")
+		}
+		bits, err := r.table.addText(raw)
+		return cell{cellText, bits}, err
+	case protoreflect.EnumKind:
+		v, n := protowire.ConsumeVarint(raw)
+		if n < 0 {
+			return cell{}, badProto(n)
+		}
+		return r.enum(f, int32(v))
+	default:
+		one, n := number(f.kind, raw)
+		if n < 0 {
+			return cell{}, badProto(n)
+		}
+		return one, nil
+	}
+}
+
+// enum is the name of a value, or its number if it has none.
+func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
+	text := ""
+	if known := f.enum.ByNumber(protoreflect.EnumNumber(v)); known != nil {
+		text = string(known.Name())
+	} else {
+		text = strconv.Itoa(int(v))
+	}
+	bits, err := r.table.addText([]byte(text))
+	return cell{cellText, bits}, err
+}
+
+// number reads a number or a boolean; n < 0 if there is none.
+func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
+	switch wireType(kind) {
+	case protowire.Fixed32Type:
+		v, n := protowire.ConsumeFixed32(raw)
+		if kind == protoreflect.FloatKind {
+			return cell{cellFloat, math.Float64bits(float64(math.Float32frombits(v)))}, n
+		}
+		if kind == protoreflect.Sfixed32Kind {
+			return cell{cellWhole, uint64(int64(int32(v)))}, n
+		}
+		return cell{cellWhole, uint64(v)}, n
+	case protowire.Fixed64Type:
+		v, n := protowire.ConsumeFixed64(raw)
+		if kind == protoreflect.DoubleKind {
+			return cell{cellFloat, v}, n
+		}
+		return cell{cellWhole, v}, n
+	default:
+		v, n := protowire.ConsumeVarint(raw)
+		return varint(kind, v), n
+	}
+}
+
+// varint makes a cell of a variable-length number.
+func varint(kind protoreflect.Kind, v uint64) cell {
+	switch kind {
+	case protoreflect.BoolKind:
+		return cell{cellBool, min(v, 1)}
+	case protoreflect.Int32Kind:
+		v = uint64(int64(int32(v)))
+	case protoreflect.Uint32Kind:
+		v = uint64(uint32(v))
+	case protoreflect.Sint32Kind:
+		v = uint64(int64(int32(protowire.DecodeZigZag(v & math.MaxUint32))))
+	case protoreflect.Sint64Kind:
+		v = uint64(protowire.DecodeZigZag(v))
+	default: // 64 bits as they are
+	}
+	return cell{cellWhole, v}
+}
+
+// specialValue reads a message that stands for a value.
+func (r *protoReader) specialValue(f *protoField, body []byte) error {
+	if f.special == wrapperMessage {
+		return r.wrapped(f, body)
+	}
+	const seconds, nanos = 1, 2
+	var whole, fraction int64
+	for len(body) > 0 {
+		number, typ, value, rest, err := nextField(body)
+		if err != nil {
+			return err
+		}
+		if typ == protowire.VarintType {
+			v, _ := protowire.ConsumeVarint(value)
+			if number == seconds {
+				whole = int64(v)
+			} else if number == nanos {
+				fraction = int64(int32(v))
+			}
+		}
+		body = rest
+	}
+	const most = 315576000000 // seconds in ten thousand years: Protobuf's own bound
+	if whole < -most || whole > most || fraction <= -1e9 || fraction >= 1e9 {
+		return arrowio.Wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, fraction)
+	}
+	if f.special == durationMessage {
+		r.row[f.column] = cell{cellFloat, math.Float64bits(float64(whole) + float64(fraction)/1e9)}
+	} else {
+		r.row[f.column] = cell{cellWhole, uint64(whole*1e6 + fraction/1e3)}
+	}
+	return nil
+}
+
+// wrapped reads the value in a wrapper; a wrapper without one has its kind's default.
+func (r *protoReader) wrapped(f *protoField, body []byte) error {
+	found := cell{kind: zeroKind(f.kind)}
+	for len(body) > 0 {
+		number, typ, raw, rest, err := nextField(body)
+		if err != nil {
+			return err
+		}
+		if number == 1 && typ == wireType(f.kind) {
+			if typ == protowire.BytesType {
+				raw, _ = protowire.ConsumeBytes(raw)
+			}
+			one, err := r.scalar(f, raw)
+			if err != nil {
+				return err
+			}
+			found = one
+		}
+		body = rest
+	}
+	r.row[f.column] = found
+	return nil
+}
