@@ -38,8 +38,8 @@ func newClassWatch(r *Runner) *classWatch {
 	}
 }
 
-// met counts rows whose output is acknowledged.
-func (w *classWatch) met(classes []encoder.ClassRows) {
+// saw counts rows whose output is acknowledged.
+func (w *classWatch) saw(classes []encoder.ClassRows) {
 	if len(classes) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (w *classWatch) met(classes []encoder.ClassRows) {
 	if reached && !w.failed {
 		select {
 		case w.wake <- struct{}{}:
-		default: // it is already awake
+		default: // already awake
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (w *classWatch) run(ctx context.Context) error {
 		case <-w.wake:
 		}
 		for _, request := range w.wanted() {
-			if err := w.ask(ctx, request); err != nil {
+			if err := w.send(ctx, request); err != nil {
 				return nil // ctx has ended
 			}
 		}
@@ -107,21 +107,21 @@ func (w *classWatch) wanted() (requests []wire.Request) {
 	return requests
 }
 
-// ask sends a request. A topic that refuses it is no reason to stop featurizing. The only error is that of ctx.
-func (w *classWatch) ask(ctx context.Context, request wire.Request) error {
+// send sends a request. A topic that refuses it is no reason to stop featurizing. The only error is that of ctx.
+func (w *classWatch) send(ctx context.Context, request wire.Request) error {
 	request.Time = w.clock()
 	err := w.state.SendRequest(ctx, request)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		w.logger.Error("no exploration could be asked for: has this process the right to write to explorations?",
+		w.logger.Error("could not request an exploration: this process may not be allowed to write to explorations",
 			zap.String("class", request.Class), zap.Error(err))
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.failed = true
 	default:
-		w.logger.Warn("asked for an exploration", zap.String("class", request.Class), zap.String("reason", request.Reason))
+		w.logger.Warn("requested an exploration", zap.String("class", request.Class), zap.String("reason", request.Reason))
 		w.meter.AskedForClass()
 	}
 	return nil

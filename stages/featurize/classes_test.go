@@ -81,7 +81,7 @@ func (w *watched) plan(change func(*wire.Spec)) {
 }
 
 // rows reports rows of a class.
-func (w *watched) rows(class string, n int64) { w.met([]encoder.ClassRows{{Class: class, Rows: n}}) }
+func (w *watched) rows(class string, n int64) { w.saw([]encoder.ClassRows{{Class: class, Rows: n}}) }
 
 // asked waits until that many requests are open.
 func (w *watched) asked(n int) []state.Request {

@@ -2,14 +2,13 @@ package featurize
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -39,83 +38,80 @@ func fileSchema(rows *arrow.Schema, copied []string, more ...arrow.Field) *arrow
 func TransformRows(
 	ctx context.Context, set *wire.FeatureSet, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter,
 ) (meter.FeaturizeCounts, error) {
-	return newFileTransformer(set, events.OutputColumns(set.Encoder), schema, w).run(ctx, open)
+	pair, err := newPair(set, set, nil)
+	if err != nil {
+		return meter.FeaturizeCounts{}, err
+	}
+	f := fileMapper{mapper: pair.NewMapper(), copied: events.OutputColumns(set.Encoder), schema: schema, out: w}
+	return f.run(ctx, open)
 }
 
-// fileTransformer maps the rows of a file to batches of a schema.
-type fileTransformer struct {
-	set       *wire.FeatureSet
-	transform *scoring.Transformer
-	encoder   events.RowEncoder
-	copied    []string // columns
-	schema    *arrow.Schema
-	out       events.RowWriter
-	predictor *predictor   // nil = writes features instead of predictions
-	rows      encoder.Rows // reused
-	features  []float32
-	counts    meter.FeaturizeCounts
+// fileMapper maps the rows of a file to batches of a schema: features without a model, else predictions.
+type fileMapper struct {
+	mapper *Mapper
+	copied []string // columns
+	schema *arrow.Schema
+	out    events.RowWriter
+	counts meter.FeaturizeCounts
 }
 
-func newFileTransformer(set *wire.FeatureSet, copied []string, schema *arrow.Schema, w events.RowWriter) *fileTransformer {
-	f := &fileTransformer{set: set, copied: copied, schema: schema, out: w}
-	f.transform, f.encoder = events.NewTransformer(set)
-	return f
-}
-
-func (f *fileTransformer) run(ctx context.Context, open func() (events.RowReader, error)) (meter.FeaturizeCounts, error) {
+func (f *fileMapper) run(ctx context.Context, open func() (events.RowReader, error)) (meter.FeaturizeCounts, error) {
+	enc := f.mapper.pair.Encoder()
 	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
-		return events.EachChunk(batch, f.set.Encoder.Dim, func(_ int64, chunk arrow.Record) error { return f.write(chunk) })
+		if err := enc.Check(batch.Schema()); err != nil {
+			return err
+		}
+		return events.EachChunk(batch, enc.Dim, func(_ int64, chunk arrow.Record) error { return f.write(ctx, chunk) })
 	})
 	return f.counts, err
 }
 
-func (f *fileTransformer) write(batch arrow.Record) error {
-	if err := f.set.Encoder.Check(batch.Schema()); err != nil {
+func (f *fileMapper) write(ctx context.Context, batch arrow.Record) error {
+	made, err := f.mapper.Map([]arrow.Record{batch}, f.mapper.predictor == nil, ctx.Err)
+	if err != nil {
 		return err
 	}
-	if err := f.encoder.Encode(&f.rows, batch, nil); err != nil {
-		return err
-	}
-	f.features = make([]float32, f.rows.N*f.transform.Len()) // the writer may keep it
-	f.transform.Transform(f.features, f.rows.X[:f.rows.N*f.rows.Dim], f.rows.N)
-	kept, err := events.TakeRows(batch, f.rows.Row[:f.rows.N], f.copied)
+	kept, err := events.TakeRows(batch, made.Row, f.copied)
 	if err != nil {
 		return err
 	}
 	defer kept.Release()
-	columns := f.columns()
-	defer func() {
-		for _, c := range columns {
-			c.Release()
-		}
-	}()
-	out := array.NewRecord(f.schema, append(append([]arrow.Array(nil), kept.Columns()...), columns...), int64(f.rows.N))
+	columns := f.columns(made)
+	defer releaseAll(columns)
+	out := array.NewRecord(f.schema, slices.Concat(kept.Columns(), columns), int64(len(made.Row)))
 	defer out.Release()
-	addEncoded(&f.counts, f.rows.Counts, f.rows.N, int(batch.NumRows()))
+	addEncoded(&f.counts, made.Counts, len(made.Row), made.Total)
 	return f.out.Write(out)
 }
 
-// columns returns the row numbers in the file, and the features or the predictions of the encoded rows.
-func (f *fileTransformer) columns() []arrow.Array {
+// columns returns the row numbers in the file, and the features or the predictions.
+func (f *fileMapper) columns(made *Mapped) []arrow.Array {
 	rows := array.NewInt64Builder(memory.DefaultAllocator)
 	defer rows.Release()
-	for _, row := range f.rows.Row[:f.rows.N] {
+	for _, row := range made.Row {
 		rows.Append(f.counts.Rows + int64(row))
 	}
 	columns := []arrow.Array{rows.NewArray()}
-	if f.predictor != nil {
-		return append(columns, f.predictions()...)
+	if p := f.mapper.predictor; p != nil {
+		p.count(&f.counts, int64(len(made.Row)))
+		return append(columns, f.mapper.predictions()...)
 	}
-	return append(columns, f.vectors())
+	vectors := f.schema.Field(f.schema.FieldIndices(wire.ColumnFeatures)[0]).Type
+	return append(columns, vectorsOf(vectors, slices.Clone(made.Features), len(made.Row))) // the writer may keep them
 }
 
-// vectors returns the features.
-func (f *fileTransformer) vectors() arrow.Array {
-	values := array.NewData(arrow.PrimitiveTypes.Float32, len(f.features),
-		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float32Traits.CastToBytes(f.features))}, nil, 0, 0)
-	defer values.Release()
-	lists := array.NewData(f.schema.Field(f.schema.FieldIndices(wire.ColumnFeatures)[0]).Type, f.rows.N,
-		[]*memory.Buffer{nil}, []arrow.ArrayData{values}, 0, 0)
+// vectorsOf returns a column of lists of the values.
+func vectorsOf(of arrow.DataType, values []float32, rows int) arrow.Array {
+	elements := array.NewData(arrow.PrimitiveTypes.Float32, len(values),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float32Traits.CastToBytes(values))}, nil, 0, 0)
+	defer elements.Release()
+	lists := array.NewData(of, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0)
 	defer lists.Release()
 	return array.NewFixedSizeListData(lists)
+}
+
+func releaseAll(columns []arrow.Array) {
+	for _, c := range columns {
+		c.Release()
+	}
 }

@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -19,7 +20,7 @@ type Pair struct {
 	Model *wire.Model // nil = features only
 
 	id        string
-	bare      *wire.FeatureSet // without the label: rows need none, and if there is one it is ignored
+	rows      *encoder.Encoder // of rows: without the label for predictions, which rows need not have and which is then ignored
 	transform *scoring.Transformer
 	encoder   events.RowEncoder
 	predictor *predictor // that mappers copy; nil without a model
@@ -27,21 +28,33 @@ type Pair struct {
 
 // NewPair prepares a set and a model, nil = none. It is an error if the model belongs to another set.
 func NewPair(set *wire.FeatureSet, model *wire.Model) (*Pair, error) {
-	if model != nil {
-		if err := model.CheckSet(set); err != nil {
-			return nil, err
-		}
+	return newPair(set, unlabelled(set), model)
+}
+
+// newPair is NewPair for rows as another version of the set encodes them.
+func newPair(set, rows *wire.FeatureSet, model *wire.Model) (*Pair, error) {
+	p := &Pair{Set: set, Model: model, id: set.ID(), rows: rows.Encoder}
+	p.transform, p.encoder = events.NewTransformer(rows)
+	if model == nil {
+		return p, nil
 	}
-	p := &Pair{Set: set, Model: model, id: set.ID(), bare: unlabelled(set)}
-	if model != nil {
-		var err error
-		if p.predictor, err = newPredictor(set); err != nil {
-			return nil, err
-		}
-		p.predictor.use(model, "")
+	if err := model.CheckSet(set); err != nil {
+		return nil, err
 	}
-	p.transform, p.encoder = events.NewTransformer(p.bare)
+	var err error
+	if p.predictor, err = newPredictor(set); err != nil {
+		return nil, err
+	}
+	p.predictor.use(model, "")
 	return p, nil
+}
+
+// unlabelled returns the set as it encodes rows without a label.
+func unlabelled(set *wire.FeatureSet) *wire.FeatureSet {
+	bare, enc := *set, *set.Encoder
+	enc.Label = nil
+	bare.Encoder = &enc
+	return &bare
 }
 
 // SetID is the id of the feature set.
@@ -56,7 +69,7 @@ func (p *Pair) ModelID() string {
 }
 
 // Encoder says what columns rows need.
-func (p *Pair) Encoder() *encoder.Encoder { return p.bare.Encoder }
+func (p *Pair) Encoder() *encoder.Encoder { return p.rows }
 
 // Features is M, the features of a row.
 func (p *Pair) Features() int { return p.transform.Len() }
@@ -125,7 +138,7 @@ func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (
 	}
 	for _, batch := range batches {
 		base := int32(m.made.Total)
-		err := events.EachChunk(batch, m.pair.bare.Encoder.Dim, func(first int64, chunk arrow.Record) error {
+		err := events.EachChunk(batch, m.pair.rows.Dim, func(first int64, chunk arrow.Record) error {
 			if err := m.pair.encoder.Encode(&m.rows, chunk, nil); err != nil {
 				return err
 			}
@@ -184,18 +197,12 @@ func (m *Mapper) room(n int, stay bool) (room []float32) {
 		m.made.Features, room = extend(m.made.Features, n)
 		return room
 	}
-	if cap(m.features) < n {
-		m.features = make([]float32, n)
-	}
-	return m.features[:n]
+	m.features = slices.Grow(m.features[:0], n)[:n]
+	return m.features
 }
 
 // extend returns the list with n more values, and these values.
 func extend[T any](list []T, n int) (longer, more []T) {
-	if cap(list)-len(list) < n {
-		list = append(list, make([]T, n)...)
-		return list, list[len(list)-n:]
-	}
-	list = list[:len(list)+n]
-	return list, list[len(list)-n:]
+	longer = slices.Grow(list, n)[:len(list)+n]
+	return longer, longer[len(list):]
 }

@@ -44,20 +44,21 @@ func (m *Mapper) predictionsMessage() ([]byte, error) {
 	numbers := array.NewInt32Builder(memory.DefaultAllocator)
 	defer numbers.Release()
 	numbers.AppendValues(m.made.Row, nil)
-	places, columns := m.predictor.columns.Reserve(len(m.made.Row))
-	m.fill(&places)
-	columns = append([]arrow.Array{numbers.NewArray()}, columns...)
-	defer func() {
-		for _, c := range columns {
-			c.Release()
-		}
-	}()
+	columns := append([]arrow.Array{numbers.NewArray()}, m.predictions()...)
+	defer releaseAll(columns)
 	fields := append([]arrow.Field{{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int32}}, m.predictor.columns.Fields()...)
 	meta := arrow.NewMetadata([]string{wire.HeaderFeatureSet, wire.HeaderModel}, []string{m.pair.id, m.pair.ModelID()})
 	schema := arrow.NewSchema(fields, &meta)
 	out := array.NewRecord(schema, columns, int64(len(m.made.Row)))
 	defer out.Release()
 	return arrowio.EncodeStream(schema, out)
+}
+
+// predictions returns the columns of the predictions.
+func (m *Mapper) predictions() []arrow.Array {
+	places, columns := m.predictor.columns.Reserve(len(m.made.Row))
+	m.fill(&places)
+	return columns
 }
 
 // fill copies the predictions to their places.

@@ -26,36 +26,33 @@ type sender struct {
 }
 
 // request is dead letters and the outputs that follow them. A partition has one request at a time; the next outputs are
-// made meanwhile and wait. All but result belongs to the sending goroutine until it has given its result.
+// made meanwhile and wait. All of it belongs to the sending goroutine until done is closed, then to the partition.
 type request struct {
 	sender
-	parts      []outgoing
-	next       int64       // position of the partition when it was sent
-	refused    int64       // last offset with an output too large for the broker, which became a dead letter; -1 = none
-	triedAgain bool        // outputs took more than one try
-	charged    int64       // of the output memory; belongs to the partition
-	result     chan result // holds one
-}
+	parts   []outgoing // without the outputs refused for their size, once done
+	next    int64      // position of the partition when it was sent
+	refused int64      // last offset with an output too large for the broker, which became a dead letter; -1 = none
+	charged int64      // of the output memory
+	done    chan struct{}
 
-// result says how a request went. Its parts belong to the partition again.
-type result struct {
 	err          error
-	parts        []outgoing // without the outputs refused for their size
 	acknowledged time.Time
-	refused      int64
-	triedAgain   bool // the broker client may still be reading the records of an abandoned try
+	triedAgain   bool // outputs took more than one try: the client may still be reading the records of an abandoned one
 }
 
 // startRequest sends parts from a goroutine of their own.
-func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused int64) *request {
-	q := &request{sender: s, parts: parts, next: next, refused: refused, result: make(chan result, 1)}
-	go func() { q.result <- q.send(ctx) }()
+func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused, charged int64) *request {
+	q := &request{sender: s, parts: parts, next: next, refused: refused, charged: charged, done: make(chan struct{})}
+	go func() {
+		defer close(q.done)
+		q.err = q.send(ctx)
+	}()
 	return q
 }
 
 // send sends the dead letters, waits for them, and then sends the outputs: once an output is out, nothing before it is
 // read again. Dead letters cost a round trip, but only the outputs of the same request wait for it.
-func (q *request) send(ctx context.Context) result {
+func (q *request) send(ctx context.Context) error {
 	var deadLetters, outputs []pipeline.Record
 	for _, part := range q.parts {
 		if part.DeadLetter != nil {
@@ -67,27 +64,28 @@ func (q *request) send(ctx context.Context) result {
 	}
 	if len(deadLetters) > 0 {
 		if err := q.sendDeadLetters(ctx, deadLetters); err != nil {
-			return result{err: err}
+			return err
 		}
 		failpoint.Hit(failpoint.DeadLettersAfter)
 	}
 	if len(outputs) > 0 {
 		if err := q.sendOutputs(ctx, outputs); err != nil {
-			return result{err: err}
+			return err
 		}
 	}
-	return q.acknowledged()
+	q.acknowledge()
+	return nil
 }
 
-// acknowledged records at once that the parts are out, and returns the result.
-func (q *request) acknowledged() result {
+// acknowledge records at once that the parts are out.
+func (q *request) acknowledge() {
+	q.acknowledged = q.clock()
 	q.at.Done(q.next)
 	for i := range q.parts {
 		if span := q.parts[i].span; span != nil {
 			span.End()
 		}
 	}
-	return result{parts: q.parts, acknowledged: q.clock(), refused: q.refused, triedAgain: q.triedAgain}
 }
 
 // sendDeadLetters waits for the acknowledgement.

@@ -270,7 +270,7 @@ func TestAcknowledgementsHaveTheTimeAtWhichTheyCome(t *testing.T) {
 	}
 	clock.Store(3)
 	close(release)
-	stagestest.Until(t, "result", func() bool { return len(k.part.request.result) == 1 })
+	stagestest.Await(t, "result", k.part.request.done)
 	if next() != 1 || len(spans.GetSpans()) != 1 {
 		t.Errorf("processed up to offset %d, %d spans ended, the message is acknowledged", next(), len(spans.GetSpans()))
 	}
