@@ -70,7 +70,7 @@ func (s Settings) CheckStages(names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(s.Runs(), name) {
-			return fmt.Errorf("pipeline %s goes by the feature sets and models of pipeline %s (featurize.sets_from): stage %s is that one's, here there is %s",
+			return fmt.Errorf("pipeline %s uses the feature sets and models of pipeline %s (featurize.sets_from), which runs stage %s; this one runs only %s",
 				s.Pipeline.Name, s.SetsOf(), name, strings.Join(s.Runs(), ", "))
 		}
 	}

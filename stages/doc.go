@@ -22,7 +22,7 @@
 //	planned or subsampled ─▶ superseded by a higher sequence number, cancelled or abandoned
 //
 // Memory is bounded for the process, not for each partition ([Settings.MemoryNeeds]). Code that needs several kinds of
-// memory takes them in one order, so that nobody waits for what only he can give back: first what is fetched (package
+// memory takes them in one order, so that no one waits for memory it holds: first what is fetched (package
 // kafka), then a slot to work on a message in ([events.Slots]), then memory for outputs (package featurize). Holding
 // all of these, it may wait for a broker. Fetches of the project's own state ([pipeline.ForState]) have their own memory
 // and may be waited for while holding any of these except a slot. A partition sends its outputs before it waits for a

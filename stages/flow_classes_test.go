@@ -39,7 +39,7 @@ func (f *flow) classRequests() (ids []string) {
 	return ids
 }
 
-// unseenOf adds up the classes that workers met and no set knew.
+// unseenOf adds up the classes that workers saw and no set knows.
 func unseenOf(workers ...*worker) []encoder.ClassRows {
 	var unseen encoder.ClassTally
 	for _, w := range workers {
@@ -51,7 +51,7 @@ func unseenOf(workers ...*worker) []encoder.ClassRows {
 }
 
 // Two featurizers meet a class that no exploration knows: one request starts one exploration, which has the class.
-// Another class arrives while nobody plans; the request for it outlives every process.
+// Another class arrives while no process plans; the request for it outlives every process.
 func TestFlowANewClassStartsAnExploration(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, func(s *stages.Settings) {

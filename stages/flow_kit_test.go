@@ -143,7 +143,7 @@ func (f *flow) wait(what string, done <-chan struct{}) {
 	case <-f.ctx.Done():
 		f.t.Fatalf("given up: %s", what)
 	case <-time.After(stagestest.Patience):
-		f.t.Fatalf("in vain: %s", what)
+		f.t.Fatalf("not in time: %s", what)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestFlowEventsMadeAgainInAnExploration(t *testing.T) {
 				t.Errorf("set of log %s, that was %s: %+v", l.EventsLog, was, l.Partitions)
 			}
 			if changes(w, f.settings.Topics.Events) == 0 {
-				t.Error("nobody counted it")
+				t.Error("it is not counted")
 			}
 		})
 	}
@@ -130,7 +130,7 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 				t.Errorf("%d rows of the new log featurized, trained on %d after %d: %+v", again, rangeRows(model), before, model.Ranges)
 			}
 			if changes(w, f.settings.Topics.Events) == 0 {
-				t.Error("nobody counted it")
+				t.Error("it is not counted")
 			}
 		})
 	}

@@ -139,9 +139,9 @@ func (p *Process) setCondition(planning bool) Condition {
 	case from != "":
 		return Condition{ConditionFeatureSet, false, fmt.Sprintf("pipeline %s (featurize.sets_from) has none yet", from)}
 	case planning:
-		return Condition{ConditionFeatureSet, false, "there is none yet: see " + ConditionPlanning}
+		return Condition{ConditionFeatureSet, false, "none yet: see " + ConditionPlanning}
 	}
-	return Condition{ConditionFeatureSet, false, "there is none yet: the first exploration has not ended, or has not begun"}
+	return Condition{ConditionFeatureSet, false, "none yet: the first exploration has not finished"}
 }
 
 // Groups returns the consumer groups of the stages, by stage, as far as the broker reports them.

@@ -98,7 +98,7 @@ func TestConditions(t *testing.T) {
 			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Arithmetic: "fma1"})
 			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", nil)
 		}, nil, ""},
-		"no feature set": {func(_ *cluster, r *Process) { r.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "there is none yet"},
+		"no feature set": {func(_ *cluster, r *Process) { r.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "none yet"},
 		"too few rows for a feature set": {func(_ *cluster, r *Process) {
 			r.State = state.Still(s.State(), state.Snapshot{})
 			r.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})

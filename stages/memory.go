@@ -24,7 +24,7 @@ type MemoryNeed struct {
 	Keys  []string `json:"keys"` // settings that make it smaller
 }
 
-// MemoryLoad is what the memory of a process depends on, beside its settings.
+// MemoryLoad is what the memory of a process depends on, in addition to its settings.
 type MemoryLoad struct {
 	Stages     []string // that the process runs
 	Partitions int      // of events, that the process holds at most
@@ -84,7 +84,7 @@ func (s Settings) calibrateNeeds(load MemoryLoad) []MemoryNeed {
 	return []MemoryNeed{{"calibrate: the rows learned from", 3 * calibrate.KeptBytes(int(s.partitions(load))), []string{"topics.partitions"}}}
 }
 
-// partitions is how many partitions events has, whoever holds them.
+// partitions is how many partitions events has, in this process or elsewhere.
 func (s Settings) partitions(load MemoryLoad) int64 {
 	return int64(max(s.Topics.Partitions, load.Partitions))
 }
@@ -105,7 +105,7 @@ func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 	}
 }
 
-// selectNeeds covers the newest checkpoint of every partition of events, whoever holds them, one being read, their
+// selectNeeds covers the newest checkpoint of every partition of events, one being read, their
 // merger, and the sample.
 func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
 	all := s.partitions(load) + 2

@@ -37,7 +37,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 		return total == rows-rejected
 	})
 	p.until("its model is out", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
-	m := p.until("nothing is behind", is(0, "eerf_lag_messages"))
+	m := p.until("no lag", is(0, "eerf_lag_messages"))
 	totals := p.Meter.Totals()
 
 	for name, want := range map[string]int64{
@@ -176,7 +176,7 @@ func TestLagInSecondsIsThatOfKnownDelays(t *testing.T) {
 	for partition, age := range ages {
 		label := []string{"stage=featurize", "partition=" + strconv.Itoa(partition)}
 		least := (age + time.Since(sent)).Seconds()
-		m := p.until("six messages behind", is(6, "eerf_lag_messages", label...))
+		m := p.until("a lag of six messages", is(6, "eerf_lag_messages", label...))
 		most := (age + time.Since(sent)).Seconds()
 		if lag, _ := sum(m, "eerf_lag_seconds", label...); lag < 0.9*least || lag > 1.1*most {
 			t.Errorf("partition %d: lag %v s, want %v to %v", partition, lag, least, most)
@@ -229,7 +229,7 @@ func TestTrainingIsBehindUntilTheNextFit(t *testing.T) {
 	}
 
 	b.fill(3)
-	m = trained.until("six messages behind", is(6, "eerf_lag_messages", "stage=train"))
+	m = trained.until("a lag of six messages", is(6, "eerf_lag_messages", "stage=train"))
 	for partition := range partitions {
 		lag, _ := sum(m, "eerf_lag_seconds", "stage=train", "partition="+strconv.Itoa(partition))
 		if limit := time.Since(started).Seconds(); lag <= 0 || lag > limit {

@@ -88,7 +88,7 @@ var metrics = []metric{
 	{"missing_offsets_total", counter, "", "", "Offsets of events that retention removed before they were featurized, or that a truncated or recreated log is known to have lost.",
 		func(r *reading, out output) { out.count(r.Totals.Featurize.MissingOffsets) }},
 	{"undecodable_records_total", counter, "", "topic",
-		"Undecodable records under the pipeline's own keys of a control topic that were passed over, counted each time one is read.",
+		"Undecodable records under the pipeline's own keys of a control topic, which are ignored; counted each time one is read.",
 		func(r *reading, out output) {
 			for t, n := range r.State.Undecodable {
 				topic := r.topics.Name(state.Topic(t))
@@ -96,7 +96,7 @@ var metrics = []metric{
 			}
 		}},
 	{"log_changes_total", counter, "", "topic kind",
-		"Topics found `recreated` (deleted and made again) or `truncated` (without their last records), once per partition and reader that noticed it.",
+		"Topics found `recreated` (deleted and created again) or `truncated` (without their last records), once per partition and reader that noticed it.",
 		func(r *reading, out output) {
 			changes := maps.Clone(r.Activity.LogChanges)
 			if changes == nil {
@@ -132,7 +132,7 @@ var metrics = []metric{
 			}
 		}},
 	{"message_handling_seconds", histograms, "seconds", "stage",
-		"Time from taking a message in hand until it is scored, its features are made or it is added to the sums; for features including the time in which the broker could not take them.",
+		"Time from starting on a message until it is scored, its features are made or it is added to the sums; for features including the time in which the broker could not take them.",
 		func(r *reading, out output) {
 			for stage, times := range r.Activity.Handling {
 				out.times(times, stage)
@@ -144,7 +144,7 @@ var metrics = []metric{
 
 	// The position of the stages in the partitions that the process reads.
 	{"lag_seconds", gauge, "seconds", "stage partition",
-		"Age, by the time of its event, of the first unprocessed message (not scored; features not acknowledged; not added to the sums of training); 0 if there is none. For subsample only while a partition is read for an exploration. Train reads `features` every `train.interval`, and falls that far behind in between.",
+		"Age, by the time of its event, of the first unprocessed message (not scored; features not acknowledged; not added to the sums of training); 0 without one. For subsample only while a partition is read for an exploration. Train reads `features` every `train.interval`, and falls that far behind in between.",
 		ofPartitions(func(p meter.PartitionStatus) float64 { return where(!p.FetchedAt.IsZero(), p.Lag.Seconds()) })},
 	{"lag_messages", gauge, "", "stage partition", "Offsets from the first unprocessed message to the end of the log.",
 		ofPartitions(func(p meter.PartitionStatus) float64 { return where(endKnown(p), float64(p.LagMessages())) })},
@@ -221,7 +221,7 @@ var metrics = []metric{
 		}},
 
 	// Explorations and feature sets.
-	{"exploration_running", gauge, "", "", "1 while an exploration is under way.",
+	{"exploration_running", gauge, "", "", "1 while an exploration is running.",
 		one(func(r *reading) float64 { return truth(r.State.Running() != nil) })},
 	{"exploration_sequence", gauge, "", "", "Sequence number of the newest exploration.",
 		of(newest, func(spec *wire.Spec) float64 { return float64(spec.Sequence) })},
@@ -238,12 +238,12 @@ var metrics = []metric{
 		"Rows that the running exploration has yet to score, as far as checkpoints tell, from the process that selects. Scale scoring workers by it.",
 		one(func(r *reading) float64 { return where(r.Activity.MissingRows >= 0, float64(r.Activity.MissingRows)) })},
 	{"exploration_round", gauge, "", "",
-		"Round of the running selection, from 1 on, from the process that selects; 0 if there is none.",
+		"Round of the running selection, from 1 on, from the process that selects; 0 if none is running.",
 		one(func(r *reading) float64 { return float64(r.Activity.Choosing.Round) })},
-	{"exploration_rounds", gauge, "", "", "Most rounds that the running selection can have; 0 if there is none.",
+	{"exploration_rounds", gauge, "", "", "Most rounds that the running selection can have; 0 if none is running.",
 		one(func(r *reading) float64 { return float64(r.Activity.Choosing.Rounds) })},
 	{"exploration_step", gauge, "", "",
-		"Steps by which the running selection had moved its features when they were last measured; 0 before, and if there is none.",
+		"Steps by which the running selection had moved its features when they were last measured; 0 before, and if none is running.",
 		one(func(r *reading) float64 {
 			if p := r.Activity.Choosing.Point; p != nil {
 				return float64(p.Step)
@@ -265,7 +265,7 @@ var metrics = []metric{
 		}},
 	{"feature_set_timestamp_seconds", gauge, "seconds", "", "When the feature set in use was made current.",
 		of(current, func(r *reading) float64 { return timestamp(r.State.Current.Time) })},
-	{"feature_set_sequence", gauge, "", "", "Sequence number of the exploration behind the feature set in use.",
+	{"feature_set_sequence", gauge, "", "", "Sequence number of the exploration that gave the feature set in use.",
 		of(current, func(r *reading) float64 { return float64(r.State.Current.Sequence) })},
 	{"feature_set_features", gauge, "", "", "Features in the set in use (M).",
 		of(current, func(r *reading) float64 { return float64(r.set.Set.Features.Len()) })},
@@ -299,7 +299,7 @@ var metrics = []metric{
 	{"feature_set_cutoff_score", gauge, "", "", "Score of the last feature that was kept.",
 		of(current, func(r *reading) float64 { return r.set.Lineage.Cutoff })},
 	{"feature_set_churn_ratio", gauge, "ratio", "",
-		"Share of the features in use that the previous set (the next lower sequence number on the topic) did not have; absent if there is none. A feature is the same if it is the same draw, whatever its bandwidth; another seed, map, sampler or set of columns is a churn of 1.",
+		"Share of the features in use that the previous set (the next lower sequence number on the topic) did not have; absent without one. A feature is the same if it is the same draw, whatever its bandwidth; another seed, map, sampler or set of columns is a churn of 1.",
 		one(func(r *reading) float64 { return r.churn })},
 
 	// Requests to `featurizer serve`.

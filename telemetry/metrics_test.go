@@ -20,7 +20,7 @@ import (
 )
 
 // everything runs processes until one shows every existing metric, except those of drawn features: with an exploration
-// under way and two sets before it, a model, and dead letters. drawn is what the process showed while its set had drawn
+// running and two sets before it, a model, and dead letters. drawn is what the process showed while its set had drawn
 // features, classes what it shows for a classification model.
 func everything(t *testing.T) (p *process, drawn, classes families) {
 	t.Helper()

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write anew what follows from the table of metrics: testdata/metrics.txt")
+var update = flag.Bool("update", false, "rewrite what follows from the table of metrics: testdata/metrics.txt")
 
 func TestTheTableKeepsTheConventions(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range metrics {
 		if seen[m.name] {
-			t.Errorf("%s is there twice", m.name)
+			t.Errorf("%s is a duplicate", m.name)
 		}
 		seen[m.name] = true
 		base, total := strings.CutSuffix(m.name, "_total")

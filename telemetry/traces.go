@@ -46,7 +46,7 @@ func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*tra
 	return newTracing(trace.NewBatchSpanProcessor(exporter), o), nil
 }
 
-// withoutValues returns a logger for the library that drops the values beside its messages. The library would log
+// withoutValues returns a logger for the library that drops the values of its messages. The library would log
 // variables that it cannot read, and headers hold secrets.
 func withoutValues(logger *zap.Logger) logr.Logger {
 	return funcr.New(func(_, text string) { logger.Warn("traces: " + text) },

@@ -29,7 +29,7 @@ type FeaturesInfo struct {
 	FeatureSet    string   `json:"feature_set"`   // id
 	Features      int      `json:"features"`      // M
 	LabelColumns  []string `json:"label_columns"` // which of the columns are the label
-	// With predictions: the ID of the model that made them, or why there is none.
+	// With predictions: the ID of the model that made them, or why there are no predictions.
 	Model        string `json:"model,omitempty"`
 	NoPrediction string `json:"no_prediction,omitempty"`
 }

@@ -21,7 +21,7 @@ type headerReader struct {
 func readHeaders(headers []Header) *headerReader { return &headerReader{headers: headers} }
 
 // find returns the value of a header. Of duplicate keys the last one counts: writers append their own headers to those
-// of the message that they pass on, which may itself be one of ours.
+// of the message that they pass on, which may itself be an output or a dead letter.
 func (r *headerReader) find(key string) (string, bool) {
 	for i := len(r.headers) - 1; i >= 0; i-- {
 		if r.headers[i].Key == key {

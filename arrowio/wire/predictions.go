@@ -15,17 +15,17 @@ const (
 	ColumnProbabilities = "probabilities" // of a classification, in the order of its classes
 )
 
-// HeaderModel is the header of the features topic that names the model behind the predictions; empty = none. Every
+// HeaderModel is the header of the features topic that names the model of the predictions; empty = none. Every
 // message of a featurizer that attaches predictions has it.
 const HeaderModel = "eerf-model"
 
-// ModelHeader returns the header that names a model; an empty ID means that there is none.
+// ModelHeader returns the header that names a model; an empty ID means no model.
 func ModelHeader(id string) Header { return textHeader(HeaderModel, id) }
 
 // Predictions says which prediction columns a features message has and which model fills them.
 type Predictions struct {
 	Model         string // id; empty = none
-	Missing       string // one word for why there is none
+	Missing       string // one word for why there are none
 	Outputs       int    // K of a regression; 0 for classes
 	Classes       *Classes
 	Probabilities bool // whether the model gives them

@@ -21,7 +21,7 @@ func newRun() *cobra.Command {
 		Short: "Run stages against Kafka until told to stop",
 		Long: `run reads events, finds feature sets and writes features, as a service. It waits for brokers that are down and for topics
 that are missing, and resumes where the last run stopped. On the first SIGTERM or interrupt it finishes and saves the
-work in hand; on the second it ends at once.
+work in progress; on the second it ends at once.
 
 Stages: ` + strings.Join(meter.Stages(), ", ") + `.
 Any number of processes may run the same stages and share the partitions. A pipeline that uses the feature sets of

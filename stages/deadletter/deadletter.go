@@ -160,7 +160,7 @@ func Clone(r pipeline.Record) pipeline.Record {
 	return r
 }
 
-// Memory that dead letters take until a stage sends them, beside the one that is being added.
+// Memory that dead letters take until a stage sends them, in addition to the one being added.
 const (
 	PendingBytes = 4 << 20  // for each partition, at most
 	leastPending = 64 << 10 // for each partition, at least

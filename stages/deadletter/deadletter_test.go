@@ -26,7 +26,7 @@ func TestRejectedRowsOfAnyColumns(t *testing.T) {
 		fields = append(fields, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: dt, Nullable: true})
 		columns = append(columns, stagestest.RandomColumn(t, dt, n, rng))
 	}
-	for _, name := range []string{"twice", "twice", wire.ColumnRejectedRow, wire.ColumnRejectedReason, wire.ColumnRow, wire.ColumnFeatures} {
+	for _, name := range []string{"same", "same", wire.ColumnRejectedRow, wire.ColumnRejectedReason, wire.ColumnRow, wire.ColumnFeatures} {
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true})
 		columns = append(columns, stagestest.RandomColumn(t, arrow.PrimitiveTypes.Int64, n, rng))
 	}

@@ -97,7 +97,7 @@ func TestOutputsFitTheirMemory(t *testing.T) {
 	}
 }
 
-// Fetched memory may be overwritten once Process has returned, even if its request is under way.
+// Fetched memory may be overwritten once Process has returned, even if its request is in progress.
 func TestRequestsDoNotReadWhatWasGivenBack(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	good := event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.SomeFaults))
@@ -140,7 +140,7 @@ func TestRequestsOfMuchAreAwaited(t *testing.T) {
 		t.Fatal(err)
 	}
 	if k.part.request != nil || len(k.deadLetters()) != 1 {
-		t.Errorf("a request is under way, %d dead letters", len(k.deadLetters()))
+		t.Errorf("a request is in progress, %d dead letters", len(k.deadLetters()))
 	}
 	if err := k.part.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -163,6 +163,6 @@ func TestPartitionsShareAPackedSet(t *testing.T) {
 	first.core, k.part.core = nil, nil
 	runtime.GC()
 	if k.runner.sets.sets[k.set.ID()].Value() != nil {
-		t.Error("a set that nobody uses is kept")
+		t.Error("an unused set is kept")
 	}
 }

@@ -120,7 +120,7 @@ func TestAClassIsAskedForOnceItHasEnoughRows(t *testing.T) {
 	}
 }
 
-func TestNobodyAsksForClassesWithoutARight(t *testing.T) {
+func TestClassesAreNotRequestedWithoutPermission(t *testing.T) {
 	w := newWatched(t, 10)
 	w.broker.refuses.Store(true)
 	before := w.broker.tried.Load()
@@ -140,7 +140,7 @@ func TestNobodyAsksForClassesWithoutARight(t *testing.T) {
 	w.asked(1)
 }
 
-func TestNobodyAsksWhereClassesAreConfigured(t *testing.T) {
+func TestConfiguredClassesAreNotRequested(t *testing.T) {
 	w := newWatched(t, 0)
 	w.rows("new", 1000)
 	if named := w.meter.Activity().UnseenClasses; len(named) != 1 || named[0].Class != "new" {

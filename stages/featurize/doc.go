@@ -6,7 +6,7 @@
 //   - a [Featurizer] maps messages with one feature set, without a broker. How it cuts them depends only on set,
 //     message and output size, so that a replay cuts the same way;
 //   - a [Part] is the outcome of some rows of a message: an output message, a dead letter of its rejected rows, counts;
-//   - a request is the parts that are sent together, dead letters first. Each partition has one under way while it
+//   - a request is the parts that are sent together, dead letters first. Each partition has one in progress while it
 //     makes the next one;
 //   - the position is the offset and row after the last output. A new owner reads it from the end of the features topic
 //     itself, so that every row of an event is in the output once, whichever process dies and when;
@@ -19,7 +19,7 @@
 // whose outputs wait for the broker gives back its slot, and is later read again from where it was left. A set is
 // packed once for all partitions that use it.
 //
-// Concurrency: a [Runner] runs one goroutine for each partition that it owns, one for each request under way, and one
+// Concurrency: a [Runner] runs one goroutine for each partition that it owns, one for each request in progress, and one
 // that loads models if predictions are wanted. A request and all it holds belong to its goroutine until that returns
 // the result, which the partition applies. Models are immutable and shared. A Featurizer belongs to one goroutine.
 package featurize

@@ -91,8 +91,7 @@ func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) (err error) {
 	return nil
 }
 
-// UseModel changes the model behind the predictions, between messages. nil means that there is none, for the given
-// reason.
+// UseModel changes the model of the predictions, between messages; nil = none, for the given reason.
 func (f *Featurizer) UseModel(model *wire.Model, missing string) { f.predictor.use(model, missing) }
 
 // ReadsFrom names the log of the following messages, for the headers of their outputs.
@@ -144,7 +143,7 @@ func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
 // Process maps a message from firstRow on: 0, or where an earlier process stopped. It emits the parts of the result in
 // row order, each as soon as it is made, so that a message of many rows needs the memory of one part. The first part
 // stands for the message itself and counts it. A message that cannot be used gives a dead letter. An error comes from
-// emit, after which nothing more is emitted, or is a fault of ours.
+// emit, after which nothing more is emitted, or is an internal error.
 func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Part) error) error {
 	batches, err := f.read(&source)
 	if err != nil {
@@ -314,7 +313,7 @@ func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
 }
 
 // transformRows writes the features of the encoded rows from, to, and the predictions. It takes so few rows at a time
-// that the transform uses several cores only for large sets: the request under way and the other partitions need them.
+// that the transform uses several cores only for large sets: the request in progress and the other partitions need them.
 func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 	const block = predictionBlock
 	n, dim := m.transform.Len(), m.rows.Dim
@@ -346,13 +345,13 @@ func rejectedBetween(rejected []encoder.Rejection, first, next int32) []deadlett
 	return rows
 }
 
-// addEncoded adds the outcome of encoding rows, some of which were kept, and what was met in them.
-func addEncoded(c *meter.FeaturizeCounts, met encoder.Counts, kept, rows int) {
+// addEncoded adds the outcome of encoding rows, some of which were kept, and what it changed in them.
+func addEncoded(c *meter.FeaturizeCounts, changed encoder.Counts, kept, rows int) {
 	c.Rows += int64(rows)
 	c.Featurized += int64(kept)
 	c.Rejected += int64(rows - kept)
-	c.Imputed += met.Imputed
-	c.UnseenCategory += met.UnseenCategory
-	c.Clipped += met.Clipped
-	c.UnseenClass += met.UnseenClass
+	c.Imputed += changed.Imputed
+	c.UnseenCategory += changed.UnseenCategory
+	c.Clipped += changed.Clipped
+	c.UnseenClass += changed.UnseenClass
 }

@@ -200,11 +200,11 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		}
 
 		// Starting at the end of an output gives the outputs after it, cut alike.
-		behind := 1 + rng.IntN(len(done.Outputs))
-		if cut := readOutput(t, done.Outputs[behind-1], 10).part; !cut.Last() {
+		after := 1 + rng.IntN(len(done.Outputs))
+		if cut := readOutput(t, done.Outputs[after-1], 10).part; !cut.Last() {
 			rest := process(t, f, source, cut.FirstRow+cut.RowCount)
-			if !slices.EqualFunc(done.Outputs[behind:], rest.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
-				rt.Fatalf("resumed behind output %d, the message is cut differently", behind)
+			if !slices.EqualFunc(done.Outputs[after:], rest.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
+				rt.Fatalf("resumed after output %d, the message is cut differently", after)
 			}
 		}
 

@@ -17,7 +17,7 @@ import (
 type modelInUse struct {
 	id      string
 	model   *wire.Model // nil = none
-	missing string      // why there is none
+	missing string      // why, if model is nil
 
 	next int64 // of the models topic, when the model was looked up
 }

@@ -40,7 +40,7 @@ func (m *outputMemory) giveBack(charged int64) {
 	}
 }
 
-// spares holds the memory of outputs that nobody reads any more.
+// spares holds the memory of outputs that are no longer read.
 type spares struct {
 	mu    sync.Mutex
 	most  int64

@@ -40,8 +40,8 @@ type partition struct {
 	waiting         []outgoing // parts not yet sent
 	outputBytes     int64      // of waiting
 	deadLetterBytes int        // of waiting
-	charged         int64      // against the output memory, for what waits and what is under way
-	keeper          keeper     // of what is under way
+	charged         int64      // against the output memory, for what waits and what is in progress
+	keeper          keeper     // of what is in progress
 
 	request *request // sent but its result not yet applied, or failed; nil = none
 	failure error    // of request
@@ -72,7 +72,7 @@ func (p *partition) NextOffset() int64 { return p.next }
 // Place implements pipeline.Placed.
 func (p *partition) Place() pipeline.Place { return pipeline.Place{Log: p.source.id, Batch: p.batch} }
 
-// Process maps the records and sends the results. The last request is still under way when it returns: the next records
+// Process maps the records and sends the results. The last request is still in progress when it returns: the next records
 // are fetched and mapped meanwhile.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.Meter.Worked(meter.StageFeaturize, time.Now())
@@ -272,7 +272,7 @@ func (p *partition) refuse(ctx context.Context, g pipeline.Gap) error {
 	return p.send(ctx)
 }
 
-// Close waits for the request under way. The error of a request is reported by the first call that finds it.
+// Close waits for the request in progress. The error of a request is reported by the first call that finds it.
 func (p *partition) Close(ctx context.Context) error {
 	failpoint.Hit(failpoint.FeaturizeDrain)
 	var err error
@@ -295,7 +295,7 @@ func (p *partition) commitNext(ctx context.Context) {
 		return
 	}
 	if err := p.commit(ctx, p.next, p.source.id); err != nil {
-		p.logger.Warn("offset not committed, lag monitors are behind", zap.Error(err))
+		p.logger.Warn("offset not committed: lag monitors show an older one", zap.Error(err))
 		return
 	}
 	failpoint.Hit(failpoint.CommitAfter)

@@ -19,7 +19,7 @@ const (
 	missingUnreadable = "unusable_model"    // the one in use is not on its topic, is not understood, or does not fit its feature set
 )
 
-// predictor writes what a model predicts beside the features that it is given. It belongs to one featurizer.
+// predictor writes what a model predicts next to the features that it is given. It belongs to one featurizer.
 type predictor struct {
 	set     string // id
 	task    scoring.Task

@@ -67,7 +67,7 @@ func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []
 	return values, classes, probabilities
 }
 
-// The predictions in a message are the model's for the features beside them, however the message is cut.
+// The predictions in a message are the model's for the features next to them, however the message is cut.
 func TestPredictionsAreThoseOfTheModel(t *testing.T) {
 	for _, c := range []struct {
 		task string

@@ -64,7 +64,7 @@ func TestFeaturizeWorksWhileARequestIsUnderWay(t *testing.T) {
 	}()
 	select {
 	case <-begun:
-		t.Error("two requests are under way")
+		t.Error("two requests are in progress")
 	case release <- struct{}{}:
 	}
 	<-begun
@@ -140,7 +140,7 @@ func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 	}
 }
 
-// One of the tries of a request may still be under way.
+// One of the tries of a request may still be in progress.
 func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))

@@ -47,7 +47,7 @@ func (p *partition) charge(ctx context.Context, bytes int64) error {
 		return nil
 	}
 	if !p.outputs.try(bytes) {
-		for range 2 { // the request under way, then what waited
+		for range 2 { // the request in progress, then what waited
 			if err := p.sendWithin(ctx, patience); err != nil {
 				return err
 			}
@@ -60,7 +60,7 @@ func (p *partition) charge(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// sendWithin sends what waits, after the request under way. If that takes longer than limit, it fails with
+// sendWithin sends what waits, after the request in progress. If that takes longer than limit, it fails with
 // errSlotNeeded.
 func (p *partition) sendWithin(ctx context.Context, limit time.Duration) error {
 	if p.request != nil && p.failure == nil {
@@ -73,7 +73,7 @@ func (p *partition) sendWithin(ctx context.Context, limit time.Duration) error {
 	return p.send(ctx)
 }
 
-// send awaits the request under way and starts one with the waiting parts.
+// send awaits the request in progress and starts one with the waiting parts.
 func (p *partition) send(ctx context.Context) error {
 	if err := p.await(); err != nil || len(p.waiting) == 0 {
 		return err
@@ -104,7 +104,7 @@ func (p *partition) sender() sender {
 	}
 }
 
-// await waits for the request under way, if any, and applies its result. Once it has failed, every later call returns
+// await waits for the request in progress, if any, and applies its result. Once it has failed, every later call returns
 // that error.
 func (p *partition) await() error {
 	if p.request == nil || p.failure != nil {

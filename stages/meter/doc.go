@@ -5,7 +5,7 @@
 // undone. A [Snapshot] is all of that at one moment, in plain numbers. Metrics, the status page and summaries are made
 // from it alone. Spans of messages are made here too.
 //
-// To count something new, add an int64 field to the counts of its stage: [Add] and [Less] handle every field.
+// To count something new, add an int64 field to the counts of its stage: [Add] and [Sub] handle every field.
 //
 // Memory: snapshots are copies. Concurrency: a Meter and its Positions are safe for concurrent use. Nothing here starts
 // a goroutine, but [Meter.FollowEnds] runs until its context ends.

@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// EventTime is when the event behind a record happened: the time in its header ([wire.HeaderEventTime]), or else the
+// EventTime is when the event of a record happened: the time in its header ([wire.HeaderEventTime]), or else the
 // record's own timestamp.
 func EventTime(r *pipeline.Record) time.Time {
 	if value, ok := r.Header(wire.HeaderEventTime); ok {
@@ -28,6 +28,6 @@ func WithEventTime(r *pipeline.Record) []pipeline.Header {
 	return append(slices.Clip(r.Headers), pipeline.Header{Key: h.Key, Value: h.Value})
 }
 
-// carriesTime reports whether a time is set: where there is none, brokers give the first millisecond of 1970 or the one
+// carriesTime reports whether a time is set: if it is not, brokers give the first millisecond of 1970 or the one
 // before.
 func carriesTime(t time.Time) bool { return t.Unix() > 0 }

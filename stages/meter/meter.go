@@ -73,7 +73,7 @@ type Choosing struct {
 	Point *adaptive.Point
 }
 
-// Activity is what the stages of a process did beside what [Totals] counts. Maps are by stage.
+// Activity is what the stages of a process did in addition to what [Totals] counts. Maps are by stage.
 type Activity struct {
 	Traffic     map[string]Traffic
 	DeadLetters map[Cause]int64
@@ -342,7 +342,7 @@ func (m *Meter) SetPin(pin wire.Pin, newest time.Time) {
 
 // ErrUnfinished says that a process was told to stop and could not finish its work in time. Nothing is lost: whatever
 // is not saved is done again after the next start.
-var ErrUnfinished = errors.New("work in hand was not finished within shutdown.drain_timeout and will be done again")
+var ErrUnfinished = errors.New("work in progress was not finished within shutdown.drain_timeout and will be done again")
 
 // EndsWith names the channel that is closed when the process is told to stop.
 func (m *Meter) EndsWith(ending <-chan struct{}) {
@@ -354,7 +354,7 @@ func (m *Meter) EndsWith(ending <-chan struct{}) {
 // LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes part of its error.
 // When the partition was taken away, its next owner goes on from what is saved.
 func (m *Meter) LeftUndone(logger *zap.Logger, stage string, partition int, err error) {
-	logger.Warn("work in hand is not saved and will be done again", zap.Error(err))
+	logger.Warn("work in progress is not saved and will be done again", zap.Error(err))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {

@@ -40,7 +40,7 @@ type PartitionStatus struct {
 	UnsavedRows int64
 }
 
-// LagMessages is how many offsets are behind the last one processed. With transactions or after compaction, not every
+// LagMessages is how many offsets follow the last one processed. With transactions or after compaction, not every
 // offset has a message.
 func (s PartitionStatus) LagMessages() int64 { return max(0, s.EndOffset-s.NextOffset) }
 

@@ -42,7 +42,7 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	// Five of seven records, the oldest 100 s old; offsets below the next one belong to a batch that was read before.
 	fetched := recordsAt(8, now.Add(-102*time.Second), 7)
 	p.Fetched(pipeline.Fetched{Records: fetched, NextOffset: 15, End: 17}, now)
-	want("in hand", 7, 100*time.Second)
+	want("waiting", 7, 100*time.Second)
 	now = now.Add(time.Second)
 	want("a second later", 7, 101*time.Second)
 	p.Done(12)
@@ -51,7 +51,7 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	want("what follows is not known, but not older than the last one", 2, 97*time.Second)
 
 	p.Fetched(pipeline.Fetched{Records: recordsAt(15, now.Add(-time.Minute), 2), NextOffset: 17, End: 17}, now)
-	want("the rest in hand", 2, time.Minute)
+	want("the rest waiting", 2, time.Minute)
 	p.Done(17)
 	want("caught up", 0, 0)
 	now = now.Add(time.Hour)

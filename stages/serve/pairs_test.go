@@ -134,7 +134,7 @@ func TestASetWaitsForItsModel(t *testing.T) {
 	w.publishModel(secondModel)
 	w.until("the second pair", after, "")
 	w.publish(w.Topics.Models, "m-unread", []byte("no model"))
-	w.until("the second pair behind a model that is none", after, "model m-unread, in use, is not on its topic or not understood")
+	w.until("the second pair, after an unreadable model", after, "model m-unread, in use, is not on its topic or not understood")
 	w.publishModel(firstModel)
 	w.until("the first pair again, after a rollback", before, fmt.Sprintf("feature set %s, in use, has no model", second.ID()))
 	if n := w.meter.Activity().Serving.Swaps; n != 2 {
@@ -176,5 +176,5 @@ func TestFeaturesAlone(t *testing.T) {
 	w.publishSet(second)
 	w.until("the second set", second.ID()+" ", "")
 	w.publish(w.Topics.FeatureSets, "fs-unread", []byte("no set"))
-	w.until("the second set behind one that is none", second.ID()+" ", "fs-unread")
+	w.until("the second set, after an unreadable one", second.ID()+" ", "fs-unread")
 }

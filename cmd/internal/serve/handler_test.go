@@ -146,8 +146,8 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 	d.free()
 }
 
-// If all places are taken, a request waits no longer than its timeout.
-func TestARequestWaitsForItsTurn(t *testing.T) {
+// If all slots are taken, a request waits no longer than its timeout.
+func TestARequestWaitsForASlot(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	d := newTestServer(t, pair, func(c *serve.Config) { c.Concurrency, c.Timeout = 1, 1 })
 	slot, err := d.Limiter.Slot(t.Context(), stagestest.Noon.AddDate(100, 0, 0))
@@ -157,7 +157,7 @@ func TestARequestWaitsForItsTurn(t *testing.T) {
 	}
 	slot.Close()
 	if n := d.meter.Activity().Serving.Requests["predict"][meter.Outcomes()[meter.Busy]]; n != 1 {
-		t.Errorf("%d were told to come again", n)
+		t.Errorf("%d were asked to try again", n)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// FuzzRows sends arbitrary bodies to every endpoint: nothing fails, and all memory and places come back.
+// FuzzRows sends arbitrary bodies to every endpoint: nothing fails, and all memory and slots come back.
 func FuzzRows(f *testing.F) {
 	pair, _ := pairOf(f, stagestest.Binary)
 	d := newTestServer(f, pair, func(c *serve.Config) { c.MaxRows = 100 })

@@ -117,7 +117,7 @@ func wantedOutputs(pair *featurize.Pair, request *tensors.Request) ([]tensors.Te
 	for _, asked := range request.Outputs {
 		at := slices.IndexFunc(all, func(o tensors.Tensor) bool { return o.Name == asked.Name })
 		if at < 0 || slices.ContainsFunc(wanted, func(o tensors.Tensor) bool { return o.Name == asked.Name }) {
-			return nil, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason, "output %.100q is not there, or asked for twice", asked.Name)
+			return nil, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason, "output %.100q does not exist, or is requested twice", asked.Name)
 		}
 		one := all[at]
 		if one.Binary = request.Binary; asked.Binary != nil {

@@ -58,7 +58,7 @@ func Start(o Options) (*Server, error) {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.config.Timeout, WriteTimeout: 2*s.config.Timeout + sendTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerBytes,
 		ErrorLog:       zap.NewStdLog(o.Logger.Named("http")),
-		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the requests under way.
+		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the requests in progress.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	listener := newLimited(s.listener, s.config.Connections)
@@ -68,7 +68,7 @@ func Start(o Options) (*Server, error) {
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			o.Logger.Error("rows are not served any more", zap.Error(err))
+			o.Logger.Error("rows are no longer served", zap.Error(err))
 		}
 	}()
 	s.warn()
@@ -79,7 +79,7 @@ func Start(o Options) (*Server, error) {
 func (s *Server) warn() {
 	address, ok := s.listener.Addr().(*net.TCPAddr)
 	if ok && !address.IP.IsLoopback() && s.config.Token == "" && s.config.TLS.ClientCAFile == "" {
-		s.Logger.Warn("whoever reaches the address is answered: neither serve.token nor serve.tls.client_ca_file is set", zap.String("address", s.Addr()))
+		s.Logger.Warn("any client that reaches the address is answered: neither serve.token nor serve.tls.client_ca_file is set", zap.String("address", s.Addr()))
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *Server) Ready() (ok bool, detail string) {
 	pair, waiting := pairs.Served(), pairs.Waiting()
 	switch {
 	case s.stopping.Load():
-		return false, "told to stop"
+		return false, "stopping"
 	case pair == nil && waiting == "":
 		return false, "the topics are being read"
 	case pair == nil:
@@ -111,7 +111,7 @@ func (s *Server) Ready() (ok bool, detail string) {
 	return true, detail
 }
 
-// Close waits for the requests under way until ctx ends, and then cuts the rest; it reports whether there were any.
+// Close waits for the requests in progress until ctx ends, and then cuts the rest; it reports whether there were any.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {

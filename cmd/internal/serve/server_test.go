@@ -56,7 +56,7 @@ func client(t *testing.T, c *tls.Config) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func TestARequestThatIsUnderWayIsFinished(t *testing.T) {
+func TestARequestInProgressIsFinished(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	s := listening(t, pair, nil)
 	body, send := io.Pipe()
@@ -78,7 +78,7 @@ func TestARequestThatIsUnderWayIsFinished(t *testing.T) {
 	must(t, err)
 	stagestest.Until(t, "the request", func() bool { return s.Serving.Snapshot().InHand == 1 })
 	s.Stopping()
-	if ok, detail := s.Ready(); ok || detail != "told to stop" {
+	if ok, detail := s.Ready(); ok || detail != "stopping" {
 		t.Errorf("ready %v: %s", ok, detail)
 	}
 	closed := make(chan error, 1)

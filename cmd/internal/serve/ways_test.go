@@ -190,14 +190,14 @@ func (a *answers) addRecord(rec arrow.Record) {
 	}
 }
 
-// told is a JSON answer.
-type told struct {
+// reply is a JSON answer.
+type reply struct {
 	Features      [][]float32     `json:"features"`
 	Predictions   json.RawMessage `json:"predictions"`
 	Probabilities [][]float32     `json:"probabilities"`
 }
 
-func (a *answers) addJSON(q *question, d told) {
+func (a *answers) addJSON(q *question, d reply) {
 	a.features = append(a.features, slices.Concat(d.Features...)...)
 	if len(d.Predictions) == 0 {
 		return
@@ -221,7 +221,7 @@ func byJSON(q *question) *answers {
 	d, body := newTestServer(q.t, q.pair, nil), jsonOf(q.t, q.rows)
 	var got answers
 	for _, path := range []string{"/v1/features", "/v1/predict"} {
-		got.addJSON(q, document[told](q.t, d.post(path, body)))
+		got.addJSON(q, document[reply](q.t, d.post(path, body)))
 	}
 	d.free()
 	return &got
@@ -237,12 +237,12 @@ func byArrow(q *question) *answers {
 		q.t.Fatal(features.Body, predictions.Body)
 	}
 	got.addMessage(q, predictions.Body.Bytes())
-	var beside answers // the message of features also has predictions
-	beside.addMessage(q, features.Body.Bytes())
-	if greatest(beside.numbers, got.numbers) != 0 || differing(beside.classes, got.classes) > 0 {
-		q.t.Error("predictions beside features differ from those alone")
+	var both answers // the message of features also has predictions
+	both.addMessage(q, features.Body.Bytes())
+	if greatest(both.numbers, got.numbers) != 0 || differing(both.classes, got.classes) > 0 {
+		q.t.Error("predictions with features differ from those alone")
 	}
-	got.features = beside.features
+	got.features = both.features
 	d.free()
 	return &got
 }
