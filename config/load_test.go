@@ -105,7 +105,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	if got, want := s.Events.Features, []string{"amount", "country", "card, present", "010"}; !cmp.Equal(got, want) {
 		t.Errorf("events.features %q, want %q", got, want)
 	}
-	if c.Kafka.SASL.Password != "0123" || c.Kafka.FetchMaxBytes != 2<<20 || c.Kafka.Compression.String() != "lz4" {
+	if c.Kafka.SASL.Password != "0123" || c.Kafka.FetchMaxBytes != 2<<20 || string(c.Kafka.Compression) != "lz4" {
 		t.Errorf("kafka %+v", c.Kafka)
 	}
 	if s.Exploration.Map != scoring.MapArcCosine1 || s.Exploration.Seed != 1<<64-1 || s.Exploration.Candidates != 20_000 || s.Exploration.Features != 1000 {

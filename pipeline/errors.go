@@ -13,6 +13,14 @@ var (
 	ErrDenied = errors.New("credentials or rights refused")
 	// ErrMessageTooLarge marks a produce request over the broker's limit.
 	ErrMessageTooLarge = errors.New("message larger than the broker accepts")
+	// ErrReadOnly marks writes to a topic that is only read.
+	ErrReadOnly = Permanent(errors.New("the topic comes from another source, which is only read"))
+	// ErrCorruptBatch marks a batch whose contents contradict each other or its checksum.
+	ErrCorruptBatch = errors.New("corrupt record batch")
+	// ErrOldFormat marks a message set in a format from before Kafka 0.11.
+	ErrOldFormat = errors.New("message format older than 2 is not read")
+	// ErrOverBudget marks a batch that takes more memory than batch_budget_bytes.
+	ErrOverBudget = errors.New("over batch_budget_bytes")
 	// ErrFenced marks writes that are refused because the owner of a partition is out of date: another owner has taken
 	// it over, or the log has lost what was acknowledged. None of them are in the log. It is permanent for the writer;
 	// see [Retake].

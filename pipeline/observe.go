@@ -20,7 +20,6 @@ const (
 	OpIdentity   = "identity"
 	OpCommit     = "commit"
 	OpOpenWriter = "open_writer"
-	OpAdmin      = "admin" // topics made, described, listed or grown
 )
 
 // RequestStats says how the requests of one operation went. It leaves out requests that ended because their context
@@ -41,7 +40,7 @@ type RequestReporter interface {
 	Requests() []RequestStats
 }
 
-// Observed is a broker that counts its requests.
+// Observed is a broker that counts its requests, except those about whole topics ([Control]).
 type Observed struct {
 	Broker
 	operations operations
@@ -68,7 +67,7 @@ type operation struct {
 }
 
 // observedOperations are all of them, in the order in which they are reported.
-var observedOperations = []string{OpFetch, OpProduce, OpOffsets, OpPartitions, OpIdentity, OpCommitted, OpCommit, OpOpenWriter, OpAdmin}
+var observedOperations = []string{OpFetch, OpProduce, OpOffsets, OpPartitions, OpIdentity, OpCommitted, OpCommit, OpOpenWriter}
 
 // Observe returns a broker that counts the requests to the given one.
 func Observe(broker Broker) *Observed {
@@ -232,27 +231,4 @@ func (o *Observed) Own(ctx context.Context, group, topic string, run func(ctx co
 		}
 		return run(ctx, owned)
 	})
-}
-
-// CreateTopics implements [Control].
-func (o *Observed) CreateTopics(ctx context.Context, topics []TopicSpec) ([]string, error) {
-	return count(ctx, o.operations[OpAdmin], func() ([]string, error) { return o.Broker.CreateTopics(ctx, topics) })
-}
-
-// TopicConfig implements [Control].
-func (o *Observed) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
-	return count(ctx, o.operations[OpAdmin], func() (map[string]string, error) { return o.Broker.TopicConfig(ctx, topic) })
-}
-
-// GrowPartitions implements [Control].
-func (o *Observed) GrowPartitions(ctx context.Context, topic string, partitions int) error {
-	_, err := count(ctx, o.operations[OpAdmin], func() (struct{}, error) {
-		return struct{}{}, o.Broker.GrowPartitions(ctx, topic, partitions)
-	})
-	return err
-}
-
-// Topics implements [Control].
-func (o *Observed) Topics(ctx context.Context) ([]string, error) {
-	return count(ctx, o.operations[OpAdmin], func() ([]string, error) { return o.Broker.Topics(ctx) })
 }

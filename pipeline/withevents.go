@@ -2,14 +2,10 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
-
-// ErrReadOnly marks an attempt to write to a topic that is only read.
-var ErrReadOnly = Permanent(errors.New("the topic comes from another source, which is only read"))
 
 // WithEvents returns a broker of which one topic, that of events, is read from another source. Everything else goes to
 // the broker itself.

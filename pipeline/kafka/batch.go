@@ -62,7 +62,7 @@ func (u *unreadableError) Error() string { return u.err.Error() }
 func (u *unreadableError) Unwrap() error { return u.err }
 
 // errChecksum is separate from other corruption because the damage may have happened in transit.
-var errChecksum = fmt.Errorf("%w: checksum mismatch", ErrCorruptBatch)
+var errChecksum = fmt.Errorf("%w: checksum mismatch", pipeline.ErrCorruptBatch)
 
 // parseBatch reads the batch at the start of a record set. whole is false if the set ends within it, as happens when it
 // is cut at the requested size.
@@ -75,7 +75,7 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 	}
 	b = parseHeader(set)
 	if b.bytes < batchHeaderBytes {
-		return b, false, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: %d bytes long", ErrCorruptBatch, b.bytes)}
+		return b, false, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: %d bytes long", pipeline.ErrCorruptBatch, b.bytes)}
 	}
 	if b.bytes > len(set) {
 		return b, false, nil
@@ -92,7 +92,7 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 	}
 	if b.base < 0 || b.last < b.base || b.last == math.MaxInt64 {
 		return b, true, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: base offset %d, last offset %d",
-			ErrCorruptBatch, b.base, b.last)}
+			pipeline.ErrCorruptBatch, b.base, b.last)}
 	}
 	return b, true, nil
 }
@@ -127,5 +127,5 @@ func oldFormat(set []byte) error {
 		return nil
 	}
 	offset := int64(binary.BigEndian.Uint64(set))
-	return &unreadableError{offset, offset + 1, fmt.Errorf("%w: format %d", ErrOldFormat, set[16])}
+	return &unreadableError{offset, offset + 1, fmt.Errorf("%w: format %d", pipeline.ErrOldFormat, set[16])}
 }

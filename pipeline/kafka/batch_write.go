@@ -151,7 +151,7 @@ func (w *batchWriter) header(size, count int, compression Compression, first, gr
 	be.PutUint32(h[8:], uint32(size-batchLengthBytes))
 	be.PutUint32(h[12:], ^uint32(0)) // leader epoch: unknown
 	h[16] = batchFormat
-	be.PutUint16(h[21:], uint16(compression))
+	be.PutUint16(h[21:], uint16(compression.number()))
 	be.PutUint32(h[23:], uint32(count-1))
 	be.PutUint64(h[27:], uint64(first))
 	be.PutUint64(h[35:], uint64(greatest))

@@ -79,7 +79,7 @@ func TestEncodeBatchIsReadAgain(t *testing.T) {
 	defer reader.close()
 	for round := range 100 {
 		records := randomRecords(rng)
-		pieces, _, err := encodeBatch(records, time.Time{}, Compression(round%len(compressions)), unsequenced)
+		pieces, _, err := encodeBatch(records, time.Time{}, compressions[round%len(compressions)], unsequenced)
 		if err != nil {
 			t.Fatal(err)
 		}

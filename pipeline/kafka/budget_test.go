@@ -7,7 +7,6 @@ import (
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
-	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
 // TestASmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one, through a client that asks for many at once.
@@ -42,7 +41,7 @@ func TestASmallerBudgetReadsTheSameBatches(t *testing.T) {
 	}
 	var over *pipeline.UnreadableBatchError
 	_, err := pipeline.Within(client, 50_000).Fetch(t.Context(), "events", 0, 3)
-	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, kafka.ErrOverBudget) || !pipeline.IsPermanent(err) {
+	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, pipeline.ErrOverBudget) || !pipeline.IsPermanent(err) {
 		t.Errorf("a batch of twice the budget: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ type Client struct {
 
 	onceUnfenced, onceUnnumbered sync.Once // log once what writers lack
 
-	coordinating chan struct{} // holds one for each request to a coordinator
+	coordinating *semaphore.Weighted // bounds requests to coordinators
 
 	correlation atomic.Int32
 	renewals    atomic.Int64
@@ -79,7 +79,7 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 		config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption),
 		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
 		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
-		coordinating: make(chan struct{}, coordinations),
+		identities: identities{known: map[identityKey]*knownLog{}}, coordinating: semaphore.NewWeighted(coordinations),
 	}
 	c.leaders = newLeaders(c)
 	c.connect()

@@ -1,60 +1,47 @@
 package kafka
 
 import (
-	"fmt"
-	"strings"
+	"slices"
 
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// Compression is the codec of produced batches; the numbers are those of the protocol.
-type Compression uint8
+// Compression is the codec of produced batches.
+type Compression string
 
 // The codecs.
 const (
-	CompressionNone Compression = iota
-	CompressionGzip
-	CompressionSnappy
-	CompressionLZ4
-	CompressionZstd
+	CompressionNone   Compression = "none"
+	CompressionGzip   Compression = "gzip"
+	CompressionSnappy Compression = "snappy"
+	CompressionLZ4    Compression = "lz4"
+	CompressionZstd   Compression = "zstd"
 )
 
-var compressions = []string{"none", "gzip", "snappy", "lz4", "zstd"}
+// compressions are the codecs by their numbers in the protocol.
+var compressions = []Compression{CompressionNone, CompressionGzip, CompressionSnappy, CompressionLZ4, CompressionZstd}
 
-func compressionNames() string { return strings.Join(compressions, ", ") }
+// number is the codec's in the protocol; -1 if it is not one.
+func (c Compression) number() int { return slices.Index(compressions, c) }
 
-func (c Compression) valid() bool { return int(c) < len(compressions) }
+func (c Compression) codec() kafkago.Compression { return kafkago.Compression(c.number()) }
 
-// String is the name of the codec.
-func (c Compression) String() string {
-	if !c.valid() {
-		return fmt.Sprintf("compression(%d)", uint8(c))
+// compressionOf is the codec with a number; empty if no codec has it.
+func compressionOf(number uint16) Compression {
+	if int(number) >= len(compressions) {
+		return ""
 	}
-	return compressions[c]
+	return compressions[number]
 }
 
-// ParseCompression returns the codec of that name; the empty name is none.
-func ParseCompression(name string) (Compression, error) {
-	for i, known := range compressions {
-		if name == known || name == "" {
-			return Compression(i), nil
-		}
-	}
-	return 0, fmt.Errorf("compression %q is not one of %s", name, compressionNames())
-}
+// Idempotence says whether the batches of writers are numbered, so that brokers can recognise repeats and earlier
+// owners.
+type Idempotence string
 
-// MarshalText implements encoding.TextMarshaler.
-func (c Compression) MarshalText() ([]byte, error) {
-	if !c.valid() {
-		return nil, fmt.Errorf("compression %d is not one of %s", uint8(c), compressionNames())
-	}
-	return []byte(c.String()), nil
-}
+// The choices.
+const (
+	IdempotenceAuto Idempotence = "auto" // as far as brokers and rights allow
+	IdempotenceOff  Idempotence = "off"
+)
 
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (c *Compression) UnmarshalText(text []byte) (err error) {
-	*c, err = ParseCompression(string(text))
-	return err
-}
-
-func (c Compression) codec() kafkago.Compression { return kafkago.Compression(c) }
+var idempotences = []Idempotence{IdempotenceAuto, IdempotenceOff}

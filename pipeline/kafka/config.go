@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -78,6 +79,8 @@ func DefaultConfig() Config {
 		FetchMaxWait:           500 * time.Millisecond,
 		BatchBudgetBytes:       64 << 20,
 		FetchMemory:            320 << 20,
+		Compression:            CompressionNone,
+		Idempotence:            IdempotenceAuto,
 		SessionTimeout:         10 * time.Second,
 		HeartbeatInterval:      time.Second,
 		RebalanceTimeout:       30 * time.Second,
@@ -96,6 +99,8 @@ func (c Config) withDefaults() Config {
 	fill(&c.FetchMaxWait, d.FetchMaxWait)
 	fill(&c.BatchBudgetBytes, d.BatchBudgetBytes)
 	fill(&c.FetchMemory, max(d.FetchMemory, LeastFetchMemory(c.BatchBudgetBytes)))
+	fill(&c.Compression, d.Compression)
+	fill(&c.Idempotence, d.Idempotence)
 	fill(&c.SessionTimeout, d.SessionTimeout)
 	fill(&c.HeartbeatInterval, d.HeartbeatInterval)
 	fill(&c.RebalanceTimeout, d.RebalanceTimeout)
@@ -160,11 +165,11 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("heartbeat_interval: %v is over a third of session_timeout, %v",
 			c.HeartbeatInterval, c.SessionTimeout))
 	}
-	if !c.Compression.valid() {
-		faults = append(faults, fmt.Errorf("compression: %d is not one of %s", uint8(c.Compression), compressionNames()))
+	if c.Compression.number() < 0 {
+		faults = append(faults, fmt.Errorf("compression: %q is not one of %v", c.Compression, compressions))
 	}
-	if !c.Idempotence.valid() {
-		faults = append(faults, fmt.Errorf("idempotence: %d is not one of %s", uint8(c.Idempotence), idempotenceNames()))
+	if !slices.Contains(idempotences, c.Idempotence) {
+		faults = append(faults, fmt.Errorf("idempotence: %q is not one of %v", c.Idempotence, idempotences))
 	}
 	faults = append(faults, c.TLS.faults()...)
 	faults = append(faults, c.SASL.faults(c.TLS.Enabled)...)

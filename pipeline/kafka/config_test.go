@@ -49,7 +49,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{func(c *kafka.Config) { c.PartitionWatchInterval = 1 }, []string{"partition_watch_interval"}},
 		{func(c *kafka.Config) { c.LeaveTimeout = -1 }, []string{"leave_timeout"}},
 		{func(c *kafka.Config) { c.HeartbeatInterval = 9 * time.Second }, []string{"heartbeat_interval", "session_timeout"}},
-		{func(c *kafka.Config) { c.Compression = 9 }, []string{"compression"}},
+		{func(c *kafka.Config) { c.Compression = "9" }, []string{"compression"}},
 		{func(c *kafka.Config) { c.TLS.CertFile = "cert" }, []string{"tls.cert_file", "tls.key_file", "tls.enabled"}},
 		{func(c *kafka.Config) { c.SASL.Mechanism = "kerberos" }, []string{"sasl.mechanism", "sasl.user", "sasl.password"}},
 		{func(c *kafka.Config) { c.SASL = kafka.SASL{Mechanism: "plain", User: "u", Password: "p"} }, []string{"sasl.mechanism", "tls.enabled"}},
@@ -57,7 +57,7 @@ func TestFaultsAreNamed(t *testing.T) {
 			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", PasswordFile: "f"}
 		}, []string{"sasl.password", "sasl.password_file"}},
 		{func(c *kafka.Config) { c.SASL = kafka.SASL{User: "u", Password: "p"} }, []string{"sasl.mechanism"}},
-		{func(c *kafka.Config) { c.Brokers, c.SessionTimeout, c.Compression = nil, -1, 7 },
+		{func(c *kafka.Config) { c.Brokers, c.SessionTimeout, c.Compression = nil, -1, "7" },
 			[]string{"brokers", "session_timeout", "compression"}},
 	} {
 		c := kafka.DefaultConfig()

@@ -82,7 +82,7 @@ func (w otherWriter) End(t testing.TB, commit bool) {
 func everyCompression(t *testing.T, on *cluster) {
 	for _, compression := range []kafka.Compression{kafka.CompressionNone, kafka.CompressionGzip,
 		kafka.CompressionSnappy, kafka.CompressionLZ4, kafka.CompressionZstd} {
-		t.Run(compression.String(), func(t *testing.T) {
+		t.Run(string(compression), func(t *testing.T) {
 			c := on.config()
 			c.Compression = compression
 			client := dial(t, c)

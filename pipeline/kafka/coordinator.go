@@ -8,7 +8,6 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -141,29 +140,9 @@ const coordinations = 8
 
 // atCoordinator sends a request when its turn comes.
 func (c *Client) atCoordinator(ctx context.Context, at place, request func(context.Context) error) error {
-	select {
-	case c.coordinating <- struct{}{}:
-	case <-ctx.Done():
-		return c.explain(ctx, at, ctx.Err())
+	if err := c.coordinating.Acquire(ctx, 1); err != nil {
+		return c.explain(ctx, at, err)
 	}
-	defer func() { <-c.coordinating }()
+	defer c.coordinating.Release(1)
 	return c.call(ctx, at, c.config.RequestTimeout, request)
-}
-
-// abilities returns which of the requests that a writer needs the cluster supports.
-func (c *Client) abilities(ctx context.Context, at place) (identifies, transacts bool, err error) {
-	err = c.atCoordinator(ctx, at, func(ctx context.Context) error {
-		response, err := c.requests.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
-		if err != nil {
-			return err
-		}
-		known := map[protocol.ApiKey]bool{}
-		for _, key := range response.ApiKeys {
-			known[protocol.ApiKey(key.ApiKey)] = true
-		}
-		identifies = known[protocol.InitProducerId]
-		transacts = identifies && known[protocol.AddPartitionsToTxn] && known[protocol.EndTxn]
-		return response.Error
-	})
-	return identifies, transacts, err
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // zstdWindowBytes is the largest window that is decoded. Producers announce up to 8 MiB, at the highest levels 32 MiB,
@@ -71,22 +73,22 @@ func mustDecoder(options ...zstd.DOption) *zstd.Decoder {
 
 // expand decompresses the records of a batch into memory taken from the allowance.
 func (s *setReader) expand(codec uint16, body []byte, memory *allowance) ([]byte, error) {
-	if Compression(codec) == CompressionNone { // records alias the response
+	if compressionOf(codec) == CompressionNone { // records alias the response
 		if !memory.takeShared(len(body)) {
-			return nil, fmt.Errorf("%d bytes: %w", len(body), ErrOverBudget)
+			return nil, fmt.Errorf("%d bytes: %w", len(body), pipeline.ErrOverBudget)
 		}
 		return body, nil
 	}
-	expanded, err := s.decompress(Compression(codec), body, min(memory.left, memory.room))
-	if errors.Is(err, ErrOverBudget) {
+	expanded, err := s.decompress(codec, body, min(memory.left, memory.room))
+	if errors.Is(err, pipeline.ErrOverBudget) {
 		memory.short = memory.room < memory.left
 		return nil, err
 	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return nil, fmt.Errorf("zstd window of more than %d bytes: %w", zstdWindowBytes, ErrOverBudget)
+		return nil, fmt.Errorf("zstd window of more than %d bytes: %w", zstdWindowBytes, pipeline.ErrOverBudget)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v: %w", ErrCorruptBatch, Compression(codec), err)
+		return nil, fmt.Errorf("%w: %v: %w", pipeline.ErrCorruptBatch, compressionOf(codec), err)
 	}
 	if !memory.take(cap(expanded), 1) {
 		return nil, overLimit(memory.left)
@@ -95,8 +97,8 @@ func (s *setReader) expand(codec uint16, body []byte, memory *allowance) ([]byte
 }
 
 // decompress returns at most limit bytes.
-func (s *setReader) decompress(codec Compression, body []byte, limit int) ([]byte, error) {
-	switch codec {
+func (s *setReader) decompress(codec uint16, body []byte, limit int) ([]byte, error) {
+	switch compressionOf(codec) {
 	case CompressionGzip:
 		return readLimited(len(body), limit, func() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(body)) })
 	case CompressionSnappy:
@@ -107,12 +109,12 @@ func (s *setReader) decompress(codec Compression, body []byte, limit int) ([]byt
 	case CompressionZstd:
 		return s.unzstd(body, limit)
 	}
-	return nil, fmt.Errorf("%w: codec %d", ErrCorruptBatch, uint16(codec))
+	return nil, fmt.Errorf("%w: codec %d", pipeline.ErrCorruptBatch, codec)
 }
 
 // overLimit says how much of a batch is too much, as its full size is unknown.
 func overLimit(limit int) error {
-	return fmt.Errorf("more than %d bytes decompressed: %w", limit, ErrOverBudget)
+	return fmt.Errorf("more than %d bytes decompressed: %w", limit, pipeline.ErrOverBudget)
 }
 
 // readLimited reads to the end, but at most limit bytes, from compressed bytes. Rows of numbers double at most, so it

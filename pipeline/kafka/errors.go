@@ -16,16 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-var (
-	// ErrCorruptBatch marks a batch whose contents contradict each other or its checksum.
-	ErrCorruptBatch = errors.New("corrupt record batch")
-	// ErrOldFormat marks a message set in a format from before Kafka 0.11.
-	ErrOldFormat = errors.New("message format older than 2 is not read")
-	// ErrOverBudget marks a batch that takes more memory than batch_budget_bytes.
-	ErrOverBudget = errors.New("over batch_budget_bytes")
-
-	errClosed = pipeline.Permanent(errors.New("kafka client is closed"))
-)
+var errClosed = pipeline.Permanent(errors.New("kafka client is closed"))
 
 // isOtherLog reports whether the broker has no log, or another one, under the id of a topic.
 func isOtherLog(code kafkago.Error) bool {

@@ -104,10 +104,10 @@ type oversizedSetError struct {
 }
 
 func (o *oversizedSetError) Error() string {
-	return fmt.Sprintf("batch of %d bytes: %v", o.bytes, ErrOverBudget)
+	return fmt.Sprintf("batch of %d bytes: %v", o.bytes, pipeline.ErrOverBudget)
 }
 
-func (o *oversizedSetError) Unwrap() error { return ErrOverBudget }
+func (o *oversizedSetError) Unwrap() error { return pipeline.ErrOverBudget }
 
 // Versions of fetch that name topics: from record batches and aborted transactions (0.11) to the newest that kafka-go knows, which
 // all current brokers still accept.

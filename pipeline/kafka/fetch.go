@@ -18,7 +18,7 @@ const readCommitted = int8(kafkago.ReadCommitted)
 const responseMaxBytes = 1 << 30
 
 // Fetch implements [pipeline.Log]. It returns committed records. A batch that stays unreadable is an
-// [*pipeline.UnreadableBatchError], also if the reason is not its size but [ErrCorruptBatch] or [ErrOldFormat].
+// [*pipeline.UnreadableBatchError], also if the reason is not its size but [pipeline.ErrCorruptBatch] or [pipeline.ErrOldFormat].
 func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	return c.fetchWithin(ctx, c.reader, topic, partition, offset)
 }

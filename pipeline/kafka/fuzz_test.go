@@ -8,6 +8,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // FuzzExpand decompresses arbitrary bytes with every codec; the result must stay within the limit.
@@ -22,7 +24,7 @@ func FuzzExpand(f *testing.F) {
 		const limit = 64 << 10
 		expanded, err := reader.expand(uint16(codec&codecBits), body, &allowance{left: limit, room: limit})
 		switch {
-		case err != nil && !errors.Is(err, ErrOverBudget) && !errors.Is(err, ErrCorruptBatch):
+		case err != nil && !errors.Is(err, pipeline.ErrOverBudget) && !errors.Is(err, pipeline.ErrCorruptBatch):
 			t.Errorf("error %v has no reason", err)
 		case err == nil && len(expanded) > max(limit, len(body)):
 			t.Errorf("%d bytes, at most %d are allowed", len(expanded), limit)

@@ -40,9 +40,6 @@ type knownLog struct {
 func (i *identities) of(key identityKey) *knownLog {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.known == nil {
-		i.known = map[identityKey]*knownLog{}
-	}
 	if i.known[key] == nil {
 		i.known[key] = &knownLog{}
 	}

@@ -151,16 +151,13 @@ func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error
 // write sends the request: the head with the first piece of the batch, then the other pieces from where they lie.
 func (e *produceExchange) write(to io.Writer) error {
 	be := binary.BigEndian
-	text := func(b []byte, s string) []byte { return append(be.AppendUint16(b, uint16(len(s))), s...) }
 	head := be.AppendUint32(nil, 0) // length, filled in later
-	head = be.AppendUint16(head, uint16(protocol.Produce))
-	head = be.AppendUint16(head, uint16(e.version))
-	head = be.AppendUint32(head, uint32(e.correlation))
-	head = text(head, e.clientID)
+	head = appendHeader(head, protocol.Produce, e.version, e.correlation, e.clientID)
 	head = be.AppendUint16(head, ^uint16(0)) // no transactional id
 	head = be.AppendUint16(head, ^uint16(0)) // acknowledged by all in-sync replicas
 	head = be.AppendUint32(head, uint32(e.timeout))
-	head = text(be.AppendUint32(head, 1), e.topic)
+	head = be.AppendUint16(be.AppendUint32(head, 1), uint16(len(e.topic)))
+	head = append(head, e.topic...)
 	head = be.AppendUint32(be.AppendUint32(head, 1), uint32(e.partition))
 	head = be.AppendUint32(head, uint32(e.batchBytes))
 	be.PutUint32(head, uint32(len(head)-4+e.batchBytes))

@@ -111,21 +111,21 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 		return fail(err)
 	}
 	if b.count < 0 || int(b.count) > len(body)/minRecordBytes {
-		return fail(fmt.Errorf("%w: %d records in %d bytes", ErrCorruptBatch, b.count, len(body)))
+		return fail(fmt.Errorf("%w: %d records in %d bytes", pipeline.ErrCorruptBatch, b.count, len(body)))
 	}
 	grown, ok := grow(to, int(b.count), memory)
 	if !ok {
-		return fail(fmt.Errorf("%d records, %d bytes: %w", b.count, len(body), ErrOverBudget))
+		return fail(fmt.Errorf("%d records, %d bytes: %w", b.count, len(body), pipeline.ErrOverBudget))
 	}
 	r := cursor{left: body, memory: memory}
 	previous := b.base - 1
 	for i := range int(b.count) {
 		record := r.record(b)
 		if r.over {
-			return fail(fmt.Errorf("headers of record %d of %d: %w", i, b.count, ErrOverBudget))
+			return fail(fmt.Errorf("headers of record %d of %d: %w", i, b.count, pipeline.ErrOverBudget))
 		}
 		if r.bad || record.Offset <= previous || record.Offset > b.last {
-			return fail(fmt.Errorf("%w: record %d of %d", ErrCorruptBatch, i, b.count))
+			return fail(fmt.Errorf("%w: record %d of %d", pipeline.ErrCorruptBatch, i, b.count))
 		}
 		previous = record.Offset
 		if record.Offset >= from {
@@ -133,7 +133,7 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 		}
 	}
 	if len(r.left) != 0 {
-		return fail(fmt.Errorf("%w: %d bytes after the last record", ErrCorruptBatch, len(r.left)))
+		return fail(fmt.Errorf("%w: %d bytes after the last record", pipeline.ErrCorruptBatch, len(r.left)))
 	}
 	return grown, nil
 }

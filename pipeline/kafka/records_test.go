@@ -191,22 +191,22 @@ func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 		err  error
 	}{
 		{"a damaged one", damaged, 13, errChecksum},
-		{"a count that is too high", testBatch{base: 10, records: some(0, 1, 2), count: 1 << 30}.encode(), 13, ErrCorruptBatch},
-		{"a count that is too low", testBatch{base: 10, records: some(0, 1, 2), count: 2}.encode(), 13, ErrCorruptBatch},
-		{"a negative count", testBatch{base: 10, records: some(0, 1, 2), count: -1}.encode(), 13, ErrCorruptBatch},
-		{"a last offset before the first", patched(long, 23, 0xff, 0xff, 0xff, 0xfe), 11, ErrCorruptBatch},
-		{"a record beyond the last offset", patched(long, 23, 0, 0, 0, 1), 12, ErrCorruptBatch},
-		{"offsets that go back", testBatch{base: 10, records: some(1, 1)}.encode(), 12, ErrCorruptBatch},
-		{"a length under that of a header", patched(long, 8, 0, 0, 0, 9), 11, ErrCorruptBatch},
-		{"a negative length", patched(long, 8, 0xff, 0, 0, 9), 11, ErrCorruptBatch},
-		{"a record that is not there", testBatch{base: 10, lastDelta: 2, body: []byte{200, 1, 0, 0, 0, 0, 0, 0}, count: 1}.encode(), 13, ErrCorruptBatch},
-		{"a key that is not there", testBatch{base: 10, lastDelta: 2, body: []byte{14, 0, 0, 0, 0x7e, 0, 0, 0}, count: 1}.encode(), 13, ErrCorruptBatch},
-		{"headers that are not there", testBatch{base: 10, records: []testRecord{{headers: 1 << 40}}}.encode(), 11, ErrCorruptBatch},
-		{"an unknown codec", testBatch{base: 10, attributes: 6, records: some(0)}.encode(), 11, ErrCorruptBatch},
-		{"a body that is not compressed", testBatch{base: 10, attributes: 4, records: some(0)}.encode(), 11, ErrCorruptBatch},
-		{"an old format", patched(long, 16, 1), 11, ErrOldFormat},
+		{"a count that is too high", testBatch{base: 10, records: some(0, 1, 2), count: 1 << 30}.encode(), 13, pipeline.ErrCorruptBatch},
+		{"a count that is too low", testBatch{base: 10, records: some(0, 1, 2), count: 2}.encode(), 13, pipeline.ErrCorruptBatch},
+		{"a negative count", testBatch{base: 10, records: some(0, 1, 2), count: -1}.encode(), 13, pipeline.ErrCorruptBatch},
+		{"a last offset before the first", patched(long, 23, 0xff, 0xff, 0xff, 0xfe), 11, pipeline.ErrCorruptBatch},
+		{"a record beyond the last offset", patched(long, 23, 0, 0, 0, 1), 12, pipeline.ErrCorruptBatch},
+		{"offsets that go back", testBatch{base: 10, records: some(1, 1)}.encode(), 12, pipeline.ErrCorruptBatch},
+		{"a length under that of a header", patched(long, 8, 0, 0, 0, 9), 11, pipeline.ErrCorruptBatch},
+		{"a negative length", patched(long, 8, 0xff, 0, 0, 9), 11, pipeline.ErrCorruptBatch},
+		{"a record that is not there", testBatch{base: 10, lastDelta: 2, body: []byte{200, 1, 0, 0, 0, 0, 0, 0}, count: 1}.encode(), 13, pipeline.ErrCorruptBatch},
+		{"a key that is not there", testBatch{base: 10, lastDelta: 2, body: []byte{14, 0, 0, 0, 0x7e, 0, 0, 0}, count: 1}.encode(), 13, pipeline.ErrCorruptBatch},
+		{"headers that are not there", testBatch{base: 10, records: []testRecord{{headers: 1 << 40}}}.encode(), 11, pipeline.ErrCorruptBatch},
+		{"an unknown codec", testBatch{base: 10, attributes: 6, records: some(0)}.encode(), 11, pipeline.ErrCorruptBatch},
+		{"a body that is not compressed", testBatch{base: 10, attributes: 4, records: some(0)}.encode(), 11, pipeline.ErrCorruptBatch},
+		{"an old format", patched(long, 16, 1), 11, pipeline.ErrOldFormat},
 		{"more records than memory", testBatch{base: 10, records: make([]testRecord, 1), count: testBudget / 8,
-			body: make([]byte, testBudget/8*minRecordBytes), lastDelta: 1 << 30}.encode(), 11 + 1<<30, ErrOverBudget},
+			body: make([]byte, testBudget/8*minRecordBytes), lastDelta: 1 << 30}.encode(), 11 + 1<<30, pipeline.ErrOverBudget},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := testBatch{base: 5, records: some(0, 1, 2, 3, 4)}.encode()
@@ -227,7 +227,7 @@ func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 func TestOffsetsThatNoPartitionHas(t *testing.T) {
 	for _, base := range []int64{math.MinInt64, -1, math.MaxInt64, math.MaxInt64 - 2} {
 		_, _, err := newReader(t).read(testBatch{base: base, records: some(0, 1, 2)}.encode(), 0, nil)
-		if !errors.Is(err, ErrCorruptBatch) {
+		if !errors.Is(err, pipeline.ErrCorruptBatch) {
 			t.Errorf("base offset %d: %v", base, err)
 		}
 	}
@@ -282,7 +282,7 @@ func TestHeadersAreChargedBeforeTheyAreMade(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, _, err := reader.read(set, 0, nil)
 		runtime.ReadMemStats(&after)
-		if !errors.Is(err, ErrOverBudget) {
+		if !errors.Is(err, pipeline.ErrOverBudget) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if spent := after.TotalAlloc - before.TotalAlloc; spent > testBudget {
@@ -363,7 +363,7 @@ func TestCompressedBatchesAreReadWithinTheBudget(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, _, err = reader.read(bomb, 10, nil)
 			runtime.ReadMemStats(&after)
-			if !errors.Is(err, ErrOverBudget) {
+			if !errors.Is(err, pipeline.ErrOverBudget) {
 				t.Error(err)
 			}
 			// The window of a zstd stream is extra.
@@ -377,7 +377,7 @@ func TestCompressedBatchesAreReadWithinTheBudget(t *testing.T) {
 				if short.body == nil {
 					continue
 				}
-				if _, _, err := newReader(t).read(short.encode(), 10, nil); !errors.Is(err, ErrCorruptBatch) {
+				if _, _, err := newReader(t).read(short.encode(), 10, nil); !errors.Is(err, pipeline.ErrCorruptBatch) {
 					t.Fatalf("cut at %d of %d: %v", cut, len(good.body), err)
 				}
 			}

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -18,15 +19,7 @@ type transactions struct {
 
 func newTransactions(list []abortedTransaction) *transactions {
 	pending := slices.Clone(list)
-	slices.SortFunc(pending, func(a, b abortedTransaction) int {
-		switch {
-		case a.first < b.first:
-			return -1
-		case a.first > b.first:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(pending, func(a, b abortedTransaction) int { return cmp.Compare(a.first, b.first) })
 	return &transactions{pending: pending, aborted: make(map[int64]bool)}
 }
 

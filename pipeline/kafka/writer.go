@@ -26,19 +26,10 @@ func (c *Client) OpenWriter(ctx context.Context, id *pipeline.WriterID, targets 
 	if c.config.Idempotence == IdempotenceOff {
 		return c, nil
 	}
-	at := place{doing: "open a writer"}
-	identifies, transacts, err := c.abilities(ctx, at)
-	if err != nil {
-		return nil, err
-	}
 	if id != nil {
-		at = place{"open a writer for", id.Topic, id.Partition}
-		err := errRefused
-		if transacts {
-			var w *writer
-			if w, err = c.fence(ctx, at, id.String(), targets); err == nil {
-				return w, nil
-			}
+		w, err := c.fence(ctx, place{"open a writer for", id.Topic, id.Partition}, id.String(), targets)
+		if err == nil {
+			return w, nil
 		}
 		if !errors.Is(err, errRefused) {
 			return nil, err
@@ -48,13 +39,12 @@ func (c *Client) OpenWriter(ctx context.Context, id *pipeline.WriterID, targets 
 				zap.Error(err))
 		})
 	}
-	if identifies {
-		w := &writer{client: c, at: at, streams: map[pipeline.Target]*stream{}}
-		if err = w.renew(ctx); err == nil {
-			return w, nil
-		}
+	w := &writer{client: c, at: place{doing: "open a writer"}, streams: map[pipeline.Target]*stream{}}
+	err := w.renew(ctx)
+	if err == nil {
+		return w, nil
 	}
-	if err != nil && !errors.Is(err, errRefused) {
+	if !errors.Is(err, errRefused) {
 		return nil, err
 	}
 	c.onceUnnumbered.Do(func() {
