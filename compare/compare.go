@@ -62,7 +62,6 @@ type comparison struct {
 
 	cells    map[cellKey]*cell
 	constant []float64
-	weight   []float64 // of fixed test rows
 	split    *datasets.Split
 	done     int64
 }
@@ -107,9 +106,6 @@ func (c *comparison) repeat(ctx context.Context, number int) error {
 			c.try(ctx, r, method, m)
 		}
 	}
-	if number == 0 {
-		c.result.Spectra = r.spectra(c.methods)
-	}
 	return nil
 }
 
@@ -130,27 +126,14 @@ func (c *comparison) rows(number int) (*datasets.Split, error) {
 	return split, nil
 }
 
-// try runs a method at one M, or reuses the result of a method of any size.
+// try runs a method at one M.
 func (c *comparison) try(ctx context.Context, r *repeat, method *Method, m int) {
 	c.show(fmt.Sprintf("%s, M = %d, repeat %d of %d", method.Name, m, r.number+1, c.options.Repeats))
-	if first := c.options.Features[0]; method.AnySize && m != first {
-		c.again(method.Name, first, m, r.number)
-	} else if run, errors := r.try(ctx, method, m); ctx.Err() == nil {
+	if run, errors := r.try(ctx, method, m); ctx.Err() == nil {
 		c.result.Runs = append(c.result.Runs, run)
 		c.cell(method.Name, m).add(run, errors, c.source.Fixed())
 	}
 	c.done++
-}
-
-// again counts a run at one M as one at another.
-func (c *comparison) again(method string, from, m, number int) {
-	known := c.cell(method, from)
-	own := c.cell(method, m)
-	if run := known.runs[len(known.runs)-1]; run.Repeat == number {
-		run.M = m
-		c.result.Runs = append(c.result.Runs, run)
-		own.add(run, known.last, c.source.Fixed())
-	}
 }
 
 func (c *comparison) cell(method string, m int) *cell {
@@ -183,9 +166,6 @@ func (c *comparison) note(r *repeat, split *datasets.Split) {
 			c.result.Metric = "relative squared error"
 		}
 	}
-	if c.source.Fixed() && r.test.outputs == 1 || r.train.task != scoring.Regression {
-		c.weight = r.rowWeights()
-	}
 	c.result.Options.Loss = r.options.Loss
 	c.describe(r, split)
 }
@@ -197,9 +177,6 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.TrainRows, facts.TestRows, facts.Dim = r.train.rows, r.test.rows, r.train.dim
 	facts.SampleRows, facts.Candidates, facts.Sigma = r.pool.sample.rows, r.pool.candidates.Count, r.pool.candidates.Sigma
 	facts.Constant = split.Report.Constant
-	for _, left := range split.Report.LeftOut {
-		facts.LeftOut = append(facts.LeftOut, left.Column+": "+left.Reason)
-	}
 	facts.Columns = split.Report.Columns
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
@@ -233,10 +210,10 @@ func (c *comparison) finish() {
 		}
 		for _, method := range c.methods {
 			if cell := c.cells[cellKey{method.Name, m}]; cell != nil && len(cell.runs) > 0 {
-				table.Lines = append(table.Lines, cell.line(method, references, c.weight))
+				table.Lines = append(table.Lines, cell.line(method, references))
 			}
 		}
-		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] }, c.weight)
+		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] })
 		c.result.Tables = append(c.result.Tables, table)
 	}
 	c.result.conclude()

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,37 +9,24 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Verdict is the conclusion with the cost: what the table shows, in a sentence.
-func (t *Table) Verdict() string {
-	if t.Conclusion == "" || t.Cost == "" {
-		return t.Conclusion
-	}
-	return t.Conclusion + "; " + t.Cost
-}
-
 // conclude fills in what the tables show.
 func (r *Result) conclude() {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		if least := t.least(func(*Method) bool { return true }); least != nil {
-			t.Conclusion, t.Cost = r.conclusion(i, least), r.cost(t, least)
+			t.Conclusion = t.conclusion(least)
 		}
 	}
 }
 
 // conclusion says which method has the smallest error and whether that may be chance, and by how much it differs from
 // plain features and from a linear model.
-func (r *Result) conclusion(number int, least *Line) string {
-	table, last := &r.Tables[number], len(r.Tables)-1
+func (t *Table) conclusion(least *Line) string {
 	var lead string
-	if !slices.ContainsFunc(table.Lines, func(l Line) bool { return l.beatsConstant(table.Constant) }) {
+	if !slices.ContainsFunc(t.Lines, func(l Line) bool { return l.beatsConstant(t.Constant) }) {
 		lead = training.NothingBeatsConstant + "; "
 	}
-	text := lead + table.standing(least) + table.gains(least)
-	if plain := r.Tables[last].line(Plain); number < last && plain != nil {
-		text += fmt.Sprintf("; %d plain features: %s", plain.Features, plain.percent())
-	}
-	return text
+	return lead + t.standing(least) + t.gains(least)
 }
 
 // line returns the line of a measured method, or nil.
@@ -84,7 +70,7 @@ func (t *Table) standing(least *Line) string {
 func (t *Table) gains(least *Line) string {
 	text := least.percent()
 	if !least.method.AnySize {
-		text += " with " + least.features()
+		text += fmt.Sprintf(" with %d features", least.Features)
 	}
 	var differences []string
 	for _, other := range t.beside(least) {
@@ -132,37 +118,6 @@ func (t *Table) beside(least *Line) []*Line {
 	return lines
 }
 
-// cost says how long it takes to make the model and then to predict a row, compared with plain features and a linear
-// model; "" if no time was measured.
-func (r *Result) cost(t *Table, least *Line) string {
-	var lines []*Line
-	for _, l := range append([]*Line{least}, t.line(Plain), t.line(linearMethod.Name)) {
-		if l != nil && !slices.Contains(lines, l) && l.Preprocess+l.Train > 0 {
-			lines = append(lines, l)
-		}
-	}
-	if !slices.Contains(lines, least) {
-		return ""
-	}
-	cost := withOthers(lines, func(l *Line) string { return brief(l.Preprocess+l.Train) + " s" }) + " to make a model"
-	if !math.IsInf(r.RowMicroseconds(least.Method, t.M), 1) {
-		cost += ", " + withOthers(lines, func(l *Line) string { return brief(r.RowMicroseconds(l.Method, t.M)) + " µs" }) + " to predict a row"
-	}
-	return cost
-}
-
-// withOthers writes a value of the first line followed by those of the others in brackets.
-func withOthers(lines []*Line, value func(*Line) string) string {
-	var others []string
-	for _, l := range lines[1:] {
-		others = append(others, l.Method+" "+value(l))
-	}
-	if len(others) == 0 {
-		return value(lines[0])
-	}
-	return value(lines[0]) + " (" + strings.Join(others, ", ") + ")"
-}
-
 // subject is the name of a method as the subject of a sentence.
 func (l *Line) subject() string {
 	if l.Method == linearMethod.Name {
@@ -177,14 +132,6 @@ func (l *Line) called() string {
 		return "plain features"
 	}
 	return l.subject()
-}
-
-// features says how many features the model has.
-func (l *Line) features() string {
-	if l.method.Learns {
-		return fmt.Sprintf("%d learned features", l.Features)
-	}
-	return fmt.Sprintf("%d features", l.Features)
 }
 
 // percents is the unexplained variance for a regression, and the error for classes.

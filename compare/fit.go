@@ -24,7 +24,7 @@ type fitted struct {
 }
 
 // fitOnce is fit with its seconds, or the model fitted before on the same set; again says which.
-func (r *repeat) fitOnce(ctx context.Context, choice Choice) (f *fitted, again bool, err error) {
+func (r *repeat) fitOnce(ctx context.Context, choice *Selected) (f *fitted, again bool, err error) {
 	if f := r.fits[choice.Set]; f != nil {
 		return f, true, nil
 	}
@@ -39,7 +39,7 @@ func (r *repeat) fitOnce(ctx context.Context, choice Choice) (f *fitted, again b
 
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this
 // function distinguishes losses.
-func (r *repeat) fit(ctx context.Context, choice Choice) (*fitted, error) {
+func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
 	transform, heldOut := scoring.NewTransformer(choice.Set, nil), choice.HeldOut
 	if heldOut == nil {
 		heldOut = r.heldOut

@@ -5,7 +5,7 @@ import "math"
 // judge marks the line with the smallest error: as best if every other line's error is greater by
 // more than noise, otherwise as tied, together with the lines within noise of it. cellOf returns the cell for a method
 // of the table.
-func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
+func (t *Table) judge(cellOf func(method string) *cell) {
 	least := t.least(func(*Method) bool { return true })
 	if least == nil {
 		return
@@ -13,7 +13,7 @@ func (t *Table) judge(cellOf func(method string) *cell, weight []float64) {
 	best := true
 	for i := range t.Lines {
 		l := &t.Lines[i]
-		if l != least && l.counts() && !clearlyWorse(cellOf(l.Method), cellOf(least.Method), weight) {
+		if l != least && l.counts() && !clearlyWorse(cellOf(l.Method), cellOf(least.Method)) {
 			l.Tied, best = true, false
 		}
 	}
@@ -38,19 +38,19 @@ func (l *Line) counts() bool { return l.Repeats > 0 }
 // clearlyWorse reports whether the errors of a cell are above those of another by more than two standard errors of the
 // paired difference. Test rows that are the same in all repeats add what another test set of this size might change. A
 // single repeat shows nothing.
-func clearlyWorse(a, b *cell, weight []float64) bool {
+func clearlyWorse(a, b *cell) bool {
 	diffs := differences(a.errors(), b.errors())
 	if len(diffs) < 2 {
 		return false
 	}
 	d := meanOf(diffs)
 	noise := *d.Error
-	if a.rowLoss != nil && b.rowLoss != nil && weight != nil {
-		loss := scaled(a.rowLoss, len(a.errors()))
-		for i, v := range scaled(b.rowLoss, len(b.errors())) {
-			loss[i] -= v
+	if a.rowLoss != nil && b.rowLoss != nil {
+		loss := make([]float64, len(a.rowLoss))
+		for i := range loss {
+			loss[i] = a.rowLoss[i]/float64(len(a.errors())) - b.rowLoss[i]/float64(len(b.errors()))
 		}
-		if rows := ratioError(loss, weight); rows != nil {
+		if rows := meanOf(loss).Error; rows != nil {
 			noise = math.Hypot(noise, *rows)
 		}
 	}

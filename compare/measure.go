@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -14,7 +16,7 @@ type measured struct {
 	// percent is the error by which methods are compared: misclassification, the unexplained variance, or the relative
 	// squared error.
 	percent float64
-	// rowLoss is the loss of each test row: 1 if its class is wrong, or its squared error.
+	// rowLoss is the share of each test row in percent, whose mean that is: of wrong classes, or of squared errors.
 	rowLoss []float64
 }
 
@@ -69,6 +71,9 @@ func (r *repeat) judge(predicted []float32, loss string) *measured {
 			d := r.counted(i, f) - r.counted(i, test.y[i])
 			m.rowLoss[i/test.outputs] += d * d
 		}
+		if sum := floats.Sum(m.rowLoss); sum > 0 {
+			floats.Scale(m.percent*float64(test.rows)/sum, m.rowLoss)
+		}
 		return m
 	}
 	metric := training.NewClassification(test.outputs, r.majority)
@@ -78,7 +83,7 @@ func (r *repeat) judge(predicted []float32, loss string) *measured {
 	m.NameClasses(r.classNames)
 	for i, class := range test.class {
 		if training.DecideClass(predicted[i*test.outputs:(i+1)*test.outputs], test.outputs) != class {
-			m.rowLoss[i] = 1
+			m.rowLoss[i] = 100
 		}
 	}
 	return m
@@ -107,28 +112,4 @@ func (r *repeat) constantError() float64 {
 	metric := training.NewClassification(r.test.outputs, r.majority)
 	metric.Add(make([]float32, len(r.test.y)), r.test.class)
 	return metric.ConstantError()
-}
-
-// rowWeights are the weights by whose sum the losses of test rows are divided: 1 for a class, Σ_k (y_k − ȳ_k)² for a
-// regression, and Σ_k y_k² for the relative squared error.
-func (r *repeat) rowWeights() []float64 {
-	test := r.test
-	weights := make([]float64, test.rows)
-	if test.task != scoring.Regression {
-		for i := range weights {
-			weights[i] = 1
-		}
-		return weights
-	}
-	mean := make([]float64, test.outputs)
-	if !r.options.Paper {
-		for i, y := range test.y {
-			mean[i%test.outputs] += r.counted(i, y) / float64(test.rows)
-		}
-	}
-	for i, y := range test.y {
-		d := r.counted(i, y) - mean[i%test.outputs]
-		weights[i/test.outputs] += d * d
-	}
-	return weights
 }

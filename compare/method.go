@@ -17,11 +17,7 @@ type Method struct {
 	Title, Source string
 	// Summary says in a sentence what it does.
 	Summary string
-	// Pool means that it chooses among the candidates of the shared pool.
-	Pool bool
-	// Learns means that it learns frequencies instead of choosing among drawn ones.
-	Learns bool
-	// AnySize means that its number of features does not depend on M: it runs once per repeat.
+	// AnySize means that its number of features does not depend on M.
 	AnySize bool
 	// Refuses returns why the method cannot work with these options, "" if it can; nil means that it always
 	// can.
@@ -30,18 +26,8 @@ type Method struct {
 	Select func(ctx context.Context, t *Trial) (*Selected, error)
 }
 
-// Selected are the features that a method has made.
+// Selected is the feature set that a method has made.
 type Selected struct {
-	Choice
-	// AboveNoise is how many of the features have scores that stand out from chance (see [scoring.Selection]); nil for
-	// methods without scores.
-	AboveNoise *int
-	// RefineSeconds is the part of preprocessing time spent on moving chosen features.
-	RefineSeconds float64
-}
-
-// Choice is a feature set.
-type Choice struct {
 	Set *scoring.FeatureSet
 	// HeldOut marks the training rows that λ is chosen on, if they differ from those of the comparison; otherwise
 	// nil.
@@ -51,7 +37,7 @@ type Choice struct {
 }
 
 // only is a selection of one set.
-func only(set *scoring.FeatureSet) *Selected { return &Selected{Choice: Choice{Set: set}} }
+func only(set *scoring.FeatureSet) *Selected { return &Selected{Set: set} }
 
 // Plain is the name of the method that all others are compared with.
 const Plain = "plain"

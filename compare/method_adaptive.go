@@ -14,7 +14,6 @@ var adaptiveMethod = &Method{
 	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024",
 	Summary: "In rounds, residual's choice from candidates that are drawn where the model of the round before bends; of all rounds, " +
 		"and of residual, what is best on a fifth of the sample.",
-	Learns:  true,
 	Refuses: refusesToLearn,
 	Select:  byLearning(0),
 }
@@ -24,7 +23,6 @@ var refinedMethod = &Method{
 	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024, and Golub and Pereyra, 1973",
 	Summary: "As adaptive, and then the chosen frequencies are moved to lessen the loss of the best weights on the sample, once more " +
 		"after another round; the step that is best on a fifth of it.",
-	Learns:  true,
 	Refuses: refusesToLearn,
 	Select:  byLearning(adaptive.DefaultRefineSteps),
 }
@@ -48,9 +46,6 @@ func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
 			return nil, err
 		}
 		selected := only(learned.FeatureSet())
-		if steps > 0 {
-			selected.RefineSeconds = learned.RefineTime.Seconds()
-		}
 		selected.HeldOut, selected.Note = l.unseen, pointNote(learned.Report.Best())
 		return selected, nil
 	}

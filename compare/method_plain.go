@@ -25,7 +25,7 @@ var plainTunedMethod = &Method{
 }
 
 func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
-	var best Choice
+	var best *Selected
 	least := math.Inf(1)
 	for _, scale := range tunedScales {
 		c := t.Candidates()
@@ -35,11 +35,11 @@ func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bandwidth %.4g: %w", c.Sigma, err)
 		}
-		if best.Set == nil || loss < least {
-			least, best = loss, Choice{Set: set, Note: fmt.Sprintf("σ × %g", scale)}
+		if best == nil || loss < least {
+			least, best = loss, &Selected{Set: set, Note: fmt.Sprintf("σ × %g", scale)}
 		}
 	}
-	return &Selected{Choice: best}, nil
+	return best, nil
 }
 
 var linearMethod = &Method{

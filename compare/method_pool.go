@@ -7,7 +7,7 @@ import (
 )
 
 var plainMethod = &Method{
-	Name: Plain, Title: "plain random features (RKS, RFF)", Pool: true,
+	Name: Plain, Title: "plain random features (RKS, RFF)",
 	Source:  "Rahimi and Recht, NIPS 2007 and NIPS 2008",
 	Summary: "The first M candidates of the pool, drawn independently, labels are not looked at.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
@@ -16,21 +16,21 @@ var plainMethod = &Method{
 }
 
 var energyMethod = &Method{
-	Name: "energy", Title: "EERF, criterion energy", Pool: true,
+	Name: "energy", Title: "EERF, criterion energy",
 	Source:  "Shahrampour, Beirami, Tarokh, AAAI 2018",
 	Summary: "The M candidates with the greatest energy Σ_k Ŝ_k², the squared mean of label times feature over the sample.",
 	Select:  byCriterion(scoring.Energy),
 }
 
 var correlationMethod = &Method{
-	Name: "correlation", Title: "EERF, criterion correlation", Pool: true,
+	Name: "correlation", Title: "EERF, criterion correlation",
 	Source:  "this project, after Shahrampour, Beirami, Tarokh, AAAI 2018",
 	Summary: "As energy, with the constant taken out and each candidate judged per unit of its own variance.",
 	Select:  byCriterion(scoring.Correlation),
 }
 
 var residualMethod = &Method{
-	Name: "residual", Title: "EERF, criterion residual", Pool: true,
+	Name: "residual", Title: "EERF, criterion residual",
 	Source: "this project, after Shahrampour, Tarokh, NeurIPS 2018",
 	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen before, " +
 		"taken one by one with projection.",
@@ -47,9 +47,7 @@ func byCriterion(criterion scoring.Criterion) func(context.Context, *Trial) (*Se
 		if err != nil {
 			return nil, err
 		}
-		selected := only(scoring.NewFeatureSet(t.Candidates(), selection))
-		selected.AboveNoise = &selection.AboveNoise
-		return selected, nil
+		return only(scoring.NewFeatureSet(t.Candidates(), selection)), nil
 	}
 }
 

@@ -93,8 +93,7 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 		run.Failure = err.Error()
 		return run, nil
 	}
-	run.AboveNoise, run.Refine = selected.AboveNoise, selected.RefineSeconds
-	errors, err := r.tryChoice(ctx, trial, &run, selected.Choice)
+	errors, err := r.tryChoice(ctx, trial, &run, selected)
 	if err != nil {
 		run.Failure = err.Error()
 		return run, nil
@@ -103,7 +102,7 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 }
 
 // tryChoice trains and measures a model on a feature set.
-func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice Choice) (*measured, error) {
+func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice *Selected) (*measured, error) {
 	model, _, err := r.fitOnce(ctx, choice)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -29,8 +28,6 @@ type Result struct {
 	Notes []string `json:"notes,omitempty"`
 	// Seconds are for work common to all methods: split (with encoding) and bandwidth, for all repeats.
 	Seconds map[string]float64 `json:"seconds"`
-	// Spectra are the criterion values of all candidates in the first repeat.
-	Spectra []Spectrum `json:"-"`
 }
 
 // Made says how to reproduce a result.
@@ -63,8 +60,6 @@ type Facts struct {
 	Sigma float64 `json:"sigma"`
 	// Constant are encoded columns that had one value in all training rows.
 	Constant []string `json:"constant,omitempty"`
-	// LeftOut are columns that are not features, with the reason.
-	LeftOut []string `json:"left_out,omitempty"`
 	// Columns says how each column is used, based on the first repeat's training rows.
 	Columns []encoder.ColumnUse `json:"columns,omitempty"`
 	// Unlabelled and Rejected count rows of the first repeat, training and test, that could not be used.
@@ -86,10 +81,8 @@ type Measurement struct {
 	// Measures is everything that was measured on the test rows.
 	Measures   training.Measures `json:"measures"`
 	Preprocess float64           `json:"preprocess_seconds"`
-	// Refine is the part of Preprocess spent on moving chosen features.
-	Refine float64 `json:"refine_seconds,omitempty"`
-	Train  float64 `json:"train_seconds"`
-	Test   float64 `json:"test_seconds"`
+	Train      float64           `json:"train_seconds"`
+	Test       float64           `json:"test_seconds"`
 	// RowMicroseconds is the time per test row, featurized and predicted with all others on one core: the least of
 	// several passes.
 	RowMicroseconds float64 `json:"row_microseconds"`
@@ -97,31 +90,8 @@ type Measurement struct {
 	// AtEdge means that λ is the lowest or highest tried.
 	AtEdge bool `json:"lambda_at_edge"`
 	// Iterations are those for the logistic loss, over all λ tried.
-	Iterations int `json:"iterations,omitempty"`
-	// AboveNoise is how many of the features have scores that stand out from chance, for methods with scores.
-	AboveNoise *int   `json:"above_noise,omitempty"`
+	Iterations int    `json:"iterations,omitempty"`
 	Note       string `json:"note,omitempty"`
 	// Failure is why there is no error, usually "".
 	Failure string `json:"failure,omitempty"`
-}
-
-// Spectrum holds the values of a criterion for all candidates of the pool, falling.
-type Spectrum struct {
-	Criterion string
-	Values    []float64
-}
-
-// spectra returns the spectra of the criteria among the methods, if the pool was scored.
-func (r *repeat) spectra(methods []*Method) []Spectrum {
-	var all []Spectrum
-	for _, method := range methods {
-		criterion, err := scoring.ParseCriterion(method.Name)
-		scored := r.shares["sums"]
-		if err != nil || scored == nil || criterion.HoldsOut() {
-			continue
-		}
-		values := scoring.CriterionValues(scored.value.(*scoring.Sums), r.train.task, criterion)
-		all = append(all, Spectrum{Criterion: method.Name, Values: falling(values)})
-	}
-	return all
 }

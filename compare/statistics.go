@@ -42,33 +42,3 @@ func differences(a, b map[int]float64) []float64 {
 	}
 	return diffs
 }
-
-// ratioError returns the standard error, in percent, of 100·Σ loss/Σ weight as an estimate from a sample of rows: with
-// ratio R the rows' residuals are loss − R·weight (the linearised variance of a ratio estimator, Cochran, Sampling
-// Techniques, 1977, chapter 6). With weights 1 it is the standard error of a mean. nil for fewer than two rows.
-func ratioError(loss, weight []float64) *float64 {
-	n := float64(len(loss))
-	var losses, weights float64
-	for i := range loss {
-		losses += loss[i]
-		weights += weight[i]
-	}
-	if n < 2 || weights <= 0 {
-		return nil
-	}
-	ratio, squares := losses/weights, 0.0
-	for i := range loss {
-		d := loss[i] - ratio*weight[i]
-		squares += d * d
-	}
-	se := 100 * math.Sqrt(squares*n/(n-1)) / weights
-	return &se
-}
-
-// falling returns the values in falling order.
-func falling(values []float64) []float64 {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	slices.Reverse(sorted)
-	return sorted
-}

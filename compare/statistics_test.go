@@ -31,27 +31,6 @@ func TestDifferencesPairEqualRepeats(t *testing.T) {
 	}
 }
 
-func TestRatioErrorOfAMean(t *testing.T) {
-	// 1 wrong of 4: p = 1/4, Σ(l-p)² = 3/16 + 9/16 = 3/4, standard error √(3/4 · 4/3)/4 = 1/4.
-	got := ratioError([]float64{0, 1, 0, 0}, []float64{1, 1, 1, 1})
-	if got == nil || !near(*got, 25) {
-		t.Errorf("standard error %v, want 25 percent", got)
-	}
-}
-
-func TestRatioErrorOfARatio(t *testing.T) {
-	// R = 6/12; residuals 1-1, 3-2, 2-3: squares 0+1+1 = 2; √(2·3/2)/12.
-	got := ratioError([]float64{1, 3, 2}, []float64{2, 4, 6})
-	if got == nil || !near(*got, 100*math.Sqrt(3)/12) {
-		t.Errorf("standard error %v, want %v", got, 100*math.Sqrt(3)/12)
-	}
-	for _, weight := range [][]float64{{0, 0}, {1}} {
-		if v := ratioError(make([]float64, len(weight)), weight); v != nil {
-			t.Errorf("weights %v: standard error %v, want none", weight, *v)
-		}
-	}
-}
-
 func TestLineByHand(t *testing.T) {
 	plain, other := &cell{}, &cell{}
 	for i, e := range []float64{10, 12} {
@@ -62,21 +41,17 @@ func TestLineByHand(t *testing.T) {
 			&measured{rowLoss: []float64{0, float64(i)}}, true)
 	}
 	other.add(Measurement{Method: "energy", Repeat: 2, Failure: "no"}, nil, true)
-	l := other.line(energyMethod, map[string]*cell{Plain: plain, "linear": nil}, []float64{1, 1})
+	l := other.line(energyMethod, map[string]*cell{Plain: plain, "linear": nil})
 	if l.Repeats != 2 || !near(l.Error.Mean, 9.5) || !near(*l.Error.Error, 0.5) {
 		t.Errorf("error %+v of %d repeats, want 9.5 ± 0.5 of 2", l.Error, l.Repeats)
 	}
 	if d := l.Differences[Plain]; !near(d.Mean, -1.5) || !near(*d.Error, 0.5) || !d.Clear() || len(l.Differences) != 1 {
 		t.Errorf("differences %+v, want -1.5 ± 0.5 to plain features", l.Differences)
 	}
-	// Mean losses 0, ½ against 1, 0: differences -1, ½ about -¼, squares 9/16+9/16, √(9/8·2)/2 = ¾.
-	if !near(*l.TestError, 25) || !near(*l.DifferenceTestError, 75) {
-		t.Errorf("test errors %v and %v, want 25 and 75", *l.TestError, *l.DifferenceTestError)
-	}
 	if l.Preprocess != 1.5 || l.Train != 4 || l.Note != "x (2 of 3)" || l.Failure != "no" {
 		t.Errorf("line %+v", l)
 	}
-	if own := plain.line(plainMethod, map[string]*cell{Plain: plain}, nil); own.Differences != nil || own.TestError != nil {
+	if own := plain.line(plainMethod, map[string]*cell{Plain: plain}); own.Differences != nil {
 		t.Errorf("plain features differ from themselves: %+v", own)
 	}
 }

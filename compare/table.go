@@ -14,9 +14,8 @@ type Table struct {
 	M int `json:"m"`
 	// Constant is the mean error of the constant predictor, in percent.
 	Constant float64 `json:"constant_error"`
-	// Conclusion is what the errors of the table show, and Cost what its times show: see [Table.Verdict].
+	// Conclusion is what the errors of the table show, in a sentence.
 	Conclusion string `json:"conclusion,omitempty"`
-	Cost       string `json:"cost,omitempty"`
 	Lines      []Line `json:"lines"`
 }
 
@@ -28,23 +27,14 @@ type Line struct {
 	// Error is in percent; Differences are Error minus that of each of [References], paired by seed.
 	Error       Mean            `json:"error"`
 	Differences map[string]Mean `json:"differences,omitempty"`
-	// TestError and DifferenceTestError are the standard errors of Error and of the difference to plain features as
-	// estimated from these test rows, if they are the same in all repeats: how much another test set of this size might
-	// change.
-	TestError           *float64 `json:"test_standard_error,omitempty"`
-	DifferenceTestError *float64 `json:"difference_test_standard_error,omitempty"`
 	// Unexplained is the unexplained variance of a regression.
 	Unexplained *Mean `json:"unexplained_variance,omitempty"`
 	// Measures are the means of the measures on the test rows, by name: see [training.Measures.Figures].
 	Measures map[string]Mean `json:"measures,omitempty"`
 	// Seconds are means over the repeats.
 	Preprocess float64 `json:"preprocess_seconds"`
-	// Refine is the part of Preprocess spent on moving chosen features.
-	Refine float64 `json:"refine_seconds,omitempty"`
-	Train  float64 `json:"train_seconds"`
-	Test   float64 `json:"test_seconds"`
-	// AboveNoise are the minimum and maximum number of features above the noise; nil for methods without scores.
-	AboveNoise []int `json:"above_noise,omitempty"`
+	Train      float64 `json:"train_seconds"`
+	Test       float64 `json:"test_seconds"`
 	// Note is the note of the runs if they agree, Failure the first failure.
 	Note    string `json:"note,omitempty"`
 	Failure string `json:"failure,omitempty"`
@@ -61,12 +51,11 @@ type cell struct {
 	runs []Measurement
 	// rowLoss sums the losses of each test row over the repeats; nil if the test rows change.
 	rowLoss []float64
-	last    *measured
 }
 
 // add adds a run; losses are kept if the test rows are fixed.
 func (c *cell) add(run Measurement, m *measured, fixed bool) {
-	c.runs, c.last = append(c.runs, run), m
+	c.runs = append(c.runs, run)
 	if m == nil || !fixed {
 		return
 	}
@@ -89,11 +78,10 @@ func (c *cell) errors() map[int]float64 {
 	return errors
 }
 
-// line summarises the runs of a cell; references are the existing cells of [References], weight the weights of fixed
-// test rows.
-func (c *cell) line(method *Method, references map[string]*cell, weight []float64) Line {
+// line summarises the runs of a cell; references are the existing cells of [References].
+func (c *cell) line(method *Method, references map[string]*cell) Line {
 	l := Line{Method: method.Name, method: method}
-	var errors, unexplained, preprocess, refine, train, test []float64
+	var errors, unexplained, preprocess, train, test []float64
 	for _, run := range c.runs {
 		if run.Failure != "" {
 			l.Failure = cmp.Or(l.Failure, run.Failure)
@@ -102,8 +90,6 @@ func (c *cell) line(method *Method, references map[string]*cell, weight []float6
 		l.Features = run.Features
 		errors = append(errors, run.Error)
 		preprocess, train, test = append(preprocess, run.Preprocess), append(train, run.Train), append(test, run.Test)
-		refine = append(refine, run.Refine)
-		l.countNoise(run.AboveNoise)
 		if run.Unexplained != nil {
 			unexplained = append(unexplained, *run.Unexplained)
 		}
@@ -113,15 +99,13 @@ func (c *cell) line(method *Method, references map[string]*cell, weight []float6
 		return l
 	}
 	l.Error = meanOf(errors)
-	l.Preprocess, l.Refine = stat.Mean(preprocess, nil), stat.Mean(refine, nil)
-	l.Train, l.Test = stat.Mean(train, nil), stat.Mean(test, nil)
+	l.Preprocess, l.Train, l.Test = stat.Mean(preprocess, nil), stat.Mean(train, nil), stat.Mean(test, nil)
 	if len(unexplained) > 0 {
 		mean := meanOf(unexplained)
 		l.Unexplained = &mean
 	}
 	l.Measures = c.measures()
 	l.compare(c, references)
-	l.judgeTestRows(c, references[Plain], weight)
 	return l
 }
 
@@ -153,17 +137,6 @@ func (l *Line) beatsConstant(constant float64) bool {
 	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
 }
 
-// countNoise widens the range of features above the noise.
-func (l *Line) countNoise(n *int) {
-	switch {
-	case n == nil:
-	case l.AboveNoise == nil:
-		l.AboveNoise = []int{*n, *n}
-	default:
-		l.AboveNoise[0], l.AboveNoise[1] = min(l.AboveNoise[0], *n), max(l.AboveNoise[1], *n)
-	}
-}
-
 // compare fills in the differences to the references.
 func (l *Line) compare(c *cell, references map[string]*cell) {
 	for name, reference := range references {
@@ -177,31 +150,6 @@ func (l *Line) compare(c *cell, references map[string]*cell) {
 			l.Differences[name] = meanOf(diffs)
 		}
 	}
-}
-
-// judgeTestRows fills in the standard errors that are due to the test rows.
-func (l *Line) judgeTestRows(c, plain *cell, weight []float64) {
-	if c.rowLoss == nil || weight == nil {
-		return
-	}
-	own := scaled(c.rowLoss, l.Repeats)
-	l.TestError = ratioError(own, weight)
-	if plain == nil || plain == c || plain.rowLoss == nil {
-		return
-	}
-	for i, v := range scaled(plain.rowLoss, len(plain.errors())) {
-		own[i] -= v
-	}
-	l.DifferenceTestError = ratioError(own, weight)
-}
-
-// scaled returns the values divided by n.
-func scaled(values []float64, n int) []float64 {
-	result := make([]float64, len(values))
-	for i, v := range values {
-		result[i] = v / float64(n)
-	}
-	return result
 }
 
 // note is the note that all runs have, or else the commonest.

@@ -57,7 +57,7 @@ func (t *Trial) Sums() *scoring.Sums {
 // training rows, for methods that tune themselves. A set already trained on in this repeat is not trained on again, but
 // its time is counted.
 func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float64, error) {
-	fitted, again, err := t.repeat.fitOnce(ctx, Choice{Set: set})
+	fitted, again, err := t.repeat.fitOnce(ctx, only(set))
 	if err != nil {
 		return 0, err
 	}

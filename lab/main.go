@@ -9,6 +9,8 @@ import (
 	"os/signal"
 
 	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/lab/results"
 )
 
 func main() {
@@ -29,6 +31,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCompare(), newFetch())
+	root.AddCommand(newCompare(), newFetch(), results.Command())
 	return root
 }

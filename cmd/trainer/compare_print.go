@@ -60,20 +60,14 @@ func (p comparisonPrinter) leftOut() {
 	}
 }
 
-// columnFrame is the width of a column beyond its text.
-const columnFrame = 3
-
 // table writes the comparison at one M, between its verdict and its notes.
 func (p comparisonPrinter) table(of compare.Table) {
 	fmt.Fprintln(p.out)
 	p.line(fmt.Sprintf("M = %d: %s in percent; the constant predictor has %s", of.M, p.result.Metric, report.Constant(of)))
-	if verdict := of.Verdict(); verdict != "" {
-		p.line(verdict)
+	if of.Conclusion != "" {
+		p.line(of.Conclusion)
 	}
-	cells := report.TerminalCells(p.result, of, p.width, columnFrame)
-	if len(cells.LeftOut) > 0 {
-		p.line(fmt.Sprintf("no room for the columns: %s (--out and --json have them)", strings.Join(cells.LeftOut, "; ")))
-	}
+	cells := report.TerminalCells(p.result, of)
 	t := cli.NewTable(p.out, "", anys(cells.Header)...)
 	configs := make([]table.ColumnConfig, len(cells.Header))
 	for i := range configs {

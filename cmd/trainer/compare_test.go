@@ -29,7 +29,7 @@ func compared(t *testing.T, args ...string) clitest.Result {
 }
 
 // timed matches the seconds of a line and of the verdict, which vary.
-var timed = regexp.MustCompile(`│ +[0-9.]+ │\n|[0-9.]+\s+(s|µs)\b`)
+var timed = regexp.MustCompile(`│ +[0-9.e-]+ │ +[0-9.e-]+ │\n|[0-9.]+\s+(s|µs)\b`)
 
 // paths matches the paths of a test's files, which may wrap.
 var paths = regexp.MustCompile(`(?s)\S*/rows\.csv:`)
@@ -42,8 +42,8 @@ func TestCompareTable(t *testing.T) {
 	}
 	masked := mask(out)
 	for _, text := range []string{
-		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain", "; AUC; ", " seconds ",
-		"binary, 402 training and 198 test", "N0 = 201", "seeds 1 to 2", " no room for the columns: ", " linear: 7 features plain-tuned: σ × ", "by more than chance", "to predict a row",
+		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain", " seconds ",
+		"binary, 402 training and 198 test", "N0 = 201", "seeds 1 to 2", " linear: 7 features plain-tuned: σ × ", "chance",
 	} {
 		if !strings.Contains(masked, text) {
 			t.Errorf("no %q in\n%s", text, masked)
@@ -100,7 +100,7 @@ func TestCompareReport(t *testing.T) {
 	if !strings.Contains(out, "report: "+filepath.Join(dir, "report.html")) {
 		t.Error(out)
 	}
-	for _, name := range []string{"report.html", "methods.svg", "error.svg", "time.svg", "spectrum-energy.svg", "results.json"} {
+	for _, name := range []string{"report.html", "results.json"} {
 		if content, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(content) < 500 {
 			t.Errorf("%s: %d bytes, %v", name, len(content), err)
 		}
@@ -125,7 +125,7 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 	for _, table := range o.At(t, "tables").([]any) {
 		for _, line := range table.(map[string]any)["lines"].([]any) {
 			l := clitest.Object(line.(map[string]any))
-			if e := l.Number(t, "error.mean"); !(e > 0) || math.IsInf(e, 0) || !(l.Number(t, "test_standard_error") > 0) || !(l.Number(t, "unexplained_variance.mean") > 0) {
+			if e := l.Number(t, "error.mean"); !(e > 0) || math.IsInf(e, 0) || !(l.Number(t, "unexplained_variance.mean") > 0) {
 				t.Errorf("line %v", l)
 			}
 			if r2 := l.Number(t, "measures.r2.mean"); math.Abs(r2-(1-l.Number(t, "error.mean")/100)) > 1e-9 || !(l.Number(t, "measures.rmse.mean") > l.Number(t, "measures.mae.mean")) {

@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // none is the text of an empty cell.
@@ -24,8 +26,7 @@ func Describe(r *compare.Result) string {
 	if d.Classes > 2 {
 		fmt.Fprintf(&b, ", %d classes", d.Classes)
 	}
-	fmt.Fprintf(&b, "; %v map, M0 = %d, N0 = %d, σ = %.4g, ", r.Options.Map, d.Candidates, d.SampleRows, d.Sigma)
-	fmt.Fprintf(&b, "%s loss, ", r.Options.Loss)
+	fmt.Fprintf(&b, "; %v map, M0 = %d, N0 = %d, σ = %.4g, %s loss, ", r.Options.Map, d.Candidates, d.SampleRows, d.Sigma, r.Options.Loss)
 	if !r.Options.Intercept {
 		b.WriteString("no intercept, ")
 	}
@@ -54,22 +55,32 @@ type Cells struct {
 	// "".
 	Rows    [][]string
 	Remarks []string
-	// LeftOut are the titles of columns for which there was no room.
-	LeftOut []string
+}
+
+// column is a column of a table.
+type column struct {
+	title string
+	cell  func(l compare.Line) string
 }
 
 // PageCells returns the table with every column.
 func PageCells(r *compare.Result, table compare.Table) Cells {
-	return cellsOf(r, table, pageColumns(r, table))
+	p := percentsOf(table)
+	columns := append([]column{{"method", marked}, {"error", p.error}}, p.differences(r, compare.References())...)
+	columns = append(columns, measuresOf(r, table)...)
+	return cellsOf(r, table, append(columns,
+		seconds("preprocess s", func(l compare.Line) float64 { return l.Preprocess }),
+		seconds("train s", func(l compare.Line) float64 { return l.Train }),
+		seconds("test s", func(l compare.Line) float64 { return l.Test }),
+		rowColumn(r, table)))
 }
 
-// TerminalCells returns the table with the most informative columns that fit into a width. Each takes frame characters
-// in addition to its text.
-func TerminalCells(r *compare.Result, table compare.Table, width, frame int) Cells {
-	columns, leftOut := within(terminalColumns(r, table), table, width, frame)
-	cells := cellsOf(r, table, columns)
-	cells.LeftOut = leftOut
-	return cells
+// TerminalCells returns the table with the columns that a terminal has room for.
+func TerminalCells(r *compare.Result, table compare.Table) Cells {
+	p := percentsOf(table)
+	columns := append([]column{{"method", marked}, {"error", p.error}}, p.differences(r, []string{compare.Plain})...)
+	return cellsOf(r, table, append(columns,
+		seconds("seconds", func(l compare.Line) float64 { return l.Preprocess + l.Train }), rowColumn(r, table)))
 }
 
 func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
@@ -96,18 +107,8 @@ func remark(r *compare.Result, l compare.Line) string {
 	if l.Repeats > 0 && l.Repeats < r.Options.Repeats {
 		parts = append(parts, fmt.Sprintf("%d of %d repeats", l.Repeats, r.Options.Repeats))
 	}
-	if n := l.AboveNoise; n != nil && n[0] < l.Features {
-		between := strconv.Itoa(n[0])
-		if n[1] > n[0] {
-			between += fmt.Sprintf(" to %d", n[1])
-		}
-		parts = append(parts, between+" above noise")
-	}
 	if l.Note != "" {
 		parts = append(parts, l.Note)
-	}
-	if l.Refine > 0 {
-		parts = append(parts, "refinement took "+Seconds(l.Refine)+" s")
 	}
 	if l.Failure != "" {
 		parts = append(parts, "failed: "+l.Failure)
@@ -115,18 +116,25 @@ func remark(r *compare.Result, l compare.Line) string {
 	return strings.Join(parts, "; ")
 }
 
-// percents writes errors in percent, all of a table with the same number of decimals.
+// marked is the name of a line with its mark.
+func marked(l compare.Line) string {
+	switch {
+	case l.Best:
+		return l.Method + " ◂"
+	case l.Tied:
+		return l.Method + " ≈"
+	}
+	return l.Method
+}
+
+// percents writes errors in percent, all of a table with this number of decimals.
 type percents int
 
 // percentsOf takes two decimals, or as many as the smallest error of the table needs to have two digits.
 func percentsOf(table compare.Table) percents {
-	return decimals(table, func(l compare.Line) float64 { return l.Error.Mean })
-}
-
-func decimals(table compare.Table, value func(l compare.Line) float64) percents {
 	least := math.Inf(1)
 	for _, l := range table.Lines {
-		if v := value(l); l.Repeats > 0 && v > 0 {
+		if v := l.Error.Mean; l.Repeats > 0 && v > 0 {
 			least = math.Min(least, v)
 		}
 	}
@@ -148,6 +156,14 @@ func (p percents) mean(m compare.Mean) string {
 	return p.text(m.Mean) + " ± " + p.text(*m.Error)
 }
 
+// error writes the error of a line.
+func (p percents) error(l compare.Line) string {
+	if l.Repeats == 0 {
+		return "failed"
+	}
+	return p.mean(l.Error)
+}
+
 // Constant writes the error of the constant predictor as the table writes errors.
 func Constant(table compare.Table) string { return percentsOf(table).text(table.Constant) }
 
@@ -164,22 +180,64 @@ func (p percents) signed(m compare.Mean) string {
 	return sign + p.mean(m) + star
 }
 
-func (p percents) uncertainty(v *float64) string {
-	if v == nil {
-		return none
+// differences are columns of the differences from methods that were measured.
+func (p percents) differences(r *compare.Result, from []string) []column {
+	var columns []column
+	for _, name := range from {
+		if !slices.Contains(r.Options.Methods, name) {
+			continue
+		}
+		columns = append(columns, column{"− " + name, func(l compare.Line) string {
+			if d, ok := l.Differences[name]; ok {
+				return p.signed(d)
+			}
+			return none
+		}})
 	}
-	return "± " + p.text(*v)
+	return columns
 }
 
-// Seconds writes a time, or another positive number, with about three digits.
-func Seconds(v float64) string {
-	switch {
-	case v >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case v >= 1:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+// measures are those that methods are not compared by, what says most first.
+var measures = []struct{ name, title string }{
+	{training.MeasureUnexplainedVariance, "unexplained %"}, {"average_precision", "avg. precision"}, {"auc", "AUC"}, {"rmse", "RMSE"},
+	{"log_loss", "log loss"}, {"mae", "MAE"}, {"r2", "R²"}, {"calibration_error", "calibration"},
+}
+
+// measuresOf are columns of the measures that a table has in addition to the error.
+func measuresOf(r *compare.Result, table compare.Table) []column {
+	var columns []column
+	for _, m := range measures {
+		has := func(l compare.Line) bool { _, ok := l.Measures[m.name]; return ok }
+		if !slices.ContainsFunc(table.Lines, has) || m.name == training.MeasureUnexplainedVariance && r.Metric == "unexplained variance" {
+			continue
+		}
+		columns = append(columns, column{m.title, func(l compare.Line) string {
+			if !has(l) {
+				return none
+			}
+			return strconv.FormatFloat(l.Measures[m.name].Mean, 'g', 4, 64)
+		}})
 	}
-	return strconv.FormatFloat(v, 'f', 3, 64)
+	return columns
+}
+
+// seconds is a column of times.
+func seconds(title string, value func(compare.Line) float64) column {
+	return column{title, func(l compare.Line) string {
+		if l.Repeats == 0 {
+			return none
+		}
+		return strconv.FormatFloat(value(l), 'g', 3, 64)
+	}}
+}
+
+// rowColumn is the time to predict a row.
+func rowColumn(r *compare.Result, table compare.Table) column {
+	return column{"µs a row", func(l compare.Line) string {
+		v := r.RowMicroseconds(l.Method, table.M)
+		if l.Repeats == 0 || math.IsInf(v, 1) {
+			return none
+		}
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}}
 }

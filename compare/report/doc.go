@@ -1,10 +1,8 @@
-// Package report shows the result of a comparison: cells for tables, and a folder with a page, its plots and the numbers.
+// Package report presents the result of a comparison as tables, a web page with charts, and files for other programs.
 //
-//	report.html    the page: self-contained, its plots inline, for light and dark screens
-//	*.svg          each plot by itself
-//	results.csv    one line for each measurement
-//	spectrum.csv   the criteria's values of all candidates in the first repeat
-//	results.json   the whole result
+//	report.html   the page, with nothing loaded from elsewhere
+//	results.csv   a line for each measurement
+//	results.json  everything
 //
-// All of it is a function of the result.
+// Everything but the seconds is a function of the result.
 package report

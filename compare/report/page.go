@@ -5,63 +5,59 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/internal/uplot"
 )
 
-//go:embed page.html
-var pageText string
+var (
+	//go:embed page.html
+	pageText string
+	//go:embed chart.js
+	chartScript string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+	pageTemplate = template.Must(template.New("page").Parse(pageText))
+)
 
 // page is what the template shows.
 type page struct {
-	Result        *compare.Result
-	Summary       string
-	Verdict       string
-	Tables        []pageTable
-	Figures, More []pageFigure
-	Methods       []*compare.Method
-	Facts         [][2]string
-	Failures      []string
+	Result   *compare.Result
+	Summary  string
+	Tables   []pageTable
+	Charts   []chart
+	Methods  []*compare.Method
+	Facts    [][2]string
+	Failures []string
+	Script   template.JS
+	Style    template.CSS
 }
 
+// pageTable is the comparison at one M.
 type pageTable struct {
-	M        int
+	compare.Table
 	Constant string
-	Verdict  string // if it differs from that of the page
 	Header   []string
 	Rows     []pageRow
 }
 
 type pageRow struct {
-	Best, Tied          bool
-	Color, Name, Remark string
-	Cells               []pageCell // without name and remark
+	compare.Line
+	Cells  []string
+	Remark string
 }
 
-// pageCell includes its title, for screens where it is not below that. Error is the standard error, "" if there is
-// none.
-type pageCell struct{ Title, Text, Error string }
-
-type pageFigure struct {
-	Name, Title, Caption string
-	SVG                  template.HTML
-}
-
-// HTML returns the page of a result with its figures inline.
-func HTML(r *compare.Result, figures []Figure) ([]byte, error) {
-	p := page{Result: r, Summary: Describe(r), Facts: facts(r), Failures: r.Failures()}
-	p.tables(r)
-	for _, f := range figures {
-		of := &p.More
-		if f.Main {
-			of = &p.Figures
+// html returns the page of a result.
+func html(r *compare.Result) ([]byte, error) {
+	p := page{
+		Result: r, Summary: Describe(r), Charts: chartsOf(r), Facts: facts(r), Failures: r.Failures(),
+		Script: template.JS(uplot.Script + chartScript), Style: template.CSS(uplot.Style), //nolint:gosec // files of this repository
+	}
+	for _, table := range slices.Backward(r.Tables) {
+		if len(table.Lines) > 0 {
+			p.Tables = append(p.Tables, tableOf(r, table))
 		}
-		*of = append(*of, pageFigure{f.Name, f.Title, f.Caption, inline(f.SVG)})
 	}
 	for _, m := range r.Options.Known() {
 		if slices.Contains(r.Options.Methods, m.Name) {
@@ -75,56 +71,13 @@ func HTML(r *compare.Result, figures []Figure) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// tables adds the tables, the largest M first; its verdict is that of the page.
-func (p *page) tables(r *compare.Result) {
-	for _, table := range slices.Backward(r.Tables) {
-		if len(table.Lines) == 0 {
-			continue
-		}
-		t := tableOf(r, table)
-		if len(p.Tables) == 0 {
-			p.Verdict, t.Verdict = unbroken.Replace(t.Verdict), ""
-		}
-		p.Tables = append(p.Tables, t)
-	}
-}
-
-// unbroken keeps numbers and their units on one line.
-var unbroken = strings.NewReplacer(" %", "\u00a0%", " s ", "\u00a0s ", " s,", "\u00a0s,", " s)", "\u00a0s)", " µs", "\u00a0µs")
-
 func tableOf(r *compare.Result, table compare.Table) pageTable {
 	cells := PageCells(r, table)
-	t := pageTable{M: table.M, Constant: Constant(table), Verdict: table.Verdict(), Header: cells.Header}
+	t := pageTable{Table: table, Constant: Constant(table), Header: cells.Header}
 	for i, texts := range cells.Rows {
-		l := table.Lines[i]
-		row := pageRow{Best: l.Best, Tied: l.Tied, Color: chipColor(l.Method), Name: texts[0], Remark: cells.Remarks[i]}
-		for j, text := range texts[1:] {
-			row.Cells = append(row.Cells, cellOf(cells.Header[j+1], text))
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, pageRow{table.Lines[i], texts, cells.Remarks[i]})
 	}
 	return t
-}
-
-// cellOf takes the standard error out of a cell; a star stays with the number.
-func cellOf(title, text string) pageCell {
-	number, deviation, found := strings.Cut(text, " ± ")
-	if !found {
-		return pageCell{Title: title, Text: text}
-	}
-	if bare, starred := strings.CutSuffix(deviation, "*"); starred {
-		number, deviation = number+"*", bare
-	}
-	return pageCell{title, number, deviation}
-}
-
-// chipColor is the colour of a method in CSS; ink is that of the page.
-func chipColor(method string) string {
-	c := styleOf(method).color
-	if c == ink {
-		return "currentColor"
-	}
-	return colorCSS(c)
 }
 
 // facts are the rows of the table about the data and how the result was made.
@@ -138,51 +91,22 @@ func facts(r *compare.Result) [][2]string {
 		{"λ grid, held-out share", fmt.Sprintf("%v, %v", o.Grid, o.HeldOut)},
 		{"standardize, clip", fmt.Sprintf("%s, %v", o.Standardize, o.Clip)},
 	}
-	switch {
-	case d.FixedSplit:
-		all = append(all, [2]string{"split", "test rows of their own, the same in every repeat"})
-	default:
+	if !d.FixedSplit {
 		all = append(all, [2]string{"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction)})
 	}
 	for _, more := range [][2]string{
-		{"constant columns", list(d.Constant)}, {"columns left out", list(d.LeftOut)},
-		{"rows left out", RowsLeftOut(r)}, {"methods left out", strings.Join(r.MethodsLeftOut, "; ")},
-		{"version", r.Made.Version}, {"compiler, kernel", join(r.Made.Go, r.Made.Arithmetic)},
-		{"system", join(r.Made.System, fmt.Sprintf("%d processors", r.Made.Processors))},
-		{"seconds for splits and encoding", Seconds(r.Seconds["split"])}, {"seconds for bandwidths", Seconds(r.Seconds["bandwidth"])},
+		{"constant columns", strings.Join(d.Constant, ", ")}, {"rows left out", RowsLeftOut(r)},
+		{"methods left out", strings.Join(r.MethodsLeftOut, "; ")}, {"version", r.Made.Version},
+		{"made by", strings.Join(slices.DeleteFunc([]string{r.Made.Go, r.Made.Arithmetic, r.Made.System}, func(s string) bool { return s == "" }), ", ")},
 	} {
 		if more[1] != "" {
 			all = append(all, more)
 		}
 	}
+	for _, use := range d.Columns {
+		if use.Reason != "" {
+			all = append(all, [2]string{"column " + use.Column, use.Reason})
+		}
+	}
 	return all
-}
-
-// list writes the first of some names.
-func list(names []string) string {
-	const most = 12
-	if more := len(names) - most; more > 0 {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + ", " + b
-}
-
-var (
-	prologue = regexp.MustCompile(`(?s)^.*?<svg width="[^"]*" height="[^"]*"`)
-	fonts    = regexp.MustCompile(`font-family(:|=")[^;"]*`)
-)
-
-// inline makes a picture part of a page: it scales with the page, and has its colours and font.
-func inline(svg []byte) template.HTML {
-	text := prologue.ReplaceAllString(string(svg), `<svg role="img"`)
-	text = fonts.ReplaceAllString(text, "font-family${1}inherit")
-	text = strings.NewReplacer(inkCSS, "currentColor", faintCSS, "var(--grid)", paperCSS, "none", bestCSS, "var(--best)").Replace(text)
-	return template.HTML(text) //nolint:gosec // our own drawing; its texts were escaped by the SVG writer
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// Names of the files that Write makes, in addition to the plots.
+// Names of the files that Write makes.
 const (
 	Page        = "report.html"
 	ResultsCSV  = "results.csv"
-	SpectrumCSV = "spectrum.csv"
 	ResultsJSON = "results.json"
 )
 
@@ -34,11 +33,7 @@ func Write(dir string, r *compare.Result) error {
 	if err := Prepare(dir); err != nil {
 		return err
 	}
-	figures, err := Figures(r)
-	if err != nil {
-		return err
-	}
-	page, err := HTML(r, figures)
+	page, err := html(r)
 	if err != nil {
 		return err
 	}
@@ -46,19 +41,12 @@ func Write(dir string, r *compare.Result) error {
 	if err != nil {
 		return fmt.Errorf("result as JSON: %w", err)
 	}
-	written := map[string][]byte{Page: page, ResultsJSON: append(text, '\n')}
-	for _, f := range figures {
-		written[f.Name+".svg"] = f.SVG
-	}
-	for name, content := range written {
+	for name, content := range map[string][]byte{Page: page, ResultsJSON: append(text, '\n')} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil { //nolint:gosec // as above
 			return fmt.Errorf("write report: %w", err)
 		}
 	}
-	if err := writeCSV(filepath.Join(dir, ResultsCSV), measurementRows(r)); err != nil {
-		return err
-	}
-	return writeCSV(filepath.Join(dir, SpectrumCSV), spectrumRows(r))
+	return writeCSV(filepath.Join(dir, ResultsCSV), measurementRows(r))
 }
 
 func writeCSV(path string, rows [][]string) error {
@@ -76,7 +64,7 @@ func writeCSV(path string, rows [][]string) error {
 // measurementRows are the lines of results.csv.
 func measurementRows(r *compare.Result) [][]string {
 	rows := [][]string{{"method", "m", "features", "repeat", "seed", "error_percent", "unexplained_variance_percent", "log_loss", "auc", "rmse", "mae",
-		"preprocess_seconds", "refine_seconds", "train_seconds", "test_seconds", "row_microseconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
+		"preprocess_seconds", "train_seconds", "test_seconds", "row_microseconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
 	for _, run := range r.Runs {
 		unexplained := ""
 		if run.Unexplained != nil {
@@ -87,9 +75,9 @@ func measurementRows(r *compare.Result) [][]string {
 			failed = ""
 		}
 		rows = append(rows, []string{
-			run.Method, strconv.Itoa(run.M), strconv.Itoa(run.Features), strconv.Itoa(run.Repeat),
-			strconv.FormatUint(run.Seed, 10), failed, unexplained, figureOf(run, "log_loss"), figureOf(run, "auc"), figureOf(run, "rmse"), figureOf(run, "mae"), number(run.Preprocess), number(run.Refine), number(run.Train),
-			number(run.Test), number(run.RowMicroseconds), number(run.Lambda), strconv.FormatBool(run.AtEdge),
+			run.Method, strconv.Itoa(run.M), strconv.Itoa(run.Features), strconv.Itoa(run.Repeat), strconv.FormatUint(run.Seed, 10),
+			failed, unexplained, figureOf(run, "log_loss"), figureOf(run, "auc"), figureOf(run, "rmse"), figureOf(run, "mae"),
+			number(run.Preprocess), number(run.Train), number(run.Test), number(run.RowMicroseconds), number(run.Lambda), strconv.FormatBool(run.AtEdge),
 			strconv.Itoa(run.Iterations), run.Note, run.Failure,
 		})
 	}
@@ -104,17 +92,6 @@ func figureOf(run compare.Measurement, name string) string {
 		}
 	}
 	return ""
-}
-
-// spectrumRows are the lines of spectrum.csv.
-func spectrumRows(r *compare.Result) [][]string {
-	rows := [][]string{{"criterion", "rank", "value"}}
-	for _, s := range r.Spectra {
-		for i, v := range s.Values {
-			rows = append(rows, []string{s.Criterion, strconv.Itoa(i + 1), number(v)})
-		}
-	}
-	return rows
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -15,7 +15,7 @@ import (
 )
 
 var leverage = &compare.Method{
-	Name: "leverage", Title: "empirical leverage scores", Pool: true,
+	Name: "leverage", Title: "empirical leverage scores",
 	Source: "Shahrampour and Kolouri, arXiv:1903.08329",
 	Summary: "M candidates drawn, without repeats, in proportion to their ridge leverage scores on the sample; labels are not " +
 		"looked at.",
@@ -23,7 +23,7 @@ var leverage = &compare.Method{
 }
 
 var leverageTop = &compare.Method{
-	Name: "leverage-top", Title: "greatest empirical leverage scores", Pool: true,
+	Name: "leverage-top", Title: "greatest empirical leverage scores",
 	Source:  "after Shahrampour and Kolouri, arXiv:1903.08329",
 	Summary: "As leverage, but the M candidates with the greatest scores.",
 	Select:  byLeverage(func(t *compare.Trial, scores []float64) []int32 { return scoring.Rank(scores)[:t.M] }),

@@ -11,32 +11,32 @@ import (
 )
 
 var lkrf = &compare.Method{
-	Name: "lkrf", Title: "learned kernels (LKRF)", Pool: true,
+	Name: "lkrf", Title: "learned kernels (LKRF)",
 	Source: "Sinha and Duchi, NIPS 2016",
 	Summary: "M draws from the probabilities of candidates that maximise the mean energy within a χ² distance ρ of the uniform " +
 		"ones, or all of them, weighted, where at most M are positive; ρ of 1e-5, 1e-4, ..., 1e5 by the loss on held-out training rows.",
 	Select: func(ctx context.Context, t *compare.Trial) (*compare.Selected, error) {
-		var best compare.Choice
+		var best *compare.Selected
 		least := math.Inf(1)
 		for _, choice := range learnedKernels(t) {
 			loss, err := t.HeldOutLoss(ctx, choice.Set)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", choice.Note, err)
 			}
-			if best.Set == nil || loss < least {
+			if best == nil || loss < least {
 				least, best = loss, choice
 			}
 		}
-		return &compare.Selected{Choice: best}, nil
+		return best, nil
 	},
 }
 
 // learnedKernels returns the sets for all ρ; equal sets appear once, under the least ρ.
-func learnedKernels(t *compare.Trial) []compare.Choice {
+func learnedKernels(t *compare.Trial) []*compare.Selected {
 	sums := t.Sums()
-	return compare.Shared(t, fmt.Sprintf("learned kernels of %d", t.M), func() []compare.Choice {
+	return compare.Shared(t, fmt.Sprintf("learned kernels of %d", t.M), func() []*compare.Selected {
 		energy := scoring.CriterionValues(sums, t.Task, scoring.Energy)
-		var all []compare.Choice
+		var all []*compare.Selected
 		var last weighting
 		for _, rho := range kernelRadii() {
 			w := learnKernel(energy, kernelWeights(energy, rho), t.M, t.Seed)
@@ -44,7 +44,7 @@ func learnedKernels(t *compare.Trial) []compare.Choice {
 				continue
 			}
 			last = w
-			all = append(all, compare.Choice{Set: w.set(t.Candidates()), Note: fmt.Sprintf("ρ = %g", rho)})
+			all = append(all, &compare.Selected{Set: w.set(t.Candidates()), Note: fmt.Sprintf("ρ = %g", rho)})
 		}
 		return all
 	})

@@ -53,7 +53,7 @@ func bySampler(draw sampler, refuses func(compare.Options) string, m *compare.Me
 		for i := range set.Index {
 			set.Index[i] = int32(i)
 		}
-		return &compare.Selected{Choice: compare.Choice{Set: set}}, nil
+		return &compare.Selected{Set: set}, nil
 	}
 	return m
 }

@@ -16,7 +16,7 @@ import (
 const steinRows = 1000
 
 var stein = &compare.Method{
-	Name: "ses", Title: "Stein effect shrinkage (SES)", Pool: true,
+	Name: "ses", Title: "Stein effect shrinkage (SES)",
 	Source: "Chang, Li, Yang, Póczos, IJCAI 2017",
 	Summary: "Plain features with non-negative weights that bring their kernel nearest to the exact one on a thousand rows, " +
 		"the penalty on the weights chosen by the kernel's error on rows left out; labels are not looked at.",

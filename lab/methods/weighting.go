@@ -26,7 +26,7 @@ func (w weighting) set(c scoring.Candidates) *scoring.FeatureSet {
 }
 
 func (w weighting) selected(c scoring.Candidates, note string) *compare.Selected {
-	return &compare.Selected{Choice: compare.Choice{Set: w.set(c), Note: note}}
+	return &compare.Selected{Set: w.set(c), Note: note}
 }
 
 // rowsNote says that not all rows of the sample were used, "" if they were.

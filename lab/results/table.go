@@ -1,4 +1,4 @@
-package main
+package results
 
 import (
 	"fmt"
@@ -15,16 +15,12 @@ import (
 // none fills a cell without a number.
 const none = "–"
 
-// writeTables writes the tables of the sets.
-func writeTables(w io.Writer, sets []*set, trees *trees) {
-	writeFacts(w, sets)
-	writeErrors(w, sets, trees)
-	if leader := leaderOf(sets); leader != "" {
-		fmt.Fprintf(w, "\nError of `%s` minus that of each other method in the same repeat, mean ± standard error; a star marks those below zero by more than two of these, a + those above.\n\n", leader)
-		writePairs(w, sets, leader)
-	}
-	fmt.Fprint(w, "\nSeconds of preprocessing (of these, refinement) + training, means over the repeats.\n\n")
-	writeSeconds(w, sets, trees)
+// tables returns the tables of the sets.
+func tables(sets []*set, trees *trees) string {
+	var b strings.Builder
+	writeFacts(&b, sets)
+	writeErrors(&b, sets, trees)
+	return b.String()
 }
 
 // row writes a line of a Markdown table.
@@ -111,57 +107,6 @@ func writeErrors(w io.Writer, sets []*set, trees *trees) {
 	}
 }
 
-// leaderOf is the method that the others are compared with: the last one in the registry that all sets have.
-func leaderOf(sets []*set) string {
-	names := methodsOf(sets)
-	for _, name := range slices.Backward(names) {
-		if !slices.ContainsFunc(sets, func(s *set) bool { return s.line(name) == nil }) {
-			return name
-		}
-	}
-	return ""
-}
-
-func writePairs(w io.Writer, sets []*set, leader string) {
-	head(w, eachSet(sets, "minus", func(s *set) string { return s.Data.Name })...)
-	for _, name := range methodsOf(sets) {
-		if name == leader {
-			continue
-		}
-		row(w, eachSet(sets, "`"+name+"`", func(s *set) string {
-			diffs := s.pairs(leader, name)
-			if len(diffs) == 0 {
-				return none
-			}
-			return signed(meanOf(diffs), s.digits())
-		})...)
-	}
-}
-
-func writeSeconds(w io.Writer, sets []*set, trees *trees) {
-	head(w, eachSet(sets, "method", func(s *set) string { return s.Data.Name })...)
-	for _, name := range methodsOf(sets) {
-		row(w, eachSet(sets, "`"+name+"`", func(s *set) string {
-			l := s.line(name)
-			switch {
-			case l == nil:
-				return none
-			case l.Refine > 0:
-				return fmt.Sprintf("%s (%s) + %s", seconds(l.Preprocess), seconds(l.Refine), seconds(l.Train))
-			}
-			return seconds(l.Preprocess) + " + " + seconds(l.Train)
-		})...)
-	}
-	for _, name := range trees.methods() {
-		row(w, eachSet(sets, "*"+name+"*", func(s *set) string {
-			if sizes := trees.sizes(s.Data.Name, name); len(sizes) > 0 {
-				return seconds(sizes[len(sizes)-1].seconds)
-			}
-			return none
-		})...)
-	}
-}
-
 // pairs returns the errors of a method minus those of another, for the repeats that both have.
 func (s *set) pairs(method, other string) []float64 {
 	var diffs []float64
@@ -220,25 +165,4 @@ func number(m mean, digits int) string {
 		return fmt.Sprintf("%.*f", digits, m.value)
 	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, m.value, digits, m.error)
-}
-
-func signed(m mean, digits int) string {
-	sign, mark := "+", ""
-	if m.value < 0 {
-		sign = "−"
-	}
-	if m.n > 1 && math.Abs(m.value) > 2*m.error {
-		mark = map[string]string{"−": "*", "+": " +"}[sign]
-	}
-	return sign + number(mean{math.Abs(m.value), m.error, m.n}, digits) + mark
-}
-
-func seconds(v float64) string {
-	switch {
-	case v >= 10:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 1:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
 }

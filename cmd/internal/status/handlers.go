@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"net/http"
 	"time"
+
+	"github.com/eerf-stream/eerf/internal/uplot"
 )
 
 //go:embed assets
@@ -30,13 +32,15 @@ func (p *page) register(mux *http.ServeMux) {
 	if err != nil {
 		panic("status: " + err.Error()) // the folder is embedded
 	}
-	static := http.StripPrefix("/status/", http.FileServerFS(files))
 	mux.Handle("GET /{$}", http.RedirectHandler("status/", http.StatusFound))
-	mux.HandleFunc("GET /status/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		static.ServeHTTP(w, r)
-	})
+	for path, files := range map[string]fs.FS{"/status/": files, "/status/vendor/uplot/": uplot.Files} {
+		static := http.StripPrefix(path, http.FileServerFS(files))
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", policy)
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			static.ServeHTTP(w, r)
+		})
+	}
 	mux.HandleFunc("GET /api/status", p.serveSnapshot)
 	mux.HandleFunc("GET /api/status/events", p.serveEvents)
 	mux.HandleFunc("POST /api/explorations", p.serveStart)

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -292,28 +290,6 @@ func TestFiles(t *testing.T) {
 	}
 	if match := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(>|[^>]*[^>]>[^<])|https?://`).Find(page); match != nil {
 		t.Errorf("the page has %q in it, which its policy forbids", match)
-	}
-}
-
-// The charting library is as published.
-func TestVendoredFilesAreAsWritten(t *testing.T) {
-	const folder = "assets/vendor/uplot/"
-	note, err := assets.ReadFile(folder + "README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums := regexp.MustCompile(`sha256  ([0-9a-f]{64})  (\S+)`).FindAllStringSubmatch(string(note), -1)
-	if len(sums) != 3 {
-		t.Fatalf("%d checksums", len(sums))
-	}
-	for _, sum := range sums {
-		file, err := assets.ReadFile(folder + sum[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if have := fmt.Sprintf("%x", sha256.Sum256(file)); have != sum[1] {
-			t.Errorf("%s: %s, noted is %s", sum[2], have, sum[1])
-		}
 	}
 }
 

@@ -1,0 +1,61 @@
+// Package results makes the tables of lab/results.md and the figure of the README from what `lab compare --out` wrote.
+package results
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Command returns the command that writes the tables.
+func Command() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "results [RESULTS.json ...]",
+		Short: "Tables of errors from the results of comparisons, or a figure of the tables",
+		Long: `results writes the errors at the largest M of each file, with a column for each data set. With --into they replace what is
+between "<!-- results: SECTION -->" and "<!-- results: end -->" in a Markdown page; --overview draws the tables of such a
+page instead. --trees adds what scripts/trees.py measured on the same splits.`,
+		RunE: func(c *cobra.Command, args []string) error { return o.run(args, c.OutOrStdout()) },
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&o.trees, "trees", nil, "files of scripts/trees.py")
+	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown page")
+	flags.StringVar(&o.only, "only", "results", "the section of the page")
+	flags.StringVar(&o.overview, "overview", "", "draw the tables of a page into this SVG file instead")
+	return c
+}
+
+// options are the flags.
+type options struct {
+	trees                []string
+	into, only, overview string
+}
+
+func (o options) run(args []string, w io.Writer) error {
+	if o.overview != "" {
+		if len(args) != 1 {
+			return errors.New("--overview is of one page")
+		}
+		return drawOverview(o.overview, args[0])
+	}
+	results, err := readResults(args)
+	if err != nil {
+		return err
+	}
+	trees, err := readTrees(o.trees)
+	if err != nil {
+		return err
+	}
+	return o.write(w, tables(results, trees))
+}
+
+// write writes the tables to the page, or to w.
+func (o options) write(w io.Writer, tables string) error {
+	if o.into == "" {
+		_, err := io.WriteString(w, tables)
+		return err
+	}
+	return replace(o.into, o.only, tables)
+}
