@@ -23,13 +23,14 @@ BENCHTIME     ?= 0.3s
 ROUNDS        ?= 6
 PKG           ?= ./...
 RESULTS       ?= bin/results
-RELEASE       ?= bin/release
+GORELEASER    ?= github.com/goreleaser/goreleaser/v2@v2.16.0
+RELEASE       ?=
 METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptive,adaptive-refined
 
 .DEFAULT_GOAL := test
 .PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
 .PHONY: messy mutants partitions soak soak-matrix soak-speed serve-load serve-speed
-.PHONY: before-after bench bench-peers bench-learn bench-growth bench-doc benchstat
+.PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
 .PHONY: results-regression results-classes results-small results-speed results-trees results-doc results-overview
 
 help: ## list the targets
@@ -54,8 +55,9 @@ python: ## the package in python/: wheels, linter, tests, example (needs Python 
 wheel: ## the wheels of the package in python/, to bin/ (PYTHON with hatchling)
 	PYTHON='$(PYTHON)' scripts/wheel.sh bin
 
-release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, to RELEASE
-	PYTHON='$(PYTHON)' $(GO) run -C internal/tools ./release -to $(abspath $(RELEASE))
+release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, to dist/
+	VERSION=$$(scripts/build.sh stamp | sed -n 's/^VERSION=//p') $(GO) run $(GORELEASER) release --snapshot --clean $(RELEASE)
+	PYTHON='$(PYTHON)' scripts/wheel.sh dist
 
 late-labels: ## events and labels joined by Flink, learned from and predicted, on a real Kafka (needs Java 17, Maven, openssl)
 	examples/late-labels/run.sh
@@ -123,9 +125,6 @@ serve-speed: ## the time of a prediction of featurizer serve beside an empty ans
 
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
-
-before-after: ## rows per second and delay of the featurizer at the revision BEFORE and as it is, in turns
-	scripts/before-after.sh $(BEFORE)
 
 partitions: ## memory beside its bound for PARTITIONS under hostile input, and what partitions cost: the table of docs/internals/performance.md
 	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run Partitions -count=1 -timeout 0 -v ./cmd/internal/pressure

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-
-	"github.com/eerf-stream/eerf/internal/importgraph"
+	"strings"
 )
 
 // Programs is the folder with the programs of schedules.
@@ -15,7 +14,7 @@ type Programs string
 // Build builds them into a folder: the two programs, with failpoints if tags say so, and the command of this package,
 // which also serves as the embedded broker's process.
 func Build(ctx context.Context, dir, tags string) (Programs, error) {
-	root, err := importgraph.Root(".")
+	root, err := Root(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -32,3 +31,9 @@ func Build(ctx context.Context, dir, tags string) (Programs, error) {
 const WithFailpoints = "failpoints"
 
 func (p Programs) path(name string) string { return filepath.Join(string(p), name) }
+
+// Root is the folder of this module.
+func Root(ctx context.Context) (string, error) {
+	dir, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/eerf-stream/eerf").Output()
+	return strings.TrimSpace(string(dir)), err
+}

@@ -13,19 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/eerf-stream/eerf/internal/importgraph"
 )
 
 // build builds featurizer into a folder.
 func build(ctx context.Context, dir string) (string, error) {
-	root, err := importgraph.Root(".")
-	if err != nil {
-		return "", err
-	}
 	path := filepath.Join(dir, "featurizer")
-	command := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/featurizer")
-	command.Dir = root
+	command := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/eerf-stream/eerf/cmd/featurizer")
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build featurizer: %w\n%s", err, out)
 	}

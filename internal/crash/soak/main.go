@@ -19,7 +19,7 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
-	root.AddCommand(newSchedules(), newSpeed(), newPace(), newBroker())
+	root.AddCommand(newSchedules(), newSpeed(), newBroker())
 	if err := root.ExecuteContext(ctx); err != nil {
 		stop()
 		os.Exit(1)

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/internal/crash"
-	"github.com/eerf-stream/eerf/internal/importgraph"
 )
 
 // schedules are the flags and counts of the command.
@@ -155,7 +154,7 @@ func (s *schedules) prepare(ctx context.Context) (err error) {
 	if s.kafka != "real" || s.parallel != 1 {
 		return errors.New("--kafka is embedded or real, and real wants --parallel 1")
 	}
-	root, err := importgraph.Root(".")
+	root, err := crash.Root(ctx)
 	if err != nil {
 		return err
 	}

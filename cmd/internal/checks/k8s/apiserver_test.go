@@ -89,11 +89,14 @@ var unheard = []struct{ command, needs string }{
 	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"\nmake ", "the checks themselves"}, {"kubectl kustomize ", "no server"},
 }
 
+// users prints the users that were applied: Strimzi makes a Secret for each.
+const users = "kubectl -n kafka get kafkausers -o name | sed 's/.*[/]default[.]//'"
+
 // made is what others than the API server would have created before the command that needs it.
 var made = []struct{ before, command string }{
 	{"kubectl create namespace eerf", "kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -"},
 	{"scripts/strimzi-secrets.sh", `kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=authority
-for user in selector scoring featurizer trainer retrain keda; do
+for user in $(` + users + `); do
   kubectl -n kafka create secret generic default.$user --from-literal=password=of-$user
 done`},
 	{"kubectl -n kafka wait", `for user in $(kubectl -n kafka get kafkauser -o name); do
@@ -106,7 +109,7 @@ done`},
 
 // effects are what must hold after a command.
 var effects = []struct{ after, holds string }{
-	{"scripts/strimzi-secrets.sh", `for user in selector scoring featurizer trainer retrain keda; do
+	{"scripts/strimzi-secrets.sh", `for user in $(` + users + ` | grep -vx operator); do
   [[ $(kubectl -n eerf get secret default.$user -o jsonpath='{.data.password}' | base64 -d) == of-$user ]]
 done
 [[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == authority ]]

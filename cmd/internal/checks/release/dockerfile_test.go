@@ -67,24 +67,6 @@ func TestDockerfileHasNoFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsAreFound makes sure that the check above works.
-func TestFaultsAreFound(t *testing.T) {
-	for text, want := range map[string]string{
-		"FROM scratch\nMAINTAINER me\n":                              "MaintainerDeprecated",
-		"FROM golang:1 as build\nRUN true\n":                         "FromAsCasing",
-		"FROM golang:1\nENTRYPOINT go version\n":                     "JSONArgsRecommended",
-		"FROM golang:1\nENV PASSWORD=a\n":                            "SecretsUsedInArgOrEnv",
-		"FROM golang:1\nRUN echo $NOWHERE\nLABEL a=$NOWHERE\n":       "UndefinedVar",
-		"FROM golang:1\nRUM true\n":                                  "unknown instruction",
-		"FROM golang:1\nWORKDIR src\n":                               "WorkdirRelativePath",
-		"FROM golang:1 AS a\nFROM golang:1 AS a\nENTRYPOINT [\"a\"]": "DuplicateStageName",
-	} {
-		if said := strings.Join(lint(t, []byte(text)), "\n"); !strings.Contains(said, want) {
-			t.Errorf("of\n%s\nit says %q, not %s", text, said, want)
-		}
-	}
-}
-
 // stages parses the Dockerfile.
 func stages(t *testing.T) (all []instructions.Stage, arguments []instructions.ArgCommand) {
 	t.Helper()
@@ -160,5 +142,22 @@ func TestGoIsPinned(t *testing.T) {
 	want, err := strconv.Atoi(string(wanted[1]))
 	if err != nil || have < want {
 		t.Errorf("the image is built with Go %s, go.mod asks for 1.%d", version, want)
+	}
+}
+
+// TestVersionsAgree compares the version in the source with the other places that name it.
+func TestVersionsAgree(t *testing.T) {
+	found := regexp.MustCompile(`(?m)^const release = "([0-9]+\.[0-9]+\.[0-9]+)"$`).FindSubmatch(readFile(t, "cmd/internal/cli/release.go"))
+	if found == nil {
+		t.Fatal("cmd/internal/cli/release.go names no version")
+	}
+	version := regexp.QuoteMeta(string(found[1]))
+	for name, pattern := range map[string]string{
+		"CHANGELOG.md":                `(?m)^## \[` + version + `\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$`,
+		"python/src/eerf/__init__.py": `(?m)^__version__ = "` + version + `"$`,
+	} {
+		if !regexp.MustCompile(pattern).Match(readFile(t, name)) {
+			t.Errorf("%s does not have version %s", name, version)
+		}
 	}
 }
