@@ -117,8 +117,8 @@ kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.c
 scripts/strimzi-secrets.sh eerf default
 [[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == renewed ]]`},
 	{"kubectl -n eerf debug", `[[ $(kubectl -n eerf get pod pod -o jsonpath='{.spec.ephemeralContainers[*].image}') == busybox:1.37 ]]`},
-	{"kubectl -n eerf scale deployment --all", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0" ]]`},
-	{"kubectl apply -k k8s/overlays/production --server-side --force", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 1" ]]
+	{"kubectl -n eerf scale deployment --all", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0 0" ]]`},
+	{"kubectl apply -k k8s/overlays/production --server-side --force", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 2 1" ]]
 [[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
 }
 
