@@ -22,25 +22,25 @@ const (
 // Checkpoint is the state of one partition in an exploration: the sums over the rows before (NextOffset, NextOrdinal),
 // and the offset at which to read on. A restart needs nothing else.
 type Checkpoint struct {
-	FormatVersion int    // written as [CheckpointVersion]; zero means that
-	Exploration   string // id
-	Sequence      int64  // of the exploration
-	SpecHash      string // [Spec.Hash]
-	Partition     int32
+	Exploration string `json:"exploration"` // id
+	Sequence    int64  `json:"sequence"`    // of the exploration
+	SpecHash    string `json:"spec_hash"`   // [Spec.Hash]
+	Partition   int32  `json:"partition"`
 	// Attempt counts how often the partition was read again from its start because its samples were refused
 	// ([Refusal]).
-	Attempt     int
-	NextOffset  int64 // first offset of events not yet read
-	NextOrdinal int64 // ordinal that the next row gets; for a closed partition its closing ordinal
-	Closed      bool
-	CloseReason CloseReason // empty unless closed
-	Counts      Counts
-	Sums        *scoring.Sums
-	Samples     SampleMark // of the scored rows; zero under a criterion that needs only sums
-	Arithmetic  string     // numeric kernel of the sums
-	EventsLog   string     // identity of the log of NextOffset; empty if unknown
-	LastBatch   BatchMark  // of events, the last one read
-	WrittenAt   time.Time
+	Attempt     int         `json:"attempt,omitempty"`
+	NextOffset  int64       `json:"next_offset"`  // first offset of events not yet read
+	NextOrdinal int64       `json:"next_ordinal"` // ordinal that the next row gets; for a closed partition its closing ordinal
+	Closed      bool        `json:"closed"`
+	CloseReason CloseReason `json:"close_reason,omitempty"` // empty unless closed
+	Arithmetic  string      `json:"kernel"`                 // numeric kernel of the sums
+	WrittenAt   time.Time   `json:"written_at,omitzero"`
+	Counts      Counts      `json:"counts"`
+	Samples     SampleMark  `json:"samples,omitzero"`     // of the scored rows; zero under a criterion that needs only sums
+	EventsLog   string      `json:"events_log,omitempty"` // identity of the log of NextOffset; empty if unknown
+	LastBatch   BatchMark   `json:"last_batch,omitzero"`  // of events, the last one read
+
+	Sums *scoring.Sums `json:"-"` // columns on the wire
 }
 
 // BatchMark distinguishes a Kafka batch from others that may later be in its place; zero = none.

@@ -1,10 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -14,24 +14,9 @@ import (
 
 // checkpointDocument is the metadata of a checkpoint. The sums of each candidate are columns.
 type checkpointDocument struct {
-	FormatVersion int          `json:"format_version"`
-	Exploration   string       `json:"exploration"`
-	Sequence      int64        `json:"sequence"`
-	SpecHash      string       `json:"spec_hash"`
-	Partition     int32        `json:"partition"`
-	Attempt       int          `json:"attempt,omitempty"`
-	NextOffset    int64        `json:"next_offset"`
-	NextOrdinal   int64        `json:"next_ordinal"`
-	Closed        bool         `json:"closed"`
-	CloseReason   CloseReason  `json:"close_reason,omitempty"`
-	Arithmetic    string       `json:"kernel"`
-	WrittenAt     time.Time    `json:"written_at,omitzero"`
-	Counts        Counts       `json:"counts"`
-	Rows          int64        `json:"rows"`
-	Outputs       []outputSums `json:"outputs"`
-	Samples       SampleMark   `json:"samples,omitzero"`
-	EventsLog     string       `json:"events_log,omitempty"`
-	LastBatch     BatchMark    `json:"last_batch,omitzero"`
+	*Checkpoint
+	Rows    int64        `json:"rows"`
+	Outputs []outputSums `json:"outputs"`
 }
 
 // outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf to
@@ -48,19 +33,12 @@ func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	if c == nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", errMissing)
 	}
-	if err := checkVersion(KeyCheckpoint, c.FormatVersion); err != nil {
-		return nil, fmt.Errorf("encode checkpoint: %w", err)
-	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("encode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
-	doc := checkpointDocument{
-		FormatVersion: CheckpointVersion, Exploration: c.Exploration, Sequence: c.Sequence, SpecHash: c.SpecHash,
-		Partition: c.Partition, Attempt: c.Attempt, NextOffset: c.NextOffset, NextOrdinal: c.NextOrdinal,
-		Closed: c.Closed, CloseReason: c.CloseReason, Arithmetic: c.Arithmetic, WrittenAt: canonicalTime(c.WrittenAt),
-		Counts: c.Counts, Rows: c.Sums.Rows, Outputs: makeOutputSums(c.Sums), Samples: c.Samples,
-		EventsLog: c.EventsLog, LastBatch: c.LastBatch,
-	}
+	canonical := *c
+	canonical.WrittenAt = canonicalTime(c.WrittenAt)
+	doc := checkpointDocument{&canonical, c.Sums.Rows, makeOutputSums(c.Sums)}
 	value, err := encodeMessage(KeyCheckpoint, &doc, nil, sumColumns(c.Sums)...)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
@@ -72,32 +50,24 @@ func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 func sumColumns(s *scoring.Sums) []column {
 	m0, k := s.Candidates(), s.Outputs()
 	return []column{
-		float64Column("phi", s.Phi), float64Column("phi_sq", s.PhiSq),
-		listColumn(float64Column("y_phi", transpose(s.YPhi, k, m0)), m0, k),
+		numbers("phi", s.Phi), numbers("phi_sq", s.PhiSq),
+		listColumn(numbers("y_phi", transpose(s.YPhi, k, m0)), m0, k),
 	}
 }
 
 // DecodeCheckpoint reads a message that [EncodeCheckpoint] wrote. The result is valid
 // ([Checkpoint.Validate]); [Checkpoint.CheckAgainst] says whether it may be continued.
 func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
-	var doc checkpointDocument
+	c := &Checkpoint{}
+	doc := checkpointDocument{Checkpoint: c}
 	rec, err := decodeMessage(dec, value, KeyCheckpoint, &doc)
 	if err != nil {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
 	defer rec.Release()
-	c := &Checkpoint{
-		FormatVersion: doc.FormatVersion, Exploration: doc.Exploration, Sequence: doc.Sequence, SpecHash: doc.SpecHash,
-		Partition: doc.Partition, Attempt: doc.Attempt, Samples: doc.Samples, NextOffset: doc.NextOffset, NextOrdinal: doc.NextOrdinal,
-		Closed: doc.Closed, CloseReason: doc.CloseReason, Counts: doc.Counts, Arithmetic: doc.Arithmetic,
-		EventsLog: doc.EventsLog, LastBatch: doc.LastBatch,
-	}
-	if err = readTimes(&doc.WrittenAt); err == nil {
-		c.WrittenAt = doc.WrittenAt
-		c.Sums, err = readSums(rec, &doc)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w", doc.Exploration, doc.Partition, err)
+	c.Sums, err = readSums(rec, &doc)
+	if err := cmp.Or(err, readTimes(&c.WrittenAt)); err != nil {
+		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w: %w",
@@ -112,17 +82,10 @@ func readSums(rec arrow.Record, doc *checkpointDocument) (*scoring.Sums, error) 
 	if m0 < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: %d candidates, %d outputs: at least one of each is needed", ErrMalformed, m0, k)
 	}
-	phi, err := float64Values(rec, "phi")
-	if err != nil {
-		return nil, err
-	}
-	phiSq, err := float64Values(rec, "phi_sq")
-	if err != nil {
-		return nil, err
-	}
-	yPhi, err := float64Lists(rec, "y_phi", k)
-	if err != nil {
-		return nil, err
+	r := &reader{rec: rec}
+	phi, phiSq, yPhi := values[float64](r, "phi"), values[float64](r, "phi_sq"), lists[float64](r, "y_phi", k)
+	if r.err != nil {
+		return nil, r.err
 	}
 	s := scoring.NewSums(m0, k)
 	s.Rows = doc.Rows

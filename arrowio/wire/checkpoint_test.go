@@ -63,11 +63,6 @@ func TestEncodersRefuseInvalidValues(t *testing.T) {
 	spec.Partitions[1].Partition = 0
 	value, err := EncodeSpec(spec)
 	refused("a spec with a partition twice", value, err)
-	spec = exampleSpec()
-	spec.FormatVersion = 1
-	value, err = EncodeSpec(spec)
-	refused("a spec of another version", value, err)
-	wantError(t, err, ErrFormatVersion)
 	checkpoint := exampleCheckpoint()
 	checkpoint.Sums = nil
 	value, err = EncodeCheckpoint(checkpoint)

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"fmt"
-	"math"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -38,20 +38,14 @@ func fixedWidth(t arrow.DataType, raw []byte, n int) arrow.Array {
 	return array.MakeFromData(data)
 }
 
-func int32Column(name string, v []int32) column {
-	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(v), len(v))}
+// numeric are the types of numbers in the columns of this package.
+type numeric interface {
+	int32 | int64 | float32 | float64
 }
 
-func int64Column(name string, v []int64) column {
-	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(v), len(v))}
-}
-
-func float32Column(name string, v []float32) column {
-	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Float32, arrow.Float32Traits.CastToBytes(v), len(v))}
-}
-
-func float64Column(name string, v []float64) column {
-	return column{name: name, arr: fixedWidth(arrow.PrimitiveTypes.Float64, arrow.Float64Traits.CastToBytes(v), len(v))}
+// numbers returns a column of numbers; it does not copy them.
+func numbers[T numeric](name string, v []T) column {
+	return column{name: name, arr: fixedWidth(arrow.GetDataType[T](), arrow.GetBytes(v), len(v))}
 }
 
 func textColumn(name string, v []string) column {
@@ -70,128 +64,96 @@ func listColumn(values column, rows, n int) column {
 	return column{name: values.name, arr: array.MakeFromData(data)}
 }
 
-// find returns the named column, which must be there once and without nulls.
-func find(rec arrow.Record, name string) (arrow.Array, error) {
-	at := rec.Schema().FieldIndices(name)
+// reader reads the columns of a record and keeps the first fault.
+type reader struct {
+	rec arrow.Record
+	err error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+	}
+}
+
+// has reports whether the record has the column.
+func (r *reader) has(name string) bool { return r.rec.Schema().HasField(name) }
+
+// find returns the named column, which must be there once and without nulls; nil after a fault.
+func (r *reader) find(name string) arrow.Array {
+	at := r.rec.Schema().FieldIndices(name)
 	if len(at) != 1 {
-		return nil, fmt.Errorf("%w: %d columns %q instead of one", ErrMalformed, len(at), name)
+		r.fail("%d columns %q instead of one", len(at), name)
+		return nil
 	}
-	arr := rec.Column(at[0])
+	arr := r.rec.Column(at[0])
 	if arr.NullN() != 0 {
-		return nil, fmt.Errorf("%w: column %q has nulls", ErrMalformed, name)
+		r.fail("column %q has nulls", name)
+		return nil
 	}
-	return arr, nil
+	return arr
 }
 
-// typed returns the named column as the array type A.
-func typed[A arrow.Array](rec arrow.Record, name string) (A, error) {
-	var none A
-	arr, err := find(rec, name)
-	if err != nil {
-		return none, err
+// values returns the numbers of a column, a view of the record.
+func values[T numeric](r *reader, name string) []T {
+	arr := r.find(name)
+	if arr == nil {
+		return nil
 	}
-	a, ok := arr.(A)
+	if !arrow.TypeEqual(arr.DataType(), arrow.GetDataType[T]()) {
+		r.fail("column %q is %v", name, arr.DataType())
+		return nil
+	}
+	return numbersOf[T](arr)
+}
+
+// numbersOf returns the numbers of an array without nulls.
+func numbersOf[T numeric](arr arrow.Array) []T {
+	data := arr.Data()
+	if data.Len() == 0 {
+		return []T{}
+	}
+	return arrow.GetData[T](data.Buffers()[1].Bytes())[data.Offset():][:data.Len()]
+}
+
+// lists returns the numbers of a column of lists of n numbers, a view of the record.
+func lists[T numeric](r *reader, name string, n int) []T {
+	arr := r.find(name)
+	if arr == nil {
+		return nil
+	}
+	list, ok := arr.(*array.FixedSizeList)
+	if !ok || int64(list.DataType().(*arrow.FixedSizeListType).Len()) != int64(n) || !arrow.TypeEqual(list.ListValues().DataType(), arrow.GetDataType[T]()) {
+		r.fail("column %q is %v instead of lists of %d", name, arr.DataType(), n)
+		return nil
+	}
+	first, last := list.Offset()*n, (list.Offset()+list.Len())*n
+	inner := list.ListValues()
+	if last > inner.Len() || inner.NullN() != 0 {
+		r.fail("column %q has nulls or too few values in its lists", name)
+		return nil
+	}
+	return numbersOf[T](inner)[first:last]
+}
+
+// texts returns the strings of a column.
+func (r *reader) texts(name string) []string {
+	arr, ok := r.find(name).(*array.String)
 	if !ok {
-		return none, fmt.Errorf("%w: column %q is %v", ErrMalformed, name, arr.DataType())
+		r.fail("column %q does not hold strings", name)
+		return nil
 	}
-	return a, nil
-}
-
-func int32Values(rec arrow.Record, name string) ([]int32, error) {
-	a, err := typed[*array.Int32](rec, name)
-	if err != nil {
-		return nil, err
-	}
-	return a.Int32Values(), nil
-}
-
-func int64Values(rec arrow.Record, name string) ([]int64, error) {
-	a, err := typed[*array.Int64](rec, name)
-	if err != nil {
-		return nil, err
-	}
-	return a.Int64Values(), nil
-}
-
-func float32Values(rec arrow.Record, name string) ([]float32, error) {
-	a, err := typed[*array.Float32](rec, name)
-	if err != nil {
-		return nil, err
-	}
-	return a.Float32Values(), nil
-}
-
-func float64Values(rec arrow.Record, name string) ([]float64, error) {
-	a, err := typed[*array.Float64](rec, name)
-	if err != nil {
-		return nil, err
-	}
-	return a.Float64Values(), nil
-}
-
-func textValues(rec arrow.Record, name string) ([]string, error) {
-	a, err := typed[*array.String](rec, name)
-	if err != nil {
-		return nil, err
-	}
-	v := make([]string, a.Len())
+	v := make([]string, arr.Len())
 	for i := range v {
-		v[i] = string([]byte(a.Value(i)))
+		v[i] = strings.Clone(arr.Value(i))
 	}
-	return v, nil
+	return v
 }
 
-// lists returns the values of a column of lists of n numbers, and the column's length.
-func lists[A arrow.Array](rec arrow.Record, name string, n int) (values A, first, last int, err error) {
-	l, err := typed[*array.FixedSizeList](rec, name)
-	if err != nil {
-		return values, 0, 0, err
-	}
-	if width := int(l.DataType().(*arrow.FixedSizeListType).Len()); width != n {
-		return values, 0, 0, fmt.Errorf("%w: column %q has lists of %d instead of %d", ErrMalformed, name, width, n)
-	}
-	values, ok := l.ListValues().(A)
-	if !ok {
-		return values, 0, 0, fmt.Errorf("%w: column %q is %v", ErrMalformed, name, l.DataType())
-	}
-	first, last = l.Offset()*n, (l.Offset()+l.Len())*n
-	if last > values.Len() || values.NullN() != 0 {
-		return values, 0, 0, fmt.Errorf("%w: column %q has nulls or too few values in its lists", ErrMalformed, name)
-	}
-	return values, first, last, nil
-}
-
-func float32Lists(rec arrow.Record, name string, n int) ([]float32, error) {
-	a, first, last, err := lists[*array.Float32](rec, name, n)
-	if err != nil {
-		return nil, err
-	}
-	return a.Float32Values()[first:last], nil
-}
-
-func float64Lists(rec arrow.Record, name string, n int) ([]float64, error) {
-	a, first, last, err := lists[*array.Float64](rec, name, n)
-	if err != nil {
-		return nil, err
-	}
-	return a.Float64Values()[first:last], nil
-}
-
-// finite32 reports whether no value is NaN or infinite: only those have all exponent bits set.
-func finite32(v []float32) bool {
+// finite reports whether no value is NaN or infinite: x − x is 0 for all others.
+func finite[T float32 | float64](v []T) bool {
 	for _, x := range v {
-		if math.Float32bits(x)&0x7F800000 == 0x7F800000 {
-			return false
-		}
-	}
-	return true
-}
-
-// finite64 is finite32 in double precision.
-func finite64(v []float64) bool {
-	const exponent = 0x7FF << 52
-	for _, x := range v {
-		if math.Float64bits(x)&exponent == exponent {
+		if x-x != 0 {
 			return false
 		}
 	}

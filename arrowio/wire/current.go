@@ -43,37 +43,14 @@ func (c *Current) Validate() error {
 	return checkName("id", c.ID)
 }
 
-type currentDocument struct {
-	FormatVersion int `json:"format_version"`
-	*Current
+func (c *Current) describe() (what, id string, at *time.Time) {
+	return "current pointer", c.ID, &c.Time
 }
 
 // EncodeCurrent returns the message for c.
-func EncodeCurrent(c *Current) ([]byte, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("encode current pointer: %w", err)
-	}
-	p := *c
-	p.Time = canonicalTime(p.Time)
-	return encodeNote(KeyCurrent, currentDocument{FormatVersion, &p}, p.ID)
-}
+func EncodeCurrent(c *Current) ([]byte, error) { return encodeNote(KeyCurrent, c) }
 
 // DecodeCurrent reads a message that [EncodeCurrent] wrote.
 func DecodeCurrent(dec *arrowio.Decoder, value []byte) (*Current, error) {
-	var c Current
-	doc := currentDocument{Current: &c}
-	id, err := decodeNote(dec, value, KeyCurrent, &doc)
-	if err != nil {
-		return nil, fmt.Errorf("decode current pointer: %w", err)
-	}
-	if id != c.ID {
-		return nil, fmt.Errorf("decode current pointer: %w: id column says %q, metadata %q", ErrMalformed, id, c.ID)
-	}
-	if err := readTimes(&c.Time); err != nil {
-		return nil, fmt.Errorf("decode current pointer: %w", err)
-	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("decode current pointer: %w: %w", ErrMalformed, err)
-	}
-	return &c, nil
+	return decodeNote[Current](dec, value, KeyCurrent)
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ const (
 // encodeMessage returns the stream for one record made of columns, with doc as JSON under key in
 // the schema metadata, followed by the extra metadata entries in the order given.
 func encodeMessage(key string, doc any, extra []entry, columns ...column) ([]byte, error) {
-	text, err := marshalDocument(doc)
+	text, err := marshalDocument(key, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +41,14 @@ func encodeMessage(key string, doc any, extra []entry, columns ...column) ([]byt
 // entry is one more schema metadata entry.
 type entry struct{ key, value string }
 
-// marshalDocument returns the canonical JSON of doc: struct fields in order, no spaces, floats in the
-// shortest form that reads back to the same bits.
-func marshalDocument(doc any) ([]byte, error) {
-	text, err := json.Marshal(doc)
+// marshalDocument returns the canonical JSON of doc, a struct: the format version of the key, then its fields in order,
+// no spaces, floats in the shortest form that reads back to the same bits.
+func marshalDocument(key string, doc any) ([]byte, error) {
+	fields, err := json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
+	text := append(fmt.Appendf(nil, `{"format_version":%d,`, versionOf(key)), fields[1:]...)
 	if err := checkDocumentSize(text); err != nil {
 		return nil, err
 	}
@@ -137,27 +139,53 @@ func unmarshalDocument(key, text string, doc any) error {
 	return nil
 }
 
-// encodeNote encodes a message that is only metadata. Its one row holds the ID, so that SQL
-// engines, which refuse tables without columns, can read it too.
-func encodeNote(key string, doc any, id string) ([]byte, error) {
-	return encodeMessage(key, doc, nil, textColumn("id", []string{id}))
+// note is a message that is only metadata.
+type note interface {
+	Validate() error
+	// describe returns what the message is called in errors, its id, and its time.
+	describe() (what, id string, at *time.Time)
 }
 
-// decodeNote decodes the result of encodeNote and returns the ID in its row.
-func decodeNote(dec *arrowio.Decoder, value []byte, key string, doc any) (id string, err error) {
-	rec, err := decodeMessage(dec, value, key, doc)
+// encodeNote encodes a note. Its one row holds the id, so that SQL engines, which refuse tables without columns, can read
+// it too.
+func encodeNote[T any, P interface {
+	*T
+	note
+}](key string, v P) ([]byte, error) {
+	c := *v
+	what, id, at := P(&c).describe()
+	if err := v.Validate(); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", what, err)
+	}
+	*at = canonicalTime(*at)
+	return encodeMessage(key, &c, nil, textColumn("id", []string{id}))
+}
+
+// decodeNote decodes the result of encodeNote. The value is valid.
+func decodeNote[T any, P interface {
+	*T
+	note
+}](dec *arrowio.Decoder, value []byte, key string) (P, error) {
+	v := P(new(T))
+	what, _, _ := v.describe()
+	rec, err := decodeMessage(dec, value, key, v)
 	if err != nil {
-		return "", err
+		return nil, fmt.Errorf("decode %s: %w", what, err)
 	}
 	defer rec.Release()
-	ids, err := textValues(rec, "id")
-	if err != nil {
-		return "", err
+	r := &reader{rec: rec}
+	ids := r.texts("id")
+	_, id, at := v.describe()
+	if r.err == nil && (len(ids) != 1 || ids[0] != id) {
+		r.fail("id column says %.200q, metadata %q", ids, cutText(id, maxNameBytes))
 	}
-	if len(ids) != 1 {
-		return "", fmt.Errorf("%w: %d rows instead of one", ErrMalformed, len(ids))
+	if err := cmp.Or(r.err, readTimes(at)); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", what, err)
 	}
-	return ids[0], nil
+	if err := v.Validate(); err != nil {
+		return nil, fmt.Errorf("decode %s: %w: %w", what, ErrMalformed, err)
+	}
+	return v, nil
 }
 
 // canonicalTime drops what does not survive JSON: the location and the monotonic reading.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -101,7 +102,7 @@ func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l Featur
 	gap := into[: 4*m*rows : 4*m*rows]
 	gaps, _ := l.Predictions.carve(into[4*m*rows:size], rows)
 	out, err := appendColumns(rec, meta, append([]column{
-		int32Column(ColumnRow, rowNumbers),
+		numbers(ColumnRow, rowNumbers),
 		listColumn(column{name: ColumnFeatures, arr: fixedWidth(arrow.PrimitiveTypes.Float32, gap, m*rows)}, rows, m),
 	}, l.Predictions.columns(gaps, rows)...)...)
 	if err != nil {
@@ -155,16 +156,12 @@ const layoutMargin = 16 << 10
 // DecodeFeatures returns the row numbers and features of a decoded features message of m features. Row
 // numbers are strictly ascending and every feature is finite. Both slices alias rec.
 func DecodeFeatures(rec arrow.Record, m int) (row []int32, z []float32, err error) {
-	if row, err = int32Values(rec, ColumnRow); err != nil {
+	r := &reader{rec: rec}
+	row, z = values[int32](r, ColumnRow), lists[float32](r, ColumnFeatures, m)
+	if err := cmp.Or(r.err, checkAscending(row)); err != nil {
 		return nil, nil, fmt.Errorf("decode features: %w", err)
 	}
-	if err := checkAscending(row); err != nil {
-		return nil, nil, fmt.Errorf("decode features: %w", err)
-	}
-	if z, err = float32Lists(rec, ColumnFeatures, m); err != nil {
-		return nil, nil, fmt.Errorf("decode features: %w", err)
-	}
-	if !finite32(z) {
+	if !finite(z) {
 		return nil, nil, fmt.Errorf("decode features: %w: a feature is not finite", ErrMalformed)
 	}
 	return row, z, nil
@@ -209,7 +206,7 @@ func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byt
 		return nil, fmt.Errorf("encode rejected rows: %w", err)
 	}
 	out, err := appendColumns(rec, meta,
-		int32Column(ColumnRejectedRow, rows), textColumn(ColumnRejectedReason, reasons))
+		numbers(ColumnRejectedRow, rows), textColumn(ColumnRejectedReason, reasons))
 	if err != nil {
 		return nil, fmt.Errorf("encode rejected rows: %w", err)
 	}

@@ -61,14 +61,6 @@ func (f *FeatureSet) validateLabel() error {
 	return nil
 }
 
-// rounds is the round in which each feature was chosen.
-func (f *FeatureSet) rounds() []int32 {
-	if f.Set.Round == nil {
-		return make([]int32, f.Set.Features.Len())
-	}
-	return f.Set.Round
-}
-
 // outputs returns K, according to the length of the coding.
 func (f *FeatureSet) outputs() int { return len(f.Coding.Gain) }
 
@@ -114,12 +106,12 @@ func (f *FeatureSet) validateNumbers() error {
 	if s := float64(f.Set.Scale); !(s > 0) || math.IsInf(s, 0) {
 		return fmt.Errorf("scale %v is not a positive number", f.Set.Scale)
 	}
-	if !finite32(f.Set.Weight) {
+	if !finite(f.Set.Weight) {
 		return errors.New("a weight is not finite")
 	}
 	for _, v := range [][]float64{f.Set.Score, f.Set.S, f.Coding.Gain, f.Coding.Offset,
 		{f.Lineage.Best, f.Lineage.Cutoff, f.Lineage.Radius, f.Lineage.LargeSampleRadius, f.Lineage.SampleRate}} {
-		if !finite64(v) {
+		if !finite(v) {
 			return errors.New("a score, coding or lineage figure is not finite")
 		}
 	}

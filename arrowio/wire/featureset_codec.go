@@ -16,18 +16,17 @@ import (
 // featureSetDocument is the metadata of a feature set. What each feature has is a column. The encoder's
 // JSON, over which the ID is computed, is a metadata entry of its own.
 type featureSetDocument struct {
-	FormatVersion int                `json:"format_version"`
-	ID            string             `json:"id"`
-	Map           scoring.Map        `json:"map"`
-	Dim           int                `json:"dim"`
-	Width         int                `json:"width"`
-	Features      int                `json:"features"`
-	Outputs       int                `json:"outputs"`
-	Scale         float64            `json:"scale"` // the float32 scale, widened to keep every digit
-	Task          scoring.Task       `json:"task"`
-	Coding        codingDocument     `json:"coding"`
-	Candidates    scoring.Candidates `json:"candidates"`
-	Lineage       Lineage            `json:"lineage"`
+	ID         string             `json:"id"`
+	Map        scoring.Map        `json:"map"`
+	Dim        int                `json:"dim"`
+	Width      int                `json:"width"`
+	Features   int                `json:"features"`
+	Outputs    int                `json:"outputs"`
+	Scale      float64            `json:"scale"` // the float32 scale, widened to keep every digit
+	Task       scoring.Task       `json:"task"`
+	Coding     codingDocument     `json:"coding"`
+	Candidates scoring.Candidates `json:"candidates"`
+	Lineage    Lineage            `json:"lineage"`
 }
 
 // codingDocument is a [scoring.Coding].
@@ -66,23 +65,15 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 	lineage := f.Lineage
 	lineage.SelectedAt = canonicalTime(lineage.SelectedAt)
 	doc := featureSetDocument{
-		FormatVersion: FormatVersion, ID: id, Map: set.Map, Dim: set.Dim, Width: width, Features: m, Outputs: k,
+		ID: id, Map: set.Map, Dim: set.Dim, Width: width, Features: m, Outputs: k,
 		Scale: float64(f.Set.Scale), Task: f.Task, Coding: codingDocument(f.Coding),
 		Candidates: f.Candidates, Lineage: lineage,
 	}
-	phase := set.Phase
-	if phase == nil {
-		phase = make([]float32, m)
+	columns := make([]column, len(featureColumns))
+	for i, c := range featureColumns {
+		columns[i] = c.write(f, &doc)
 	}
-	return encodeMessage(KeyFeatureSet, &doc, []entry{{KeyEncoder, string(enc)}},
-		int32Column("index", f.Set.Index),
-		int32Column("round", f.rounds()),
-		listColumn(float32Column("omega", set.Omega), m, width),
-		float32Column("phase", phase),
-		float32Column("weight", f.weights()),
-		float64Column("score", f.Set.Score),
-		listColumn(float64Column("s", f.Set.S), m, k),
-	)
+	return encodeMessage(KeyFeatureSet, &doc, []entry{{KeyEncoder, string(enc)}}, columns...)
 }
 
 // DecodeFeatureSet reads a message that [EncodeFeatureSet] wrote. The result is valid
@@ -124,7 +115,7 @@ func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, err
 	if err := checkFeatureSetShape(rec, doc); err != nil {
 		return nil, err
 	}
-	if err := readFeatureColumns(rec, doc, &f.Set); err != nil {
+	if err := readFeatureColumns(rec, doc, f); err != nil {
 		return nil, err
 	}
 	id, err := f.id()
@@ -177,47 +168,67 @@ func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
 	return nil
 }
 
-// readFeatureColumns copies the columns into set.
-func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, set *scoring.FeatureSet) error {
-	index, err := int32Values(rec, "index")
-	if err != nil {
-		return err
+// featureColumn is a column of a feature set, with a number or a list of numbers for each feature.
+type featureColumn struct {
+	write func(*FeatureSet, *featureSetDocument) column
+	read  func(*reader, *FeatureSet, *featureSetDocument)
+}
+
+// featureColumns are those of a feature set.
+var featureColumns = []featureColumn{
+	eachFeature("index", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Index }),
+	eachFeature("round", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Round }),
+	eachFeatures("omega", func(d *featureSetDocument) int { return d.Width }, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega }),
+	eachFeature("phase", 0, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Phase }),
+	eachFeature("weight", 1, func(f *FeatureSet) *[]float32 { return &f.Set.Weight }),
+	eachFeature("score", 0, func(f *FeatureSet) *[]float64 { return &f.Set.Score }),
+	eachFeatures("s", func(d *featureSetDocument) int { return d.Outputs }, func(f *FeatureSet) *[]float64 { return &f.Set.S }),
+}
+
+// eachFeature is a column of one number for each feature. A set without them is written with a constant.
+func eachFeature[T numeric](name string, absent T, of func(*FeatureSet) *[]T) featureColumn {
+	return featureColumn{
+		write: func(f *FeatureSet, doc *featureSetDocument) column {
+			v := *of(f)
+			if v == nil {
+				v = slices.Repeat([]T{absent}, doc.Features)
+			}
+			return numbers(name, v)
+		},
+		read: func(r *reader, f *FeatureSet, _ *featureSetDocument) { *of(f) = slices.Clone(values[T](r, name)) },
 	}
-	omega, err := float32Lists(rec, "omega", doc.Width)
-	if err != nil {
-		return err
+}
+
+// eachFeatures is a column of lists of n numbers for each feature.
+func eachFeatures[T numeric](name string, n func(*featureSetDocument) int, of func(*FeatureSet) *[]T) featureColumn {
+	return featureColumn{
+		write: func(f *FeatureSet, doc *featureSetDocument) column {
+			return listColumn(numbers(name, *of(f)), doc.Features, n(doc))
+		},
+		read: func(r *reader, f *FeatureSet, doc *featureSetDocument) {
+			*of(f) = slices.Clone(lists[T](r, name, n(doc)))
+		},
 	}
-	phase, err := float32Values(rec, "phase")
-	if err != nil {
-		return err
+}
+
+// readFeatureColumns copies the columns into f.
+func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, f *FeatureSet) error {
+	f.Set.Features, f.Set.Scale = &scoring.Features{Map: doc.Map, Dim: doc.Dim}, float32(doc.Scale)
+	r := &reader{rec: rec}
+	for _, c := range featureColumns {
+		c.read(r, f, doc)
 	}
-	weight, err := float32Values(rec, "weight")
-	if err != nil {
-		return err
+	f.Set.Round, f.Set.Weight = unlessAll(f.Set.Round, 0), unlessAll(f.Set.Weight, 1)
+	if doc.Map != scoring.MapCosine {
+		f.Set.Features.Phase = nil
 	}
-	score, err := float64Values(rec, "score")
-	if err != nil {
-		return err
-	}
-	s, err := float64Lists(rec, "s", doc.Outputs)
-	if err != nil {
-		return err
-	}
-	round, err := int32Values(rec, "round")
-	if err != nil {
-		return err
-	}
-	set.Features = &scoring.Features{Map: doc.Map, Dim: doc.Dim, Omega: slices.Clone(omega)}
-	if doc.Map == scoring.MapCosine {
-		set.Features.Phase = slices.Clone(phase)
-	}
-	set.Index, set.Score, set.S = slices.Clone(index), slices.Clone(score), slices.Clone(s)
-	set.Scale = float32(doc.Scale)
-	if slices.ContainsFunc(round, func(r int32) bool { return r != 0 }) {
-		set.Round = slices.Clone(round)
-	}
-	if slices.ContainsFunc(weight, func(w float32) bool { return w != 1 }) {
-		set.Weight = slices.Clone(weight)
+	return r.err
+}
+
+// unlessAll returns v, or nil if all of it has the value that stands for nothing.
+func unlessAll[T comparable](v []T, absent T) []T {
+	if slices.ContainsFunc(v, func(x T) bool { return x != absent }) {
+		return v
 	}
 	return nil
 }

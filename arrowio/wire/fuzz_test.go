@@ -94,7 +94,7 @@ func FuzzDecodeFeatures(f *testing.F) {
 		defer releaseAll(recs)
 		for _, rec := range recs {
 			row, z, err := DecodeFeatures(rec, 3)
-			if err == nil && (len(z) != 3*len(row) || !finite32(z)) {
+			if err == nil && (len(z) != 3*len(row) || !finite(z)) {
 				t.Fatalf("%d rows, %d features", len(row), len(z))
 			}
 			if _, err := ParseFeaturesInfo(rec.Schema()); err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrFormatVersion) {

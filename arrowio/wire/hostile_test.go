@@ -191,7 +191,7 @@ func TestDecodersCheckColumns(t *testing.T) {
 			recs := must(newDecoder().Decode(value))
 			rows := int(recs[0].NumRows())
 			releaseAll(recs)
-			extra := int32Column("extra", ordinals(rows))
+			extra := numbers("extra", ordinals(rows))
 			value = rewrite(value, func(_ map[string]string, f []arrow.Field, cols []arrow.Array) ([]arrow.Field, []arrow.Array) {
 				return append(f, arrow.Field{Name: extra.name, Type: extra.arr.DataType()}), append(cols, extra.arr)
 			})
@@ -284,14 +284,14 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 }
 
 func TestFeatureSetRefusesNumbersThatAreNot(t *testing.T) {
-	nan := float32Column("weight", []float32{1, 1, 1, inf32()})
+	nan := numbers("weight", []float32{1, 1, 1, inf32()})
 	value := replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "weight", &nan)
 	_, err := DecodeFeatureSet(newDecoder(), value)
 	wantError(t, err, ErrMalformed)
-	index := int32Column("index", []int32{3, 3, 0, 8})
+	index := numbers("index", []int32{3, 3, 0, 8})
 	_, err = DecodeFeatureSet(newDecoder(), replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "index", &index))
 	wantError(t, err, ErrMalformed)
-	omega := float32Column("omega", []float32{1, 2, 3, 4})
+	omega := numbers("omega", []float32{1, 2, 3, 4})
 	_, err = DecodeFeatureSet(newDecoder(), replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "omega", &omega))
 	wantError(t, err, ErrMalformed)
 }

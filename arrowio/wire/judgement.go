@@ -64,7 +64,7 @@ func (j *Judgement) validate() error {
 	if !slices.Contains(Verdicts(), j.Verdict) {
 		return fmt.Errorf("unknown verdict %q", cutText(string(j.Verdict), 40))
 	}
-	if j.Rows < 0 || !finite64([]float64{j.Margin}) {
+	if j.Rows < 0 || !finite([]float64{j.Margin}) {
 		return fmt.Errorf("judgement on %d rows with margin %v", j.Rows, j.Margin)
 	}
 	return nil

@@ -32,11 +32,11 @@ func (l *Lineage) validateLearning(dim int) error {
 		default:
 			return fmt.Errorf("point %d is of kind %q", i, p.Kind)
 		}
-		if p.Round < 0 || p.Step < 0 || !finite64([]float64{p.Loss, p.StdErr}) {
+		if p.Round < 0 || p.Step < 0 || !finite([]float64{p.Loss, p.StdErr}) {
 			return fmt.Errorf("point %d is round %d, step %d, with loss %v ± %v", i, p.Round, p.Step, p.Loss, p.StdErr)
 		}
 	}
-	if r.Importance != nil && len(r.Importance) != dim || !finite64(r.Importance) {
+	if r.Importance != nil && len(r.Importance) != dim || !finite(r.Importance) {
 		return fmt.Errorf("importance of %d columns, not all of them finite or not for %d dimensions", len(r.Importance), dim)
 	}
 	return nil

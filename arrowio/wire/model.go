@@ -14,17 +14,16 @@ import (
 
 // Model is a trained model as published: linear weights on the features of one feature set.
 type Model struct {
-	ID            string // [ModelID]; filled on decoding, computed when empty on encoding
-	FormatVersion int    // written as [FormatVersion]; zero means that
-	Pipeline      string
-	FeatureSetID  string // the set whose features the weights multiply
-	Sequence      int64  // of that feature set
-	Model         *training.Model
-	Label         *encoder.Label // task, classes and the mean subtracted from regression labels
-	Metrics       Metrics
-	TrainRows     int64 // rows behind the weights
-	HeldOutRows   int64 // rows behind the choice of λ; the metrics use the same rows, at most train.evaluation_rows
-	HeldOutSeed   uint64
+	ID           string // [ModelID]; filled on decoding, computed when empty on encoding
+	Pipeline     string
+	FeatureSetID string // the set whose features the weights multiply
+	Sequence     int64  // of that feature set
+	Model        *training.Model
+	Label        *encoder.Label // task, classes and the mean subtracted from regression labels
+	Metrics      Metrics
+	TrainRows    int64 // rows behind the weights
+	HeldOutRows  int64 // rows behind the choice of λ; the metrics use the same rows, at most train.evaluation_rows
+	HeldOutSeed  uint64
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64
 	// SampleRate is the share of the labelled rows that were used, by a separate hash under HeldOutSeed; 0 = all.
@@ -125,7 +124,7 @@ type Range struct {
 
 // Measured returns v as a figure of [Metrics], nil if it is NaN or infinite.
 func Measured(v float64) *float64 {
-	if !finite64([]float64{v}) {
+	if !finite([]float64{v}) {
 		return nil
 	}
 	return &v

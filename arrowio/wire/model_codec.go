@@ -13,7 +13,6 @@ import (
 
 // modelDocument is the metadata of a model. The weights are columns.
 type modelDocument struct {
-	FormatVersion   int            `json:"format_version"`
 	ID              string         `json:"id"`
 	Pipeline        string         `json:"pipeline"`
 	FeatureSet      string         `json:"feature_set"`
@@ -74,9 +73,6 @@ func EncodeModel(m *Model) ([]byte, error) {
 	if m == nil {
 		return nil, fmt.Errorf("encode model: %w", errMissing)
 	}
-	if err := checkVersion(KeyModel, m.FormatVersion); err != nil {
-		return nil, fmt.Errorf("encode model: %w", err)
-	}
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("encode model on feature set %q: %w", m.FeatureSetID, err)
 	}
@@ -86,13 +82,13 @@ func EncodeModel(m *Model) ([]byte, error) {
 	}
 	w := m.Model
 	doc := modelDocument{
-		FormatVersion: FormatVersion, ID: id, Pipeline: m.Pipeline, FeatureSet: m.FeatureSetID, Sequence: m.Sequence,
+		ID: id, Pipeline: m.Pipeline, FeatureSet: m.FeatureSetID, Sequence: m.Sequence,
 		Features: w.Features, Outputs: w.Outputs, Intercept: w.Intercept, Lambda: w.Lambda, Loss: w.Loss,
 		Label: m.Label, Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
 		HeldOutSeed: m.HeldOutSeed, HeldOutFraction: m.HeldOutFraction, SampleRate: m.SampleRate, Window: m.Window,
 		Ranges: m.Ranges, NotHeldOut: m.NotHeldOut, TrainedAt: canonicalTime(m.TrainedAt), ConfigHash: m.ConfigHash, Judgement: m.Judgement,
 	}
-	columns := []column{int32Column("feature", ordinals(w.Features)), weightColumn("theta", w)}
+	columns := []column{numbers("feature", ordinals(w.Features)), weightColumn("theta", w)}
 	if m.Judged != nil {
 		doc.JudgedIntercept = m.Judged.Intercept
 		columns = append(columns, weightColumn(columnJudged, m.Judged))
@@ -106,7 +102,7 @@ func EncodeModel(m *Model) ([]byte, error) {
 
 // weightColumn has a list of K weights for each feature.
 func weightColumn(name string, w *training.Model) column {
-	return listColumn(float64Column(name, transpose(w.Theta, w.Outputs, w.Features)), w.Features, w.Outputs)
+	return listColumn(numbers(name, transpose(w.Theta, w.Outputs, w.Features)), w.Features, w.Outputs)
 }
 
 // DecodeModel reads a message that [EncodeModel] wrote. The result is valid ([Model.Validate]) and
@@ -135,7 +131,7 @@ func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		ID: doc.ID, FormatVersion: doc.FormatVersion, Pipeline: doc.Pipeline, FeatureSetID: doc.FeatureSet,
+		ID: doc.ID, Pipeline: doc.Pipeline, FeatureSetID: doc.FeatureSet,
 		Sequence: doc.Sequence, Model: weights, Label: doc.Label, Metrics: doc.Metrics,
 		TrainRows: doc.TrainRows, HeldOutRows: doc.HeldOutRows,
 		HeldOutSeed: doc.HeldOutSeed, HeldOutFraction: doc.HeldOutFraction, SampleRate: doc.SampleRate, Window: doc.Window,
@@ -160,18 +156,15 @@ func readWeights(rec arrow.Record, doc *modelDocument) (*training.Model, error) 
 		return nil, fmt.Errorf("%w: %d rows, but metadata says %d features and %d outputs",
 			ErrMalformed, rec.NumRows(), m, k)
 	}
-	feature, err := int32Values(rec, "feature")
-	if err != nil {
-		return nil, err
-	}
-	for i, f := range feature {
+	r := &reader{rec: rec}
+	for i, f := range values[int32](r, "feature") {
 		if int(f) != i {
-			return nil, fmt.Errorf("%w: row %d is of feature %d", ErrMalformed, i, f)
+			r.fail("row %d is of feature %d", i, f)
 		}
 	}
-	theta, err := float64Lists(rec, "theta", k)
-	if err != nil {
-		return nil, err
+	theta := lists[float64](r, "theta", k)
+	if r.err != nil {
+		return nil, r.err
 	}
 	return &training.Model{
 		Features: m, Outputs: k, Theta: transpose(theta, m, k),
@@ -181,12 +174,13 @@ func readWeights(rec arrow.Record, doc *modelDocument) (*training.Model, error) 
 
 // readJudged copies the weights fitted without the held-out rows, if the model has them.
 func readJudged(rec arrow.Record, doc *modelDocument) (*training.Model, error) {
-	if !rec.Schema().HasField(columnJudged) {
+	r := &reader{rec: rec}
+	if !r.has(columnJudged) {
 		return nil, nil
 	}
-	theta, err := float64Lists(rec, columnJudged, doc.Outputs)
-	if err != nil {
-		return nil, err
+	theta := lists[float64](r, columnJudged, doc.Outputs)
+	if r.err != nil {
+		return nil, r.err
 	}
 	return &training.Model{
 		Features: doc.Features, Outputs: doc.Outputs, Theta: transpose(theta, doc.Features, doc.Outputs),

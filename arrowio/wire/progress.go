@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -29,33 +28,17 @@ func (p *Progress) Last() *adaptive.Point {
 	return &p.Points[len(p.Points)-1]
 }
 
-type progressDocument struct {
-	FormatVersion int `json:"format_version"`
-	*Progress
+// Validate returns an error for an unusable name.
+func (p *Progress) Validate() error { return checkName("exploration", p.Exploration) }
+
+func (p *Progress) describe() (what, id string, at *time.Time) {
+	return "progress", p.Exploration, &p.Time
 }
 
 // EncodeProgress returns the message for p.
-func EncodeProgress(p *Progress) ([]byte, error) {
-	if err := checkName("exploration", p.Exploration); err != nil {
-		return nil, fmt.Errorf("encode progress: %w", err)
-	}
-	c := *p
-	c.Time = canonicalTime(c.Time)
-	return encodeNote(KeyProgress, progressDocument{FormatVersion, &c}, c.Exploration)
-}
+func EncodeProgress(p *Progress) ([]byte, error) { return encodeNote(KeyProgress, p) }
 
 // DecodeProgress reads a message that [EncodeProgress] wrote.
 func DecodeProgress(dec *arrowio.Decoder, value []byte) (*Progress, error) {
-	var p Progress
-	_, err := decodeNote(dec, value, KeyProgress, &progressDocument{Progress: &p})
-	if err == nil {
-		err = readTimes(&p.Time)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decode progress: %w", err)
-	}
-	if err := checkName("exploration", p.Exploration); err != nil {
-		return nil, fmt.Errorf("decode progress: %w: %w", ErrMalformed, err)
-	}
-	return &p, nil
+	return decodeNote[Progress](dec, value, KeyProgress)
 }

@@ -30,38 +30,16 @@ func (r *Refusal) Validate() error {
 	return checkName("exploration", r.Exploration)
 }
 
-type refusalDocument struct {
-	FormatVersion int `json:"format_version"`
-	*Refusal
+func (r *Refusal) describe() (what, id string, at *time.Time) {
+	return "refusal", r.Exploration, &r.Time
 }
 
 // EncodeRefusal returns the message for r.
-func EncodeRefusal(r *Refusal) ([]byte, error) {
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("encode refusal: %w", err)
-	}
-	c := *r
-	c.Time = canonicalTime(c.Time)
-	return encodeNote(KeyRefusal, refusalDocument{FormatVersion, &c}, c.Exploration)
-}
+func EncodeRefusal(r *Refusal) ([]byte, error) { return encodeNote(KeyRefusal, r) }
 
 // DecodeRefusal reads a message that [EncodeRefusal] wrote.
 func DecodeRefusal(dec *arrowio.Decoder, value []byte) (*Refusal, error) {
-	var r Refusal
-	id, err := decodeNote(dec, value, KeyRefusal, &refusalDocument{Refusal: &r})
-	if err == nil {
-		err = readTimes(&r.Time)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("decode refusal: %w", err)
-	}
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("decode refusal: %w: %w", ErrMalformed, err)
-	}
-	if id != r.Exploration {
-		return nil, fmt.Errorf("decode refusal: %w: id column says %q, metadata %q", ErrMalformed, id, r.Exploration)
-	}
-	return &r, nil
+	return decodeNote[Refusal](dec, value, KeyRefusal)
 }
 
 // ScoresRecord is the content of a record of the scores topic: one of its two parts is set.

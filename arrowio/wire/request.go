@@ -73,37 +73,12 @@ func ExclusionRequestID(sequence int64, partition int32) string {
 	return fmt.Sprintf("without-%d-%d", sequence, partition)
 }
 
-type requestDocument struct {
-	FormatVersion int `json:"format_version"`
-	*Request
-}
+func (r *Request) describe() (what, id string, at *time.Time) { return "request", r.ID, &r.Time }
 
 // EncodeRequest returns the message for r.
-func EncodeRequest(r *Request) ([]byte, error) {
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
-	}
-	c := *r
-	c.Time = canonicalTime(c.Time)
-	return encodeNote(KeyRequest, requestDocument{FormatVersion, &c}, c.ID)
-}
+func EncodeRequest(r *Request) ([]byte, error) { return encodeNote(KeyRequest, r) }
 
 // DecodeRequest reads a message that [EncodeRequest] wrote.
 func DecodeRequest(dec *arrowio.Decoder, value []byte) (*Request, error) {
-	var r Request
-	doc := requestDocument{Request: &r}
-	id, err := decodeNote(dec, value, KeyRequest, &doc)
-	if err != nil {
-		return nil, fmt.Errorf("decode request: %w", err)
-	}
-	if id != r.ID {
-		return nil, fmt.Errorf("decode request: %w: id column says %q, metadata %q", ErrMalformed, id, r.ID)
-	}
-	if err := readTimes(&r.Time); err != nil {
-		return nil, fmt.Errorf("decode request: %w", err)
-	}
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("decode request: %w: %w", ErrMalformed, err)
-	}
-	return &r, nil
+	return decodeNote[Request](dec, value, KeyRequest)
 }

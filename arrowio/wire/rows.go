@@ -138,7 +138,7 @@ func takeRows(arr arrow.Array, rows []int32) (arrow.Array, error) {
 
 // takeAny takes rows in any order.
 func takeAny(arr arrow.Array, rows []int32) (arrow.Array, error) {
-	index := int32Column("", rows).arr
+	index := numbers("", rows).arr
 	defer index.Release()
 	if taken, err := compute.TakeArray(context.Background(), arr, index); err == nil {
 		return taken, nil

@@ -123,16 +123,15 @@ func (s *Samples) Validate() error {
 			return fmt.Errorf("class %d is not within 0..%d", class, k-1)
 		}
 	}
-	if !finite32(s.X) || !finite32(s.Targets.Values) {
+	if !finite(s.X) || !finite(s.Targets.Values) {
 		return fmt.Errorf("a number is not finite")
 	}
 	return checkName("spec hash", s.SpecHash)
 }
 
 type samplesDocument struct {
-	FormatVersion int `json:"format_version"`
-	Dim           int `json:"dim"`
-	Outputs       int `json:"outputs"`
+	Dim     int `json:"dim"`
+	Outputs int `json:"outputs"`
 }
 
 // EncodeSamples returns the value and the headers of the message for s.
@@ -140,12 +139,12 @@ func EncodeSamples(s *Samples) ([]byte, []Header, error) {
 	if err := s.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("encode samples of partition %d: %w", s.Partition, err)
 	}
-	y := int32Column("class", s.Targets.Class)
+	y := numbers("class", s.Targets.Class)
 	if s.Targets.Class == nil {
-		y = listColumn(float32Column("y", s.Targets.Values), s.Rows(), s.Targets.Outputs)
+		y = listColumn(numbers("y", s.Targets.Values), s.Rows(), s.Targets.Outputs)
 	}
-	value, err := encodeMessage(KeySamples, samplesDocument{FormatVersion, s.Dim, s.Targets.Outputs}, nil,
-		int64Column("ordinal", s.Ordinal), listColumn(float32Column("x", s.X), s.Rows(), s.Dim), y)
+	value, err := encodeMessage(KeySamples, samplesDocument{s.Dim, s.Targets.Outputs}, nil,
+		numbers("ordinal", s.Ordinal), listColumn(numbers("x", s.X), s.Rows(), s.Dim), y)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode samples of partition %d: %w", s.Partition, err)
 	}
@@ -189,21 +188,12 @@ func DecodeSamples(dec *arrowio.Decoder, value []byte, headers []Header) (*Sampl
 
 // readSamples copies the columns.
 func readSamples(rec arrow.Record, s *Samples) error {
-	ordinal, err := int64Values(rec, "ordinal")
-	if err != nil {
-		return err
+	r := &reader{rec: rec}
+	s.Ordinal, s.X = slices.Clone(values[int64](r, "ordinal")), slices.Clone(lists[float32](r, "x", s.Dim))
+	if r.has("class") {
+		s.Targets.Class = slices.Clone(values[int32](r, "class"))
+	} else {
+		s.Targets.Values = slices.Clone(lists[float32](r, "y", s.Targets.Outputs))
 	}
-	x, err := float32Lists(rec, "x", s.Dim)
-	if err != nil {
-		return err
-	}
-	s.Ordinal, s.X = slices.Clone(ordinal), slices.Clone(x)
-	if rec.Schema().HasField("class") {
-		class, err := int32Values(rec, "class")
-		s.Targets.Class = slices.Clone(class)
-		return err
-	}
-	y, err := float32Lists(rec, "y", s.Targets.Outputs)
-	s.Targets.Values = slices.Clone(y)
-	return err
+	return r.err
 }

@@ -64,7 +64,6 @@ type Messages struct {
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
 // under the pipeline's name in the explorations topic.
 type Spec struct {
-	FormatVersion int    `json:"format_version"` // written as [SpecVersion]; zero means that
 	Pipeline      string `json:"pipeline"`
 	Exploration   string `json:"exploration"` // id
 	Sequence      int64  `json:"sequence"`    // grows with every exploration of the pipeline; lower ones are ignored
@@ -127,7 +126,6 @@ type Spec struct {
 // Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
-	c.FormatVersion = SpecVersion
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
 	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Excluded, c.LastBatches = time.Time{}, nil, nil, nil, nil
 	doc, err := json.Marshal(&c)

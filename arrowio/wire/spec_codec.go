@@ -1,9 +1,8 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
-
-	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
@@ -13,16 +12,12 @@ func EncodeSpec(s *Spec) ([]byte, error) {
 	if s == nil {
 		return nil, fmt.Errorf("encode spec: %w", errMissing)
 	}
-	if err := checkVersion(KeySpec, s.FormatVersion); err != nil {
-		return nil, fmt.Errorf("encode spec: %w", err)
-	}
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("encode spec of exploration %q: %w", s.Exploration, err)
 	}
 	doc := *s
-	doc.FormatVersion, doc.Partitions = SpecVersion, nil
-	doc.PlannedAt = canonicalTime(s.PlannedAt)
-	value, err := encodeMessage(KeySpec, &doc, nil, partitionColumns(s.Partitions)...)
+	doc.Partitions, doc.PlannedAt = nil, canonicalTime(s.PlannedAt)
+	value, err := encodeMessage(KeySpec, &doc, nil, encodePartitions(s.Partitions)...)
 	if err != nil {
 		return nil, fmt.Errorf("encode spec of exploration %q: %w", s.Exploration, err)
 	}
@@ -37,10 +32,9 @@ func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	defer rec.Release()
-	if s.Partitions, err = readPartitions(rec); err != nil {
-		return nil, fmt.Errorf("decode spec: %w", err)
-	}
-	if err := readTimes(&s.PlannedAt); err != nil {
+	r := &reader{rec: rec}
+	s.Partitions = readPartitions(r)
+	if err := cmp.Or(r.err, readTimes(&s.PlannedAt)); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	if err := s.Validate(); err != nil {
@@ -49,44 +43,51 @@ func DecodeSpec(dec *arrowio.Decoder, value []byte) (*Spec, error) {
 	return &s, nil
 }
 
-// partitionColumns returns the partitions as columns.
-func partitionColumns(partitions []Partition) []column {
-	n := len(partitions)
-	number := make([]int32, n)
-	start, end, labelled := make([]int64, n), make([]int64, n), make([]int64, n)
-	quota, calibrated := make([]int64, n), make([]int64, n)
-	for i, p := range partitions {
-		number[i], start[i], end[i] = p.Partition, p.StartOffset, p.EndOffset
-		labelled[i], quota[i], calibrated[i] = p.LabelledRows, p.Quota, p.CalibrationRows
-	}
-	return []column{
-		int32Column("partition", number), int64Column("start_offset", start), int64Column("end_offset", end),
-		int64Column("labelled_rows", labelled), int64Column("quota", quota), int64Column("calibration_rows", calibrated),
-	}
+// partitionColumns are the columns of the partitions after the first, their numbers.
+var partitionColumns = []struct {
+	name string
+	of   func(*Partition) *int64
+}{
+	{"start_offset", func(p *Partition) *int64 { return &p.StartOffset }},
+	{"end_offset", func(p *Partition) *int64 { return &p.EndOffset }},
+	{"labelled_rows", func(p *Partition) *int64 { return &p.LabelledRows }},
+	{"quota", func(p *Partition) *int64 { return &p.Quota }},
+	{"calibration_rows", func(p *Partition) *int64 { return &p.CalibrationRows }},
 }
 
-// readPartitions undoes partitionColumns.
-func readPartitions(rec arrow.Record) ([]Partition, error) {
-	number, err := int32Values(rec, "partition")
-	if err != nil {
-		return nil, err
+// columnPartition is the column of the partitions' numbers.
+const columnPartition = "partition"
+
+// encodePartitions returns the partitions as columns.
+func encodePartitions(partitions []Partition) []column {
+	number := make([]int32, len(partitions))
+	for i, p := range partitions {
+		number[i] = p.Partition
 	}
-	var start, end, labelled, quota, calibrated []int64
-	for _, c := range []struct {
-		name string
-		dst  *[]int64
-	}{{"start_offset", &start}, {"end_offset", &end}, {"labelled_rows", &labelled}, {"quota", &quota}, {"calibration_rows", &calibrated}} {
-		if *c.dst, err = int64Values(rec, c.name); err != nil {
-			return nil, err
+	columns := []column{numbers(columnPartition, number)}
+	for _, c := range partitionColumns {
+		v := make([]int64, len(partitions))
+		for i := range partitions {
+			v[i] = *c.of(&partitions[i])
+		}
+		columns = append(columns, numbers(c.name, v))
+	}
+	return columns
+}
+
+// readPartitions undoes encodePartitions.
+func readPartitions(r *reader) []Partition {
+	if r.rec.NumRows() == 0 {
+		return nil
+	}
+	partitions := make([]Partition, r.rec.NumRows())
+	for i, number := range values[int32](r, columnPartition) {
+		partitions[i].Partition = number
+	}
+	for _, c := range partitionColumns {
+		for i, v := range values[int64](r, c.name) {
+			*c.of(&partitions[i]) = v
 		}
 	}
-	if len(number) == 0 {
-		return nil, nil
-	}
-	partitions := make([]Partition, len(number))
-	for i := range partitions {
-		partitions[i] = Partition{Partition: number[i], StartOffset: start[i], EndOffset: end[i],
-			LabelledRows: labelled[i], Quota: quota[i], CalibrationRows: calibrated[i]}
-	}
-	return partitions, nil
+	return partitions
 }

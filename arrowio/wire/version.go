@@ -1,7 +1,5 @@
 package wire
 
-import "fmt"
-
 // FormatVersion is the version of every message, except those that have their own below. Fields may be added to a
 // metadata document without raising it, because readers skip fields they do not know. Any change to the meaning of
 // existing bytes raises it.
@@ -41,12 +39,4 @@ func versionOf(key string) int {
 		return CheckpointVersion
 	}
 	return FormatVersion
-}
-
-// checkVersion refuses to write a value made for another format version than its key's.
-func checkVersion(key string, v int) error {
-	if want := versionOf(key); v != 0 && v != want {
-		return fmt.Errorf("%w %d: this build writes version %d", ErrFormatVersion, v, want)
-	}
-	return nil
 }
