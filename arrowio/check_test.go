@@ -24,11 +24,11 @@ func TestCheckFindsArraysThatAreNotSafeToTouch(t *testing.T) {
 	kids := func(d ...arrow.ArrayData) []arrow.ArrayData { return d }
 	type buffers = []*memory.Buffer
 	for name, c := range map[string]struct {
-		sound bool
+		valid bool
 		data  *array.Data
 	}{
-		"sound numbers":       {true, ints},
-		"sound text":          {true, words},
+		"valid numbers":       {true, ints},
+		"valid text":          {true, words},
 		"short numbers":       {false, array.NewData(arrow.PrimitiveTypes.Int32, 2, buffers{nil, buffer(1, 2, 3, 4)}, nil, 0, 0)},
 		"no numbers":          {false, array.NewData(arrow.PrimitiveTypes.Int32, 2, buffers{nil, nil}, nil, 0, 0)},
 		"short bits":          {false, array.NewData(arrow.FixedWidthTypes.Boolean, 9, buffers{nil, buffer(1)}, nil, 0, 0)},
@@ -40,15 +40,15 @@ func TestCheckFindsArraysThatAreNotSafeToTouch(t *testing.T) {
 		"negative offset":     {false, array.NewData(arrow.BinaryTypes.String, 1, buffers{nil, offsets(-1, 1), buffer('a', 'b')}, nil, 0, 0)},
 		"large offsets":       {true, array.NewData(arrow.BinaryTypes.LargeString, 1, buffers{nil, large(0, 2), buffer('a', 'b')}, nil, 0, 0)},
 		"large beyond":        {false, array.NewData(arrow.BinaryTypes.LargeString, 1, buffers{nil, large(0, 1<<62), buffer('a', 'b')}, nil, 0, 0)},
-		"sound list":          {true, array.NewData(list, 1, buffers{nil, offsets(0, 4)}, kids(ints), 0, 0)},
+		"valid list":          {true, array.NewData(list, 1, buffers{nil, offsets(0, 4)}, kids(ints), 0, 0)},
 		"list beyond":         {false, array.NewData(list, 1, buffers{nil, offsets(0, 5)}, kids(ints), 0, 0)},
 		"list of nothing":     {false, array.NewData(list, 1, buffers{nil, offsets(0, 5)}, nil, 0, 0)},
-		"sound fixed list":    {true, array.NewData(fixed, 2, buffers{nil}, kids(ints), 0, 0)},
+		"valid fixed list":    {true, array.NewData(fixed, 2, buffers{nil}, kids(ints), 0, 0)},
 		"short fixed list":    {false, array.NewData(fixed, 3, buffers{nil}, kids(ints), 0, 0)},
-		"sound struct":        {true, array.NewData(pair, 4, buffers{nil}, kids(ints), 0, 0)},
+		"valid struct":        {true, array.NewData(pair, 4, buffers{nil}, kids(ints), 0, 0)},
 		"short struct":        {false, array.NewData(pair, 5, buffers{nil}, kids(ints), 0, 0)},
 		"struct of nothing":   {false, array.NewData(pair, 5, buffers{nil}, nil, 0, 0)},
-		"sound dictionary":    {true, array.NewDataWithDictionary(dict(arrow.PrimitiveTypes.Int8), 2, buffers{nil, buffer(0, 1)}, 0, 0, words)},
+		"valid dictionary":    {true, array.NewDataWithDictionary(dict(arrow.PrimitiveTypes.Int8), 2, buffers{nil, buffer(0, 1)}, 0, 0, words)},
 		"index beyond":        {false, array.NewDataWithDictionary(dict(arrow.PrimitiveTypes.Int8), 2, buffers{nil, buffer(0, 2)}, 0, 0, words)},
 		"negative index":      {false, array.NewDataWithDictionary(dict(arrow.PrimitiveTypes.Int8), 2, buffers{nil, buffer(0, 0xff)}, 0, 0, words)},
 		"index beyond, null":  {true, array.NewDataWithDictionary(dict(arrow.PrimitiveTypes.Int16), 2, buffers{buffer(1), buffer(0, 0, 9, 9)}, 1, 0, words)},
@@ -60,8 +60,8 @@ func TestCheckFindsArraysThatAreNotSafeToTouch(t *testing.T) {
 		"no values, no bytes": {true, array.NewData(arrow.BinaryTypes.String, 0, buffers{nil, nil, nil}, nil, 0, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := checkData(c.data.DataType(), c.data); (err == nil) != c.sound {
-				t.Errorf("error %v, sound %v", err, c.sound)
+			if err := checkData(c.data.DataType(), c.data); (err == nil) != c.valid {
+				t.Errorf("error %v, want valid %v", err, c.valid)
 			}
 		})
 	}

@@ -34,24 +34,6 @@ func TestLimits(t *testing.T) {
 	NewDecoder(bad)
 }
 
-func TestReason(t *testing.T) {
-	for err, want := range map[error]string{
-		nil:                              "",
-		errors.New("other"):              "",
-		tooLarge("x"):                    "too_large",
-		notArrow("x"):                    "not_arrow",
-		truncated("x"):                   "truncated",
-		corrupt("x"):                     "corrupt",
-		overBudget("x"):                  "over_budget",
-		unsupported("x"):                 "unsupported_type",
-		fmt.Errorf("at: %w", ErrCorrupt): "corrupt",
-	} {
-		if got := Reason(err); got != want {
-			t.Errorf("Reason(%v) = %q, want %q", err, got, want)
-		}
-	}
-}
-
 // TestErrorsNameThePlace looks for the coordinates in an error text.
 func TestErrorsNameThePlace(t *testing.T) {
 	batch := plainBatch(2, []int64{2, 0}, []int64{0, 0, 0, 4}, make([]byte, 8))

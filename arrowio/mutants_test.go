@@ -55,7 +55,7 @@ func TestMutants(t *testing.T) {
 			})
 			return tryMutant(d, mutant)
 		},
-	}, 100_000)
+	}, 40_000)
 }
 
 // tryMutant decodes a damaged stream, reads all of the result, and writes it again. It returns the reason for a
@@ -66,7 +66,7 @@ func tryMutant(d *Decoder, mutant []byte) (reason string, err error) {
 	switch {
 	case err == nil:
 	case len(recs) > 0 || d.Schema() != nil:
-		return "", fmt.Errorf("%d records of schema %v beside the error %w", len(recs), d.Schema(), err)
+		return "", fmt.Errorf("%d records of schema %v with the error %w", len(recs), d.Schema(), err)
 	case strings.Contains(err.Error(), unforeseen):
 		return "", err
 	default:

@@ -43,17 +43,6 @@ func TestBinaryFilesGiveBackWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestBinaryFilesWithoutRowsHaveASchema(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 0)
-	defer rec.Release()
-	for _, name := range binaryNames {
-		schema, rows := mustDrain(t, written(t, name, rec), Options{})
-		if columnsText(schema) != columnsText(rec.Schema()) || len(rows) != 0 {
-			t.Errorf("%s: columns %q, %d rows", name, columnsText(schema), len(rows))
-		}
-	}
-}
-
 func TestMetadataOfTheSchemaIsKept(t *testing.T) {
 	plain := sampleRecord(t, memory.DefaultAllocator, 3)
 	defer plain.Release()
@@ -116,17 +105,6 @@ func TestCompressedArrowIsRead(t *testing.T) {
 			equalLines(t, rows, append(rowTexts(rec), rowTexts(rec)...))
 		})
 	}
-}
-
-func TestArrowInsideGzipIsRead(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 500)
-	defer rec.Release()
-	content, err := os.ReadFile(written(t, "a.arrows", rec))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rows := mustDrain(t, writeFile(t, "a.arrows.gz", zipped(t, content)), Options{})
-	equalLines(t, rows, rowTexts(rec))
 }
 
 func TestStreamWithoutEndMarkIsRead(t *testing.T) {

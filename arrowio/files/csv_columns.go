@@ -61,7 +61,7 @@ func newAppender(b array.Builder) appender {
 	}
 	return func(s string) error {
 		if err := b.AppendValueFromString(s); err != nil {
-			return notOf(s, t)
+			return notA(s, t)
 		}
 		return nil
 	}
@@ -72,7 +72,7 @@ func appenderOf[T any](t arrow.DataType, parse func(s string) (T, bool), add fun
 	return func(s string) error {
 		v, ok := parse(s)
 		if !ok {
-			return notOf(s, t)
+			return notA(s, t)
 		}
 		add(v)
 		return nil

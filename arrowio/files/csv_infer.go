@@ -194,31 +194,18 @@ func inferTypes(lines *csvLines, known []arrow.DataType, o Options, tick func())
 	return types, bad, nil
 }
 
-// nullSet answers whether a field means null.
-type nullSet struct {
-	words   map[string]struct{}
-	longest int
-	empty   bool
-}
+// nullSet holds the fields that mean null.
+type nullSet map[string]struct{}
 
 func newNullSet(words []string) nullSet {
-	n := nullSet{words: make(map[string]struct{}, len(words))}
+	n := make(nullSet, len(words))
 	for _, w := range words {
-		n.words[w] = struct{}{}
-		n.longest = max(n.longest, len(w))
-		n.empty = n.empty || w == ""
+		n[w] = struct{}{}
 	}
 	return n
 }
 
-// has is called for every field, so the map only holds the few short ones.
 func (n nullSet) has(s string) bool {
-	if len(s) == 0 {
-		return n.empty
-	}
-	if len(s) > n.longest {
-		return false
-	}
-	_, ok := n.words[s]
+	_, ok := n[s]
 	return ok
 }

@@ -245,7 +245,7 @@ func (r *csvReader) checkForced() error {
 	for i := range r.columns {
 		if c := &r.columns[i]; !c.found && 2*c.bad.Bad > c.bad.Fields {
 			return &Error{Line: c.bad.Line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s), as %d of the %d fields are not",
-				notOf(c.bad.Text, c.bad.Type), c.bad.Type, c.bad.Bad, c.bad.Fields)}
+				notA(c.bad.Text, c.bad.Type), c.bad.Type, c.bad.Bad, c.bad.Fields)}
 		}
 	}
 	return nil

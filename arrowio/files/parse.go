@@ -27,7 +27,7 @@ func parseBool(s string) (value, ok bool) {
 // in data files.
 func parseFloat(s string, bits int) (float64, bool) {
 	v, err := strconv.ParseFloat(s, bits)
-	if err != nil && !isRange(err) {
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, false
 	}
 	for i := range len(s) {
@@ -63,9 +63,6 @@ func parseTime(s string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// excerpt quotes s for an error message, shortened.
-func excerpt(s string) string { return strconv.Quote(shortened(s)) }
-
 // shortened returns a copy of s, or of its start.
 func shortened(s string) string {
 	const most = 40
@@ -75,14 +72,8 @@ func shortened(s string) string {
 	return strings.Clone(s)
 }
 
-// notA says that a field does not hold what its column requires.
-func notA(s, want string) error { return fmt.Errorf("%s is not %s", excerpt(s), want) }
-
-// notOf is notA for a column of a type.
-func notOf(s string, t arrow.DataType) error {
+// notA says that a field is not of its column's type.
+func notA(s string, t arrow.DataType) error {
 	one, _ := typeWords(t)
-	return notA(s, one)
+	return fmt.Errorf("%q is not %s", shortened(s), one)
 }
-
-// isRange reports whether a strconv error says that a number is too large.
-func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

@@ -2,11 +2,14 @@ package files
 
 import (
 	"errors"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -67,4 +70,27 @@ assert sample["x"].null_count == 200 and sample["z"][999].as_py() == [999, 999.1
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// featureRecord is rows as written by transform: a label, the row's number and a vector of features.
+func featureRecord(t testing.TB, rows, features int) arrow.Record {
+	t.Helper()
+	values := make([]float32, rows*features)
+	for i := range values {
+		values[i] = float32(math.Cos(float64(i)*1.618) / math.Sqrt(float64(features)))
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "label", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "row", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "features", Type: arrow.FixedSizeListOfNonNullable(int32(features), arrow.PrimitiveTypes.Float32)},
+	}, nil)
+	labels, numbers := array.NewStringBuilder(memory.DefaultAllocator), array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range rows {
+		labels.Append([]string{"no", "yes"}[i%2])
+		numbers.Append(int64(i))
+	}
+	elements := array.NewData(arrow.PrimitiveTypes.Float32, len(values),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float32Traits.CastToBytes(values))}, nil, 0, 0)
+	vectors := array.NewData(schema.Field(2).Type, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0)
+	return array.NewRecord(schema, []arrow.Array{labels.NewArray(), numbers.NewArray(), array.NewFixedSizeListData(vectors)}, int64(rows))
 }

@@ -111,25 +111,6 @@ func TestCSVNamesElementsAsTheMetadataSay(t *testing.T) {
 	}
 }
 
-func TestCSVOfOneColumnKeepsItsNulls(t *testing.T) {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}, nil))
-	defer b.Release()
-	b.Field(0).AppendNull()
-	b.Field(0).(*array.Float64Builder).Append(0.1)
-	b.Field(0).AppendNull()
-	rec := b.NewRecord()
-	defer rec.Release()
-	_, rows := mustDrain(t, written(t, "x.csv", rec), Options{})
-	equalLines(t, rows, []string{"(null)", "0.1", "(null)"})
-}
-
-func TestCSVOfDictionariesHoldsTheirValues(t *testing.T) {
-	rec := dictionaryRecord(t)
-	defer rec.Release()
-	_, rows := mustDrain(t, written(t, "d.csv", rec), Options{})
-	equalLines(t, rows, rowTexts(rec))
-}
-
 func TestFileAppearsOnlyWhenItIsWhole(t *testing.T) {
 	rec := sampleRecord(t, memory.DefaultAllocator, 10)
 	defer rec.Release()
@@ -237,7 +218,6 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 		"no columns":       {"out.csv", "", arrow.NewSchema(nil, nil), "without columns"},
 		"absent directory": {filepath.Join("absent", "out.csv"), "", plain, "no such file"},
 		"a directory":      {".", "csv", plain, "directory"},
-		"no columns at pq": {"out.parquet", "", arrow.NewSchema(nil, nil), "without columns"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, c.path)
@@ -250,50 +230,8 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 	}
 }
 
-// everyColumn is a record with nulls of lists, dictionaries and scalars.
-func everyColumn(t *testing.T, rows int) arrow.Record {
-	t.Helper()
-	dict := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "dict", Type: dict, Nullable: true},
-		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
-		{Name: "fixed", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), Nullable: true},
-		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
-	}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer b.Release()
-	for i := range rows {
-		fixed := b.Field(4).(*array.FixedSizeListBuilder)
-		fixed.Append(true)
-		elements := fixed.ValueBuilder().(*array.Float64Builder)
-		elements.Append(float64(i))
-		if i%4 == 3 {
-			for _, column := range []int{0, 1, 2, 3, 5} {
-				b.Field(column).AppendNull()
-			}
-			elements.AppendNull()
-			continue
-		}
-		elements.Append(-1)
-		b.Field(0).(*array.BooleanBuilder).Append(i%3 == 0)
-		b.Field(1).(*array.StringBuilder).Append(strings.Repeat("t", i%5))
-		if err := b.Field(2).(*array.BinaryDictionaryBuilder).AppendString(strings.Repeat("d", 1+i%3)); err != nil {
-			t.Fatal(err)
-		}
-		list := b.Field(3).(*array.ListBuilder)
-		list.Append(true)
-		for k := range i % 3 {
-			list.ValueBuilder().(*array.Int64Builder).Append(int64(i + k))
-		}
-		b.Field(5).(*array.Date32Builder).Append(arrow.Date32(i))
-	}
-	return b.NewRecord()
-}
-
 func TestSlicesAreWrittenAsTheyAre(t *testing.T) {
-	rec := everyColumn(t, 100)
+	rec := sampleRecord(t, memory.DefaultAllocator, 100)
 	defer rec.Release()
 	a, b := rec.NewSlice(7, 50), rec.NewSlice(33, 98)
 	defer a.Release()

@@ -282,7 +282,7 @@ func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, err
 	return m.build(typ, nulls, child, bitmap), nil
 }
 
-// nullNumber stands for null among the numbers of lists: a NaN that nobody writes.
+// nullNumber stands for null among the numbers of lists: a NaN that arithmetic does not give.
 const nullNumber = 0x7ff86e756c6c2121
 
 // missing is the bitmap of the numbers that are not null; nil if that is all of them, except in a slot.

@@ -31,7 +31,7 @@ func TestAvroAttacks(t *testing.T) {
 		"branch":                  {`{"name": "a", "type": ["null", "int"]}`, []byte{4}, "bad_avro"},
 		"symbol":                  {`{"name": "a", "type": {"type": "enum", "name": "K", "symbols": ["x"]}}`, []byte{2}, "bad_avro"},
 		"not UTF-8":               {`{"name": "a", "type": "string"}`, []byte{2, 0xff}, "bad_avro"},
-		"bytes behind":            {`{"name": "a", "type": "int"}`, []byte{2, 2}, "bad_avro"},
+		"bytes after it":          {`{"name": "a", "type": "int"}`, []byte{2, 2}, "bad_avro"},
 		"cut":                     {`{"name": "a", "type": "double"}`, []byte{1, 2, 3}, "bad_avro"},
 		"numbers without end":     {`{"name": "a", "type": {"type": "array", "items": "double"}}`, huge, "too_large"},
 		"nothing, many times":     {`{"name": "a", "type": {"type": "array", "items": "null"}}`, huge, "too_large"},

@@ -45,7 +45,7 @@ func avroWriter(schema *arrow.Schema) (*encoding, error) {
 
 func logical(base, name string) any { return map[string]any{"type": base, "logicalType": name} }
 
-// avroType returns the schema type for an Arrow type, and what writes its values; nil if there is none.
+// avroType returns the schema type for an Arrow type, and what writes its values; nil if it has none.
 func avroType(t arrow.DataType) (any, columnWriter) {
 	switch t := t.(type) {
 	case *arrow.BooleanType:

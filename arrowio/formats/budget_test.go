@@ -43,7 +43,7 @@ func TestOutcomeIsOfTheMessageAlone(t *testing.T) {
 	}
 }
 
-// TestNamesArePaidFor checks that what the library keeps of names, to tell that none is there twice, is charged before it is
+// TestNamesArePaidFor checks that what the library keeps of names, to find duplicates, is charged before it is
 // allocated, also where no column can hold the values.
 func TestNamesArePaidFor(t *testing.T) {
 	for _, n := range []int{40, 3000, 200_000} {

@@ -16,7 +16,7 @@ type Options struct {
 	// Schema is for messages that do not name one: an Avro schema in JSON, or the text of a .proto file, whose first
 	// message is used.
 	Schema string
-	// Registry resolves the schema IDs in messages; nil means there is none.
+	// Registry resolves the schema IDs in messages; nil = none is configured.
 	Registry Registry
 	// Encoder, if not nil, gives the types of columns whose type the message leaves open, and the columns that must
 	// exist.

@@ -86,7 +86,7 @@ func (r *jsonReader) read(t *table, m message) error {
 			if err != nil {
 				return badJSON(err)
 			}
-			return arrowio.Wrap(ErrJSON, "%v stands where an object is expected", kind)
+			return arrowio.Wrap(ErrJSON, "%v where an object is expected", kind)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func TestMutants(t *testing.T) {
 					})
 					return tryMutant(d, options, mutant)
 				},
-			}, 20_000)
+			}, 10_000)
 		})
 	}
 }

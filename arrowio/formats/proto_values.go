@@ -70,7 +70,7 @@ func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
 	return cell{cellText, bits}, err
 }
 
-// number reads a number or a boolean; n < 0 if there is none.
+// number reads a number or a boolean; n < 0 if raw holds none.
 func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 	switch wireType(kind) {
 	case protowire.Fixed32Type:

@@ -55,7 +55,7 @@ func CheckSchema(f Format, text string) error {
 // plans are what a Decoder compiled from schemas: the configured one, for messages that name none, and those that
 // messages name. Every schema becomes a plan here.
 type plans[P any] struct {
-	given   Schema // the configured one; without text there is none
+	given   Schema // the configured one; without text, none is
 	compile func(*Schema) (P, error)
 	plain   *P // of given
 	known   map[uint32]P

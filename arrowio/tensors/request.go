@@ -293,7 +293,7 @@ func (d *Decoder) unexpected(kind jsontext.Kind, wanted string) error {
 			return err
 		}
 	}
-	return wrong("%v stands where %s is expected", kind, wanted)
+	return wrong("%v where %s is expected", kind, wanted)
 }
 
 func (d *Decoder) skip() error {

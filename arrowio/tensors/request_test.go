@@ -83,7 +83,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"nothing", ``, "ends too early"},
 		{"no object", `[]`, "an object is expected"},
 		{"cut off", `{"inputs": [`, "ends too early"},
-		{"more behind it", `{"inputs": []} {}`, "something follows"},
+		{"more after it", `{"inputs": []} {}`, "something follows"},
 		{"no inputs", `{}`, "no inputs"},
 		{"an unknown type", input(`"shape": [1], "datatype": "FP16", "data": [1]`), `datatype "FP16"`},
 		{"no shape", input(`"datatype": "FP32", "data": [1]`), "no shape"},

@@ -50,7 +50,7 @@ func WithoutColumns(rec arrow.Record, names ...string) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
 }
 
-// OutputColumns lists the columns of an event that stand beside its features.
+// OutputColumns lists the columns of an event that are copied to its features.
 func OutputColumns(enc *encoder.Encoder) []string {
 	columns := append([]string(nil), enc.Passthrough...)
 	if enc.Label != nil {

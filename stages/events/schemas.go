@@ -19,7 +19,7 @@ type Fetcher interface {
 	Fetch(ctx context.Context, id uint32) (registry.Schema, error)
 }
 
-// Schemas are the schemas of a registry that this process has met. They are safe for concurrent use.
+// Schemas are the schemas of a registry that this process has seen. They are safe for concurrent use.
 type Schemas struct {
 	from   Fetcher
 	logger *zap.Logger
@@ -42,12 +42,12 @@ const (
 	refusedFor = 30 * time.Second
 )
 
-// NewSchemas returns the schemas of a registry, none of them met yet.
+// NewSchemas returns the schemas of a registry, none of them fetched yet.
 func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 	return &Schemas{from: from, logger: logger, known: map[uint32]*formats.Schema{}, refused: map[uint32]refusedSchema{}}
 }
 
-// answer is what the registry says about an id: a schema, or why there is none.
+// answer is what the registry says about an id: a schema, or why it has none.
 type answer struct {
 	id     uint32
 	schema *formats.Schema

@@ -11,9 +11,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// Slots bound how many messages a process works on at a time, whatever the number of its partitions. Beside what was
-// fetched, a message takes the memory of its slot, so a partition keeps nothing large from one message to the next.
-// Slots are safe for concurrent use.
+// Slots bound how many messages a process works on at a time, whatever the number of its partitions. In addition to
+// what was fetched, a message takes the memory of its slot, so a partition keeps nothing large from one message to the
+// next. Slots are safe for concurrent use.
 type Slots struct {
 	count   int
 	free    *semaphore.Weighted
