@@ -2,21 +2,17 @@ package featurize
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/bench"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
-	"github.com/eerf-stream/eerf/training"
 )
 
 // BenchmarkStage measures from topic to feature topic, compared with a pass-through that reads the same messages and
@@ -43,21 +39,6 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
-// BenchmarkPoison compares a topic in which every hundredth message is poison with one without.
-func BenchmarkPoison(b *testing.B) {
-	for _, rows := range []int64{256, 16} {
-		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			k := bench.NewPoison(b, rows, 102_400/rows)
-			k.PublishSet()
-			k.Follow()
-			k.Measure(b, func(t bench.PoisonTopic) time.Duration {
-				took, _ := roundFeaturize(k.Kit, t.Name, t.Outputs)
-				return took
-			})
-		})
-	}
-}
-
 // BenchmarkFeaturizer measures the core alone: from the bytes of a message to those of its outputs.
 func BenchmarkFeaturizer(b *testing.B) {
 	for _, shape := range stagestest.WideShapes {
@@ -75,36 +56,6 @@ func BenchmarkFeaturizer(b *testing.B) {
 	}
 }
 
-// BenchmarkPredictions compares a featurizer with predictions to one without, on the same messages in turn.
-func BenchmarkPredictions(b *testing.B) {
-	for _, shape := range stagestest.WideShapes {
-		b.Run(shape, func(b *testing.B) {
-			rows := stagestest.WideEvents(b, shape, bench.Rows)
-			e, c := explored.Wide(shape, bench.Features)
-			set := explored.FeatureSet(b, e, c, rows)
-			plain, core := New(set, testLimits, Default().MaxOutputBytes), New(set, testLimits, Default().MaxOutputBytes)
-			if err := core.AttachPredictions(set); err != nil {
-				b.Fatal(err)
-			}
-			m, k := set.Set.Features.Len(), set.Encoder.Outputs()
-			core.UseModel(&wire.Model{ID: "m-1", FeatureSetID: set.ID(), Model: &training.Model{
-				Features: m, Outputs: k, Theta: make([]float64, m*k), Intercept: make([]float64, k), Loss: training.LossSquared,
-			}}, "")
-			source := pipeline.Record{Key: []byte("key"), Value: stagestest.Message(b, rows)}
-			var without, with []float64
-			for b.Loop() {
-				without = append(without, seconds(func() { mapAndRecycle(b, plain, source) }))
-				with = append(with, seconds(func() { mapAndRecycle(b, core, source) }))
-			}
-			slices.Sort(without)
-			slices.Sort(with)
-			b.ReportMetric(with[len(with)/2]/without[len(without)/2], "time-ratio")
-			b.ReportMetric(float64(m), "features")
-			b.ReportMetric(float64(k), "outputs")
-		})
-	}
-}
-
 // mapAndRecycle maps a message and recycles its outputs.
 func mapAndRecycle(b *testing.B, core *Featurizer, source pipeline.Record) {
 	err := core.Process(source, 0, stagestest.Noon, func(part Part) error {
@@ -116,13 +67,6 @@ func mapAndRecycle(b *testing.B, core *Featurizer, source pipeline.Record) {
 	if err != nil {
 		b.Fatal(err)
 	}
-}
-
-// seconds measures a call.
-func seconds(call func()) float64 {
-	began := time.Now()
-	call()
-	return time.Since(began).Seconds()
 }
 
 // prepare returns what a core makes of one of the messages.

@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"pgregory.net/rapid"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -142,19 +141,6 @@ func TestFeaturizerMessage(t *testing.T) {
 	info, err := wire.ParseFeaturesInfo(stagestest.Decode(t, out.Value)[0].Schema())
 	if err != nil || info.FeatureSet != set.ID() || info.Features != 10 || !slices.Equal(info.LabelColumns, []string{"y"}) {
 		t.Errorf("metadata %+v, %v", info, err)
-	}
-}
-
-// A missing label does not prevent featurizing.
-func TestFeaturizerWithoutLabel(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
-	set := setOf(t, stagestest.Regression, rows)
-	f := New(set, testLimits, 1<<20)
-	bare := wire.SelectColumns(rows, []string{"v", "ok", "color", "b", "a"})
-	defer bare.Release()
-	done := process(t, f, event(t, 0, bare), 0)
-	if out := readOutput(t, done.Outputs[0], 10); len(out.rows) != 60 || out.body.NumCols() != 2 {
-		t.Fatalf("%d rows of %v", len(out.rows), out.body.Schema())
 	}
 }
 
@@ -311,54 +297,5 @@ func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	}
 	if empty := process(t, New(set, testLimits, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
 		t.Fatalf("a message without rows gave %d outputs, %d dead letters", len(empty.Outputs), len(empty.DeadLetters))
-	}
-}
-
-func TestFeaturizerRefusesMessages(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 100, 45, stagestest.Faults{})
-	set := setOf(t, stagestest.Regression, rows)
-	good := stagestest.Message(t, rows)
-	narrow := wire.SelectColumns(rows, []string{"a", "b", "color", "id", "y"})
-	defer narrow.Release()
-	wrong := wire.SelectColumns(rows, []string{"a", "b", "color", "ok", "v", "id", "y"})
-	defer wrong.Release()
-	columns := slices.Clone(wrong.Columns())
-	columns[0] = columns[5]
-	fields := slices.Clone(wrong.Schema().Fields())
-	fields[0].Type = arrow.BinaryTypes.String
-	turned := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows.NumRows())
-	defer turned.Release()
-	small := arrowio.DefaultLimits()
-	small.MaxRows = 99
-	for _, c := range []struct {
-		name, reason string
-		value        []byte
-		limits       arrowio.Limits
-	}{
-		{"garbage", "not_arrow", []byte("hello, this is no arrow message"), arrowio.DefaultLimits()},
-		{"cut short", "truncated", good[:len(good)/2], arrowio.DefaultLimits()},
-		{"a column is missing", "wrong_schema", stagestest.Message(t, narrow), arrowio.DefaultLimits()},
-		{"a column has another kind", "wrong_schema", stagestest.Message(t, turned), arrowio.DefaultLimits()},
-		{"too many rows", "too_large", good, small},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			source := pipeline.Record{Topic: "events", Partition: 1, Offset: 8, Key: []byte("k"), Value: c.value, Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
-			done := process(t, New(set, c.limits, 1<<20), source, 0)
-			if len(done.Outputs) != 0 || len(done.DeadLetters) != 1 || done.Counts != (meter.FeaturizeCounts{Messages: 1, Undecodable: 1}) {
-				t.Fatalf("%d outputs, %d dead letters, counts %+v", len(done.Outputs), len(done.DeadLetters), done.Counts)
-			}
-			deadLetter := done.DeadLetters[0]
-			parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := wire.DeadLetter{Stage: meter.StageFeaturize, Reason: c.reason, Detail: parsed.Detail, Topic: "events", Partition: 1, Offset: 8, Time: stagestest.Noon}
-			if parsed != want || parsed.Detail == "" {
-				t.Errorf("dead letter %+v, want %+v", parsed, want)
-			}
-			if string(deadLetter.Value) != string(c.value) || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter, "h") != "v" {
-				t.Error("the original is not in the dead letter")
-			}
-		})
 	}
 }

@@ -23,26 +23,6 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-func TestFeaturizerHandsOutPartsAsTheyAreMade(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 300, 41, stagestest.Faults{})
-	set := setOf(t, stagestest.Regression, rows)
-	f := New(set, testLimits, 2000)
-	errEnough := errors.New("enough")
-	outputs := 0
-	err := f.Process(event(t, 7, rows), 0, stagestest.Noon, func(part Part) error {
-		if part.Output == nil {
-			return nil
-		}
-		if outputs++; outputs == 2 {
-			return errEnough
-		}
-		return nil
-	})
-	if !errors.Is(err, errEnough) || outputs != 2 || !strings.Contains(err.Error(), "offset 7") {
-		t.Fatalf("%d outputs, %v", outputs, err)
-	}
-}
-
 // A message of few bytes may have a million rows. Their features are never held all at once.
 func TestFeaturizeRequestsAreBounded(t *testing.T) {
 	const maxOutput = 100_000
@@ -82,37 +62,6 @@ func TestFeaturizeRequestsAreBounded(t *testing.T) {
 				t.Errorf("%d requests, next offset %d, committed %d", requests, k.part.next, k.committed)
 			}
 		})
-	}
-}
-
-// Dead letters do not pile up either, and each is acknowledged before the output of its rows is sent.
-func TestFeaturizeDeadLettersAreBounded(t *testing.T) {
-	k := newKit(t, 1<<20, 0, 0)
-	bad := stagestest.Events(t, stagestest.Regression, 400, 44, stagestest.Faults{BadFeature: 1})
-	long := withLongNames(t, bad.NewSlice(0, 400), 35_000, rand.New(rand.NewPCG(1, 1)))
-	k.send(pipeline.Record{Value: stagestest.Message(t, stagestest.Cut(t, long, stagestest.Every(20))...)})
-	var acknowledged, outputs, requests int
-	k.produced = func(topic string, records []pipeline.Record) {
-		if topic == k.runner.Topics.Features {
-			if outputs += len(records); outputs > acknowledged {
-				t.Errorf("%d outputs are sent, %d dead letters are out", outputs, acknowledged)
-			}
-			return
-		}
-		if size := sizes(records); size > deadletter.PendingBytes {
-			t.Errorf("%d bytes of dead letters", size)
-		}
-		requests++
-		acknowledged += len(records)
-	}
-	if err := k.step(); err != nil {
-		t.Fatal(err)
-	}
-	if outputs != 20 || acknowledged != 20 || requests < 2 {
-		t.Errorf("%d outputs, %d dead letters in %d requests", outputs, acknowledged, requests)
-	}
-	if c := k.runner.Meter.Totals().Featurize; c.Rows != 400 || c.Rejected != 400 {
-		t.Errorf("counts %+v", c)
 	}
 }
 
@@ -273,22 +222,6 @@ func TestFeaturizeStopsBetweenParts(t *testing.T) {
 	}
 }
 
-// Offsets are not committed past dead letters that have not been sent.
-func TestFeaturizeDoesNotCommitBeyondUnsentDeadLetters(t *testing.T) {
-	k := newKit(t, 2000, 0, 0)
-	k.send(pipeline.Record{Value: []byte("no arrow")})
-	k.FailNext(pipelinetest.OpProduce, pipeline.Permanent(errors.New("gone")))
-	if err := k.step(); err == nil {
-		t.Fatal("no error")
-	}
-	if err := k.part.Close(t.Context()); err != nil || k.committed != -1 {
-		t.Errorf("offset %d is committed, %v", k.committed, err)
-	}
-	if c := k.runner.Meter.Totals().Featurize; c != (meter.FeaturizeCounts{}) {
-		t.Errorf("counts %+v", c)
-	}
-}
-
 // A row whose output the broker refuses becomes a dead letter, whatever happens to the broker meanwhile.
 func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 	k := newKit(t, 3000, 8000, 0)
@@ -375,32 +308,4 @@ func TestDeadLettersOfSourcesNearTheLimit(t *testing.T) {
 			t.Errorf("counts %+v", c)
 		}
 	})
-}
-
-func TestFeaturizeMissingEvents(t *testing.T) {
-	for _, c := range []struct {
-		name                         string
-		kind                         pipeline.GapKind
-		at, first, end, want, missed int64
-	}{
-		{"retention", pipeline.GapRetention, 10, 50, 90, 50, 40},
-		{"the log has lost its end", pipeline.GapTruncated, 100, 50, 90, 50, 10},
-		{"the log has lost everything", pipeline.GapTruncated, 100, 0, 0, 0, 100},
-		{"another log", pipeline.GapRecreated, 100, 0, 300, 0, 20},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			k := newKit(t, 2000, 0, 0)
-			k.part.next, k.part.nextRow, k.part.partlyOut = c.at, 3, "a set"
-			g := pipeline.Gap{Topic: "events", Partition: 2, Kind: c.kind, From: c.at, To: c.first, First: c.first, End: c.end, Lost: c.missed}
-			if err := k.part.Gap(t.Context(), g); err != nil {
-				t.Fatal(err)
-			}
-			if k.part.next != c.want || k.part.nextRow != 0 || k.part.partlyOut != "" {
-				t.Errorf("goes on at offset %d row %d of set %q, want %d", k.part.next, k.part.nextRow, k.part.partlyOut, c.want)
-			}
-			if got := k.runner.Meter.Totals().Featurize.MissingOffsets; got != c.missed {
-				t.Errorf("%d offsets are missing, want %d", got, c.missed)
-			}
-		})
-	}
 }

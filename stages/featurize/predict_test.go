@@ -140,32 +140,6 @@ func checkPredictions(t *testing.T, rec arrow.Record, model *wire.Model, z []flo
 	}
 }
 
-// Features are the same with and without predictions, and with every model.
-func TestPredictionsDoNotChangeFeatures(t *testing.T) {
-	set, model, rows := predicting(t, stagestest.Regression, training.LossSquared)
-	features := func(attach bool, model *wire.Model) (all []float32) {
-		f := New(set, testLimits, 3000)
-		if attach {
-			if err := f.AttachPredictions(set); err != nil {
-				t.Fatal(err)
-			}
-			f.UseModel(model, missingModel)
-		}
-		for _, out := range process(t, f, event(t, 3, rows), 0).Outputs {
-			_, z, err := wire.DecodeFeatures(stagestest.Decode(t, out.Value)[0], 10)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, z...)
-		}
-		return all
-	}
-	want := features(false, nil)
-	if !slices.Equal(features(true, model), want) || !slices.Equal(features(true, nil), want) {
-		t.Error("features depend on predictions")
-	}
-}
-
 func TestRowsWithoutAModelAreCounted(t *testing.T) {
 	set, model, rows := predicting(t, stagestest.Binary, training.LossSquared)
 	other, broken := *model, *model

@@ -3,13 +3,8 @@ package featurize
 import (
 	"bytes"
 	"errors"
-	"math"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -35,7 +30,7 @@ func (k *kit) outputsOf(events ...pipeline.Record) (outputs []pipeline.Record) {
 	return outputs
 }
 
-func TestFeaturizeWorksWhileARequestIsUnderWay(t *testing.T) {
+func TestFeaturizeWorksWhileARequestIsInProgress(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
 	begun, release := make(chan struct{}, 9), make(chan struct{})
@@ -77,37 +72,6 @@ func TestFeaturizeWorksWhileARequestIsUnderWay(t *testing.T) {
 	}
 	if c := k.runner.Meter.Totals().Featurize; c.Featurized != 120 || c.Messages != 2 {
 		t.Errorf("counts %+v", c)
-	}
-}
-
-func TestFeaturizeFindsALateFaultOnce(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
-	errGone := pipeline.Permanent(errors.New("gone"))
-	for name, again := range map[string]bool{"with the next fetch": true, "at the close": false} {
-		t.Run(name, func(t *testing.T) {
-			k := newRequestKit(t, 1<<20)
-			k.send(event(t, 0, rows), event(t, 1, rows))
-			events := k.Records(k.runner.Topics.Events, 2)
-			k.FailNext(pipelinetest.OpProduce, errGone)
-			if err := k.part.Process(t.Context(), pipeline.Fetched{Records: events[:1], NextOffset: 1}); err != nil {
-				t.Fatal(err)
-			}
-			if again {
-				err := k.part.Process(t.Context(), pipeline.Fetched{Records: events[1:], NextOffset: 2})
-				if !errors.Is(err, errGone) {
-					t.Fatalf("error %v", err)
-				}
-			}
-			if err := k.part.Close(t.Context()); errors.Is(err, errGone) == again {
-				t.Errorf("error %v at the close", err)
-			}
-			if k.committed != -1 || len(k.Records(k.runner.Topics.Features, 2)) != 0 {
-				t.Errorf("offset %d is committed, %d outputs", k.committed, len(k.Records(k.runner.Topics.Features, 2)))
-			}
-			if c := k.runner.Meter.Totals().Featurize; c.Featurized != 0 {
-				t.Errorf("counts %+v", c)
-			}
-		})
 	}
 }
 
@@ -236,7 +200,7 @@ func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 }
 
 // If a dead letter cannot be written, neither is any output after it.
-func TestFeaturizeSendsNoOutputBehindADeadLetterThatIsNotOut(t *testing.T) {
+func TestFeaturizeSendsNoOutputAfterADeadLetterThatIsNotOut(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	errGone := pipeline.Permanent(errors.New("gone"))
 	k.send(pipeline.Record{Value: []byte("poison")}, event(t, 1, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
@@ -246,40 +210,6 @@ func TestFeaturizeSendsNoOutputBehindADeadLetterThatIsNotOut(t *testing.T) {
 	}
 	if err := k.part.Close(t.Context()); !errors.Is(err, errGone) || len(k.Records(k.runner.Topics.Features, 2)) != 0 || k.committed != -1 {
 		t.Errorf("%v; %d outputs, offset %d is committed", err, len(k.Records(k.runner.Topics.Features, 2)), k.committed)
-	}
-}
-
-// A request records its acknowledgement at once, whatever the partition is doing.
-func TestAcknowledgementsHaveTheTimeAtWhichTheyCome(t *testing.T) {
-	k := newRequestKit(t, 1<<20)
-	var clock atomic.Int64 // seconds after noon
-	k.runner.Clock = func() time.Time { return stagestest.Noon.Add(time.Duration(clock.Load()) * time.Second) }
-	k.part.committedAt = k.runner.Clock()
-	k.part.at = k.runner.Meter.Follow(meter.StageFeaturize, "events", 2, 0)
-	spans := tracetest.NewInMemoryExporter()
-	k.runner.Tracer = sdk.NewTracerProvider(sdk.WithSyncer(spans)).Tracer("test")
-	release := make(chan struct{})
-	k.produced = func(string, []pipeline.Record) { <-release }
-	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
-	if err := k.step(); err != nil {
-		t.Fatal(err)
-	}
-	next := func() int64 { return k.runner.Meter.Partitions(k.runner.Clock())[0].NextOffset }
-	if next() != 0 || len(spans.GetSpans()) != 0 {
-		t.Errorf("processed up to offset %d, %d spans ended, nothing is acknowledged", next(), len(spans.GetSpans()))
-	}
-	clock.Store(3)
-	close(release)
-	stagestest.Await(t, "result", k.part.request.done)
-	if next() != 1 || len(spans.GetSpans()) != 1 {
-		t.Errorf("processed up to offset %d, %d spans ended, the message is acknowledged", next(), len(spans.GetSpans()))
-	}
-	clock.Store(100)
-	if err := k.part.await(); err != nil {
-		t.Fatal(err)
-	}
-	if delay := k.runner.Meter.Activity().Delay; delay.Count != 1 || math.Abs(delay.Sum-3) > 1e-9 {
-		t.Errorf("%d delays of %v s", delay.Count, delay.Sum)
 	}
 }
 

@@ -20,7 +20,7 @@ func claim(k *kit, offset int64) pipeline.Record {
 
 // A record of features that names an event beyond the end of the log does not move the position, or a backlog would be
 // skipped.
-func TestFeaturizePassesOverClaimsBehindTheEndOfEvents(t *testing.T) {
+func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	k.send(event(t, 0, rows), event(t, 1, rows))

@@ -34,19 +34,6 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
-// BenchmarkPoison compares a topic in which every hundredth message is poison with one without.
-func BenchmarkPoison(b *testing.B) {
-	for _, rows := range []int64{256, 16} {
-		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			messages := 102_400 / rows
-			k := kit.NewPoison(b, rows, messages)
-			k.PublishSpec(500, messages)
-			k.Follow()
-			k.Measure(b, func(t kit.PoisonTopic) time.Duration { return roundSubsample(k.Kit, t.Name) })
-		})
-	}
-}
-
 func roundSubsample(k *kit.Kit, topic string) time.Duration {
 	output, drop := k.FreshTopic(map[string]string{"cleanup.policy": "compact"})
 	defer drop()
