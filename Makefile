@@ -12,8 +12,6 @@ NODES         ?= 1
 PARALLEL      ?= $(if $(filter real,$(KAFKA)),1,3)
 KIND          ?= crashes
 DURATION      ?= 30m
-SERVETIME     ?= 5m
-SERVEPYTHON   ?=
 PYTHON        ?= python3
 BENCH         ?= .
 BENCHPKG      ?= ./scoring/... ./training/... ./stages
@@ -22,16 +20,13 @@ PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
 BENCHTIME     ?= 0.3s
 ROUNDS        ?= 6
 PKG           ?= ./...
-RESULTS       ?= bin/results
 GORELEASER    ?= github.com/goreleaser/goreleaser/v2@v2.16.0
 RELEASE       ?=
-METHODS       ?= plain,plain-tuned,linear,orf,sorf,qmc,ses,lkrf,residual,adaptive,adaptive-refined
 
 .DEFAULT_GOAL := test
 .PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
-.PHONY: messy mutants partitions soak soak-matrix soak-speed serve-load serve-speed
+.PHONY: mutants partitions soak soak-matrix soak-speed
 .PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
-.PHONY: results-regression results-classes results-small results-speed results-trees results-doc results-overview
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 21
@@ -117,12 +112,6 @@ soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
 soak-speed: ## full speed for DURATION, with samples of memory, goroutines and lag
 	$(GO) run ./internal/crash/soak speed --duration $(DURATION)
 
-serve-load: ## featurizer serve asked for SERVETIME while its feature set and model change every ten seconds: no request may fail
-	$(GO) run ./cmd/internal/serveload load --duration $(SERVETIME)
-
-serve-speed: ## the time of a prediction of featurizer serve beside an empty answer, and beside scikit-learn behind FastAPI (SERVEPYTHON)
-	$(GO) run ./cmd/internal/serveload speed $(if $(SERVEPYTHON),--python $(SERVEPYTHON))
-
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
 
@@ -135,10 +124,10 @@ bench: ## benchmarks in rounds, as benchstat prints them
 beside = tool benchstat -row .name,/rows,/dim,/features -col /by
 
 bench-peers: ## numpy and scikit-learn of PYTHON beside the same benchmarks, on one core
-	PEERS='$(PYTHON) scripts/bench_peers.py' $(call rounds,$(beside)) -bench '$(PEERBENCH)' ./scoring
+	PEERS='$(PYTHON) lab/scripts/bench_peers.py' $(call rounds,$(beside)) -bench '$(PEERBENCH)' ./scoring
 
 bench-learn: ## learning frequencies in numpy of PYTHON beside the same benchmark, on one core
-	PEERS='$(PYTHON) scripts/learn_peer.py' $(call rounds,tool benchstat -row /part -col /by) -bench '^BenchmarkLearn$$' ./scoring/adaptive
+	PEERS='$(PYTHON) lab/scripts/learn_peer.py' $(call rounds,tool benchstat -row /part -col /by) -bench '^BenchmarkLearn$$' ./scoring/adaptive
 
 bench-growth: ## how times grow with each number, with pictures in docs/pictures
 	$(call rounds,run ./benchtable -only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
@@ -153,53 +142,6 @@ bench-doc: ## the tables of docs/internals/performance.md, from what the four ab
 
 benchstat: ## compares the files OLD and NEW of two runs
 	cd internal/tools && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))
-
-# The tables of learned frequencies in lab/results.md. They need the data sets (EERF_DATA) and go to RESULTS, a folder for each set.
-splits   = airfoil concrete parkinsons sml skillcraft pumadyn32nm keggdirected
-measured = $(GO) run -C lab . compare --repeats 5 --methods $(METHODS) --sample 1
-
-results-regression: ## learned frequencies beside other methods: regression (half an hour on one core)
-	@set -e; for set in $(splits); do $(measured) --dataset $$set --features 200 --out $(RESULTS)/$$set; done
-	$(measured) --dataset news-log --sample-rows 10000 --features 200 --candidates 4000 --standardize numeric --clip 5 --out $(RESULTS)/news-log
-
-results-classes: ## the same for classes (an hour on one core)
-	@set -e; for set in a9a adult letter; do \
-		$(measured) --dataset $$set --sample-rows 10000 --features 100 --candidates 2000 --out $(RESULTS)/$$set; done
-	$(measured) --dataset har --sample-rows 10000 --features 200 --candidates 4000 --out $(RESULTS)/har
-	$(measured) --dataset mnist --sample-rows 10000 --features 450 --candidates 9000 --standardize none --out $(RESULTS)/mnist
-
-results-small: ## the same with samples of 300 and 1000 rows
-	@set -e; for rows in 300 1000; do for set in $(splits); do \
-		$(measured) --dataset $$set --sample-rows $$rows --features 200 --out $(RESULTS)/small-$$rows/$$set; done; done
-
-results-speed: ## errors against the time of a row, on one core
-	@set -e; for set in parkinsons airfoil; do GOMAXPROCS=1 $(GO) run -C lab . compare --repeats 5 --dataset $$set \
-		--methods plain,residual,adaptive-refined --features 50,100,200,400 --candidates 8000 --out $(RESULTS)/speed/$$set; done
-
-results-trees: ## boosted trees on the same splits (PYTHON with numpy, scikit-learn, lightgbm)
-	@mkdir -p $(RESULTS)
-	$(PYTHON) scripts/trees.py --out $(RESULTS)/trees.json $(splits) news-log a9a adult letter har
-	$(PYTHON) scripts/trees.py --trees 20,50,100,200,500 --out $(RESULTS)/trees-speed.json parkinsons airfoil
-
-messy: ## what is learned from a file as people have them, beside boosted trees (PYTHON with numpy, pandas, scikit-learn)
-	@mkdir -p bin
-	$(GO) build -o bin/ ./cmd/trainer
-	$(GO) run ./cmd/internal/messy/file -rows 50000 > bin/messy.csv
-	$(PYTHON) scripts/messy.py --trainer bin/trainer --rows bin/messy.csv
-
-tables = $(GO) run -C lab ./results $(if $(wildcard $(RESULTS)/trees.json),-trees $(RESULTS)/trees.json) -into $(CURDIR)/lab/results.md
-files  = $(foreach set,$(1),$(wildcard $(RESULTS)/$(set)/results*.json))
-figure = $(GO) run -C lab ./results -trees $(RESULTS)/trees-speed.json -figure $(CURDIR)/docs/pictures/speed-$(1).svg $(RESULTS)/speed/$(1)/results.json
-
-results-doc: ## the tables and figures of lab/results.md, from what the five above wrote
-	$(tables) -only regression $(call files,$(splits) news-log)
-	$(tables) -only classes $(call files,a9a adult letter har mnist)
-	$(call figure,parkinsons)
-	$(call figure,airfoil)
-	$(MAKE) results-overview
-
-results-overview: ## the figure of the README, from the tables of lab/results.md
-	$(GO) run -C lab ./results -overview $(CURDIR)/docs/pictures/learned.svg $(CURDIR)/lab/results.md
 
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo

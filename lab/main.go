@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/lab/results"
+	"github.com/eerf-stream/eerf/lab/serveload"
 )
 
 func main() {
@@ -31,6 +32,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCompare(), newFetch(), results.Command())
+	root.AddCommand(newCompare(), newFetch(), results.Command(), serveload.Command(), newMessy())
 	return root
 }

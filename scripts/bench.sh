@@ -8,7 +8,7 @@
 # then prints its tables. What FILE held before is lost.
 #
 # ROUNDS=N            how many rounds (6, which benchstat needs for its intervals)
-# PEERS=COMMAND       give each round's output to COMMAND and add what that prints: see scripts/bench_peers.py
+# PEERS=COMMAND       give each round's output to COMMAND and add what that prints: see lab/scripts/bench_peers.py
 # TABLE=COMMAND       what go does with FILE in internal/tools ("tool benchstat")
 set -euo pipefail
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
-	"github.com/eerf-stream/eerf/cmd/internal/messy"
+	"github.com/eerf-stream/eerf/internal/messy"
 )
 
 // messyRows is fewer than the intended 50,000 of the file, to save time.

@@ -73,7 +73,7 @@ func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 // in the refinement (part=once), and the parts of them: the scores of a pool,
 // the choice from it by residual, G, the next pool with its bandwidths, the bandwidths alone, one evaluation of the objective and
 // one measurement by the guard. Times are of the processor, so that other programs on the machine matter less.
-// scripts/learn_peer.py does the same with numpy.
+// lab/scripts/learn_peer.py does the same with numpy.
 func BenchmarkLearn(b *testing.B) {
 	rows, dim, m0, m := 10000, 77, 4000, 200
 	if testing.Short() {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/eerf-stream/eerf/cmd/internal/messy"
+	"github.com/eerf-stream/eerf/internal/messy"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
-	"github.com/eerf-stream/eerf/cmd/internal/messy"
+	"github.com/eerf-stream/eerf/internal/messy"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages/events"

@@ -1,4 +1,4 @@
-package main
+package serveload
 
 import (
 	"bytes"
@@ -17,8 +17,13 @@ import (
 
 // build builds featurizer into a folder.
 func build(ctx context.Context, dir string) (string, error) {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/eerf-stream/eerf").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the programs: %w", err)
+	}
 	path := filepath.Join(dir, "featurizer")
-	command := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/eerf-stream/eerf/cmd/featurizer")
+	command := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/featurizer")
+	command.Dir = strings.TrimSpace(string(root))
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build featurizer: %w\n%s", err, out)
 	}

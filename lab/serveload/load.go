@@ -1,10 +1,10 @@
-package main
+package serveload
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
+
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -31,7 +32,7 @@ type load struct {
 	connections int
 }
 
-func (l *load) flags(f *flag.FlagSet) {
+func (l *load) flags(f *pflag.FlagSet) {
 	f.Float64Var(&l.rate, "rate", 500, "requests a second")
 	f.DurationVar(&l.duration, "duration", 5*time.Minute, "of the load")
 	f.DurationVar(&l.swap, "swap", 10*time.Second, "between two feature sets; the model of each follows half of it later")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Boosted trees on the rows and splits of `trainer compare --dataset`, for orientation.
+"""Boosted trees on the rows and splits of `lab compare --dataset`, for orientation.
 
     scripts/trees.py --data-dir DATA --repeats 5 --out trees.json airfoil concrete letter
 

@@ -1,15 +1,17 @@
-package main
+package serveload
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
+
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -25,7 +27,7 @@ type speed struct {
 	python      string // with fastapi, uvicorn and scikit-learn; empty = no peer
 }
 
-func (s *speed) flags(f *flag.FlagSet) {
+func (s *speed) flags(f *pflag.FlagSet) {
 	f.Float64Var(&s.rate, "rate", 2000, "requests a second at which a prediction is compared with an empty answer")
 	f.DurationVar(&s.duration, "duration", 5*time.Second, "of each measurement")
 	f.IntVar(&s.rounds, "rounds", 5, "measurements of each kind, of which the medians are printed")

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/internal/messy"
+)
+
+func newMessy() *cobra.Command {
+	var rows int
+	c := &cobra.Command{
+		Use:   "messy",
+		Short: "A CSV file as people have them, for scripts/messy.py",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return messy.Write(c.OutOrStdout(), rows, 1) },
+	}
+	c.Flags().IntVar(&rows, "rows", 50_000, "rows")
+	return c
+}
