@@ -5,14 +5,15 @@
 // Nouns:
 //
 //   - a Record is one message of one topic partition, with its offset;
-//   - a Log fetches and appends records by offset ([Log]), an Owner hands out partitions ([Owner]), an Admin creates
-//     topics ([Admin]). Package pipeline/kafka implements the three with kafka-go, package pipeline/embedded starts an
-//     in-process broker for it, and package pipeline/conformance is the test suite for any other;
+//   - a Source reads records by offset ([Log]) and hands out partitions, a Sink writes records, a Control creates and
+//     describes topics; a Broker is all three, and [WithEvents] reads the topic of events from another Source. Package
+//     pipeline/kafka implements them with kafka-go, package pipeline/embedded starts an in-process broker for it, and
+//     package pipeline/conformance is the test suite for any other;
 //   - a Reader reads a partition from an offset to an end or for ever ([Reader]). It is the only way to read a topic. A
 //     Gap is what it cannot read, because retention removed it, the log was truncated, or a batch is unreadable
 //     ([Gap]); [GapKind] says where reading then continues;
-//   - following a partition is reading it from its first offset, for ever ([Follow]) or to its present end ([ReadAll]).
-//     State is restored from a compacted topic this way;
+//   - state is restored from a compacted topic by reading a partition from its first offset, to its present end
+//     ([ReadAll]) or for ever;
 //   - a Processor handles the records of one partition, in offset order, from one goroutine ([RunPartition]).
 //
 // Offsets say next, end or last. A next offset is the first one not yet read or written. An end is the next offset up
@@ -21,8 +22,7 @@
 // Memory: records that a Reader returns are valid until it is asked for the next ones. Record values may alias one
 // fetch buffer; a stage that keeps bytes longer copies them. A reader that fetches ahead holds at most two fetches. A
 // Log may bound what all its fetches take until they are released, so a goroutine that holds records may ask the same
-// Log for others only with a context of [ForState]. Records being produced are read until Produce returns, see [Log].
+// Log for others only with a context of [ForState]. Records being produced are read until Produce returns, see [Producer].
 //
-// Concurrency: a Log, an Owner and an Admin are safe for concurrent use. A Reader and a Processor are used by one
-// goroutine at a time.
+// Concurrency: a Broker is safe for concurrent use. A Reader and a Processor are used by one goroutine at a time.
 package pipeline

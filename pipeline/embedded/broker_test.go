@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -172,25 +171,6 @@ func TestATemporaryDirectoryIsRemoved(t *testing.T) {
 	}
 }
 
-func TestListeningWhereItIsTold(t *testing.T) {
-	broker := start(t, embedded.Options{Host: "localhost"})
-	_, port, err := net.SplitHostPort(broker.Addrs()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	taken := embedded.Options{}
-	if _, err := fmt.Sscan(port, &taken.Port); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := embedded.Start(taken); err == nil {
-		t.Error("a taken port is shared")
-	}
-	stop(t, broker)
-	if got := start(t, taken).Addrs()[0]; got != "127.0.0.1:"+port {
-		t.Error(got)
-	}
-}
-
 func TestFaultyOptions(t *testing.T) {
 	file := t.TempDir() + "/file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -201,15 +181,6 @@ func TestFaultyOptions(t *testing.T) {
 	} {
 		if broker, err := embedded.Start(options); err == nil {
 			t.Errorf("%+v: %v", options, broker.Addrs())
-		}
-	}
-}
-
-func TestTopicsAreNotMadeByAsking(t *testing.T) {
-	client := dial(t, start(t, embedded.Options{}))
-	for range 2 {
-		if n, err := client.Partitions(background(t), "topic"); err == nil {
-			t.Errorf("%d partitions", n)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -91,29 +92,17 @@ func DefaultConfig() Config {
 
 // withDefaults fills the zero fields.
 func (c Config) withDefaults() Config {
-	d := DefaultConfig()
-	fill(&c.ClientID, d.ClientID)
-	fill(&c.DialTimeout, d.DialTimeout)
-	fill(&c.RequestTimeout, d.RequestTimeout)
-	fill(&c.FetchMaxBytes, d.FetchMaxBytes)
-	fill(&c.FetchMaxWait, d.FetchMaxWait)
-	fill(&c.BatchBudgetBytes, d.BatchBudgetBytes)
-	fill(&c.FetchMemory, max(d.FetchMemory, LeastFetchMemory(c.BatchBudgetBytes)))
-	fill(&c.Compression, d.Compression)
-	fill(&c.Idempotence, d.Idempotence)
-	fill(&c.SessionTimeout, d.SessionTimeout)
-	fill(&c.HeartbeatInterval, d.HeartbeatInterval)
-	fill(&c.RebalanceTimeout, d.RebalanceTimeout)
-	fill(&c.PartitionWatchInterval, d.PartitionWatchInterval)
-	fill(&c.LeaveTimeout, d.LeaveTimeout)
-	return c
-}
-
-func fill[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+	memory := c.FetchMemory
+	given, defaults := reflect.ValueOf(&c).Elem(), reflect.ValueOf(DefaultConfig())
+	for i := range given.NumField() {
+		if field := given.Field(i); field.IsZero() {
+			field.Set(defaults.Field(i))
+		}
 	}
+	if memory == 0 {
+		c.FetchMemory = max(c.FetchMemory, LeastFetchMemory(c.BatchBudgetBytes))
+	}
+	return c
 }
 
 // Bounds of the configuration. One fetch must fit the 32-bit sizes of the protocol with room for framing;

@@ -15,10 +15,15 @@ type conns struct {
 	ctx context.Context // ends with close, and so do dials under way
 	end context.CancelFunc
 
-	mu      sync.Mutex // guards what follows, and its order against the end of ctx
-	open    map[net.Conn]struct{}
-	opened  int64 // connections so far
-	numbers map[ends]int64
+	mu     sync.Mutex // guards what follows, and its order against the end of ctx
+	open   map[ends]openConn
+	opened int64 // connections so far
+}
+
+// openConn is an open connection with its number.
+type openConn struct {
+	net.Conn
+	number int64
 }
 
 // ends identify an open connection.
@@ -43,11 +48,11 @@ func (c *conns) newest() int64 {
 func (c *conns) number(conn ended) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.numbers[endsOf(conn)]
+	return c.open[endsOf(conn)].number
 }
 
 func newConns(encrypt *encryption) *conns {
-	c := &conns{encrypt: encrypt, open: map[net.Conn]struct{}{}, numbers: map[ends]int64{}}
+	c := &conns{encrypt: encrypt, open: map[ends]openConn{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -78,7 +83,7 @@ func (c *conns) track(conn net.Conn, err error) (net.Conn, error) {
 		return nil, err
 	}
 	c.opened++
-	c.open[conn], c.numbers[endsOf(conn)] = struct{}{}, c.opened
+	c.open[endsOf(conn)] = openConn{conn, c.opened}
 	return &trackedConn{Conn: conn, of: c}, nil
 }
 
@@ -87,7 +92,7 @@ func (c *conns) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.end()
-	for conn := range c.open {
+	for _, conn := range c.open {
 		conn.Close()
 	}
 	clear(c.open)
@@ -96,8 +101,7 @@ func (c *conns) close() {
 func (c *conns) forget(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.open, conn)
-	delete(c.numbers, endsOf(conn))
+	delete(c.open, endsOf(conn))
 }
 
 type trackedConn struct {

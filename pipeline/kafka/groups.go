@@ -36,9 +36,8 @@ func (c *Client) dropMember(m *member) {
 
 // standing is the state of a member in its group, readable at any time.
 type standing struct {
-	mu         sync.Mutex
-	status     pipeline.GroupStatus
-	generation int32 // the one that status.Joined refers to
+	mu     sync.Mutex
+	status pipeline.GroupStatus
 }
 
 func newStanding(group, topic string) *standing {
@@ -52,21 +51,17 @@ func (s *standing) get() pipeline.GroupStatus {
 }
 
 // joined records a new generation.
-func (s *standing) joined(generation int32, partitions []int) {
+func (s *standing) joined(partitions []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.generation = generation
 	s.status.Joined, s.status.Since, s.status.Err = true, time.Now(), nil
 	s.status.Partitions, s.status.Joins = partitions, s.status.Joins+1
 }
 
-// ended records the end of a generation, and ignores earlier ones.
-func (s *standing) ended(generation int32) {
+// ended records the end of the generation.
+func (s *standing) ended() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.status.Joined || s.generation != generation {
-		return
-	}
 	s.status.Joined, s.status.Since, s.status.Partitions = false, time.Now(), nil
 }
 

@@ -146,7 +146,7 @@ func (m *member) start(gen *kafkago.Generation) {
 	for _, assigned := range gen.Assignments[m.topic] {
 		partitions = append(partitions, assigned.ID)
 	}
-	m.standing.joined(gen.ID, partitions)
+	m.standing.joined(partitions)
 	m.log.Info("partitions assigned", zap.Ints("partitions", partitions), zap.Int32("generation", gen.ID))
 	for _, partition := range partitions {
 		m.runs.Add(1)
@@ -158,7 +158,7 @@ func (m *member) start(gen *kafkago.Generation) {
 	m.runs.Add(1)
 	gen.Start(func(ended context.Context) {
 		defer m.runs.Done()
-		defer m.standing.ended(gen.ID)
+		defer m.standing.ended()
 		m.watchPartitions(ended)
 	})
 }
