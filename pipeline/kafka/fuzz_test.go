@@ -3,11 +3,7 @@ package kafka
 import (
 	"bytes"
 	"errors"
-	"io"
 	"testing"
-
-	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -51,27 +47,6 @@ func FuzzFetchResponse(f *testing.F) {
 		}
 		if pool := asked[0].memory; pool.peak > pool.limit {
 			t.Errorf("%d bytes of %d", pool.peak, pool.limit)
-		}
-	})
-}
-
-// FuzzProduceResponse reads arbitrary bytes as a produce response.
-func FuzzProduceResponse(f *testing.F) {
-	good := []byte{0, 0, 0, 61, 0, 0, 0, 42, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 1, 0, 0, 0, 3, 0, 0,
-		0, 0, 0, 0, 0, 0, 0, 7, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 'n', 'o', 255, 255, 0, 0, 0, 0}
-	f.Add(int16(maxProduceVersion), good)
-	f.Add(int16(minProduceVersion), good)
-	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
-		e := &produceExchange{topic: "t", partition: 3, correlation: 42, batch: [][]byte{{}}}
-		e.Required(map[protocol.ApiKey]int16{protocol.Produce: version})
-		message, err := e.RawExchange(wire{bytes.NewReader(raw), io.Discard})
-		if err != nil {
-			return
-		}
-		var code kafkago.Error
-		if got := message.(*produceResponse); got.err != nil && !errors.As(got.err, &code) {
-			t.Errorf("error %v without a code of the protocol", got.err)
 		}
 	})
 }

@@ -59,9 +59,8 @@ func (c *Client) produce(ctx context.Context, topic string, partition int, recor
 		if err != nil {
 			return err
 		}
-		response := message.(*produceResponse)
-		firstOffset = response.firstOffset
-		return response.err
+		firstOffset, err = writtenAt(message.(*produced).Response)
+		return err
 	})
 	if errors.Is(err, pipeline.ErrMessageTooLarge) {
 		err = fmt.Errorf("%w (%d bytes)", err, size)
@@ -91,11 +90,8 @@ var (
 	_ protocol.RawExchanger  = (*produceExchange)(nil)
 )
 
-// produceResponse is the part of a produce response about the partition.
-type produceResponse struct {
-	firstOffset int64
-	err         error
-}
+// produced has its own type because the exchange may end without a response.
+type produced struct{ *produce.Response }
 
 // Versions of produce requests written here: from record batches (0.11) to the newest that kafka-go knows, which all
 // current brokers still accept.
@@ -106,9 +102,6 @@ const (
 
 // ApiKey implements [protocol.Message].
 func (*produceExchange) ApiKey() protocol.ApiKey { return protocol.Produce }
-
-// ApiKey implements [protocol.Message].
-func (*produceResponse) ApiKey() protocol.ApiKey { return protocol.Produce }
 
 // Broker implements [protocol.BrokerMessage].
 func (e *produceExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
@@ -124,28 +117,26 @@ func (e *produceExchange) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so the response need not be read to
-// its end.
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection.
 func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if e.version < minProduceVersion || e.version > maxProduceVersion {
 		return nil, fmt.Errorf("broker offers version %d of produce, %d to %d are understood",
 			e.version, minProduceVersion, maxProduceVersion)
 	}
 	if conn, ok := rw.(ended); ok && !e.allows(conn) {
-		return &produceResponse{err: errNewConnection}, nil
+		return &produced{}, nil
 	}
 	if err := e.write(rw); err != nil {
 		return nil, err
 	}
-	r := readResponse(rw, e.correlation)
-	response := e.read(r)
-	if r.err == nil && r.left != 0 {
-		r.fail("produce response has more than the partition written to")
+	id, response, err := protocol.ReadResponse(rw, protocol.Produce, e.version)
+	if err == nil && id != e.correlation {
+		err = fmt.Errorf("response has correlation id %d instead of %d", id, e.correlation)
 	}
-	if r.err != nil {
-		return nil, r.err
+	if err != nil {
+		return nil, err
 	}
-	return response, nil
+	return &produced{response.(*produce.Response)}, nil
 }
 
 // write sends the request: the head with the first piece of the batch, then the other pieces from where they lie.
@@ -172,38 +163,20 @@ func (e *produceExchange) write(to io.Writer) error {
 	return nil
 }
 
-// read reads the body of a produce response for one partition of one topic.
-func (e *produceExchange) read(r *responseReader) *produceResponse {
-	if topics := r.int32(); topics != 1 {
-		r.fail("produce response has %d topics instead of one", topics)
+// writtenAt is what a response says of the only partition written to; nil = nothing was sent.
+func writtenAt(response *produce.Response) (firstOffset int64, err error) {
+	if response == nil {
+		return 0, errNewConnection
 	}
-	r.skip(int(r.int16())) // topic name
-	if partitions := r.int32(); partitions != 1 {
-		r.fail("produce response has %d partitions instead of one", partitions)
+	if len(response.Topics) != 1 || len(response.Topics[0].Partitions) != 1 {
+		return 0, errors.New("produce response is not about the partition written to")
 	}
-	r.int32() // partition
-	code := kafkago.Error(r.int16())
-	response := &produceResponse{firstOffset: r.int64()}
-	r.int64() // time of the append
-	if e.version >= 5 {
-		r.int64() // first offset that the partition holds
-	}
-	message := ""
-	if e.version >= 8 {
-		for n := r.int32(); n > 0 && r.err == nil; n-- { // errors of single records
-			r.int32()
-			r.skip(int(r.int16()))
-		}
-		if n := int(r.int16()); n > 0 && r.err == nil {
-			message = string(r.bytes(n))
-		}
-	}
-	r.int32() // throttle time
+	partition := &response.Topics[0].Partitions[0]
 	switch {
-	case code != 0 && message != "":
-		response.err = fmt.Errorf("%w: %s", code, message)
-	case code != 0:
-		response.err = code
+	case partition.ErrorCode == 0:
+		return partition.BaseOffset, nil
+	case partition.ErrorMessage != "":
+		return 0, fmt.Errorf("%w: %s", kafkago.Error(partition.ErrorCode), partition.ErrorMessage)
 	}
-	return response
+	return 0, kafkago.Error(partition.ErrorCode)
 }

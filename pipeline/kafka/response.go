@@ -96,13 +96,6 @@ func (r *responseReader) discard(n int) {
 	r.err = err
 }
 
-// skip skips a name; names have at most 32 KiB.
-func (r *responseReader) skip(n int) {
-	if n > 0 && r.err == nil {
-		r.bytes(n)
-	}
-}
-
 // string reads a name.
 func (r *responseReader) string() string {
 	n := int(r.int16())
