@@ -193,8 +193,8 @@ func TestFaultyOptions(t *testing.T) {
 		`unknown method "best"`:         func(o *Options) { o.Methods = []string{"best"} },
 		"names energy twice":            func(o *Options) { o.Methods = []string{"energy", "energy"} },
 		"plain-tuned: the arccos1 map":  func(o *Options) { o.Map = scoring.MapArcCosine1 },
-		"does not go with distribution": func(o *Options) { o.Distribution = scoring.Uniform },
-		"--features 24: the linear map": func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapLinear, scoring.Uniform, nil },
+		"does not go with distribution": func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapArcCosine1, scoring.Cauchy, nil },
+		"--features 24: the linear map": func(o *Options) { o.Map, o.Methods = scoring.MapLinear, nil },
 	} {
 		o := quick()
 		change(&o)
@@ -210,9 +210,6 @@ func TestEveryMapWorks(t *testing.T) {
 	for _, m := range []scoring.Map{scoring.MapCosine, scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2, scoring.MapLinear} {
 		o := quick()
 		o.Map, o.Repeats, o.Features = m, 1, []int{4}
-		if m == scoring.MapLinear {
-			o.Distribution = scoring.Uniform
-		}
 		o.Methods, _ = Fitting(o)
 		r := run(t, made{task: scoring.Regression, rows: 400}, o)
 		if m == scoring.MapLinear && (r.Data.Candidates != madeDim || !strings.Contains(strings.Join(r.Notes, ";"), "lowered to 5")) {

@@ -84,9 +84,6 @@ func (f *Flags) parse() (err error) {
 		return optionsFault("--map: %w", err)
 	}
 	o.Distribution = scoring.Gaussian
-	if o.Map == scoring.MapLinear {
-		o.Distribution = scoring.Uniform
-	}
 	if f.distribution != "" {
 		if o.Distribution, err = scoring.ParseDistribution(f.distribution); err != nil {
 			return optionsFault("--distribution: %w", err)

@@ -109,7 +109,7 @@ func TestTestRowsOfAllRepeatsAddNoise(t *testing.T) {
 func TestUsualMethods(t *testing.T) {
 	learning := DefaultOptions()
 	linear := learning
-	linear.Map, linear.Distribution = scoring.MapLinear, scoring.Uniform
+	linear.Map = scoring.MapLinear
 	for name, c := range map[string]struct {
 		o       Options
 		names   string

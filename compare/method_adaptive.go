@@ -29,7 +29,7 @@ var refinedMethod = &Method{
 
 // refusesToLearn says why frequencies cannot be learned from the candidates of the options.
 func refusesToLearn(o Options) string {
-	if err := adaptive.Check(o.describe(2, 1, 0)); err != nil {
+	if err := scoring.Adaptive.Check(o.describe(2, 1, 0)); err != nil {
 		return err.Error()
 	}
 	return ""

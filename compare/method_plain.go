@@ -48,7 +48,7 @@ var linearMethod = &Method{
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
 		dim := t.Candidates().Dim
 		columns := scoring.Candidates{
-			Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Seed: t.Seed, Dim: dim, Count: dim,
+			Map: scoring.MapLinear, Sigma: 1, Seed: t.Seed, Dim: dim, Count: dim,
 		}
 		return only(firstCandidates(columns, dim)), nil
 	},

@@ -184,7 +184,7 @@ func (o Options) methodFaults() []error {
 // candidates describes the pool of a repeat.
 func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candidates, error) {
 	c := o.describe(dim, sigma, seed)
-	if c.Map == scoring.MapLinear {
+	if c.Map.Coordinates() {
 		c.Count = min(c.Count, dim)
 		if m := slices.Max(o.Features); m > dim {
 			return c, optionsFault("--features %d: the linear map has a feature for each column, and the rows have %d of them", m, dim)

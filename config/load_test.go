@@ -55,11 +55,9 @@ func TestEmptyFileIsExactlyTheDefaults(t *testing.T) {
 
 func TestCriterionThatNobodyNames(t *testing.T) {
 	for text, want := range map[string]scoring.Criterion{
-		"":                                               Default().Stages.Exploration.Criterion,
-		"exploration: {map: arccos1}":                    scoring.Residual,
-		"exploration: {distribution: cauchy}":            scoring.Residual,
-		"exploration: {sampler: orthogonal}":             scoring.Residual,
-		"exploration: {bandwidth_mix: [1, 2]}":           scoring.Residual,
+		"":                                    Default().Stages.Exploration.Criterion,
+		"exploration: {map: arccos1}":         scoring.Residual,
+		"exploration: {distribution: cauchy}": scoring.Residual,
 		"exploration: {map: arccos1, criterion: energy}": scoring.Energy,
 	} {
 		if got := loadText(t, text).Stages.Exploration.Criterion; got != want {
@@ -89,7 +87,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	// These have their defaults because no other value is valid with the rest, or known.
-	atDefault := map[string]bool{"exploration.distribution": true, "exploration.sampler": true, "exploration.bandwidth_mix": true, "events.label_transform": true,
+	atDefault := map[string]bool{"exploration.distribution": true, "events.label_transform": true,
 		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true,
 		"featurize.sets_from": true}
 	for _, key := range Keys() {

@@ -33,7 +33,7 @@ func TestPrintAndLoadAreInverse(t *testing.T) {
 	odd.Stages.Events.Label = []string{"~"}
 	odd.Stages.Events.LabelMin = &low
 	odd.Stages.Exploration.Every = 90 * time.Minute
-	odd.Stages.Exploration.Criterion, odd.Stages.Exploration.BandwidthMix = scoring.Residual, []float64{0.5, 1, 1e-7}
+	odd.Stages.Exploration.Criterion, odd.Stages.Exploration.Sigma = scoring.Residual, 1e-7
 	odd.Stages.Pipeline.Name, odd.Stages.Topics.Scores = "123", "scores"
 	odd.Kafka.ClientID = "1e3"
 	for name, c := range map[string]*Config{"default": Default(), "full": loadText(t, string(full)), "odd": odd} {

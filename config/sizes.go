@@ -86,7 +86,7 @@ func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 		rows = int64(float64(e.SampleRate) * float64(e.Window))
 	}
 	bytes := calibrate.SampleMemory(scoring.Candidates{
-		Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: 1, Dim: width, Count: e.CandidateCount(),
+		Map: e.Map, Distribution: e.Distribution, Sigma: 1, Dim: width, Count: e.CandidateCount(),
 	}, outputs, rows, calibrate.Choice{Criterion: e.Criterion, Features: e.Features, Rounds: e.Rounds, RefineSteps: e.RefineSteps})
 	size := Size{What: fmt.Sprintf("sample of up to %d rows, and what is computed from it", rows), Bytes: bytes, Assumes: assumed}
 	if auto {
@@ -99,7 +99,7 @@ func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 // candidateSize is the memory of the candidates that are scored, and says whether all of them are kept.
 func (c *Config) candidateSize(width int, assumedWidth string) Size {
 	e, partitions := c.Stages.Exploration, c.Stages.Topics.Partitions
-	plan := scoring.PlanBank(scoring.Candidates{Map: e.Map, Sampler: e.Sampler, Dim: width, Count: max(e.CandidateCount(), 1)},
+	plan := scoring.PlanBank(scoring.Candidates{Map: e.Map, Dim: width, Count: max(e.CandidateCount(), 1)},
 		scoring.BankOptions{Memory: max(e.CandidateMemory, 0), Partitions: max(partitions, 0)})
 	what := fmt.Sprintf("candidates in memory, all %d kept", plan.Kept)
 	if plan.Drawn > 0 {
@@ -128,7 +128,7 @@ func (c *Config) outputs() (k int, assumed string) {
 
 // width is the length of an omega as far as it is known, and what was assumed about it.
 func (c *Config) width() (width int, assumed string) {
-	if c.Stages.Exploration.Map == scoring.MapLinear {
+	if c.Stages.Exploration.Map.Coordinates() {
 		return 1, ""
 	}
 	columns := max(len(c.Stages.Events.Features), 1)

@@ -27,7 +27,7 @@ func (k *checker) exploration() {
 	// Dimension and bandwidth are only known after calibration; everything else of the description is
 	// checked here. One candidate with one dimension is always possible.
 	k.adopt("exploration", scoring.Candidates{
-		Map: c.Map, Distribution: c.Distribution, Nu: c.Nu, Sampler: c.Sampler, Sigma: 1, Mix: c.BandwidthMix, Seed: c.Seed, Dim: 1, Count: 1,
+		Map: c.Map, Distribution: c.Distribution, Sigma: 1, Seed: c.Seed, Dim: 1, Count: 1,
 	}.Validate())
 	k.adopt("exploration", c.CheckCandidates())
 	k.rule(finite(c.Sigma) && c.Sigma >= 0, "exploration.sigma", "want a positive finite number, or 0 for the nearest-neighbour rule")

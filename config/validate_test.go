@@ -79,26 +79,11 @@ func TestRules(t *testing.T) {
 			c.Stages.Events.Label, c.Stages.Events.LabelMin, c.Stages.Events.LabelMax = []string{"y"}, &high, &low
 		}, "events.label_min", "above label_max"},
 
-		{"distribution of another map", func(c *Config) { c.Stages.Exploration.Map = scoring.MapLinear }, "exploration.map", "want one of [uniform]"},
-		{"structured draws of another distribution", func(c *Config) {
-			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Cauchy, scoring.Structured
-		}, "exploration.sampler", "distribution cauchy: its draws match gaussian alone"},
-		{"orthogonal draws of another distribution", func(c *Config) {
-			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Laplace, scoring.Orthogonal
-		}, "exploration.sampler", "distribution laplace: its draws match gaussian and matern alone"},
-		{"quasi-random draws without a quantile", func(c *Config) {
-			c.Stages.Exploration.Distribution, c.Stages.Exploration.Sampler = scoring.Matern, scoring.Quasi
-		}, "exploration.sampler", "distribution matern: its draws match gaussian, cauchy and laplace alone"},
-		{"smoothness of nothing", func(c *Config) { c.Stages.Exploration.Distribution, c.Stages.Exploration.Nu = 3, 0 }, "exploration.nu", "matern"},
+		{"distribution of another map", func(c *Config) {
+			c.Stages.Exploration.Map, c.Stages.Exploration.Distribution = scoring.MapLinear, scoring.Cauchy
+		}, "exploration.map", "want one of [gaussian]"},
 		{"negative bandwidth", func(c *Config) { c.Stages.Exploration.Sigma = -1 }, "exploration.sigma", "nearest-neighbour"},
 		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma", "finite"},
-		{"scale of nothing", func(c *Config) { c.Stages.Exploration.BandwidthMix = []float64{1, 0} }, "exploration.bandwidth_mix", "positive finite"},
-		{"bandwidths of a map without one", func(c *Config) {
-			c.Stages.Exploration.BandwidthMix, c.Stages.Exploration.Map = []float64{1, 2}, scoring.MapArcCosine1
-		}, "exploration.bandwidth_mix", "cosine map alone"},
-		{"bandwidths in a structured block", func(c *Config) {
-			c.Stages.Exploration.BandwidthMix, c.Stages.Exploration.Sampler = []float64{1, 2}, scoring.Structured
-		}, "exploration.bandwidth_mix", "structured sampler"},
 		{"steps below zero", func(c *Config) { c.Stages.Exploration.RefineSteps = -1 }, "exploration.refine_steps", "0 for rounds alone"},
 		{"steps beyond all", func(c *Config) { c.Stages.Exploration.RefineSteps = 1001 }, "exploration.refine_steps", "1 to 1000"},
 		{"learning for another map", func(c *Config) {
@@ -107,12 +92,6 @@ func TestRules(t *testing.T) {
 		{"learning from another distribution", func(c *Config) {
 			c.Stages.Exploration.Criterion, c.Stages.Exploration.Distribution = scoring.Adaptive, scoring.Cauchy
 		}, "exploration.criterion", "distribution gaussian, not cauchy"},
-		{"learning with another sampler", func(c *Config) {
-			c.Stages.Exploration.Criterion, c.Stages.Exploration.Sampler = scoring.Adaptive, scoring.Orthogonal
-		}, "exploration.criterion", "sampler iid, not orthogonal"},
-		{"learning with scales", func(c *Config) {
-			c.Stages.Exploration.Criterion, c.Stages.Exploration.BandwidthMix = scoring.Adaptive, []float64{1, 2}
-		}, "exploration.criterion", "bandwidth_mix must be empty"},
 		{"no rounds", func(c *Config) { c.Stages.Exploration.Rounds = 0 }, "exploration.rounds", "1 or more"},
 		{"no features", func(c *Config) { c.Stages.Exploration.Features = 0 }, "exploration.features", "1 or more"},
 		{"negative candidates", func(c *Config) { c.Stages.Exploration.Candidates = -1 }, "exploration.candidates", "ten times"},
@@ -324,15 +303,6 @@ func TestSizesSayWhetherCandidatesAreKept(t *testing.T) {
 	}
 }
 
-func TestSizesOfStructuredCandidatesAreThoseOfTheirBlocks(t *testing.T) {
-	c := Default()
-	c.Stages.Exploration.Candidates, c.Stages.Events.Features = 100_000, make([]string, 784)
-	c.Stages.Exploration.CandidateMemory, c.Stages.Exploration.Sampler = 1<<20, scoring.Structured
-	if size := candidatesInMemory(t, c); !strings.Contains(size.What, "all 100000 kept") {
-		t.Errorf("%+v", size)
-	}
-}
-
 // TestSizesOfWhatIsRefused: a fault is reported with the others, and sizes are computed all the same.
 func TestSizesOfWhatIsRefused(t *testing.T) {
 	c := Default()
@@ -365,7 +335,6 @@ func TestSizesSayWhatTheyAssume(t *testing.T) {
 func TestEveryNumberHasABound(t *testing.T) {
 	for _, key := range Keys() {
 		c := Default()
-		c.Stages.Exploration.Distribution = scoring.Matern // otherwise its parameter is not checked
 		switch v := reflect.ValueOf(c).Elem().FieldByIndex(key.index); {
 		case v.CanInt():
 			v.SetInt(math.MinInt32)

@@ -14,7 +14,6 @@ import (
 func candidatesOf(m Map, dim, count int) Candidates {
 	c := Candidates{Map: m, Sigma: 2, Seed: 3, Dim: dim, Count: count}
 	if m == MapLinear {
-		c.Distribution = Uniform
 		c.Count = min(dim, count)
 	}
 	return c

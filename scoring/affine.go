@@ -20,7 +20,7 @@ func (a *Affine) check(m Map, dim int) {
 	if a == nil {
 		return
 	}
-	if m == MapLinear {
+	if m.Coordinates() {
 		panic("scoring: the linear map takes encoded rows, an affine encoding cannot be folded into it")
 	}
 	if len(a.Shift) != dim || len(a.Scale) != dim {

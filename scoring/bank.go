@@ -28,7 +28,6 @@ type Bank struct {
 	plan       BankPlan
 	kept       []*kernel.Panels // of the first shards
 	buffers    chan *shard      // for the others, each nil until it is first used
-	structured *structuredBank  // replaces shards if not nil
 	given      *Features        // the candidates, if they are not drawn from a description
 }
 
@@ -45,9 +44,6 @@ func NewBank(c Candidates, o BankOptions) *Bank {
 		panic("scoring: bank of invalid candidates: " + err.Error())
 	}
 	o.check()
-	if c.scoredByTransform() {
-		return &Bank{candidates: c, plan: planStructuredBank(c), structured: newStructuredBank(c)}
-	}
 	return newBank(c, planBank(c, o.Memory, o.Partitions, runtime.GOMAXPROCS(0)))
 }
 
@@ -57,7 +53,7 @@ func NewBankOf(f *Features) *Bank {
 	if err := f.Validate(); err != nil {
 		panic("scoring: bank of invalid features: " + err.Error())
 	}
-	if f.Len() == 0 || f.Map == MapLinear {
+	if f.Len() == 0 || f.Map.Coordinates() {
 		panic(fmt.Sprintf("scoring: bank of %d given features of map %v", f.Len(), f.Map))
 	}
 	c := Candidates{Map: f.Map, Dim: f.Dim, Count: f.Len()}
@@ -73,7 +69,7 @@ func NewBankOf(f *Features) *Bank {
 // newBank is NewBank with a given plan.
 func newBank(c Candidates, plan BankPlan) *Bank {
 	b := &Bank{candidates: c, plan: plan}
-	if c.Map == MapLinear {
+	if c.Map.Coordinates() {
 		f := c.DrawAll()
 		b.kept = []*kernel.Panels{kernel.Pack(kernel.Coordinate, c.Dim, f.Omega, nil, nil)}
 		return b
@@ -139,7 +135,7 @@ type shard struct {
 // newShard returns memory for a shard of b.
 func newShard(b *Bank) *shard {
 	s := &shard{omega: make([]float32, b.plan.shardLen*b.candidates.Dim)}
-	if b.candidates.Map == MapCosine {
+	if b.candidates.Map.HasPhase() {
 		s.phase = make([]float32, b.plan.shardLen)
 	}
 	return s

@@ -7,32 +7,18 @@ import (
 	"slices"
 )
 
-// Limits of a candidate set. A Matérn order beyond them gives draws that are Gaussian for every purpose (MaxNu), or so
-// heavy-tailed that nearly all are useless (MinNu).
-const (
-	MinNu = 0.25
-	MaxNu = 1000
-)
-
 // Candidates describes the M0 = Count candidates of an exploration. Candidate i is a function of (Seed, i) and of the
 // other fields except Count, so the candidates never have to be sent, and the first ones stay the same when Count
 // grows.
 type Candidates struct {
 	// Map is the feature map.
 	Map Map `json:"map"`
-	// Distribution is P0. Arc-cosine maps take Gaussian, the linear map Uniform, cosine the four others.
+	// Distribution is P0. Only cosine takes others than Gaussian, and the linear map does not use it.
 	Distribution Distribution `json:"distribution"`
-	// Nu is the order of the Matérn kernel (½, 3/2, 5/2, ...); no other distribution reads it.
-	Nu float64 `json:"nu,omitempty"`
-	// Sampler is how the set is drawn; see the constants for the distributions that each one supports.
-	Sampler Sampler `json:"sampler"`
 	// Sigma is the bandwidth: ω = draw/Sigma. The linear map does not use it, but it must be positive.
 	Sigma float64 `json:"sigma"`
-	// Mix are scales of the bandwidth, of which each candidate has one ([Candidates.SigmaOf]); empty means 1 for all.
-	Mix []float64 `json:"bandwidth_mix,omitempty"`
-	// Orders make candidates sparse: candidate i has Orders[i mod len] nonzero numbers, where 0 means a dense one
-	// ([Candidates.OrderOf]). Empty means that all are dense.
-	Orders []int `json:"sparse_orders,omitempty"`
+	// Varied candidates are a quarter each dense and of one, two and three coordinates, at the [Scales] of the bandwidth.
+	Varied bool `json:"varied,omitempty"`
 	// Seed selects the streams that candidates are drawn from.
 	Seed uint64 `json:"seed"`
 	// Dim is d, how many numbers an encoded row has.
@@ -44,31 +30,21 @@ type Candidates struct {
 // maxElements bounds Dim·Count (16 GiB of float32), so that a mistyped count is an error and not an allocation failure.
 const maxElements = 1 << 32
 
-// Validate returns every fault of the description, joined; nil if candidates can be drawn.
+// Validate returns every fault of the description, joined; nil if candidates can be drawn. Values outside an enumeration are
+// all that it reports where there are any.
 func (c Candidates) Validate() error {
-	errs := []error{
-		mapNames.check(uint8(c.Map)),
-		distributionNames.check(uint8(c.Distribution)),
-		samplerNames.check(uint8(c.Sampler)),
-		c.checkPair(),
-		c.checkMix(),
-		c.checkOrders(),
+	if err := errors.Join(mapNames.check(uint8(c.Map)), distributionNames.check(uint8(c.Distribution))); err != nil {
+		return err
 	}
-	if c.Distribution == Matern && !(c.Nu >= MinNu && c.Nu <= MaxNu) {
-		errs = append(errs, fmt.Errorf("nu is %v, want %v to %v for the matern distribution", c.Nu, MinNu, float64(MaxNu)))
-	}
+	errs := []error{c.checkPair(), c.checkVaried()}
 	if !(c.Sigma > 0) || math.IsInf(c.Sigma, 0) {
 		errs = append(errs, fmt.Errorf("sigma is %v, want a positive finite number", c.Sigma))
 	}
-	errs = append(errs, c.checkSampler()...)
 	return errors.Join(append(errs, c.checkSizes()...)...)
 }
 
 // checkPair reports a distribution that does not go with the feature map.
 func (c Candidates) checkPair() error {
-	if mapNames.check(uint8(c.Map)) != nil {
-		return nil // reported separately
-	}
 	accepted := c.Map.row().distributions
 	if slices.Contains(accepted, c.Distribution) {
 		return nil
@@ -88,10 +64,10 @@ func (c Candidates) checkSizes() []error {
 	if len(errs) > 0 {
 		return errs
 	}
-	if c.Map == MapLinear && c.Count > c.Dim {
+	if c.Map.Coordinates() && c.Count > c.Dim {
 		errs = append(errs, fmt.Errorf("count is %d, but the linear map has only one candidate for each of the %d coordinates", c.Count, c.Dim))
 	}
-	if c.Map == MapLinear && c.Dim > maxCoordinate {
+	if c.Map.Coordinates() && c.Dim > maxCoordinate {
 		errs = append(errs, fmt.Errorf("dim is %d, beyond the %d coordinates that the linear map can name", c.Dim, maxCoordinate))
 	}
 	if int64(c.Dim)*int64(c.Count) > maxElements {

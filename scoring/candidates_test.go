@@ -14,25 +14,18 @@ func TestValidateReportsEveryFaultAtOnce(t *testing.T) {
 		want []string
 	}{
 		"sigma, dim, count": {Candidates{}, []string{"sigma is 0", "dim is 0", "count is 0"}},
-		"unknown names": {
-			Candidates{Map: 9, Distribution: 9, Sampler: 9, Sigma: 1, Dim: 1, Count: 1},
-			[]string{"unknown feature map", "unknown distribution", "unknown sampler"},
-		},
+		"unknown names":     {Candidates{Map: 9, Distribution: 9, Sigma: 1, Dim: 1, Count: 1}, []string{"unknown feature map", "unknown distribution"}},
 		"pair and sigma": {
 			Candidates{Map: MapArcCosine1, Distribution: Cauchy, Sigma: math.Inf(1), Dim: 1, Count: 1},
 			[]string{"arccos1 does not go with distribution cauchy, want one of [gaussian]", "sigma is +Inf"},
 		},
-		"matern order and nan": {
-			Candidates{Distribution: Matern, Sigma: math.NaN(), Dim: 1, Count: 1},
-			[]string{"nu is 0", "sigma is NaN"},
+		"linear from cauchy, too many": {
+			Candidates{Map: MapLinear, Distribution: Cauchy, Sigma: 1, Dim: 3, Count: 4},
+			[]string{"want one of [gaussian]", "only one candidate for each of the 3"},
 		},
-		"linear from gaussian, too many": {
-			Candidates{Map: MapLinear, Sigma: 1, Dim: 3, Count: 4},
-			[]string{"want one of [uniform]", "only one candidate for each of the 3"},
-		},
-		"cosine from uniform": {Candidates{Distribution: Uniform, Sigma: 1, Dim: 1, Count: 1}, []string{"gaussian cauchy laplace matern"}},
-		"too large":           {Candidates{Sigma: 1, Dim: 1 << 20, Count: 1 << 20}, []string{"beyond 4294967296"}},
-		"too many columns":    {Candidates{Map: MapLinear, Distribution: Uniform, Sigma: 1, Dim: 1<<24 + 1, Count: 1}, []string{"16777216 coordinates"}},
+		"varied and nan":   {Candidates{Distribution: Laplace, Varied: true, Sigma: math.NaN(), Dim: 1, Count: 1}, []string{"varied candidates", "sigma is NaN"}},
+		"too large":        {Candidates{Sigma: 1, Dim: 1 << 20, Count: 1 << 20}, []string{"beyond 4294967296"}},
+		"too many columns": {Candidates{Map: MapLinear, Sigma: 1, Dim: 1<<24 + 1, Count: 1}, []string{"16777216 coordinates"}},
 	} {
 		err := test.c.Validate()
 		if err == nil {
@@ -54,27 +47,15 @@ func TestValidateReportsEveryFaultAtOnce(t *testing.T) {
 func everyKind(dim, count int) []Candidates {
 	base := Candidates{Sigma: 2, Seed: 42, Dim: dim, Count: count}
 	var all []Candidates
-	add := func(m Map, d Distribution, nu float64) {
-		c := base
-		c.Map, c.Distribution, c.Nu = m, d, nu
-		all = append(all, c)
+	for m := range Map(mapCount) {
+		for _, d := range m.row().distributions {
+			c := base
+			c.Map, c.Distribution = m, d
+			all = append(all, c)
+		}
 	}
-	add(MapCosine, Gaussian, 0)
-	add(MapCosine, Cauchy, 0)
-	add(MapCosine, Laplace, 0)
-	for _, nu := range []float64{0.5, 0.7, 1.5, 2.5} {
-		add(MapCosine, Matern, nu)
-	}
-	add(MapArcCosine0, Gaussian, 0)
-	add(MapArcCosine1, Gaussian, 0)
-	add(MapArcCosine2, Gaussian, 0)
-	add(MapLinear, Uniform, 0)
-	for _, sampler := range []Sampler{Structured, Orthogonal, Quasi} {
-		c := base
-		c.Sampler = sampler
-		all = append(all, c)
-	}
-	return all
+	base.Varied = true
+	return append(all, base)
 }
 
 func TestCandidatesDependOnSeedAndIndexAlone(t *testing.T) {
@@ -133,7 +114,7 @@ func TestTinyBandwidthGivesFiniteDraws(t *testing.T) {
 }
 
 func TestLinearCandidatesAreAllCoordinates(t *testing.T) {
-	c := Candidates{Map: MapLinear, Distribution: Uniform, Sigma: 1, Dim: 97, Count: 97}
+	c := Candidates{Map: MapLinear, Sigma: 1, Dim: 97, Count: 97}
 	seen := c.DrawAll().Omega
 	slices.Sort(seen)
 	for i, w := range seen {

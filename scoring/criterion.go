@@ -1,6 +1,9 @@
 package scoring
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Criterion is what candidates are ranked by.
 type Criterion uint8
@@ -32,16 +35,20 @@ type criterionRow struct {
 	values func(s *Sums, c Coding) []float64
 	// strength returns what is compared with the noise for a candidate with these scores.
 	strength func(s *Sums, c Coding, candidate int, scores []float64) float64
+	// learns means that it also learns where to draw, from candidates that it can learn from.
+	learns bool
+	// perFeature is the default of M0/M.
+	perFeature int
 	// relative means that values are relative to the variance of the outputs (see [Spectrum]).
 	relative bool
 }
 
 // criteria has the rows by criterion. A test requires each to be complete.
 var criteria = [criterionCount]criterionRow{
-	Energy:      {name: "energy", values: (*Sums).energies, strength: (*Sums).greatestScore},
-	Correlation: {name: "correlation", values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
-	Residual:    {name: "residual", needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
-	Adaptive:    {name: "adaptive", needsRows: true, holdsOut: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+	Energy:      {name: "energy", perFeature: 10, values: (*Sums).energies, strength: (*Sums).greatestScore},
+	Correlation: {name: "correlation", perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+	Residual:    {name: "residual", perFeature: 10, needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+	Adaptive:    {name: "adaptive", perFeature: 20, needsRows: true, holdsOut: true, learns: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
 }
 
 var criterionNames = namesOf("criterion", criteria[:], func(r criterionRow) string { return r.name })
@@ -59,6 +66,28 @@ func (c Criterion) NeedsRows() bool { return c.row().needsRows }
 
 // HoldsOut reports whether sums leave out the rows of the sample that are held out ([HeldOut]).
 func (c Criterion) HoldsOut() bool { return c.row().holdsOut }
+
+// Learns reports whether the criterion learns where to draw and may move what it chose. Its first candidates are
+// [Candidates.Varied].
+func (c Criterion) Learns() bool { return c.row().learns }
+
+// CandidatesPerFeature returns the default of M0/M.
+func (c Criterion) CandidatesPerFeature() int { return c.row().perFeature }
+
+// Check reports candidates that the criterion cannot choose from: of one that learns, those of another map or distribution.
+func (c Criterion) Check(from Candidates) error {
+	if !c.Learns() {
+		return nil
+	}
+	var errs []error
+	if from.Map != MapCosine {
+		errs = append(errs, fmt.Errorf("criterion %v is for the feature map %v, not %v", c, MapCosine, from.Map))
+	}
+	if from.Distribution != Gaussian {
+		errs = append(errs, fmt.Errorf("criterion %v draws from the distribution %v, not %v", c, Gaussian, from.Distribution))
+	}
+	return errors.Join(errs...)
+}
 
 // Relative reports whether the criterion's values are relative to the variance of the outputs, as correlations are,
 // instead of squared norms of scores.

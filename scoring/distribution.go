@@ -3,8 +3,6 @@ package scoring
 import (
 	"fmt"
 	"math"
-
-	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 
 // Distribution is P0, from which ω is drawn before it is divided by the bandwidth σ.
@@ -18,10 +16,6 @@ const (
 	Cauchy
 	// Laplace draws independent Laplace coordinates of scale 1 (Cauchy kernel Π 1/(1+(Δⱼ/σ)²)).
 	Laplace
-	// Matern draws a multivariate t with 2ν degrees of freedom (Matérn-ν kernel).
-	Matern
-	// Uniform draws coordinates of x without repeats; only for the linear map.
-	Uniform
 
 	distributionCount = iota
 )
@@ -29,12 +23,8 @@ const (
 // distributionRow defines a distribution of ω. Its draws take the words of the stream in a stated order.
 type distributionRow struct {
 	name string
-	// coordinate draws one coordinate of ω·σ; nil if ω is the number of a coordinate.
+	// coordinate draws one coordinate of ω·σ.
 	coordinate func(s stream) float64
-	// length draws, before the coordinates, their common factor; nil for 1.
-	length func(nu float64, s stream) float64
-	// quantile is the number below which a coordinate lies with probability u; nil if coordinates depend on each other.
-	quantile func(u float64) float64
 	// distance is the ℓ₁ or ℓ₂ distance that the bandwidth rule uses, times unit.
 	distance func(a, b []float32) float64
 	unit     float64
@@ -42,15 +32,10 @@ type distributionRow struct {
 
 // distributions has the rows by distribution. A test requires each to be complete.
 var distributions = [distributionCount]distributionRow{
-	Gaussian: {name: "gaussian", coordinate: stream.normal, quantile: portable.NormalQuantile, distance: euclidean, unit: 1},
-	Cauchy:   {name: "cauchy", coordinate: stream.cauchy, quantile: portable.CauchyQuantile, distance: manhattan, unit: 1},
-	Laplace:  {name: "laplace", coordinate: stream.laplace, quantile: laplaceQuantile, distance: euclidean, unit: math.Sqrt2},
-	Matern:   {name: "matern", coordinate: stream.normal, length: maternLength, distance: euclidean, unit: 1},
-	Uniform:  {name: "uniform", distance: euclidean, unit: 1},
+	Gaussian: {name: "gaussian", coordinate: stream.normal, distance: euclidean, unit: 1},
+	Cauchy:   {name: "cauchy", coordinate: stream.cauchy, distance: manhattan, unit: 1},
+	Laplace:  {name: "laplace", coordinate: stream.laplace, distance: euclidean, unit: math.Sqrt2},
 }
-
-// maternLength draws √(2ν/χ²) with 2ν degrees of freedom: a chi-squared variable is twice a gamma variable of shape ν.
-func maternLength(nu float64, s stream) float64 { return math.Sqrt(nu / s.gamma(nu)) }
 
 var distributionNames = namesOf("distribution", distributions[:], func(r distributionRow) string { return r.name })
 

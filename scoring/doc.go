@@ -15,8 +15,7 @@
 //	arc-cosine n    φ(x, ω) = (ωᵀx)ⁿ·H(ωᵀx), n = 0, 1, 2, with H(0) = ½
 //	linear          φ(x, ω) = x_ω, ω a coordinate number
 //
-// A [Sampler] other than IID draws candidates that cover P0 more evenly. [Sums] are the result of one pass over the
-// rows of a partition. [Coding] turns the raw outputs in them into outputs y with |y| ≤ 1. [Select] ranks the
+// [Sums] are the result of one pass over the rows of a partition. [Coding] turns the raw outputs in them into outputs y with |y| ≤ 1. [Select] ranks the
 // candidates. A [FeatureSet] maps later rows to the M features through a [Transformer].
 //
 // # The life of a feature set
@@ -35,7 +34,7 @@
 //
 // # Members
 //
-// A [Map], [Distribution], [Sampler], [Criterion] or [Task] is defined in a table beside its constants, one row for
+// A [Map], [Distribution], [Criterion] or [Task] is defined in a table beside its constants, one row for
 // each; a test walks all of them.
 //
 // # Reproducibility

@@ -1,9 +1,7 @@
 package scoring
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
@@ -29,37 +27,19 @@ func (c Candidates) Draw(indices []int32) *Features {
 			panic(fmt.Sprintf("scoring: candidate %d of %d", i, c.Count))
 		}
 	}
-	if c.Map == MapLinear {
+	if c.Map.Coordinates() {
 		return c.drawCoordinates(indices)
 	}
 	f := &Features{Map: c.Map, Dim: c.Dim, Omega: make([]float32, len(indices)*c.Dim)}
-	if c.Map == MapCosine {
+	if c.Map.HasPhase() {
 		f.Phase = make([]float32, len(indices))
 	}
-	order := c.drawOrder(indices)
 	parallel.For(len(indices), drawChunk, len(indices)*c.Dim >= parallelDraws, func(first, next int) {
 		for i := first; i < next; i++ {
-			at := i
-			if order != nil {
-				at = int(order[i])
-			}
-			c.drawInto(f, at, indices[at])
+			c.drawInto(f, i, indices[i])
 		}
 	})
 	return f
-}
-
-// drawOrder returns the order in which indices are best drawn; nil for their own.
-func (c Candidates) drawOrder(indices []int32) []int32 {
-	if c.Sampler != Orthogonal { // blocks are made one at a time
-		return nil
-	}
-	order := make([]int32, len(indices))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(indices[a], indices[b]) })
-	return order
 }
 
 // drawInto sets feature i of f to candidate index.
@@ -77,46 +57,21 @@ const (
 	parallelDraws = 1 << 15
 )
 
-// drawOne fills omega with candidate index and returns its phase. It uses the words of the stream in this order: one
-// for the phase (also under maps without one, so that ω does not depend on the map), for Matérn those of the gamma
-// variable, then those of the coordinates. Structured candidates take only the phase from it, orthogonal ones the phase
-// and their norm, quasi-random ones nothing.
+// drawOne fills omega with candidate index and returns its phase. It uses the words of the stream in this order: one for
+// the phase (also under maps without one, so that ω does not depend on the map), then those of the coordinates.
 func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
-	if q := c.OrderOf(index); q > 0 {
-		s := newStream(c.Seed, uint64(index), candidateTag)
-		phase = s.phase()
-		c.drawSparse(omega, index, q, s)
-		return phase
-	}
-	c.Sigma = c.SigmaOf(index)
-	if c.Sampler == Quasi { // without a stream of its own
-		return c.drawQuasi(omega, index)
-	}
 	s := newStream(c.Seed, uint64(index), candidateTag)
 	phase = s.phase()
-	switch c.Sampler {
-	case Structured:
-		c.drawStructured(omega, index)
-	case Orthogonal:
-		c.drawOrthogonal(omega, index, s)
-	case IID:
-		c.drawIndependent(omega, s)
-	case Quasi: // above
-	default:
-		panic(fmt.Sprint("scoring: ", c.Sampler))
+	order, scale := c.varied(index)
+	if order > 0 {
+		c.drawSparse(omega, order, scale, s)
+		return phase
+	}
+	draw, sigma := c.Distribution.row().coordinate, float64(c.Sigma*scale)
+	for j := range omega {
+		omega[j] = portable.Narrow(draw(s) / sigma)
 	}
 	return phase
-}
-
-// drawIndependent fills omega with independent coordinates, without the distribution's common factor.
-func (c Candidates) drawIndependent(omega []float32, s stream) {
-	from, length := c.Distribution.row(), 1.0
-	if from.length != nil {
-		length = from.length(c.Nu, s)
-	}
-	for j := range omega {
-		omega[j] = portable.Narrow(float64(from.coordinate(s)*length) / c.Sigma)
-	}
 }
 
 // drawCoordinates is Draw for the linear map: candidate i is the i-th coordinate of a seeded permutation.

@@ -26,12 +26,7 @@ const maxCoordinate = 1 << 24
 func (f *Features) Len() int { return len(f.Omega) / f.Width() }
 
 // Width returns how many numbers a feature has in Omega: Dim, or 1 for the linear map.
-func (f *Features) Width() int {
-	if f.Map == MapLinear {
-		return 1
-	}
-	return f.Dim
-}
+func (f *Features) Width() int { return f.Map.Width(f.Dim) }
 
 // Pick returns the features with the given numbers, in order. It panics if there is no such feature.
 func (f *Features) Pick(indices []int32) *Features {
@@ -82,11 +77,11 @@ func (f *Features) checkOmega() error {
 		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {
 			return fmt.Errorf("omega of feature %d is %v, want finite numbers", i/f.Width(), w)
 		}
-		if v := float64(w); f.Map == MapLinear && !(v >= 0 && v < float64(f.Dim) && v == math.Trunc(v)) {
+		if v := float64(w); f.Map.Coordinates() && !(v >= 0 && v < float64(f.Dim) && v == math.Trunc(v)) {
 			return fmt.Errorf("omega of feature %d is %v, want a coordinate 0 to %d", i, w, f.Dim-1)
 		}
 	}
-	if f.Map == MapLinear && f.Dim > maxCoordinate {
+	if f.Map.Coordinates() && f.Dim > maxCoordinate {
 		return fmt.Errorf("dim is %d, beyond the %d coordinates that the linear map can name", f.Dim, maxCoordinate)
 	}
 	return nil
@@ -94,7 +89,7 @@ func (f *Features) checkOmega() error {
 
 // checkPhase reports a phase list of the wrong length or the first phase outside [0, 2π).
 func (f *Features) checkPhase() error {
-	if f.Map != MapCosine {
+	if !f.Map.HasPhase() {
 		if f.Phase != nil {
 			return fmt.Errorf("feature map %v has no phases, but %d are given", f.Map, len(f.Phase))
 		}

@@ -37,7 +37,7 @@ func storePanels(candidates, rows int, bytes int64) int64 {
 func (s *FeatureStore) Score(b *Bank, x []float32, rows int, t Targets, workers int) *Sums {
 	a := NewAccumulator(b, NewSums(b.Len(), t.Outputs))
 	a.SetWorkers(workers)
-	if s == nil || rows == 0 || b.structured != nil || b.plan.shards > len(b.kept) {
+	if s == nil || rows == 0 || b.plan.shards > len(b.kept) {
 		a.Add(x, rows, t)
 		return a.Sums()
 	}

@@ -8,17 +8,14 @@ import (
 // TestStoresChangeNoBit scores rows with stores for all candidates, for some, and for none.
 func TestStoresChangeNoBit(t *testing.T) {
 	wide := candidatesOf(MapCosine, 700, 2000) // in several shards
-	structured := candidatesOf(MapCosine, 20, 500)
-	structured.Sampler = Structured
 	drawn := candidatesOf(MapCosine, 300, 3000)
 	for name, bank := range map[string]*Bank{
-		"cosine":     NewBank(candidatesOf(MapCosine, 13, 500), BankOptions{}),
-		"ramp":       NewBank(candidatesOf(MapArcCosine1, 5, 100), BankOptions{}),
-		"linear":     NewBank(candidatesOf(MapLinear, 60, 60), BankOptions{}),
-		"shards":     NewBank(wide, BankOptions{}),
-		"given":      NewBankOf(wide.DrawAll()),
-		"structured": NewBank(structured, BankOptions{}),
-		"drawn":      NewBank(drawn, BankOptions{Memory: 1 << 20}),
+		"cosine": NewBank(candidatesOf(MapCosine, 13, 500), BankOptions{}),
+		"ramp":   NewBank(candidatesOf(MapArcCosine1, 5, 100), BankOptions{}),
+		"linear": NewBank(candidatesOf(MapLinear, 60, 60), BankOptions{}),
+		"shards": NewBank(wide, BankOptions{}),
+		"given":  NewBankOf(wide.DrawAll()),
+		"drawn":  NewBank(drawn, BankOptions{Memory: 1 << 20}),
 	} {
 		const rows = 333
 		x := normalRows(1, rows, bank.Dim())

@@ -34,18 +34,20 @@ type mapRow struct {
 	distributions []Distribution
 	// bounded means that |φ| ≤ 1, bandwidth that σ changes what a model on the features can say, and does not only scale them.
 	bounded, bandwidth bool
+	// phase means that features have one, coordinate that ω is the number of a coordinate instead of a vector.
+	phase, coordinate bool
 }
 
 // maps has the rows by map. A test asks for a whole row of each.
 var maps = [mapCount]mapRow{
 	MapCosine: {
-		name: "cosine", kernel: kernel.Cosine, distributions: []Distribution{Gaussian, Cauchy, Laplace, Matern},
-		bounded: true, bandwidth: true,
+		name: "cosine", kernel: kernel.Cosine, distributions: []Distribution{Gaussian, Cauchy, Laplace},
+		bounded: true, bandwidth: true, phase: true,
 	},
 	MapArcCosine0: {name: "arccos0", kernel: kernel.Step, distributions: []Distribution{Gaussian}, bounded: true},
 	MapArcCosine1: {name: "arccos1", kernel: kernel.Ramp, distributions: []Distribution{Gaussian}},
 	MapArcCosine2: {name: "arccos2", kernel: kernel.SquaredRamp, distributions: []Distribution{Gaussian}},
-	MapLinear:     {name: "linear", kernel: kernel.Coordinate, distributions: []Distribution{Uniform}},
+	MapLinear:     {name: "linear", kernel: kernel.Coordinate, distributions: []Distribution{Gaussian}, coordinate: true},
 }
 
 var mapNames = namesOf("feature map", maps[:], func(r mapRow) string { return r.name })
@@ -81,6 +83,20 @@ func (m *Map) UnmarshalText(text []byte) error {
 
 // Bounded reports whether |φ| ≤ 1 for every row, which Hoeffding's bound on the scores needs.
 func (m Map) Bounded() bool { return m.row().bounded }
+
+// HasPhase reports whether features have a phase.
+func (m Map) HasPhase() bool { return m.row().phase }
+
+// Coordinates reports whether features are coordinates of rows, and ω their numbers.
+func (m Map) Coordinates() bool { return m.row().coordinate }
+
+// Width returns how many numbers of ω a feature of rows of dim numbers has: dim, or 1 where ω is the number of a coordinate.
+func (m Map) Width(dim int) int {
+	if m.Coordinates() {
+		return 1
+	}
+	return dim
+}
 
 // HasBandwidth reports whether the bandwidth matters: what scales the features of other maps, a model scales back.
 func (m Map) HasBandwidth() bool { return m.row().bandwidth }

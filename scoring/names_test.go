@@ -20,8 +20,7 @@ type named interface {
 func TestNamesSurviveTheRoundTrip(t *testing.T) {
 	checkNames(t, ParseMap, "cosine arccos0 arccos1 arccos2 linear",
 		MapCosine, MapArcCosine0, MapArcCosine1, MapArcCosine2, MapLinear)
-	checkNames(t, ParseDistribution, "gaussian cauchy laplace matern uniform", Gaussian, Cauchy, Laplace, Matern, Uniform)
-	checkNames(t, ParseSampler, "iid structured orthogonal quasi", IID, Structured, Orthogonal, Quasi)
+	checkNames(t, ParseDistribution, "gaussian cauchy laplace", Gaussian, Cauchy, Laplace)
 	checkNames(t, ParseCriterion, "energy correlation residual", Energy, Correlation, Residual)
 	checkNames(t, ParseTask, "regression binary multiclass", Regression, Binary, MultiClass)
 }
@@ -30,41 +29,24 @@ func TestNamesSurviveTheRoundTrip(t *testing.T) {
 func TestEveryMemberHasItsRow(t *testing.T) {
 	for m := range Map(mapCount) {
 		row := m.row()
-		if row.name == "" || len(row.distributions) == 0 || (row.kernel == kernel.Cosine) != (m == MapCosine) {
+		if row.name == "" || len(row.distributions) == 0 || (row.kernel == kernel.Cosine) != m.HasPhase() || (row.kernel == kernel.Coordinate) != m.Coordinates() {
 			t.Errorf("feature map %d: %+v", uint8(m), row)
 		}
 		c := candidatesOf(m, 3, 2)
 		for _, d := range row.distributions {
-			if from := d.row(); m != MapLinear && from.coordinate == nil {
-				t.Errorf("feature map %v goes with distribution %v, which cannot be drawn for it", m, d)
-			}
-			c.Distribution, c.Nu = d, 1.5
+			c.Distribution = d
 			if f := c.DrawAll(); f.Validate() != nil || f.Len() != 2 {
 				t.Errorf("feature map %v of distribution %v: %v", m, d, f.Validate())
 			}
 		}
 	}
 	for d := range Distribution(distributionCount) {
-		if row := d.row(); row.name == "" || row.distance == nil || row.unit == 0 {
+		if row := d.row(); row.name == "" || row.coordinate == nil || row.distance == nil || row.unit == 0 {
 			t.Errorf("distribution %d: %+v", uint8(d), row)
 		}
 	}
-	for s := range Sampler(samplerCount) {
-		if samplers[s].name == "" || (samplers[s].distributions == nil) != (samplers[s].reason == "") {
-			t.Errorf("sampler %d: %+v", uint8(s), samplers[s])
-		}
-		for _, d := range samplers[s].distributions {
-			if s == Quasi && d.row().quantile == nil {
-				t.Errorf("distribution %v has no quantile function", d)
-			}
-		}
-		c := Candidates{Sampler: s, Sigma: 1, Dim: 3, Count: 2}
-		if f := c.DrawAll(); f.Validate() != nil {
-			t.Errorf("sampler %v: %v", s, f.Validate())
-		}
-	}
 	for c := range Criterion(criterionCount) {
-		if row := c.row(); row.name == "" || row.values == nil || row.strength == nil {
+		if row := c.row(); row.name == "" || row.perFeature == 0 || row.values == nil || row.strength == nil {
 			t.Errorf("criterion %d: %+v", uint8(c), row)
 		}
 	}
@@ -81,7 +63,7 @@ func TestUnknownMembersAreNoOthers(t *testing.T) {
 	panics(t, "scoring: criterion(4)", func() { Criterion(criterionCount).NeedsRows() })
 	panics(t, "scoring: feature map(5)", func() { Map(mapCount).Bounded() })
 	panics(t, "scoring: unknown task", func() { s.Coding(taskCount) })
-	panics(t, "scoring: distribution(5)", func() { Bandwidth(make([]float32, 4), 2, 2, distributionCount, MapCosine) })
+	panics(t, "scoring: distribution(3)", func() { Bandwidth(make([]float32, 4), 2, 2, distributionCount, MapCosine) })
 }
 
 // checkNames checks that values have the names in texts and that an unknown name's error lists them all.
@@ -111,9 +93,9 @@ func checkNames[T interface {
 }
 
 func TestCandidatesTravelAsJSON(t *testing.T) {
-	c := Candidates{Map: MapCosine, Distribution: Matern, Nu: 1.5, Sampler: IID, Sigma: 2.5, Seed: 7, Dim: 3, Count: 10}
+	c := Candidates{Map: MapCosine, Distribution: Laplace, Sigma: 2.5, Seed: 7, Dim: 3, Count: 10}
 	b, err := json.Marshal(c)
-	const want = `{"map":"cosine","distribution":"matern","nu":1.5,"sampler":"iid","sigma":2.5,"seed":7,"dim":3,"count":10}`
+	const want = `{"map":"cosine","distribution":"laplace","sigma":2.5,"seed":7,"dim":3,"count":10}`
 	if err != nil || string(b) != want {
 		t.Errorf("marshals to %s, %v, want %s", b, err, want)
 	}

@@ -25,10 +25,6 @@ type pass struct {
 // score adds rows to the sums of all candidates, on up to workers goroutines, 0 meaning GOMAXPROCS. One goroutine adds
 // to each sum, in row order. store is nil if these rows have none.
 func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, store *FeatureStore) {
-	if b.structured != nil {
-		b.structured.score(sums, x, rows, t, workers)
-		return
-	}
 	if b.plan.shards > len(b.kept) { // drawn once for all rows
 		b.pass(sums, x, t, workers).shareOut()
 		return

@@ -31,8 +31,8 @@ type BankPlan struct {
 	buffers     int // shards that can be drawn at the same time
 }
 
-// PlanBank returns what [NewBank] would keep and draw of candidates of the description; only Map, Sampler, Dim and
-// Count are read. It panics when Dim or Count is not positive or an option is negative.
+// PlanBank returns what [NewBank] would keep and draw of candidates of the description; only Map, Dim and Count
+// are read. It panics when Dim or Count is not positive or an option is negative.
 func PlanBank(c Candidates, o BankOptions) BankPlan {
 	if c.Dim < 1 || c.Count < 1 {
 		panic(fmt.Sprintf("scoring: plan for %d candidates of %d numbers", c.Count, c.Dim))
@@ -54,9 +54,6 @@ const (
 
 // planBank is PlanBank for a number of processors.
 func planBank(c Candidates, memory int64, partitions, procs int) BankPlan {
-	if c.scoredByTransform() {
-		return planStructuredBank(c)
-	}
 	if memory == 0 {
 		memory = DefaultMemory
 	}
@@ -65,7 +62,7 @@ func planBank(c Candidates, memory int64, partitions, procs int) BankPlan {
 	panelBytes, rowBytes := int64(kernel.Width*4*(c.Dim+1)), int64(4*c.Dim)
 	p := BankPlan{KeptBytes: int64(panels) * panelBytes, Rows: int(min(max(waitingBytes/rowBytes, 1), waitingRows))}
 	p.RowBytes = int64(p.Rows) * rowBytes
-	if c.Map == MapLinear { // a coordinate is four bytes
+	if c.Map.Coordinates() { // a coordinate is four bytes
 		p.KeptBytes = int64(panels * kernel.Width * 4)
 		p.cut(c.Count, panels, procs)
 		return p

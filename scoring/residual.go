@@ -175,8 +175,6 @@ func (r *residual) moments(candidates []int32) (*training.Covariances, error) {
 
 // features calls do for the rows of the sample, some at a time, with their features of candidates, row-major.
 func (r *residual) features(candidates []int32, do func(phi []float32, first, next int)) {
-	// Without their candidates, structured features are computed as products like any others: which way is faster differs
-	// between processors, and bits must not.
 	NewFeatureTransformer(r.bank.Draw(candidates)).EachBlock(r.sample.X, r.sample.Rows, r.o.Workers, do)
 }
 

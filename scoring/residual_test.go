@@ -230,7 +230,7 @@ func plainRows(seed uint64, rows, dim int) []float32 {
 func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const rows, cut = 2500, 900
-	for _, c := range []Candidates{candidatesOf(MapCosine, 5, 1500), structuredCandidates(MapCosine, 70, 700)} {
+	for _, c := range []Candidates{candidatesOf(MapCosine, 5, 1500), candidatesOf(MapCosine, 6, 700)} {
 		for _, memory := range []int64{0, 1} { // all kept, and all drawn again
 			bank := NewBank(c, BankOptions{Memory: memory})
 			x := plainRows(5, rows, c.Dim)
@@ -258,7 +258,7 @@ func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
 						}
 					}
 					if !reflect.DeepEqual(got, want) {
-						t.Fatalf("%v: another selection with %d processors and %d workers", c.Sampler, with[0], with[1])
+						t.Fatalf("%v: another selection with %d processors and %d workers", c.Map, with[0], with[1])
 					}
 				}
 			}

@@ -85,7 +85,7 @@ func TestSelectRefusesWhatItCannotRank(t *testing.T) {
 func TestAboveNoiseCountsFeaturesThatStandOut(t *testing.T) {
 	// Coordinates 0 and 1 carry the label, the other 18 are noise.
 	const rows, dim = 4000, 20
-	c := Candidates{Map: MapLinear, Distribution: Uniform, Sigma: 1, Dim: dim, Count: dim}
+	c := Candidates{Map: MapLinear, Sigma: 1, Dim: dim, Count: dim}
 	f := c.DrawAll()
 	x, e := normalRows(1, rows, dim), normalRows(2, rows, 1)
 	y := make([]float32, rows)

@@ -14,9 +14,6 @@ import (
 const (
 	candidateTag   = "eerf/candidate/1"
 	permutationTag = "eerf/permutation"
-	structuredTag  = "eerf/structured1"
-	orthogonalTag  = "eerf/orthogonal1"
-	quasiTag       = "eerf/quasirandom"
 )
 
 // stream is the source of randomness of one candidate: the 64-bit words of ChaCha8 as C2SP's chacha8rand
@@ -46,11 +43,8 @@ func Uniforms(seed, index uint64, tag string) func() float64 {
 
 // phase takes one word and returns 2π·⌊word/2⁴⁰⌋/2²⁴, which float32 holds as a number below 2π.
 func (s stream) phase() float32 {
-	return phaseOf(s.words.Uint64() >> 40)
+	return float32(2 * math.Pi * (float64(s.words.Uint64()>>40) * 0x1p-24))
 }
-
-// phaseOf returns 2π·k/2²⁴, k below 2²⁴.
-func phaseOf(k uint64) float32 { return float32(2 * math.Pi * (float64(k) * 0x1p-24)) }
 
 // uniform takes one word and returns (⌊word/2¹²⌋ + ½)/2⁵²: strictly between 0 and 1 and never ½.
 func (s stream) uniform() float64 {
@@ -68,40 +62,11 @@ func (s stream) cauchy() float64 {
 
 // laplace takes one word and returns the Laplace quantile (scale 1) of its uniform.
 func (s stream) laplace() float64 {
-	return laplaceQuantile(s.uniform())
-}
-
-// laplaceQuantile returns the Laplace quantile (scale 1) of u in (0, 1).
-func laplaceQuantile(u float64) float64 {
+	u := s.uniform()
 	if u < 0.5 {
 		return portable.Log(2 * u)
 	}
 	return -portable.Log(2 * (1 - u))
-}
-
-// gamma returns a variable with the density of shape a and scale 1 (Marsaglia and Tsang 2000): pairs of a normal
-// and a uniform until one is accepted by the logarithmic test; for a < 1 the value for a+1 times U^(1/a), U one
-// more uniform.
-func (s stream) gamma(a float64) float64 {
-	if a < 1 {
-		g := s.gamma(a + 1)
-		return g * portable.Exp(max(portable.Log(s.uniform())/a, -700))
-	}
-	d := a - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x := s.normal()
-		u := s.uniform()
-		v := 1 + float64(c*x)
-		if v <= 0 {
-			continue
-		}
-		v = float64(float64(v*v) * v)
-		bound := float64(0.5*float64(x*x)) + (d - float64(d*v)) + float64(d*portable.Log(v))
-		if portable.Log(u) < bound {
-			return float64(d * v)
-		}
-	}
 }
 
 // below returns a number in [0, n), each equally likely: the word modulo n, words at or above the greatest

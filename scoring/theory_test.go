@@ -21,7 +21,7 @@ func TestLinearScoresAreTheCoefficients(t *testing.T) {
 		"uniform": func(rng *rand.Rand) float64 { return (2*rng.Float64() - 1) * math.Sqrt(3) },
 		"signs":   func(rng *rand.Rand) float64 { return float64(2*rng.IntN(2) - 1) },
 	}
-	c := Candidates{Map: MapLinear, Distribution: Uniform, Sigma: 1, Seed: 2, Dim: dim, Count: dim}
+	c := Candidates{Map: MapLinear, Sigma: 1, Seed: 2, Dim: dim, Count: dim}
 	f := c.DrawAll()
 	for name, draw := range inputs {
 		rng := rand.New(rand.NewPCG(5, 5))

@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/eerf-stream/eerf/internal/simd"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
@@ -19,9 +18,6 @@ type FeatureSet struct {
 	Index []int32
 	// Round is the round that chose each, from 1 on, [M]; 0 if no round chose it, nil if unknown.
 	Round []int32
-	// Candidates are those that Index refers to; nil if unknown. A structured set may be transformed faster if they are
-	// known.
-	Candidates *Candidates
 	// Weight multiplies each feature, [M]; nil means 1.
 	Weight []float32
 	// Scale multiplies all features: 1/√M.
@@ -34,20 +30,14 @@ type FeatureSet struct {
 
 // NewFeatureSet draws the candidates of a selection: weights 1, scale 1/√M.
 func NewFeatureSet(c Candidates, s Selection) *FeatureSet {
-	return NewFeatureSetOf(c.Draw(s.Index), &c, s)
+	return NewFeatureSetOf(c.Draw(s.Index), s)
 }
 
-// NewFeatureSetOf is NewFeatureSet of features in the order of the selection; candidates are nil where the features are not as they
-// were drawn.
-func NewFeatureSetOf(f *Features, candidates *Candidates, s Selection) *FeatureSet {
+// NewFeatureSetOf is NewFeatureSet of features in the order of the selection.
+func NewFeatureSetOf(f *Features, s Selection) *FeatureSet {
 	return &FeatureSet{
-		Features:   f,
-		Index:      s.Index,
-		Round:      s.Round,
-		Candidates: candidates,
-		Scale:      float32(1 / math.Sqrt(float64(len(s.Index)))),
-		Score:      s.Score,
-		S:          s.S,
+		Features: f, Index: s.Index, Round: s.Round, Score: s.Score, S: s.S,
+		Scale: float32(1 / math.Sqrt(float64(len(s.Index)))),
 	}
 }
 
@@ -90,22 +80,11 @@ type Transformer struct {
 	dim    int
 	factor []float32 // weight·scale of each feature
 	panels *kernel.Panels
-	fast   *structured // replaces panels, which are then nil
 }
 
 // NewTransformer packs fs, which is not kept. in says how rows are encoded when they come raw and is nil when they come
 // encoded. It panics when fs is not valid or in does not fit it.
 func NewTransformer(fs *FeatureSet, in *Affine) *Transformer {
-	return newTransformer(fs, in, costsOf(simd.Best()).faster)
-}
-
-// NewFeatureTransformer packs features to be had as they are, without weights or scale. It panics when f is not valid.
-func NewFeatureTransformer(f *Features) *Transformer {
-	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())}, nil)
-}
-
-// newTransformer is NewTransformer with a given rule for structured candidates.
-func newTransformer(fs *FeatureSet, in *Affine, faster structuredRule) *Transformer {
 	if err := fs.Validate(); err != nil {
 		panic("scoring: invalid feature set: " + err.Error())
 	}
@@ -117,11 +96,12 @@ func newTransformer(fs *FeatureSet, in *Affine, faster structuredRule) *Transfor
 			factor[i] = float32(fs.Weight[i] * fs.Scale)
 		}
 	}
-	t := &Transformer{dim: fs.Features.Dim, factor: factor, fast: planStructured(fs, in, factor, faster)}
-	if t.fast == nil {
-		t.panels = pack(fs.Features, in)
-	}
-	return t
+	return &Transformer{dim: fs.Features.Dim, factor: factor, panels: pack(fs.Features, in)}
+}
+
+// NewFeatureTransformer packs features to be had as they are, without weights or scale. It panics when f is not valid.
+func NewFeatureTransformer(f *Features) *Transformer {
+	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())}, nil)
 }
 
 // Len returns M.
@@ -169,18 +149,11 @@ func (t *Transformer) EachBlock(x []float32, rows, workers int, do func(phi []fl
 
 // featurize is Transform on the goroutine of the caller.
 func (t *Transformer) featurize(dst, x []float32, rows int) {
-	if t.fast != nil {
-		t.fast.featurize(dst, x, rows)
-		return
-	}
 	kernel.Featurize(dst, t.panels, x, t.factor)
 }
 
 // rowCost returns about how long a row takes, in products of one row and one ω.
 func (t *Transformer) rowCost() int {
-	if t.fast != nil {
-		return t.fast.rowCost()
-	}
 	return t.Len() * (t.dim + elementCost)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -153,7 +152,7 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	limits := train.FeatureLimits(s.State().Limits())
 	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and what is decoded from them
 	samples, sums := int64(1), int64(2)                      // for each lane: of held-out rows; of held-out and other rows
-	if s.Exploration.Criterion == scoring.Adaptive {
+	if s.Exploration.Criterion.Learns() {
 		samples, sums = 2, 3 // rows that the exploration has seen count apart
 	}
 	needs := []MemoryNeed{

@@ -14,7 +14,7 @@ func featurize(g *graph, set *wire.FeatureSet, in rows) (string, error) {
 	features := set.Set.Features
 	m := features.Len()
 	var phi string
-	if features.Map == scoring.MapLinear {
+	if features.Map.Coordinates() {
 		phi = coordinates(g, set, in)
 	} else {
 		t := g.add("projections", "MatMul", []string{g.cast("x as double", in.x, onnxpb.TensorProto_DOUBLE), omega(g, features, in.order)})

@@ -60,9 +60,9 @@ func setOf(t testing.TB, m scoring.Map, columns []encoder.Column, label *encoder
 	const features = 3
 	k := label.Outputs()
 	r := rand.New(rand.NewPCG(1, 2))
-	c := scoring.Candidates{Map: m, Distribution: scoring.Gaussian, Sampler: scoring.IID, Sigma: 2, Seed: 7, Dim: e.Dim, Count: 8}
+	c := scoring.Candidates{Map: m, Distribution: scoring.Gaussian, Sigma: 2, Seed: 7, Dim: e.Dim, Count: 8}
 	if m == scoring.MapLinear {
-		c.Distribution, c.Count = scoring.Uniform, e.Dim
+		c.Count = e.Dim
 	}
 	s := scoring.Selection{Index: []int32{4, 0, 2}, Score: make([]float64, features), S: make([]float64, features*k)}
 	f := &wire.FeatureSet{

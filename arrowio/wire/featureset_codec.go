@@ -16,17 +16,38 @@ import (
 // featureSetDocument is the metadata of a feature set. What each feature has is a column. The encoder's
 // JSON, over which the ID is computed, is a metadata entry of its own.
 type featureSetDocument struct {
-	ID         string             `json:"id"`
-	Map        scoring.Map        `json:"map"`
-	Dim        int                `json:"dim"`
-	Width      int                `json:"width"`
-	Features   int                `json:"features"`
-	Outputs    int                `json:"outputs"`
-	Scale      float64            `json:"scale"` // the float32 scale, widened to keep every digit
-	Task       scoring.Task       `json:"task"`
-	Coding     codingDocument     `json:"coding"`
-	Candidates scoring.Candidates `json:"candidates"`
-	Lineage    Lineage            `json:"lineage"`
+	ID         string         `json:"id"`
+	Map        scoring.Map    `json:"map"`
+	Dim        int            `json:"dim"`
+	Width      int            `json:"width"`
+	Features   int            `json:"features"`
+	Outputs    int            `json:"outputs"`
+	Scale      float64        `json:"scale"` // the float32 scale, widened to keep every digit
+	Task       scoring.Task   `json:"task"`
+	Coding     codingDocument `json:"coding"`
+	Candidates drawnFrom      `json:"candidates"`
+	Lineage    Lineage        `json:"lineage"`
+}
+
+// drawnFrom are the candidates of a set, which may have been drawn from a distribution that went since: the set has all that
+// it takes to serve, so it is read as Gaussian.
+type drawnFrom scoring.Candidates
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *drawnFrom) UnmarshalJSON(text []byte) error {
+	type fields drawnFrom
+	doc := struct {
+		*fields
+		Distribution string `json:"distribution"`
+	}{fields: (*fields)(d)}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return err
+	}
+	switch doc.Distribution {
+	case "", "matern", "uniform":
+		return nil
+	}
+	return d.Distribution.UnmarshalText([]byte(doc.Distribution))
 }
 
 // codingDocument is a [scoring.Coding].
@@ -67,7 +88,7 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 	doc := featureSetDocument{
 		ID: id, Map: set.Map, Dim: set.Dim, Width: width, Features: m, Outputs: k,
 		Scale: float64(f.Set.Scale), Task: f.Task, Coding: codingDocument(f.Coding),
-		Candidates: f.Candidates, Lineage: lineage,
+		Candidates: drawnFrom(f.Candidates), Lineage: lineage,
 	}
 	columns := make([]column, len(featureColumns))
 	for i, c := range featureColumns {
@@ -104,13 +125,10 @@ func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, err
 	}
 	f := &FeatureSet{
 		Encoder: enc, Task: doc.Task, Coding: scoring.Coding(doc.Coding),
-		Candidates: doc.Candidates, Lineage: doc.Lineage,
+		Candidates: scoring.Candidates(doc.Candidates), Lineage: doc.Lineage,
 	}
 	if err := f.Lineage.validateLearning(doc.Dim); err != nil {
 		return nil, fmt.Errorf("%w: learning: %w", ErrMalformed, err)
-	}
-	if !f.Lineage.Learned() {
-		f.Set.Candidates = &f.Candidates
 	}
 	if err := checkFeatureSetShape(rec, doc); err != nil {
 		return nil, err
@@ -151,10 +169,7 @@ func readEncoder(schema *arrow.Schema) (*encoder.Encoder, []byte, error) {
 
 // checkFeatureSetShape checks the shapes in the metadata against the record and each other.
 func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
-	width := doc.Dim
-	if doc.Map == scoring.MapLinear {
-		width = 1
-	}
+	width := doc.Map.Width(doc.Dim)
 	if rec.NumRows() != int64(doc.Features) || doc.Features < 1 {
 		return fmt.Errorf("%w: %d rows, but metadata says %d features", ErrMalformed, rec.NumRows(), doc.Features)
 	}

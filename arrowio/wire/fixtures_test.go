@@ -43,7 +43,7 @@ func exampleEncoder() *encoder.Encoder {
 // exampleCandidates are 16 candidates over the example encoder.
 func exampleCandidates() scoring.Candidates {
 	return scoring.Candidates{
-		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Sampler: scoring.IID,
+		Map: scoring.MapCosine, Distribution: scoring.Gaussian,
 		Sigma: 2.5, Seed: math.MaxUint64, Dim: 7, Count: 16,
 	}
 }
@@ -123,17 +123,16 @@ func exampleFeatureSet() *FeatureSet {
 	for i := range f.Set.S {
 		f.Set.S[i] = r.NormFloat64() / 10
 	}
-	f.Set.Candidates = &f.Candidates
 	return f
 }
 
 // linearFeatureSet selects two coordinates, with weights.
 func linearFeatureSet() *FeatureSet {
 	f := exampleFeatureSet()
-	f.Candidates.Map, f.Candidates.Distribution, f.Candidates.Count = scoring.MapLinear, scoring.Uniform, 7
+	f.Candidates.Map, f.Candidates.Count = scoring.MapLinear, 7
 	f.Set = scoring.FeatureSet{
 		Features: &scoring.Features{Map: scoring.MapLinear, Dim: 7, Omega: []float32{6, 0}},
-		Index:    []int32{2, 0}, Candidates: &f.Candidates, Weight: []float32{0.5, 2}, Scale: 0.70710677,
+		Index:    []int32{2, 0}, Weight: []float32{0.5, 2}, Scale: 0.70710677,
 		Score: []float64{2, 1}, S: make([]float64, 6),
 	}
 	return f

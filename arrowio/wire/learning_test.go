@@ -36,7 +36,7 @@ func learnedPoints() []adaptive.Point {
 // learnedFeatureSet has features that were moved; two rounds drew a candidate of the same number.
 func learnedFeatureSet() *FeatureSet {
 	f := exampleFeatureSet()
-	f.Set.Candidates, f.Candidates = nil, adaptiveSpec().Candidates
+	f.Candidates = adaptiveSpec().Candidates
 	f.Set.Index, f.Set.Round = []int32{3, 15, 3, 8}, []int32{2, 2, 1, 2}
 	l := &f.Lineage
 	l.Criterion, l.Rounds, l.RefineSteps, l.RefineRounds = scoring.Adaptive, 3, 40, 1
@@ -95,7 +95,7 @@ func TestSpecOfAnotherRefinementIsAnother(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"steps":                    func(s *Spec) { s.RefineSteps = 0 },
 		"rounds of the refinement": func(s *Spec) { s.RefineRounds = 0 },
-		"orders":                   func(s *Spec) { s.Candidates.Orders = nil },
+		"candidates":               func(s *Spec) { s.Candidates.Varied = false },
 		"rounds":                   func(s *Spec) { s.Rounds = 4 },
 	} {
 		s := adaptiveSpec()
@@ -113,7 +113,7 @@ func TestCriteriaHaveWhatBelongsToThem(t *testing.T) {
 		"rounds below zero":       func(s *Spec) { s.RefineRounds = -1 },
 		"rounds of no refinement": func(s *Spec) { s.RefineSteps = 0 },
 		"another map":             func(s *Spec) { s.Candidates.Map = scoring.MapArcCosine1 },
-		"another sampler":         func(s *Spec) { s.Candidates.Orders, s.Candidates.Sampler = nil, scoring.Orthogonal },
+		"another distribution":    func(s *Spec) { s.Candidates.Varied, s.Candidates.Distribution = false, scoring.Cauchy },
 	} {
 		s := adaptiveSpec()
 		if change(s); s.Validate() == nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -48,7 +49,7 @@ func TestSpecHashCoversWhatGivesSumsMeaning(t *testing.T) {
 	}
 	differs := map[string]func(*Spec){
 		"seed":      func(s *Spec) { s.Candidates.Seed-- },
-		"mix":       func(s *Spec) { s.Candidates.Mix = []float64{1, 2} },
+		"varied":    func(s *Spec) { s.Candidates.Varied = true },
 		"encoder":   func(s *Spec) { s.Encoder.Clip = 4 },
 		"rate":      func(s *Spec) { s.SampleRate = 0.2 },
 		"partition": func(s *Spec) { s.Partitions[1].StartOffset++ },
@@ -324,5 +325,22 @@ func diff(t *testing.T, want, got any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("round trip changed the value (-want +got):\n%s", d)
+	}
+}
+
+// A published set says which distribution it was drawn from, even if there is no such distribution any more.
+func TestSetsOfDistributionsThatWentAreRead(t *testing.T) {
+	for text, want := range map[string]scoring.Distribution{
+		`{"map":"cosine","distribution":"matern","nu":1.5,"sampler":"orthogonal","sigma":2,"dim":3,"count":4}`: scoring.Gaussian,
+		`{"distribution":"uniform","sigma":2,"dim":3,"count":4}`:                                               scoring.Gaussian,
+		`{"distribution":"cauchy","sigma":2,"dim":3,"count":4}`:                                                scoring.Cauchy,
+	} {
+		var d drawnFrom
+		if err := json.Unmarshal([]byte(text), &d); err != nil || d.Distribution != want || d.Sigma != 2 || d.Dim != 3 || d.Count != 4 {
+			t.Errorf("%s: %+v, %v", text, d, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"distribution":"cauchi"}`), new(drawnFrom)); err == nil {
+		t.Error("an unknown distribution is read")
 	}
 }

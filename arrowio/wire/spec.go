@@ -13,7 +13,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 // Status is the state of an exploration as its planner last wrote it.
@@ -229,16 +228,13 @@ func (s *Spec) validateCriterion() error {
 	if s.Criterion.NeedsRows() != (s.Rounds > 0) {
 		faults = append(faults, fmt.Errorf("%d rounds for criterion %v", s.Rounds, s.Criterion))
 	}
-	if s.RefineSteps < 0 || s.RefineSteps > 0 && s.Criterion != scoring.Adaptive {
+	if s.RefineSteps < 0 || s.RefineSteps > 0 && !s.Criterion.Learns() {
 		faults = append(faults, fmt.Errorf("%d steps of refinement for criterion %v", s.RefineSteps, s.Criterion))
 	}
 	if s.RefineRounds < 0 || s.RefineRounds > 0 && s.RefineSteps == 0 {
 		faults = append(faults, fmt.Errorf("%d rounds in a refinement of %d steps", s.RefineRounds, s.RefineSteps))
 	}
-	if s.Criterion == scoring.Adaptive {
-		faults = append(faults, adaptive.Check(s.Candidates))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, s.Criterion.Check(s.Candidates))...)
 }
 
 // validatePartitions checks that the partitions ascend and their ranges make sense.

@@ -51,9 +51,6 @@ func addExploration(t cli.Facts, r *demo.Result) {
 	e := r.Exploration
 	t.Add("columns, dimensions", "%d, %d", r.Encoder.Columns, r.Encoder.Dim)
 	t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, e.BandwidthRule)
-	if len(e.BandwidthMix) > 0 {
-		t.Add("  times one of", "%v", e.BandwidthMix)
-	}
 	t.Add("candidates M0", "%d, %s map, %s draws", e.Candidates, e.Map, e.Distribution)
 	t.Add("features kept M", "%d", e.Features)
 	addLearning(t, e.Learning)

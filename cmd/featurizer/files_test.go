@@ -55,20 +55,6 @@ func TestExploreInspectTransform(t *testing.T) {
 	checkFeatures(t, out, rows, 12)
 }
 
-func TestInspectShowsTheBandwidthMix(t *testing.T) {
-	_, set, summary := explored(t, 300, "--criterion", "residual", "--bandwidth-mix", "0.5,1,4")
-	inspected := fz(t, "inspect", "--file", set, "--json").Want(t, cli.ExitOK).Object(t)
-	for name, o := range map[string]clitest.Object{"explore": summary, "inspect": inspected} {
-		if mix := fmt.Sprint(o.At(t, "exploration.bandwidth_mix")); mix != "[0.5 1 4]" {
-			t.Errorf("%s: bandwidth mix %s", name, mix)
-		}
-	}
-	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "times one of") || !strings.Contains(out, "[0.5 1 4]") {
-		t.Error(out)
-	}
-	fz(t, "explore", "--data", set, "--criterion", "residual", "--bandwidth-mix", "1,0").Want(t, cli.ExitUsage, "exploration.bandwidth_mix", "positive finite")
-}
-
 // Learned features are shown with their losses; the noise level does not apply to them.
 func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
 	_, set, summary := explored(t, 1500, "--criterion", "adaptive", "--refine-steps", "12")

@@ -149,22 +149,15 @@ func sameAsOffline(t *testing.T, config string, streamed clitest.Object) {
 // The same rows through one partition and from a file give the same feature set.
 func TestOnePartitionGivesTheSetOfTheFile(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(1200))
-	sets := map[string]bool{}
-	for _, mix := range []string{"", "1,2,4"} {
-		one := []string{"-c", pipelineFile(t, clitest.Broker(t)), "--set", "topics.partitions=1", "--set", "exploration.bandwidth_mix=" + mix}
-		fz(t, append([]string{"topics", "create"}, one...)...).Want(t, cli.ExitOK)
-		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "64"}, one...)...).Want(t, cli.ExitOK)
-		stop := running(t, append(one, "--stages", "calibrate,subsample,select")...)
-		streamed := await(t, always, append([]string{"inspect", "--json"}, one...)...)
-		stop().Want(t, cli.ExitOK)
-		offline := fz(t, append([]string{"explore", "--data", data, "--json"}, one...)...).Want(t, cli.ExitOK).Object(t)
-		if a, b := streamed.Text(t, "feature_set.id"), offline.Text(t, "feature_set.id"); a != b {
-			t.Errorf("bandwidth mix %q: streamed %s, from the file %s", mix, a, b)
-		}
-		sets[offline.Text(t, "feature_set.id")] = true
-	}
-	if len(sets) != 2 {
-		t.Error("a bandwidth mix gives the set that none gives")
+	one := []string{"-c", pipelineFile(t, clitest.Broker(t)), "--set", "topics.partitions=1"}
+	fz(t, append([]string{"topics", "create"}, one...)...).Want(t, cli.ExitOK)
+	fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "64"}, one...)...).Want(t, cli.ExitOK)
+	stop := running(t, append(one, "--stages", "calibrate,subsample,select")...)
+	streamed := await(t, always, append([]string{"inspect", "--json"}, one...)...)
+	stop().Want(t, cli.ExitOK)
+	offline := fz(t, append([]string{"explore", "--data", data, "--json"}, one...)...).Want(t, cli.ExitOK).Object(t)
+	if a, b := streamed.Text(t, "feature_set.id"), offline.Text(t, "feature_set.id"); a != b {
+		t.Errorf("streamed %s, from the file %s", a, b)
 	}
 }
 

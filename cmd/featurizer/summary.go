@@ -35,17 +35,15 @@ type setIdentity struct {
 }
 
 type setExploration struct {
-	ID           string  `json:"id"`
-	Map          string  `json:"map"`
-	Distribution string  `json:"distribution"`
-	Candidates   int     `json:"candidates"`
-	Features     int     `json:"features"`
-	SampleRows   int64   `json:"sample_rows"`
-	Criterion    string  `json:"criterion"`
-	Sigma        float64 `json:"sigma"`
-	// BandwidthMix are scales of Sigma, one of which each candidate has; none = 1 for all.
-	BandwidthMix     []float64 `json:"bandwidth_mix,omitempty"`
-	ConfidenceRadius float64   `json:"confidence_radius"`
+	ID               string  `json:"id"`
+	Map              string  `json:"map"`
+	Distribution     string  `json:"distribution"`
+	Candidates       int     `json:"candidates"`
+	Features         int     `json:"features"`
+	SampleRows       int64   `json:"sample_rows"`
+	Criterion        string  `json:"criterion"`
+	Sigma            float64 `json:"sigma"`
+	ConfidenceRadius float64 `json:"confidence_radius"`
 	// LargeSampleRadius is the one that is valid for unbounded maps (arc-cosine 1 and 2, linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	Best              float64 `json:"best_score"`
@@ -95,7 +93,7 @@ func describeSet(set *wire.FeatureSet) setSummary {
 		Exploration: setExploration{
 			ID: l.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
 			Candidates: l.Candidates, Features: set.Set.Features.Len(), SampleRows: l.Rows,
-			Criterion: l.Criterion.String(), Sigma: set.Candidates.Sigma, BandwidthMix: set.Candidates.Mix, ConfidenceRadius: l.Radius,
+			Criterion: l.Criterion.String(), Sigma: set.Candidates.Sigma, ConfidenceRadius: l.Radius,
 			LargeSampleRadius: l.LargeSampleRadius,
 			Best:              l.Best, Cutoff: l.Cutoff, AboveNoise: l.AboveNoise,
 		},
@@ -148,9 +146,6 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	} else {
 		t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)
 		t.Add("bandwidth σ", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
-	}
-	if len(e.BandwidthMix) > 0 {
-		t.Add("  times one of", "%v", e.BandwidthMix)
 	}
 	addLearning(t, s.Lineage.Learning)
 	switch {
@@ -206,7 +201,7 @@ func addRounds(t cli.Facts, round []int32) {
 // the criterion. Hoeffding's radius of a score means nothing for unbounded maps.
 func addRadius(t cli.Facts, m scoring.Map, c scoring.Criterion, radius, largeSample float64, above string) {
 	switch {
-	case c != scoring.Energy:
+	case c.Relative():
 		t.Add("noise level of |correlation|", "%.4g%s", radius, above)
 	case m.Bounded():
 		t.Add("confidence radius of Ŝ", "%.4g%s", radius, above)

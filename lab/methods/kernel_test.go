@@ -50,7 +50,7 @@ func kernelCandidates(dim int) (all []scoring.Candidates) {
 	for _, m := range []scoring.Map{scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2} {
 		all = append(all, scoring.Candidates{Map: m, Sigma: 1, Dim: dim, Count: 1})
 	}
-	return append(all, scoring.Candidates{Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Dim: dim, Count: 1})
+	return append(all, scoring.Candidates{Map: scoring.MapLinear, Sigma: 1, Dim: dim, Count: 1})
 }
 
 // TestArcCosineKernelsScaleWithTheBandwidth, which kernelCandidates leaves at 1.

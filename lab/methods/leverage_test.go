@@ -61,7 +61,7 @@ func TestLeverageScoresEqualTheDefinition(t *testing.T) {
 
 // TestUnusualCandidatesHaveGreatLeverage: repeated coordinates of the linear map share the leverage of a single one.
 func TestUnusualCandidatesHaveGreatLeverage(t *testing.T) {
-	c := scoring.Candidates{Map: scoring.MapLinear, Distribution: scoring.Uniform, Sigma: 1, Dim: 4, Count: 4}
+	c := scoring.Candidates{Map: scoring.MapLinear, Sigma: 1, Dim: 4, Count: 4}
 	x := normalRows(3, 40, 4)
 	for r := range 40 {
 		x[r*4+1], x[r*4+2] = x[r*4], x[r*4]

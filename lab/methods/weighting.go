@@ -22,7 +22,7 @@ type weighting struct {
 
 // set draws the candidates of the weighting.
 func (w weighting) set(c scoring.Candidates) *scoring.FeatureSet {
-	return &scoring.FeatureSet{Features: c.Draw(w.index), Index: w.index, Candidates: &c, Weight: w.weight, Scale: w.scale, Score: w.score}
+	return &scoring.FeatureSet{Features: c.Draw(w.index), Index: w.index, Weight: w.weight, Scale: w.scale, Score: w.score}
 }
 
 func (w weighting) selected(c scoring.Candidates, note string) *compare.Selected {

@@ -28,11 +28,11 @@ def rows(tmp_path_factory):
         ("cosine", "amount", [], ["--standardize", "all"]),
         ("cosine", "class3", ["wide", "unsigned"], ["--task", "classification", "--standardize", "none", "--sigma", "1e9"]),
         ("cosine", "class2", ["a", "written"], ["--criterion", "correlation", "--clip", "0"]),
-        ("cosine", "class2", [], ["--set", "events.nan=reject", "--criterion", "energy", "--sampler", "orthogonal"]),
+        ("cosine", "class2", [], ["--set", "events.nan=reject", "--criterion", "energy"]),
         ("arccos0", "class2", [], ["--criterion", "residual"]),
         ("arccos1", "amount", [], ["--criterion", "residual", "--label-transform", "log1p"]),
         ("arccos2", "class2", [], ["--criterion", "correlation"]),
-        ("linear", "class2", [], ["--criterion", "correlation", "--distribution", "uniform"]),
+        ("linear", "class2", [], ["--criterion", "correlation"]),
     ],
 )
 def test_features(featurizer, rows, tmp_path, feature_map, label, without, settings):

@@ -18,7 +18,7 @@
 //
 // # Where it applies
 //
-// It applies to the cosine map with independent Gaussian candidates ([Check]). For arc-cosine maps the choice by
+// It applies to the cosine map with independent Gaussian candidates ([scoring.Criterion.Check]). For arc-cosine maps the choice by
 // residual and the guard would work, and for orders 1 and 2 the refinement as well. But order 0 has no slope, and none
 // of them has the phases and scales that the pools are made of. The linear map has nothing to learn.
 //

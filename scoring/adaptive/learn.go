@@ -12,7 +12,7 @@ import (
 // summed, and determines the choice of the first round. Everything after that is computed from the sample in memory.
 //
 // It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the candidates do not pass
-// [Check].
+// [scoring.Criterion.Check].
 func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*Learned, error) {
 	began := time.Now()
 	l, err := newLearner(candidates, sums, sample, task, o)

@@ -167,7 +167,7 @@ func TestFallsBackToResidual(t *testing.T) {
 		}
 		got, set := l.FeatureSet(), scoring.NewFeatureSet(plain, want)
 		if !slices.Equal(got.Index, set.Index) || !slices.Equal(got.Round, set.Round) || !slices.Equal(got.Score, set.Score) || !slices.Equal(got.S, set.S) ||
-			!slices.Equal(got.Features.Omega, set.Features.Omega) || !slices.Equal(got.Features.Phase, set.Features.Phase) || got.Candidates.Sigma != plain.Sigma {
+			!slices.Equal(got.Features.Omega, set.Features.Omega) || !slices.Equal(got.Features.Phase, set.Features.Phase) || l.Candidates.Sigma != plain.Sigma {
 			t.Errorf("features %v, by residual %v", got.Index, set.Index)
 		}
 		return
@@ -226,8 +226,8 @@ func TestRefusesWhatItCannotLearnFrom(t *testing.T) {
 	none.HeldOut = nil
 	all.HeldOut = slices.Repeat([]bool{true}, s.Rows)
 	constant.Targets = scoring.Targets{Outputs: 1, Values: make([]float32, s.Rows)}
-	ramp, cauchy, orthogonal, mixed := c, c, c, c
-	ramp.Map, cauchy.Distribution, orthogonal.Sampler, mixed.Mix = scoring.MapArcCosine1, scoring.Cauchy, scoring.Orthogonal, []float64{-1}
+	ramp, cauchy, narrow := c, c, c
+	ramp.Map, cauchy.Distribution, narrow.Sigma = scoring.MapArcCosine1, scoring.Cauchy, -1
 	for name, test := range map[string]struct {
 		c    scoring.Candidates
 		sums *scoring.Sums
@@ -239,8 +239,7 @@ func TestRefusesWhatItCannotLearnFrom(t *testing.T) {
 		"constant labels":     {c, fitSums(c, &constant), &constant, "constant"},
 		"arc-cosine":          {ramp, sums, s, "arccos1"},
 		"cauchy":              {cauchy, sums, s, "cauchy"},
-		"orthogonal":          {orthogonal, sums, s, "orthogonal"},
-		"no scales":           {mixed, sums, s, "bandwidth_mix"},
+		"no bandwidth":        {narrow, sums, s, "sigma"},
 		"sums of other rows":  {c, fitSums(c, &none), s, "sums of 100 rows"},
 	} {
 		if l, err := Learn(test.c, test.sums, test.s, b.task, Options{Features: 10}); err == nil || l != nil || !strings.Contains(err.Error(), test.want) {

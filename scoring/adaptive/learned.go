@@ -1,8 +1,6 @@
 package adaptive
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
@@ -13,8 +11,6 @@ const (
 	DefaultRefineSteps = 40
 	// DefaultRefineRounds is the default number of rounds in the refinement.
 	DefaultRefineRounds = 1
-	// CandidatesPerFeature is the default of M0/M.
-	CandidatesPerFeature = 20
 	// lastRound is the number of the last round before the refinement; the first is 0.
 	lastRound = 3
 )
@@ -27,36 +23,16 @@ func (o Options) AllRounds() int {
 	return lastRound + 1 + o.RefineRounds
 }
 
-// Scales returns the scales of the bandwidth that candidates have, in equal parts.
-func Scales() []float64 { return []float64{0.5, 1, 2, 4} }
-
-// FirstRound returns the candidates of round 0: those of c, a quarter each dense and with one, two and three coordinates, at the
-// [Scales]. c must pass [Check].
+// FirstRound returns the candidates of round 0: those of c, which are varied. c must pass [scoring.Criterion.Check].
 func FirstRound(c scoring.Candidates) scoring.Candidates {
-	c.Orders, c.Mix = []int{0, 1, 2, 3}, Scales()
+	c.Varied = true
 	return c
 }
 
 // Plain returns the candidates that criterion residual would have instead of those of [FirstRound].
 func Plain(c scoring.Candidates) scoring.Candidates {
-	c.Orders, c.Mix = nil, nil
+	c.Varied = false
 	return c
-}
-
-// Check reports candidates that frequencies cannot be learned from: those of another map, distribution or sampler, or
-// with their own scales.
-func Check(c scoring.Candidates) error {
-	var errs []error
-	if c.Map != scoring.MapCosine {
-		errs = append(errs, fmt.Errorf("criterion adaptive is for the feature map cosine, not %v", c.Map))
-	}
-	if c.Distribution != scoring.Gaussian {
-		errs = append(errs, fmt.Errorf("criterion adaptive draws from the distribution gaussian, not %v", c.Distribution))
-	}
-	if c.Sampler != scoring.IID {
-		errs = append(errs, fmt.Errorf("criterion adaptive draws with the sampler iid, not %v", c.Sampler))
-	}
-	return errors.Join(errs...)
 }
 
 // Options say what [Learn] makes and with what means.
@@ -134,5 +110,5 @@ type Learned struct {
 
 // FeatureSet returns the set of the learned features: weights 1, scale 1/√M.
 func (l *Learned) FeatureSet() *scoring.FeatureSet {
-	return scoring.NewFeatureSetOf(l.Features, l.Candidates, l.Selection)
+	return scoring.NewFeatureSetOf(l.Features, l.Selection)
 }

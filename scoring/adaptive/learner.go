@@ -42,7 +42,7 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers",
 			o.Rounds, o.RefineSteps, o.RefineRounds, o.Workers))
 	}
-	if err := errors.Join(Check(candidates), candidates.Validate()); err != nil {
+	if err := errors.Join(scoring.Adaptive.Check(candidates), candidates.Validate()); err != nil {
 		return nil, err
 	}
 	l := &learner{candidates: candidates, streamed: sums, sample: sample, task: task, o: o, coding: sums.Coding(task), store: scoring.NewFeatureStore(storeBytes)}

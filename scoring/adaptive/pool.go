@@ -59,7 +59,7 @@ func (l *learner) pool(round int, winners *scoring.Features, g *gradients) *scor
 
 // scale divides dense candidates by the bandwidth of their part and by their scales.
 func scale(omega []float32, dim int, sigma float64) {
-	scales := Scales()
+	scales := scoring.Scales()
 	for k := range len(omega) / dim {
 		width := float64(sigma * scales[k%len(scales)])
 		for j, v := range omega[k*dim : (k+1)*dim] {
@@ -115,7 +115,7 @@ func (d *poolDraw) draw(omega []float32, part, i, k int) (phase float32) {
 	uniform := scoring.Uniforms(d.seed, d.round<<32|uint64(i), poolTag)
 	phase = float32(2 * math.Pi * (math.Floor(uniform()*(1<<24)) * 0x1p-24))
 	if part >= sparse {
-		d.drawSparse(omega, 1+k/len(Scales())%maxOrder, Scales()[k%len(Scales())], uniform)
+		d.drawSparse(omega, 1+k/len(scoring.Scales())%maxOrder, scoring.Scales()[k%len(scoring.Scales())], uniform)
 		return phase
 	}
 	for j := range omega {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -20,15 +19,12 @@ import (
 // Config says what an exploration draws, scores and keeps, and when one starts.
 type Config struct {
 	Map          scoring.Map          `key:"map" doc:"feature map: cosine, arccos0, arccos1, arccos2, linear"`
-	Distribution scoring.Distribution `key:"distribution" doc:"sampling distribution: gaussian, cauchy, laplace, matern for cosine; gaussian for arccos; uniform for linear"`
-	Nu           float64              `key:"nu" doc:"smoothness of the Matern kernel"`
-	Sampler      scoring.Sampler      `key:"sampler" doc:"how candidates are drawn: iid; structured (SORF: orthogonal blocks that are multiplied by a fast transform; gaussian alone); orthogonal (ORF; gaussian and matern); quasi (a randomized Halton sequence; gaussian, cauchy, laplace)"`
+	Distribution scoring.Distribution `key:"distribution" doc:"sampling distribution: gaussian, cauchy or laplace; cosine alone takes others than gaussian"`
 	Sigma        float64              `key:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
-	BandwidthMix []float64            `key:"bandwidth_mix" json:",omitempty" doc:"scales of the bandwidth, such as [1, 2, 4]: each candidate is drawn with sigma times one of them, chosen by the hash of seed and number (cosine; not with structured draws); empty = sigma for all"`
 	Seed         uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
 	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features under criterion adaptive, which draws that many in each round"`
 	Features     int                  `key:"features" doc:"M, number of features kept"`
-	Criterion    scoring.Criterion    `key:"criterion" doc:"how features are chosen: correlation, energy (the paper), residual (in rounds, each against what the earlier ones leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; needs map cosine, distribution gaussian, sampler iid and no bandwidth_mix). If none is set and those needs are not met, it is residual. The last two work on the sampled rows in memory"`
+	Criterion    scoring.Criterion    `key:"criterion" doc:"how features are chosen: correlation, energy (the paper), residual (in rounds, each against what the earlier ones leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; needs map cosine and distribution gaussian). If none is set and those needs are not met, it is residual. The last two work on the sampled rows in memory"`
 	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of each choice by residual, under the criteria residual and adaptive; ignored by the others"`
 	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"most steps by which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = rounds alone"`
 
@@ -48,11 +44,11 @@ type Config struct {
 	EveryOffsets    int64         `key:"every_offsets" json:",omitempty" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond where the last one stopped reading; 0 = never by offsets"`
 }
 
-// Default returns the configuration of an empty file. The default map, distribution and sampler are the zero values of
+// Default returns the configuration of an empty file. The default map and distribution are the zero values of
 // their types.
 func Default() Config {
 	return Config{
-		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Nu: 1.5, Sampler: scoring.IID, Seed: 1,
+		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Seed: 1,
 		Features: 500, Criterion: scoring.Adaptive, Rounds: scoring.DefaultRounds, RefineSteps: adaptive.DefaultRefineSteps,
 		SampleMemory: 1 << 30, CandidateMemory: scoring.DefaultMemory,
 		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: 10_000, MinRows: 2000,
@@ -113,7 +109,7 @@ func (c Config) ActiveRounds() int {
 
 // ActiveRefineSteps returns the configured steps under the adaptive criterion, otherwise 0.
 func (c Config) ActiveRefineSteps() int {
-	if c.Criterion != scoring.Adaptive {
+	if !c.Criterion.Learns() {
 		return 0
 	}
 	return c.RefineSteps
@@ -127,18 +123,12 @@ func (c Config) refineRounds() int {
 	return adaptive.DefaultRefineRounds
 }
 
-// candidatesPerFeature is the default of M0/M, except under the adaptive criterion.
-const candidatesPerFeature = 10
-
 // CandidateCount is M0: the configured number, or a multiple of M.
 func (c Config) CandidateCount() int {
-	switch {
-	case c.Candidates > 0:
+	if c.Candidates > 0 {
 		return c.Candidates
-	case c.Criterion == scoring.Adaptive:
-		return adaptive.CandidatesPerFeature * c.Features
 	}
-	return candidatesPerFeature * c.Features
+	return c.Criterion.CandidatesPerFeature() * c.Features
 }
 
 // SettleCriterion changes the default criterion to residual where adaptive does not go with the candidates.
@@ -150,14 +140,7 @@ func (c *Config) SettleCriterion() {
 
 // CheckCandidates reports candidates that the criterion cannot choose from. Its messages name the keys.
 func (c Config) CheckCandidates() error {
-	if c.Criterion != scoring.Adaptive {
-		return nil
-	}
-	var scales error
-	if len(c.BandwidthMix) > 0 {
-		scales = errors.New("criterion adaptive has scales of the bandwidth of its own, bandwidth_mix must be empty")
-	}
-	return errors.Join(adaptive.Check(scoring.Candidates{Map: c.Map, Distribution: c.Distribution, Sampler: c.Sampler}), scales)
+	return c.Criterion.Check(scoring.Candidates{Map: c.Map, Distribution: c.Distribution})
 }
 
 // Hash identifies what a configuration asks of explorations: a pipeline whose newest exploration has another hash

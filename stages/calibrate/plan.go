@@ -298,7 +298,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Pipeline: s.Pipeline, Sequence: r.Sequence, Status: wire.StatusRunning, Reason: r.Reason, ConfigHash: s.hash(),
 		PlannedAt: r.Now, Encoder: found.encoder,
 		Candidates: scoring.Candidates{
-			Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Sigma: found.sigma, Mix: e.BandwidthMix, Seed: e.Seed,
+			Map: e.Map, Distribution: e.Distribution, Sigma: found.sigma, Seed: e.Seed,
 			Dim: found.encoder.Dim, Count: e.CandidateCount(),
 		},
 		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(), RefineRounds: e.refineRounds(),
@@ -307,12 +307,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic, EventsLog: s.EventsLog,
 		Partitions: partitions,
 	}
-	switch {
-	case e.Distribution == scoring.Matern:
-		spec.Candidates.Nu = e.Nu
-	case e.Criterion == scoring.Adaptive:
-		spec.Candidates = adaptive.FirstRound(spec.Candidates)
-	}
+	spec.Candidates.Varied = e.Criterion.Learns()
 	if e.SampleRate == RateAuto {
 		spec.SampleRows = e.SampleRows
 		spec.SampleRate = min(1, float64(e.SampleRows)/float64(max(1, spec.LabelledRows())))
@@ -362,7 +357,7 @@ func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64
 		return 0
 	}
 	read := 2 * rows * wire.SampleRowBytes(c.Dim, outputs)
-	if o.Criterion == scoring.Adaptive {
+	if o.Criterion.Learns() {
 		return read + adaptive.Bytes(c, int(rows), outputs, adaptive.Options{Features: o.Features, Rounds: o.Rounds, RefineSteps: o.RefineSteps, RefineRounds: adaptive.DefaultRefineRounds})
 	}
 	return read + scoring.SelectBytes(c, scoring.BankOptions{Partitions: 1}, int(rows), outputs, scoring.SelectOptions{
@@ -385,10 +380,8 @@ func sampleMemory(spec *wire.Spec) int64 {
 // checkFits refuses a plan whose messages the broker would not take, or whose sample would take too much memory.
 // Dimensions, outputs and rows are only known at this point.
 func checkFits(spec *wire.Spec, s Settings, memory int64) error {
-	outputs, width, limit := spec.Encoder.Outputs(), spec.Encoder.Dim, s.MaxMessageBytes
-	if spec.Candidates.Map == scoring.MapLinear {
-		width = 1
-	}
+	outputs, limit := spec.Encoder.Outputs(), s.MaxMessageBytes
+	width := spec.Candidates.Map.Width(spec.Encoder.Dim)
 	var faults []error
 	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); limit > 0 && size > limit {
 		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %v",

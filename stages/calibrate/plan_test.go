@@ -44,8 +44,6 @@ func TestHashNamesWhatIsAskedFor(t *testing.T) {
 		{"map", func(s *Settings) { s.Exploration.Map = scoring.MapArcCosine1 }, false},
 		{"distribution", func(s *Settings) { s.Exploration.Distribution = scoring.Cauchy }, false},
 		{"sigma", func(s *Settings) { s.Exploration.Sigma = 3 }, false},
-		{"bandwidth mix", func(s *Settings) { s.Exploration.BandwidthMix = []float64{1, 2} }, false},
-		{"bandwidth mix of no scales", func(s *Settings) { s.Exploration.BandwidthMix = []float64{} }, true},
 		{"seed", func(s *Settings) { s.Exploration.Seed++ }, false},
 		{"candidates", func(s *Settings) { s.Exploration.Candidates++ }, false},
 		{"features", func(s *Settings) { s.Exploration.Features++ }, false},
@@ -95,7 +93,7 @@ func TestSpecAndItsID(t *testing.T) {
 	b := logOf(t, rowsAsMessages(t, stagestest.Regression, 300, 10, 70))
 	spec := planned(t, b, s, Request{}).Spec
 	if !strings.HasPrefix(spec.Exploration, "test.1.") || spec.ConfigHash != s.hash() || spec.Arithmetic != scoring.Arithmetic() ||
-		spec.Candidates.Count != 40 || spec.Candidates.Dim != spec.Encoder.Dim || spec.Limits != s.Limits.Decoder() || spec.Candidates.Nu != 0 {
+		spec.Candidates.Count != 40 || spec.Candidates.Dim != spec.Encoder.Dim || spec.Limits != s.Limits.Decoder() || spec.Candidates.Varied {
 		t.Errorf("spec %+v", spec)
 	}
 	if spec.SampleRate != 1 || spec.SampleRows != s.Exploration.SampleRows || spec.LabelledRows() != 300 || spec.Partitions[0].Quota != 664 {
@@ -115,13 +113,9 @@ func TestSpecAndItsID(t *testing.T) {
 	if half := planned(t, b, s, Request{}).Spec; half.SampleRate != 0.5 || half.SampleRows != 0 {
 		t.Errorf("a rate that is given: %v for %d rows", half.SampleRate, half.SampleRows)
 	}
-	s.Exploration.BandwidthMix = []float64{1, 4}
-	if mixed := planned(t, b, s, Request{}).Spec; !slices.Equal(mixed.Candidates.Mix, s.Exploration.BandwidthMix) || mixed.Hash() == spec.Hash() {
-		t.Errorf("bandwidth mix %v", mixed.Candidates.Mix)
-	}
-	s.Exploration.Distribution, s.Exploration.Nu = scoring.Matern, 2.5
-	if matern := planned(t, b, s, Request{}).Spec; matern.Candidates.Nu != 2.5 {
-		t.Errorf("nu %v", matern.Candidates.Nu)
+	s.Exploration.Criterion = scoring.Adaptive
+	if varied := planned(t, b, s, Request{}).Spec; !varied.Candidates.Varied || varied.Hash() == spec.Hash() {
+		t.Errorf("candidates to learn from: %+v", varied.Candidates)
 	}
 }
 

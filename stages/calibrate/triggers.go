@@ -231,7 +231,7 @@ func (s Settings) changed(now state.Snapshot) bool {
 	}
 	e, set := s.Exploration, of.Set
 	drawn, label := set.Candidates, set.Encoder.Label
-	return drawn.Map != e.Map || drawn.Distribution != e.Distribution || drawn.Sampler != e.Sampler || drawn.Seed != e.Seed ||
+	return drawn.Map != e.Map || drawn.Distribution != e.Distribution || drawn.Seed != e.Seed ||
 		drawn.Count != e.CandidateCount() || len(set.Set.Index) != e.Features ||
 		set.Lineage.Criterion != e.Criterion || set.Lineage.Rounds != e.ActiveRounds() ||
 		set.Lineage.RefineSteps != e.ActiveRefineSteps() || set.Lineage.EventsTopic != s.EventsTopic ||

@@ -101,7 +101,7 @@ func setOver(s Settings, rows int64, rate float64) state.Set {
 	e := s.Exploration
 	return state.Set{ID: "fs", Set: &wire.FeatureSet{
 		Encoder:    &encoder.Encoder{Passthrough: s.Events.Passthrough, Label: &encoder.Label{Columns: s.Events.Label}},
-		Candidates: scoring.Candidates{Map: e.Map, Distribution: e.Distribution, Sampler: e.Sampler, Seed: e.Seed, Count: e.CandidateCount()},
+		Candidates: scoring.Candidates{Map: e.Map, Distribution: e.Distribution, Seed: e.Seed, Count: e.CandidateCount()},
 		Set:        scoring.FeatureSet{Index: make([]int32, e.Features)},
 		Lineage: wire.Lineage{
 			Exploration: "test.3.x", Rows: rows, SampleRate: rate, Criterion: e.Criterion, Rounds: e.ActiveRounds(), EventsTopic: s.EventsTopic,

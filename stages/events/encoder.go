@@ -18,7 +18,7 @@ type RowEncoder struct {
 
 // NewRowEncoder chooses for the features of a map. Those of the linear map are coordinates of encoded rows.
 func NewRowEncoder(enc *encoder.Encoder, m scoring.Map) RowEncoder {
-	if m == scoring.MapLinear {
+	if m.Coordinates() {
 		return RowEncoder{encoder: enc}
 	}
 	return RowEncoder{enc, enc.Fold()}

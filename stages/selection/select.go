@@ -74,7 +74,7 @@ type chosen struct {
 // those held out of them, in partition order. It is nil under a criterion that needs sums only.
 func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *scoring.Sample, now time.Time, o Options) (*wire.FeatureSet, error) {
 	choose := choose
-	if spec.Criterion == scoring.Adaptive {
+	if spec.Criterion.Learns() {
 		choose = learn
 	}
 	c, err := choose(spec, sums, sample, o)

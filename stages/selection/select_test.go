@@ -230,7 +230,7 @@ var criteria = map[string]func(*calibrate.Config){
 	"adaptive":               func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 8 },
 	"adaptive, rounds alone": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 },
 	"residual, linear map": func(c *calibrate.Config) {
-		c.Criterion, c.Map, c.Distribution, c.Sigma = scoring.Residual, scoring.MapLinear, scoring.Uniform, 0
+		c.Criterion, c.Map, c.Sigma = scoring.Residual, scoring.MapLinear, 0
 		c.Candidates, c.Features, c.Rounds = 6, 3, 2
 	},
 }
@@ -320,11 +320,5 @@ func TestPlainSet(t *testing.T) {
 	learned := explored.FeatureSet(t, explored.Events(stagestest.Classes), c, rows)
 	if got := selection.PlainSet(learned).Set.Features; !slices.Equal(got.Omega, want.Omega[:n]) {
 		t.Fatal("plain features beside learned ones are not the first plain candidates")
-	}
-	c = explored.Exploration()
-	c.BandwidthMix = []float64{0.5, 2, 8}
-	mixed := explored.FeatureSet(t, explored.Events(stagestest.Classes), c, rows)
-	if got := selection.PlainSet(mixed).Set.Features; !slices.Equal(got.Omega, want.Omega[:n]) || slices.Equal(mixed.Candidates.DrawAll().Omega, want.Omega) {
-		t.Fatal("plain features have other bandwidths under a mix, or candidates have not")
 	}
 }

@@ -27,11 +27,10 @@ var FeatureMaps = []struct {
 	{"cosine gaussian", scoring.MapCosine, scoring.Gaussian, 0},
 	{"cosine cauchy", scoring.MapCosine, scoring.Cauchy, 4},
 	{"cosine laplace", scoring.MapCosine, scoring.Laplace, 0},
-	{"cosine matern", scoring.MapCosine, scoring.Matern, 0},
 	{"arccos0", scoring.MapArcCosine0, scoring.Gaussian, 0},
 	{"arccos1", scoring.MapArcCosine1, scoring.Gaussian, 0},
 	{"arccos2", scoring.MapArcCosine2, scoring.Gaussian, 0},
-	{"linear", scoring.MapLinear, scoring.Uniform, 0},
+	{"linear", scoring.MapLinear, scoring.Gaussian, 0},
 }
 
 // Sampled is the documented rule: XXH64 of seed, partition and ordinal, below rate·2⁶⁴.

@@ -12,7 +12,7 @@ func TestChurn(t *testing.T) {
 	set := func(change func(*wire.FeatureSet), index ...int32) *wire.FeatureSet {
 		f := &wire.FeatureSet{
 			Encoder:    &encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Numeric, Width: 1}}},
-			Candidates: scoring.Candidates{Sigma: 2, Seed: 1, Dim: 1, Count: 100, Mix: []float64{1, 2}},
+			Candidates: scoring.Candidates{Sigma: 2, Seed: 1, Dim: 1, Count: 100},
 			Set:        scoring.FeatureSet{Index: index},
 		}
 		if change != nil {
@@ -31,7 +31,6 @@ func TestChurn(t *testing.T) {
 		"more of them":                      {set(nil, 3, 1, 4, 5, 6, 7, 8, 9), 0.5},
 		"another bandwidth, more to choose": {set(func(f *wire.FeatureSet) { f.Candidates.Sigma, f.Candidates.Count = 3, 200 }, 3, 1, 4, 150), 0.25},
 		"another seed":                      {set(func(f *wire.FeatureSet) { f.Candidates.Seed = 2 }, 3, 1, 4, 5), 1},
-		"another mix":                       {set(func(f *wire.FeatureSet) { f.Candidates.Mix = nil }, 3, 1, 4, 5), 1},
 		"another column":                    {set(func(f *wire.FeatureSet) { f.Encoder.Columns[0].Name = "b" }, 3, 1, 4, 5), 1},
 	} {
 		if have := Churn(c.set, before); have != c.want {

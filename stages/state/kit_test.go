@@ -52,7 +52,7 @@ func testEncoder() *encoder.Encoder {
 }
 
 func testCandidates(seed uint64) scoring.Candidates {
-	return scoring.Candidates{Map: scoring.MapCosine, Distribution: scoring.Gaussian, Sampler: scoring.IID, Sigma: 2, Seed: seed, Dim: 2, Count: 8}
+	return scoring.Candidates{Map: scoring.MapCosine, Distribution: scoring.Gaussian, Sigma: 2, Seed: seed, Dim: 2, Count: 8}
 }
 
 // testSpec is an exploration with sequence number 1 that reads two partitions.
@@ -81,7 +81,6 @@ func testSet(sequence int64) *wire.FeatureSet {
 			Partitions: []wire.LineagePartition{{NextOffset: 4, ClosingOrdinal: 80, CloseReason: wire.CloseQuota}},
 		},
 	}
-	f.Set.Candidates = &f.Candidates
 	return f
 }
 

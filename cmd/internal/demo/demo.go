@@ -84,20 +84,18 @@ type EncoderInfo struct {
 
 // Exploration sums up one run of the algorithm.
 type Exploration struct {
-	ID           string  `json:"id"`
-	Map          string  `json:"map"`
-	Distribution string  `json:"distribution"`
-	Criterion    string  `json:"criterion"`
-	Candidates   int     `json:"candidates"`
-	Features     int     `json:"features"`
-	SampleRows   int64   `json:"sample_rows"`
-	Sigma        float64 `json:"sigma"`
-	// BandwidthMix are scales of Sigma, one of which each candidate has; none = 1 for all. Plain features have 1.
-	BandwidthMix     []float64 `json:"bandwidth_mix,omitempty"`
-	BandwidthRule    string    `json:"bandwidth_rule"`
-	BestScore        float64   `json:"best_score"`
-	CutoffScore      float64   `json:"cutoff_score"`
-	ConfidenceRadius float64   `json:"confidence_radius"`
+	ID               string  `json:"id"`
+	Map              string  `json:"map"`
+	Distribution     string  `json:"distribution"`
+	Criterion        string  `json:"criterion"`
+	Candidates       int     `json:"candidates"`
+	Features         int     `json:"features"`
+	SampleRows       int64   `json:"sample_rows"`
+	Sigma            float64 `json:"sigma"`
+	BandwidthRule    string  `json:"bandwidth_rule"`
+	BestScore        float64 `json:"best_score"`
+	CutoffScore      float64 `json:"cutoff_score"`
+	ConfidenceRadius float64 `json:"confidence_radius"`
 	// LargeSampleRadius is the one that is valid for unbounded maps (arc-cosine 1 and 2, linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`

@@ -31,7 +31,7 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 	r.result.Exploration = Exploration{
 		ID: lineage.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
 		Criterion: lineage.Criterion.String(), Candidates: lineage.Candidates, Features: set.Set.Features.Len(),
-		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthMix: set.Candidates.Mix, BandwidthRule: lineage.BandwidthRule,
+		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthRule: lineage.BandwidthRule,
 		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius,
 		LargeSampleRadius: lineage.LargeSampleRadius, AboveNoise: lineage.AboveNoise,
 	}

@@ -110,7 +110,7 @@ func publishedSpectrum(set *state.Set) *Spectrum {
 		CutoffRank: m, Cutoff: lineage.Cutoff, Above: lineage.AboveNoise, Partitions: len(lineage.Partitions), At: set.Time,
 	}
 	radius := 0.0
-	if lineage.Criterion == scoring.Energy {
+	if !lineage.Criterion.Relative() {
 		out.Unit, out.Cutoff = unitNorm, math.Sqrt(lineage.Cutoff)
 		if radius = lineage.LargeSampleRadius; set.Set.Candidates.Map.Bounded() {
 			radius = lineage.Radius

@@ -109,7 +109,7 @@ def cases(data, full):
     yield made("two classes by squares, steps", "good", "--loss", "squared", "--map", "arccos0", *plain)
     yield made("ramps", "score", "--map", "arccos1", *plain)
     yield made("squared ramps", "score", "--map", "arccos2", *plain)
-    yield made("coordinates", "good", "--map", "linear", "--distribution", "uniform", *plain, "--features", "12", "--candidates", "12")
+    yield made("coordinates", "good", "--map", "linear", *plain, "--features", "12", "--candidates", "12")
     if data and (data / "adult.data.gz").exists():
         most = None if full else 3000
         yield "adult", adult(data, "data", most), adult(data, "test", most), ["--label", "income", *few]

@@ -42,8 +42,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         criterion: how they are chosen: correlation, energy, residual or adaptive (which also learns where to draw)
         candidates: M0, how many are drawn; 0 = ten times n_components, twenty times under adaptive
         feature_map: cosine, arccos0, arccos1, arccos2 or linear
-        distribution: what they are drawn from: gaussian, cauchy, laplace, matern, uniform
-        sampler: how they are drawn: iid, structured, orthogonal or quasi
+        distribution: what they are drawn from: gaussian, or cauchy or laplace for the cosine map
         sigma: the bandwidth; 0 = the mean distance to the 50th neighbour
         sample: share of the rows that is scored, or auto: about exploration.sample_rows (10,000) of them
         standardize: numeric, all or none
@@ -78,7 +77,6 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         candidates: int = 0,
         feature_map: str = "cosine",
         distribution: str = "gaussian",
-        sampler: str = "iid",
         sigma: float = 0.0,
         sample: float | str = "auto",
         standardize: str = "numeric",
@@ -95,7 +93,6 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.candidates = candidates
         self.feature_map = feature_map
         self.distribution = distribution
-        self.sampler = sampler
         self.sigma = sigma
         self.sample = sample
         self.standardize = standardize
@@ -177,7 +174,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             },
             "exploration": {
                 "features": self.n_components, "candidates": self.candidates, "criterion": self.criterion, "map": self.feature_map,
-                "distribution": self.distribution, "sampler": self.sampler, "sigma": self.sigma, "sample_rate": self.sample, "seed": int(seed),
+                "distribution": self.distribution, "sigma": self.sigma, "sample_rate": self.sample, "seed": int(seed),
             },
         }  # fmt: skip
         for key, value in (self.settings or {}).items():

@@ -1,7 +1,6 @@
 // Package kernel has the two inner loops of random features: [Score], which adds φ(x, ω) to sums and stores no more of
 // it than the caches hold, and [Featurize], which stores it. Both are a float32 matrix product with an epilogue per
-// element. [Rows.Fill] does both, into a [Store], for rows that are scored several times. [ScoreArguments] and [Apply]
-// are the epilogues alone, for products computed elsewhere, and [Cos] is the cosine that they all use.
+// element. [Rows.Fill] does both, into a [Store], for rows that are scored several times. [Cos] is the cosine that they use.
 //
 // # Layout
 //

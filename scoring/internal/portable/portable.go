@@ -41,23 +41,6 @@ func Log(x float64) float64 {
 	return float64(k*ln2Hi) - ((half - tail) - f)
 }
 
-// expCoefficients are 1/n!, n = 0 to 13, more than enough for |r| ≤ ln2/2.
-var expCoefficients = [...]float64{
-	1, 1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
-	1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800,
-}
-
-// Exp returns e to the power x for |x| ≤ 700, to within a few ulps.
-func Exp(x float64) float64 {
-	k := math.Floor(float64(x*math.Log2E) + 0.5)
-	r := (x - float64(k*ln2Hi)) - float64(k*ln2Lo)
-	sum := 0.0
-	for i := len(expCoefficients) - 1; i >= 0; i-- {
-		sum = expCoefficients[i] + float64(r*sum)
-	}
-	return math.Ldexp(sum, int(k))
-}
-
 // Narrow rounds v to float32, values beyond its range to the greatest finite one of their sign.
 func Narrow(v float64) float32 {
 	f := float32(v)

@@ -24,17 +24,6 @@ func TestLogIsWithinTwoUlps(t *testing.T) {
 	}
 }
 
-func TestExpIsWithinAFewUlps(t *testing.T) {
-	for x := -700.0; x <= 700; x += 0.013 {
-		if got, want := Exp(x), math.Exp(x); math.Abs(got-want) > 5e-16*want {
-			t.Errorf("Exp(%v) is %v, want %v", x, got, want)
-		}
-	}
-	if Exp(0) != 1 {
-		t.Errorf("Exp(0) is %v", Exp(0))
-	}
-}
-
 func TestNormalQuantileInvertsTheDistribution(t *testing.T) {
 	check := func(u float64) {
 		z := NormalQuantile(u)
