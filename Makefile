@@ -132,8 +132,8 @@ bench-learn: ## learning frequencies in numpy of PYTHON beside the same benchmar
 bench-growth: ## how times grow with each number, with pictures in docs/pictures
 	$(call rounds,run ./benchtable -only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
 
-bench-doc: ## the tables of docs/internals/performance.md, from what the four above wrote to bin/
-	@set -e; for part in benchmarks:bench peers:bench-peers peers:bench-learn costs:bench-growth; do \
+bench-doc: ## the tables of docs/internals/performance.md, from what bench and bench-growth wrote to bin/
+	@set -e; for part in benchmarks:bench costs:bench-growth; do \
 		file=$(CURDIR)/bin/$${part#*:}.txt; \
 		if [ -e "$$file" ]; then \
 			$(GO) run -C internal/tools ./benchtable -only $${part%:*} -into $(CURDIR)/docs/internals/performance.md "$$file"; \
