@@ -1,38 +1,11 @@
 package arrowio
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 )
-
-func TestLimits(t *testing.T) {
-	if got := (Limits{}).orDefault(); got != DefaultLimits() {
-		t.Errorf("zero limits become %+v", got)
-	}
-	bad := Limits{MaxMessageBytes: -1, MaxColumns: -2}
-	err := bad.Validate()
-	if err == nil || !strings.Contains(err.Error(), "max_message_bytes is -1") || !strings.Contains(err.Error(), "max_columns is -2") {
-		t.Errorf("error %v", err)
-	}
-	if err := DefaultLimits().Validate(); err != nil {
-		t.Error(err)
-	}
-	raw, err := json.Marshal(DefaultLimits())
-	const want = `{"max_message_bytes":8388608,"budget_bytes":67108864,"max_rows":1048576,"max_columns":4096}`
-	if err != nil || string(raw) != want {
-		t.Errorf("json %s, error %v", raw, err)
-	}
-	defer func() {
-		if p := recover(); p == nil || !strings.HasPrefix(fmt.Sprint(p), "arrowio: ") {
-			t.Errorf("panic %v", p)
-		}
-	}()
-	NewDecoder(bad)
-}
 
 // TestErrorsNameThePlace looks for the coordinates in an error text.
 func TestErrorsNameThePlace(t *testing.T) {

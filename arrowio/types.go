@@ -50,44 +50,41 @@ func (p *schemaParser) column(id typeID, t table, fields []arrow.Field, children
 	if len(children) != 0 {
 		return nil, corrupt("a flat type with %d children", len(children))
 	}
-	switch id {
-	case typeTimestamp:
-		return p.timestampColumn(t)
-	case typeDecimal, typeDate, typeTime, typeInterval, typeDuration:
-		return temporalOrDecimalColumn(id, t)
-	}
-	return plainColumn(id, t)
+	return p.flatColumn(id, t)
 }
 
-// plainColumn covers numbers, strings and bytes.
-func plainColumn(id typeID, t table) (*column, error) {
+// plainTypes are those without parameters.
+var plainTypes = map[typeID]column{
+	typeNull:        {dtype: arrow.Null, layout: layoutNull},
+	typeBool:        {dtype: arrow.FixedWidthTypes.Boolean, layout: layoutBool},
+	typeBinary:      {dtype: arrow.BinaryTypes.Binary, layout: layoutBinary, width: 4},
+	typeLargeBinary: {dtype: arrow.BinaryTypes.LargeBinary, layout: layoutBinary, width: 8},
+	typeUtf8:        {dtype: arrow.BinaryTypes.String, layout: layoutBinary, width: 4, utf8: true},
+	typeLargeUtf8:   {dtype: arrow.BinaryTypes.LargeString, layout: layoutBinary, width: 8, utf8: true},
+	typeBinaryView:  {dtype: arrow.BinaryTypes.Binary, layout: layoutView},
+	typeUtf8View:    {dtype: arrow.BinaryTypes.String, layout: layoutView, utf8: true},
+}
+
+// flatColumn covers types without children.
+func (p *schemaParser) flatColumn(id typeID, t table) (*column, error) {
 	switch id {
-	case typeNull:
-		return &column{dtype: arrow.Null, layout: layoutNull}, nil
 	case typeInt:
 		return intColumn(t)
 	case typeFloat:
-		return floatColumn(t)
-	case typeBool:
-		return &column{dtype: arrow.FixedWidthTypes.Boolean, layout: layoutBool}, nil
-	case typeBinary:
-		return &column{dtype: arrow.BinaryTypes.Binary, layout: layoutBinary, width: 4}, nil
-	case typeLargeBinary:
-		return &column{dtype: arrow.BinaryTypes.LargeBinary, layout: layoutBinary, width: 8}, nil
-	case typeUtf8:
-		return &column{dtype: arrow.BinaryTypes.String, layout: layoutBinary, width: 4, utf8: true}, nil
-	case typeLargeUtf8:
-		return &column{dtype: arrow.BinaryTypes.LargeString, layout: layoutBinary, width: 8, utf8: true}, nil
-	case typeBinaryView:
-		return &column{dtype: arrow.BinaryTypes.Binary, layout: layoutView}, nil
-	case typeUtf8View:
-		return &column{dtype: arrow.BinaryTypes.String, layout: layoutView, utf8: true}, nil
+		return oneOf("float", t.int16(0, 0), arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64)
 	case typeFixedSizeBinary:
 		width := t.int32(0, 0)
 		if width < 1 {
 			return nil, unsupported("fixed-size binary of %d bytes", width)
 		}
 		return &column{dtype: &arrow.FixedSizeBinaryType{ByteWidth: int(width)}, layout: layoutFixed, width: int(width), align: 1}, nil
+	case typeTimestamp:
+		return p.timestampColumn(t)
+	case typeDecimal, typeDate, typeTime, typeInterval, typeDuration:
+		return temporalOrDecimalColumn(id, t)
+	}
+	if c, ok := plainTypes[id]; ok {
+		return &c, nil
 	}
 	return nil, unsupported("type number %d", id)
 }
@@ -98,40 +95,17 @@ func fixed(dtype arrow.DataType) (*column, error) {
 	return &column{dtype: dtype, layout: layoutFixed, width: width, align: min(width, 8)}, nil
 }
 
-var (
-	signedTypes = map[int32]arrow.DataType{
-		8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
-		32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64,
-	}
-	unsignedTypes = map[int32]arrow.DataType{
-		8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
-		32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64,
-	}
-)
-
 func intColumn(t table) (*column, error) {
-	types := unsignedTypes
-	if t.bool(1) {
-		types = signedTypes
-	}
+	at := map[int32]int16{8: 0, 16: 1, 32: 2, 64: 3}
 	bits := t.int32(0, 0)
-	if dtype, ok := types[bits]; ok {
-		return fixed(dtype)
+	size, ok := at[bits]
+	switch {
+	case !ok:
+		return nil, unsupported("integers of %d bits", bits)
+	case t.bool(1):
+		return oneOf("integer", size, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64)
 	}
-	return nil, unsupported("integers of %d bits", bits)
-}
-
-func floatColumn(t table) (*column, error) {
-	switch precision := t.int16(0, 0); precision {
-	case 0:
-		return fixed(arrow.FixedWidthTypes.Float16)
-	case 1:
-		return fixed(arrow.PrimitiveTypes.Float32)
-	case 2:
-		return fixed(arrow.PrimitiveTypes.Float64)
-	default:
-		return nil, unsupported("floats of precision %d", precision)
-	}
+	return oneOf("integer", size, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64)
 }
 
 // nestedColumn covers the types with children.

@@ -82,7 +82,7 @@ func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	if !ok {
 		return nil
 	}
-	found, err := r.registry.ask(ctx, id)
+	found, err := r.registry.fetch(ctx, id)
 	if err == nil {
 		r.prepared.answer = found
 	}

@@ -54,7 +54,7 @@ type answer struct {
 	err    error
 }
 
-// answered returns the registry's earlier answer; false means that it has to be asked.
+// answered returns the registry's earlier answer; false means that it has not been fetched.
 func (s *Schemas) answered(id uint32) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,9 +65,9 @@ func (s *Schemas) answered(id uint32) (answer, bool) {
 	return answer{id, nil, no.err}, ok && time.Since(no.at) < refusedFor
 }
 
-// ask fetches the schema of an id unless it is known. It retries while the registry is away, until ctx ends, which is
+// fetch gets the schema of an id unless it is known. It retries while the registry is away, until ctx ends, which is
 // its only error: a schema that the registry refuses is an answer too.
-func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
+func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 	if known, ok := s.answered(id); ok {
 		return known, nil
 	}
