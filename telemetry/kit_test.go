@@ -43,7 +43,6 @@ type bench struct {
 	server   *stagestest.Broker
 	broker   *kafka.Client
 	settings stages.Settings
-	classes  bool // labels are yes and no instead of numbers
 	// fetchBytes bounds the fetches of the processes, except for a single message; 0 = as usual.
 	fetchBytes int
 }
@@ -71,13 +70,9 @@ func newBench(t *testing.T) *bench {
 // event is a message of n rows with a time; every tenth row has no label, every eleventh a NaN.
 func (b *bench) event(first, n int, at time.Time) pipeline.Record {
 	b.t.Helper()
-	label := arrow.PrimitiveTypes.Float64
-	if b.classes {
-		label = arrow.BinaryTypes.String
-	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "a", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
-		{Name: "y", Type: label, Nullable: true},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 	}, nil)
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer builder.Release()
@@ -89,15 +84,10 @@ func (b *bench) event(first, n int, at time.Time) pipeline.Record {
 		} else {
 			builder.Field(0).(*array.Float64Builder).Append(x)
 		}
-		switch column := builder.Field(2).(type) {
-		case *array.StringBuilder:
-			column.Append(map[bool]string{true: "yes", false: "no"}[x > 0.5])
-		case *array.Float64Builder:
-			if i%10 == 0 {
-				column.AppendNull()
-			} else {
-				column.Append(x * x)
-			}
+		if i%10 == 0 {
+			builder.Field(2).AppendNull()
+		} else {
+			builder.Field(2).(*array.Float64Builder).Append(x * x)
 		}
 	}
 	rows := builder.NewRecord()
@@ -240,3 +230,45 @@ func is(want float64, name string, labels ...string) func(families) bool {
 		return found && have == want
 	}
 }
+
+// gate is a broker that holds back messages to a topic until it is open, except for the first ones and tombstones.
+type gate struct {
+	pipeline.Broker
+	topic string
+	open  chan struct{}
+
+	mu   sync.Mutex
+	free map[int]int // how many it lets through, by partition
+}
+
+// before puts the gate in front of a broker.
+func (g *gate) before(broker pipeline.Broker) pipeline.Broker {
+	g.Broker = broker
+	return g
+}
+
+func (g *gate) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
+	if topic == g.topic && records[0].Value != nil && !g.passes(partition) {
+		select {
+		case <-g.open:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	return g.Broker.Produce(ctx, topic, partition, records)
+}
+
+func (g *gate) passes(partition int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.free[partition]--
+	return g.free[partition] >= 0
+}
+
+// OpenWriter returns the broker itself.
+func (g *gate) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return g, nil
+}
+
+// Groups implements [pipeline.GroupReporter].
+func (g *gate) Groups() []pipeline.GroupStatus { return g.Broker.(pipeline.GroupReporter).Groups() }

@@ -41,7 +41,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	b.settings.Exploration.Seed, b.fetchBytes = 3, 1 // a message at a time
 	g := &gate{topic: b.settings.Topics.Scores, open: make(chan struct{}), free: map[int]int{0: 1, 1: 1}}
 	p = b.run(g.before, meter.Stages()...)
-	t.Cleanup(func() { g.set(true) }) // before the process ends
+	t.Cleanup(func() { close(g.open) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set, so that a model of it is compared with that of the first
 	p.until("a comparison of models", func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found })

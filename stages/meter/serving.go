@@ -42,7 +42,7 @@ type Serving struct {
 	rejected [endpoints]atomic.Int64
 	swaps    atomic.Int64
 	waiting  atomic.Pointer[string]
-	inHand   atomic.Int64
+	inFlight atomic.Int64
 	times    [endpoints]*histogram.Histogram
 }
 
@@ -55,11 +55,11 @@ func newServing() *Serving {
 }
 
 // Begin counts a request as in progress until [Serving.End].
-func (s *Serving) Begin() { s.inHand.Add(1) }
+func (s *Serving) Begin() { s.inFlight.Add(1) }
 
 // End counts the outcome of a request, its answered rows and its rejected ones.
 func (s *Serving) End(endpoint, outcome int, start time.Time, rows, rejected int) {
-	s.inHand.Add(-1)
+	s.inFlight.Add(-1)
 	s.requests[endpoint][outcome].Add(1)
 	if outcome == Answered {
 		s.rows[endpoint].Add(int64(rows))
@@ -82,14 +82,14 @@ type ServingSnapshot struct {
 	Seconds  map[string]histogram.Snapshot // of answered requests, by endpoint
 	Swaps    int64
 	Waiting  string // why what is served is not what is in use
-	InHand   int64
+	InFlight int64
 }
 
 // Snapshot returns the counts so far.
 func (s *Serving) Snapshot() ServingSnapshot {
 	now := ServingSnapshot{
 		Requests: map[string]map[string]int64{}, Rows: map[string]int64{}, Rejected: map[string]int64{}, Seconds: map[string]histogram.Snapshot{},
-		Swaps: s.swaps.Load(), InHand: s.inHand.Load(),
+		Swaps: s.swaps.Load(), InFlight: s.inFlight.Load(),
 	}
 	if why := s.waiting.Load(); why != nil {
 		now.Waiting = *why

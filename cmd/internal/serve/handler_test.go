@@ -140,7 +140,7 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 	}
 	counted := d.meter.Activity().Serving
 	if counted.Requests["predict"]["answered"] != 1 || counted.Rows["predict"] != 40 || counted.Rejected["predict"] != int64(rejected) ||
-		counted.Requests["infer"]["invalid"] != 1 || counted.Seconds["predict"].Count != 1 || counted.InHand != 0 {
+		counted.Requests["infer"]["invalid"] != 1 || counted.Seconds["predict"].Count != 1 || counted.InFlight != 0 {
 		t.Errorf("counted %+v", counted)
 	}
 	d.free()

@@ -76,7 +76,7 @@ func TestARequestInProgressIsFinished(t *testing.T) {
 	}()
 	_, err = send.Write([]byte(row[:10]))
 	must(t, err)
-	stagestest.Until(t, "the request", func() bool { return s.Serving.Snapshot().InHand == 1 })
+	stagestest.Until(t, "the request", func() bool { return s.Serving.Snapshot().InFlight == 1 })
 	s.Stopping()
 	if ok, detail := s.Ready(); ok || detail != "stopping" {
 		t.Errorf("ready %v: %s", ok, detail)
