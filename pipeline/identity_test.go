@@ -38,7 +38,7 @@ func TestReaderNoticesAnotherLog(t *testing.T) {
 		{"recreated without identities", pipeline.WatchBatches, func(b broker) { b.ForgetIdentities(); again(b, 0, 12) }, upTo(0, 12), "truncated 4 to 0", 6},
 		{"end lost, what was read too", pipeline.WatchBatches, func(b broker) { again(b, 2, 0) }, nil, "truncated 4 to 2", 8},
 		{"end lost and grown again", pipeline.WatchBatches, func(b broker) { again(b, 2, 10) }, upTo(2, 12), "truncated 4 to 2", 8},
-		{"end lost behind the position", pipeline.WatchBatches, func(b broker) { again(b, 6, 0) }, upTo(4, 6), "truncated 6 to 6", 4},
+		{"end lost after the position", pipeline.WatchBatches, func(b broker) { again(b, 6, 0) }, upTo(4, 6), "truncated 6 to 6", 4},
 		{"end lost, by identity alone", pipeline.WatchLog, func(b broker) { again(b, 2, 0) }, upTo(0, 2), "truncated 4 to 0", 2},
 		{"end lost and grown again as it was", pipeline.WatchCompacted, func(b broker) { again(b, 2, 8) }, upTo(2, 10), "truncated 4 to 2", 8},
 		{"compacted", pipeline.WatchCompacted, func(b broker) {

@@ -51,11 +51,11 @@ func TestReaderPassesOverGaps(t *testing.T) {
 			[]int64{0, 1, 2, 3, 0, 1}, "truncated 4 to 0", 2},
 		{"truncated at the position", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 4) },
 			[]int64{0, 1, 2, 3, 0, 1, 2, 3}, "truncated 4 to 0", 4},
-		{"truncated behind the position", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 6) },
+		{"truncated after the position", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 6) },
 			append(upTo(0, 6), upTo(0, 6)...), "truncated 6 to 0", 6},
-		{"made anew", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0); write(t, b, 1) },
+		{"emptied and written again", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0); write(t, b, 1) },
 			[]int64{0, 1, 2, 3, 0}, "truncated 4 to 0", 1},
-		{"made anew and empty", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0) },
+		{"emptied", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0) },
 			upTo(0, 4), "truncated 4 to 0", 0},
 		{"truncated before reading began", 10, pipeline.PresentEnd, func(b broker) { b.LoseEnd("t", 0, 2) }, nil, []int64{0, 1}, "truncated 10 to 0", 2},
 		{"at the end", 10, pipeline.PresentEnd, nothing, nil, nil, "", 10},
@@ -158,7 +158,7 @@ func TestReaderIsIdleAtTheEnd(t *testing.T) {
 	})
 }
 
-// An iterator that is left early leaves no request behind (the package's tests look for goroutines), and keeps the
+// An iterator that is left early leaves no request under way (the package's tests look for goroutines), and keeps the
 // position.
 func TestReaderIsLeftEarly(t *testing.T) {
 	log := newLog(t, 250)

@@ -25,7 +25,7 @@ const testLog pipeline.LogID = "AAECAwQFBgcICQoLDA0ODw"
 // fetchVersions are the versions that can be read.
 var fetchVersions = []int16{4, 5, 6, 7, 8, 9, 10, 11, fetchByID}
 
-// testAsks makes asks for partitions 3, 4 and 5 of a topic. They share memory for two sets of the largest size.
+// testFetches makes fetches of partitions 3, 4 and 5 of a topic. They share memory for two sets of the largest size.
 func testFetches() (fetches []*pendingFetch) {
 	memory := &account{limit: 400}
 	for partition := 3; partition <= 5; partition++ {
@@ -35,7 +35,7 @@ func testFetches() (fetches []*pendingFetch) {
 	return fetches
 }
 
-// exchange gives a response to the asks.
+// exchange gives a response to the fetches.
 func exchange(version int16, response []byte, fetches ...*pendingFetch) error {
 	c := &Client{config: DefaultConfig()}
 	to := &leader{id: 1}
@@ -47,7 +47,7 @@ func exchange(version int16, response []byte, fetches ...*pendingFetch) error {
 	return err
 }
 
-// exchangeOne gives a response to an ask for partition 3 alone. An empty response counts too.
+// exchangeOne gives a response to a fetch of partition 3 alone. An empty response counts too.
 func exchangeOne(version int16, response []byte) (*fetchResponse, error) {
 	a := testFetches()[0]
 	if err := exchange(version, response, a); err != nil {
@@ -127,7 +127,7 @@ func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
 	be := binary.BigEndian
 	whole := encodeResponse(11, 0, nil)
 	be.PutUint32(whole, 1<<31-1)
-	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions: there is one; replica and record set follow
+	be.PutUint32(whole[len(whole)-28:], 1<<26) // aborted transactions instead of one; replica and record set follow
 	before := allocatedBytes()
 	if _, err := exchangeOne(11, whole); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error %v", err)

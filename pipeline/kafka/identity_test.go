@@ -29,18 +29,13 @@ func deleteTopic(t testing.TB, on *cluster, topic string) {
 	}
 }
 
-// makeAgain recreates a deleted topic. A broker may still be deleting it.
-func makeAgain(t testing.TB, admin pipeline.Control, topic string, partitions int) {
+// recreate creates a deleted topic again. A broker may still be deleting it.
+func recreate(t testing.TB, control pipeline.Control, topic string, partitions int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		created, err := admin.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: partitions}})
-		if err == nil && len(created) == 1 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("topic %s is not made again: %v", topic, err)
-		}
-	}
+	pipelinetest.Eventually(t, "the topic is created again", func() bool {
+		created, err := control.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: partitions}})
+		return err == nil && len(created) == 1
+	})
 }
 
 // A response names its log, even if the topic was recreated since the client last asked for the identity.
@@ -64,11 +59,11 @@ func TestFetchesAreOfTheLogThatTheyName(t *testing.T) {
 		}
 		if of = append(of, is); len(of) == 1 {
 			deleteTopic(t, on, topic)
-			makeAgain(t, client, topic, 1)
+			recreate(t, client, topic, 1)
 		}
 	}
 	if of[0] == of[1] {
-		t.Errorf("made again it is %q as before", of[1])
+		t.Errorf("recreated it is %q as before", of[1])
 	}
 }
 
@@ -99,13 +94,13 @@ func TestIdentityIsOfTheLogNotOfTheName(t *testing.T) {
 		_, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now())
 		return errors.Is(err, pipeline.ErrUnknownTopic)
 	})
-	makeAgain(t, client, topic, 2)
+	recreate(t, client, topic, 2)
 	pipelinetest.SurelyProduce(t, client, topic, 0, "x")
 	if is := ask(0); is == was || is == "" {
-		t.Errorf("made again it is %q, before %q", is, was)
+		t.Errorf("recreated it is %q, before %q", is, was)
 	}
 	after := pipelinetest.SurelyRead(t, client, topic, 0, 0, 1)
 	if before[0].Batch.Checksum == 0 || before[0].Batch != before[2].Batch || before[0].Batch.Is(after[0].Batch) {
-		t.Errorf("batches %+v, %+v, and after it was made again %+v", before[0].Batch, before[2].Batch, after[0].Batch)
+		t.Errorf("batches %+v, %+v, and after it was recreated %+v", before[0].Batch, before[2].Batch, after[0].Batch)
 	}
 }

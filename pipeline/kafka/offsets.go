@@ -24,59 +24,48 @@ func (c *Client) Written(ctx context.Context, topic string, partition int) (next
 
 // offsets returns what a partition holds. With read uncommitted, next includes open transactions.
 func (c *Client) offsets(ctx context.Context, topic string, partition int, isolation kafkago.IsolationLevel) (first, next int64, err error) {
-	at := place{"offsets of", topic, partition}
+	found, err := c.listOffsets(ctx, place{"offsets of", topic, partition}, isolation, kafkago.FirstOffsetOf(partition), kafkago.LastOffsetOf(partition))
+	return found.FirstOffset, found.LastOffset, err
+}
+
+// OffsetAt implements [pipeline.Log].
+func (c *Client) OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (offset int64, err error) {
+	found, err := c.listOffsets(ctx, place{"offset by time of", topic, partition}, kafkago.ReadCommitted, kafkago.TimeOffsetOf(partition, at))
+	if err != nil {
+		return 0, err
+	}
+	for offset := range found.Offsets {
+		if offset >= 0 {
+			return offset, nil
+		}
+	}
+	_, offset, err = c.Offsets(ctx, topic, partition)
+	return offset, err
+}
+
+// listOffsets looks up offsets of one partition.
+func (c *Client) listOffsets(ctx context.Context, at place, isolation kafkago.IsolationLevel,
+	requests ...kafkago.OffsetRequest) (found kafkago.PartitionOffsets, err error) {
 	if err := c.lookups.Acquire(ctx, 1); err != nil {
-		return 0, 0, fmt.Errorf("%v: %w", at, err)
+		return found, fmt.Errorf("%v: %w", at, err)
 	}
 	defer c.lookups.Release(1)
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-			Topics: map[string][]kafkago.OffsetRequest{
-				topic: {kafkago.FirstOffsetOf(partition), kafkago.LastOffsetOf(partition)},
-			},
-			IsolationLevel: isolation,
+			Topics: map[string][]kafkago.OffsetRequest{at.topic: requests}, IsolationLevel: isolation,
 		})
 		if err != nil {
 			return err
 		}
-		for _, p := range response.Topics[topic] {
-			if p.Partition == partition {
-				first, next = p.FirstOffset, p.LastOffset
+		for _, p := range response.Topics[at.topic] {
+			if p.Partition == at.partition {
+				found = p
 				return p.Error
 			}
 		}
 		return errors.New("response without the partition")
 	})
-	return first, next, err
-}
-
-// OffsetAt implements [pipeline.Log].
-func (c *Client) OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (offset int64, err error) {
-	place := place{"offset by time of", topic, partition}
-	found := false
-	err = c.call(ctx, place, c.config.RequestTimeout, func(ctx context.Context) error {
-		response, err := c.requests.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-			Topics:         map[string][]kafkago.OffsetRequest{topic: {kafkago.TimeOffsetOf(partition, at)}},
-			IsolationLevel: kafkago.ReadCommitted,
-		})
-		if err != nil {
-			return err
-		}
-		for _, p := range response.Topics[topic] {
-			if p.Partition != partition {
-				continue
-			}
-			for there := range p.Offsets {
-				offset, found = there, there >= 0
-			}
-			return p.Error
-		}
-		return errors.New("response without the partition")
-	})
-	if err == nil && !found {
-		_, offset, err = c.Offsets(ctx, topic, partition)
-	}
-	return offset, err
+	return found, err
 }
 
 // Committed implements [pipeline.Log].

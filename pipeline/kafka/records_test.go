@@ -212,7 +212,7 @@ func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 			before := testBatch{base: 5, records: some(0, 1, 2, 3, 4)}.encode()
 			records, next, err := newReader(t).read(append(before, test.set...), 5, nil)
 			if err != nil || len(records) != 5 || next != 10 {
-				t.Errorf("behind another: %d records, next %d, %v", len(records), next, err)
+				t.Errorf("after another: %d records, next %d, %v", len(records), next, err)
 			}
 			_, _, err = newReader(t).read(test.set, 10, nil)
 			var bad *unreadableError
@@ -250,8 +250,8 @@ func TestAFetchStopsAtItsBudget(t *testing.T) {
 func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
 	damaged := testBatch{base: 10, records: some(0, 1)}.encode()
 	damaged[23] ^= 0x3f // of the last offset's delta
-	behind := testBatch{base: 12, records: some(0, 1)}.encode()
-	_, _, err := newReader(t).read(append(damaged, behind...), 10, nil)
+	after := testBatch{base: 12, records: some(0, 1)}.encode()
+	_, _, err := newReader(t).read(append(damaged, after...), 10, nil)
 	var bad *unreadableError
 	if !errors.As(err, &bad) || !errors.Is(err, errChecksum) || bad.next != 12 {
 		t.Fatalf("%+v", err)
@@ -259,7 +259,7 @@ func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
 	response := &fetchResponse{end: 40, set: damaged}
 	f := testFetching(t, 10, 1<<20)
 	if _, err = f.decode(response); !errors.As(err, &bad) || bad.next != 40 {
-		t.Errorf("with nothing behind it: %+v", err)
+		t.Errorf("with nothing after it: %+v", err)
 	}
 }
 

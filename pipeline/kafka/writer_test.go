@@ -110,7 +110,7 @@ func TestAnAcknowledgementIsLost(t *testing.T) {
 	})
 }
 
-// TestSomethingElseIsWritten writes other records while the previous ones are in doubt: they must not be taken for those.
+// TestSomethingElseIsWritten writes other records while the previous ones are unacknowledged: they must not be taken for those.
 func TestSomethingElseIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, withID bool) {
 		f := newFaulty(t)
@@ -214,7 +214,7 @@ func TestABrokerComesBackWithoutTheLastRecords(t *testing.T) {
 		return err == nil || errors.Is(err, pipeline.ErrFenced)
 	})
 	if !errors.Is(err, pipeline.ErrFenced) {
-		t.Errorf("written behind a hole: %v", err)
+		t.Errorf("written after a gap: %v", err)
 	}
 	if _, end, err := client.Offsets(ctx, topic, 0); err != nil || end != 1 {
 		t.Errorf("the log ends at %d, %v", end, err)
@@ -275,7 +275,7 @@ func TestIdempotenceIsOff(t *testing.T) {
 }
 
 // TestIdentitiesAreRenewed takes new identities before coordinators forget the old ones and before numbers run out, but not while a
-// write is in doubt.
+// write is unacknowledged.
 func TestIdentitiesAreRenewed(t *testing.T) {
 	on := connect(t)
 	client := dial(t, on.config())
@@ -305,6 +305,6 @@ func TestIdentitiesAreRenewed(t *testing.T) {
 		return // the embedded broker renews identities that have a successor
 	}
 	if _, err := w.Produce(pipelinetest.Context(t), topic, 0, pipelinetest.Values("late")); !errors.Is(err, pipeline.ErrFenced) {
-		t.Errorf("renewed beside a successor: %v", err)
+		t.Errorf("renewed despite a successor: %v", err)
 	}
 }
