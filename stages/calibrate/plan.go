@@ -56,16 +56,16 @@ type Request struct {
 	// came after.
 	Unfinished bool
 	Sequence   int64
-	// Classes are those that featurizers ask for. ForThem says that they are the only reason: without rows of one of
+	// Classes are those that featurizers ask for. ClassesOnly says that they are the only reason: without rows of one of
 	// them there is nothing to plan.
-	Classes []string
-	ForThem bool
-	Reason  string
+	Classes     []string
+	ClassesOnly bool
+	Reason      string
 	// Excluded lists the partitions to leave out.
 	Excluded []wire.Exclusion
-	// Anew allows an exploration of the same rows as the last one.
-	Anew bool
-	Now  time.Time
+	// Force allows an exploration of the same rows as the last one.
+	Force bool
+	Now   time.Time
 }
 
 // Next requests the exploration that follows those in a snapshot.
@@ -136,7 +136,7 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Anew && sameRows(ranges, s, r.Last) {
+	if !r.Force && sameRows(ranges, s, r.Last) {
 		return nil, ErrSameRows
 	}
 	scans := newScans(s, ranges)
@@ -238,7 +238,7 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		if err := labels.Fault(kind); err != nil {
 			return nil, 0, err
 		}
-		if r.ForThem && !slices.ContainsFunc(r.Classes, func(class string) bool { return labels.ClassRows(kind, class) > 0 }) {
+		if r.ClassesOnly && !slices.ContainsFunc(r.Classes, func(class string) bool { return labels.ClassRows(kind, class) > 0 }) {
 			return nil, 0, errNoSuchClass
 		}
 		if hint = labels.Hint(kind); len(options.Classes) == 0 {

@@ -54,11 +54,9 @@ type attempts struct {
 	missing int64     // missing rows as last reported
 	have    int64     // labelled rows that there were then
 	// refused is the last plan refused for its rows. The log has to grow before it is tried again.
-	refused   *refusal
-	offsetsAt time.Time // when offsets were last looked up
-	offsets   int64     // that the log had then
-	foreign   foreign   // the running exploration, if this process cannot compute it
-	notGrown  int64     // offsets of the log when its labelled rows turned out not to have grown enough; 0 = never
+	refused    *refusal
+	refusedFor error    // why, for the reasons to know
+	reasons    []reason // with what they remember
 }
 
 // refusal is what was refused, and the sum of the end offsets of events at that time. Rows that have not grown enough
@@ -180,12 +178,12 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	began := time.Now()
 	defer p.Meter.Worked(meter.StageCalibrate, began)
 	request := Next(now, p.Clock())
-	request.From, request.Reason, request.Classes, request.ForThem = why.from, why.reason, classesOf(now), why.forThem
-	request.Excluded, request.Anew = without, why.anew
+	request.From, request.Reason, request.Classes, request.ClassesOnly = why.from, why.reason, classesOf(now), why.classesOnly
+	request.Excluded, request.Force = without, why.force
 	planned, err := Plan(ctx, p.Log, p.Settings, request)
 	var few *TooFewRowsError
 	switch {
-	case why.forThem && inVain(err):
+	case why.classesOnly && inVain(err):
 		return p.decline(ctx, now, err)
 	case errors.Is(err, ErrSameRows) || errors.As(err, &few) || errors.Is(err, errNotGrown):
 		return p.refuse(ctx, now, why, why.refusedAt(end, without), err, time.Since(began))
@@ -194,7 +192,7 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	case why.atLeast > planned.Spec.LabelledRows():
 		return p.refuse(ctx, now, why, why.refusedAt(end, without), errNotGrown, time.Since(began))
 	}
-	p.missing, p.have, p.refused, p.notGrown, p.broken = 0, 0, nil, 0, broken{}
+	p.missing, p.have, p.refused, p.reasons, p.broken = 0, 0, nil, nil, broken{}
 	p.Meter.SetPlanning(meter.Planning{})
 	p.Meter.AddCalibrate(planned.Counts)
 	p.Meter.AddTraffic(meter.StageCalibrate, planned.Read)
@@ -248,9 +246,7 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, w
 		p.Log.Logger.Warn("request answered without an exploration", zap.String("reason", why.reason), zap.Error(cause))
 		return true, p.State.AnswerRequests(ctx, requestsOf(now, wire.ActionStart), p.Clock())
 	}
-	if errors.Is(cause, errNotGrown) {
-		p.notGrown = p.offsets
-	}
+	p.refusedFor = cause
 	// A window full of rows without labels must not be read over and over.
 	p.refused, p.retryAt = &what, time.Now().Add(max(planTick, 4*took))
 	return false, nil

@@ -383,7 +383,7 @@ func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 }
 
 // An abandoned exploration is planned again after a while, even on the same rows; one for another kernel, once nobody works on it.
-func TestPlannerPlansAnew(t *testing.T) {
+func TestPlannerReplans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
 		r.send(0, 150, noFaults)
@@ -432,7 +432,7 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 		if now := r.State.Snapshot(); now.Sequence() != 2 {
 			t.Errorf("planned again as soon as the brokers are back: %+v", now.Spec)
 		}
-		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "nobody works on the running exploration") {
+		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "no process works on the running exploration") {
 			t.Errorf("%+v", third)
 		}
 	})
@@ -451,9 +451,11 @@ func TestPlannerWritesOverAnOlderSpec(t *testing.T) {
 		r.ask(wire.ActionStart, "")
 		second := r.spec(2)
 		r.publish(*first, func(*wire.Spec) {})
-		now := r.until("written again", func(s state.Snapshot) bool { return !s.Shadowed })
-		records := r.Records("explorations", 0)
-		if now.Spec.Exploration != second.Exploration || now.Spec.Hash() != second.Hash() || string(records[len(records)-1].Key) != "test" {
+		now := r.until("written again", func(s state.Snapshot) bool {
+			records := r.Records("explorations", 0)
+			return !s.Shadowed && string(records[len(records)-1].Key) == "test"
+		})
+		if now.Spec.Exploration != second.Exploration || now.Spec.Hash() != second.Hash() {
 			t.Errorf("%+v", now.Spec)
 		}
 	})

@@ -151,7 +151,7 @@ func TestPlannerSchedule(t *testing.T) {
 		{"one runs and offsets have advanced", running, offsets(1), 0, ""},
 		{"one runs beside a set", replacing, offsets(1), 0, ""},
 		{"one runs under another configuration", running, later(settings), 0, "configured spec has changed"},
-		{"one runs under another kernel", with(state.Snapshot{}, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""}, // others may compute it, see TestPlannerPlansAnew
+		{"one runs under another kernel", with(state.Snapshot{}, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""}, // others may compute it, see TestPlannerReplans
 		{"selected", selected, settings, 100 * time.Hour, ""},
 		{"selected by another kernel", with(selected, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""},
 		{"selected, the configuration has changed", selected, later(settings), 0, "configured spec has changed"},
@@ -167,8 +167,7 @@ func TestPlannerSchedule(t *testing.T) {
 		{"abandoned beside a set", with(selected, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
 		{"a spec that cannot be read", state.Snapshot{SpecLost: true}, settings, 0, "cannot be read"},
 		{"a set and a spec that cannot be read", unread, settings, 0, "cannot be read"},
-		{"a set without a spec", lost, settings, 100 * time.Hour, ""},
-		{"a set without a spec, the configuration has changed", lost, later(settings), 0, "configured spec has changed"},
+		{"a set without a spec", lost, settings, 0, "cannot be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start := plannerAt(c.after, c.settings).scheduled(t.Context(), c.state)

@@ -1,0 +1,18 @@
+package calibrate
+
+import (
+	"context"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// abandoned holds some time after an exploration that could not give a feature set.
+type abandoned struct{}
+
+func (abandoned) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {
+	if now.Spec == nil || now.Spec.Status != wire.StatusAbandoned || p.Clock().Sub(now.SpecTime) < planRetry {
+		return nil
+	}
+	return &trigger{reason: "the last exploration was abandoned: " + now.Spec.Reason}
+}

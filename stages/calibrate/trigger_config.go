@@ -1,0 +1,17 @@
+package calibrate
+
+import (
+	"context"
+
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// configChanged holds if the configuration asks for something else than the newest exploration did.
+type configChanged struct{}
+
+func (configChanged) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {
+	if now.Spec == nil || now.Spec.ConfigHash == p.Settings.hash() {
+		return nil
+	}
+	return &trigger{reason: "the configured spec has changed"}
+}

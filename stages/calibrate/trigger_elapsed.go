@@ -1,0 +1,19 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// elapsed holds exploration.every after the last plan. The record's own time moves when an exploration is cancelled.
+type elapsed struct{}
+
+func (elapsed) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {
+	every := p.Settings.Exploration.Every
+	if every == 0 || now.Spec == nil || now.Running() != nil || p.Clock().Sub(now.Spec.PlannedAt) < every {
+		return nil
+	}
+	return &trigger{reason: fmt.Sprintf("%v since the last plan", every)}
+}

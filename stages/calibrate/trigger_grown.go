@@ -1,0 +1,106 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// growth is the factor by which the labelled rows of the log must grow before a set made from fewer than N0 rows is
+// replaced.
+const growth = 4
+
+// leftOutFor is how long the rows of a partition that the last exploration left out are no reason for another
+// exploration, which would try that partition again.
+const leftOutFor = 10 * time.Minute
+
+// errNotGrown says that the log seemed to have grown by the factor but has not.
+var errNotGrown = errors.New("the labelled rows have not grown fourfold yet")
+
+// logGrown holds if the log has grown far enough since the last exploration.
+type logGrown struct {
+	lookedAt time.Time // for offsets, on this process's clock
+	offsets  int64     // that the log had then
+	tooEarly int64     // offsets of the log when its labelled rows turned out not to have grown enough; 0 = never
+}
+
+func (g *logGrown) check(ctx context.Context, p *Planner, now state.Snapshot) *trigger {
+	if errors.Is(p.refusedFor, errNotGrown) { // the last estimate was wrong
+		g.tooEarly, p.refusedFor = g.offsets, nil
+	}
+	if now.Spec == nil || now.Running() != nil || time.Since(g.lookedAt) < offsetsEvery {
+		return nil
+	}
+	g.lookedAt = time.Now()
+	partitions, err := p.Log.extents(ctx, p.leaders.Away())
+	if err != nil {
+		p.Log.Logger.Warn("offsets of events not known", zap.Error(err))
+		return nil
+	}
+	g.offsets = 0
+	for _, part := range partitions {
+		g.offsets += part.end - part.first
+	}
+	log, err := p.Log.identity(ctx)
+	if err != nil {
+		p.Log.Logger.Warn("identity of events not known", zap.Error(err))
+		return nil
+	}
+	start := grown(p.Settings.Exploration, now, partitions, sameLog(now.Spec, log), p.Clock())
+	if start != nil && start.atLeast > 0 && g.offsets < 2*g.tooEarly {
+		return nil
+	}
+	return start
+}
+
+// grown starts an exploration if the log has grown far enough since the last one. If that one read another log,
+// everything is new.
+func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time.Time) *trigger {
+	set := now.CurrentSet()
+	var advanced int64
+	for i, p := range partitions {
+		if p.out || now.Spec.Excludes(int32(i)) && at.Sub(now.Spec.PlannedAt) < leftOutFor {
+			continue
+		}
+		before, ok := now.Spec.Partition(int32(i))
+		if !ok || !same {
+			before.EndOffset = p.first
+		}
+		advanced += max(0, p.end-before.EndOffset) // counts what retention has removed meanwhile
+	}
+	if e.EveryOffsets > 0 && advanced >= e.EveryOffsets {
+		return &trigger{reason: fmt.Sprintf("events advanced by %d offsets", advanced)}
+	}
+	if e.SampleRate != RateAuto || set == nil || set.Set.Lineage.Rows >= e.SampleRows || set.Set.Lineage.SampleRate < 1 {
+		return nil
+	}
+	labelled := now.Spec.LabelledRows()
+	if estimateLabelled(now.Spec, partitions) < growth*labelled {
+		return nil
+	}
+	return &trigger{
+		reason:  fmt.Sprintf("the feature set rests on %d rows, and the labelled rows have grown fourfold", set.Set.Lineage.Rows),
+		atLeast: growth * labelled,
+	}
+}
+
+// estimateLabelled estimates the labelled rows of the log from those that the last plan counted.
+func estimateLabelled(last *wire.Spec, partitions []extent) int64 {
+	var labelled, offsets, all float64
+	for _, part := range last.Partitions {
+		labelled += float64(part.LabelledRows)
+		offsets += float64(part.EndOffset - part.StartOffset)
+	}
+	for i, p := range partitions {
+		if !last.Excludes(int32(i)) {
+			all += float64(p.end - p.first)
+		}
+	}
+	return int64(all * labelled / max(1, offsets))
+}
