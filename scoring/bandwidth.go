@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
+	"github.com/eerf-stream/eerf/internal/parallel"
 )
 
 // neighbour is the neighbour whose distance the bandwidth rule takes (the paper's 50th).

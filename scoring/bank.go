@@ -5,8 +5,8 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // BankOptions say what a bank may take. They do not change the sums.

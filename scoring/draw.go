@@ -3,7 +3,7 @@ package scoring
 import (
 	"fmt"
 
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 

@@ -3,8 +3,8 @@ package scoring
 import (
 	"runtime"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // pass is one run of rows over all candidates, in units that touch different sums: first one for each shard that is drawn,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -41,10 +41,10 @@ func (q *QuickBandwidth) Of(x []float32, rows, dim int) float64 {
 		squares[i] = products[i*rows+i]
 	}
 	parallel.On(q.Workers, rows, 16, func(first, next int) {
-		d := distances{all: make([]float64, rows-1), few: make([]float64, rows)}
+		least := make([]float64, 0, k)
 		for i := first; i < next; i++ {
-			d.fill(products[i*rows:(i+1)*rows], squares, i)
-			near[i] = math.Sqrt(d.nearest(k))
+			least = nearest(least[:0], products[i*rows:(i+1)*rows], squares, i)
+			near[i] = math.Sqrt(least[k-1])
 		}
 	})
 	sum := 0.0
@@ -75,70 +75,25 @@ func (q *QuickBandwidth) centre(x []float32) {
 	}
 }
 
-// distances are the squared distances of one row to the others.
-type distances struct{ all, few []float64 }
-
-// fill sets them to those of row i, given its products with all rows and the squares of all rows.
-func (d *distances) fill(products, squares []float64, i int) {
+// nearest appends to least, up to its capacity, the least squared distances of row i to the others, rising, given its
+// products with all rows and the squares of all rows.
+func nearest(least, products, squares []float64, i int) []float64 {
 	squares = squares[:len(products)]
-	square, at := squares[i], 0
+	square := squares[i]
 	for j, v := range products {
-		if j == i {
+		d := max(square+squares[j]-float64(2*v), 0)
+		full := len(least) == cap(least)
+		if j == i || full && !(d < least[len(least)-1]) {
 			continue
 		}
-		d.all[at] = max(square+squares[j]-float64(2*v), 0)
-		at++
-	}
-}
-
-// nearest returns the k-th least, k from 1 on. Only those are looked through that are below what some of them say the limit is.
-func (d *distances) nearest(k int) float64 {
-	const step = 8
-	some := d.few[:0]
-	for i := 0; i < len(d.all); i += step {
-		some = append(some, d.all[i])
-	}
-	if guess := k/step + 6; guess < len(some) {
-		limit, below := nth(some, guess), 0
-		few := d.few[:len(d.all)+1]
-		for _, v := range d.all {
-			few[below] = v
-			if v < limit {
-				below++
-			}
+		if full {
+			least = least[:len(least)-1]
 		}
-		if below >= k {
-			return nth(few[:below], k-1)
+		at := len(least)
+		for least = append(least, d); at > 0 && least[at-1] > d; at-- {
+			least[at] = least[at-1]
 		}
+		least[at] = d
 	}
-	return nth(d.all, k-1)
-}
-
-// nth returns the n-th least of values, from 0 on, which it reorders (Hoare, Algorithm 65: Find, 1961).
-func nth(values []float64, n int) float64 {
-	for first, last := 0, len(values)-1; first < last; {
-		pivot := values[(first+last)/2]
-		i, j := first, last
-		for i <= j {
-			for values[i] < pivot {
-				i++
-			}
-			for values[j] > pivot {
-				j--
-			}
-			if i <= j {
-				values[i], values[j] = values[j], values[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case n <= j:
-			last = j
-		case n >= i:
-			first = i
-		default:
-			return values[n]
-		}
-	}
-	return values[n]
+	return least
 }

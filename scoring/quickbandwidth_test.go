@@ -55,19 +55,3 @@ func TestWorkersDoNotMatterToQuickBandwidth(t *testing.T) {
 		}
 	}
 }
-
-func TestNthIsThatOfTheSorted(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 3))
-	for n := range 60 {
-		values := make([]float64, n+1)
-		for i := range values {
-			values[i] = float64(rng.IntN(1 + n/2))
-		}
-		sorted := slices.Sorted(slices.Values(values))
-		for k, want := range sorted {
-			if got := nth(slices.Clone(values), k); got != want {
-				t.Fatalf("number %d of %v is %v", k, sorted, got)
-			}
-		}
-	}
-}

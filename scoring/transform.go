@@ -6,8 +6,8 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 )
 
 // FeatureSet is the M kept features with what selected them. Treat it as immutable.

@@ -3,8 +3,8 @@ package training
 import (
 	"fmt"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training/internal/kernel"
-	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
 // Crosser sums products of the columns of tall matrices. Calls share its memory: a second call of the same shape
@@ -100,7 +100,7 @@ func (c *Crosser) sum(p products) {
 		return
 	}
 	const shares = 4 // per worker: a slower one takes fewer
-	parallel.For(workers, shares*workers, func(_, n int) {
+	parallel.Tasks(workers, shares*workers, func(_, n int) {
 		p.add(c.totals, n*pairs*tiles/(shares*workers), (n+1)*pairs*tiles/(shares*workers))
 	})
 }

@@ -1,8 +1,8 @@
 package training
 
 import (
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training/internal/kernel"
-	"github.com/eerf-stream/eerf/training/internal/parallel"
 	"github.com/eerf-stream/eerf/training/internal/thin"
 )
 
@@ -80,7 +80,7 @@ func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	for len(s.room) < workers {
 		s.room = append(s.room, newBatch(s))
 	}
-	parallel.For(workers, len(parts), func(worker, i int) {
+	parallel.Tasks(workers, len(parts), func(worker, i int) {
 		part := s.newTotal(fit) // separate from the parts of others, which change as often
 		for _, block := range rows.blocks[len(rows.blocks)*i/len(parts) : len(rows.blocks)*(i+1)/len(parts)] {
 			s.room[worker].add(&part, block, w)

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training/internal/linear"
-	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
 // path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation for each λ takes M³/3
@@ -70,7 +70,7 @@ func (p *path) solveAll(lambdas []float64) ([]solution, error) {
 	for len(p.room) < workers {
 		p.room = append(p.room, linear.NewCholesky(p.features))
 	}
-	parallel.For(workers, len(lambdas), func(worker, i int) {
+	parallel.Tasks(workers, len(lambdas), func(worker, i int) {
 		answers[i], errs[i] = p.solve(lambdas[i], p.room[worker], p.trace)
 	})
 	return answers, errors.Join(errs...)

@@ -3,7 +3,7 @@ package training
 import (
 	"fmt"
 
-	"github.com/eerf-stream/eerf/training/internal/parallel"
+	"github.com/eerf-stream/eerf/internal/parallel"
 )
 
 // Residuals sets dst to f_k − y_k of each row, rows×K, row-major like y; z is rows×M. Predictions are those of Predict.
@@ -20,7 +20,7 @@ func (m *Model) Residuals(dst, z, y []float32, rows, workers int) {
 	if workers > 0 {
 		goroutines = min(goroutines, workers)
 	}
-	parallel.For(goroutines, chunks, func(_, n int) {
+	parallel.Tasks(goroutines, chunks, func(_, n int) {
 		first, next := n*chunk, min((n+1)*chunk, rows)
 		own := dst[first*m.Outputs : next*m.Outputs]
 		m.Predict(own, z[first*m.Features:next*m.Features], next-first)

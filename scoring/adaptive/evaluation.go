@@ -3,9 +3,9 @@ package adaptive
 import (
 	"slices"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
 )
 

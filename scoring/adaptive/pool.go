@@ -3,8 +3,8 @@ package adaptive
 import (
 	"math"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/scoring/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training/internal/kernel"
-	"github.com/eerf-stream/eerf/training/internal/parallel"
 )
 
 const (
@@ -59,7 +59,7 @@ func (t totals) add(buffer []float32, rows, limit int) {
 		}
 		return
 	}
-	parallel.For(workers, t.blocks(), func(_, n int) { t.addBlock(n, buffer, rows) })
+	parallel.Tasks(workers, t.blocks(), func(_, n int) { t.addBlock(n, buffer, rows) })
 }
 
 // addBlock adds the products of one pair of panels. Blocks are ordered so that mostly the right panel stays

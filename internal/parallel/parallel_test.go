@@ -10,7 +10,7 @@ func TestForCallsEveryTaskOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		for _, tasks := range []int{0, 1, 2, 100} {
 			calls, busy := make([]atomic.Int32, tasks), make([]atomic.Int32, workers)
-			For(workers, tasks, func(worker, number int) {
+			Tasks(workers, tasks, func(worker, number int) {
 				if busy[worker].Add(1) != 1 {
 					t.Errorf("worker %d has two tasks at once", worker)
 				}
