@@ -213,14 +213,14 @@ func (c *comparison) finish() {
 				table.Lines = append(table.Lines, cell.line(method, references))
 			}
 		}
-		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] })
+		table.markBest(func(method string) *cell { return c.cells[cellKey{method, m}] })
 		c.result.Tables = append(c.result.Tables, table)
 	}
 	c.result.conclude()
 }
 
 // RowMicroseconds is the time per test row of a method at one M in its fastest repeat, because other load on the
-// machine only adds to it; infinite if there is none.
+// machine only adds to it; infinite if it was not measured.
 func (r *Result) RowMicroseconds(method string, m int) float64 {
 	least := math.Inf(1)
 	for _, run := range r.Runs {

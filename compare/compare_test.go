@@ -57,8 +57,8 @@ func TestEveryMethodOnEveryTask(t *testing.T) {
 				if !(m.Error > 0 && m.Error < 300) || m.Preprocess < 0 || m.Train <= 0 || m.Test <= 0 || math.IsInf(m.Lambda, 0) {
 					t.Errorf("measurement %+v", m)
 				}
-				if (m.Unexplained != nil) != (source.task == scoring.Regression) {
-					t.Errorf("%s has unexplained variance %v", source.task, m.Unexplained)
+				if (m.Measures.UnexplainedVariance != nil) != (source.task == scoring.Regression) {
+					t.Errorf("%s has unexplained variance %v", source.task, m.Measures.UnexplainedVariance)
 				}
 			}
 			for _, table := range r.Tables {

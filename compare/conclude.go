@@ -68,13 +68,15 @@ func (t *Table) standing(least *Line) string {
 // gains states the smallest error, and by how much it is below those of plain features and of a linear
 // model.
 func (t *Table) gains(least *Line) string {
-	text := least.percent()
+	ours, what := least.percents()
+	text := brief(ours) + what
 	if !least.method.AnySize {
 		text += fmt.Sprintf(" with %d features", least.Features)
 	}
 	var differences []string
-	for _, other := range t.beside(least) {
-		difference := apart(other.percents()-least.percents(), len(differences) == 0) + other.called()
+	for _, other := range t.comparedWith(least) {
+		theirs, _ := other.percents()
+		difference := apart(theirs-ours, len(differences) == 0) + other.called()
 		if other.Tied && least.Repeats > 1 {
 			difference += " (within chance)"
 		}
@@ -101,9 +103,9 @@ func apart(points float64, first bool) string {
 	return "the same as "
 }
 
-// beside returns the lines that the smallest error is compared with: the best random features if a linear model has the
+// comparedWith returns the lines that the smallest error is compared with: the best random features if a linear model has the
 // smallest error, plain features and the linear model.
-func (t *Table) beside(least *Line) []*Line {
+func (t *Table) comparedWith(least *Line) []*Line {
 	var lines []*Line
 	if least.method.AnySize {
 		if random := t.least(func(m *Method) bool { return !m.AnySize }); random != nil {
@@ -134,20 +136,12 @@ func (l *Line) called() string {
 	return l.subject()
 }
 
-// percents is the unexplained variance for a regression, and the error for classes.
-func (l *Line) percents() float64 {
-	if l.Unexplained != nil {
-		return l.Unexplained.Mean
+// percents is the unexplained variance for a regression, and the error for classes; what says which.
+func (l *Line) percents() (value float64, what string) {
+	if unexplained, ok := l.Measures[training.MeasureUnexplainedVariance]; ok {
+		return unexplained.Mean, " % unexplained"
 	}
-	return l.Error.Mean
-}
-
-// percent writes percents with what they refer to.
-func (l *Line) percent() string {
-	if l.Unexplained != nil {
-		return brief(l.percents()) + " % unexplained"
-	}
-	return brief(l.percents()) + " % wrong"
+	return l.Error.Mean, " % wrong"
 }
 
 // enumerate names the first of several things: "a, b and 3 others".

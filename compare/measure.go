@@ -26,7 +26,7 @@ func (r *repeat) measure(ctx context.Context, f *fitted) (*measured, error) {
 	if err := r.predict(ctx, f, predicted); err != nil {
 		return nil, err
 	}
-	return r.judge(predicted, f.model.Loss), nil
+	return r.evaluate(predicted, f.model.Loss), nil
 }
 
 // predict featurizes the test rows and predicts them.
@@ -56,8 +56,8 @@ func (r *repeat) rowMicroseconds(ctx context.Context, f *fitted, first float64) 
 	return 1e6 * least / float64(r.test.rows), nil
 }
 
-// judge measures predictions of the test rows by a model trained with this loss.
-func (r *repeat) judge(predicted []float32, loss string) *measured {
+// evaluate measures predictions of the test rows by a model trained with this loss.
+func (r *repeat) evaluate(predicted []float32, loss string) *measured {
 	test := r.test
 	m := &measured{rowLoss: make([]float64, test.rows)}
 	if test.task == scoring.Regression {

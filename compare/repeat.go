@@ -123,7 +123,7 @@ func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, 
 	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
 	run.Lambda, run.AtEdge, run.Iterations = model.model.Lambda, model.atEdge, model.iterations
 	run.Error = errors.percent
-	run.Unexplained, run.Measures = errors.UnexplainedVariance, errors.Measures
+	run.Measures = errors.Measures
 	return errors, nil
 }
 

@@ -75,9 +75,8 @@ type Measurement struct {
 	Features int    `json:"features"`
 	Repeat   int    `json:"repeat"`
 	Seed     uint64 `json:"seed"`
-	// Error is in percent; Unexplained is the unexplained variance of a regression.
-	Error       float64  `json:"error"`
-	Unexplained *float64 `json:"unexplained_variance,omitempty"`
+	// Error is in percent.
+	Error float64 `json:"error"`
 	// Measures is everything that was measured on the test rows.
 	Measures   training.Measures `json:"measures"`
 	Preprocess float64           `json:"preprocess_seconds"`

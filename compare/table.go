@@ -27,8 +27,6 @@ type Line struct {
 	// Error is in percent; Differences are Error minus that of each of [References], paired by seed.
 	Error       Mean            `json:"error"`
 	Differences map[string]Mean `json:"differences,omitempty"`
-	// Unexplained is the unexplained variance of a regression.
-	Unexplained *Mean `json:"unexplained_variance,omitempty"`
 	// Measures are the means of the measures on the test rows, by name: see [training.Measures.Figures].
 	Measures map[string]Mean `json:"measures,omitempty"`
 	// Seconds are means over the repeats.
@@ -81,7 +79,7 @@ func (c *cell) errors() map[int]float64 {
 // line summarises the runs of a cell; references are the existing cells of [References].
 func (c *cell) line(method *Method, references map[string]*cell) Line {
 	l := Line{Method: method.Name, method: method}
-	var errors, unexplained, preprocess, train, test []float64
+	var errors, preprocess, train, test []float64
 	for _, run := range c.runs {
 		if run.Failure != "" {
 			l.Failure = cmp.Or(l.Failure, run.Failure)
@@ -90,9 +88,6 @@ func (c *cell) line(method *Method, references map[string]*cell) Line {
 		l.Features = run.Features
 		errors = append(errors, run.Error)
 		preprocess, train, test = append(preprocess, run.Preprocess), append(train, run.Train), append(test, run.Test)
-		if run.Unexplained != nil {
-			unexplained = append(unexplained, *run.Unexplained)
-		}
 	}
 	l.Repeats, l.Note = len(errors), c.note()
 	if l.Repeats == 0 {
@@ -100,10 +95,6 @@ func (c *cell) line(method *Method, references map[string]*cell) Line {
 	}
 	l.Error = meanOf(errors)
 	l.Preprocess, l.Train, l.Test = stat.Mean(preprocess, nil), stat.Mean(train, nil), stat.Mean(test, nil)
-	if len(unexplained) > 0 {
-		mean := meanOf(unexplained)
-		l.Unexplained = &mean
-	}
 	l.Measures = c.measures()
 	l.compare(c, references)
 	return l

@@ -125,7 +125,7 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 	for _, table := range o.At(t, "tables").([]any) {
 		for _, line := range table.(map[string]any)["lines"].([]any) {
 			l := clitest.Object(line.(map[string]any))
-			if e := l.Number(t, "error.mean"); !(e > 0) || math.IsInf(e, 0) || !(l.Number(t, "unexplained_variance.mean") > 0) {
+			if e := l.Number(t, "error.mean"); !(e > 0) || math.IsInf(e, 0) || !(l.Number(t, "measures.unexplained_variance.mean") > 0) {
 				t.Errorf("line %v", l)
 			}
 			if r2 := l.Number(t, "measures.r2.mean"); math.Abs(r2-(1-l.Number(t, "error.mean")/100)) > 1e-9 || !(l.Number(t, "measures.rmse.mean") > l.Number(t, "measures.mae.mean")) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Names of the files that Write makes.
@@ -66,17 +67,13 @@ func measurementRows(r *compare.Result) [][]string {
 	rows := [][]string{{"method", "m", "features", "repeat", "seed", "error_percent", "unexplained_variance_percent", "log_loss", "auc", "rmse", "mae",
 		"preprocess_seconds", "train_seconds", "test_seconds", "row_microseconds", "lambda", "lambda_at_edge", "iterations", "note", "failure"}}
 	for _, run := range r.Runs {
-		unexplained := ""
-		if run.Unexplained != nil {
-			unexplained = number(*run.Unexplained)
-		}
 		failed := number(run.Error)
 		if run.Failure != "" {
 			failed = ""
 		}
 		rows = append(rows, []string{
 			run.Method, strconv.Itoa(run.M), strconv.Itoa(run.Features), strconv.Itoa(run.Repeat), strconv.FormatUint(run.Seed, 10),
-			failed, unexplained, figureOf(run, "log_loss"), figureOf(run, "auc"), figureOf(run, "rmse"), figureOf(run, "mae"),
+			failed, figureOf(run, training.MeasureUnexplainedVariance), figureOf(run, "log_loss"), figureOf(run, "auc"), figureOf(run, "rmse"), figureOf(run, "mae"),
 			number(run.Preprocess), number(run.Train), number(run.Test), number(run.RowMicroseconds), number(run.Lambda), strconv.FormatBool(run.AtEdge),
 			strconv.Itoa(run.Iterations), run.Note, run.Failure,
 		})
@@ -84,7 +81,7 @@ func measurementRows(r *compare.Result) [][]string {
 	return rows
 }
 
-// figureOf writes a measure that is one number, "" if there is none.
+// figureOf writes a measure that is one number, "" if it was not measured.
 func figureOf(run compare.Measurement, name string) string {
 	for _, figure := range run.Measures.Figures() {
 		if figure.Name == name {

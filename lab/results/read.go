@@ -73,8 +73,8 @@ func (s *set) add(r *compare.Result) error {
 			s.errors[run.Method] = map[int]float64{}
 		}
 		s.errors[run.Method][run.Repeat] = run.Error
-		if run.Unexplained != nil {
-			s.errors[run.Method][run.Repeat] = *run.Unexplained
+		if unexplained := run.Measures.UnexplainedVariance; unexplained != nil {
+			s.errors[run.Method][run.Repeat] = *unexplained
 		}
 	}
 	return nil

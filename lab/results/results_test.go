@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // measured writes a result with one method for each list of unexplained variances, by repeat, and returns its
@@ -29,7 +30,7 @@ func measured(t *testing.T, name string, errors map[string][]float64) string {
 		l := compare.Line{Method: method, Features: 200, Repeats: len(values), Preprocess: 2.5, Train: 0.25, Test: 1e-4}
 		table.Lines = append(table.Lines, l)
 		for repeat, v := range values {
-			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: 200, Repeat: repeat, RowMicroseconds: 1.5, Error: v / 2, Unexplained: &v})
+			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: 200, Repeat: repeat, RowMicroseconds: 1.5, Error: v / 2, Measures: training.Measures{UnexplainedVariance: &v}})
 		}
 		l.Error = compare.Mean{Mean: values[0]}
 	}

@@ -27,7 +27,7 @@ import time
 
 CHUNK = 512  # rows
 NAME = re.compile(r"Benchmark(Score|Transform)/(\S+?)(-\d+)?\s")
-# What a line may say beside its shape for these programs to do the same.
+# What a line may say in addition to its shape for these programs to do the same.
 SAME = {"procs": {"1"}, "outputs": {"1", "values"}, "map": {"cosine"}, "sampler": {"iid"}}
 
 

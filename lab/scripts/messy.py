@@ -35,7 +35,7 @@ def options():
     parser.add_argument("--features", default="500", help="M, the features of the model")
     parser.add_argument("--seed", type=int, default=1, help="of the split")
     parser.add_argument("--margin", type=float, default=0.01)
-    parser.add_argument("fit", nargs="*", help="further flags of trainer fit, behind --")
+    parser.add_argument("fit", nargs="*", help="further flags of trainer fit, after --")
     return parser.parse_args()
 
 

@@ -10,7 +10,7 @@ them. Trees see all training rows, and columns as they are published: they need 
 
 The output is JSON, a run for each set, method, number of trees and repeat: the error in percent (unexplained variance
 100·Σ(f-y)²/Σ(y-ȳ)², or misclassification), the seconds of training, and the microseconds that a row takes when the
-test rows are predicted at once. `go run ./cmd/internal/results` sets it beside the tables of compare.
+test rows are predicted at once. `lab results` adds it to the tables of compare.
 """
 
 import argparse

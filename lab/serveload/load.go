@@ -84,23 +84,23 @@ func (l *load) run(ctx context.Context) error {
 
 // ask sends requests while pairs are published.
 func (l *load) ask(ctx context.Context, p *publisher, address string) error {
-	judge, err := newJudge(p.pairs)
+	right, err := newOracle(p.pairs)
 	if err != nil {
 		return err
 	}
 	publishing, stop := context.WithCancel(ctx)
 	published := make(chan error, 1)
 	go func() { published <- p.run(publishing, l.swap) }()
-	asking := pace{address: address, connections: l.connections, rate: l.rate, duration: l.duration, requests: judge.requests, check: judge.check}
+	asking := pace{address: address, connections: l.connections, rate: l.rate, duration: l.duration, requests: right.requests, check: right.check}
 	took, err := asking.run(ctx)
 	stop()
 	if err := errors.Join(err, <-published); err != nil {
 		return err
 	}
 	fmt.Printf("%d requests in %v, none failed; %d pairs were published, answers name %d of %d; p50 %s, p99 %s, p99.9 %s\n",
-		len(took), l.duration, p.sequence, len(judge.seen), known, micros(took.quantile(0.5)), micros(took.quantile(0.99)), micros(took.quantile(0.999)))
-	if want := min(int(p.sequence)-1, known); len(judge.seen) < want { // the last may have come too late for any request
-		return fmt.Errorf("answers are of %d pairs, of %d at least they were to be", len(judge.seen), want)
+		len(took), l.duration, p.sequence, len(right.seen), known, micros(took.quantile(0.5)), micros(took.quantile(0.99)), micros(took.quantile(0.999)))
+	if want := min(int(p.sequence)-1, known); len(right.seen) < want { // the last may have come too late for any request
+		return fmt.Errorf("answers are of %d pairs, want at least %d", len(right.seen), want)
 	}
 	return nil
 }
@@ -180,8 +180,8 @@ func (p *publisher) write(ctx context.Context, topic, id string, value []byte) e
 	return err
 }
 
-// judge knows the right answers. It is safe for concurrent use.
-type judge struct {
+// oracle knows the right answers. It is safe for concurrent use.
+type oracle struct {
 	requests []request
 	rows     []arrow.Record           // of each request
 	probable []map[string][][]float32 // the right answers to each request, by feature set and model
@@ -191,8 +191,8 @@ type judge struct {
 }
 
 // newJudge makes the requests and computes the right answers.
-func newJudge(pairs []*featurize.Pair) (*judge, error) {
-	j := &judge{seen: map[string]bool{}}
+func newOracle(pairs []*featurize.Pair) (*oracle, error) {
+	j := &oracle{seen: map[string]bool{}}
 	for i, n := range []int{1, 1, 1, 40, 3} {
 		rows := rowsOf(n + i)
 		j.rows = append(j.rows, rows)
@@ -247,7 +247,7 @@ type answer struct {
 }
 
 // check compares an answer with what the pair that it names would give.
-func (j *judge) check(which, status int, body []byte) error {
+func (j *oracle) check(which, status int, body []byte) error {
 	if err := isOK(which, status, body); err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (j *judge) check(which, status int, body []byte) error {
 	}
 	right, ok := j.probable[which][a.FeatureSet+" "+a.Model]
 	if !ok {
-		return fmt.Errorf("an answer of feature set %s and model %s, which are no pair", a.FeatureSet, a.Model)
+		return fmt.Errorf("an answer of feature set %s and model %s, which are not a pair", a.FeatureSet, a.Model)
 	}
 	if len(right) != len(a.Probabilities) {
 		return fmt.Errorf("%d serving rows, not %d", len(a.Probabilities), len(right))

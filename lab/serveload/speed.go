@@ -33,7 +33,7 @@ func (s *speed) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.rounds, "rounds", 5, "measurements of each kind, of which the medians are printed")
 	f.IntVar(&s.connections, "connections", 4, "connections")
 	f.Float64Var(&s.least, "least", 250, "requests a second that the search for the rate at which the p99 passes a millisecond begins with")
-	f.StringVar(&s.python, "python", "", "a Python with fastapi, uvicorn and scikit-learn, to measure them beside it")
+	f.StringVar(&s.python, "python", "", "a Python with fastapi, uvicorn and scikit-learn, to measure them too")
 }
 
 // run prints tables in Markdown to standard output, and each measurement to standard error.

@@ -2,10 +2,10 @@ package compare
 
 import "math"
 
-// judge marks the line with the smallest error: as best if every other line's error is greater by
+// markBest marks the line with the smallest error: as best if every other line's error is greater by
 // more than noise, otherwise as tied, together with the lines within noise of it. cellOf returns the cell for a method
 // of the table.
-func (t *Table) judge(cellOf func(method string) *cell) {
+func (t *Table) markBest(cellOf func(method string) *cell) {
 	least := t.least(func(*Method) bool { return true })
 	if least == nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // errorsOf is a cell of a regression with these errors by repeat. Training takes half a second, and a row 2.5
@@ -13,14 +14,14 @@ func errorsOf(method string, errors ...float64) *cell {
 	c := &cell{}
 	for i, v := range errors {
 		unexplained := 2 * v
-		c.runs = append(c.runs, Measurement{Method: method, M: 20, Features: 20, Repeat: i, Error: v, Unexplained: &unexplained,
+		c.runs = append(c.runs, Measurement{Method: method, M: 20, Features: 20, Repeat: i, Error: v, Measures: training.Measures{UnexplainedVariance: &unexplained},
 			Preprocess: 0.25, Train: 0.25, RowMicroseconds: 2.5 + float64(i)})
 	}
 	return c
 }
 
 // judged is a result with a table of these cells.
-func judged(cells ...*cell) *Result {
+func marked(cells ...*cell) *Result {
 	byName := map[string]*cell{}
 	table := Table{M: 20}
 	for _, c := range cells {
@@ -28,7 +29,7 @@ func judged(cells ...*cell) *Result {
 		method, _ := Options{}.Lookup(c.runs[0].Method)
 		table.Lines = append(table.Lines, c.line(method, nil))
 	}
-	table.judge(func(method string) *cell { return byName[method] })
+	table.markBest(func(method string) *cell { return byName[method] })
 	r := &Result{Tables: []Table{table}}
 	for _, c := range cells {
 		r.Runs = append(r.Runs, c.runs...)
@@ -71,7 +72,7 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 			[]*cell{plain, errorsOf("plain-tuned", 10, 12, 11)}, "", []string{Plain, "plain-tuned"}, []string{"plain has the smallest error, within chance of plain-tuned: 22.0 % unexplained with 20 features"},
 		},
 	} {
-		r := judged(c.cells...)
+		r := marked(c.cells...)
 		var best string
 		var tied []string
 		for _, l := range r.Tables[0].Lines {
