@@ -216,7 +216,7 @@ func (p *Process) classMinRows() int64 {
 	if p.Settings.Featurize.SetsFrom != "" {
 		return 0
 	}
-	return p.Settings.Events.AskFrom()
+	return p.Settings.Events.UnknownClassRows()
 }
 
 // Trainer returns the stage train.

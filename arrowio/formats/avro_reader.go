@@ -86,7 +86,7 @@ func (r *avroReader) put(column int, kind cellKind, bits uint64) error {
 // value reads a value.
 func (r *avroReader) value(n *avroNode, depth int) error {
 	if depth > 4*MaxDepth { // unions and records each take one
-		return tooLarge("values in values, more than %d deep", 4*MaxDepth)
+		return tooLarge("values nested more than %d deep", 4*MaxDepth)
 	}
 	if n.empty {
 		return nil
@@ -157,7 +157,7 @@ func (r *avroReader) take(n int64) ([]byte, error) {
 func (r *avroReader) long() (int64, error) {
 	v, n := binary.Varint(r.rest)
 	if n <= 0 {
-		return 0, arrowio.Wrap(ErrAvro, "a whole number that does not end")
+		return 0, arrowio.Wrap(ErrAvro, "a number that does not end")
 	}
 	r.rest = r.rest[n:]
 	return v, nil

@@ -106,7 +106,7 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 		node = c.resolve(node.Items)
 	}
 	if avroKinds[node.Type] != avroRecord {
-		return nil, arrowio.Wrap(ErrBadSchema, "a message is to be a record or an array of records, not %s", arrowio.Quote(node.Type))
+		return nil, arrowio.Wrap(ErrBadSchema, "a message must be a record or an array of records, not %s", arrowio.Quote(node.Type))
 	}
 	record, err := c.record(node, []string{""}, 1)
 	if err != nil {
@@ -140,7 +140,7 @@ type avroCompiler struct {
 // visit counts a node before it is made.
 func (c *avroCompiler) visit() error {
 	if c.nodes++; c.nodes > maxSchemaNodes {
-		return arrowio.Wrap(ErrBadSchema, "it unfolds to more than %d values", maxSchemaNodes)
+		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d values", maxSchemaNodes)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
 // record flattens a record whose fields have some prefixes.
 func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) (*avroNode, error) {
 	if depth > MaxDepth {
-		return nil, arrowio.Wrap(ErrBadSchema, "records in records, more than %d deep", MaxDepth)
+		return nil, arrowio.Wrap(ErrBadSchema, "records nested more than %d deep", MaxDepth)
 	}
 	if err := c.visit(); err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func (r *jsonReader) row() error {
 // object reads an object at some depth. Its names are appended to the path.
 func (r *jsonReader) object(depth int) error {
 	if depth > MaxDepth {
-		return tooLarge("objects in objects, more than %d deep", MaxDepth)
+		return tooLarge("objects nested more than %d deep", MaxDepth)
 	}
 	if err := r.skipToken(); err != nil {
 		return err
@@ -345,7 +345,7 @@ func (r *jsonReader) pass(depth int) error {
 		case nested == 0:
 			return nil
 		case depth+nested > MaxDepth:
-			return tooLarge("arrays and objects, more than %d deep", MaxDepth)
+			return tooLarge("arrays and objects nested more than %d deep", MaxDepth)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func appendJSON(dst []byte, a arrow.Array, row int) ([]byte, error) {
 	if whole, ok := wholeOf(a); ok {
 		return strconv.AppendInt(dst, whole(row), 10), nil
 	}
-	return nil, fmt.Errorf("json has nothing for %s", a.DataType())
+	return nil, fmt.Errorf("json cannot hold %s", a.DataType())
 }
 
 func appendList(dst []byte, values arrow.Array, from, to int) ([]byte, error) {
@@ -124,7 +124,7 @@ func appendFloat(dst []byte, v float64) ([]byte, error) {
 	case math.IsNaN(v):
 		return append(dst, "null"...), nil
 	case math.IsInf(v, 0):
-		return nil, fmt.Errorf("json has nothing for %v", v)
+		return nil, fmt.Errorf("json cannot hold %v", v)
 	}
 	first := len(dst)
 	dst = strconv.AppendFloat(dst, v, 'g', -1, 64)

@@ -148,7 +148,7 @@ type protoCompiler struct {
 // message flattens a message type whose fields have a prefix.
 func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string, depth int) (*protoMessage, error) {
 	if depth > MaxDepth {
-		return nil, arrowio.Wrap(ErrBadSchema, "messages in messages, more than %d deep", MaxDepth)
+		return nil, arrowio.Wrap(ErrBadSchema, "messages nested more than %d deep", MaxDepth)
 	}
 	if err := c.visit(prefix); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (c *protoCompiler) visit(name ...string) error {
 	case c.nameBytes > maxPathBytes:
 		return arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
 	case c.fields > maxSchemaNodes:
-		return arrowio.Wrap(ErrBadSchema, "it unfolds to more than %d fields", maxSchemaNodes)
+		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d fields", maxSchemaNodes)
 	}
 	return nil
 }

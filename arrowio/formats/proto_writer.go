@@ -126,7 +126,7 @@ func packedOf(item protoColumn) protoColumn {
 		var body []byte
 		for i := from; i < to; i++ {
 			if values.IsNull(i) {
-				return nil, fmt.Errorf("a null among the numbers of row %d, which protobuf has nothing for", row)
+				return nil, fmt.Errorf("a null among the numbers of row %d, which protobuf cannot hold", row)
 			}
 			var err error
 			if body, err = item.write(body, values, i); err != nil {

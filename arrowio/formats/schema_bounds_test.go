@@ -55,8 +55,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestSchemasThatUnfold has small schemas that name a record again and again, or long names.
-func TestSchemasThatUnfold(t *testing.T) {
+// TestSchemasThatExpand has small schemas that name a record again and again, or long names.
+func TestSchemasThatExpand(t *testing.T) {
 	empty := branching(9, `"E"`, `{"type": "record", "name": "E", "fields": []}`)
 	leaves := make([]string, 1500)
 	for i := range leaves {

@@ -61,7 +61,7 @@ func (w *Writer) Frame(id int) { w.id, w.framed = id, true }
 // Messages encodes the rows of a record: as one message, or as one per row if the format requires that.
 func (w *Writer) Messages(rec arrow.Record) ([][]byte, error) {
 	if !rec.Schema().Equal(w.schema) {
-		return nil, fmt.Errorf("rows of other columns than the first ones: %v", rec.Schema())
+		return nil, fmt.Errorf("the rows have other columns than the first ones: %v", rec.Schema())
 	}
 	if w.encoding.all != nil {
 		message, err := w.encoding.all(w.begin(), rec)
@@ -103,13 +103,13 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func checkName(name string, f Format) error {
 	if !identifier.MatchString(name) {
-		return fmt.Errorf("column %s: a name in %s has letters, digits and _ alone", arrowio.Quote(name), f)
+		return fmt.Errorf("column %s: %s names consist of letters, digits and _", arrowio.Quote(name), f)
 	}
 	return nil
 }
 
 func cannotWrite(field arrow.Field, f Format) error {
-	return fmt.Errorf("column %s: %s has nothing for %s", arrowio.Quote(field.Name), f, field.Type)
+	return fmt.Errorf("column %s: %s cannot hold %s", arrowio.Quote(field.Name), f, field.Type)
 }
 
 // wholeOf reads integers of any width; false for other arrays.

@@ -147,8 +147,8 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 	}{
 		"name in avro":     {Avro, arrow.Field{Name: "capital-gain", Type: arrow.PrimitiveTypes.Int64}, "capital-gain"},
 		"name in protobuf": {Protobuf, arrow.Field{Name: "a.b", Type: arrow.PrimitiveTypes.Int64}, "a.b"},
-		"map":              {JSON, arrow.Field{Name: "m", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String)}, "nothing for map"},
-		"decimal":          {Protobuf, arrow.Field{Name: "d", Type: &arrow.Decimal128Type{Precision: 5, Scale: 2}}, "nothing for decimal"},
+		"map":              {JSON, arrow.Field{Name: "m", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String)}, "cannot hold map"},
+		"decimal":          {Protobuf, arrow.Field{Name: "d", Type: &arrow.Decimal128Type{Precision: 5, Scale: 2}}, "cannot hold decimal"},
 		"unknown":          {Auto, arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64}, "not one of arrow, json, avro, protobuf"},
 	} {
 		_, err := NewWriter(c.format, arrow.NewSchema([]arrow.Field{c.field}, nil))

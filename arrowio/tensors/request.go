@@ -69,7 +69,7 @@ func (d *Decoder) Decode(body []byte, header int) (r *Request, err error) {
 		return nil, tooLarge("request of %d bytes, at most %d", n, d.limits.MaxMessageBytes)
 	}
 	if header < 0 || header > len(body) {
-		return nil, wrong("its JSON is to be %d of %d bytes long", header, len(body))
+		return nil, wrong("its JSON is said to have %d of %d bytes", header, len(body))
 	}
 	d.budget = arrowio.NewBudget(d.limits.BudgetBytes)
 	d.body = body[:header]

@@ -27,7 +27,7 @@ func (d *Decoder) column(in *input, rest *[]byte) (column arrow.Array, rows int6
 		return nil, 0, err
 	}
 	if width > 1 && (kind.size == 0 || kind.arrow.ID() == arrow.BOOL) {
-		return nil, 0, wrong("%s has to be of shape [rows] or [rows, 1]", in.datatype)
+		return nil, 0, wrong("%s must have the shape [rows] or [rows, 1]", in.datatype)
 	}
 	v := values{Decoder: d, kind: kind, n: rows * width}
 	switch {
@@ -36,9 +36,9 @@ func (d *Decoder) column(in *input, rest *[]byte) (column arrow.Array, rows int6
 	case in.binary < 0:
 		err = v.readJSON(in.data)
 	case in.data != nil:
-		return nil, 0, wrong("it has data twice")
+		return nil, 0, wrong("it has both data and binary data")
 	case in.binary > int64(len(*rest)):
-		return nil, 0, wrong("%d bytes of binary data are to follow, %d do", in.binary, len(*rest))
+		return nil, 0, wrong("%d bytes of binary data expected, %d follow", in.binary, len(*rest))
 	default:
 		err = v.readBinary((*rest)[:in.binary])
 		*rest = (*rest)[in.binary:]
@@ -81,7 +81,7 @@ type values struct {
 // reserve makes room for all values; each takes at least this number of bytes.
 func (v *values) reserve(given, least int64) error {
 	if v.n > given/least {
-		return wrong("its shape says %d values, for which there are %d bytes", v.n, given)
+		return wrong("its shape says %d values, its data has %d bytes", v.n, given)
 	}
 	if v.kind.size == 0 {
 		if err := v.budget.Take(given + 4*(v.n+1)); err != nil {
@@ -119,7 +119,7 @@ func (v *values) readBinary(data []byte) error {
 		}
 		n := int64(binary.LittleEndian.Uint32(data))
 		if data = data[prefix:]; n > int64(len(data)) {
-			return wrong("a string of %d bytes, of which %d are there", n, len(data))
+			return wrong("a string of %d bytes where %d are left", n, len(data))
 		}
 		if err := v.addText(data[:n]); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (v *values) readJSON(data []byte) error {
 	v.reader = *bytes.NewBuffer(data)
 	v.json.Reset(&v.reader)
 	if kind := v.json.PeekKind(); kind != '[' {
-		return wrong("its data are no array")
+		return wrong("its data is not an array")
 	}
 	for {
 		kind := v.json.PeekKind()
@@ -176,7 +176,7 @@ func (v *values) readJSON(data []byte) error {
 			if depth := v.json.StackDepth(); depth == 0 {
 				return v.complete()
 			} else if depth > maxShape {
-				return tooLarge("data in arrays, more than %d deep", maxShape)
+				return tooLarge("arrays nested more than %d deep", maxShape)
 			}
 			continue
 		case '{', 0:

@@ -36,9 +36,9 @@ func Default() Config {
 	}
 }
 
-// AskFrom is how many rows of an unknown class make the featurizer ask for another exploration; 0 = never, as with
+// UnknownClassRows is how many rows of an unknown class make the featurizer request another exploration; 0 = never, as with
 // configured classes.
-func (c Config) AskFrom() int64 {
+func (c Config) UnknownClassRows() int64 {
 	if len(c.Classes) > 0 {
 		return 0
 	}

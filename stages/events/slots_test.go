@@ -82,7 +82,7 @@ func TestReadersWithoutSlots(t *testing.T) {
 	reader.End()
 }
 
-func TestRestKeepsLittle(t *testing.T) {
+func TestTrimKeepsLittle(t *testing.T) {
 	if s := Trim(make([]int64, 10, keptBytes/8)); s == nil || len(s) != 0 {
 		t.Error("a small slice is given up")
 	}
