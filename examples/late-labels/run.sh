@@ -61,7 +61,8 @@ maven() {
 on_kafka() {
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/eerf-late-labels.XXXXXX")
   export EERF_KAFKA__BROKERS=$EERF_TEST_BROKERS
-  go build -o "$scratch" ./cmd/featurizer ./cmd/trainer "./$here/shop"
+  go build -o "$scratch" ./cmd/featurizer ./cmd/trainer
+  go build -C "$here/shop" -o "$scratch" .
 
   say "orders, and labels that come later"
   shop make

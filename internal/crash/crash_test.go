@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 
 var (
 	seedFlag  = flag.Uint64("seed", 0, "first seed of TestSchedules; 0 = another one each time")
-	countFlag = flag.Int("schedules", 4, "schedules that TestSchedules draws")
-	cellsFlag = flag.Int("cells", 12, "cells of the matrix that TestSchedules draws; 0 = all")
+	countFlag = flag.Int("schedules", 2, "schedules that TestSchedules draws")
+	cellsFlag = flag.Int("cells", 6, "cells of the matrix that TestSchedules draws; 0 = all")
 )
 
 const (

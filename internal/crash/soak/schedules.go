@@ -40,7 +40,7 @@ type schedules struct {
 type totals struct {
 	schedules, failed, duplicates, mixed int
 	nudges, unfinished                   int
-	rows, letters, models, sets, samples int64
+	rows, letters, models, sets          int64
 	hits                                 map[string]int
 	done                                 map[crash.Act]int
 	failedNames                          []string
@@ -238,7 +238,6 @@ func (t *totals) add(name string, r *crash.Result) {
 	t.letters += r.Letters
 	t.models += r.Models
 	t.sets += r.Sets
-	t.samples += r.Samples
 	for trigger, n := range r.Hits {
 		point, rest, _ := strings.Cut(trigger, "@")
 		_, action, _ := strings.Cut(rest, "=")
@@ -250,8 +249,8 @@ func (t *totals) add(name string, r *crash.Result) {
 }
 
 func (t *totals) print(took time.Duration) {
-	fmt.Printf("\n%d schedules in %v, %d failed; %d had duplicate rows, %d messages of two sets; %d rows of input, %d dead letters; computed again: %d feature sets, %d sampled rows, %d models\n",
-		t.schedules, took.Round(time.Second), t.failed, t.duplicates, t.mixed, t.rows, t.letters, t.sets, t.samples, t.models)
+	fmt.Printf("\n%d schedules in %v, %d failed; %d had duplicate rows, %d messages of two sets; %d rows of input, %d dead letters; computed again: %d feature sets, %d models\n",
+		t.schedules, took.Round(time.Second), t.failed, t.duplicates, t.mixed, t.rows, t.letters, t.sets, t.models)
 	fmt.Printf("actions: %v; ends with work in hand: %d; nudges of the embedded broker: %d\nfailpoints hit:\n", t.done, t.unfinished, t.nudges)
 	var names []string
 	for name := range t.hits {
