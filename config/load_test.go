@@ -6,12 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
@@ -20,8 +18,8 @@ import (
 // equal compares configurations field by field.
 func equal(t *testing.T, got, want *Config) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("configuration differs (-want +got):\n%s", diff)
+	if have, expected := printed(t, got, false), printed(t, want, false); have != expected {
+		t.Errorf("the configuration is\n%s\nwant\n%s", have, expected)
 	}
 }
 
@@ -100,7 +98,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 		}
 	}
 	s := c.Stages
-	if got, want := s.Events.Features, []string{"amount", "country", "card, present", "010"}; !cmp.Equal(got, want) {
+	if got, want := s.Events.Features, []string{"amount", "country", "card, present", "010"}; !slices.Equal(got, want) {
 		t.Errorf("events.features %q, want %q", got, want)
 	}
 	if c.Kafka.SASL.Password != "0123" || c.Kafka.FetchMaxBytes != 2<<20 || string(c.Kafka.Compression) != "lz4" {

@@ -17,8 +17,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
@@ -176,12 +174,13 @@ func (p *process) get() io.ReadCloser {
 
 func (p *process) scrape() families {
 	p.t.Helper()
-	body := p.get()
-	defer body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	m, err := parser.TextToMetricFamilies(body)
+	gathered, err := p.registry.Gather()
 	if err != nil {
 		p.t.Fatal(err)
+	}
+	m := families{}
+	for _, family := range gathered {
+		m[family.GetName()] = family
 	}
 	return m
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/eerf-stream/eerf/scoring"
@@ -323,8 +323,8 @@ func TestModelRefusesAForeignID(t *testing.T) {
 
 func diff(t *testing.T, want, got any) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("round trip changed the value (-want +got):\n%s", d)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the round trip changed\n%+v to\n%+v", want, got)
 	}
 }
 

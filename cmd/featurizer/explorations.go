@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -252,7 +252,7 @@ func (f *requestFlags) run(c *cobra.Command) error {
 	if f.dryRun {
 		return f.plan(c)
 	}
-	request := wire.Request{Action: f.action, ID: uuid.NewString(), Reason: f.reason, From: wire.From(f.from), Time: time.Now()}
+	request := wire.Request{Action: f.action, ID: rand.Text(), Reason: f.reason, From: wire.From(f.from), Time: time.Now()}
 	if request.Reason == "" {
 		host, _ := os.Hostname() // only a default text
 		request.Reason = "asked for from " + host

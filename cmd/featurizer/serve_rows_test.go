@@ -62,7 +62,7 @@ func TestServeAnswersForRowsOfAFile(t *testing.T) {
 	if code, text := post("/v1/predict", `{"age": 1}`); code != http.StatusServiceUnavailable || !strings.Contains(text, "features alone") {
 		t.Errorf("predictions without a model: status %d: %s", code, text)
 	}
-	if n := metric(t, s, "eerf_serve_requests_total", "endpoint=predict", "outcome=unavailable"); n != 1 {
+	if n := s.Metric("eerf_serve_requests_total", "endpoint=predict", "outcome=unavailable"); n != 1 {
 		t.Errorf("%v requests without a model are counted", n)
 	}
 	if result := s.Stop(); result.Code != cli.ExitOK || !strings.Contains(result.Err, "requests are still taken") {

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 	"github.com/eerf-stream/eerf/config"
@@ -26,34 +23,6 @@ events: {label: [churned]}
 exploration: {features: 16, candidates: 64, sample_rate: 1, min_rows: 2400, calibration_rows: 300}
 admin: {listen: "127.0.0.1:0"}
 `, broker))
-}
-
-// metric returns the value of a metric of the service, 0 if it has none.
-func metric(t *testing.T, s *clitest.Service, name string, labels ...string) float64 {
-	t.Helper()
-	code, body := s.Get("/metrics")
-	if code != http.StatusOK {
-		t.Fatalf("/metrics: %d %s", code, body)
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range families[name].GetMetric() {
-		has := map[string]bool{}
-		for _, label := range m.GetLabel() {
-			has[label.GetName()+"="+label.GetValue()] = true
-		}
-		matches := true
-		for _, label := range labels {
-			matches = matches && has[label]
-		}
-		if matches {
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue() // one of them is nil
-		}
-	}
-	return 0
 }
 
 func TestAServiceAnswersOverHTTP(t *testing.T) {
@@ -82,7 +51,7 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	s.AwaitReady()
 
 	clitest.Eventually(t, "every row featurized", func() bool {
-		return metric(t, s, "eerf_rows_total", "stage=featurize", "outcome=featurized") == 2400
+		return s.Metric("eerf_rows_total", "stage=featurize", "outcome=featurized") == 2400
 	})
 	for labels, want := range map[string]float64{
 		"eerf_rows_total stage=subsample outcome=scored":   2400,
@@ -103,7 +72,7 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 		"eerf_feature_set_scored_rows pipeline=default":                2400,
 	} {
 		words := strings.Fields(labels)
-		have := metric(t, s, words[0], words[1:]...)
+		have := s.Metric(words[0], words[1:]...)
 		if want >= 0 && have != want || want < 0 && have <= 0 {
 			t.Errorf("%s: %v, want %v", labels, have, want)
 		}
@@ -148,7 +117,7 @@ func TestARollingUpdateGoesThrough(t *testing.T) {
 				if code, body := s.Get("/readyz"); code != http.StatusOK {
 					t.Fatalf("not ready: %s", body)
 				}
-				owned = append(owned, metric(t, s, "eerf_owned_partitions", "stage=featurize"))
+				owned = append(owned, s.Metric("eerf_owned_partitions", "stage=featurize"))
 			}
 			slices.Sort(owned)
 			return slices.Equal(owned, want)
@@ -166,7 +135,7 @@ func TestARollingUpdateGoesThrough(t *testing.T) {
 	clitest.Eventually(t, "the new processes do the work", func() bool {
 		var rows float64
 		for _, s := range services {
-			rows += metric(t, s, "eerf_rows_total", "stage=featurize", "outcome=featurized")
+			rows += s.Metric("eerf_rows_total", "stage=featurize", "outcome=featurized")
 		}
 		return rows == 2400
 	})

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -150,4 +152,36 @@ func (s *Service) Ready() Object {
 		s.t.Fatalf("/readyz: %v\n%s", err, body)
 	}
 	return o
+}
+
+// Metric returns the value of a metric of the service, 0 if it has none.
+func (s *Service) Metric(name string, labels ...string) float64 {
+	s.t.Helper()
+	code, body := s.Get("/metrics")
+	if code != http.StatusOK {
+		s.t.Fatalf("/metrics: %d %s", code, body)
+	}
+	value, err := Metric(body, name, labels...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return value
+}
+
+// Metric returns the first value of a metric that has the labels (name=value), 0 if there is none, from the text that a
+// metrics server reads. Values of labels must not have spaces.
+func Metric(text, name string, labels ...string) (float64, error) {
+	for line := range strings.Lines(text) {
+		metric, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		own, rest, _ := strings.Cut(metric, "{")
+		matches := own == name
+		for _, label := range labels {
+			key, word, _ := strings.Cut(label, "=")
+			matches = matches && strings.Contains(","+rest, fmt.Sprintf(",%s=%q", key, word))
+		}
+		if matches {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, nil
 }

@@ -3,14 +3,13 @@ package pressure
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -53,8 +52,8 @@ func peak(t *testing.T, pid int) int64 {
 	return 0
 }
 
-// gauges are the service's metrics with no label but the pipeline.
-func gauges(t *testing.T, service *clitest.Process) map[string]float64 {
+// gauge returns one of the service's metrics.
+func gauge(t *testing.T, service *clitest.Process, name string) float64 {
 	t.Helper()
 	address := service.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
 	response, err := http.Get("http://" + address + "/metrics")
@@ -62,32 +61,30 @@ func gauges(t *testing.T, service *clitest.Process) map[string]float64 {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := map[string]float64{}
-	for name, family := range families {
-		values[name] = family.GetMetric()[0].GetGauge().GetValue()
+	value, err := clitest.Metric(string(text), name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return values
+	return value
 }
 
 // within compares what a service has taken with its limit, and checks that it reports both.
 func (s *site) within(what string, service *clitest.Process, limit int64) {
 	s.t.Helper()
-	reported := gauges(s.t, service)
 	high := peak(s.t, service.PID())
 	s.t.Logf("%s: peak of the resident set %d MB, worst case %.0f MB, limit %d MB",
-		what, high/1_000_000, reported["eerf_memory_worst_case_bytes"]/1e6, limit/1_000_000)
+		what, high/1_000_000, gauge(s.t, service, "eerf_memory_worst_case_bytes")/1e6, limit/1_000_000)
 	if high > limit {
 		s.t.Errorf("%s: %d bytes were resident, the limit is %d", what, high, limit)
 	}
-	if got := int64(reported["eerf_memory_limit_bytes"]); got != limit {
+	if got := int64(gauge(s.t, service, "eerf_memory_limit_bytes")); got != limit {
 		s.t.Errorf("%s: a limit of %d bytes is reported, it is %d", what, got, limit)
 	}
-	if got := int64(reported["process_resident_memory_bytes"]); got < 1<<20 || got > high {
+	if got := int64(gauge(s.t, service, "process_resident_memory_bytes")); got < 1<<20 || got > high {
 		s.t.Errorf("%s: %d resident bytes are reported, the most were %d", what, got, high)
 	}
 }

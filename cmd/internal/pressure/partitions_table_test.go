@@ -51,7 +51,7 @@ func rowOf(t *testing.T, partitions int) string {
 	selected := time.Since(begun)
 	s.await("every row is featurized", func() bool { return s.written("pressure.features", partitions) >= messages }, first)
 	featurized := time.Since(begun) - selected
-	resident, worst, open := peak(t, first.PID()), gauges(t, first)["eerf_memory_worst_case_bytes"], sockets(t, first.PID())
+	resident, worst, open := peak(t, first.PID()), gauge(t, first, "eerf_memory_worst_case_bytes"), sockets(t, first.PID())
 
 	before := bytesRead(t, first.PID())
 	second := s.stages("featurize")

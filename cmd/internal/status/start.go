@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -105,5 +105,5 @@ func readStart(w http.ResponseWriter, r *http.Request) (wire.Request, error) {
 	if asked.Reason = strings.TrimSpace(asked.Reason); asked.Reason == "" {
 		asked.Reason = "asked for on the status page"
 	}
-	return wire.Request{Action: wire.ActionStart, ID: uuid.NewString(), Reason: asked.Reason, Time: time.Now()}, nil
+	return wire.Request{Action: wire.ActionStart, ID: rand.Text(), Reason: asked.Reason, Time: time.Now()}, nil
 }
