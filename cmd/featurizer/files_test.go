@@ -105,25 +105,6 @@ func checkFeatures(t *testing.T, path string, rows, features int) {
 	}
 }
 
-func TestExploreSamplesAsManyRowsAsAreSet(t *testing.T) {
-	auto := []string{"--sample", "auto"}
-	scored := func(name string, about float64, args ...string) {
-		t.Helper()
-		_, _, summary := explored(t, 900, append(auto, args...)...)
-		if rows := summary.Number(t, "rows.scored"); rows < 0.7*about || rows > 1.3*about {
-			t.Errorf("%v rows scored with %s, want about %v", rows, name, about)
-		}
-	}
-	_, _, whole := explored(t, 900, auto...)
-	if scored := whole.Number(t, "rows.scored"); scored != 900 {
-		t.Errorf("%v rows scored of 900", scored)
-	}
-	scored("--set", 100, "--set", "exploration.sample_rows=100")
-	scored("a file", 200, "-c", clitest.File(t, "eerf.yaml", "exploration: {sample_rows: 200}\n"))
-	t.Setenv("EERF_EXPLORATION__SAMPLE_ROWS", "300")
-	scored("the environment", 300)
-}
-
 func TestExploreTellsOfWeakFeatures(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(60))
 	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20", "--criterion", "residual").Want(t, cli.ExitOK).Out

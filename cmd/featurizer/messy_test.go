@@ -117,18 +117,6 @@ func featuresOf(t *testing.T, set, data string) []string {
 	return classes
 }
 
-// TestDemoOnTheMessyFile reports the columns through a broker as well, and those of a test file.
-func TestDemoOnTheMessyFile(t *testing.T) {
-	data := messyFile(t)
-	args := []string{"demo", "--data", data, "--test-file", data, "--label", messy.Churned, "--exclude", messy.Segment, "--task", "classification", "--features", "12", "--criterion", "correlation"}
-	out := fz(t, args...).Want(t, cli.ExitOK).Out
-	for _, words := range []string{"columns: 11 of 13 are features", "left out: Customer ID: ", "Income, yearly: ", "missing values: ", "of " + data + ": Income, yearly: "} {
-		if !strings.Contains(out, words) {
-			t.Errorf("%q is not in\n%s", words, out)
-		}
-	}
-}
-
 func TestAnotherDelimiterIsNamedAsAFlag(t *testing.T) {
 	semicolons := clitest.File(t, "a.csv", "\"x\";\"y\"\n1,5;2\n")
 	fz(t, "explore", "--data", semicolons, "--label", "y").Want(t, cli.ExitUsage, "one field", "add --delimiter ';'")

@@ -94,43 +94,6 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-func TestLetterHas26Classes(t *testing.T) {
-	long(t)
-	const training = 15000
-	var train, test strings.Builder
-	n := 0
-	for lines := unzipped(t, "letter-recognition.data.gz"); lines.Scan(); n++ {
-		to := &train
-		if n >= training {
-			to = &test
-		}
-		to.WriteString(lines.Text() + "\n")
-	}
-	o := demoOn(t, "--data", clitest.File(t, "train.csv", train.String()), "--test-file", clitest.File(t, "test.csv", test.String()),
-		"--no-header", "--label", "f0", "--features", "100", "--candidates", "2000", "--sample", "1")
-	if scored, tested := o.Number(t, "rows.scored"), o.Number(t, "rows.test"); scored != training || tested != 5000 {
-		t.Errorf("%v rows scored, %v test rows", scored, tested)
-	}
-	if e, plain := o.Number(t, "model.error"), o.Number(t, "model.baseline_error"); e > 26.5 || e >= plain {
-		t.Errorf("%.2f %% with selected features, %.2f %% with plain ones", e, plain)
-	}
-}
-
-func TestMNISTAsVectors(t *testing.T) {
-	long(t)
-	train, test := filepath.Join(t.TempDir(), "train.arrow"), filepath.Join(t.TempDir(), "test.arrow")
-	writeDigits(t, train, "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", 6000)
-	writeDigits(t, test, "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz", 2000)
-	o := demoOn(t, "--data", train, "--test-file", test, "--label", "digit", "--task", "classification",
-		"--features", "200", "--candidates", "1000", "--sample", "0.5")
-	if dim, tested := o.Number(t, "encoder.dim"), o.Number(t, "rows.test"); dim != 784 || tested != 2000 {
-		t.Errorf("%v dimensions, %v test rows", dim, tested)
-	}
-	if e := o.Number(t, "model.error"); e > 20 {
-		t.Errorf("%.2f %%", e)
-	}
-}
-
 // writeDigits converts the first rows of idx files of images and labels to an Arrow file.
 func writeDigits(t *testing.T, path, images, labels string, rows int) {
 	t.Helper()
@@ -181,20 +144,4 @@ func idx(t *testing.T, name string, dimensions, n int) []byte {
 		t.Fatal(err)
 	}
 	return values
-}
-
-// News has a header with blanks after the commas, a column of addresses, and a target of which little can be explained.
-func TestNewsPopularity(t *testing.T) {
-	long(t)
-	o := demoOn(t, "--data", testdata.Path(t, "OnlineNewsPopularity.csv.gz"), "--label", "shares", "--exclude", "url,timedelta",
-		"--features", "100", "--candidates", "1000", "--sample", "0.1", "--test-fraction", "0.33")
-	if dim := o.Number(t, "encoder.dim"); dim != 58 {
-		t.Errorf("%v dimensions", dim)
-	}
-	if in, test := o.Number(t, "rows.in"), o.Number(t, "rows.test"); in+test != 39644 {
-		t.Errorf("%v rows in, %v for testing", in, test)
-	}
-	if e := o.Number(t, "model.error"); o.Text(t, "model.metric") != "unexplained variance" || e < 90 || e > 105 {
-		t.Errorf("%s %.2f %%", o.Text(t, "model.metric"), e)
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -92,53 +91,6 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	if code, _ := s.Get("/livez"); code != 0 {
 		t.Errorf("an ended service answers with %d", code)
 	}
-}
-
-// With as many processes as partitions a rolling update succeeds: the new process is ready although the old ones have all
-// partitions, then an old one may stop. No running process becomes unready.
-func TestARollingUpdateGoesThrough(t *testing.T) {
-	config := servedFile(t, clitest.Broker(t))
-	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
-	fill := func() {
-		fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)), "--rows-per-message", "100").Want(t, cli.ExitOK)
-	}
-	fill()
-	serve := func() *clitest.Service {
-		s := clitest.Serve(t, newRoot, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize")
-		s.AwaitReady()
-		return s
-	}
-	services := []*clitest.Service{serve(), serve()}
-	awaitOwned := func(want ...float64) {
-		t.Helper()
-		clitest.Eventually(t, fmt.Sprintf("partitions shared out as %v", want), func() bool {
-			var owned []float64
-			for _, s := range services {
-				if code, body := s.Get("/readyz"); code != http.StatusOK {
-					t.Fatalf("not ready: %s", body)
-				}
-				owned = append(owned, s.Metric("eerf_owned_partitions", "stage=featurize"))
-			}
-			slices.Sort(owned)
-			return slices.Equal(owned, want)
-		})
-	}
-	awaitOwned(1, 1)
-	for range 2 {
-		services = append(services, serve())
-		awaitOwned(0, 1, 1)
-		services[0].Stop().Want(t, cli.ExitOK)
-		services = services[1:]
-		awaitOwned(1, 1)
-	}
-	fill()
-	clitest.Eventually(t, "the new processes do the work", func() bool {
-		var rows float64
-		for _, s := range services {
-			rows += s.Metric("eerf_rows_total", "stage=featurize", "outcome=featurized")
-		}
-		return rows == 2400
-	})
 }
 
 func TestTheConfigurationIsServedWithoutSecrets(t *testing.T) {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
@@ -48,11 +46,4 @@ func TestFitGivesUp(t *testing.T) {
 		Want(t, cli.ExitFailure, "gave up after 300ms (--timeout)", "connection refused")
 	tr(t, "fit", "--set", "kafka.brokers="+clitest.Broker(t)).
 		Want(t, cli.ExitFailure, "unknown topic", "featurizer topics create")
-}
-
-func TestRunWaitsForABrokerAndStopsCleanly(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	defer cancel()
-	clitest.RunContext(ctx, newRoot, "run", "--set", "kafka.brokers=127.0.0.1:1", "--set", "admin.listen=", "--json").
-		Want(t, cli.ExitOK, "trying again").Object(t)
 }
