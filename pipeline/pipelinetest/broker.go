@@ -320,7 +320,10 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	first := p.next
 	for _, r := range records {
 		r.Topic, r.Partition, r.Offset = topic, number, p.next
-		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value) // the caller may overwrite them
+		r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), slices.Clone(r.Headers) // the caller may overwrite them
+		for i := range r.Headers {
+			r.Headers[i].Value = bytes.Clone(r.Headers[i].Value)
+		}
 		if r.Time.IsZero() {
 			r.Time = time.Now()
 		}

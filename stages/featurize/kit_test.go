@@ -40,12 +40,13 @@ type kit struct {
 	committed int64
 	produced  func(topic string, records []pipeline.Record) // called for every request
 	forget    bool                                          // features are not kept
+	log       *zap.Logger
 }
 
 // newKit makes topics with limits on requests, 0 = none, and a set in use.
 func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) *kit {
 	t.Helper()
-	k := &kit{Broker: pipelinetest.NewBroker(), t: t, committed: -1}
+	k := &kit{Broker: pipelinetest.NewBroker(), t: t, committed: -1, log: zap.NewNop()}
 	k.set = setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{}))
 	id := k.set.ID()
 	k.runner = &Runner{
@@ -76,6 +77,9 @@ func (k *kit) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target
 	return k, nil
 }
 
+// Committed returns what the partition has committed.
+func (k *kit) Committed(context.Context, string, string, int) (int64, error) { return k.committed, nil }
+
 // restart makes another owner of the partition.
 func (k *kit) restart() {
 	k.t.Helper()
@@ -83,7 +87,7 @@ func (k *kit) restart() {
 		k.committed = next
 		return nil
 	}
-	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, nil, newClassWatch(k.runner), zap.NewNop())
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, nil, newClassWatch(k.runner), k.log)
 	k.part.committedAt = time.Time{}
 	if err := k.part.resume(k.t.Context()); err != nil {
 		k.t.Fatal(err)

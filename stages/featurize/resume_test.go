@@ -1,15 +1,19 @@
 package featurize
 
 import (
+	"errors"
 	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// claim is a record of features that names the event it came from.
-func claim(k *kit, offset int64) pipeline.Record {
+// outputOf is a record of features that names the event it came from.
+func outputOf(k *kit, offset int64) pipeline.Record {
 	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: offset, RowCount: 1, SourceRows: 1}
 	r := pipeline.Record{Value: []byte("x")}
 	for _, h := range coordinates.Headers() {
@@ -32,13 +36,75 @@ func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 	}
 	k.send(event(t, 2, rows)) // the backlog
 	for _, offset := range []int64{3, 1 << 60, 1<<63 - 1} {
-		if _, err := k.Produce(t.Context(), k.runner.Topics.Features, 2, []pipeline.Record{claim(k, offset)}); err != nil {
+		if _, err := k.Produce(t.Context(), k.runner.Topics.Features, 2, []pipeline.Record{outputOf(k, offset)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	k.committed = -1
 	if k.restart(); k.part.next != 2 {
 		t.Errorf("featurizing goes on at offset %d", k.part.next)
+	}
+}
+
+// stepAndWait featurizes what a fetch returns and waits for the acknowledgement.
+func (k *kit) stepAndWait() {
+	k.t.Helper()
+	if err := errors.Join(k.step(), k.part.await()); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// A log that lost its end between two runs holds other events where outputs name some: featurizing goes on after the
+// last output whose event is still there, and names the log anew.
+func TestFeaturizeGoesOnAfterWhatIsLeftOfALog(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
+	for offset := range int64(5) {
+		k.send(event(t, offset, rows))
+		k.stepAndWait()
+	}
+	was := k.part.source
+	k.LoseEnd(k.runner.Topics.Events, 2, 3)
+	other := stagestest.Events(t, stagestest.Regression, 11, 42, stagestest.Faults{})
+	for offset := int64(3); offset < 6; offset++ {
+		k.send(event(t, offset, other))
+	}
+	for run := range 2 { // the second one sees outputs of the new name first
+		k.committed = 5 // of the lost events
+		k.restart()
+		if next := []int64{3, 6}[run]; k.part.next != next || k.part.source != (sourceLog{was.id, was.losses + 1}) {
+			t.Errorf("run %d goes on at offset %d of log %v, want %d after %v", run, k.part.next, k.part.source, next, was)
+		}
+		for k.part.next < 6 {
+			k.stepAndWait()
+		}
+	}
+	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 5+3 {
+		t.Errorf("%d outputs", n)
+	}
+	if changes := k.runner.Meter.Activity().LogChanges; len(changes) != 1 {
+		t.Errorf("counted %v", changes)
+	}
+}
+
+// A committed offset past the end of the output, as an operator sets it, is obeyed, and the log says what is left out.
+// An earlier one is not.
+func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
+	k.send(event(t, 0, rows), event(t, 1, rows))
+	k.stepAndWait()
+	k.send(event(t, 2, rows), event(t, 3, rows), event(t, 4, rows))
+	for committed, want := range map[int64]int64{-1: 2, 0: 2, 2: 2, 4: 4, 5: 5, 6: 2} {
+		core, logs := observer.New(zap.WarnLevel)
+		k.log, k.committed = zap.New(core), committed
+		if k.restart(); k.part.next != want {
+			t.Errorf("committed %d: goes on at offset %d, want %d", committed, k.part.next, want)
+		}
+		said := logs.FilterField(zap.Int64("left_out_offsets", want-2)).Len()
+		if jumps := want > 2; jumps != (said == 1) || !jumps && committed <= 2 && logs.Len() > 0 {
+			t.Errorf("committed %d: logged %v", committed, logs.All())
+		}
 	}
 }
 

@@ -110,7 +110,7 @@ func (d *testServer) post(path string, body []byte) *httptest.ResponseRecorder {
 	return d.ask(http.MethodPost, path, body, "Content-Type", typeJSON)
 }
 
-// free fails the test if memory or places were not returned.
+// free fails the test if memory or slots were not returned.
 func (d *testServer) free() {
 	d.t.Helper()
 	if !d.Limiter.Reserve(d.config.Memory) {
@@ -123,7 +123,7 @@ func (d *testServer) free() {
 			continue
 		}
 		if err != nil {
-			d.t.Fatalf("a place was not handed back: %v", err)
+			d.t.Fatalf("a slot was not handed back: %v", err)
 		}
 		defer slot.Close()
 	}
