@@ -82,7 +82,7 @@ func (f *compareFlags) run(c *cobra.Command, path string) error {
 	if f.out != "" {
 		err = errors.Join(err, report.Write(f.out, result))
 	}
-	print(c.OutOrStdout(), result)
+	write(c.OutOrStdout(), result)
 	if failed := result.Failures(); len(failed) > 0 {
 		return errors.Join(err, fmt.Errorf("some methods failed: %s", strings.Join(failed, "; ")))
 	}
@@ -130,8 +130,8 @@ func (f *compareFlags) takeDefaults(flags *pflag.FlagSet, d sets.Defaults) {
 	}
 }
 
-// print writes the tables as text.
-func print(w io.Writer, r *compare.Result) {
+// write writes the tables as text.
+func write(w io.Writer, r *compare.Result) {
 	fmt.Fprintln(w, report.Describe(r))
 	for _, of := range r.Tables {
 		fmt.Fprintf(w, "\nM = %d: %s in percent; the constant predictor has %s\n", of.M, r.Metric, report.Constant(of))
