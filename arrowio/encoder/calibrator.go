@@ -262,7 +262,7 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 // noFeatures says why calibration found no feature columns.
 func noFeatures(leftOut []LeftOut) error {
 	if len(leftOut) == 0 {
-		return errors.New("no feature column is left: the rows have none beside the label and what is excluded")
+		return errors.New("no feature column is left: the rows have none besides the label and what is excluded")
 	}
 	reasons := make([]string, len(leftOut))
 	for i, left := range leftOut {

@@ -49,22 +49,6 @@ func TestCalibrationOfEveryKind(t *testing.T) {
 	}
 }
 
-func TestConstantColumnHasScaleOne(t *testing.T) {
-	// 0.1 three times over has a mean that is not 0.1 if it is computed as a sum.
-	rec := record(t, col(t, "x", f64, 0.1, 0.1, 0.1), col(t, "b", flags, true, nil, true), col(t, "c", text, "u", "u", "u"))
-	o := options()
-	o.Standardize = StandardizeAll
-	e, report := calibrated(t, o, rec)
-	for _, c := range e.Columns {
-		if c.Scale[0] != 1 {
-			t.Errorf("scale of %s is %v", c.Name, c.Scale[0])
-		}
-	}
-	if e.Columns[0].Mean[0] != 0.1 || !slices.Equal(report.Constant, []string{"x", "b", "c=u"}) {
-		t.Errorf("mean %v, constant %v", e.Columns[0].Mean, report.Constant)
-	}
-}
-
 func TestColumnsLeftOutByDefault(t *testing.T) {
 	const rows = 200
 	long := strings.Repeat("x", MaxCategoryBytes+1)
@@ -156,7 +140,7 @@ func TestCalibrationErrors(t *testing.T) {
 		"unreadable feature":   {func(o *Options) { o.Features = []string{"d"} }, []column{x, col(t, "d", arrow.BinaryTypes.Binary, nil, nil, nil)}, `feature column "d": its type binary`},
 		"missing label":        {func(o *Options) { o.Label = []string{"y"} }, []column{x}, `label column "y" is in none of the calibration records; the columns are x`},
 		"no rows":              {nil, []column{col(t, "x", f64)}, "no calibration rows"},
-		"no feature":           {func(o *Options) { o.Label = []string{"x"} }, []column{x}, "no feature column is left: the rows have none beside the label"},
+		"no feature":           {func(o *Options) { o.Label = []string{"x"} }, []column{x}, "no feature column is left: the rows have none besides the label"},
 		"null label":           {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, nil, nil)}, "0 labelled calibration rows, want at least 2"},
 		"label of null type":   {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", arrow.Null, nil, nil, nil)}, "0 labelled calibration rows"},
 		"one label":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, 1, math.NaN())}, "1 labelled calibration rows"},

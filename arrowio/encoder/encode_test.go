@@ -155,26 +155,6 @@ func TestWidthsWithinAKindAreFree(t *testing.T) {
 	}
 }
 
-func TestDictionaryAndStringColumnsEncodeAlike(t *testing.T) {
-	values := []any{"Public", nil, "Private", "Moon", "Public", "Private", nil, "Sun"}
-	plain := record(t, col(t, "work", text, values...))
-	coded := record(t, col(t, "work", dict, values...))
-	e := &Encoder{Columns: sampleEncoder().Columns[2:3], Standardize: StandardizeNumeric, Dim: 2}
-	// The last two take fewer rows than the dictionary has entries, so its entries are not looked
-	// up in advance.
-	for _, take := range [][]int32{nil, {7, 0}, {1}} {
-		a, b := encoded(t, e, plain, take...), encoded(t, e, coded, take...)
-		if !slices.Equal(a.X, b.X) || a.Counts != b.Counts {
-			t.Errorf("take %v: strings give %v %+v, dictionary %v %+v", take, a.X, a.Counts, b.X, b.Counts)
-		}
-	}
-	first, _ := calibrated(t, options(), plain)
-	second, _ := calibrated(t, options(), coded)
-	if canonical(t, first) != canonical(t, second) {
-		t.Error("strings and dictionary calibrate differently")
-	}
-}
-
 func TestColumnOfNullTypeStandsForNulls(t *testing.T) {
 	e := sampleEncoder()
 	none := func(name string) column { return col(t, name, arrow.Null, nil, nil) }
@@ -201,7 +181,7 @@ func TestSchemasThatDoNotFit(t *testing.T) {
 		"text to bool":   {func(c []column) []column { c[2] = col(t, "work", flags, true); return c }, []string{`column "work" is bool, want category`}},
 		"other length":   {func(c []column) []column { c[3] = col(t, "v", list(3, f64), []any{2, 6, 7}); return c }, []string{"want vector of 2"}},
 		"time":           {func(c []column) []column { c[0] = col(t, "age", arrow.FixedWidthTypes.Date32, nil); return c }, []string{`column "age" is date32`}},
-		"twice":          {func(c []column) []column { return append(c, col(t, "age", f64, 1)) }, []string{`column "age" is there 2 times`}},
+		"twice":          {func(c []column) []column { return append(c, col(t, "age", f64, 1)) }, []string{`column "age" occurs 2 times`}},
 		"label changed":  {func(c []column) []column { c[4] = col(t, "y", text, "a"); return c }, []string{`label column "y" is utf8, want numeric`}},
 		"two faults":     {func(c []column) []column { c[1] = col(t, "member", i64, 1); return c[1:] }, []string{`"age" is missing`, `"member" is int64`}},
 	}
@@ -237,21 +217,6 @@ func TestColumnsMatchByNameAndExtraOnesAreIgnored(t *testing.T) {
 	}
 	if rows := encoded(t, e, rec); !slices.Equal(rows.X, []float32{1, 1, 0, 1, 1, 2}) {
 		t.Errorf("x %v", rows.X)
-	}
-}
-
-func TestTakeOfAMissingRowPanics(t *testing.T) {
-	rec := record(t, col(t, "age", f64, 50))
-	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
-	for _, row := range []int32{-1, 1} {
-		func() {
-			defer func() {
-				if p, _ := recover().(string); !strings.HasPrefix(p, "encoder: ") {
-					t.Errorf("row %d: recovered %q", row, p)
-				}
-			}()
-			_ = e.Encode(&Rows{}, rec, []int32{row})
-		}()
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/eerf-stream/eerf/scoring"
@@ -56,16 +55,6 @@ func TestEncodersThatFold(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-}
-
-func TestRawRowsOfAnEncoderThatDoesNotFoldPanic(t *testing.T) {
-	defer func() {
-		if p, _ := recover().(string); !strings.HasPrefix(p, "encoder: ") {
-			t.Errorf("recovered %q", p)
-		}
-	}()
-	rec := record(t, col(t, "age", f64, 50), col(t, "member", flags, true), col(t, "work", text, "Public"), col(t, "v", list(2, f64), []any{2, 6}))
-	_ = sampleEncoder().EncodeRaw(&Rows{}, rec, nil)
 }
 
 // TestFoldedFeaturesAreAsExact compares features of raw and of encoded rows with float64 when means are as far from 0

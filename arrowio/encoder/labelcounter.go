@@ -13,10 +13,10 @@ type LabelCounter struct {
 	// kinds are the labels seen, by the kind they have in a record: calibration decides which one is meant.
 	kinds map[Kind]*learnedLabel
 
-	// schema is that of the last record, columns and met its label columns and their state.
+	// schema is that of the last record, columns and label its label columns and what is known of them.
 	schema  *arrow.Schema
 	columns []int
-	met     *learnedLabel // nil = no usable label
+	label   *learnedLabel // nil = no usable label
 	// unusable says what is wrong with the first unusable label, "" if there was none.
 	unusable string
 
@@ -36,20 +36,20 @@ func (c *LabelCounter) Add(rec arrow.Record) {
 	if rec.Schema() != c.schema {
 		c.bind(rec.Schema())
 	}
-	if c.met == nil {
+	if c.label == nil {
 		return
 	}
 	c.arrays = c.arrays[:0]
 	for _, column := range c.columns {
 		c.arrays = append(c.arrays, rec.Column(column))
 	}
-	inBlocks(int(rec.NumRows()), len(c.columns), func(block picked) { c.met.learn(c.arrays, block, &c.scratch) })
+	inBlocks(int(rec.NumRows()), len(c.columns), func(block picked) { c.label.learn(c.arrays, block, &c.scratch) })
 	clear(c.arrays)
 }
 
 // bind finds the label in a schema.
 func (c *LabelCounter) bind(schema *arrow.Schema) {
-	c.schema, c.met = schema, nil
+	c.schema, c.label = schema, nil
 	fresh := newLearnedLabel(&c.options)
 	columns, faults := findLabel(nil, schema, c.options.Label, fresh.kind)
 	kind, fault := fresh.kindOf(schema, columns)
@@ -62,7 +62,7 @@ func (c *LabelCounter) bind(schema *arrow.Schema) {
 	if len(faults) > 0 || len(columns) == 0 || kind == kindAny {
 		return
 	}
-	c.columns, c.met = columns, c.of(kind)
+	c.columns, c.label = columns, c.of(kind)
 }
 
 // taskHint says what to do about a text label for which a regression was requested, usually "".
@@ -230,8 +230,8 @@ func (l *learnedLabel) rowsOf(class string) int64 {
 func LabelKind(o Options, schema *arrow.Schema) (kind Kind, ok bool) {
 	c := NewLabelCounter(o)
 	c.bind(schema)
-	if c.met == nil {
+	if c.label == nil {
 		return kindAny, false
 	}
-	return c.met.kind, true
+	return c.label.kind, true
 }

@@ -123,7 +123,7 @@ func (l *learnedLabel) hint() string {
 		return ""
 	}
 	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct values in %d labelled rows: "+
-		"set events.task (--task) to classification if they are classes, or to regression to be rid of this note", l.options.Label[0], len(l.values.seen), l.rows)
+		"set events.task (--task) to classification if they are classes, or to regression to confirm it", l.options.Label[0], len(l.values.seen), l.rows)
 }
 
 // firstTexts checks whether the first texts of a label are dates.

@@ -113,7 +113,7 @@ func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 		return -1, ""
 	}
 	if len(at) > 1 {
-		return -1, fmt.Sprintf("column %q is there %d times", name, len(at))
+		return -1, fmt.Sprintf("column %q occurs %d times", name, len(at))
 	}
 	field := schema.Field(at[0])
 	got, ok := typeOf(field.Type)

@@ -56,7 +56,7 @@ func (e *Encoder) columnFaults() []error {
 	for i := range e.Columns {
 		c := &e.Columns[i]
 		if names[c.Name] {
-			faults = append(faults, fmt.Errorf("column %q is there twice", c.Name))
+			faults = append(faults, fmt.Errorf("duplicate column %q", c.Name))
 		}
 		names[c.Name] = true
 		if err := c.validate(e.Standardize, e.Clip > 0); err != nil {
@@ -195,7 +195,7 @@ func (l *Label) faults(e *Encoder) []error {
 		add("%d columns, want 1..%d", len(l.Columns), MaxClasses)
 	}
 	if name, found := repeated(l.Columns); found {
-		add("column %q is there twice", name)
+		add("duplicate column %q", name)
 	}
 	for i := range e.Columns {
 		if slices.Contains(l.Columns, e.Columns[i].Name) {
@@ -256,7 +256,7 @@ func (l *Label) classFaults() []error {
 		add("%d classes for task %v, want 2 for binary and 3..%d for multiclass", n, l.Task, MaxClasses)
 	}
 	if name, found := repeated(l.Classes); found {
-		add("class %q is there twice", name)
+		add("duplicate class %q", name)
 	}
 	for _, name := range l.Classes {
 		if err := checkClass(l.Kind, name); err != nil {

@@ -33,14 +33,6 @@ func TestCheckpointIsContinuedOnlyUnderItsSpec(t *testing.T) {
 	}
 }
 
-func TestCheckpointMayContinueUnderANewStatus(t *testing.T) {
-	spec := exampleSpec()
-	spec.HandledOffset, spec.Status = 99, StatusCancelled
-	if err := exampleCheckpoint().CheckAgainst(spec, "fma1"); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestCountsAddAndReconcile(t *testing.T) {
 	a, b := exampleCheckpoint().Counts, exampleCheckpoint().Counts
 	a.Add(b)

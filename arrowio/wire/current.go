@@ -11,7 +11,7 @@ import (
 // sequence number that they have seen, and of equal ones the later.
 type Current struct {
 	ID string `json:"id"`
-	// Sequence is that of the exploration behind the feature set. A pointer to a model never has a lower sequence
+	// Sequence is that of the exploration that made the feature set. A pointer to a model never has a lower sequence
 	// number than the one before it: a pointer back to a model of an earlier set keeps the number.
 	Sequence    int64     `json:"sequence"`
 	Exploration string    `json:"exploration,omitempty"`

@@ -7,7 +7,7 @@
 // message without this package; docs/wire-formats.md is the reference for such readers.
 //
 // Encoding is a pure function of the value: equal values give equal bytes, on any machine. Feature sets and models are
-// named by a SHA-256 of what they compute ([FeatureSet.ID], [ModelID]). Lineage and times are stored beside that and
+// named by a SHA-256 of what they compute ([FeatureSet.ID], [ModelID]). Lineage and times are stored with it and
 // not hashed.
 //
 // Decoding accepts bytes from anybody. The frame, the schema and the arrays first pass the guarded [arrowio.Decoder].

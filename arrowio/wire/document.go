@@ -104,7 +104,7 @@ func metadataValue(schema *arrow.Schema, key string) (string, error) {
 			continue
 		}
 		if at >= 0 {
-			return "", fmt.Errorf("%w: schema metadata %q is there twice", ErrMalformed, key)
+			return "", fmt.Errorf("%w: duplicate schema metadata %q", ErrMalformed, key)
 		}
 		at = i
 	}

@@ -80,12 +80,3 @@ func checkGolden(t *testing.T, name string, value []byte) {
 		t.Errorf("%s: %d bytes differ from the %d in testdata", name, len(value), len(want))
 	}
 }
-
-func TestEncodingTwiceGivesTheSameBytes(t *testing.T) {
-	first, second := goldenMessages(t), goldenMessages(t)
-	for name, value := range first {
-		if !bytes.Equal(value, second[name]) {
-			t.Errorf("%s differs between two encodings of equal values", name)
-		}
-	}
-}

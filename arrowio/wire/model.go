@@ -21,8 +21,8 @@ type Model struct {
 	Model        *training.Model
 	Label        *encoder.Label // task, classes and the mean subtracted from regression labels
 	Metrics      Metrics
-	TrainRows    int64 // rows behind the weights
-	HeldOutRows  int64 // rows behind the choice of λ; the metrics use the same rows, at most train.evaluation_rows
+	TrainRows    int64 // rows that the weights were fitted on
+	HeldOutRows  int64 // rows that λ was chosen on; the metrics use the same rows, at most train.evaluation_rows
 	HeldOutSeed  uint64
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64

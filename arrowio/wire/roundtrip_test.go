@@ -302,18 +302,6 @@ func TestModelRefusesWhatItCannotBeJudgedBy(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
-	promoted := 0
-	for _, v := range Verdicts() {
-		if v.Promoted() {
-			promoted++
-		}
-	}
-	if m := exampleModel(); promoted != 5 || !m.Promoted() || exampleChallenger().Promoted() {
-		t.Errorf("%d verdicts promote, a model without one: %v", promoted, m.Promoted())
-	}
-}
-
 func TestModelRefusesAForeignID(t *testing.T) {
 	m := exampleModel()
 	m.ID = "m-0123"

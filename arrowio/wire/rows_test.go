@@ -92,11 +92,4 @@ func TestGatherRowsRefusesDisorder(t *testing.T) {
 	wantError(t, err, ErrMalformed)
 }
 
-func TestSelectColumnsKeepsTheOrderAsked(t *testing.T) {
-	got := SelectColumns(exampleEvents(), []string{"income", "nowhere", "customer"})
-	if got.NumCols() != 2 || got.ColumnName(0) != "income" || got.ColumnName(1) != "customer" || got.NumRows() != 6 {
-		t.Errorf("columns %v", got.Schema())
-	}
-}
-
 func sliceOf(rec arrow.Record) []arrow.Record { return []arrow.Record{rec} }

@@ -41,17 +41,6 @@ func bigCheckpoint(m0, k int) *Checkpoint {
 	return c
 }
 
-// The size promised by the design.
-func TestCheckpointOfTenThousandCandidatesIsAMegabyte(t *testing.T) {
-	value := must(EncodeCheckpoint(bigCheckpoint(10000, 10)))
-	if n := len(value); n < 950_000 || n > 1_000_000 {
-		t.Errorf("%d bytes", n)
-	}
-	if bound := CheckpointBytes(10000, 10); bound > 1<<20 {
-		t.Errorf("the bound, %d bytes, is over Kafka's default limit", bound)
-	}
-}
-
 func TestFeatureSetBytesBoundRealSets(t *testing.T) {
 	for _, c := range []struct{ m, width, k int }{{1, 1, 1}, {100, 14, 1}, {1000, 123, 10}, {450, 784, 10}, {20_000, 2, 1}} {
 		value := must(EncodeFeatureSet(bigFeatureSet(c.m, c.width, c.k)))

@@ -31,7 +31,7 @@ func TestMistakesWithFilesSayWhatToDo(t *testing.T) {
 		"text for a number":    {"a.csv", "x,y\n1,a\n2,b\n", "--task regression", cli.ExitFailure, "set events.task (--task) to classification"},
 		"no label in any row":  {"a.csv", rowsOf("x,y", 9, "1,"), "", cli.ExitFailure, "0 labelled calibration rows, want at least 2; is events.label (--label) the column to predict?"},
 		"one row":              {"a.csv", rowsOf("x,y", 1, "1,2"), "", cli.ExitFailure, "1 labelled calibration rows, want at least 2"},
-		"only a label":         {"a.csv", "y\n1\n2\n", "", cli.ExitFailure, "no feature column is left: the rows have none beside the label"},
+		"only a label":         {"a.csv", "y\n1\n2\n", "", cli.ExitFailure, "no feature column is left: the rows have none besides the label"},
 		"only empty columns":   {"a.csv", "x,y\n,1\n,2\n", "", cli.ExitFailure, `no feature column is left; left out were "x": it has no value`},
 		"empty":                {"a.csv", "", "", cli.ExitFailure, "the file is empty"},
 		"a header alone":       {"a.csv", "x,y\n", "", cli.ExitFailure, "there are no rows to calibrate on"},

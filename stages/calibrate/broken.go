@@ -27,9 +27,9 @@ type brokenPartition struct {
 	reason string
 }
 
-// met records that a plan failed in a partition, if it did. Refused credentials and the end of ctx are not the
+// note records that a plan failed in a partition, if it did. Refused credentials and the end of ctx are not the
 // partition's fault, and a range that moved is simply looked up again.
-func (b broken) met(ctx context.Context, err error) {
+func (b broken) note(ctx context.Context, err error) {
 	var in *partitionError
 	if ctx.Err() != nil || !errors.As(err, &in) || errors.Is(err, pipeline.ErrDenied) || errors.Is(err, errRangeMoved) {
 		return

@@ -109,7 +109,7 @@ type hashedRow struct {
 }
 
 // sample returns the encoded rows with the smallest hashes, in hash order. It holds at most twice as many rows as it
-// returns, beside those being encoded.
+// returns, in addition to those being encoded.
 func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, rows int, err error) {
 	var sample []hashedRow
 	var encoded encoder.Rows

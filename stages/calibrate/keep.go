@@ -21,7 +21,7 @@ const (
 	calibrationBytes    = 64 << 20
 	minCalibrationBytes = 1 << 20
 	rowBytes            = 8
-	textBytes           = 8 // of a string, beside its length
+	textBytes           = 8 // of a string, in addition to its length
 )
 
 // calibrationShare is what each of n partitions may keep.

@@ -23,7 +23,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Settings is what a plan depends on, beside the log.
+// Settings is what a plan depends on besides the log.
 type Settings struct {
 	Pipeline        string
 	Events          events.Config
@@ -403,7 +403,7 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	return errors.Join(faults...)
 }
 
-// overMessage is a size beside the largest message that the topics take.
+// overMessage is a size compared with the largest message that the topics take.
 type overMessage struct{ size, limit int64 }
 
 // String implements [fmt.Stringer].

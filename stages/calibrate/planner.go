@@ -105,7 +105,7 @@ func (p *Planner) run(ctx context.Context) error {
 			if p.FailFast || errors.Is(err, pipeline.ErrDenied) || ctx.Err() != nil {
 				return err
 			}
-			p.broken.met(ctx, err)
+			p.broken.note(ctx, err)
 			wait := min(planRetry, p.patience())
 			p.Log.Logger.Error("no exploration could be planned", zap.Error(err), zap.Duration("wait", wait))
 			now := time.Now()
@@ -128,7 +128,7 @@ func (p *Planner) run(ctx context.Context) error {
 // act does the one thing that the state calls for, and reports whether there was anything to do.
 func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 	if now.Shadowed {
-		p.Log.Logger.Warn("an older spec was written behind the newest, which is written again",
+		p.Log.Logger.Warn("an older spec was written after the newest; writing the newest again",
 			zap.String("exploration", now.Spec.Exploration))
 		return true, p.publish(ctx, now.Spec)
 	}
@@ -214,8 +214,8 @@ func inVain(err error) bool {
 	return errors.Is(err, ErrSameRows) || errors.Is(err, errNoSuchClass) || errors.As(err, &label) || errors.As(err, &plan)
 }
 
-// decline answers requests for classes without an exploration. The newest spec remembers the classes, so that nobody
-// asks for them again before the next one.
+// decline answers requests for classes without an exploration. The newest spec remembers the classes, so that they
+// are not asked for again before the next one.
 func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
 	classes := classesOf(now)
 	p.Log.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))

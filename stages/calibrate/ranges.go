@@ -22,7 +22,7 @@ type Log struct {
 	Broker pipeline.Source
 	Logger *zap.Logger
 	Topics topics.Config
-	// Registry has the schemas that messages name; nil = there is none.
+	// Registry has the schemas that messages name; nil = none.
 	Registry *events.Schemas
 	Slots    *events.Slots // in which messages are worked on; nil = each reader has the memory for one
 }

@@ -115,7 +115,7 @@ func (c *firstRows) release() {
 }
 
 // chooseShape picks the shape to learn from: the usable one with the most rows over all partitions, and of equals the
-// one met first in partition order. If none is usable, it is the one with the most rows, whose fault is then reported.
+// one seen first in partition order. If none is usable, it is the one with the most rows, whose fault is then reported.
 func chooseShape(partitions []*scan) string {
 	type total struct {
 		rows   int64

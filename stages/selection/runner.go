@@ -54,8 +54,8 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 	r.Meter.RightKernel(meter.StageSelect)
-	standsAside := func(from *wire.Spec) { r.Meter.WrongKernel(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
-	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, r.own)
+	leaves := func(from *wire.Spec) { r.Meter.WrongKernel(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
+	return r.State.WhileAble(ctx, scoring.Arithmetic(), leaves, r.own)
 }
 
 // supervised returns what runs the work on one partition of scores or samples.

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// WideDim is how many numbers a wide event has, all float32, beside its label y.
+// WideDim is how many numbers a wide event has, all float32, in addition to its label y.
 const WideDim = 77
 
 // WideShapes are the ways in which a wide event holds its numbers.

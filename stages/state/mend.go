@@ -17,14 +17,14 @@ func (f *Follower) MendSet(ctx context.Context, id string, at time.Time) error {
 	if entry, ok := f.Snapshot().Sets[id]; ok {
 		set, err := f.LoadSet(ctx, entry)
 		if err == nil {
-			f.logger.Warn("the record of a feature set was written over by what is none, it is written again", zap.String("feature_set", id))
+			f.logger.Warn("the record of a feature set was overwritten by something else; writing it again", zap.String("feature_set", id))
 			_, err = f.PublishSet(ctx, set, entry.Time)
 		}
 		if !errors.Is(err, ErrNoSet) {
 			return err
 		}
 	}
-	f.logger.Warn("what stands under the key of a feature set is none, it is deleted", zap.String("feature_set", id))
+	f.logger.Warn("the record under the key of a feature set is not one; deleting it", zap.String("feature_set", id))
 	_, err := f.write(ctx, TopicFeatureSets, "delete what is no feature set",
 		pipeline.Record{Key: wire.SetKey(f.config.Pipeline, id), Time: at})
 	return err
@@ -46,7 +46,7 @@ func (f *Follower) MendModels(ctx context.Context, at time.Time) error {
 // MendProgress replaces a record under the key of a selection's progress that is not progress: by the last one that was
 // understood, or nothing if nil.
 func (f *Follower) MendProgress(ctx context.Context, last *wire.Progress, at time.Time) error {
-	f.logger.Warn("the progress of a selection was written over by what is none, it is written again")
+	f.logger.Warn("the progress of a selection was overwritten by something else; writing it again")
 	if last != nil {
 		return f.PublishProgress(ctx, last)
 	}

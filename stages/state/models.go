@@ -47,7 +47,7 @@ type Models struct {
 
 	config Config
 	next   int64 // offset after what was read
-	// Later snapshots may have more elements behind the ends of these slices.
+	// Later snapshots may have more elements past the ends of these slices.
 	entries  []ModelEntry // ascending offsets
 	pointers []placedPointer
 	retired  []string // ids with a tombstone

@@ -38,7 +38,7 @@ func (e *NoSetError) Error() string {
 
 func (e *NoSetError) Unwrap() error { return e.Err }
 
-// NoSet is the error for who needs the feature set in use where there is none; err is why it was not waited for any longer.
+// NoSet is the error for callers that need a feature set in use before there is one; err is why they stopped waiting.
 func (f *Follower) NoSet(err error) error {
 	return &NoSetError{Pipeline: f.config.Pipeline, Topic: f.config.FeatureSets, Others: f.Snapshot().Others, Err: err}
 }

@@ -50,7 +50,7 @@ func (f *Follower) RepairModel(ctx context.Context, known Models) error {
 	if !known.Shadowed {
 		return nil
 	}
-	f.logger.Warn("the pointer to the model in use was written over by an older one or by what is none, it is written again", zap.String("model", known.Current.ID))
+	f.logger.Warn("the pointer to the model in use was overwritten by an older one or by something else; writing it again", zap.String("model", known.Current.ID))
 	_, err := f.PointModel(ctx, known, *known.Current)
 	return err
 }

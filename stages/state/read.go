@@ -74,7 +74,7 @@ func (f *Follower) follow(ctx context.Context, t Topic) error {
 	return err
 }
 
-// advance applies what was read of a topic up to the next offset. It wakes nobody if nothing changed.
+// advance applies what was read of a topic up to the next offset. It wakes no waiter if nothing changed.
 func (f *Follower) advance(t Topic, changes []decoded, faults int, next int64, caughtUp bool) {
 	f.mu.Lock()
 	same := len(changes) == 0 && faults == 0 && f.snapshot.next[t] == next && f.read[t] == (f.read[t] || caughtUp)

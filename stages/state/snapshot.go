@@ -294,7 +294,7 @@ func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record)
 		}, nil
 	}
 	set, err := decodeSet(decoder, id, r)
-	if errors.Is(err, wire.ErrFormatVersion) { // a newer version running beside this one understands it
+	if errors.Is(err, wire.ErrFormatVersion) { // another version that runs at the same time understands it
 		return nil, err
 	}
 	if err != nil {

@@ -100,18 +100,3 @@ func TestSubsamplerRefusesForeignCheckpoints(t *testing.T) {
 		}
 	}
 }
-
-// A checkpoint is a copy: rows added later are not in it.
-func TestSubsamplerCheckpointStandsStill(t *testing.T) {
-	rows := eventsOf(t, stagestest.Regression, 200, 10, stagestest.Faults{})
-	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))
-	s := start(t, spec, nil)
-	batches := stagestest.Cut(t, rows, stagestest.Every(100))
-	addFrom(t, s, batches, 0, 1)
-	checkpoint := s.Checkpoint(stagestest.Noon)
-	before := slices.Clone(checkpoint.Sums.YPhi)
-	addFrom(t, s, batches, 1, 2)
-	if !slices.Equal(checkpoint.Sums.YPhi, before) || checkpoint.NextOrdinal != 100 {
-		t.Fatal("a checkpoint moved with its subsampler")
-	}
-}

@@ -166,7 +166,7 @@ func (p *partition) unshadow(ctx context.Context) error {
 	if p.scores.saved == nil || !p.scores.shadowed {
 		return nil
 	}
-	p.logger.Warn("an older checkpoint was written behind the last one, which is written again",
+	p.logger.Warn("an older checkpoint was written after the last one; writing the last one again",
 		zap.Int64("next_offset", p.scores.saved.NextOffset), zap.Int64("scores_next_offset", p.scores.next))
 	again := *p.scores.saved
 	again.WrittenAt = p.Clock()

@@ -99,7 +99,7 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 	return p.unshadow(ctx)
 }
 
-// begin begins an attempt: its samples stand behind what their topic holds now.
+// begin begins an attempt: its samples come after what their topic holds now.
 func (p *partition) begin(ctx context.Context, attempt int) error {
 	var end int64
 	if p.spec.Criterion.NeedsRows() {
@@ -250,7 +250,7 @@ func (p *partition) addDeadLetter(deadLetter pipeline.Record) {
 	p.deadLetterBytes += size
 }
 
-// sendWaiting sends what is more than may wait: dead letters with a checkpoint behind them, samples alone.
+// sendWaiting sends what is more than may wait: dead letters followed by a checkpoint, samples alone.
 func (p *partition) sendWaiting(ctx context.Context) error {
 	switch {
 	case p.deadLetterBytes > p.deadLetterShare():
@@ -274,7 +274,7 @@ func (p *partition) sampleBytes() int64 {
 }
 
 // Gap implements pipeline.Processor. With rows gone, or others in their place, the result would not depend on one log alone any
-// more: the partition closes, and the exploration gives no set.
+// more: the partition closes, and the exploration yields no feature set.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
 		p.addDeadLetter(deadletter.RefusedBatch(meter.StageSubsample, g, p.Clock()))

@@ -34,7 +34,7 @@ type Runner struct {
 	Group    string // consumer group
 	Topics   topics.Config
 	Config   Config
-	// Registry has the schemas that messages name; nil = there is none.
+	// Registry has the schemas that messages name; nil = none.
 	Registry *events.Schemas
 	// Slots are the memory in which messages are worked on; nil = each partition has memory for one.
 	Slots *events.Slots
@@ -56,14 +56,14 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
 	r.Meter.RightKernel(meter.StageSubsample)
-	standsAside := func(from *wire.Spec) {
+	leaves := func(from *wire.Spec) {
 		r.Meter.WrongKernel(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
 	}
 	supervised := &supervise.Stage{
 		Name: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine,
 		Overdue: supervise.Exclude(r.State, r.Logger, r.Clock),
 	}
-	return r.State.WhileAble(ctx, scoring.Arithmetic(), standsAside, func(ctx context.Context) error {
+	return r.State.WhileAble(ctx, scoring.Arithmetic(), leaves, func(ctx context.Context) error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
 			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o) })
 		})

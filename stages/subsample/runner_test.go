@@ -176,19 +176,6 @@ func sameOutcome(t *testing.T, got, want outcome) {
 	}
 }
 
-// One owner after another is killed at one of its first requests; none gets far.
-func TestPartitionOutlivesManyOwners(t *testing.T) {
-	w := planned(t, stagestest.Regression)
-	w.Start(nil, meter.StageSubsample)
-	want := finish(t, w)
-	w = planned(t, stagestest.Regression)
-	for i := range 3 {
-		w.Start(func(worker *explored.Worker) { worker.KillAt, worker.KillAfter = 5, i%2 == 0 }, meter.StageSubsample).Killed()
-	}
-	w.Start(nil, meter.StageSubsample)
-	sameOutcome(t, finish(t, w), want)
-}
-
 // What an owner still writes after losing the partition, samples and an older checkpoint, changes nothing.
 func TestAZombieChangesNothing(t *testing.T) {
 	w := planned(t, stagestest.Classes)

@@ -13,8 +13,8 @@ type split struct {
 	class  []int32
 }
 
-// rest drops the memory of a large batch.
-func (s *split) rest() {
+// trim drops the memory of a large batch.
+func (s *split) trim() {
 	s.x, s.values, s.class = events.Trim(s.x), events.Trim(s.values), events.Trim(s.class)
 }
 

@@ -72,13 +72,13 @@ func (s *Subsampler) Begin(attempt int, firstSample int64) {
 // Use encodes the next message in the memory of a slot, until Trim is called with the slot.
 func (s *Subsampler) Use(slot *events.Slot) { s.rows.Exchange(&slot.Rows) }
 
-// Trim gives back the memory of a slot, and drops what a large message took beside it.
+// Trim gives back the memory of a slot, and drops what a large message took in addition.
 func (s *Subsampler) Trim(slot *events.Slot) {
 	s.rows.Exchange(&slot.Rows)
 	if s.take = events.Trim(s.take); s.take == nil {
 		s.take = []int32{}
 	}
-	s.split.rest()
+	s.split.trim()
 }
 
 // NextOffset is the next offset of events to read.

@@ -12,8 +12,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -99,16 +97,6 @@ func checkSampledRow(t *testing.T, spec *wire.Spec, rows arrow.Record, i int, go
 		if off := math.Abs(value - want); off > 1e-5*max(1, math.Abs(want)) {
 			t.Fatalf("row %d, output %d: %v, want %v", i, k, value, want)
 		}
-	}
-}
-
-func TestSubsamplerCollectsNothingWhereSumsAreEnough(t *testing.T) {
-	rows := eventsOf(t, stagestest.Binary, 200, 2, stagestest.Faults{})
-	spec := plan(t, stagestest.Binary, rows, func(c *calibrate.Config) { c.Criterion = scoring.Correlation }, fullSpan(0))
-	s := start(t, spec, nil)
-	feed(t, s, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
-	if c := s.Checkpoint(stagestest.Noon); s.Samples() != nil || c.Samples != (wire.SampleMark{}) || c.Counts.Scored == 0 {
-		t.Fatalf("samples %+v, mark %+v", s.Samples(), c.Samples)
 	}
 }
 
@@ -295,24 +283,6 @@ func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
 				t.Fatalf("closed %v once restored", restored.Closed())
 			}
 		})
-	}
-}
-
-func TestSubsamplerStandsStillOnceClosed(t *testing.T) {
-	rows := eventsOf(t, stagestest.Regression, 300, 7, stagestest.Faults{})
-	part := fullSpan(20)
-	spec := plan(t, stagestest.Regression, rows, nil, part)
-	s := start(t, spec, nil)
-	if _, err := s.Add(4, []arrow.Record{rows}); err != nil {
-		t.Fatal(err)
-	}
-	counts := s.Counts()
-	for _, s := range []*subsample.Subsampler{s, start(t, spec, saved(t, s))} {
-		s.Refuse(9)
-		s.Advance(12)
-		if !s.Closed() || s.NextOffset() != 5 || s.Counts() != counts {
-			t.Fatalf("closed %v, next offset %d, counts %+v; before %+v", s.Closed(), s.NextOffset(), s.Counts(), counts)
-		}
 	}
 }
 

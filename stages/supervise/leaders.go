@@ -98,7 +98,7 @@ func (l *Leaders) Away() []wire.Exclusion {
 	return l.away(0)
 }
 
-// Gone lists the partitions that nobody should wait for any longer.
+// Gone lists the partitions that are no longer worth waiting for.
 func (l *Leaders) Gone() []wire.Exclusion {
 	if l == nil {
 		return nil
@@ -106,7 +106,7 @@ func (l *Leaders) Gone() []wire.Exclusion {
 	return l.away(l.patience)
 }
 
-// IsGone reports whether nobody should wait for the partition any longer.
+// IsGone reports whether the partition is no longer worth waiting for.
 func (l *Leaders) IsGone(partition int) bool {
 	return slices.ContainsFunc(l.Gone(), func(w wire.Exclusion) bool { return int(w.Partition) == partition })
 }

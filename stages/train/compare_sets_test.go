@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -147,19 +146,5 @@ func TestModelsOfOtherLabelsAreNotComparable(t *testing.T) {
 	early.Judged = nil
 	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, &early, k.before, events.Source{}); err == nil {
 		t.Error("weights that saw the rows are compared")
-	}
-}
-
-func TestCompareAcrossSetsEndsWithItsContext(t *testing.T) {
-	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
-	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, events.Source{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var j wire.Judgement
-	if err := k.trainer.compare(&j, k.challenger, k.incumbent, other.baseline(ctx), 0); err == nil {
-		t.Error("no error")
 	}
 }

@@ -13,7 +13,7 @@
 //     metrics of the model say that the exploration has seen them;
 //   - a challenger is a new model, the incumbent the one in use. Both are compared on held-out rows that neither was
 //     fitted on; the incumbent's predictions of them are the [baseline]. A model of another feature set predicts from
-//     the events behind the rows;
+//     the events that the rows came from;
 //   - a verdict says by which rule the challenger replaces the incumbent, or why it does not.
 //
 // A [Runner] is the stage. It keeps no durable state: after a start it builds the sums again from the topic, from where

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -51,16 +50,6 @@ func TestEvaluate(t *testing.T) {
 			near(t, "misclassification", *got.Misclassification, 100*wrong/n, 1e-9)
 			near(t, "the error", got.Error(), *got.Misclassification, 0)
 		})
-	}
-}
-
-func TestEvaluateOnNothing(t *testing.T) {
-	events := stagestest.Events(t, stagestest.Regression, 200, 60, stagestest.Faults{})
-	set := featureSet(t, stagestest.Regression, events)
-	model := solve(t, train(t, set, trainConfig(), featureMessages(t, set, []arrow.Record{events}, whole)))
-	got, err := Evaluate(set, model, nil)
-	if err != nil || got.Rows != 0 || got.Error() != 0 {
-		t.Fatalf("%+v, %v", got, err)
 	}
 }
 

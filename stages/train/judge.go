@@ -85,7 +85,7 @@ func (r *Runner) incumbent(ctx context.Context) (*wire.Model, error) {
 	return r.inUse, nil
 }
 
-// compareAcross compares models of two feature sets on the events behind the rows.
+// compareAcross compares models of two feature sets on the events that the rows came from.
 func (r *Runner) compareAcross(ctx context.Context, j *wire.Judgement, challenger, incumbent *wire.Model) error {
 	if !r.other.is(r.trainer, incumbent) {
 		entry, ok := r.State.Snapshot().Sets[incumbent.FeatureSetID]

@@ -161,33 +161,3 @@ func TestPartitionsShareTheRowMemory(t *testing.T) {
 		}
 	}
 }
-
-func TestAutoIsTheLossOfTheTask(t *testing.T) {
-	for task, want := range map[string]string{
-		stagestest.Binary: training.LossLogistic, stagestest.Classes: training.LossLogistic, stagestest.Regression: training.LossSquared,
-	} {
-		events := stagestest.Events(t, task, 600, 50, stagestest.Faults{})
-		set := featureSet(t, task, events)
-		config := trainConfig()
-		config.Loss = Default().Loss
-		model := solve(t, train(t, set, config, featureMessages(t, set, stagestest.Cut(t, events, stagestest.Every(80)), whole)))
-		m := model.Metrics
-		if model.Model.Loss != want || m.NoBetterThanConstant() {
-			t.Errorf("%s: %s loss, metrics %+v", task, model.Model.Loss, m)
-		}
-		if classes := task != stagestest.Regression; classes != (m.LogLoss != nil && len(m.Calibration) == 10 && len(m.Recall) > 1) ||
-			classes == (m.R2 != nil && len(m.RMSE) > 0 && len(m.MAE) > 0) || (task == stagestest.Binary) != (m.AUC != nil) {
-			t.Errorf("%s: measures %+v", task, m.Measures)
-		}
-		if task == stagestest.Binary && m.Recall[0].Class != set.Encoder.Label.Classes[0] {
-			t.Errorf("recall of %q", m.Recall[0].Class)
-		}
-	}
-}
-
-func TestTrainerRefusesLogisticRegressionOfNumbers(t *testing.T) {
-	set := featureSet(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 600, 22, stagestest.Faults{}))
-	if _, err := New(set, logisticConfig(), arrowio.DefaultLimits(), 1); !pipeline.IsPermanent(err) {
-		t.Errorf("logistic loss of a regression: %v", err)
-	}
-}

@@ -45,7 +45,7 @@ type Runner struct {
 	trainer  *Trainer           // nil before the first read
 	features []*features        // by partition
 	began    time.Time          // the earliest time at which what the sums hold was written; matters if train.window is a time
-	solved   int64              // rows behind the last judged model
+	solved   int64              // rows that the last judged model was fitted on
 	models   state.Models       // when the last model was started, or after it was published
 	inUse    *wire.Model        // the model in use as last loaded
 	other    *otherSet          // comparison with a model of another feature set; nil while none is needed
@@ -219,7 +219,7 @@ func (r *Runner) mend(ctx context.Context) error {
 	if !r.models.Unreadable() || r.inUse == nil || r.inUse.ID != r.models.Current.ID {
 		return nil
 	}
-	r.Logger.Warn("the record of the model in use was written over by what is none, it is written again", zap.String("model", r.inUse.ID))
+	r.Logger.Warn("the record of the model in use was overwritten by something else; writing it again", zap.String("model", r.inUse.ID))
 	if err := r.State.PublishModel(ctx, r.inUse); err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -103,27 +101,6 @@ func TestFitFollowsTheSetInUse(t *testing.T) {
 	}
 	if _, err := again.Fit(t.Context()); !errors.Is(err, ErrNoNewRows) {
 		t.Errorf("trained again on the same rows: %v", err)
-	}
-}
-
-// An owner that lost its partition writes what it still had: whole messages, and the end of the last one. One message is cut
-// differently.
-func TestFitDropsDuplicates(t *testing.T) {
-	k := newFlow(t, 1)
-	k.sendRows(0, 0, 600)
-	want := k.fit(k.runner(k.Broker))
-	out := k.Records(k.topics.Features, 0)
-	k.produce(k.topics.Features, 0, out[len(out)/2:]...)
-	k.produce(k.topics.Features, 0, out[len(out)-1])
-	rows := k.rows(580, 600)
-	defer rows.Release()
-	k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, 29, []arrow.Record{rows}, 7)[1:]...)
-	got := k.fit(k.runner(k.Broker))
-	if got.ID != want.ID || rangeRows(got.Model) != 600 {
-		t.Errorf("model %s of %d rows, without duplicates %s", got.ID, rangeRows(got.Model), want.ID)
-	}
-	if c := k.meter.Totals().Train; c.Duplicate != 300+20+13 || c.Rows != 600 {
-		t.Errorf("%+v", c)
 	}
 }
 

@@ -56,7 +56,7 @@ type Partition struct {
 	*lane
 	decoder *arrowio.Decoder
 	number  int32
-	ranges  []wire.Range // one for each log of events from which rows were read, in the order in which they were met
+	ranges  []wire.Range // one for each log of events from which rows were read, in the order in which they were seen
 	counts  meter.TrainCounts
 
 	rows    encoder.Rows // reused, as are the buffers

@@ -14,7 +14,6 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
-	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -96,39 +95,6 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 			rt.Fatalf("model %s of %d rows %+v, want %s of %d rows %+v", got.ID, got.TrainRows, got.Ranges, want.ID, want.TrainRows, want.Ranges)
 		}
 	})
-}
-
-func TestTrainerCountsDuplicates(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 120, 53, stagestest.Faults{NoLabel: 0.2})
-	set := featureSet(t, stagestest.Regression, rows)
-	batches := stagestest.Cut(t, rows, stagestest.Every(60))
-	uncut, parts := featureMessages(t, set, batches, whole), featureMessages(t, set, batches, 24)
-	labelled := int64(len(trainingRows(t, set, trainConfig(), uncut)))
-	trainer := train(t, set, trainConfig(), slices.Concat(parts[:1], uncut, parts[1:], uncut[:1]))
-	first := readOutput(t, parts[0], 10).part.RowCount
-	c := trainer.Counts()
-	if c.Rows != labelled || c.Unlabelled != 120-labelled || c.Duplicate != int64(first)+(120-int64(first))+60 || c.Messages != int64(len(parts)+3) {
-		t.Fatalf("counts %+v: %d rows, %d of them labelled, %d in the first part", c, 120, labelled, first)
-	}
-}
-
-// Messages of other sets do not count, and do not move the position.
-func TestTrainerPassesOverOtherSets(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 300, 54, stagestest.Faults{})
-	exploration := explored.Exploration()
-	exploration.Seed = 99
-	set, other := featureSet(t, stagestest.Regression, rows), explored.FeatureSet(t, explored.Events(stagestest.Regression), exploration, rows)
-	batches := stagestest.Cut(t, rows, stagestest.Every(60))
-	mine, theirs := featureMessages(t, set, batches, whole), featureMessages(t, other, batches, whole)
-	want := solve(t, train(t, set, trainConfig(), mine))
-	trainer := train(t, set, trainConfig(), slices.Concat(theirs, mine, theirs))
-	got := solve(t, trainer)
-	if got.ID != want.ID || trainer.Counts().OtherSet != int64(2*len(theirs)) || trainer.Counts().Undecodable != 0 {
-		t.Fatalf("model %s, counts %+v; want %s", got.ID, trainer.Counts(), want.ID)
-	}
-	if got.FeatureSetID != set.ID() || trainer.FeatureSetID() != set.ID() {
-		t.Fatalf("model of set %s", got.FeatureSetID)
-	}
 }
 
 func TestTrainerWaitsForItsMinimumOfRows(t *testing.T) {

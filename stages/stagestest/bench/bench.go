@@ -1,4 +1,4 @@
-// Package bench is the part of the tests' kit that measures stages on an embedded broker: from topic to topic, beside
+// Package bench is the part of the tests' kit that measures stages on an embedded broker: from topic to topic, next to
 // something that does the least that can be done.
 package bench
 

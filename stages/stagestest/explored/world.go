@@ -313,7 +313,7 @@ func (w *Worker) Killed() {
 			w.t.Fatalf("ended, and not by being killed: %v", err)
 		}
 	case <-time.After(stagestest.Patience):
-		w.t.Fatal("nobody has killed the worker")
+		w.t.Fatal("the worker was not killed")
 	}
 	w.Stop()
 }
