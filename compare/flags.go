@@ -32,8 +32,8 @@ func NewFlags(more ...*Method) *Flags {
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	o := &f.Options
 	flags.StringSliceVar(&f.methods, "methods", nil, "methods, with commas, or all; plain is always among them (default: the five that answer whether it is worth it)")
-	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: cosine, arccos0, arccos1, arccos2, linear")
-	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: gaussian, cauchy, laplace (default: that of the map)")
+	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: "+strings.Join(o.Map.Names(), ", "))
+	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: "+strings.Join(o.Distribution.Names(), ", ")+" (default: gaussian)")
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, rising, with commas")
 	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = ten times the largest of --features")

@@ -52,7 +52,7 @@ func textValue(key *Key, text, source string) value {
 	switch {
 	case key.Type == typeOptionalNumber && (trimmed == "" || trimmed == "null"):
 		v.Kind = valueNull
-	case key.Type != typeList && key.Type != typeNumbers:
+	case key.Type != typeList:
 	case trimmed == "":
 		v.Kind = valueList
 	case strings.HasPrefix(trimmed, "["):

@@ -76,7 +76,7 @@ func valueNode(v value, typeName string) (*yaml.Node, error) {
 	case valueList:
 		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, item := range v.List {
-			node, err := textNode(item, typeName == typeNumbers)
+			node, err := textNode(item, false)
 			if err != nil {
 				return nil, err
 			}

@@ -77,6 +77,9 @@ func newKey(name string, index []int, field reflect.StructField, defaults reflec
 	if doc == "" {
 		doc = untagged[name]
 	}
+	if named, ok := defaults.Interface().(interface{ Names() []string }); ok {
+		doc += ": " + strings.Join(named.Names(), ", ")
+	}
 	typeName := typeText(field.Type, unit)
 	if typeName == "" {
 		panic(fmt.Sprintf("config: key %s has type %v, which no text is read into", name, field.Type))
@@ -104,7 +107,6 @@ const (
 	typeString         = "text"
 	typeSize           = "size"
 	typeList           = "list of text"
-	typeNumbers        = "list of numbers"
 	typeOptionalNumber = "number or null"
 	typeNumberOrAuto   = "number or auto"
 	typeWindow         = "all, number of rows or duration"
@@ -133,8 +135,6 @@ func typeText(t reflect.Type, unit string) string {
 		return "number"
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		return typeList
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Float64:
-		return typeNumbers
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Float64:
 		return typeOptionalNumber
 	default:

@@ -39,6 +39,9 @@ var distributions = [distributionCount]distributionRow{
 
 var distributionNames = namesOf("distribution", distributions[:], func(r distributionRow) string { return r.name })
 
+// Names returns the names of all distributions.
+func (Distribution) Names() []string { return distributionNames.text }
+
 // row returns the row of d, which must be one of the constants.
 func (d Distribution) row() *distributionRow {
 	if int(d) >= len(distributions) {

@@ -52,6 +52,9 @@ var maps = [mapCount]mapRow{
 
 var mapNames = namesOf("feature map", maps[:], func(r mapRow) string { return r.name })
 
+// Names returns the names of all feature maps.
+func (Map) Names() []string { return mapNames.text }
+
 // row returns the row of m, which must be one of the constants.
 func (m Map) row() *mapRow {
 	if int(m) >= len(maps) {

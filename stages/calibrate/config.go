@@ -18,8 +18,8 @@ import (
 
 // Config says what an exploration draws, scores and keeps, and when one starts.
 type Config struct {
-	Map          scoring.Map          `key:"map" doc:"feature map: cosine, arccos0, arccos1, arccos2, linear"`
-	Distribution scoring.Distribution `key:"distribution" doc:"sampling distribution: gaussian, cauchy or laplace; cosine alone takes others than gaussian"`
+	Map          scoring.Map          `key:"map" doc:"feature map"`
+	Distribution scoring.Distribution `key:"distribution" doc:"sampling distribution (the cosine map alone takes others than gaussian)"`
 	Sigma        float64              `key:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
 	Seed         uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
 	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features under criterion adaptive, which draws that many in each round"`

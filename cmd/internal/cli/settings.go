@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // SettingFlags are flags that each set a configuration key.
@@ -23,8 +26,8 @@ var explorationFlags = []settingFlag{
 	{"passthrough", "events.passthrough", "columns, with commas, that are copied to the output"},
 	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
 	{"clip", "events.clip", "bound on standardized values; 0 = off (the paper)"},
-	{"map", "exploration.map", "feature map: cosine, arccos0, arccos1, arccos2, linear"},
-	{"distribution", "exploration.distribution", "sampling distribution: gaussian, cauchy, laplace, matern, uniform"},
+	{"map", "exploration.map", "feature map: " + strings.Join(scoring.MapCosine.Names(), ", ")},
+	{"distribution", "exploration.distribution", "sampling distribution: " + strings.Join(scoring.Gaussian.Names(), ", ")},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
 	{"criterion", "exploration.criterion", "how features are chosen: correlation, energy (the paper), residual (in rounds), or adaptive (learns where to draw, and moves what it chose)"},
 	{"rounds", "exploration.rounds", "R, rounds of each choice by residual"},
