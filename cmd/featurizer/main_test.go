@@ -21,24 +21,6 @@ func fz(t testing.TB, args ...string) clitest.Result {
 	return clitest.Run(t, newRoot, args...)
 }
 
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (write it anew with -update); got:\n%s", path, got)
-	}
-}
-
 // leaves are the commands without subcommands.
 func leaves(c *cobra.Command) []*cobra.Command {
 	if !c.HasSubCommands() {

@@ -3,18 +3,12 @@ package main
 import (
 	"bufio"
 	"compress/gzip"
-	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
-
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 	"github.com/eerf-stream/eerf/internal/testdata"
@@ -92,56 +86,4 @@ func copyFile(t *testing.T, from, to string) {
 	if err := os.WriteFile(to, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// writeDigits converts the first rows of idx files of images and labels to an Arrow file.
-func writeDigits(t *testing.T, path, images, labels string, rows int) {
-	t.Helper()
-	const dim = 28 * 28
-	pixels, digits := idx(t, images, 3, rows*dim), idx(t, labels, 1, rows)
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "pixels", Type: arrow.FixedSizeListOf(dim, arrow.PrimitiveTypes.Float32)},
-		{Name: "digit", Type: arrow.PrimitiveTypes.Int32},
-	}, nil)
-	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer builder.Release()
-	vectors := builder.Field(0).(*array.FixedSizeListBuilder)
-	values := vectors.ValueBuilder().(*array.Float32Builder)
-	for i := range rows {
-		vectors.Append(true)
-		for _, p := range pixels[i*dim : (i+1)*dim] {
-			values.Append(float32(p) / 255)
-		}
-		builder.Field(1).(*array.Int32Builder).Append(int32(digits[i]))
-	}
-	record := builder.NewRecord()
-	defer record.Release()
-	out, err := files.Create(path, schema, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Write(record); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// idx reads the first bytes of an idx file of so many dimensions.
-func idx(t *testing.T, name string, dimensions, n int) []byte {
-	t.Helper()
-	reader := gunzip(t, name)
-	header := make([]byte, 4+4*dimensions)
-	values := make([]byte, n)
-	if _, err := io.ReadFull(reader, header); err != nil {
-		t.Fatal(err)
-	}
-	if magic := binary.BigEndian.Uint32(header); magic != 0x0800|uint32(dimensions) {
-		t.Fatalf("%s: magic number %#x", name, magic)
-	}
-	if _, err := io.ReadFull(reader, values); err != nil {
-		t.Fatal(err)
-	}
-	return values
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -15,12 +13,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/config"
-	"github.com/eerf-stream/eerf/internal/messy"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/scoring"
@@ -163,31 +159,6 @@ func send(ctx context.Context, producer *events.Producer, reader events.RowReade
 		if err != nil {
 			return err
 		}
-	}
-}
-
-// produceMessy writes the rows of the messy file.
-func (s *site) produceMessy(rows int) {
-	s.t.Helper()
-	path := filepath.Join(s.t.TempDir(), "messy.csv")
-	file, err := os.Create(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := errors.Join(messy.Write(file, rows, 1), file.Close()); err != nil {
-		s.t.Fatal(err)
-	}
-	reader, err := files.Open(path, files.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer reader.Close()
-	producer, err := events.NewProducer(s.t.Context(), s.service.Process.Broker, s.service.Process.Settings.Topics.Events, 64)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := send(s.t.Context(), producer, reader); err != nil {
-		s.t.Fatal(err)
 	}
 }
 

@@ -84,33 +84,6 @@ func TestPartitionsAreSetOnce(t *testing.T) {
 	}
 }
 
-// TestAPrefixReachesEveryName renders with namePrefix: names in the namespace get it, names in Kafka do not.
-func TestAPrefixReachesEveryName(t *testing.T) {
-	o := changed(t, "with a prefix", "/examples/churn/kustomization.yaml", "namespace: churn", "namespace: churn\nnamePrefix: blue-")
-	plain := render(t, copyFiles(t), example)
-	for i, m := range o.manifests {
-		text, before := string(m.Text), string(plain.manifests[i].Text)
-		switch {
-		case m.GetKind() == "Namespace" || m.GroupVersionKind().Group == strimziGroup:
-			if text != before {
-				t.Errorf("%v changed to\n%s", m, text)
-			}
-		case !strings.HasPrefix(m.GetName(), "blue-"):
-			t.Errorf("%v has no prefix", m)
-		}
-	}
-	for _, s := range scalers(t, o) {
-		if !strings.HasPrefix(s.target, "blue-eerf-") {
-			t.Errorf("what is scaled is %s", s.target)
-		}
-	}
-	for path, kind := range map[string]string{"name: blue-eerf-keda\n": "ScaledObject", "name: blue-eerf-keda\n    parameter": "TriggerAuthentication"} {
-		if !slices.ContainsFunc(o.ofKind(kind), func(m *Manifest) bool { return strings.Contains(string(m.Text), path) }) {
-			t.Errorf("no %s has %q", kind, path)
-		}
-	}
-}
-
 // TestComponentsCanBeLeftOut renders without Strimzi, without KEDA, without monitoring.
 func TestComponentsCanBeLeftOut(t *testing.T) {
 	for _, component := range []string{"components/strimzi", "components/keda", "monitoring"} {
@@ -118,22 +91,6 @@ func TestComponentsCanBeLeftOut(t *testing.T) {
 		if component == "components/strimzi" && len(o.ofKind("KafkaTopic"))+len(o.ofKind("KafkaUser")) > 0 {
 			t.Errorf("%s: there are topics and users", o.name)
 		}
-	}
-}
-
-// TestTheOverlayCanBeCopied renders a copy of the folder under another name.
-func TestTheOverlayCanBeCopied(t *testing.T) {
-	files := copyFiles(t)
-	text, err := files.ReadFile("/overlays/production/kustomization.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine := strings.Replace(string(text), "name: eerf}", "name: eerf, newName: registry.example.com/eerf, newTag: v0.1.0}", 1)
-	if err := files.WriteFile("/overlays/mine/kustomization.yaml", []byte(mine)); err != nil {
-		t.Fatal(err)
-	}
-	if o := render(t, files, "overlays/mine"); len(o.workloads()) != 6 {
-		t.Errorf("%d workloads", len(o.workloads()))
 	}
 }
 

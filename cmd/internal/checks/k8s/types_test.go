@@ -137,44 +137,6 @@ func TestEveryObjectHasAType(t *testing.T) {
 	})
 }
 
-// TestFaultsAreFound makes sure that the checks above work: each of these manifests has one fault.
-func TestFaultsAreFound(t *testing.T) {
-	definitions := loadDefinitions(t)
-	head := func(apiVersion, kind string) string {
-		return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: a}\n"
-	}
-	for name, text := range map[string]string{
-		"unknown field":             head("v1", "Service") + "spec: {port: 1}",
-		"field twice":               head("v1", "Service") + "spec: {ports: [{port: 1}], ports: [{port: 2}]}",
-		"wrong type":                head("apps/v1", "Deployment") + "spec: {replicas: two}",
-		"unknown field, definition": head("keda.sh/v1alpha1", "ScaledObject") + "spec: {scaleTargetRef: {name: a}, triggers: [], maxReplicas: 2}",
-		"missing field, definition": head("keda.sh/v1alpha1", "ScaledObject") + "spec: {triggers: []}",
-		"wrong type, definition":    head("monitoring.coreos.com/v1", "PrometheusRule") + "spec: {groups: [{name: 1, rules: []}]}",
-		"bad pattern, definition":   head("monitoring.coreos.com/v1", "PodMonitor") + "spec: {selector: {}, podMetricsEndpoints: [{port: admin, interval: often}]}",
-		"unknown field, Strimzi":    head("kafka.strimzi.io/v1", "KafkaTopic") + "spec: {partition: 1}",
-		"unknown operation":         head("kafka.strimzi.io/v1", "KafkaUser") + "spec: {authorization: {type: simple, acls: [{resource: {type: topic, name: a}, operations: [Reed]}]}}",
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := &Manifest{Text: []byte(text)}
-			if err := yaml.Unmarshal(m.Text, &m.Object); err != nil {
-				t.Fatal(err)
-			}
-			kind := m.GroupVersionKind()
-			var found bool
-			switch {
-			case known.Recognizes(kind):
-				_, err := decode(m)
-				found = err != nil
-			default:
-				found = len(definitions[kind].faults(m)) > 0
-			}
-			if !found {
-				t.Errorf("no fault was found in\n%s", text)
-			}
-		})
-	}
-}
-
 // TestNamesAndNamespaces checks that names are valid for the API server, and that objects are in the right namespace.
 func TestNamesAndNamespaces(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {

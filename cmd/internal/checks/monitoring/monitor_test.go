@@ -194,45 +194,6 @@ var unshown = map[string]bool{
 	"eerf_exploration_planned_timestamp_seconds": true, // used by an alert
 }
 
-func TestVariablesOfTheDashboard(t *testing.T) {
-	var dashboard struct {
-		Templating struct {
-			List []struct{ Name, Definition string }
-		}
-		Panels []struct {
-			ID      int
-			GridPos struct{ X, Y, W, H int }
-		}
-	}
-	if err := json.Unmarshal(read(t, dashboardPath), &dashboard); err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]bool{}
-	for _, v := range dashboard.Templating.List {
-		names[v.Name] = true
-	}
-	for _, used := range regexp.MustCompile(`\$\{?([a-z]\w*)`).FindAllStringSubmatch(string(read(t, dashboardPath)), -1) {
-		if !names[used[1]] {
-			t.Errorf("variable %s is not defined", used[1])
-		}
-	}
-	cells, ids := map[[2]int]int{}, map[int]bool{}
-	for _, p := range dashboard.Panels {
-		if ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 {
-			t.Errorf("panel %d: %+v", p.ID, p.GridPos)
-		}
-		ids[p.ID] = true
-		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
-			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
-				if other, taken := cells[[2]int{x, y}]; taken {
-					t.Fatalf("panels %d and %d overlap", other, p.ID)
-				}
-				cells[[2]int{x, y}] = p.ID
-			}
-		}
-	}
-}
-
 // example has series, in the language of Prometheus' own tests, for which an alert's expression holds at the end of a day, and
 // others for which it does not.
 type example struct {
@@ -271,35 +232,5 @@ func TestAlertsHoldWhenTheyShould(t *testing.T) {
 	}
 	for name := range tried {
 		t.Errorf("%s is no alert", name)
-	}
-}
-
-func TestCheckFindsWhatIsNotThere(t *testing.T) {
-	metrics, err := ParseMetrics("a_total counter stage\nb_seconds histogram stage\nc gauge\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for query, want := range map[string]string{
-		`sum by (stage, job) (rate(a_total{stage="x", pipeline!="$pipeline"}[$__rate_interval]))`: "metric a_total has no label pipeline",
-		`histogram_quantile(0.5, sum by (le, stage) (rate(b_seconds_bucket[5m])))`:                "",
-		`b_seconds`:                       "metric b_seconds is not served",
-		`sum by (partition) (a_total)`:    "label partition is on no metric",
-		`a_total / on (instance) c`:       "",
-		`a_total / on (nowhere) c`:        "label nowhere",
-		`sum(rate(a_total[${interval}]))`: "parse error",
-		`sum by (le) (c)`:                 "label le",
-		`a_total +`:                       "unexpected end",
-	} {
-		var have []string
-		for _, fault := range metrics.Check(query) {
-			have = append(have, fault.Error())
-		}
-		text := strings.Join(have, "; ")
-		if want == "" && text != "" || !strings.Contains(text, want) {
-			t.Errorf("%s: %q, want %q", query, text, want)
-		}
-	}
-	if _, err := ParseMetrics("lonely\n"); err == nil {
-		t.Error("a line without a type was read")
 	}
 }
