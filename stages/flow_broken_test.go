@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,7 +39,8 @@ func TestFlowACheckpointOfAnotherSpecIsRefused(t *testing.T) {
 			return value
 		}},
 		{"format version", func(t *testing.T, value []byte) []byte {
-			other := bytes.Replace(value, []byte(`"format_version":2`), []byte(`"format_version":9`), 1)
+			version := func(n int) []byte { return fmt.Appendf(nil, `"format_version":%d`, n) }
+			other := bytes.Replace(value, version(wire.CheckpointVersion), version(wire.CheckpointVersion+6), 1)
 			if bytes.Equal(other, value) {
 				t.Fatal("no format version found")
 			}
