@@ -1,65 +1,66 @@
-// Charts of a report: points with error bars, by uPlot, which is above.
+// Charts of a report: points with error bars, by uPlot, which is above: its names are kept apart by the block.
+{
+  const colours = ['#8a8a8a', '#2582e6', '#e03636', '#2ca02c', '#a06cd5', '#f08a00', '#12a5a0', '#b07050', '#e062b5', '#667788'];
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-const colours = ['#8a8a8a', '#2582e6', '#e03636', '#2ca02c', '#a06cd5', '#f08a00', '#12a5a0', '#b07050', '#e062b5', '#667788'];
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
-
-/** bars draws the error bars of a chart's series. */
-const bars = (chart) => (u) => {
-  for (const [i, s] of chart.series.entries()) {
-    u.ctx.strokeStyle = colours[i % colours.length];
-    u.ctx.lineWidth = 2;
-    for (const [k, x] of s.x.entries()) {
-      const at = u.valToPos(x, 'x', true);
-      const low = chart.logY ? Math.max(s.y[k] - s.bar[k], s.y[k] / 10) : s.y[k] - s.bar[k];
-      u.ctx.beginPath();
-      u.ctx.moveTo(at, u.valToPos(low, 'y', true));
-      u.ctx.lineTo(at, u.valToPos(s.y[k] + s.bar[k], 'y', true));
-      u.ctx.stroke();
+  /** bars draws the error bars of a chart's series. */
+  const bars = (chart) => (u) => {
+    for (const [i, s] of chart.series.entries()) {
+      u.ctx.strokeStyle = colours[i % colours.length];
+      u.ctx.lineWidth = 2;
+      for (const [k, x] of s.x.entries()) {
+        const at = u.valToPos(x, 'x', true);
+        const low = chart.logY ? Math.max(s.y[k] - s.bar[k], s.y[k] / 10) : s.y[k] - s.bar[k];
+        u.ctx.beginPath();
+        u.ctx.moveTo(at, u.valToPos(low, 'y', true));
+        u.ctx.lineTo(at, u.valToPos(s.y[k] + s.bar[k], 'y', true));
+        u.ctx.stroke();
+      }
     }
-  }
-};
-
-/** data joins the series at all places of the x axis. */
-const data = (chart) => {
-  const places = [...new Set(chart.series.flatMap((s) => s.x))].sort((a, b) => a - b);
-  return [places, ...chart.series.map((s) => places.map((x) => s.y[s.x.indexOf(x)] ?? null))];
-};
-
-const range = (chart) => (_, low, high) => {
-  const tops = chart.series.flatMap((s) => s.y.map((y, k) => y + s.bar[k]));
-  const bottoms = chart.series.flatMap((s) => s.y.map((y, k) => y - s.bar[k]));
-  if (chart.logY) return [low / 1.3, Math.max(...tops) * 1.2];
-  const air = 0.06 * (Math.max(...tops) - Math.min(...bottoms)) || 0.1 * high || 1;
-  return [Math.min(...bottoms) - air, Math.max(...tops) + air];
-};
-
-const air = (chart) => (_, low, high) => {
-  if (chart.logX) return [low / 1.3, high * 1.3];
-  const some = chart.names ? 0.5 : 0.04 * (high - low) || 1;
-  return [low - some, high + some];
-};
-
-const draw = (node, chart) => {
-  const axis = (more) => ({ stroke: css('--soft'), grid: { stroke: css('--edge'), width: 1 }, ticks: { show: false }, ...more });
-  const names = chart.names && {
-    splits: () => chart.names.map((_, i) => i), values: (_, at) => at.map((i) => chart.names[i] ?? ''), rotate: chart.names.length > 6 ? -40 : 0,
-    size: chart.names.length > 6 ? 90 : 40,
   };
-  const options = {
-    width: Math.max(320, node.clientWidth), height: 340, legend: { show: !chart.names, live: false }, cursor: { show: false },
-    scales: { x: { time: false, distr: chart.logX ? 3 : 1, range: air(chart) }, y: { distr: chart.logY ? 3 : 1, range: range(chart) } },
-    axes: [axis({ label: chart.x, ...names }), axis({ label: chart.y, size: 60 })],
-    series: [{}, ...chart.series.map((s, i) => ({
-      label: s.name, stroke: colours[i % colours.length], width: 1.5, spanGaps: true,
-      points: { show: true, size: 8, fill: colours[i % colours.length] },
-    }))],
-    hooks: { draw: [bars(chart)] },
-  };
-  node.replaceChildren();
-  new uPlot(options, data(chart), node);
-};
 
-const charts = JSON.parse(document.getElementById('charts').textContent);
-const all = () => charts.forEach((chart, i) => draw(document.getElementById(`chart${i}`), chart));
-all();
-window.addEventListener('resize', all);
+  /** data joins the series at all places of the x axis. */
+  const data = (chart) => {
+    const places = [...new Set(chart.series.flatMap((s) => s.x))].sort((a, b) => a - b);
+    return [places, ...chart.series.map((s) => places.map((x) => s.y[s.x.indexOf(x)] ?? null))];
+  };
+
+  const range = (chart) => (_, low, high) => {
+    const tops = chart.series.flatMap((s) => s.y.map((y, k) => y + s.bar[k]));
+    const bottoms = chart.series.flatMap((s) => s.y.map((y, k) => y - s.bar[k]));
+    if (chart.logY) return [low / 1.3, Math.max(...tops) * 1.2];
+    const air = 0.06 * (Math.max(...tops) - Math.min(...bottoms)) || 0.1 * high || 1;
+    return [Math.min(...bottoms) - air, Math.max(...tops) + air];
+  };
+
+  const air = (chart) => (_, low, high) => {
+    if (chart.logX) return [low / 1.3, high * 1.3];
+    const some = chart.names ? 0.5 : 0.04 * (high - low) || 1;
+    return [low - some, high + some];
+  };
+
+  const draw = (node, chart) => {
+    const axis = (more) => ({ stroke: css('--soft'), grid: { stroke: css('--edge'), width: 1 }, ticks: { show: false }, ...more });
+    const names = chart.names && {
+      splits: () => chart.names.map((_, i) => i), values: (_, at) => at.map((i) => chart.names[i] ?? ''), rotate: chart.names.length > 6 ? -40 : 0,
+      size: chart.names.length > 6 ? 90 : 40,
+    };
+    const options = {
+      width: Math.max(320, node.clientWidth), height: 340, legend: { show: !chart.names, live: false }, cursor: { show: false },
+      scales: { x: { time: false, distr: chart.logX ? 3 : 1, range: air(chart) }, y: { distr: chart.logY ? 3 : 1, range: range(chart) } },
+      axes: [axis({ label: chart.x, ...names }), axis({ label: chart.y, size: 60 })],
+      series: [{}, ...chart.series.map((s, i) => ({
+        label: s.name, stroke: colours[i % colours.length], width: 1.5, spanGaps: true,
+        points: { show: true, size: 8, fill: colours[i % colours.length] },
+      }))],
+      hooks: { draw: [bars(chart)] },
+    };
+    node.replaceChildren();
+    new uPlot(options, data(chart), node);
+  };
+
+  const charts = JSON.parse(document.getElementById('charts').textContent);
+  const all = () => charts.forEach((chart, i) => draw(document.getElementById(`chart${i}`), chart));
+  all();
+  window.addEventListener('resize', all);
+}
