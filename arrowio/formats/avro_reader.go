@@ -18,7 +18,7 @@ type avroReader struct {
 	plans plans[*avroPlan]
 }
 
-// ErrAvro: the bytes do not follow their Avro schema.
+// ErrAvro says that bytes do not follow their Avro schema.
 var ErrAvro = errors.New("not Avro of its schema")
 
 var avroFormat = format{

@@ -22,7 +22,7 @@ const (
 	maxDigits = 1024
 )
 
-// ErrJSON: the bytes are not JSON, or not rows in JSON.
+// ErrJSON says that bytes are not JSON, or not rows in JSON.
 var ErrJSON = errors.New("not rows of JSON")
 
 var jsonFormat = format{

@@ -20,7 +20,7 @@ type protoReader struct {
 	plans plans[*protoFile]
 }
 
-// ErrProtobuf: the bytes do not follow their Protobuf schema.
+// ErrProtobuf says that bytes do not follow their Protobuf schema.
 var ErrProtobuf = errors.New("not Protobuf of its schema")
 
 var protobufFormat = format{

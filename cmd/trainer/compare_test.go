@@ -29,14 +29,14 @@ func compared(t *testing.T, args ...string) clitest.Result {
 }
 
 // timed matches the seconds of a line and of the verdict, which vary.
-var timed = regexp.MustCompile(`│ +[0-9.e-]+ │ +[0-9.e-]+ │\n|[0-9.]+\s+(s|µs)\b`)
+var timed = regexp.MustCompile(`│ +[0-9.e-]+ │ +[0-9.e-]+ │\n|[┌├└]─[─┬┼┴]*[┐┤┘]|[0-9.]+\s+(s|µs)\b`)
 
 // paths matches the paths of a test's files, which may wrap.
 var paths = regexp.MustCompile(`(?s)\S*/rows\.csv:`)
 
 func TestCompareTable(t *testing.T) {
 	out := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
-	mask := func(out string) string { // line breaks depend on the lengths of times and paths
+	mask := func(out string) string { // line breaks depend on the lengths of times and paths, widths of columns on times
 		out = timed.ReplaceAllString(paths.ReplaceAllString(out, "rows.csv:"), "(time) ")
 		return strings.Join(strings.Fields(out), " ")
 	}

@@ -82,23 +82,34 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 // encode returns the messages of some rows.
 func (p *Producer) encode(ctx context.Context, rows arrow.Record) ([][]byte, error) {
 	if p.writer == nil {
-		w, err := formats.NewWriter(p.format, rows.Schema())
+		w, err := p.newWriter(ctx, rows.Schema())
 		if err != nil {
 			return nil, err
-		}
-		if text := w.Schema(); text != "" {
-			if p.register == nil {
-				return nil, fmt.Errorf("%s needs a schema registry", p.format)
-			}
-			id, err := p.register(ctx, p.format, text)
-			if err != nil {
-				return nil, err
-			}
-			w.Frame(id)
 		}
 		p.writer = w
 	}
 	return p.writer.Messages(rows)
+}
+
+// newWriter returns a writer of rows; where readers need its schema, the registry has it.
+func (p *Producer) newWriter(ctx context.Context, schema *arrow.Schema) (*formats.Writer, error) {
+	w, err := formats.NewWriter(p.format, schema)
+	if err != nil {
+		return nil, err
+	}
+	text := w.Schema()
+	if text == "" {
+		return w, nil
+	}
+	if p.register == nil {
+		return nil, fmt.Errorf("%s needs a schema registry", p.format)
+	}
+	id, err := p.register(ctx, p.format, text)
+	if err != nil {
+		return nil, err
+	}
+	w.Frame(id)
+	return w, nil
 }
 
 // add queues a message for the next partition in turn.

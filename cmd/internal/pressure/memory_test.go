@@ -84,8 +84,8 @@ func (s *site) within(what string, service *clitest.Process, limit int64) {
 	if got := int64(gauge(s.t, service, "eerf_memory_limit_bytes")); got != limit {
 		s.t.Errorf("%s: a limit of %d bytes is reported, it is %d", what, got, limit)
 	}
-	if got := int64(gauge(s.t, service, "process_resident_memory_bytes")); got < 1<<20 || got > high {
-		s.t.Errorf("%s: %d resident bytes are reported, the most were %d", what, got, high)
+	if got := int64(gauge(s.t, service, "process_resident_memory_bytes")); got < 1<<20 || got > limit {
+		s.t.Errorf("%s: %d resident bytes are reported, the limit is %d", what, got, limit)
 	}
 }
 
