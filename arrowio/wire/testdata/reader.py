@@ -10,7 +10,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": 2, "eerf.checkpoint": 2}  # 1 in all others
+FORMAT_VERSIONS = {"eerf.spec": 3, "eerf.checkpoint": 3}  # 1 in all others
 
 
 def read(value, key):
