@@ -79,23 +79,3 @@ func TestRawRowsTransformLikeEncodedOnes(t *testing.T) {
 		}
 	}
 }
-
-func TestAffineOfWrongShapeIsRefused(t *testing.T) {
-	cosine, linear := candidatesOf(MapCosine, 2, 3), candidatesOf(MapLinear, 2, 2)
-	one := []float64{1, 1}
-	for want, a := range map[string]*Affine{
-		"scoring: 1 shifts and 2 scales":               {[]float64{1}, one},
-		"scoring: 2 shifts and 0 scales":               {one, nil},
-		"scoring: shift 1 and scale 0 of number 1":     {one, []float64{1, 0}},
-		"scoring: shift 1 and scale +Inf of number 0":  {one, []float64{math.Inf(1), 1}},
-		"scoring: shift NaN and scale 1 of number 0":   {[]float64{math.NaN(), 1}, one},
-		"scoring: shift 1 and scale -2 of number 1":    {one, []float64{1, -2}},
-		"scoring: shift -Inf and scale 1 of number 1":  {[]float64{1, math.Inf(-1)}, one},
-		"scoring: shift 1 and scale NaN of number 0":   {one, []float64{math.NaN(), 1}},
-		"scoring: 3 shifts and 3 scales for rows of 2": {make([]float64, 3), make([]float64, 3)},
-	} {
-		panics(t, want, func() { NewTransformer(plainSet(cosine.DrawAll()), a) })
-	}
-	a := &Affine{one, one}
-	panics(t, "scoring: the linear map takes encoded rows", func() { NewTransformer(plainSet(linear.DrawAll()), a) })
-}

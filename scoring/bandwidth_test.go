@@ -53,14 +53,6 @@ func TestBandwidthIsTheMeanDistanceToTheNeighbour(t *testing.T) {
 	}
 }
 
-func TestBandwidthOfOtherMapsIsOne(t *testing.T) {
-	for _, m := range []Map{MapArcCosine0, MapArcCosine1, MapArcCosine2, MapLinear} {
-		if sigma, warning := Bandwidth(normalRows(1, 9, 2), 9, 2, Gaussian, m); sigma != 1 || warning != "" {
-			t.Errorf("%v: %v, %q", m, sigma, warning)
-		}
-	}
-}
-
 func TestBandwidthOfEqualRowsIsDefined(t *testing.T) {
 	equal := make([]float32, 120)
 	twoPoints := slices.Concat(equal, slices.Repeat([]float32{3, 4}, 60))

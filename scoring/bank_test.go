@@ -1,25 +1,10 @@
 package scoring
 
 import (
-	"math"
 	"reflect"
 	"sync"
 	"testing"
 )
-
-func TestBankKeepsAndDrawsByItsPlan(t *testing.T) {
-	c := Candidates{Sigma: 1, Dim: 300, Count: 3000} // 3.6 MB
-	for _, memory := range []int64{1, 12 << 20, math.MaxInt64} {
-		b := NewBank(c, BankOptions{Memory: memory})
-		kept := 0
-		for _, p := range b.kept {
-			kept += p.Len
-		}
-		if plan := b.Plan(); kept != plan.Kept || b.Len() != 3000 || b.Dim() != 300 || (b.buffers == nil) != (plan.Drawn == 0) {
-			t.Errorf("with %d bytes %d are kept: %+v", memory, kept, plan)
-		}
-	}
-}
 
 func TestPartitionsShareABankThatDraws(t *testing.T) {
 	c := Candidates{Sigma: 2, Dim: 20, Count: 300}

@@ -87,15 +87,6 @@ func TestCandidatesDependOnSeedAndIndexAlone(t *testing.T) {
 	}
 }
 
-func TestOmegaDoesNotDependOnTheMap(t *testing.T) {
-	c := Candidates{Sigma: 1, Dim: 5, Count: 9}
-	ramp := c
-	ramp.Map = MapArcCosine1
-	if !slices.Equal(c.DrawAll().Omega, ramp.DrawAll().Omega) {
-		t.Error("cosine and arc-cosine draw different ω from one seed")
-	}
-}
-
 func TestDrawsDoNotDependOnGOMAXPROCS(t *testing.T) {
 	c := Candidates{Sigma: 1, Seed: 5, Dim: 64, Count: 1025}
 	many := c.DrawAll()
@@ -111,24 +102,6 @@ func TestTinyBandwidthGivesFiniteDraws(t *testing.T) {
 	if err := c.DrawAll().Validate(); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestLinearCandidatesAreAllCoordinates(t *testing.T) {
-	c := Candidates{Map: MapLinear, Sigma: 1, Dim: 97, Count: 97}
-	seen := c.DrawAll().Omega
-	slices.Sort(seen)
-	for i, w := range seen {
-		if w != float32(i) {
-			t.Fatalf("coordinate %d is missing or repeated", i)
-		}
-	}
-}
-
-func TestDrawRefusesWhatIsNotThere(t *testing.T) {
-	c := Candidates{Sigma: 1, Dim: 1, Count: 2}
-	panics(t, "scoring: candidate 2 of 2", func() { c.Draw([]int32{2}) })
-	panics(t, "scoring: candidate -1 of 2", func() { c.Draw([]int32{-1}) })
-	panics(t, "scoring: draw of invalid candidates", func() { Candidates{}.DrawAll() })
 }
 
 // panics fails unless call panics with a message that begins with prefix.

@@ -165,12 +165,3 @@ func TestNearlyConstantFeaturesScoreNoCorrelation(t *testing.T) {
 	}
 	near(t, "the same steps without the constant", v[1], 1, 1e-12)
 }
-
-func TestScoresWithoutRowsAreZero(t *testing.T) {
-	s := NewSums(3, 2)
-	for _, v := range slices.Concat(s.Scores(s.Coding(Regression)), CriterionValues(s, Regression, Energy), CriterionValues(s, MultiClass, Correlation)) {
-		if v != 0 {
-			t.Fatalf("score %v without rows", v)
-		}
-	}
-}

@@ -56,17 +56,3 @@ func TestStoresAreOfTheLastBankAndRows(t *testing.T) {
 		}
 	}
 }
-
-func TestStoresTakeTheirBytesAtMost(t *testing.T) {
-	const panel = 4 * 48 * 1000 // a thousand rows
-	for _, test := range []struct{ candidates, rows, bytes, want int64 }{
-		{100, 1000, 1 << 30, 3 * panel},
-		{100, 1000, 2*panel + 1, 2 * panel},
-		{100, 1000, panel - 1, 0},
-		{48, 0, 1 << 30, 0},
-	} {
-		if got := FeatureStoreBytes(int(test.candidates), int(test.rows), test.bytes); got != test.want {
-			t.Errorf("%+v: %d bytes", test, got)
-		}
-	}
-}

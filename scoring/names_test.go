@@ -2,9 +2,7 @@ package scoring
 
 import (
 	"encoding"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -57,15 +55,6 @@ func TestEveryMemberHasItsRow(t *testing.T) {
 	}
 }
 
-func TestUnknownMembersAreNoOthers(t *testing.T) {
-	s := someSums(1, 5)
-	panics(t, "scoring: criterion(4)", func() { CriterionValues(s, Regression, criterionCount) })
-	panics(t, "scoring: criterion(4)", func() { Criterion(criterionCount).NeedsRows() })
-	panics(t, "scoring: feature map(5)", func() { Map(mapCount).Bounded() })
-	panics(t, "scoring: unknown task", func() { s.Coding(taskCount) })
-	panics(t, "scoring: distribution(3)", func() { Bandwidth(make([]float32, 4), 2, 2, distributionCount, MapCosine) })
-}
-
 // checkNames checks that values have the names in texts and that an unknown name's error lists them all.
 func checkNames[T interface {
 	named
@@ -89,30 +78,5 @@ func checkNames[T interface {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("error %q does not mention %q", err, text)
 		}
-	}
-}
-
-func TestCandidatesTravelAsJSON(t *testing.T) {
-	c := Candidates{Map: MapCosine, Distribution: Laplace, Sigma: 2.5, Seed: 7, Dim: 3, Count: 10}
-	b, err := json.Marshal(c)
-	const want = `{"map":"cosine","distribution":"laplace","sigma":2.5,"seed":7,"dim":3,"count":10}`
-	if err != nil || string(b) != want {
-		t.Errorf("marshals to %s, %v, want %s", b, err, want)
-	}
-	var back Candidates
-	if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, c) {
-		t.Errorf("unmarshals to %+v, %v", back, err)
-	}
-	if err := json.Unmarshal([]byte(`{"map":"sine"}`), &back); err == nil {
-		t.Error("an unknown map unmarshals")
-	}
-}
-
-func TestValuesOutsideTheEnumerationDoNotMarshal(t *testing.T) {
-	if b, err := json.Marshal(Map(99)); err == nil {
-		t.Errorf("marshals to %s", b)
-	}
-	if got := Task(99).String(); got != "task(99)" {
-		t.Errorf("prints as %q", got)
 	}
 }

@@ -2,8 +2,6 @@ package scoring
 
 import (
 	"math"
-	"runtime"
-	"strings"
 	"testing"
 )
 
@@ -56,40 +54,5 @@ func TestDrawingTakesLessThanKeepingAll(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestPlanRefusesWhatCannotBe(t *testing.T) {
-	good := Candidates{Dim: 3, Count: 5}
-	for what, plan := range map[string]func(){
-		"no numbers":          func() { PlanBank(Candidates{Count: 5}, BankOptions{}) },
-		"no candidates":       func() { PlanBank(Candidates{Dim: 3}, BankOptions{}) },
-		"negative candidates": func() { PlanBank(Candidates{Dim: 3, Count: -1, Map: MapLinear}, BankOptions{}) },
-		"negative memory":     func() { PlanBank(good, BankOptions{Memory: -1}) },
-		"negative partitions": func() { PlanBank(good, BankOptions{Partitions: -1}) },
-	} {
-		t.Run(what, func(t *testing.T) {
-			defer func() {
-				if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "scoring: ") {
-					t.Errorf("panic %q", text)
-				}
-			}()
-			plan()
-		})
-	}
-}
-
-func TestPlanKeepsCoordinates(t *testing.T) {
-	p := PlanBank(Candidates{Map: MapLinear, Dim: 5000, Count: 5000}, BankOptions{Memory: 1})
-	if p.Kept != 5000 || p.Drawn != 0 || p.shards != 1 {
-		t.Errorf("%+v", p)
-	}
-}
-
-func TestPlanDefaults(t *testing.T) {
-	c := Candidates{Dim: 784, Count: 1_000_000}
-	a, b := PlanBank(c, BankOptions{}), planBank(c, DefaultMemory, 1, runtime.GOMAXPROCS(0))
-	if a != b {
-		t.Errorf("%+v, want %+v", a, b)
 	}
 }

@@ -3,7 +3,6 @@ package scoring
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -33,25 +32,6 @@ func TestQuickBandwidthOfRowsThatAreMostlyEqual(t *testing.T) {
 		want, _ := Bandwidth(x, len(x)/2, 2, Gaussian, MapCosine)
 		if got := quick.Of(x, len(x)/2, 2); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("%d rows: %v, want %v", len(x)/2, got, want)
-		}
-	}
-}
-
-func TestWorkersDoNotMatterToQuickBandwidth(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 2))
-	const rows, dim = 900, 77
-	x := make([]float32, rows*dim)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	want := (&QuickBandwidth{Workers: 1}).Of(x, rows, dim)
-	for _, threads := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(threads)
-		for _, workers := range []int{0, 2, 3} {
-			if got := (&QuickBandwidth{Workers: workers}).Of(x, rows, dim); got != want {
-				t.Errorf("%d threads, %d workers: %v, want %v", threads, workers, got, want)
-			}
 		}
 	}
 }

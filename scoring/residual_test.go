@@ -198,23 +198,6 @@ func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
 	panics(t, "scoring: sample of 40 numbers", func() { SelectFrom(bank, a.Sums(), &Sample{X: x, Rows: 39, Dim: 1, Targets: y}, Regression, by(2)) })
 }
 
-func TestSelectFromNeedsNoRowsForSums(t *testing.T) {
-	s := scoreRows(candidatesOf(MapCosine, 2, 30).DrawAll(), normalRows(1, 90, 2), 90, Targets{Outputs: 1, Values: normalRows(2, 90, 1)})
-	for criterion := range Criterion(criterionCount) {
-		if criterion.NeedsRows() {
-			continue
-		}
-		want, err := Select(s, Regression, criterion, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := SelectFrom(nil, s, nil, Regression, SelectOptions{Criterion: criterion, Features: 7})
-		if err != nil || !reflect.DeepEqual(got, want) || !slices.Equal(got.Round, make([]int32, 7)) {
-			t.Errorf("by %v: %+v, %v", criterion, got, err)
-		}
-	}
-}
-
 // plainRows are normal rows whose columns from the fourth on, on which no output depends, are too small to drown the others.
 func plainRows(seed uint64, rows, dim int) []float32 {
 	x := normalRows(seed, rows, dim)

@@ -24,23 +24,6 @@ func TestHashesArePinned(t *testing.T) {
 	}
 }
 
-func TestSampledFollowsTheRate(t *testing.T) {
-	const n = 100000
-	for _, rate := range []float64{0.01, 0.05, 0.5, 0.99} {
-		sampled := 0
-		for i := range int64(n) {
-			h := Hash(7, 3, i)
-			if Sampled(h, rate) {
-				sampled++
-				if !Sampled(h, rate+0.001) {
-					t.Fatalf("row %d is in the sample of rate %v but not in a larger one", i, rate)
-				}
-			}
-		}
-		near(t, "sampled", float64(sampled)/n, rate, 5*math.Sqrt(rate*(1-rate)/n))
-	}
-}
-
 func TestSampledAtTheEnds(t *testing.T) {
 	for _, hash := range []uint64{0, 1, math.MaxUint64} {
 		for rate, want := range map[float64]bool{0: false, -1: false, 1: true, 2: true, math.Inf(1): true} {

@@ -111,15 +111,3 @@ func TestAboveNoiseCountsFeaturesThatStandOut(t *testing.T) {
 		t.Errorf("%d features above the noise, want %d: %v", sel.AboveNoise, above, err)
 	}
 }
-
-func TestFeatureSetHoldsWhatWasSelected(t *testing.T) {
-	c := Candidates{Sigma: 2, Seed: 3, Dim: 5, Count: 11}
-	sel, err := Select(someSums(8, 60), Regression, Correlation, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fs := NewFeatureSet(c, sel)
-	if err := fs.Validate(); err != nil || fs.Scale != 0.5 || !slices.Equal(fs.Features.Omega, c.Draw(sel.Index).Omega) {
-		t.Errorf("set %+v, %v", fs, err)
-	}
-}

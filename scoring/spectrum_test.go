@@ -31,19 +31,6 @@ func TestSpectrumRanksAsTheCriterionDoes(t *testing.T) {
 	}
 }
 
-func TestSpectrumOfOneOutputIsItsCorrelation(t *testing.T) {
-	const rows = 400
-	s := scoreRows(drawFeatures(MapCosine, 3, 20), normalRows(1, rows, 3), rows, Targets{Outputs: 1, Values: normalRows(2, rows, 1)})
-	have := s.Spectrum(Regression, Correlation, MapCosine, 20)
-	for i, index := range have.Index {
-		near(t, "correlation", have.Value[i], s.correlation(s.Coding(Regression), int(index), 0), 1e-12)
-	}
-	if have.Radius != nil {
-		t.Error("a radius is claimed for correlations")
-	}
-	near(t, "noise", have.Noise, HoeffdingRadius(20, 1, rows, Delta), 1e-15)
-}
-
 // The radii are those that a selection reports, of all candidates also where some are looked at.
 func TestSpectrumRadius(t *testing.T) {
 	const rows = 300
@@ -64,12 +51,5 @@ func TestSpectrumRadius(t *testing.T) {
 	}
 	if some := ramp.Spectrum(Regression, Energy, MapArcCosine1, 80); some.Radius[0] <= all.Radius[0] || some.Noise != 0 {
 		t.Errorf("radius %v of 20 among 80, %v of 20; noise %v", some.Radius[0], all.Radius[0], some.Noise)
-	}
-}
-
-func TestSpectrumWithoutRowsIsZero(t *testing.T) {
-	have := NewSums(3, 1).Spectrum(Binary, Residual, MapCosine, 3)
-	if !slices.Equal(have.Value, make([]float64, 3)) || have.Noise != 0 || have.Radius != nil {
-		t.Errorf("%+v", have)
 	}
 }

@@ -104,14 +104,3 @@ func TestPermutationsAreEquallyLikely(t *testing.T) {
 		near(t, "count of "+p, float64(count), n/24, 190)
 	}
 }
-
-func TestBelowHasNoExcess(t *testing.T) {
-	s := newStream(1, 1, permutationTag)
-	for _, n := range []uint64{1, 2, 3, 1 << 63, 1<<63 + 1, math.MaxUint64} {
-		for range 100 {
-			if v := s.below(n); v >= n {
-				t.Fatalf("below(%d) is %d", n, v)
-			}
-		}
-	}
-}

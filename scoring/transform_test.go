@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -53,25 +52,6 @@ func TestRowsTransformAlikeAloneAndTogether(t *testing.T) {
 			t.Fatalf("row %d differs", i)
 		}
 	}
-}
-
-func TestOneTransformerServesManyGoroutines(t *testing.T) {
-	f := drawFeatures(MapCosine, 30, 70)
-	x := normalRows(4, 400, 30)
-	tr := NewTransformer(plainSet(f), nil)
-	want := make([]float32, 400*70)
-	tr.Transform(want, x, 400)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			got := make([]float32, len(want))
-			tr.Transform(got, x, 400)
-			if !slices.Equal(got, want) {
-				t.Error("results differ between goroutines")
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func TestTransformRefusesWrongShapes(t *testing.T) {

@@ -50,17 +50,6 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
-// BenchmarkGramSingleRows is the worst case: every row in a call of its own.
-func BenchmarkGramSingleRows(b *testing.B) {
-	d := randomTable(1, 512, 1000, 1)
-	s := d.sums()
-	withProcs(b, 1, 512*1000*1001, func() {
-		for n := range d.rows {
-			s.Add(d.z[n*1000:(n+1)*1000], 1, d.y[n:n+1])
-		}
-	})
-}
-
 // BenchmarkPath trains on N = 20·M rows and as many held out: it solves and judges every λ, fits again on all rows,
 // and reports how long that takes in units of forming the Gram matrix of N rows (gram/N=20M).
 func BenchmarkPath(b *testing.B) {

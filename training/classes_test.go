@@ -31,23 +31,6 @@ func TestCodeClasses(t *testing.T) {
 	}
 }
 
-func TestDecideClassBreaksTiesByNumber(t *testing.T) {
-	if got := DecideClass([]float32{-1, 3, 3}, 3); got != 1 {
-		t.Errorf("tie decided as %d, want 1", got)
-	}
-	if got := DecideClass([]float32{0}, 1); got != 0 {
-		t.Errorf("zero decided as %d, want 0", got)
-	}
-}
-
-func TestClassesPanicOnWrongShapes(t *testing.T) {
-	requirePanic(t, "class beyond", func() { CodeClasses(make([]float32, 3), []int32{3}, 3) })
-	requirePanic(t, "class below", func() { CodeClasses(make([]float32, 1), []int32{-1}, 2) })
-	requirePanic(t, "length", func() { CodeClasses(make([]float32, 2), []int32{0}, 2) })
-	requirePanic(t, "outputs", func() { DecideClass([]float32{1}, 2) })
-	requirePanic(t, "no outputs", func() { DecideClass(nil, 0) })
-}
-
 func TestProbabilities(t *testing.T) {
 	for _, c := range []struct{ pred, want []float32 }{
 		{[]float32{0}, []float32{0.5, 0.5}},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -65,55 +64,11 @@ func TestCrossEqualsSumsInFloat64(t *testing.T) {
 	}
 }
 
-func TestWorkersDoNotMatterToProducts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	const rows, m, d = 3000, 150, 77
-	a, _ := randomTall(rng, rows, m)
-	b, _ := randomTall(rng, rows, d)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var cross, square []float64
-	for _, threads := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(threads)
-		for _, workers := range []int{0, 1, 3} {
-			c := Crosser{Workers: workers}
-			gotCross, gotSquare := make([]float64, m*d), make([]float64, m*m)
-			c.Cross(gotCross, a, b)
-			c.Square(gotSquare, a)
-			if cross == nil {
-				cross, square = gotCross, gotSquare
-			}
-			requireSameBits(t, "cross", gotCross, cross)
-			requireSameBits(t, "square", gotSquare, square)
-		}
-	}
-}
-
 func TestASecondCrossAllocatesNothing(t *testing.T) {
 	a, b := NewTall(200, 60), NewTall(200, 20)
 	c, dst := Crosser{Workers: 1}, make([]float64, 60*20)
 	if n := testing.AllocsPerRun(3, func() { c.Cross(dst, a, b) }); n != 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-func TestCrossOfOtherShapesPanics(t *testing.T) {
-	a, b := NewTall(3, 4), NewTall(2, 4)
-	for name, call := range map[string]func(){
-		"rows":        func() { new(Crosser).Cross(make([]float64, 16), a, b) },
-		"destination": func() { new(Crosser).Cross(make([]float64, 15), a, a) },
-		"square":      func() { new(Crosser).Square(make([]float64, 15), a) },
-		"no rows":     func() { NewTall(0, 4) },
-		"set rows":    func() { a.SetRows(2, make([]float32, 8)) },
-		"part of one": func() { a.SetRows(0, make([]float32, 5)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			call()
-		})
 	}
 }
 

@@ -41,19 +41,6 @@ func bothWays(t *testing.T, fit, held table, check func(t *testing.T, f *Fit, in
 	}
 }
 
-func TestOneRow(t *testing.T) {
-	d := randomTable(21, 1, 5, 2)
-	bothWays(t, d, d.part(0, 0), func(t *testing.T, f *Fit, intercept bool) {
-		if intercept {
-			requireClose(t, "weights", f.Model.Theta, make([]float64, 10), 0)
-			requireClose(t, "intercept", f.Model.Intercept, widen(d.y), 1e-15)
-		}
-		if f.HeldOutLoss != nil || f.Rule == RuleHeldOut {
-			t.Fatalf("rule %s without held-out rows", f.Rule)
-		}
-	})
-}
-
 func TestOnlyHeldOutRows(t *testing.T) {
 	d := randomTable(22, 100, 5, 1)
 	f, err := Train(d.part(0, 0).sums(), d.sums(), usual)
@@ -132,43 +119,6 @@ func TestNothingVaries(t *testing.T) {
 	bothWays(t, zero, zero, func(t *testing.T, f *Fit, _ bool) {
 		requireClose(t, "weights", f.Model.Theta, []float64{0, 0}, 0)
 	})
-}
-
-func TestConstantLabelsTakeTheLargestLambda(t *testing.T) {
-	d := randomTable(26, 200, 5, 2)
-	for n := range d.rows {
-		d.y[n*2], d.y[n*2+1] = -1, 0.1
-	}
-	f, err := Train(d.part(0, 150).sums(), d.part(150, 200).sums(), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	requireFinite(t, f)
-	requireClose(t, "weights", f.Model.Theta, make([]float64, 10), 0)
-	requireClose(t, "intercept", f.Model.Intercept, []float64{-1, float64(float32(0.1))}, 1e-14)
-	if f.Level != 100 || f.AtEdge {
-		t.Fatalf("level %g, at edge %v", f.Level, f.AtEdge)
-	}
-	bothWays(t, d.part(0, 150), d.part(150, 200), func(*testing.T, *Fit, bool) {})
-}
-
-func TestConstantOutputDoesNotChooseLambda(t *testing.T) {
-	d := randomTable(27, 400, 10, 2)
-	single := table{rows: d.rows, features: d.features, outputs: 1, z: d.z}
-	for n := range d.rows {
-		d.y[n*2+1] = 5
-		single.y = append(single.y, d.y[n*2])
-	}
-	both, err := Train(d.part(0, 300).sums(), d.part(300, 400).sums(), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := Train(single.part(0, 300).sums(), single.part(300, 400).sums(), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	requireClose(t, "held-out loss", both.HeldOutLoss, one.HeldOutLoss, 1e-12)
-	requireClose(t, "weights", both.Model.Theta[:10], one.Model.Theta, 1e-9)
 }
 
 func TestDuplicatedFeaturesShareTheirWeight(t *testing.T) {

@@ -105,33 +105,6 @@ func TestLogisticOfConstantFeatures(t *testing.T) {
 	}
 }
 
-func TestLogisticOfFewerRowsThanFeatures(t *testing.T) {
-	for _, rows := range []int{1, 2, 3, 8, 40, 149, 200} {
-		for _, classes := range []int{2, 3} {
-			fit, heldOut := classTable(uint64(rows), rows, 60, classes)
-			f := requireLogistic(t, "few rows", fit, heldOut, usual)
-			want := RuleFolds
-			switch {
-			case heldOut.Len() >= MinHeldOutRows:
-				want = RuleHeldOut
-			case rows == 1:
-				want = RuleLargest
-			}
-			if f.Rule != want {
-				t.Errorf("%d rows and %d held out: rule %s, want %s", fit.Len(), heldOut.Len(), f.Rule, want)
-			}
-		}
-	}
-}
-
-func TestLogisticOfLambdaZero(t *testing.T) {
-	fit, heldOut := classTable(2, 500, 4, 3)
-	f := requireLogistic(t, "λ = 0", fit, heldOut, Options{Intercept: true, Grid: ExplicitGrid(0)})
-	if !(f.Model.Lambda > 0) {
-		t.Errorf("λ = %v", f.Model.Lambda)
-	}
-}
-
 // The search says so if it cannot reach the required precision.
 func TestDescentReportsWhatDoesNotConverge(t *testing.T) {
 	d := &descent{

@@ -204,28 +204,6 @@ func TestLogisticOptimumIsThatOfNewton(t *testing.T) {
 	}
 }
 
-// With two classes θ of one output is θ₁ − θ₀ = 2θ₁ of two, and λ‖θ‖² = 2λ(‖θ₀‖² + ‖θ₁‖²).
-func TestLogisticOfTwoClassesIsSoftmaxOfTwoOutputs(t *testing.T) {
-	one := problemOf(t, 200, 5, 2, true)
-	two := problemOf(t, 200, 5, 2, true)
-	two.binary, two.columns, two.room = false, 2, nil
-	two.start = two.constant()
-	two.startSlope = make([]float64, len(two.start))
-	two.evaluate(two.start, two.startSlope, 0)
-	lambda := one.lambdaOf(Grid{}, 1e-3)
-	exact := solver{linear.NewCholesky(5), 1e-6}
-	x, err := one.solve(context.Background(), answer{x: one.start}, lambda, exact)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := two.solve(context.Background(), answer{x: two.start}, 2*lambda, exact)
-	if err != nil {
-		t.Fatal(err)
-	}
-	difference := difference(y.x[5:10], y.x[:5])
-	requireClose(t, "weights", append(difference, y.x[11]-y.x[10]), x.x, 1e-4)
-}
-
 func TestTrainLogisticChoosesOnHeldOutRows(t *testing.T) {
 	fit, heldOut := classTable(3, 2000, 40, 4)
 	f, err := TrainLogistic(context.Background(), fit, heldOut, usual)

@@ -46,23 +46,6 @@ func TestMeasuresAreNumbersOrMissing(t *testing.T) {
 	}
 }
 
-func TestRankingByHand(t *testing.T) {
-	// Scores 1, 2, 2, 3 of class 0 and 2, 3, 4 of class 1: of its 12 pairs 1 + 2·½, 3 + ½ and 4 are in order.
-	var r ranking
-	for _, v := range []float32{1, 2, 2, 3} {
-		r.add(v, 0)
-	}
-	for _, v := range []float32{2, 3, 4} {
-		r.add(v, 1)
-	}
-	// Class 1 from the top: 4 → 1/1, 3 → 2/3, 2 → 3/6; class 0 from the bottom: 1 → 1/1, 2 → 3/4, 3 → 4/6.
-	requireClose(t, "AUC and precisions", []float64{r.auc(), r.averagePrecision(1), r.averagePrecision(0)},
-		[]float64{(2 + 3.5 + 4) / 12, (1 + 2.0/3 + 0.5) / 3, (1 + 2*3.0/4 + 4.0/6) / 4}, 1e-14)
-	if ordered(float32(math.Copysign(0, -1))) != ordered(0) || ordered(-1) >= ordered(-.5) || ordered(-1e-30) >= ordered(0) || ordered(0) >= ordered(1e-30) {
-		t.Error("numbers are not in the order of their scores")
-	}
-}
-
 // naiveRanking checks every pair and every threshold.
 func naiveRanking(scores []float32, class []int32) (auc, precision float64) {
 	var pairs, better float64
@@ -196,17 +179,6 @@ func TestWhatTheConstantIsBeatenBy(t *testing.T) {
 		if got := c.measures.NoBetterThanConstant(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-func TestPairedErrorsByHand(t *testing.T) {
-	// Differences of the decisions: 0, +1, 0, −1, −1, of five rows.
-	p := PairedMisclassification([]float32{1, -1, 1, 1, 1}, []float32{1, 1, 1, -1, -1}, []float32{1, 1, 1, 1, 1}, 1)
-	requireClose(t, "classes", []float64{p.First, p.Second, p.StandardError}, []float64{20, 40, 100 * math.Sqrt(2.8/4/5)}, 1e-12)
-	same := PairedUnexplainedVariance([]float32{1, 2, 3}, []float32{1, 2, 3}, []float32{1, 2, 4}, 1)
-	requireClose(t, "equal", []float64{same.First - same.Second, same.StandardError}, []float64{0, 0}, 1e-12)
-	if one := PairedMisclassification([]float32{1}, []float32{1}, []float32{1}, 1); !math.IsInf(one.StandardError, 1) {
-		t.Errorf("a single row has the standard error %v", one.StandardError)
 	}
 }
 

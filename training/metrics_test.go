@@ -56,12 +56,3 @@ func TestBinaryClassification(t *testing.T) {
 	c.Add([]float32{.3, -.3, 0, 2}, []int32{1, 0, 0, 0})
 	requireClose(t, "metrics", []float64{c.Misclassification(), c.ConstantError()}, []float64{25, 25}, 1e-15)
 }
-
-func TestMetricsPanicOnWrongShapes(t *testing.T) {
-	r, c := NewRegression([]float64{0}), NewClassification(2, 0)
-	requirePanic(t, "no outputs", func() { NewRegression(nil) })
-	requirePanic(t, "no outputs", func() { NewClassification(0, 0) })
-	requirePanic(t, "predictions", func() { r.Add(nil, []float32{1}, 1) })
-	requirePanic(t, "predictions", func() { c.Add([]float32{1}, []int32{0}) })
-	requirePanic(t, "coded", func() { c.AddCoded([]float32{1, 1}, []float32{1}, 1) })
-}

@@ -2,7 +2,6 @@ package training
 
 import (
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -26,26 +25,6 @@ func TestResidualsArePredictionsLessOutputs(t *testing.T) {
 						}
 					}
 				}
-			}
-		}
-	}
-}
-
-func TestWorkersDoNotMatterToResiduals(t *testing.T) {
-	d := randomTable(9, 12000, 300, 3)
-	m := &Model{Features: 300, Outputs: 3, Theta: widen(randomTable(1, 1, 900, 1).z), Intercept: []float64{1, 2, 3}}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var want []float32
-	for _, threads := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(threads)
-		for _, workers := range []int{0, 1, 3} {
-			e := make([]float32, len(d.y))
-			m.Residuals(e, d.z, d.y, d.rows, workers)
-			if want == nil {
-				want = e
-			}
-			if !slices.Equal(e, want) {
-				t.Fatalf("%d threads, %d workers: other bits", threads, workers)
 			}
 		}
 	}

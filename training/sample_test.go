@@ -127,25 +127,3 @@ func TestSampleMeasuresModels(t *testing.T) {
 		t.Fatalf("classification %+v, want %+v", c, by)
 	}
 }
-
-func TestSampleOwnsItsRows(t *testing.T) {
-	e := NewEvaluationSample(1, 1, 1)
-	z, y := []float32{1}, []float32{2}
-	e.Add(RowID{}, 5, z, y)
-	z[0], y[0] = 8, 9
-	got, _, _ := e.Rows()
-	if got[0] != 1 {
-		t.Fatal("row changed with the caller's slice")
-	}
-}
-
-func TestSamplePanicsOnWrongShapes(t *testing.T) {
-	e := NewEvaluationSample(2, 1, 3)
-	requirePanic(t, "negative bound", func() { NewEvaluationSample(1, 1, -1) })
-	requirePanic(t, "row", func() { e.Add(RowID{}, 0, []float32{1}, []float32{1}) })
-	requirePanic(t, "bounds", func() { e.Merge(NewEvaluationSample(2, 1, 4)) })
-	requirePanic(t, "model", func() {
-		e.Add(RowID{}, 0, []float32{1, 2}, []float32{1})
-		e.Regression(&Model{Features: 3, Outputs: 1}, []float64{0}, nil)
-	})
-}

@@ -1,7 +1,6 @@
 package training
 
 import (
-	"fmt"
 	"math"
 	"testing"
 )
@@ -28,41 +27,6 @@ func TestRowHashGolden(t *testing.T) {
 	}
 }
 
-func TestHeldOutFraction(t *testing.T) {
-	const partitions, offsets, rows = 4, 50, 500
-	for _, fraction := range []float64{0.01, 0.1, 0.5, 0.9} {
-		for seed := range uint64(3) {
-			heldOut := 0
-			for p := range int32(partitions) {
-				for o := range int64(offsets) {
-					for r := range int32(rows) {
-						if HeldOut(seed, p, o, r, fraction) {
-							heldOut++
-						}
-					}
-				}
-			}
-			n := float64(partitions * offsets * rows)
-			if z := (float64(heldOut) - n*fraction) / math.Sqrt(n*fraction*(1-fraction)); math.Abs(z) > 4 {
-				t.Errorf("fraction %v, seed %d: %d of %v rows, %.1f standard deviations off", fraction, seed, heldOut, n, z)
-			}
-		}
-	}
-}
-
-func TestHeldOutIsNestedInTheFraction(t *testing.T) {
-	for r := range int32(2000) {
-		held := false
-		for _, fraction := range []float64{0, 0.05, 0.2, 0.7, math.Nextafter(1, 0), 1} {
-			now := HeldOut(9, 1, 2, r, fraction)
-			if held && !now {
-				t.Fatalf("row %d held out at a smaller fraction than %v only", r, fraction)
-			}
-			held = now
-		}
-	}
-}
-
 func TestHeldOutAtTheEnds(t *testing.T) {
 	for _, fraction := range []float64{0, -1, math.NaN(), math.Inf(-1)} {
 		for r := range int32(100) {
@@ -76,15 +40,4 @@ func TestHeldOutAtTheEnds(t *testing.T) {
 			t.Fatalf("row not held out at fraction %v", fraction)
 		}
 	}
-}
-
-func ExampleHeldOut() {
-	held := 0
-	for row := range int32(1000) {
-		if HeldOut(7, 0, 1234, row, 0.1) {
-			held++
-		}
-	}
-	fmt.Println(held)
-	// Output: 85
 }

@@ -50,17 +50,6 @@ func randomCalls(r *rand.Rand, d table) *Sums {
 	return s
 }
 
-func TestCloneIsIndependent(t *testing.T) {
-	d := randomTable(1, 50, 4, 1)
-	s := d.sums()
-	before := s.Clone()
-	s.Add(d.z, d.rows, d.y)
-	requireSameBits(t, "clone", values(before), values(d.sums()))
-	if before.Rows != 50 || s.Rows != 100 {
-		t.Fatalf("rows %d and %d, want 50 and 100", before.Rows, s.Rows)
-	}
-}
-
 // requireSameMoments compares means and covariances: sums that were centred differently have no other figures in
 // common.
 func requireSameMoments(t *testing.T, got, want *Sums) {
@@ -176,34 +165,4 @@ func TestOutputMeanAndMajorityClass(t *testing.T) {
 	if got := s.MajorityClass(); got != 2 {
 		t.Fatalf("majority class %d, want 2", got)
 	}
-}
-
-// The mean is computed from the rows in the buffer, coded or not yet, and from those summed or merged, without
-// copying.
-func TestOutputMeanCopiesNoSums(t *testing.T) {
-	d := randomTable(10, 1200, 20, 3)
-	for _, cuts := range [][2]int{{0, 100}, {0, 128}, {0, 600}, {0, 1024}, {100, 1024}, {600, 700}, {600, 1200}} {
-		s := d.part(0, cuts[0]).sums()
-		s.Merge(d.part(cuts[0], cuts[1]).sums())
-		want, err := centre(s.gram.Settled())
-		if err != nil {
-			t.Fatal(err)
-		}
-		requireClose(t, "mean", s.OutputMean(), want.yMean, 1e-7)
-		if n := testing.AllocsPerRun(10, func() { s.OutputMean() }); n > 1 {
-			t.Errorf("%v allocations for a mean", n)
-		}
-		if n := testing.AllocsPerRun(10, func() { s.MajorityClass() }); n > 2 {
-			t.Errorf("%v allocations for a class", n)
-		}
-	}
-}
-
-func TestSumsPanicOnWrongShapes(t *testing.T) {
-	s := NewSums(2, 1)
-	requirePanic(t, "no features", func() { NewSums(0, 1) })
-	requirePanic(t, "no outputs", func() { NewSums(1, 0) })
-	requirePanic(t, "short z", func() { s.Add(make([]float32, 3), 2, make([]float32, 2)) })
-	requirePanic(t, "short y", func() { s.Add(make([]float32, 4), 2, make([]float32, 1)) })
-	requirePanic(t, "merge of another shape", func() { s.Merge(NewSums(3, 1)) })
 }

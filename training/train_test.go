@@ -143,21 +143,6 @@ func TestTrainingIsTheSameOnAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-func TestTrainLeavesItsInputsAlone(t *testing.T) {
-	d := randomTable(14, 300, 10, 1)
-	fit, held := d.part(0, 200).sums(), d.part(200, 300).sums()
-	fitBefore, heldBefore := fit.Clone(), held.Clone()
-	if _, err := Train(fit, held, usual); err != nil {
-		t.Fatal(err)
-	}
-	requireSameBits(t, "fit", fit.gram.Settled().Values(), fitBefore.gram.Settled().Values())
-	requireSameBits(t, "held out", held.gram.Settled().Values(), heldBefore.gram.Settled().Values())
-	more := d.part(0, 77)
-	fit.Add(more.z, more.rows, more.y)
-	fitBefore.Add(more.z, more.rows, more.y)
-	requireSameBits(t, "continued fit", fit.gram.Settled().Values(), fitBefore.gram.Settled().Values())
-}
-
 func TestTrainRefusesWhatItCannotUse(t *testing.T) {
 	if _, err := Train(NewSums(3, 1), NewSums(3, 1), usual); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows: %v", err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -165,32 +164,5 @@ func TestGradientIsThatOfTheObjective(t *testing.T) {
 	}
 	if slope := (ends[1] - ends[0]) / (2 * step); math.Abs(slope-length) > 0.01*length {
 		t.Errorf("J rises by %v, the gradient says %v", slope, length)
-	}
-}
-
-func TestWorkersDoNotMatterToTheObjective(t *testing.T) {
-	l, f := drawProblem(3000, 20, 2, 120)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var first []float64
-	for _, threads := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(threads)
-		for _, workers := range []int{0, 1, 3} {
-			l.o.Workers = workers
-			o, got := newObjective(l, f), make([]float64, f.Len()*(f.Dim+1))
-			value, err := o.value(got, parameters(f))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := l.weightedSlopes(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got = slices.Concat(got, []float64{value}, w.RawSymmetric().Data); first == nil {
-				first = got
-			}
-			if !slices.Equal(got, first) {
-				t.Fatalf("%d threads, %d workers: other bits", threads, workers)
-			}
-		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/eerf-stream/eerf/scoring"
 )
 
 func TestTurnerMultipliesByThePowerOfG(t *testing.T) {
@@ -65,31 +63,4 @@ func powered(g *gradients, p power, u []float32) []float64 {
 		}
 	}
 	return dst
-}
-
-func TestPoolDoesNotDependOnWorkers(t *testing.T) {
-	p := newBenchProblem(600, 9, 400, 20)
-	var first []float32
-	for _, workers := range []int{0, 1, 3} {
-		p.options.Workers = workers
-		l, err := newLearner(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, winners := drawProblem(1, 9, 1, 20)
-		bends, err := l.gradients(winners)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pool := l.pool(1, winners, bends)
-		if err := pool.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		if first == nil {
-			first = pool.Omega
-		}
-		if !slices.Equal(pool.Omega, first) {
-			t.Fatalf("%d workers: another pool", workers)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -167,28 +166,6 @@ func TestZeroTimesInfinityIsNotLeftOut(t *testing.T) {
 		p.Repack(random(count*dim), make([]float32, count), nil)
 		if !p.lists(dim, dim) {
 			t.Errorf("%v: finite weights are not known to be", level)
-		}
-	}
-}
-
-func BenchmarkKernelSparse(b *testing.B) {
-	for _, s := range []struct{ rows, dim, features int }{{2048, 123, 2000}, {1000, 784, 2000}} {
-		for _, density := range []int{5, 11, 20, 40, 100} {
-			for _, level := range benchLevels() {
-				name := fmt.Sprintf("rows=%d/dim=%d/features=%d/density=%d/level=%v/procs=1", s.rows, s.dim, s.features, density, level)
-				b.Run(name, func(b *testing.B) {
-					p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features), nil)
-					x, targets := random(s.rows*s.dim), Targets{Outputs: 1, Values: random(s.rows)}
-					rng := rand.New(rand.NewPCG(4, 4))
-					for i := range x {
-						if rng.IntN(100) >= density {
-							x[i] = 0
-						}
-					}
-					sums := zeroSums(s.features, 1)
-					compare(b, s.rows*s.dim*s.features, func() { Score(sums, p, 0, p.Count(), x, targets) })
-				})
-			}
 		}
 	}
 }

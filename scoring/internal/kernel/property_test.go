@@ -5,10 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
-
-	"github.com/eerf-stream/eerf/internal/simd"
 )
 
 // drawTargets returns values of that many outputs, or classes.
@@ -34,32 +30,6 @@ func zeroSums(count, outputs int) Sums {
 // all is every sum.
 func (s Sums) all() []float64 { return slices.Concat(s.Phi, s.PhiSq, s.YPhi) }
 
-func TestScoreDependsOnTheOrderOfRowsAlone(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 4))
-		level := rapid.SampledFrom(levels()).Draw(rt, "level")
-		m := rapid.SampledFrom(maps).Draw(rt, "map")
-		dim := rapid.SampledFrom([]int{1, 7, 17, 64, chunkDim, chunkDim + 1, 3*chunkDim + 5}).Draw(rt, "dim")
-		count, rows := rapid.IntRange(1, 2*Width+3).Draw(rt, "features"), rapid.IntRange(1, 3*scoreRows).Draw(rt, "rows")
-		outputs, classes := rapid.IntRange(1, 4).Draw(rt, "outputs"), rapid.Bool().Draw(rt, "classes")
-		p := newProblem(level, m, dim, count, rows)
-		targets := drawTargets(rng, rows, outputs, classes)
-		whole, parts := zeroSums(count, outputs), zeroSums(count, outputs)
-		Score(whole, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
-		for first := 0; first < rows; {
-			next := first + rapid.IntRange(1, rows-first).Draw(rt, "rows of a call")
-			cut := rapid.IntRange(0, p.panels.Count()).Draw(rt, "panel between two calls")
-			x := p.x.inner()[first*dim : next*dim]
-			Score(parts, p.panels, cut, p.panels.Count(), x, targets.slice(first, next))
-			Score(parts, p.panels, 0, cut, x, targets.slice(first, next))
-			first = next
-		}
-		if !slices.Equal(whole.all(), parts.all()) {
-			rt.Fatal("other bits in parts than in one call")
-		}
-	})
-}
-
 func TestManyShortRowsAreScoredInSeveralCalls(t *testing.T) {
 	const dim, count = 30, 5
 	rows := fusedRows(dim) + 77
@@ -78,49 +48,6 @@ func TestManyShortRowsAreScoredInSeveralCalls(t *testing.T) {
 			}
 			if !slices.Equal(whole.all(), parts.all()) {
 				t.Errorf("%v: other bits in parts than in one call", level)
-			}
-		}
-	}
-}
-
-func TestVectorLevelsGiveTheSameBits(t *testing.T) {
-	if simd.Best() < simd.AVX512 {
-		t.Skip("one level of vector instructions at most")
-	}
-	rng := rand.New(rand.NewPCG(9, 9))
-	for _, m := range maps {
-		for _, dim := range []int{1, 58, 77, 784} {
-			for _, rows := range []int{1, 3, 70, 131} {
-				const count = 2*Width + 7
-				targets := drawTargets(rng, rows, 1+rows%3, rows%2 == 0)
-				var sums [2]Sums
-				var features [2][]float32
-				for i, level := range []simd.Level{simd.AVX2, simd.AVX512} {
-					p := newProblem(level, m, dim, count, rows)
-					sums[i], features[i] = zeroSums(count, targets.Outputs), make([]float32, rows*count)
-					Score(sums[i], p.panels, 0, p.panels.Count(), p.x.inner(), targets)
-					Featurize(features[i], p.panels, p.x.inner(), slices.Repeat([]float32{0.3}, count))
-				}
-				if !slices.Equal(sums[0].all(), sums[1].all()) || sameBits(features[0], features[1]) >= 0 {
-					t.Errorf("map %d, %dx%d: levels differ", m, rows, dim)
-				}
-			}
-		}
-	}
-}
-
-func TestFeaturesOfARowDoNotDependOnTheOthers(t *testing.T) {
-	for _, level := range levels() {
-		for _, dim := range []int{5, 77, 2*chunkDim + 1} {
-			p := newProblem(level, Cosine, dim, 2*Width+9, 77)
-			factor := slices.Repeat([]float32{0.7}, p.count)
-			all, one := make([]float32, p.rows*p.count), make([]float32, p.count)
-			Featurize(all, p.panels, p.x.inner(), factor)
-			for r := range p.rows {
-				Featurize(one, p.panels, p.x.inner()[r*dim:(r+1)*dim], factor)
-				if sameBits(one, all[r*p.count:(r+1)*p.count]) >= 0 {
-					t.Fatalf("%v, dim %d: row %d alone has other features", level, dim, r)
-				}
 			}
 		}
 	}
@@ -157,33 +84,6 @@ func TestArgumentsBeyondReachAreNoPhase(t *testing.T) {
 	}
 }
 
-func TestRawRowsGiveTheFeaturesOfEncodedOnes(t *testing.T) {
-	for _, level := range levels() {
-		for _, m := range []Map{Cosine, Step, Ramp, SquaredRamp} {
-			p := newProblem(level, m, 17, Width+5, 9)
-			in := &Affine{Shift: make([]float64, p.dim), Scale: make([]float64, p.dim)}
-			for k := range p.dim {
-				in.Shift[k], in.Scale[k] = float64(k%5)-2, 1+float64(k%3)/2
-			}
-			raw := make([]float32, len(p.x.inner()))
-			for i, v := range p.x.inner() {
-				raw[i] = float32(float64(v)*in.Scale[i%p.dim] + in.Shift[i%p.dim])
-			}
-			var phase []float32
-			if m == Cosine {
-				phase = p.phase.inner()
-			}
-			dst := make([]float32, p.rows*p.count)
-			Featurize(dst, packFor(level, m, p.dim, p.omega.inner(), phase, in), raw, slices.Repeat([]float32{1}, p.count))
-			for i, v := range dst {
-				if m != Step && !p.close(float64(v), p.phi[i]) || m == Step && float64(v) != p.phi[i] {
-					t.Fatalf("%v, map %d: element %d is %v, want %v", level, m, i, v, p.phi[i])
-				}
-			}
-		}
-	}
-}
-
 func TestLargestIsTheGreatestSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, level := range levels() {
@@ -199,21 +99,6 @@ func TestLargestIsTheGreatestSize(t *testing.T) {
 					t.Errorf("%v: greatest of %d with NaN is %v", level, n, got)
 				}
 			}
-		}
-	}
-}
-
-func TestCallsDoNotAllocate(t *testing.T) {
-	for _, level := range levels() {
-		p := newProblem(level, Cosine, 77, 2*Width, 9)
-		dst, factor := make([]float32, p.count*p.rows), make([]float32, p.count)
-		sums, targets := zeroSums(p.count, 1), Targets{Outputs: 1, Values: p.x.inner()[:p.rows]}
-		if n := testing.AllocsPerRun(10, func() {
-			Featurize(dst, p.panels, p.x.inner(), factor)
-			Featurize(dst, p.panels, p.x.inner()[:p.dim], factor)
-			Score(sums, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
-		}); n != 0 {
-			t.Errorf("%v: %v allocations", level, n)
 		}
 	}
 }

@@ -193,39 +193,3 @@ func checkCall(t *testing.T, rng *rand.Rand, level simd.Level, op operation, dim
 		}
 	}
 }
-
-func FuzzTilesHaveTheBitsOfTheirLoop(f *testing.F) {
-	f.Add(uint64(1), uint8(77), uint8(9), uint8(1), []byte{0, 0, 192, 127})
-	f.Add(uint64(2), uint8(3), uint8(1), uint8(2), []byte{255, 255, 127, 127, 0, 0, 128, 255})
-	f.Fuzz(func(t *testing.T, seed uint64, dim, rows, op uint8, numbers []byte) {
-		if rows == 0 || dim == 0 {
-			t.Skip()
-		}
-		rng := rand.New(rand.NewPCG(seed, 3))
-		c, guards := newCall(rng, operations[int(op)%len(operations)], int(dim), int(rows), seed%2 == 0, false)
-		if c.op == cosine { // for arguments in reach alone
-			c.op = cosineFar
-		}
-		for i := 0; i+4 <= len(numbers) && len(c.x) > 0; i += 4 {
-			bits := uint32(numbers[i]) | uint32(numbers[i+1])<<8 | uint32(numbers[i+2])<<16 | uint32(numbers[i+3])<<24
-			c.x[rng.IntN(len(c.x))] = math.Float32frombits(bits)
-		}
-		for _, level := range levels() {
-			c.runReference(arithmetic(level))
-			want := append([]float32(nil), c.dst...)
-			c.run(level)
-			if i := sameBits(c.dst, want); i >= 0 {
-				t.Fatalf("%v: element %d is %v, want %v", level, i, c.dst[i], want[i])
-			}
-			c.listed(level).run(level)
-			if i := c.otherListed(want); i >= 0 {
-				t.Fatalf("%v, listed: element %d is %v, want %v", level, i, c.dst[i], want[i])
-			}
-			for _, g := range guards {
-				if !g.intact() {
-					t.Fatalf("%v: wrote outside the destination", level)
-				}
-			}
-		}
-	})
-}

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -279,32 +278,6 @@ func TestSlopesRefuseWrongShapes(t *testing.T) {
 				}
 			}()
 			call()
-		})
-	}
-}
-
-// BenchmarkKernelSlopes is features and slopes of rows.
-func BenchmarkKernelSlopes(b *testing.B) {
-	const rows, features = 2000, 200
-	for _, dim := range []int{26, 77, 784} {
-		for _, level := range benchLevels() {
-			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/procs=1", rows, dim, features, level), func(b *testing.B) {
-				p := packFor(level, Cosine, dim, random(features*dim), random(features), nil)
-				x, z, slope := random(rows*dim), alignedFloats(rows*features), alignedFloats(p.Count()*rows*Width)
-				compare(b, rows*dim*features, func() { Slopes(z, slope, rows*Width, p, x) })
-			})
-		}
-	}
-}
-
-// BenchmarkKernelWeigh is what makes slopes a gradient.
-func BenchmarkKernelWeigh(b *testing.B) {
-	const rows, features = 2000, 200
-	for _, outputs := range []int{1, 10, 26} {
-		b.Run(fmt.Sprintf("rows=%d/features=%d/outputs=%d/procs=1", rows, features, outputs), func(b *testing.B) {
-			weights := PackWeights(nil, make([]float64, features*outputs), features, outputs)
-			slope, e := alignedFloats(len(weights)/outputs*rows), random(rows*outputs)
-			compare(b, rows*outputs*features, func() { Weigh(slope, rows*Width, e, weights, outputs) })
 		})
 	}
 }

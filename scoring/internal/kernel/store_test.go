@@ -58,10 +58,3 @@ func TestStoredFeaturesAreScoredWithTheBitsOfComputedOnes(t *testing.T) {
 		}
 	})
 }
-
-func TestStoreHasTheShapeThatItIsGiven(t *testing.T) {
-	s := NewStore(3, 40)
-	if s.Panels() != 3 || !s.Reshape(2, 60) || s.Panels() != 2 || s.Reshape(5, 25) || s.Panels() != 2 || !s.Reshape(0, 1000) {
-		t.Error("a store of 3 panels of 40 rows holds others than as many numbers")
-	}
-}

@@ -2,7 +2,6 @@ package portable
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -43,43 +42,4 @@ func TestNormalQuantileInvertsTheDistribution(t *testing.T) {
 	for e := -1.0; e > -60; e -= 0.25 {
 		check(math.Pow(2, e))
 	}
-}
-
-func TestNormalQuantileIsOddAndRises(t *testing.T) {
-	last := math.Inf(-1)
-	for i := 1; i < 1<<12; i++ {
-		u := float64(i) / (1 << 12)
-		z := NormalQuantile(u)
-		if z <= last {
-			t.Fatalf("quantile of %v does not rise: %v after %v", u, z, last)
-		}
-		if mirror := NormalQuantile(1 - u); mirror != -z {
-			t.Fatalf("quantiles of %v and its complement are %v and %v", u, z, mirror)
-		}
-		last = z
-	}
-	// Tabulated by Wichura: the quantiles of 0.25, 0.001 and 1e-20.
-	for u, want := range map[float64]float64{0.25: -0.6744897501960817, 0.001: -3.090232306167814, 1e-20: -9.262340089798408} {
-		if got := NormalQuantile(u); math.Abs(got-want) > 1e-14 {
-			t.Errorf("NormalQuantile(%v) is %v, want %v", u, got, want)
-		}
-	}
-}
-
-func BenchmarkNormalQuantile(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	u := make([]float64, 1<<16) // more than a branch predictor can learn
-	for i := range u {
-		u[i] = rng.Float64()
-	}
-	sum := 0.0
-	for b.Loop() {
-		for _, v := range u {
-			sum += NormalQuantile(v)
-		}
-	}
-	if math.IsNaN(sum) {
-		b.Fatal("a quantile is no number")
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(u)), "ns/number")
 }

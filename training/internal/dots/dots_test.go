@@ -117,20 +117,3 @@ func TestAffineRefusesOtherLengths(t *testing.T) {
 		}()
 	}
 }
-
-func FuzzAffine(f *testing.F) {
-	f.Add(uint64(1), uint8(5), uint8(3), uint16(77))
-	f.Fuzz(func(t *testing.T, seed uint64, rows, outputs uint8, terms uint16) {
-		r := rand.New(rand.NewPCG(seed, 0))
-		n, k, m := int(rows%40), 1+int(outputs%20), 1+int(terms%600)
-		theta, _ := guarded(k*m, r.NormFloat64)
-		intercept, _ := guarded(k, r.NormFloat64)
-		z, _ := guarded(n*m, func() float32 { return float32(r.NormFloat64()) })
-		plain, fast := make([]float32, n*k), make([]float32, n*k)
-		affine(simd.None, plain, theta, intercept, z, n, k, m)
-		Affine(fast, theta, intercept, z, n, k, m)
-		if !slices.Equal(plain, fast) {
-			t.Fatal("assembly and plain Go differ")
-		}
-	})
-}

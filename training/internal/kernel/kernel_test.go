@@ -107,27 +107,6 @@ func requireGuards[T float32 | float64](t *testing.T, whole []T, n int) {
 	}
 }
 
-// Integers have exact products and sums: here every level has the same bits.
-func TestProductsOfIntegersAreExact(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	const rows = 300
-	a, _ := guarded(rows*PanelColumns, func() float32 { return float32(r.IntN(200) - 100) })
-	b, _ := guarded(rows*PanelColumns, func() float32 { return float32(r.IntN(200) - 100) })
-	want := make([]float64, TileRows*PanelColumns)
-	for n := range rows {
-		for i := range TileRows {
-			for j := range PanelColumns {
-				want[i*PanelColumns+j] += float64(a[n*PanelColumns+i]) * float64(b[n*PanelColumns+j])
-			}
-		}
-	}
-	for _, level := range levels() {
-		c := make([]float64, TileRows*PanelColumns)
-		products(level, c, a, b, rows, 0, PanelColumns)
-		requireBits(t, level.String(), c, want)
-	}
-}
-
 func TestCodeHasTheSameBitsAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	normal := func() float32 { return float32(r.NormFloat64()) }
