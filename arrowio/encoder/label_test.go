@@ -43,14 +43,6 @@ func TestRegressionLabels(t *testing.T) {
 	}
 }
 
-func TestLabelBeyondFloat32IsInfinite(t *testing.T) {
-	e := labelled(&Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{0}})
-	rows := encoded(t, e, record(t, col(t, "x", f64, 1, 2), col(t, "y", f64, 1e39, 1e38)))
-	if rows.N != 1 || !slices.Equal(rows.Rejected, []Rejection{{0, InfLabel, true}}) {
-		t.Errorf("n %d rejected %v", rows.N, rows.Rejected)
-	}
-}
-
 func TestRegressionOfSeveralOutputs(t *testing.T) {
 	e := labelled(&Label{Columns: []string{"a", "b"}, Kind: Numeric, Mean: []float64{1, 2}})
 	x := col(t, "x", f64, 1, 2, 3, 4)

@@ -3,7 +3,6 @@ package encoder
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -126,25 +125,6 @@ func TestNumbersThatMayBeClassesAreNamed(t *testing.T) {
 				t.Errorf("hint %q, want %q", got, c.want)
 			}
 		})
-	}
-}
-
-func TestMergedMomentsAreThoseOfAllValues(t *testing.T) {
-	var whole, left, right, none moment
-	for i := range 50 {
-		v := float64(i*i%17) - 3.5
-		whole.add(v)
-		if i < 20 {
-			left.add(v)
-		} else {
-			right.add(v)
-		}
-	}
-	left.merge(none)
-	none.merge(left)
-	none.merge(right)
-	if none.n != whole.n || none.lo != whole.lo || none.hi != whole.hi || math.Abs(none.mean-whole.mean) > 1e-12 || math.Abs(none.m2-whole.m2) > 1e-9 {
-		t.Errorf("merged %+v, want %+v", none, whole)
 	}
 }
 

@@ -332,18 +332,20 @@ func plainTime(value any) (float64, bool) {
 	return float64(at.Hour()*3600 + at.Minute()*60 + at.Second()), err == nil
 }
 
-// TestMomentsEqualTwoPasses compares the running moments with sums over all values at once.
+// TestMomentsEqualTwoPasses compares the running moments of two parts with sums over all values at once.
 func TestMomentsEqualTwoPasses(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		shift := rapid.SampledFrom([]float64{0, 1, 1e6}).Draw(r, "shift")
 		values := rapid.SliceOfN(rapid.Float64Range(-10, 10), 2, 200).Draw(r, "values")
-		var m moment
-		sum := 0.0
+		var parts [2]moment // of a log, merged
+		cut, sum := rapid.IntRange(0, len(values)).Draw(r, "cut"), 0.0
 		for i := range values {
 			values[i] += shift
-			m.add(values[i])
+			parts[count(i >= cut)].add(values[i])
 			sum += values[i]
 		}
+		m := parts[0]
+		m.merge(parts[1])
 		mean, squares := sum/float64(len(values)), 0.0
 		for _, v := range values {
 			squares += (v - mean) * (v - mean)
@@ -354,7 +356,7 @@ func TestMomentsEqualTwoPasses(t *testing.T) {
 		if scale <= tolerance && m.scale() == 1 { // too small to tell from a constant
 			scale = 1
 		}
-		if math.Abs(m.mean-mean) > tolerance || math.Abs(m.scale()-scale) > tolerance+1e-12*scale {
+		if m.n != int64(len(values)) || m.lo != slices.Min(values) || m.hi != slices.Max(values) || math.Abs(m.mean-mean) > tolerance || math.Abs(m.scale()-scale) > tolerance+1e-12*scale {
 			r.Fatalf("mean %v scale %v, want %v %v", m.mean, m.scale(), mean, scale)
 		}
 	})

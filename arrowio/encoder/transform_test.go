@@ -1,10 +1,8 @@
 package encoder
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -62,20 +60,6 @@ func TestLabelsWithoutATransformAreRejected(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestTransformIsForRegressions(t *testing.T) {
-	for want, change := range map[string]func(*Options){
-		`label_transform "root" is not one of none, log, log1p`: func(o *Options) { o.LabelTransform = "root" },
-		"label_transform is for regression":                     func(o *Options) { o.Task = TaskClassification },
-	} {
-		o := options("y")
-		o.LabelTransform = TransformLog
-		change(&o)
-		if err := o.Validate(); err == nil || !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
 	}
 }
 

@@ -88,29 +88,6 @@ func TestAViewIsNeverWritten(t *testing.T) {
 	}
 }
 
-func TestRawRowsThatNoViewCanGive(t *testing.T) {
-	nan := float32(math.NaN())
-	e, rec, values := viewRecord(t, func(values []float32) { values[7] = nan })
-	rows := raw(t, e, rec, nil)
-	if rows.N != 9 || !slices.Equal(rows.Rejected, []Rejection{{2, NaNFeature, true}}) || !slices.Equal(rows.X, slices.Concat(values[:6], values[9:])) {
-		t.Errorf("faulty row: %d rows, rejected %v", rows.N, rows.Rejected)
-	}
-	e, rec, values = viewRecord(t, nil)
-	if rows := raw(t, e, rec, []int32{7, 0}); !slices.Equal(rows.X, slices.Concat(values[21:24], values[:3])) {
-		t.Errorf("taken rows %v", rows.X)
-	}
-	e.Columns[0].Mean = []float64{0.1, 0.2, 0.3}
-	e.Columns[0].Scale = []float64{1, 1, 1}
-	rec = record(t, col(t, "v", list(3, f32), []any{1, nil, 3}, nil), col(t, "y", f64, 1, 1))
-	if rows := raw(t, e, rec, nil); !slices.Equal(rows.X, []float32{1, 0.2, 3, 0.1, 0.2, 0.3}) || rows.Counts.Imputed != 4 {
-		t.Errorf("nulls: %v, %+v", rows.X, rows.Counts)
-	}
-	wide := record(t, col(t, "v", list(3, f64), []any{1, 2, 0.1}), col(t, "y", f64, 1))
-	if rows := raw(t, e, wide, nil); !slices.Equal(rows.X, []float32{1, 2, 0.1}) {
-		t.Errorf("float64: %v", rows.X)
-	}
-}
-
 // TestRawRowsAreRejectedByTheirEncodedSize has values around the limit, some beyond the bound that a view is
 // scanned for and still usable.
 func TestRawRowsAreRejectedByTheirEncodedSize(t *testing.T) {
