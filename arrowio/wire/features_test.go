@@ -235,8 +235,6 @@ func TestKeysRoundTrip(t *testing.T) {
 	}
 }
 
-func inf64() float64 { return math.Inf(1) }
-
 func TestReserveFeaturesWritesOverAnyMemory(t *testing.T) {
 	events := exampleEvents()
 	defer events.Release()

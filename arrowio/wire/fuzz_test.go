@@ -2,81 +2,10 @@ package wire
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
-
-// fuzzDecoder checks that a decoder handles any bytes and that what it accepts is stable.
-func fuzzDecoder(f *testing.F, name string, seeds ...[]byte) {
-	f.Add(decoders[name].value())
-	for _, s := range seeds {
-		f.Add(s)
-	}
-	dec := newDecoder()
-	f.Fuzz(func(t *testing.T, value []byte) {
-		if err := decoders[name].decode(dec, value); errors.Is(err, errUnstable) {
-			t.Fatal(err)
-		}
-	})
-}
-
-func FuzzDecodeSpec(f *testing.F) {
-	fuzzDecoder(f, "spec", must(EncodeSpec(&Spec{Pipeline: "p", Status: StatusAbandoned})))
-}
-
-func FuzzDecodeRequest(f *testing.F) { fuzzDecoder(f, "request") }
-
-func FuzzDecodeCheckpoint(f *testing.F) {
-	empty := exampleCheckpoint()
-	empty.Counts, empty.Sums, empty.Samples = Counts{}, exampleSums(2, 1, 0, nil), SampleMark{}
-	fuzzDecoder(f, "checkpoint", must(EncodeCheckpoint(empty)))
-}
-
-func FuzzDecodeSamples(f *testing.F) { fuzzDecoder(f, "samples", samplesValue(exampleSamples(false))) }
-
-func FuzzDecodeRefusal(f *testing.F) { fuzzDecoder(f, "refusal") }
-
-func FuzzDecodeProgress(f *testing.F) { fuzzDecoder(f, "progress") }
-
-func FuzzDecodeFeatureSet(f *testing.F) {
-	fuzzDecoder(f, "feature set", must(EncodeFeatureSet(linearFeatureSet())), must(EncodeFeatureSet(learnedFeatureSet())))
-}
-
-func FuzzDecodeModel(f *testing.F) {
-	fuzzDecoder(f, "model", must(EncodeModel(exampleChallenger())))
-}
-
-func FuzzDecodeCurrent(f *testing.F) {
-	fuzzDecoder(f, "current", must(EncodeCurrent(exampleRollback())))
-}
-
-// FuzzDocuments replaces a message's metadata by any text, which fuzzing whole messages hardly ever
-// reaches.
-func FuzzDocuments(f *testing.F) {
-	names := slices.Sorted(maps.Keys(decoders))
-	values := map[string][]byte{}
-	for i, name := range names {
-		values[name] = decoders[name].value()
-		recs := must(newDecoder().Decode(values[name]))
-		meta := recs[0].Schema().Metadata().ToMap()
-		f.Add(uint8(i), meta[decoders[name].key], meta[KeyEncoder])
-		releaseAll(recs)
-	}
-	dec := newDecoder()
-	f.Fuzz(func(t *testing.T, which uint8, doc, enc string) {
-		name := names[int(which)%len(names)]
-		value := rewrite(values[name], func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
-			meta[decoders[name].key], meta[KeyEncoder] = doc, enc
-			return f, c
-		})
-		if err := decoders[name].decode(dec, value); errors.Is(err, errUnstable) {
-			t.Fatal(err)
-		}
-	})
-}
 
 // FuzzDecodeFeatures reads any message as features, and makes dead letters from its rows.
 func FuzzDecodeFeatures(f *testing.F) {

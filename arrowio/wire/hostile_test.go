@@ -63,10 +63,22 @@ func replaceColumn(value []byte, name string, with *column) []byte {
 // errUnstable marks a value that decodes but does not survive being encoded again.
 var errUnstable = errors.New("encoding is not stable")
 
-// stable returns a function that decodes a message and checks that an accepted one is encoded to bytes
-// that decode and encode to themselves.
-func stable[T any](decode func(*arrowio.Decoder, []byte) (T, error), encode func(T) ([]byte, error)) func(*arrowio.Decoder, []byte) error {
-	return func(dec *arrowio.Decoder, value []byte) error {
+// document is one of the messages that are documents: where its JSON is, an example, and how it is decoded.
+type document struct {
+	key    string
+	value  []byte
+	decode func(*arrowio.Decoder, []byte) error
+	// stable decodes and checks that what is accepted is encoded to bytes that decode and encode to themselves.
+	stable func(*arrowio.Decoder, []byte) error
+}
+
+// documentOf returns the document with this example.
+func documentOf[T any](key string, value []byte, decode func(*arrowio.Decoder, []byte) (T, error), encode func(T) ([]byte, error)) document {
+	plain := func(dec *arrowio.Decoder, value []byte) error {
+		_, err := decode(dec, value)
+		return err
+	}
+	return document{key, value, plain, func(dec *arrowio.Decoder, value []byte) error {
 		v, err := decode(dec, value)
 		if err != nil {
 			return err
@@ -86,27 +98,23 @@ func stable[T any](decode func(*arrowio.Decoder, []byte) (T, error), encode func
 			return fmt.Errorf("%w: encoded twice, two results (%w)", errUnstable, err)
 		}
 		return nil
-	}
+	}}
 }
 
-// decoders are the decoders of all messages that are documents, each with an example.
-var decoders = map[string]struct {
-	key    string
-	value  func() []byte
-	decode func(*arrowio.Decoder, []byte) error
-}{
-	"spec":        {KeySpec, func() []byte { return must(EncodeSpec(exampleSpec())) }, stable(DecodeSpec, EncodeSpec)},
-	"samples":     {KeySamples, func() []byte { return samplesValue(exampleSamples(true)) }, stable(decodeSamples, encodeSamplesValue)},
-	"outputs":     {KeySamples, func() []byte { return samplesValue(exampleSamples(false)) }, stable(decodeSamples, encodeSamplesValue)},
-	"refusal":     {KeyRefusal, func() []byte { return must(EncodeRefusal(exampleRefusal())) }, stable(DecodeRefusal, EncodeRefusal)},
-	"progress":    {KeyProgress, func() []byte { return must(EncodeProgress(exampleProgress())) }, stable(DecodeProgress, EncodeProgress)},
-	"request":     {KeyRequest, func() []byte { return must(EncodeRequest(exampleRequest())) }, stable(DecodeRequest, EncodeRequest)},
-	"checkpoint":  {KeyCheckpoint, func() []byte { return must(EncodeCheckpoint(exampleCheckpoint())) }, stable(DecodeCheckpoint, EncodeCheckpoint)},
-	"learned set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(learnedFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
-	"feature set": {KeyFeatureSet, func() []byte { return must(EncodeFeatureSet(exampleFeatureSet())) }, stable(DecodeFeatureSet, EncodeFeatureSet)},
-	"model":       {KeyModel, func() []byte { return must(EncodeModel(exampleModel())) }, stable(DecodeModel, EncodeModel)},
-	"challenger":  {KeyModel, func() []byte { return must(EncodeModel(exampleChallenger())) }, stable(DecodeModel, EncodeModel)},
-	"current":     {KeyCurrent, func() []byte { return must(EncodeCurrent(exampleCurrent())) }, stable(DecodeCurrent, EncodeCurrent)},
+// decoders are the decoders of all messages that are documents.
+var decoders = map[string]document{
+	"spec":        documentOf(KeySpec, must(EncodeSpec(exampleSpec())), DecodeSpec, EncodeSpec),
+	"samples":     documentOf(KeySamples, samplesValue(exampleSamples(true)), decodeSamples, encodeSamplesValue),
+	"outputs":     documentOf(KeySamples, samplesValue(exampleSamples(false)), decodeSamples, encodeSamplesValue),
+	"refusal":     documentOf(KeyRefusal, must(EncodeRefusal(exampleRefusal())), DecodeRefusal, EncodeRefusal),
+	"progress":    documentOf(KeyProgress, must(EncodeProgress(exampleProgress())), DecodeProgress, EncodeProgress),
+	"request":     documentOf(KeyRequest, must(EncodeRequest(exampleRequest())), DecodeRequest, EncodeRequest),
+	"checkpoint":  documentOf(KeyCheckpoint, must(EncodeCheckpoint(exampleCheckpoint())), DecodeCheckpoint, EncodeCheckpoint),
+	"learned set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(learnedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
+	"feature set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(exampleFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
+	"model":       documentOf(KeyModel, must(EncodeModel(exampleModel())), DecodeModel, EncodeModel),
+	"challenger":  documentOf(KeyModel, must(EncodeModel(exampleChallenger())), DecodeModel, EncodeModel),
+	"current":     documentOf(KeyCurrent, must(EncodeCurrent(exampleCurrent())), DecodeCurrent, EncodeCurrent),
 }
 
 func encodeSamplesValue(s *Samples) ([]byte, error) {
@@ -117,7 +125,7 @@ func encodeSamplesValue(s *Samples) ([]byte, error) {
 func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
 	for name, d := range decoders {
 		t.Run(name, func(t *testing.T) {
-			value, dec := d.value(), newDecoder()
+			value, dec := d.value, newDecoder()
 			edit := func(was, is string) []byte {
 				version := fmt.Sprintf(`"format_version":%d`, versionOf(d.key))
 				return editMetadata(value, d.key, strings.ReplaceAll(was, `"format_version":1`, version), strings.ReplaceAll(is, `"format_version":1`, version))
@@ -155,7 +163,7 @@ func rewriteKey(value []byte, from, to string) []byte {
 func TestDecodersSkipFieldsTheyDoNotKnow(t *testing.T) {
 	for name, d := range decoders {
 		version := fmt.Sprintf(`"format_version":%d`, versionOf(d.key))
-		value := editMetadata(d.value(), d.key, version, version+`,"added_later":[1,{}]`)
+		value := editMetadata(d.value, d.key, version, version+`,"added_later":[1,{}]`)
 		if err := d.decode(newDecoder(), value); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -165,7 +173,7 @@ func TestDecodersSkipFieldsTheyDoNotKnow(t *testing.T) {
 func TestDecodersWantOneRecordBatch(t *testing.T) {
 	for name, d := range decoders {
 		t.Run(name, func(t *testing.T) {
-			recs := must(newDecoder().Decode(d.value()))
+			recs := must(newDecoder().Decode(d.value))
 			defer releaseAll(recs)
 			schema := recs[0].Schema()
 			wantError(t, d.decode(newDecoder(), must(arrowio.EncodeStream(schema))), ErrMalformed)
@@ -187,7 +195,7 @@ func TestDecodersCheckColumns(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.message+" "+c.column, func(t *testing.T) {
 			d, dec := decoders[c.message], newDecoder()
-			value := d.value()
+			value := d.value
 			recs := must(newDecoder().Decode(value))
 			rows := int(recs[0].NumRows())
 			releaseAll(recs)
@@ -278,7 +286,7 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.message+" "+c.is, func(t *testing.T) {
 			d := decoders[c.message]
-			wantError(t, d.decode(newDecoder(), editMetadata(d.value(), c.key, c.was, c.is)), c.want)
+			wantError(t, d.decode(newDecoder(), editMetadata(d.value, c.key, c.was, c.is)), c.want)
 		})
 	}
 }

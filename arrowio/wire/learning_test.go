@@ -68,43 +68,6 @@ func seenModel() *Model {
 	return m
 }
 
-func TestLearnedMessagesRoundTrip(t *testing.T) {
-	spec := adaptiveSpec()
-	spec.PlannedAt = noon.UTC()
-	diff(t, spec, must(DecodeSpec(newDecoder(), must(EncodeSpec(adaptiveSpec())))))
-	checkpoint := must(DecodeCheckpoint(newDecoder(), must(EncodeCheckpoint(heldOutCheckpoint()))))
-	diff(t, heldOutCheckpoint().Counts, checkpoint.Counts)
-	if err := checkpoint.CheckAgainst(adaptiveSpec(), "fma1"); err != nil {
-		t.Error(err)
-	}
-	set := learnedFeatureSet()
-	set.Lineage.SelectedAt = noon.UTC()
-	diff(t, set, must(DecodeFeatureSet(newDecoder(), must(EncodeFeatureSet(learnedFeatureSet())))))
-	progress := learnedProgress()
-	progress.Time = noon.UTC()
-	diff(t, progress, must(DecodeProgress(newDecoder(), must(EncodeProgress(learnedProgress())))))
-	for _, example := range []func() *Model{unseenModel, seenModel} {
-		model, want := must(DecodeModel(newDecoder(), must(EncodeModel(example())))), example()
-		diff(t, want.NotHeldOut, model.NotHeldOut)
-		diff(t, want.Metrics.Seen, model.Metrics.Seen)
-	}
-}
-
-func TestSpecOfAnotherRefinementIsAnother(t *testing.T) {
-	base := adaptiveSpec().Hash()
-	for name, change := range map[string]func(*Spec){
-		"steps":                    func(s *Spec) { s.RefineSteps = 0 },
-		"rounds of the refinement": func(s *Spec) { s.RefineRounds = 0 },
-		"candidates":               func(s *Spec) { s.Candidates.Varied = false },
-		"rounds":                   func(s *Spec) { s.Rounds = 4 },
-	} {
-		s := adaptiveSpec()
-		if change(s); s.Hash() == base {
-			t.Errorf("%s are not hashed", name)
-		}
-	}
-}
-
 func TestCriteriaHaveWhatBelongsToThem(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"adaptive without rounds": func(s *Spec) { s.Rounds = 0 },
