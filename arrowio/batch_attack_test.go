@@ -1,7 +1,6 @@
 package arrowio
 
 import (
-	"encoding/binary"
 	"math"
 	"reflect"
 	"testing"
@@ -226,28 +225,6 @@ func TestTextUnderNulls(t *testing.T) {
 	recs := mustDecode(t, NewDecoder(small), join(simpleSchema(typeUtf8), batch))
 	if col := recs[0].Column(0); render(col, 0) != "a" || render(col, 1) != nil {
 		t.Errorf("got %v", col)
-	}
-}
-
-// TestEveryWord sets every aligned word of every small stream to numbers that
-// have broken readers before.
-func TestEveryWord(t *testing.T) {
-	values := []uint32{1, 1 << 16, 1<<31 - 1, 1<<32 - 4}
-	for name, stream := range streams(t) {
-		if len(stream) > 4000 {
-			continue
-		}
-		d := NewDecoder(small)
-		mutant := make([]byte, len(stream))
-		for at := 0; at+4 <= len(stream); at += 4 {
-			for _, v := range values {
-				copy(mutant, stream)
-				binary.LittleEndian.PutUint32(mutant[at:], v)
-				if reason, err := tryMutant(d, mutant); err != nil || reason == "" {
-					t.Fatalf("%s, %d at %d: reason %q, %v", name, v, at, reason, err)
-				}
-			}
-		}
 	}
 }
 

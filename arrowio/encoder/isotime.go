@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// parseInstant reads an ISO 8601 date or instant as seconds since 1970 and nanoseconds: 2006-01-02, optionally followed
+// ParseInstant reads an ISO 8601 date or instant as seconds since 1970 and nanoseconds: 2006-01-02, optionally followed
 // by a T or a space and 15:04, 15:04:05 or 15:04:05.999, and then Z or an offset such as +01:00, +0100 or +01. Without
 // an offset it is UTC.
-func parseInstant(text string) (seconds, nanos int64, ok bool) {
+func ParseInstant(text string) (seconds, nanos int64, ok bool) {
 	text = strings.Trim(text, " ")
 	if len(text) < 10 || text[4] != '-' || text[7] != '-' {
 		return 0, 0, false

@@ -27,7 +27,7 @@ func newLearnedTexts(sketch int) *learnedTexts { return &learnedTexts{values: *n
 
 // add learns from a string.
 func (l *learnedTexts) add(v string) {
-	if seconds, nanos, ok := parseInstant(v); ok {
+	if seconds, nanos, ok := ParseInstant(v); ok {
 		l.instants.add(inSeconds(seconds, nanos))
 	} else if seconds, nanos, ok := parseClock(v); ok {
 		l.clocks.add(inSeconds(seconds, nanos))

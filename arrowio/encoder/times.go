@@ -10,7 +10,7 @@ func isTime(k Kind) bool { return k == Time || k == Clock }
 
 // parserOf returns the parser for strings of a time kind.
 func parserOf(k Kind) func(text string) (float64, bool) {
-	parse := parseInstant
+	parse := ParseInstant
 	if k == Clock {
 		parse = parseClock
 	}

@@ -39,7 +39,7 @@ func TestParseInstant(t *testing.T) {
 		cases[text] = "" // none
 	}
 	for text, want := range cases {
-		seconds, nanos, ok := parseInstant(text)
+		seconds, nanos, ok := ParseInstant(text)
 		if got := time.Unix(seconds, nanos).UTC().Format(time.RFC3339Nano); ok != (want != "") || ok && got != want {
 			t.Errorf("%q is %s (%v), want %q", text, got, ok, want)
 		}

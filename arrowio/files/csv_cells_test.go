@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -99,41 +98,6 @@ func TestCSVStrictLetsNothingPass(t *testing.T) {
 	}
 	_, _, _, err := drain(path, Options{Strict: true, Schema: arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)})
 	wantError(t, err, path, 77, `column "x"`, `"n.v." is not a number (float64)`)
-}
-
-func TestCSVDatesAndTimes(t *testing.T) {
-	day := time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"2024-02-29":                          day,
-		"1969-12-31":                          time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC),
-		"2024-02-29T10:30":                    day.Add(10*time.Hour + 30*time.Minute),
-		"2024-02-29T23:59:59":                 day.Add(24*time.Hour - time.Second),
-		"2024-02-29 10:30:01.25":              day.Add(10*time.Hour + 30*time.Minute + 1250*time.Millisecond),
-		"2024-02-29T00:00:00,1234567Z":        day.Add(123456 * time.Microsecond),
-		"2024-02-29T10:30:00+01:30":           day.Add(9 * time.Hour),
-		"2024-02-29T10:30-0500":               day.Add(15*time.Hour + 30*time.Minute),
-		"2024-02-29 10:30:00+02":              day.Add(8*time.Hour + 30*time.Minute),
-		"1960-01-01T00:00:00.000001Z":         time.Date(1960, 1, 1, 0, 0, 0, 1000, time.UTC),
-		"9999-12-31T23:59:59.999999999+00:00": time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
-		"0001-01-01":                          time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
-	} {
-		if at, ok := parseTime(text); !ok || at.UnixMicro() != want.UnixMicro() {
-			t.Errorf("%s is %v, %v, want %v", text, at, ok, want)
-		}
-		days, ok := parseDate(text)
-		if isDate := len(text) == 10; ok != isDate || isDate && int64(days)*86400 != want.Unix() {
-			t.Errorf("%s is day %d, %v", text, days, ok)
-		}
-	}
-	for _, text := range []string{
-		"2023-02-29", "2024-00-01", "2024-13-01", "2024-01-32", "2024-1-1", "20240229", "2024/02/29", "-024-01-01", "2024-02-29T", "2024-02-29T24:00",
-		"2024-02-29T10", "2024-02-29T10:60", "2024-02-29T10:30:60", "2024-02-29T10:30:00.", "2024-02-29T10:30:00.Z", "2024-02-29T10:30x",
-		"2024-02-29T10:30+1", "2024-02-29T10:30+", "2024-02-29x10:30", "2024-02-2é",
-	} {
-		if _, ok := parseTime(text); ok {
-			t.Errorf("%s is a time", text)
-		}
-	}
 }
 
 // Times are written with a zone and a space, and are read back unchanged.

@@ -59,6 +59,7 @@ func TestOpenRefusesWrongOptions(t *testing.T) {
 	for say, o := range map[string]Options{
 		"unknown format \"json\": want one of arrow, csv, parquet": {Format: "json"},
 		"batch rows -1": {BatchRows: -1},
+		"-1":            {SkipLines: -1},
 		"delimiter":     {Delimiter: '"'},
 	} {
 		_, err := Open(path, o)

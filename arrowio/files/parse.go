@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
 // parseBool reads true and false in common spellings.
@@ -40,27 +42,14 @@ func parseFloat(s string, bits int) (float64, bool) {
 
 // parseDate reads an ISO date, 2024-02-29.
 func parseDate(s string) (arrow.Date32, bool) {
-	t, err := time.Parse(time.DateOnly, s)
-	return arrow.Date32FromTime(t), err == nil
+	at, ok := parseTime(s)
+	return arrow.Date32FromTime(at), ok && len(s) == len(time.DateOnly)
 }
 
-// parseTime reads an ISO date with or without a time, "2024-02-29T10:30:00.25+01:00". A space may replace the T, and
-// seconds and fractions may be omitted. Without a zone the time is UTC.
+// parseTime reads an ISO date with or without a time, as it is read in events.
 func parseTime(s string) (time.Time, bool) {
-	layout := time.DateOnly
-	if at := len(layout); len(s) > at && (s[at] == 'T' || s[at] == ' ') {
-		zone := strings.LastIndexAny(s[at:], "Z+-")
-		if zone < 0 {
-			zone = len(s) - at
-		}
-		layout += s[at:at+1] + "15:04"
-		if at+zone > len(layout) {
-			layout += ":05"
-		}
-		layout += map[int]string{1: "Z07:00", 3: "-07", 5: "-0700", 6: "-07:00"}[len(s)-at-zone]
-	}
-	t, err := time.Parse(layout, s)
-	return t, err == nil
+	seconds, nanos, ok := encoder.ParseInstant(s)
+	return time.Unix(seconds, nanos).UTC(), ok
 }
 
 // shortened returns a copy of s, or of its start.

@@ -230,22 +230,9 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 	}
 }
 
-func TestSlicesAreWrittenAsTheyAre(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 100)
-	defer rec.Release()
-	a, b := rec.NewSlice(7, 50), rec.NewSlice(33, 98)
-	defer a.Release()
-	defer b.Release()
-	want := append(rowTexts(a), rowTexts(b)...)
-	for _, name := range binaryNames {
-		t.Run(name, func(t *testing.T) {
-			_, rows := mustDrain(t, written(t, name, a, b), Options{})
-			equalLines(t, rows, want)
-		})
-	}
-}
-
-func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
+// longRecord is a list of one number per row, the number of the row: more rows than a row group of Parquet.
+func longRecord(t testing.TB) arrow.Record {
+	t.Helper()
 	const rows = maxRowGroupRows + 5
 	values := arrow.FixedSizeListOf(1, arrow.PrimitiveTypes.Float32)
 	bytes := arrow.Float32Traits.CastToBytes(make([]float32, rows))
@@ -254,7 +241,12 @@ func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
 	}
 	elements := array.NewData(arrow.PrimitiveTypes.Float32, rows, []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0, 0)
 	lists := array.NewFixedSizeListData(array.NewData(values, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0))
-	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "z", Type: values}}, nil), []arrow.Array{lists}, rows)
+	return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "z", Type: values}}, nil), []arrow.Array{lists}, rows)
+}
+
+func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
+	rec := longRecord(t)
+	defer rec.Release()
 	path := written(t, "a.parquet", rec)
 	r, err := Open(path, Options{})
 	if err != nil {
@@ -278,7 +270,7 @@ func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
 		}
 		rec.Release()
 	}
-	if next != rows {
+	if rows := int(rec.NumRows()); next != rows {
 		t.Errorf("%d rows, want %d", next, rows)
 	}
 }

@@ -219,23 +219,6 @@ func sameRecords(a, b arrow.Record) bool {
 	return true
 }
 
-// Fuzz targets are [TestMutants] on bytes chosen by the fuzzer.
-func fuzz(f *testing.F, format Format) {
-	for _, m := range bases(f)[format] {
-		f.Add(m.Bytes)
-	}
-	options := Options{Limits: hostileLimits, Registry: registered}
-	f.Fuzz(func(t *testing.T, value []byte) {
-		if reason, err := tryMutant(NewDecoder(options), options, value); err != nil || reason == "" {
-			t.Errorf("reason %q, %v", reason, err)
-		}
-	})
-}
-
-func FuzzJSON(f *testing.F)     { fuzz(f, JSON) }
-func FuzzAvro(f *testing.F)     { fuzz(f, Avro) }
-func FuzzProtobuf(f *testing.F) { fuzz(f, Protobuf) }
-
 // TestNested reads the messages that mutants are made from.
 func TestNested(t *testing.T) {
 	d := NewDecoder(Options{Registry: registered})

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -111,40 +108,5 @@ func TestSpanHasTheSampledRows(t *testing.T) {
 	some.SampleRate = 1.5
 	if model.NotHeldOut = []Span{some}; model.Validate() == nil {
 		t.Error("a sample rate of 1.5 passes")
-	}
-}
-
-// Prediction columns outside of messages have the same types as in them, and no nulls.
-func TestPredictionsByThemselves(t *testing.T) {
-	for _, p := range []*Predictions{
-		{Model: "m", Outputs: 1}, {Model: "m", Outputs: 3},
-		{Model: "m", Classes: NewClasses([]string{"a", "b", "c"})}, {Model: "m", Classes: NewClasses([]string{"a", "b", "c"}), Probabilities: true},
-	} {
-		places, columns := p.Reserve(4)
-		fields := p.Fields()
-		if len(fields) != len(columns) || (len(columns) == 2) != p.Probabilities {
-			t.Fatalf("%+v: %d fields, %d columns", p, len(fields), len(columns))
-		}
-		for i := range places.Prediction {
-			places.Prediction[i] = float32(i)
-		}
-		for i := range places.Class {
-			places.Class[i] = int32(i % 3)
-		}
-		for i := range places.Probabilities {
-			places.Probabilities[i] = float32(i)
-		}
-		rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, 4)
-		last := rec.Column(0).ValueStr(3)
-		if want := map[bool]string{true: "3", false: "[9,10,11]"}[p.Outputs == 1]; p.Classes == nil && last != want || p.Classes != nil && last != "a" {
-			t.Errorf("%+v: the last prediction is %s", p, last)
-		}
-		for i, c := range columns {
-			if c.NullN() > 0 || c.Len() != 4 {
-				t.Errorf("%+v: column %s has %d nulls of %d", p, fields[i].Name, c.NullN(), c.Len())
-			}
-			c.Release()
-		}
-		rec.Release()
 	}
 }

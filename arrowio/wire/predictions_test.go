@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -142,16 +141,5 @@ func TestPredictionsOfNoRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		releaseAll(must(newDecoder().Decode(body.Value)))
-	}
-}
-
-func TestPredictionColumnsAreReserved(t *testing.T) {
-	for _, name := range []string{ColumnPrediction, ColumnProbabilities} {
-		if err := CheckPredictionColumns([]string{"id", name}); !errors.Is(err, ErrReservedColumn) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := CheckPredictionColumns([]string{"id", ColumnFeatures}); err != nil {
-		t.Error(err)
 	}
 }
