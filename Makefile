@@ -101,16 +101,17 @@ mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a 
 	for package in ./stages ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
 
 # On a real broker, each schedule has it for itself.
-soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run --nodes $(NODES)) $(GO) run ./internal/crash/soak schedules --kafka $(KAFKA) --parallel $(PARALLEL)
+soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run --nodes $(NODES)) $(GO) test -run '^TestSchedules$$' -count=1 -timeout 0 -v \
+	./internal/crash -kafka $(KAFKA) -at-a-time $(PARALLEL)
 
 soak: ## SCHEDULES random schedules of crashes, PARALLEL at a time, KIND=crashes, another one or all, KAFKA=embedded, or real with NODES=1; SEED=N begins with that one
-	$(soak_on) --count $(SCHEDULES) --kind $(KIND) $(if $(SEED),--seed $(SEED))
+	$(soak_on) -cells 0 -schedules $(SCHEDULES) -kind $(KIND) $(if $(SEED),-seed $(SEED))
 
 soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
-	$(soak_on) --matrix
+	$(soak_on) -cells -1 -schedules 0
 
-soak-speed: ## full speed for DURATION, with samples of memory, goroutines and lag
-	$(GO) run ./internal/crash/soak speed --duration $(DURATION)
+soak-speed: ## full speed for DURATION: memory, goroutines and lag must not grow
+	EERF_TEST_SPEED=$(DURATION) $(GO) test -run '^TestFullSpeed$$' -count=1 -timeout 0 -v ./cmd/internal/pressure
 
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem

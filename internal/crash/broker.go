@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/internal/freeport"
 )
 
 // Broker is a broker that a schedule may kill.
@@ -23,39 +23,24 @@ type Broker interface {
 	Close()
 }
 
-// EmbeddedNudge is the right [Options.Nudge] for the embedded broker: longer than a rebalance takes after a death.
-func EmbeddedNudge(session time.Duration) time.Duration { return 4*session + 2*time.Second }
-
 // embeddedBroker is the embedded broker in its own process.
 type embeddedBroker struct {
-	programs  Programs
 	dir       string
 	port      int
+	release   func() // of the port
 	rebalance time.Duration
 	process   *process
 }
 
-// StartEmbedded starts the embedded broker in its own process, with its data and log in dir. A rebalance waits that long
+// startEmbedded starts the embedded broker in a process of its own, with its data and log in dir. A rebalance waits that long
 // for members.
-func StartEmbedded(ctx context.Context, programs Programs, dir string, rebalance time.Duration) (Broker, error) {
-	port, err := freePort()
+func startEmbedded(ctx context.Context, dir string, rebalance time.Duration) (Broker, error) {
+	port, release, err := freeport.Reserve()
 	if err != nil {
 		return nil, err
 	}
-	b := &embeddedBroker{programs: programs, dir: dir, port: port, rebalance: rebalance}
+	b := &embeddedBroker{dir: dir, port: port, release: release, rebalance: rebalance}
 	return b, b.Restart(ctx)
-}
-
-// freePort returns a port below the range that systems assign, so that it is still free when the broker restarts.
-func freePort() (int, error) {
-	for range 100 {
-		port := 10000 + rand.IntN(10000)
-		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err == nil {
-			return port, listener.Close()
-		}
-	}
-	return 0, fmt.Errorf("no free port")
 }
 
 func (b *embeddedBroker) Addrs() []string { return []string{fmt.Sprintf("127.0.0.1:%d", b.port)} }
@@ -64,7 +49,7 @@ func (b *embeddedBroker) Addrs() []string { return []string{fmt.Sprintf("127.0.0
 // what it had acknowledged would be lost.
 func (b *embeddedBroker) Kill() error {
 	for {
-		if spared, ok := Spare(b.data()); ok {
+		if spared, ok := spare(b.data()); ok {
 			defer spared()
 			b.process.kill()
 			return nil
@@ -73,20 +58,13 @@ func (b *embeddedBroker) Kill() error {
 	}
 }
 
-// Spare keeps the embedded broker with its data in dir from compacting and from being killed, until end is called. It returns false
-// if somebody else does that now.
-func Spare(dir string) (end func(), ok bool) {
-	mark := dir + ".spared"
-	if os.Mkdir(mark, 0o700) != nil {
-		return nil, false
-	}
-	return func() { _ = os.Remove(mark) }, true
-}
-
 func (b *embeddedBroker) Restart(ctx context.Context) (err error) {
-	b.process, err = startProcess(filepath.Join(b.dir, "broker.log"), failpoint.Trigger{}, 0, b.programs.path("soak"),
-		"broker", "--dir", filepath.Join(b.dir, "broker"), "--port", strconv.Itoa(b.port),
-		"--rebalance", b.rebalance.String())
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	b.process, err = startProcess(filepath.Join(b.dir, "broker.log"), failpoint.Trigger{}, 0, self,
+		brokerCommand, b.data(), strconv.Itoa(b.port), b.rebalance.String())
 	if err != nil {
 		return err
 	}
@@ -125,10 +103,13 @@ func (b *embeddedBroker) Forget(ctx context.Context) (Broker, error) {
 	if err := os.CopyFS(b.data(), os.DirFS(b.saved())); err != nil {
 		return nil, err
 	}
-	return StartEmbedded(ctx, b.programs, lost, b.rebalance)
+	return startEmbedded(ctx, lost, b.rebalance)
 }
 
-func (b *embeddedBroker) Close() { b.process.kill() }
+func (b *embeddedBroker) Close() {
+	b.process.kill()
+	b.release()
+}
 
 // kafkaNode is the first node of a cluster started by scripts/kafka.sh.
 type kafkaNode struct {
@@ -136,9 +117,9 @@ type kafkaNode struct {
 	addrs  []string
 }
 
-// RealKafka is the cluster that the environment names, as scripts/kafka.sh run sets it. Schedules that share it must not
+// realKafka is the cluster that the environment names, as scripts/kafka.sh run sets it. Schedules that share it must not
 // overlap.
-func RealKafka(root string) (Broker, error) {
+func realKafka() (Broker, error) {
 	brokers := os.Getenv("EERF_TEST_BROKERS")
 	if brokers == "" || os.Getenv("EERF_TEST_KAFKA") == "" {
 		return nil, fmt.Errorf("EERF_TEST_BROKERS and EERF_TEST_KAFKA are not set: run this by scripts/kafka.sh run")

@@ -18,20 +18,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == brokerCommand {
+		fmt.Fprintln(os.Stderr, serveBroker(os.Args[2], os.Args[3], os.Args[4]))
+		os.Exit(1)
+	}
 	flag.Parse()
 	goleak.VerifyTestMain(m)
 }
 
+// The flags of TestSchedules; the Makefile sets them.
 var (
-	seedFlag  = flag.Uint64("seed", 0, "first seed of TestSchedules; 0 = another one each time")
-	countFlag = flag.Int("schedules", 2, "schedules that TestSchedules draws")
-	cellsFlag = flag.Int("cells", 6, "cells of the matrix that TestSchedules draws; 0 = all")
+	seedFlag     = flag.Uint64("seed", 0, "first seed; 0 = another one each time")
+	countFlag    = flag.Int("schedules", 2, "schedules to draw")
+	cellsFlag    = flag.Int("cells", 6, "cells of the matrix to draw; -1 = all")
+	kindFlag     = flag.String("kind", "all", "the kind of the schedules; all = one kind after another")
+	kafkaFlag    = flag.String("kafka", "embedded", "embedded = a broker for each schedule, real = that of scripts/kafka.sh run")
+	parallelFlag = flag.Int("at-a-time", 4, "schedules at a time, since they mostly wait; 1 on a real broker")
 )
 
-const (
-	testSession  = 2 * time.Second
-	testParallel = 4 // schedules mostly wait
-)
+const testSession = 2 * time.Second
 
 func TestAPlanIsAFunctionOfItsSeed(t *testing.T) {
 	for _, kind := range Kinds() {
@@ -65,8 +70,7 @@ func TestTheMatrixHasEveryPointAndAction(t *testing.T) {
 	}
 }
 
-// TestSchedules runs some cells of the matrix and a few random plans of each kind in turn, in parallel. `soak schedules --matrix` runs
-// all cells.
+// TestSchedules runs cells of the matrix and random plans, several at a time. The logs and data of those that fail are kept.
 func TestSchedules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs processes for minutes")
@@ -74,121 +78,105 @@ func TestSchedules(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the processes are built without the race detector")
 	}
-	programs, err := Build(t.Context(), t.TempDir(), WithFailpoints)
+	dir, err := os.MkdirTemp("", "eerf-schedules-") //nolint:usetesting // what fails is kept
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = os.Remove(dir) }() // stays if something is in it
+	built, err := build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := drawCells(t)
+	limit := make(chan struct{}, *parallelFlag)
+	outcomes := make([]chan outcome, len(cells))
+	for i, cell := range cells {
+		outcomes[i] = make(chan outcome, 1)
+		go func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			outcomes[i] <- runCell(t.Context(), cell, built, filepath.Join(dir, strings.ReplaceAll(cell.Name, "/", "-")))
+		}()
+	}
+	var sets, models int64
+	for i, cell := range cells {
+		t.Run(cell.Name, func(t *testing.T) {
+			o := <-outcomes[i]
+			o.report(t, cell)
+			if o.err == nil {
+				sets, models = sets+o.result.Sets, models+o.result.Models
+			}
+		})
+	}
+	t.Logf("%d schedules; computed again: %d feature sets, %d models", len(cells), sets, models)
+}
+
+// drawCells draws what to run.
+func drawCells(t *testing.T) []Cell {
+	t.Helper()
 	seed := *seedFlag
 	if seed == 0 {
 		seed = rand.Uint64N(1e9)
 	}
 	cells := Matrix(testSession)
-	if n := *cellsFlag; n > 0 && n < len(cells) {
+	if n := *cellsFlag; n >= 0 && n < len(cells) {
 		drawn := rand.New(rand.NewPCG(seed, 0))
 		drawn.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
 		cells = cells[:n]
 	}
-	for i := range *countFlag {
-		seed := seed + uint64(i)
-		kind := Kinds()[seed%uint64(len(Kinds()))]
-		cells = append(cells, Cell{Name: fmt.Sprintf("%s/%d", kind, seed), Plan: Draw(kind, seed, testSession)})
-	}
-	limit := make(chan struct{}, testParallel)
-	results := make([]chan func(*testing.T), len(cells))
-	for i, cell := range cells {
-		results[i] = make(chan func(*testing.T), 1)
-		dir := filepath.Join(t.TempDir(), strings.ReplaceAll(cell.Name, "/", "-"))
-		go func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			results[i] <- runCell(t.Context(), cell, programs, dir)
-		}()
-	}
-	for i, cell := range cells {
-		t.Run(cell.Name, func(t *testing.T) { (<-results[i])(t) })
-	}
-}
-
-// runCell runs a plan and returns a function that reports the result.
-func runCell(ctx context.Context, cell Cell, programs Programs, dir string) func(*testing.T) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return func(t *testing.T) { t.Fatal(err) }
-	}
-	result, err := Run(ctx, cell.Plan, Options{
-		Programs: programs, Session: testSession, Dir: dir, Name: "crash", Nudge: EmbeddedNudge(testSession),
-		Broker: func(ctx context.Context, dir string) (Broker, error) {
-			return StartEmbedded(ctx, programs, dir, testSession)
-		},
+	chosen := slices.DeleteFunc(Kinds(), func(k Kind) bool {
+		return *kindFlag != "all" && string(k) != *kindFlag || *kafkaFlag == "real" && !k.OnKafka()
 	})
-	if err != nil {
-		return func(t *testing.T) { t.Fatal(err) }
+	if len(chosen) == 0 {
+		t.Fatalf("no kind %q; there are %v", *kindFlag, Kinds())
 	}
-	log, _ := os.ReadFile(filepath.Join(dir, "schedule.log"))
-	return func(t *testing.T) {
-		for _, fault := range append(result.Faults, cell.Missed(result, dir)...) {
-			t.Error(fault)
-		}
-		if t.Failed() {
-			t.Logf("%s", log)
-		}
+	for i := range uint64(*countFlag) {
+		kind := chosen[(seed+i)%uint64(len(chosen))]
+		cells = append(cells, Cell{Name: fmt.Sprintf("%s/%d", kind, seed+i), Plan: Draw(kind, seed+i, testSession)})
 	}
+	return cells
 }
 
-func TestTheRuleForDuplicates(t *testing.T) {
-	at := func(offset int64, first, count, of int32) feature {
-		var f feature
-		f.SourceOffset, f.FirstRow, f.RowCount, f.SourceRows = offset, first, count, of
-		return f
-	}
-	var d deduplicator
-	for _, c := range []struct {
-		message feature
-		rows    []int32
-		want    []int32
-	}{
-		{at(0, 0, 4, 8), []int32{0, 1, 3}, []int32{0, 1, 3}},
-		{at(0, 2, 4, 8), []int32{2, 3, 5}, []int32{5}},
-		{at(0, 6, 2, 8), []int32{6, 7}, []int32{6, 7}},
-		{at(0, 0, 4, 8), []int32{0, 1, 3}, nil},
-		{at(2, 0, 4, 4), []int32{1}, []int32{1}},
-		{at(1, 0, 4, 4), []int32{1}, nil},
-		{at(3, 0, 1, 1), []int32{0}, []int32{0}},
-	} {
-		if got := d.fresh(c.message, c.rows); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: rows %v are new, want %v", c.message.FeatureBatch, got, c.want)
-		}
-	}
+// outcome is how a cell has ended; dir keeps what it left.
+type outcome struct {
+	dir    string
+	result *Result
+	err    error
 }
 
-func TestJudge(t *testing.T) {
-	soak := func(grows func(i int, s *Sample)) []Sample {
-		var samples []Sample
-		for i := range 30 {
-			s := Sample{
-				Resident: map[string]int64{"trainer": 100 << 20}, Goroutines: map[string]int64{"trainer": 40},
-				Lag: map[string]int64{"featurize": 100},
-			}
-			grows(i, &s)
-			samples = append(samples, s)
-		}
-		return samples
+func runCell(ctx context.Context, cell Cell, built programs, dir string) outcome {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return outcome{err: err}
 	}
-	for _, c := range []struct {
-		name  string
-		grows func(int, *Sample)
-		want  string
-	}{
-		{"steady", func(int, *Sample) {}, ""},
-		{"grows at first", func(i int, s *Sample) { s.Resident["trainer"] += int64(min(i, 10)) << 20 }, ""},
-		{"memory", func(i int, s *Sample) { s.Resident["trainer"] += int64(i) << 21 }, "resident set"},
-		{"goroutines", func(i int, s *Sample) { s.Goroutines["trainer"] += int64(i) }, "goroutines"},
-		{"lag", func(i int, s *Sample) { s.Lag["featurize"] *= int64(i) }, "lag"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			switch err := Judge(soak(c.grows)); {
-			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
+	options := Options{
+		Programs: built, Session: testSession, Dir: dir, Name: fmt.Sprintf("s%d", rand.Uint64N(1e12)),
+		Nudge:  4*testSession + 2*time.Second, // longer than a rebalance takes after a death
+		Broker: func(ctx context.Context, dir string) (Broker, error) { return startEmbedded(ctx, dir, testSession) },
+	}
+	if *kafkaFlag == "real" {
+		options.Nudge = 0
+		options.Broker = func(context.Context, string) (Broker, error) { return realKafka() }
+	}
+	result, err := Run(ctx, cell.Plan, options)
+	return outcome{dir, result, err}
+}
+
+func (o outcome) report(t *testing.T, cell Cell) {
+	t.Helper()
+	if o.err != nil {
+		t.Fatalf("%v; logs and data are in %s", o.err, o.dir)
+	}
+	r := o.result
+	for _, fault := range append(r.Faults, cell.missed(r)...) {
+		t.Error(fault)
+	}
+	t.Logf("points %v, actions %v, %d duplicate rows, %v", r.Hits, r.Done, r.Duplicates, r.Took.Round(10*time.Millisecond))
+	if t.Failed() {
+		log, _ := os.ReadFile(filepath.Join(o.dir, "schedule.log"))
+		t.Logf("logs and data are in %s\n%s", o.dir, log)
+		return
+	}
+	if err := os.RemoveAll(o.dir); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -30,19 +29,8 @@ type explored struct {
 	log   *eventLog
 	spec  *wire.Spec
 	again *wire.FeatureSet
-	rows  [partitions]sampled
-}
 
-// sampled is an exploration's sample of a partition, row by row.
-type sampled struct {
-	scored  map[int64]scoredRow // by ordinal
-	refused map[[2]int64]bool   // by offset and row; whole for whole messages
-}
-
-// scoredRow is a row with a label, encoded.
-type scoredRow struct {
-	x, y  []float32
-	class int32
+	refused [partitions]map[[2]int64]bool // by offset and row; whole for whole messages
 }
 
 // explore plans and selects again according to a lineage, in the log that gives the same set, if one of those named does.
@@ -89,7 +77,7 @@ func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet
 			checkpoints[part.Partition] = core.Checkpoint(time.Time{})
 			samples = append(samples, core.Samples())
 		}
-		if e.rows[part.Partition], err = log.sampledRows(e.spec, part); err != nil {
+		if e.refused[part.Partition], err = log.refused(e.spec, part); err != nil {
 			return nil, err
 		}
 	}
@@ -150,14 +138,14 @@ func (l *eventLog) eachMessage(spec *wire.Spec, part wire.Partition, visit func(
 	return nil
 }
 
-// sampledRows says what the exploration does with each row of a range: the definition, without sums and quotas.
-func (l *eventLog) sampledRows(spec *wire.Spec, part wire.Partition) (sampled, error) {
-	s := sampled{map[int64]scoredRow{}, map[[2]int64]bool{}}
+// refused says which labelled rows of a range are sampled and cannot be used, and which messages: the definition, without sums and quotas.
+func (l *eventLog) refused(spec *wire.Spec, part wire.Partition) (map[[2]int64]bool, error) {
+	found := map[[2]int64]bool{}
 	var rows encoder.Rows
-	first, outputs := int64(0), spec.Encoder.Outputs()
+	first := int64(0)
 	err := l.eachMessage(spec, part, func(offset int64, m rowsOf) error {
 		if m.err != nil {
-			s.refused[[2]int64{offset, whole}] = true
+			found[[2]int64{offset, whole}] = true
 			return nil
 		}
 		ofMessage := int32(0)
@@ -165,29 +153,15 @@ func (l *eventLog) sampledRows(spec *wire.Spec, part wire.Partition) (sampled, e
 			if err := spec.Encoder.Encode(&rows, batch, nil); err != nil {
 				return err
 			}
-			takes := func(row int32) bool {
-				return scoring.Sampled(scoring.Hash(spec.SampleSeed, part.Partition, first+int64(row)), spec.SampleRate)
-			}
 			for _, bad := range rows.Rejected {
-				if bad.Labelled && takes(bad.Row) {
-					s.refused[[2]int64{offset, int64(ofMessage + bad.Row)}] = true
+				hash := scoring.Hash(spec.SampleSeed, part.Partition, first+int64(bad.Row))
+				if bad.Labelled && scoring.Sampled(hash, spec.SampleRate) {
+					found[[2]int64{offset, int64(ofMessage + bad.Row)}] = true
 				}
-			}
-			for i, row := range rows.Row[:rows.N] {
-				if !rows.Labelled[i] || !takes(row) {
-					continue
-				}
-				one := scoredRow{x: slices.Clone(rows.X[i*rows.Dim : (i+1)*rows.Dim])}
-				if rows.Targets.Class != nil {
-					one.class = rows.Targets.Class[i]
-				} else {
-					one.y = slices.Clone(rows.Targets.Values[i*outputs : (i+1)*outputs])
-				}
-				s.scored[first+int64(row)] = one
 			}
 			first, ofMessage = first+batch.NumRows(), ofMessage+int32(batch.NumRows())
 		}
 		return nil
 	})
-	return s, err
+	return found, err
 }

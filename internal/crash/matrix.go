@@ -2,10 +2,6 @@ package crash
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -17,7 +13,6 @@ type Cell struct {
 	Name string
 	Plan *Plan
 	Hits []failpoint.Trigger // that must act
-	Says string              // what a process must log; empty = nothing
 }
 
 // killed lists points at which one process after another is killed, one list for each plan.
@@ -53,7 +48,6 @@ func Matrix(session time.Duration) []Cell {
 		}
 		cells = append(cells, Cell{Name: "any/" + string(act), Plan: p})
 	}
-	cells = append(cells, spoilCell(SpoilLose, failpoint.SamplesAfter, session), spoilCell(SpoilDamage, failpoint.SamplesBefore, session))
 	join := basePlan(session)
 	join.Slots = append(join.Slots, Slot{Name: "third", Role: RoleAll, Start: session * 3 / 2})
 	return append(cells, Cell{Name: "any/join", Plan: join})
@@ -125,34 +119,12 @@ func stopCell(point failpoint.Point, session time.Duration) Cell {
 	return Cell{Name: string(failpoint.Stop) + "/" + string(point), Plan: p, Hits: []failpoint.Trigger{t}}
 }
 
-// spoilCell spoils the samples while the process that sends them is stopped, so briefly that it keeps its partitions. The
-// selection has to notice.
-func spoilCell(what Spoil, at failpoint.Point, session time.Duration) Cell {
-	p, slot := pointPlan([]failpoint.Point{at}, session)
-	p.Spoil, p.From, p.Freeze = what, wire.FromNext, session/10
-	t := failpoint.Trigger{Point: at, Passage: 2, Action: failpoint.Stop}
-	slot.Arms = []failpoint.Trigger{t}
-	return Cell{Name: "samples/" + string(what), Plan: p, Hits: []failpoint.Trigger{t}, Says: "samples refused, the partition is read again"}
-}
-
-// Missed lists what should have happened in a cell and did not. Logs of the processes are in dir.
-func (c *Cell) Missed(r *Result, dir string) (missed []string) {
-	if c.Says != "" && !said(dir, c.Says) {
-		missed = append(missed, "nobody said: "+c.Says)
-	}
+// missed lists what should have happened in a cell and did not.
+func (c *Cell) missed(r *Result) (missed []string) {
 	for _, t := range c.Hits {
 		if r.Hits[t.String()] == 0 {
 			missed = append(missed, "not reached: "+t.String())
 		}
 	}
 	return missed
-}
-
-// said reports whether a process with its log in dir logged a text.
-func said(dir, text string) bool {
-	logs, _ := filepath.Glob(filepath.Join(dir, "*.log")) // the pattern is well formed
-	return slices.ContainsFunc(logs, func(path string) bool {
-		log, err := os.ReadFile(path)
-		return err == nil && strings.Contains(string(log), text)
-	})
 }

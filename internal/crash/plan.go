@@ -91,16 +91,6 @@ const (
 // Acts lists the acts of every kind of schedules. A slot that starts late is a join.
 func Acts() []Act { return []Act{ActKill, ActFreeze, ActLeave, ActBroker} }
 
-// Spoil is something that happens to the samples of an exploration before they are read.
-type Spoil string
-
-// The kinds of damage.
-const (
-	SpoilNothing Spoil = ""
-	SpoilLose    Spoil = "lose"   // all present ones are deleted
-	SpoilDamage  Spoil = "damage" // a message with the same rows and other numbers is written before them
-)
-
 // Action is done once, to the current process of the slot.
 type Action struct {
 	At   time.Duration
@@ -117,7 +107,6 @@ type Plan struct {
 	Input     uint64
 	Criterion string
 	From      wire.From     // which part of the log explorations read
-	Spoil     Spoil         // done to the samples once, while a process is stopped at one of their points
 	Produce   time.Duration // over which the input is sent
 	Ahead     time.Duration // how far the clock that dates every other event is ahead
 	Freeze    time.Duration // of a process that stopped itself at a point
@@ -146,8 +135,8 @@ func (p *Plan) has(act Act) bool {
 // String describes the plan in one line for each slot and action.
 func (p *Plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d of %s: input %d, %s from %s, sent in %v, stopped processes go on after %v, samples: %q\n",
-		p.Seed, p.Kind, p.Input, p.Criterion, p.From, p.Produce, p.Freeze, p.Spoil)
+	fmt.Fprintf(&text, "seed %d of %s: input %d, %s from %s, sent in %v, stopped processes go on after %v\n",
+		p.Seed, p.Kind, p.Input, p.Criterion, p.From, p.Produce, p.Freeze)
 	for _, s := range p.Slots {
 		fmt.Fprintf(&text, "  %-5v slot %s (%s), %v, clock %+v\n", s.Start, s.Name, s.Role, s.Arms, s.Clock)
 	}
@@ -164,7 +153,6 @@ func Draw(kind Kind, seed uint64, session time.Duration) *Plan {
 	p := &Plan{Seed: seed, Kind: kind, Input: d.Uint64(), Criterion: "correlation", From: wire.FromEarliest, Produce: d.between(2*session, 4*session)}
 	if d.IntN(2) == 0 {
 		p.Criterion = []string{"residual", "adaptive"}[seed%2] // not drawn, to leave the following draws unchanged
-		p.Spoil = []Spoil{SpoilNothing, SpoilLose, SpoilDamage}[d.IntN(3)]
 	}
 	if d.IntN(2) == 0 {
 		p.From = wire.FromNext
@@ -177,11 +165,6 @@ func Draw(kind Kind, seed uint64, session time.Duration) *Plan {
 	roles = append(roles, RoleTrain)
 	for i, role := range roles {
 		p.Slots = append(p.Slots, d.slot(fmt.Sprintf("%s%d", role, i), role, p))
-	}
-	if p.Spoil != SpoilNothing {
-		at := map[Spoil]failpoint.Point{SpoilLose: failpoint.SamplesAfter, SpoilDamage: failpoint.SamplesBefore}[p.Spoil]
-		stop := failpoint.Trigger{Point: at, Passage: 1 + d.IntN(6), Action: failpoint.Stop}
-		p.Slots[0].Arms = append([]failpoint.Trigger{stop}, p.Slots[0].Arms...)
 	}
 	for at := d.between(session/4, session); at < p.Produce+session; at += d.between(session/4, session*3/2) {
 		p.Actions = append(p.Actions, d.action(at, p))

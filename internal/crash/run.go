@@ -27,7 +27,7 @@ const (
 
 // Options say how a plan is run.
 type Options struct {
-	Programs Programs
+	Programs programs
 	Broker   func(ctx context.Context, dir string) (Broker, error)
 	Session  time.Duration // timeout of the consumer groups
 	Dir      string        // for logs and data, must exist
@@ -53,23 +53,22 @@ type Result struct {
 // run is a plan being run.
 type run struct {
 	Options
-	plan    *Plan
-	config  string
-	loaded  *config.Config
-	logs    []*eventLog                 // logs that events has been, the present one last; changes while gate is held
-	sets    []*explored                 // by sequence number: those on their topic, and those lost with it
-	lost    map[string]*wire.FeatureSet // by id: those on their topic before it was recreated, lost its end or was poisoned
-	last    string                      // id of the set in use at the end
-	spoilt  bool                        // the samples, under mu
-	saved   bool                        // a copy of the broker's data exists
-	dir     string
-	began   time.Time
-	broker  Broker
-	client  *kafka.Client
-	slots   []*slot
-	first   [partitions]int64    // first offsets of events after truncation
-	resumed [partitions]int      // how many events had been sent when features was recreated: it has to contain those after them
-	known   [partitions]struct { // of features, when it ended at next
+	plan     *Plan
+	settings []string // the configuration as arguments
+	loaded   *config.Config
+	logs     []*eventLog                 // logs that events has been, the present one last; changes while gate is held
+	sets     []*explored                 // by sequence number: those on their topic, and those lost with it
+	lost     map[string]*wire.FeatureSet // by id: those on their topic before it was recreated, lost its end or was poisoned
+	last     string                      // id of the set in use at the end
+	saved    bool                        // a copy of the broker's data exists
+	dir      string
+	began    time.Time
+	broker   Broker
+	client   *kafka.Client
+	slots    []*slot
+	first    [partitions]int64    // first offsets of events after truncation
+	resumed  [partitions]int      // how many events had been sent when features was recreated: it has to contain those after them
+	known    [partitions]struct { // of features, when it ended at next
 		next     int64
 		messages []feature
 	}
@@ -87,7 +86,7 @@ type run struct {
 
 // Run runs a plan. An error means that it could not be run; faults of the pipeline are in the result.
 func Run(ctx context.Context, plan *Plan, o Options) (*Result, error) {
-	r := &run{Options: o, plan: plan, dir: o.Dir, began: time.Now(), config: filepath.Join(o.Dir, "eerf.yaml")}
+	r := &run{Options: o, plan: plan, dir: o.Dir, began: time.Now()}
 	r.result.Hits, r.result.Done = map[string]int{}, map[Act]int{}
 	r.lost = map[string]*wire.FeatureSet{}
 	log, err := os.Create(filepath.Join(o.Dir, "schedule.log"))
@@ -114,16 +113,12 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if r.broker, err = r.Broker(ctx, r.dir); err != nil {
 		return err
 	}
-	t := quickTiming
-	t.session, t.heartbeat, t.rebalance = r.Session, r.Session/10, 2*r.Session
-	values := keys(r.Name, r.plan, t, r.broker.Addrs())
+	values := keys(r.Name, r.plan, r.Session, r.broker.Addrs())
 	if configure := r.plan.Kind.rules().configure; configure != nil {
 		configure(values)
 	}
-	if err := writeConfig(r.config, values); err != nil {
-		return err
-	}
-	if r.loaded, err = load(values); err != nil {
+	r.settings = arguments(values)
+	if r.loaded, err = config.Load("", values); err != nil {
 		return err
 	}
 	reading := r.loaded.Kafka

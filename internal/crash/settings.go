@@ -2,35 +2,20 @@ package crash
 
 import (
 	"fmt"
-	"os"
-	"sort"
 	"strings"
 	"time"
-
-	"github.com/eerf-stream/eerf/config"
 )
 
-// timing sets the times of a schedule's programs. A process paused for longer than session loses its
-// partitions.
-type timing struct {
-	session, heartbeat, rebalance, drain, leave time.Duration
-}
-
-// quickTiming keeps schedules short. A broker must allow such short sessions.
-var quickTiming = timing{
-	session: 1500 * time.Millisecond, heartbeat: 150 * time.Millisecond, rebalance: 3 * time.Second,
-	drain: 2 * time.Second, leave: 500 * time.Millisecond,
-}
-
-// keys is the configuration of a schedule: small samples, and always something to save, send or cut.
-func keys(prefix string, plan *Plan, t timing, brokers []string) map[string]any {
+// keys is the configuration of a schedule: small samples, and always something to save, send or cut. A process paused for longer than a
+// session loses its partitions; the broker must allow such short ones.
+func keys(prefix string, plan *Plan, session time.Duration, brokers []string) map[string]any {
 	values := map[string]any{
 		"kafka.brokers":         strings.Join(brokers, ","),
-		"kafka.session_timeout": t.session.String(), "kafka.heartbeat_interval": t.heartbeat.String(),
-		"kafka.rebalance_timeout": t.rebalance.String(), "kafka.leave_timeout": t.leave.String(),
+		"kafka.session_timeout": session.String(), "kafka.heartbeat_interval": (session / 10).String(),
+		"kafka.rebalance_timeout": (2 * session).String(), "kafka.leave_timeout": "500ms",
 		"kafka.dial_timeout": "5s", "kafka.request_timeout": "10s",
 		"kafka.fetch_max_wait": "250ms", "kafka.fetch_max_bytes": "8KiB",
-		"kafka.partition_watch_interval": "1s", "shutdown.drain_timeout": t.drain.String(),
+		"kafka.partition_watch_interval": "1s", "shutdown.drain_timeout": "2s",
 		"pipeline.name": prefix, "topics.partitions": fmt.Sprint(partitions),
 		"events.label": "y", "events.exclude": "id", "events.passthrough": "id",
 		"exploration.candidates": "64", "exploration.features": "8", "exploration.criterion": plan.Criterion, "exploration.rounds": "2", "exploration.refine_steps": "8",
@@ -47,27 +32,10 @@ func keys(prefix string, plan *Plan, t timing, brokers []string) map[string]any 
 	return values
 }
 
-// load reads keys as the programs will.
-func load(values map[string]any) (*config.Config, error) { return config.Load("", values) }
-
-// writeConfig writes keys as a file.
-func writeConfig(path string, values map[string]any) error {
-	sections := map[string][]string{}
+// arguments are the keys as arguments of a program.
+func arguments(values map[string]any) (args []string) {
 	for key, value := range values {
-		section, name, _ := strings.Cut(key, ".")
-		switch key {
-		case "kafka.brokers", "events.label", "events.exclude", "events.passthrough":
-			value = fmt.Sprintf("[%s]", value)
-		}
-		if value == "" {
-			value = `""`
-		}
-		sections[section] = append(sections[section], fmt.Sprintf("  %s: %v\n", name, value))
+		args = append(args, "--set", fmt.Sprint(key, "=", value))
 	}
-	var text strings.Builder
-	for section, lines := range sections {
-		sort.Strings(lines)
-		fmt.Fprintf(&text, "%s:\n%s", section, strings.Join(lines, ""))
-	}
-	return os.WriteFile(path, []byte(text.String()), 0o600)
+	return args
 }

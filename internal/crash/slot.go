@@ -55,7 +55,7 @@ func (s *slot) start() (*process, bool) {
 		arm = s.Arms[s.arms]
 	}
 	s.arms++
-	args := []string{"run", "-c", s.config}
+	args := append([]string{"run"}, s.settings...)
 	program := "trainer"
 	if s.Role != RoleTrain {
 		program = "featurizer"
@@ -83,7 +83,6 @@ func (s *slot) watch(ctx context.Context, p *process) {
 		}
 		if hit := p.reached(); strings.HasSuffix(hit, string(failpoint.Stop)) {
 			s.hit(hit)
-			s.spoil(ctx, hit)
 			s.freeze(ctx, p, s.plan.Freeze, false)
 			<-p.done
 			return
