@@ -8,6 +8,8 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +18,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
@@ -160,7 +161,14 @@ func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...string)
 }
 
 // families are the metrics of a process by name.
-type families = map[string]*dto.MetricFamily
+type families map[string][]metric
+
+// metric is one metric of a family.
+type metric struct {
+	kind   string
+	labels []string // name=value
+	value  float64  // of a histogram, its count
+}
 
 // get requests the metrics as a metrics server does.
 func (p *process) get() io.ReadCloser {
@@ -180,35 +188,28 @@ func (p *process) scrape() families {
 	}
 	m := families{}
 	for _, family := range gathered {
-		m[family.GetName()] = family
+		for _, one := range family.GetMetric() {
+			is := metric{kind: strings.ToLower(family.GetType().String()),
+				value: one.GetCounter().GetValue() + one.GetGauge().GetValue() + float64(one.GetHistogram().GetSampleCount())}
+			for _, label := range one.GetLabel() {
+				is.labels = append(is.labels, label.GetName()+"="+label.GetValue())
+			}
+			m[family.GetName()] = append(m[family.GetName()], is)
+		}
 	}
 	return m
 }
 
-// sum adds up the values of the metrics in a family that have the labels (name=value); for histograms, the
-// counts.
+// sum adds up the values of the metrics in a family that have the labels.
 func sum(m families, name string, labels ...string) (total float64, found bool) {
-	for _, one := range m[name].GetMetric() {
-		if !hasLabels(one, labels) {
-			continue
+	for _, one := range m[name] {
+		lacks := func(label string) bool { return !slices.Contains(one.labels, label) }
+		if !slices.ContainsFunc(labels, lacks) {
+			found = true
+			total += one.value
 		}
-		found = true
-		total += one.GetCounter().GetValue() + one.GetGauge().GetValue() + float64(one.GetHistogram().GetSampleCount())
 	}
 	return total, found
-}
-
-func hasLabels(m *dto.Metric, labels []string) bool {
-	has := map[string]bool{}
-	for _, label := range m.GetLabel() {
-		has[label.GetName()+"="+label.GetValue()] = true
-	}
-	for _, label := range labels {
-		if !has[label] {
-			return false
-		}
-	}
-	return true
 }
 
 // until waits for metrics that the condition accepts.

@@ -45,7 +45,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set, so that a model of it is compared with that of the first
 	p.until("a comparison of models", func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found })
-	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"].GetMetric()) == partitions })
+	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"]) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })
 	p.until("rows that are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 })
 	// As the selection would do it, but that is waiting for the checkpoints that are held back.
@@ -131,8 +131,8 @@ func TestEveryMetric(t *testing.T) {
 		}
 		for _, name := range []string{"eerf_feature_set_timestamp_seconds", "eerf_model_timestamp_seconds", "eerf_model_challenger_timestamp_seconds",
 			"eerf_exploration_planned_timestamp_seconds", "eerf_checkpoint_timestamp_seconds"} {
-			for _, one := range m[name].GetMetric() {
-				if age := time.Since(time.UnixMilli(int64(one.GetGauge().GetValue() * 1000))); age < 0 || age > stagestest.Patience {
+			for _, one := range m[name] {
+				if age := time.Since(time.UnixMilli(int64(one.value * 1000))); age < 0 || age > stagestest.Patience {
 					t.Errorf("%s is %v ago", name, age)
 				}
 			}
@@ -166,18 +166,19 @@ func (p *process) ofClasses() families {
 
 // describe is a line for each metric of this module, and for known ones of others: name, type, labels.
 func describe(m families, known string) (lines []string) {
-	for name, family := range m {
+	for name, metrics := range m {
 		if !strings.HasPrefix(name, "eerf_") && !strings.Contains(known, "\n"+name+" ") {
 			continue
 		}
 		var labels []string
-		for _, one := range family.GetMetric() {
-			for _, label := range one.GetLabel() {
-				labels = append(labels, label.GetName())
+		for _, one := range metrics {
+			for _, label := range one.labels {
+				name, _, _ := strings.Cut(label, "=")
+				labels = append(labels, name)
 			}
 		}
 		slices.Sort(labels)
-		lines = append(lines, fmt.Sprintf("%s %s %s\n", name, strings.ToLower(family.GetType().String()), strings.Join(slices.Compact(labels), ",")))
+		lines = append(lines, fmt.Sprintf("%s %s %s\n", name, metrics[0].kind, strings.Join(slices.Compact(labels), ",")))
 	}
 	return lines
 }

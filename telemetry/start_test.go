@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	dto "github.com/prometheus/client_model/go"
-
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -15,16 +13,12 @@ import (
 // combinations are the labels of the counters in a scrape, by family.
 func combinations(m families) map[string][]string {
 	found := map[string][]string{}
-	for name, family := range m {
-		if !strings.HasPrefix(name, "eerf_") || family.GetType() != dto.MetricType_COUNTER {
+	for name, metrics := range m {
+		if !strings.HasPrefix(name, "eerf_") || metrics[0].kind != "counter" {
 			continue
 		}
-		for _, one := range family.GetMetric() {
-			var labels []string
-			for _, label := range one.GetLabel() {
-				labels = append(labels, label.GetName()+"="+label.GetValue())
-			}
-			found[name] = append(found[name], strings.Join(labels, " "))
+		for _, one := range metrics {
+			found[name] = append(found[name], strings.Join(one.labels, " "))
 		}
 		slices.Sort(found[name])
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -35,7 +33,7 @@ type TraceOptions struct {
 // StartTracing returns a provider of tracers that sends spans to a collector. It does not wait for the collector: what
 // cannot be sent is logged and lost. Shutting down the provider sends what is left.
 func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*trace.TracerProvider, error) {
-	otel.SetLogger(withoutValues(logger))
+	silence(otel.SetLogger)
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
 	if err != nil {
 		return nil, fmt.Errorf("traces to %s: %w", o.Endpoint, err)
@@ -46,11 +44,11 @@ func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*tra
 	return newTracing(trace.NewBatchSpanProcessor(exporter), o), nil
 }
 
-// withoutValues returns a logger for the library that drops the values of its messages. The library would log
-// variables that it cannot read, and headers hold secrets.
-func withoutValues(logger *zap.Logger) logr.Logger {
-	return funcr.New(func(_, text string) { logger.Warn("traces: " + text) },
-		funcr.Options{RenderArgsHook: func([]any) []any { return nil }})
+// silence turns off the library's own log: it shows variables that the library cannot read, and headers hold secrets. A zero logger
+// logs nothing.
+func silence[Logger any](set func(Logger)) {
+	var none Logger
+	set(none)
 }
 
 // Tracer starts the spans of the stages.

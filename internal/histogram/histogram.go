@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 )
 
 // buckets are bounds for times between 100 µs and 100 s, three per decade: for handling a message, a request to a
@@ -14,11 +13,16 @@ import (
 var buckets = []float64{1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, .1, .25, .5, 1, 2.5, 5, 10, 25, 50, 100}
 
 // Histogram counts times. It is safe for concurrent use.
-type Histogram struct{ of prometheus.Histogram }
+type Histogram struct {
+	of       prometheus.Histogram
+	registry *prometheus.Registry // of this histogram alone
+}
 
 // New returns an empty histogram.
 func New() *Histogram {
-	return &Histogram{prometheus.NewHistogram(prometheus.HistogramOpts{Name: "seconds", Buckets: buckets})}
+	h := &Histogram{prometheus.NewHistogram(prometheus.HistogramOpts{Name: "seconds", Buckets: buckets}), prometheus.NewRegistry()}
+	h.registry.MustRegister(h.of)
+	return h
 }
 
 // Observe counts a time.
@@ -33,12 +37,13 @@ type Snapshot struct {
 
 // Snapshot returns what was observed so far.
 func (h *Histogram) Snapshot() Snapshot {
-	var m dto.Metric
-	if err := h.of.Write(&m); err != nil {
+	gathered, err := h.registry.Gather()
+	if err != nil {
 		panic(fmt.Sprintf("histogram: %v", err)) // only for metrics with invalid labels
 	}
-	s := Snapshot{Below: make(map[float64]uint64, len(buckets)), Count: m.Histogram.GetSampleCount(), Sum: m.Histogram.GetSampleSum()}
-	for _, bucket := range m.Histogram.Bucket {
+	counted := gathered[0].Metric[0].Histogram
+	s := Snapshot{Below: make(map[float64]uint64, len(buckets)), Count: counted.GetSampleCount(), Sum: counted.GetSampleSum()}
+	for _, bucket := range counted.Bucket {
 		s.Below[bucket.GetUpperBound()] = bucket.GetCumulativeCount()
 	}
 	return s

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 )
 
@@ -23,24 +22,5 @@ func TestWrapped(t *testing.T) {
 	}
 	if have := Width(&bytes.Buffer{}); have != plainWidth {
 		t.Errorf("what is no terminal has %d, want %d", have, plainWidth)
-	}
-}
-
-// A step right after another is shown although the bar is drawn seldom: it may be the long one.
-func TestProgressNamesEveryStep(t *testing.T) {
-	var out bytes.Buffer
-	p := Progress{out: &out}
-	for i, step := range []string{"plain", "linear", "adaptive"} {
-		p.Show(step, int64(i), 10)
-		p.Show(step, int64(i), 10)
-	}
-	p.Done()
-	for _, step := range []string{"plain", "linear", "adaptive"} {
-		if n := strings.Count(out.String(), step); n == 0 {
-			t.Errorf("%s is not in %q", step, out.String())
-		}
-	}
-	if !strings.Contains(out.String(), "adaptive  20%") {
-		t.Errorf("the last step began a bar of its own: %q", out.String())
 	}
 }
