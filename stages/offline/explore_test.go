@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"go.uber.org/goleak"
 
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
@@ -17,6 +18,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
+
+// No goroutine outlives the tests.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func settings(task string) calibrate.Settings {
 	return calibrate.Settings{
@@ -95,16 +99,6 @@ func TestExploreSaysWhatIsWrong(t *testing.T) {
 		if found, err := offline.Explore(c.ctx, settings(stagestest.Binary), c.open, selection.Options{}); err == nil || found != nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
-	}
-}
-
-// If nothing can be selected, the result is only an error.
-func TestExploreOfRowsThatGiveNoSet(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 200, 23, stagestest.Faults{})
-	s := settings(stagestest.Regression)
-	s.Exploration.SampleRate = 1e-9
-	if found, err := offline.Explore(t.Context(), s, explored.File(rows), selection.Options{}); err == nil || found != nil {
-		t.Errorf("found %+v, error %v", found, err)
 	}
 }
 

@@ -127,15 +127,6 @@ func TestCompareAcrossSetsReadsOnce(t *testing.T) {
 	}
 }
 
-// What the previous set refuses, and what is gone, is left out; if nothing is left, there is no comparison.
-func TestCompareAcrossSetsWithoutEvents(t *testing.T) {
-	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
-	k.Expire("events", 2, int64(len(k.batches)))
-	if _, j := k.compare(t, 0); j.Compared() || j.NotCompared == "" {
-		t.Errorf("%+v", j)
-	}
-}
-
 func TestModelsOfOtherLabelsAreNotComparable(t *testing.T) {
 	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
 	classes := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 400, 85, stagestest.Faults{}))

@@ -9,31 +9,9 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
-
-func TestReadingLogsOnceForAllBadMessages(t *testing.T) {
-	k := newFlow(t, 1)
-	const bad = 250 // more than one fetch
-	k.produce(k.topics.Features, 0, make([]pipeline.Record, bad)...)
-	k.sendRows(0, 0, 100)
-	core, logs := observer.New(zap.ErrorLevel)
-	k.logger = zap.New(core)
-	r := k.runner(k.Broker)
-	k.fit(r)
-	if _, err := r.Fit(t.Context()); err == nil { // the second fit finds nothing new
-		t.Error("fitted again")
-	}
-	lines := logs.All()
-	if len(lines) != 1 || lines[0].ContextMap()["messages"] != int64(bad) || lines[0].ContextMap()["first_error"] == "" {
-		t.Fatalf("logged %v", lines)
-	}
-	if got := len(k.Records(k.topics.DeadLetters, 0)); got != bad || k.meter.Totals().Train.Undecodable != bad {
-		t.Fatalf("%d dead letters, counts %+v", got, k.meter.Totals().Train)
-	}
-}
 
 // If the topic is truncated or recreated during the run of a trainer, the sums of the partition restart from its first offset,
 // and those of the others stay.

@@ -3,16 +3,13 @@ package train
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/training"
@@ -124,35 +121,5 @@ func TestHeldOutRowsOfAFileTaughtNothing(t *testing.T) {
 	set, rows := learnedFile(t, 0.9)
 	if model, _ := fileModel(t, set, trainConfig(), "other.csv", []arrow.Record{rows}); model.Metrics.Seen != nil || model.NotHeldOut != nil {
 		t.Errorf("of another file: seen %+v, not held out %+v", model.Metrics.Seen, model.NotHeldOut)
-	}
-}
-
-func TestFileTrainerSaysWhatIsWrong(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Classes, 300, 63, stagestest.Faults{})
-	set := featureSet(t, stagestest.Classes, rows)
-	add := func(config Config, batch arrow.Record) error {
-		trainer, err := NewFile(set, config, "rows.csv")
-		if err != nil {
-			return err
-		}
-		return trainer.Add(batch)
-	}
-	feature := set.Encoder.Columns[0].Name
-	for name, c := range map[string]struct {
-		config Config
-		batch  arrow.Record
-		says   string
-	}{
-		"no label":   {trainConfig(), events.WithoutColumns(rows, "y"), `the label, column "y", is missing`},
-		"no feature": {trainConfig(), events.WithoutColumns(rows, feature), fmt.Sprintf("column %q is missing", feature)},
-	} {
-		if err := add(c.config, c.batch); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %q", name, err, c.says)
-		}
-	}
-	config := logisticConfig()
-	set = featureSet(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 300, 64, stagestest.Faults{}))
-	if err := add(config, rows); !pipeline.IsPermanent(err) {
-		t.Errorf("logistic loss for a regression: %v", err)
 	}
 }

@@ -1,13 +1,11 @@
 package train
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -76,33 +74,6 @@ func TestVerdictOf(t *testing.T) {
 	}
 }
 
-// naiveError is the error of a model on the rows that both splits hold out, in plain arithmetic, with coded labels.
-func naiveError(rows []trainingRow, model *training.Model, held func(i int) bool) (percent float64, n int64) {
-	var wrong, squared, mean, centred float64
-	for i, r := range rows {
-		if !held(i) {
-			continue
-		}
-		n++
-		f := make([]float32, len(r.y))
-		y := make([]float32, len(r.y))
-		for k := range f {
-			f[k] = float32(predict(model.Theta[k*model.Features:(k+1)*model.Features], model.Intercept[k], r.z))
-			y[k] = float32(r.y[k])
-		}
-		if training.DecideClass(f, len(f)) != training.DecideClass(y, len(y)) {
-			wrong++
-		}
-		squared += (float64(f[0]) - r.y[0]) * (float64(f[0]) - r.y[0])
-		mean += r.y[0]
-		centred += r.y[0] * r.y[0]
-	}
-	if model.Loss == "regression" {
-		return 100 * squared / (centred - mean*mean/float64(n)), n
-	}
-	return 100 * wrong / float64(n), n
-}
-
 // Both are measured by weights that did not see the rows, on the rows that both splits hold out.
 func TestCompareOnTheSameRows(t *testing.T) {
 	for _, task := range stagestest.Tasks {
@@ -121,46 +92,24 @@ func TestCompareOnTheSameRows(t *testing.T) {
 		}
 
 		rows, others := trainingRows(t, set, now, messages), trainingRows(t, set, before, messages)
-		both := func(i int) bool { return rows[i].held && others[i].held }
+		var both []trainingRow
+		for i, r := range rows {
+			if r.held && others[i].held {
+				both = append(both, r)
+			}
+		}
+		if j.Rows != int64(len(both)) || len(both) < 50 {
+			t.Errorf("%s: %d rows, want %d", task, j.Rows, len(both))
+		}
 		for name, c := range map[string]struct {
 			model *wire.Model
 			have  float64
 		}{"challenger": {challenger, *j.ChallengerError}, "incumbent": {incumbent, *j.IncumbentError}} {
-			coded := codedModel(set, c.model.Judged)
-			if task == stagestest.Regression {
-				coded.Loss = stagestest.Regression
-			}
-			want, n := naiveError(rows, coded, both)
-			near(t, task+": error of the "+name, c.have, want, 1e-3)
-			if n != j.Rows || n < 50 {
-				t.Errorf("%s: %d rows, want %d", task, j.Rows, n)
-			}
+			near(t, task+": error of the "+name, c.have, naiveError(both, set.Task, codedModel(set, c.model.Judged)), 1e-3)
 		}
 		if j.Measure != map[bool]string{true: training.MeasureUnexplainedVariance, false: training.MeasureMisclassification}[task == stagestest.Regression] {
 			t.Errorf("%s by %s", task, j.Measure)
 		}
-	}
-}
-
-// The errors in a model's record are those of its comparisons: against itself, on all held-out rows, it is as good.
-func TestCompareAgreesWithTheMetrics(t *testing.T) {
-	for _, task := range stagestest.Tasks {
-		events := stagestest.Events(t, task, 900, 72, stagestest.Faults{})
-		set := featureSet(t, task, events)
-		trainer := train(t, set, trainConfig(), featureMessages(t, set, []arrow.Record{events}, whole))
-		model := solve(t, trainer)
-		var j wire.Judgement
-		if err := trainer.compare(&j, model, model, trainer.sameSet(model), 0); err != nil {
-			t.Fatal(err)
-		}
-		metric := model.Metrics.Misclassification
-		if task == stagestest.Regression {
-			metric = model.Metrics.UnexplainedVariance
-		}
-		if *j.ChallengerError != *j.IncumbentError || j.Rows != model.HeldOutRows {
-			t.Errorf("%s: %+v, %d rows were held out", task, j, model.HeldOutRows)
-		}
-		near(t, task, *j.ChallengerError, *metric, 1e-3)
 	}
 }
 
@@ -181,80 +130,6 @@ func TestCompareWithoutRows(t *testing.T) {
 		var j wire.Judgement
 		if err := trainer.compare(&j, c[0], c[1], trainer.sameSet(c[1]), 0); err != nil || j.Compared() || j.NotCompared == "" {
 			t.Errorf("%s: %+v, %v", name, j, err)
-		}
-	}
-}
-
-// The weights used for judging are fitted to the rows that are not held out, in units of the label.
-func TestSolveKeepsWhatAModelIsJudgedBy(t *testing.T) {
-	events := stagestest.Events(t, stagestest.Regression, 600, 74, stagestest.Faults{})
-	set := featureSet(t, stagestest.Regression, events)
-	config := trainConfig()
-	messages := featureMessages(t, set, []arrow.Record{events}, whole)
-	model := solve(t, train(t, set, config, messages))
-	var fit []trainingRow
-	for _, r := range trainingRows(t, set, config, messages) {
-		if !r.held {
-			fit = append(fit, r)
-		}
-	}
-	theta, theta0 := ridge(fit, 0, model.Judged.Lambda, true)
-	coded := codedModel(set, model.Judged)
-	for i := range fit[:20] {
-		near(t, "prediction", predict(coded.Theta, coded.Intercept[0], fit[i].z), predict(theta, theta0, fit[i].z), 1e-5)
-	}
-	if model.Model.Theta[0] == model.Judged.Theta[0] || model.ConfigHash != config.hash() {
-		t.Error("the weights are those of all rows, or the configuration is not named")
-	}
-	config.Promote.Margin = 0.5
-	if config.hash() == model.ConfigHash {
-		t.Error("a margin does not change the hash")
-	}
-	value, err := wire.EncodeModel(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m := wire.ModelID(model); m != model.ID || len(value) == 0 {
-		t.Error(m)
-	}
-	var none []pipeline.Record
-	config.HeldOutFraction = 1e-12
-	if m := solve(t, train(t, set, config, append(none, messages...))); m.Judged != nil {
-		t.Error("nothing is held out, and there are weights without it")
-	}
-}
-
-// Equally good models, each measured on the rows available by then: without a margin half of the comparisons change the model in
-// use, with the standard error a sixth. One that is better by more than noise is still put in use.
-func TestNoiseChangesTheModelSeldom(t *testing.T) {
-	const rows, challengers = 500, 400
-	random := rand.New(rand.NewPCG(5, 6))
-	promoted := func(margin Margin, noise float64) (share float64) {
-		for range challengers {
-			y, ours, theirs := make([]float32, rows), make([]float32, rows), make([]float32, rows)
-			for i := range y {
-				v := random.NormFloat64()
-				y[i], ours[i], theirs[i] = float32(v), float32(v+noise*random.NormFloat64()), float32(v+.5*random.NormFloat64())
-			}
-			errors := training.PairedUnexplainedVariance(ours, theirs, y, 1)
-			j := wire.Judgement{Incumbent: "m-1", ChallengerError: &errors.First, IncumbentError: &errors.Second, StandardError: &errors.StandardError}
-			settleMargin(margin, &j)
-			if verdictOf(Promote{Rule: PromoteBetter, Margin: margin}, "", &j).Promoted() {
-				share += 1. / challengers
-			}
-		}
-		return share
-	}
-	for name, c := range map[string]struct {
-		margin    Margin
-		noise     float64
-		low, high float64
-	}{
-		"no margin, equally good": {0, .5, .4, .6}, "auto, equally good": {MarginAuto, .5, .1, .22}, "auto, better": {MarginAuto, .4, .99, 1.001},
-		"auto, worse": {MarginAuto, .6, -.001, .01},
-	} {
-		if share := promoted(c.margin, c.noise); share < c.low || share > c.high {
-			t.Errorf("%s: %.3f of the challengers are put in use, want %v to %v", name, share, c.low, c.high)
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"go.uber.org/goleak"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -84,27 +82,16 @@ func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part w
 		t.Fatal(err)
 	}
 	defer kept.Release()
-	z := make([]float32, rows.N*transform.Len())
-	transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
-	numbers := array.NewInt32Builder(memory.DefaultAllocator)
-	defer numbers.Release()
-	vectors := array.NewFixedSizeListBuilder(memory.DefaultAllocator, int32(transform.Len()), arrow.PrimitiveTypes.Float32)
-	defer vectors.Release()
-	for i := range rows.N {
-		numbers.Append(part.FirstRow + rows.Row[i])
-		vectors.Append(true)
-		vectors.ValueBuilder().(*array.Float32Builder).AppendValues(z[i*transform.Len():(i+1)*transform.Len()], nil)
+	numbers := make([]int32, rows.N)
+	for i := range numbers {
+		numbers[i] = part.FirstRow + rows.Row[i]
 	}
-	columns := append([]arrow.Array{}, kept.Columns()...)
-	columns = append(columns, numbers.NewArray(), vectors.NewArray())
-	defer columns[len(columns)-2].Release()
-	defer columns[len(columns)-1].Release()
-	fields := append(append([]arrow.Field{}, kept.Schema().Fields()...),
-		arrow.Field{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int32},
-		arrow.Field{Name: wire.ColumnFeatures, Type: columns[len(columns)-1].DataType()})
-	body := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows.N))
-	defer body.Release()
-	return stagestest.Message(t, body)
+	body, err := wire.ReserveFeatures(nil, kept, numbers, wire.FeaturesLayout{FeatureSet: set.ID(), Features: transform.Len()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transform.Transform(body.Features, rows.X[:rows.N*rows.Dim], rows.N)
+	return body.Value
 }
 
 // featurized is a decoded features message.

@@ -181,34 +181,6 @@ func TestARollbackInTheLastMoment(t *testing.T) {
 	}
 }
 
-// The newest promoted models are kept; older ones go, unless they are too young.
-func TestOldModelsAreRetired(t *testing.T) {
-	for name, c := range map[string]struct {
-		retention time.Duration
-		left      int
-	}{"by number": {-1, 2}, "never too young": {time.Hour, 4}} {
-		t.Run(name, func(t *testing.T) {
-			k := newFlow(t, 1)
-			k.topics.KeepModels, k.topics.FeaturesRetention = 2, c.retention
-			k.config.Promote.Rule = PromoteAlways
-			k.followOn(k.Broker)
-			r := k.runner(k.Broker)
-			var last *Fitted
-			for i := range int64(4) {
-				if i == 2 {
-					r = k.runner(k.Broker) // this one reads the models from the topic
-				}
-				r.Clock = func() time.Time { return stagestest.Noon.Add(time.Duration(i) * time.Second) }
-				k.sendRows(0, i*100, i*100+100)
-				last = k.fit(r)
-			}
-			if left := k.models().Entries(); len(left) != c.left || k.inUse().ID != last.ID {
-				t.Errorf("%d models left, want %d", len(left), c.left)
-			}
-		})
-	}
-}
-
 // The newest models that were not promoted are kept too, and the one in use always is, however old.
 func TestTheModelInUseIsNeverRetired(t *testing.T) {
 	k := newFlow(t, 1)

@@ -1,7 +1,7 @@
 package train
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -17,8 +17,8 @@ import (
 
 // trainingRow is a row of the features topic as read by the reference.
 type trainingRow struct {
-	z    []float64
-	y    []float64 // a regression's label in the coding of the selection, ±1 one-vs-rest for classes
+	z    []float32
+	y    []float32 // a regression's label in the coding of the selection, ±1 one-vs-rest for classes
 	held bool      // by the hash
 
 	offset int64 // of the event
@@ -32,38 +32,48 @@ func trainingRows(t testing.TB, set *wire.FeatureSet, config Config, messages []
 	for _, r := range messages {
 		out := readOutput(t, r, m)
 		for i, number := range out.rows {
-			row := trainingRow{offset: out.part.SourceOffset, held: training.HeldOut(config.HeldOutSeed, 2, out.part.SourceOffset, number, config.HeldOutFraction)}
-			for _, v := range out.z[i*m : (i+1)*m] {
-				row.z = append(row.z, float64(v))
-			}
-			if row.y = referenceLabel(set, out.body, i); row.y != nil {
-				rows = append(rows, row)
+			if y := referenceLabel(set, out.body, i); y != nil {
+				offset := out.part.SourceOffset
+				held := training.HeldOut(config.HeldOutSeed, 2, offset, number, config.HeldOutFraction)
+				rows = append(rows, trainingRow{z: out.z[i*m : (i+1)*m], y: y, held: held, offset: offset})
 			}
 		}
 	}
 	return rows
 }
 
+// split separates the rows that are held out, for whatever reason, from the others.
+func split(rows []trainingRow, held func(trainingRow) bool) (fit, heldOut []trainingRow) {
+	for _, r := range rows {
+		if held(r) {
+			heldOut = append(heldOut, r)
+		} else {
+			fit = append(fit, r)
+		}
+	}
+	return fit, heldOut
+}
+
 // referenceLabel codes the label of row i; nil = unlabelled.
-func referenceLabel(set *wire.FeatureSet, rec arrow.Record, i int) []float64 {
+func referenceLabel(set *wire.FeatureSet, rec arrow.Record, i int) []float32 {
 	label := set.Encoder.Label
 	column := rec.Column(rec.Schema().FieldIndices(label.Columns[0])[0])
 	if column.IsNull(i) {
 		return nil
 	}
 	if set.Task == scoring.Regression {
-		return []float64{set.Coding.Gain[0]*(column.(*array.Float64).Value(i)-label.Mean[0]) + set.Coding.Offset[0]}
+		return []float32{float32(set.Coding.Gain[0]*(column.(*array.Float64).Value(i)-label.Mean[0]) + set.Coding.Offset[0])}
 	}
 	class := slices.Index(label.Classes, column.ValueStr(i))
 	if class < 0 {
 		return nil
 	}
 	if set.Task == scoring.Binary {
-		return []float64{2*float64(class) - 1}
+		return []float32{2*float32(class) - 1}
 	}
-	y := make([]float64, len(label.Classes))
+	y := make([]float32, len(label.Classes))
 	for k := range y {
-		y[k] = 2*float64(stagestest.Bit(k == class)) - 1
+		y[k] = 2*float32(stagestest.Bit(k == class)) - 1
 	}
 	return y
 }
@@ -82,71 +92,94 @@ func codedModel(set *wire.FeatureSet, model *training.Model) *training.Model {
 	return &coded
 }
 
-// ridge solves (1/N) Σ (θ₀ + θᵀz − y)² + λ‖θ‖² for one output by Gaussian elimination.
-func ridge(rows []trainingRow, output int, lambda float64, intercept bool) (theta []float64, theta0 float64) {
-	m, n := len(rows[0].z), float64(len(rows))
-	meanZ, meanY := make([]float64, m), 0.0
-	if intercept {
-		for _, r := range rows {
-			for j, v := range r.z {
-				meanZ[j] += v / n
-			}
-			meanY += r.y[output] / n
-		}
-	}
-	a := make([][]float64, m) // (G + λI | b)
-	for i := range a {
-		a[i] = make([]float64, m+1)
-		a[i][i] = lambda
-		for _, r := range rows {
-			zi := r.z[i] - meanZ[i]
-			for j := range m {
-				a[i][j] += zi * (r.z[j] - meanZ[j]) / n
-			}
-			a[i][m] += zi * (r.y[output] - meanY) / n
-		}
-	}
-	theta = eliminate(a)
-	theta0 = meanY
-	for j, v := range theta {
-		theta0 -= v * meanZ[j]
-	}
-	return theta, theta0
-}
-
-// eliminate solves linear equations, with the right side as last column, with pivoting.
-func eliminate(a [][]float64) []float64 {
-	n := len(a)
-	for i := range n {
-		pivot := i
-		for r := i + 1; r < n; r++ {
-			if math.Abs(a[r][i]) > math.Abs(a[pivot][i]) {
-				pivot = r
-			}
-		}
-		a[i], a[pivot] = a[pivot], a[i]
-		for r := i + 1; r < n; r++ {
-			f := a[r][i] / a[i][i]
-			for c := i; c <= n; c++ {
-				a[r][c] -= f * a[i][c]
-			}
-		}
-	}
-	x := make([]float64, n)
-	for i := n - 1; i >= 0; i-- {
-		x[i] = a[i][n]
-		for c := i + 1; c < n; c++ {
-			x[i] -= a[i][c] * x[c]
-		}
-		x[i] /= a[i][i]
-	}
-	return x
-}
-
 // predict is the reference's f(z).
-func predict(theta []float64, theta0 float64, z []float64) float64 {
-	for j, v := range z {
-		theta0 += theta[j] * v
+func predict(m *training.Model, z []float32) []float32 {
+	f := make([]float32, m.Outputs)
+	for k := range f {
+		sum := m.Intercept[k]
+		for j, v := range z {
+			sum += m.Theta[k*m.Features+j] * float64(v)
+		}
+		f[k] = float32(sum)
 	}
-	return theta0
+	return f
+}
+
+// naiveError is the error by which models are compared, in plain arithmetic, of a model of coded labels.
+func naiveError(rows []trainingRow, task scoring.Task, model *training.Model) (percent float64) {
+	var wrong, squared, sum, squares float64
+	for _, r := range rows {
+		f := predict(model, r.z)
+		wrong += float64(stagestest.Bit(training.DecideClass(f, len(f)) != training.DecideClass(r.y, len(r.y))))
+		y := float64(r.y[0])
+		squared += (float64(f[0]) - y) * (float64(f[0]) - y)
+		sum += y
+		squares += y * y
+	}
+	if task == scoring.Regression {
+		return 100 * squared / (squares - sum*sum/float64(len(rows)))
+	}
+	return 100 * wrong / float64(len(rows))
+}
+
+// errorOf is that error among the measures of a model.
+func errorOf(m training.Measures) float64 { return TestErrors{Measures: m}.Error() }
+
+// sumsOf are the sums of rows.
+func sumsOf(rows []trainingRow) *training.Sums {
+	sums := training.NewSums(len(rows[0].z), len(rows[0].y))
+	for _, r := range rows {
+		sums.Add(r.z, 1, r.y)
+	}
+	return sums
+}
+
+// checkModel compares a model with what package training makes of the reference's rows: its weights, those that it is
+// judged by, the choice of λ, and its error on the held-out rows.
+func checkModel(t testing.TB, set *wire.FeatureSet, config Config, model *wire.Model, fit, held []trainingRow) {
+	t.Helper()
+	want, err := training.Train(sumsOf(fit), sumsOf(held), training.Options{
+		Intercept: config.Intercept, Grid: stagestest.Must(training.ParseGrid(config.LambdaGrid)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if model.TrainRows != want.TrainRows || model.HeldOutRows != want.HeldOutRows || len(held) < 100 {
+		t.Fatalf("%d rows, %d held out; want %d, %d", model.TrainRows, model.HeldOutRows, want.TrainRows, want.HeldOutRows)
+	}
+	for name, pair := range map[string][2]*training.Model{"model": {model.Model, want.Model}, "judged model": {model.Judged, want.OnFit}} {
+		got := codedModel(set, pair[0])
+		for i, v := range pair[1].Theta {
+			near(t, name+": a weight", got.Theta[i], v, 1e-4*max(1, v, -v))
+		}
+		for k, v := range pair[1].Intercept {
+			near(t, name+": an intercept", got.Intercept[k], v, 1e-4)
+		}
+	}
+	near(t, "lambda", model.Model.Lambda, want.Model.Lambda, 1e-9*want.Model.Lambda)
+	if model.Metrics.LambdaRule != string(training.RuleHeldOut) || len(model.Metrics.LambdaPath) != len(want.Lambdas) {
+		t.Fatalf("lambda by %s from %+v", model.Metrics.LambdaRule, model.Metrics.LambdaPath)
+	}
+	for i, point := range model.Metrics.LambdaPath {
+		near(t, "held-out loss", *point.HeldOutLoss, want.HeldOutLoss[i], 1e-4*want.HeldOutLoss[i])
+	}
+	near(t, "error", errorOf(model.Metrics.Measures), naiveError(held, set.Task, want.OnFit), 0.01)
+}
+
+// A message of features gives the sums its rows, with labels as they are coded, and the hash says which are held out.
+func TestModelsAreThoseOfTheRows(t *testing.T) {
+	for _, task := range stagestest.Tasks {
+		for _, intercept := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, intercept %v", task, intercept), func(t *testing.T) {
+				events := stagestest.Events(t, task, 900, 50, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1, UnseenClass: 0.05})
+				set := featureSet(t, task, events)
+				config := trainConfig()
+				config.Intercept, config.LambdaGrid = intercept, "0.0001,0.001,0.01,0.1"
+				messages := featureMessages(t, set, stagestest.Cut(t, events, stagestest.Every(80)), whole)
+				model := solve(t, train(t, set, config, messages))
+				fit, held := split(trainingRows(t, set, config, messages), func(r trainingRow) bool { return r.held })
+				checkModel(t, set, config, model, fit, held)
+			})
+		}
+	}
 }

@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -104,7 +106,7 @@ func TestFitFollowsTheSetInUse(t *testing.T) {
 	}
 }
 
-// An unusable message becomes a dead letter with its original contents.
+// An unusable message becomes a dead letter with its original contents. The log has one line for all of them.
 func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 600)
@@ -114,8 +116,13 @@ func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	broken.Value = broken.Value[:len(broken.Value)/2]
 	at := k.produce(topic, 0, broken, pipeline.Record{Value: []byte("what?")})
 	k.sendRows(0, 600, 620)
+	core, logs := observer.New(zap.ErrorLevel)
+	k.logger = zap.New(core)
 	if m := k.fit(k.runner(k.Broker)); rangeRows(m.Model) != 620 {
 		t.Errorf("model of %d rows", rangeRows(m.Model))
+	}
+	if lines := logs.All(); len(lines) != 1 || lines[0].ContextMap()["messages"] != int64(2) || lines[0].ContextMap()["first_error"] == "" {
+		t.Errorf("logged %v", lines)
 	}
 	if c := k.meter.Totals().Train; c.Undecodable != 2 || c.Rows != 620 {
 		t.Errorf("%+v", c)
@@ -132,23 +139,5 @@ func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	}
 	if n := k.meter.Activity().DeadLetters[meter.Cause{Stage: meter.StageTrain, Reason: "truncated"}]; n != 1 {
 		t.Errorf("%d counted", n)
-	}
-}
-
-// Decoding what the stage wrote gives the model that Fit returned.
-func TestFitWritesTheModel(t *testing.T) {
-	k := newFlow(t, 1)
-	k.sendRows(0, 0, 400)
-	fitted := k.fit(k.runner(k.Broker))
-	entry, ok := k.models().CurrentEntry()
-	if !ok {
-		t.Fatal("no model")
-	}
-	model, err := k.follower.LoadModel(t.Context(), entry)
-	if err != nil || model.ID != fitted.ID || !slices.Equal(model.Model.Theta, fitted.Model.Model.Theta) || model.Pipeline != "test" || model.Sequence != 1 {
-		t.Errorf("%+v, %v", model, err)
-	}
-	if _, err := wire.DecodeModel(arrowio.NewDecoder(arrowio.DefaultLimits()), k.Records(k.topics.Models, 0)[0].Value); err != nil {
-		t.Error(err)
 	}
 }

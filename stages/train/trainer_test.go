@@ -1,53 +1,17 @@
 package train
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"pgregory.net/rapid"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
-	"github.com/eerf-stream/eerf/training"
 )
-
-// With few held-out rows lambda is chosen by generalised cross-validation, and the path says so.
-func TestTrainerReportsGeneralisedCrossValidation(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 400, 51, stagestest.Faults{})
-	set := featureSet(t, stagestest.Regression, rows)
-	config := trainConfig()
-	config.HeldOutFraction = 0.02
-	model := solve(t, train(t, set, config, featureMessages(t, set, []arrow.Record{rows}, whole)))
-	if model.Metrics.LambdaRule != string(training.RuleGCV) || len(model.Metrics.LambdaPath) == 0 {
-		t.Fatalf("%d held out: rule %s", model.HeldOutRows, model.Metrics.LambdaRule)
-	}
-	best := model.Metrics.LambdaPath[0]
-	for _, point := range model.Metrics.LambdaPath {
-		if point.GCV == nil || point.HeldOutLoss != nil {
-			t.Fatalf("point %+v", point)
-		}
-		if *point.GCV < *best.GCV {
-			best = point
-		}
-	}
-	if best.Lambda != model.Model.Lambda {
-		t.Fatalf("lambda %v, the best of the path is %v", model.Model.Lambda, best.Lambda)
-	}
-	value, err := wire.EncodeModel(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := wire.DecodeModel(arrowio.NewDecoder(arrowio.DefaultLimits()), value)
-	if err != nil || *back.Metrics.LambdaPath[0].GCV != *model.Metrics.LambdaPath[0].GCV {
-		t.Fatalf("the scores are lost on the wire: %v", err)
-	}
-}
 
 // Whatever two owners of a partition write, each row counts once: the model is that of the rows alone.
 func TestTrainerDropsDuplicates(t *testing.T) {
@@ -97,52 +61,6 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 	})
 }
 
-func TestTrainerWaitsForItsMinimumOfRows(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 120, 55, stagestest.Faults{})
-	set := featureSet(t, stagestest.Regression, rows)
-	messages := featureMessages(t, set, stagestest.Cut(t, rows, stagestest.Every(60)), whole)
-	config := trainConfig()
-	config.MinRows = 120
-	trainer := train(t, set, config, messages[:1])
-	if _, err := trainer.Solve(t.Context(), "test", stagestest.Noon); !errors.Is(err, ErrTooFewRows) {
-		t.Fatalf("60 rows of 120: error %v", err)
-	}
-	if err := trainer.Partition(2).Add(messages[1]); err != nil {
-		t.Fatal(err)
-	}
-	first := solve(t, trainer)
-	if again := solve(t, trainer); again.ID != first.ID {
-		t.Fatal("solving disturbed the sums")
-	}
-	config.MinRows = 0
-	if _, err := train(t, set, config, nil).Solve(t.Context(), "test", stagestest.Noon); !errors.Is(err, ErrTooFewRows) {
-		t.Fatalf("a model of no rows: error %v", err)
-	}
-}
-
-func TestTrainerMergesPartitions(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Binary, 400, 56, stagestest.Faults{})
-	set := featureSet(t, stagestest.Binary, rows)
-	messages := featureMessages(t, set, stagestest.Cut(t, rows, stagestest.Every(50)), whole)
-	trainer := train(t, set, trainConfig(), messages[:4])
-	for i, r := range messages[4:] { // partition 0 provides the rest
-		part := readOutput(t, r, 10).part
-		part.SourcePartition, part.SourceOffset = 0, int64(10+i)
-		r.Headers = events.WithHeaders(nil, part.Headers())
-		if err := trainer.Partition(0).Add(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	model := solve(t, trainer)
-	want := []wire.Range{
-		{Partition: 0, FirstOffset: 10, NextOffset: 14, Rows: 200},
-		{Partition: 2, FirstOffset: 0, NextOffset: 4, Rows: 200},
-	}
-	if !slices.Equal(model.Ranges, want) || model.TrainRows != 400 || trainer.Rows() != 400 {
-		t.Fatalf("%d rows of %+v, want %+v", model.TrainRows, model.Ranges, want)
-	}
-}
-
 // An unusable message is counted, named, and leaves the sums unchanged.
 func TestTrainerRefusesMessages(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 200, 57, stagestest.Faults{})
@@ -190,22 +108,5 @@ func TestTrainerRefusesMessages(t *testing.T) {
 				t.Fatal("it left traces in the model")
 			}
 		})
-	}
-}
-
-func TestNewRefusesSetsWithoutLabelAndFaultyGrids(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 100, 58, stagestest.Faults{})
-	set := featureSet(t, stagestest.Regression, rows)
-	config := trainConfig()
-	config.LambdaGrid = "1,-1"
-	if _, err := New(set, config, arrowio.DefaultLimits(), 1); err == nil || !pipeline.IsPermanent(err) {
-		t.Errorf("a negative lambda: error %v", err)
-	}
-	blind := *set
-	encoder := *set.Encoder
-	encoder.Label = nil
-	blind.Encoder = &encoder
-	if _, err := New(&blind, trainConfig(), arrowio.DefaultLimits(), 1); err == nil || !pipeline.IsPermanent(err) {
-		t.Errorf("no label: error %v", err)
 	}
 }
