@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -203,69 +202,6 @@ func TestWaitUntilBothTopicsAreRead(t *testing.T) {
 	})
 }
 
-// Undecodable records are counted, do not end the follower, and hide nothing; their owner overwrites them.
-func TestUndecodableRecordsAreCounted(t *testing.T) {
-	broker := newTopics()
-	put := func(topic string, r pipeline.Record) {
-		must(broker.Produce(t.Context(), topic, 0, []pipeline.Record{r}))
-	}
-	bad := []byte("x")
-	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 0))
-	put(testConfig.Explorations, keyed(wire.SpecKey("test"), bad))
-	put(testConfig.Explorations, keyed(wire.SpecKey("other"), bad))
-	put(testConfig.FeatureSets, currentRecord("test", "fs-1", 1))
-	put(testConfig.FeatureSets, keyed(wire.CurrentKey("test"), bad))
-	put(testConfig.FeatureSets, keyed(wire.SetKey("test", "fs-9"), bad))
-	put(testConfig.Models, keyed(wire.SetKey("test", "m-9"), bad))
-	f := following(t, broker, TopicExplorations, TopicFeatureSets, TopicModels)
-	now := must(f.wait(t.Context(), []Topic{TopicExplorations, TopicFeatureSets, TopicModels}, anything))
-	if now.Undecodable != [topics]int64{1, 2, 1, 0} || !now.Shadowed || !now.CurrentShadowed {
-		t.Fatalf("undecodable %v, shadowed %v and %v", now.Undecodable, now.Shadowed, now.CurrentShadowed)
-	}
-	if err := f.PublishSpec(t.Context(), now.Spec, noon); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.PointSet(t.Context(), now.Current, noon); err != nil {
-		t.Fatal(err)
-	}
-	if now = f.Snapshot(); now.Shadowed || now.CurrentShadowed || now.Spec.Sequence != 1 || now.Current.ID != "fs-1" {
-		t.Errorf("written over: %+v", now)
-	}
-}
-
-// What was written is in the next snapshot.
-func TestWritesAreSeen(t *testing.T) {
-	f := following(t, newTopics())
-	for _, id := range []string{"a", "b"} {
-		if err := f.SendRequest(t.Context(), wire.Request{Action: wire.ActionStart, ID: id, Time: noon}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	now := f.Snapshot()
-	if len(now.Requests) != 2 || now.Requests[1].Offset != 1 || now.Requests[0].Describe() != "request a" {
-		t.Fatalf("%+v", now.Requests)
-	}
-	spec := testSpec()
-	spec.HandledOffset = 1
-	if err := f.PublishSpec(t.Context(), spec, noon, now.Requests...); err != nil {
-		t.Fatal(err)
-	}
-	if now = f.Snapshot(); now.Running() == nil || len(now.Requests) != 1 || now.Requests[0].ID != "b" {
-		t.Fatalf("%+v", now)
-	}
-	if err := f.AnswerRequests(t.Context(), now.Requests, noon); err != nil || len(f.Snapshot().Requests) != 0 {
-		t.Errorf("%v, %+v", err, f.Snapshot().Requests)
-	}
-	set := testSet(1)
-	id, err := f.PublishSet(t.Context(), set, noon)
-	if err == nil {
-		err = f.PointSet(t.Context(), &wire.Current{ID: id, Sequence: 1, Time: noon}, noon)
-	}
-	if now = f.Snapshot(); err != nil || now.CurrentSet() == nil || now.CurrentSet().ID != set.ID() || now.Running() != nil {
-		t.Errorf("%v, %+v", err, now)
-	}
-}
-
 // Sets beyond the kept number are retired, but never the one in use.
 func TestRetireSets(t *testing.T) {
 	broker := newTopics()
@@ -362,47 +298,6 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 	now, _ = applied([]pipeline.Record{specRecord(testSpec(), 4, wire.StatusRunning, 2), other}, nil)
 	if now.Running() == nil || now.Sequence() != 4 || !now.Shadowed {
 		t.Errorf("after one of this version: %+v", now.Spec)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	progress := &wire.Progress{Exploration: "test.1.abc", Sequence: 1, Rows: 400, Round: 2, Rounds: 3, Time: noon}
-	f := following(t, newTopics())
-	if err := f.PublishProgress(t.Context(), progress); err != nil {
-		t.Fatal(err)
-	}
-	if now := f.Snapshot(); now.Progress == nil || !reflect.DeepEqual(now.Progress, progress) || now.Spec != nil || len(now.Requests) != 0 {
-		t.Errorf("%+v", now)
-	}
-	now, faults := applied([]pipeline.Record{keyed(wire.ProgressKey("test"), []byte("x")), keyed(wire.ProgressKey("other"), []byte("x"))}, nil)
-	if faults != 1 || now.Progress != nil {
-		t.Errorf("%d faults, %+v", faults, now.Progress)
-	}
-}
-
-// A recreated topic takes nothing away from its followers except work: its owner has to write what is in use again. Offsets start
-// again, including those up to which requests are answered.
-func TestFollowATopicMadeAgain(t *testing.T) {
-	broker := newTopics()
-	put := func(topic string, r pipeline.Record) {
-		must(broker.Produce(t.Context(), topic, 0, []pipeline.Record{r}))
-	}
-	for range 5 {
-		put(testConfig.Explorations, requestRecord("test", "a"))
-	}
-	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 5))
-	f := following(t, broker)
-	before := must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Spec != nil }))
-	broker.Recreate(testConfig.Explorations)
-	now := must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Shadowed }))
-	if now.Spec.Exploration != before.Spec.Exploration || now.Spec.HandledOffset != 0 || now.Recreated[TopicExplorations] != 1 {
-		t.Errorf("spec %+v, recreated %v", now.Spec, now.Recreated)
-	}
-	put(testConfig.Explorations, requestRecord("test", "b"))
-	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 0))
-	now = must(f.Wait(t.Context(), func(s Snapshot) bool { return s.next[TopicExplorations] == 2 }))
-	if now.Shadowed || !now.HasRequest("b") {
-		t.Errorf("after it was written again: shadowed %v, requests %+v", now.Shadowed, now.Requests)
 	}
 }
 

@@ -224,16 +224,6 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-func TestRollbackOfNothing(t *testing.T) {
-	k := newModelsKit(t)
-	if _, err := k.rollback(Rollback{}); !errors.Is(err, ErrNothingToRollBackTo) {
-		t.Error(err)
-	}
-	if _, _, err := k.unpin(""); err == nil {
-		t.Error("nothing was unpinned")
-	}
-}
-
 // A pointer back to a model of an earlier feature set keeps the sequence number, because readers ignore lower ones.
 func TestRollbackIsNotIgnored(t *testing.T) {
 	k := newModelsKit(t)

@@ -27,13 +27,3 @@ func TestOtherPipelinesOnATopicAreNamed(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
-
-func TestAPipelineAloneHasNoSetYet(t *testing.T) {
-	f := following(t, newTopics())
-	if _, err := f.Wait(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.NoSet(nil); err.Error() != "pipeline test has no feature set yet" {
-		t.Error(err)
-	}
-}

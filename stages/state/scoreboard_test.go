@@ -1,11 +1,9 @@
 package state
 
 import (
-	"context"
 	"errors"
 	"testing"
 
-	"go.uber.org/zap"
 	"pgregory.net/rapid"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -139,44 +137,6 @@ func TestScoreboardOfOneExploration(t *testing.T) {
 	}
 }
 
-// All partitions are followed to their ends, and on.
-func TestFollowScores(t *testing.T) {
-	spec := testSpec()
-	broker := newTopics()
-	put := func(r pipeline.Record) {
-		must(broker.Produce(t.Context(), testConfig.Scores, r.Partition, []pipeline.Record{r}))
-	}
-	put(checkpointRecord(testCheckpoint(spec, 100)))
-	put(pipeline.Record{Key: wire.CheckpointKey(spec.Exploration), Value: []byte("x")})
-	enough := errors.New("enough")
-	f := New(broker, zap.NewNop(), testConfig)
-	err := f.FollowScores(t.Context(), 2, func(ctx context.Context, _ int, follow func(context.Context) error) error { return follow(ctx) }, func(ctx context.Context, board *Scoreboard) error {
-		written := false
-		for {
-			changed := board.Changed()
-			of := board.Of(spec)
-			switch {
-			case board.Complete() && !written:
-				if len(of) != 1 || of[0].NextOrdinal != 100 || f.Snapshot().Undecodable[TopicScores] != 1 {
-					t.Errorf("%d checkpoints, not decoded %v", len(of), f.Snapshot().Undecodable)
-				}
-				put(checkpointRecord(testCheckpoint(spec, 200)))
-				written = true
-			case written && len(of) == 1 && of[0].NextOrdinal == 200:
-				return enough
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	})
-	if !errors.Is(err, enough) {
-		t.Error(err)
-	}
-}
-
 // A refusal removes the attempt that it names and earlier ones, however far they came; a later one stays.
 func TestScoreboardRefusals(t *testing.T) {
 	spec := testSpec()
@@ -217,22 +177,6 @@ func TestScoreboardRefusals(t *testing.T) {
 	r.Partition = 0
 	if err := board.Apply(arrowio.NewDecoder(arrowio.DefaultLimits()), r); err == nil {
 		t.Error("a refusal of another partition was taken")
-	}
-}
-
-// What a follower writes to refuse samples is what boards read.
-func TestRefuseSamples(t *testing.T) {
-	spec, broker := testSpec(), newTopics()
-	f := New(broker, zap.NewNop(), testConfig)
-	if err := f.RefuseSamples(t.Context(), &wire.Refusal{Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: 1, Attempt: 2, Reason: "expired", Time: noon}); err != nil {
-		t.Fatal(err)
-	}
-	records := broker.Records(testConfig.Scores, 1)
-	if len(records) != 1 || string(records[0].Key) != spec.Exploration {
-		t.Fatalf("%+v", records)
-	}
-	if found, err := wire.DecodeScores(arrowio.NewDecoder(arrowio.DefaultLimits()), records[0].Value); err != nil || found.Refusal == nil || found.Refusal.Attempt != 2 {
-		t.Errorf("%+v, %v", found, err)
 	}
 }
 

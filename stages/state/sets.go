@@ -203,8 +203,8 @@ func (f *Follower) LoadSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 	ctx = pipeline.ForState(ctx) // the caller may hold events meanwhile
 	for {
 		loaded, err, shared := f.sets.loading.Do(entry.ID, func() (any, error) { return f.readSet(ctx, entry) })
-		// An error worth a retry can only come from another caller who was stopped.
-		stopped := shared && ctx.Err() == nil && !pipeline.IsPermanent(err) && !errors.Is(err, ErrNoSet)
+		// Another caller who read it for both was stopped.
+		stopped := shared && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 		switch {
 		case err == nil:
 			return loaded.(*wire.FeatureSet), nil

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
-	"weak"
 
 	"go.uber.org/zap"
 
@@ -160,7 +160,7 @@ func TestASetThatMovedOrIsGone(t *testing.T) {
 	}
 }
 
-// Partitions that ask for the same set at once read it once and share it. One that gives up does not affect the others.
+// Partitions that ask for the same set at once read it once and share it.
 func TestSetsAreReadOnce(t *testing.T) {
 	broker := newTopics()
 	set := testSet(1)
@@ -178,48 +178,43 @@ func TestSetsAreReadOnce(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(got)
-
-	other := testSet(2)
-	put(t, broker, setRecord(other))
-	broker.FailNext(pipelinetest.OpFetch, errors.New("away"))
-	stopped, stop := context.WithTimeout(t.Context(), time.Millisecond)
-	defer stop()
-	gaveUp := make(chan error, 1)
-	go func() {
-		_, err := f.LoadSet(stopped, SetEntry{ID: other.ID(), Offset: 1})
-		gaveUp <- err
-	}()
-	loaded, err := f.LoadSet(t.Context(), SetEntry{ID: other.ID(), Offset: 1})
-	if err != nil || loaded.ID() != other.ID() {
-		t.Error(err)
-	}
-	<-gaveUp
 }
 
-// A snapshot holds the set in use and the one about to be.
-func TestASnapshotHoldsTwoSets(t *testing.T) {
-	broker := newTopics()
-	sets := []*wire.FeatureSet{testSet(1), testSet(2), testSet(3)}
-	var ids []string
-	var references []weak.Pointer[wire.FeatureSet]
-	put(t, broker, setRecord(sets[0]), currentRecord("test", sets[0].ID(), 1), setRecord(sets[1]), setRecord(sets[2]))
-	for _, set := range sets {
-		ids = append(ids, set.ID())
+// hanging answers no first fetch.
+type hanging struct {
+	*pipelinetest.Broker
+	asked atomic.Bool
+}
+
+func (h *hanging) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	if !h.asked.Swap(true) {
+		<-ctx.Done()
+		return pipeline.Fetched{}, ctx.Err()
 	}
-	f := following(t, broker)
-	inUse(t, f, ids[0])
-	f.sets.mu.Lock()
-	for _, id := range ids {
-		references = append(references, f.sets.sets[id])
-	}
-	f.sets.mu.Unlock()
-	runtime.GC()
-	var alive []bool
-	for _, r := range references {
-		alive = append(alive, r.Value() != nil)
-	}
-	if !slices.Equal(alive, []bool{true, false, true}) {
-		t.Errorf("held: %v", alive)
-	}
-	runtime.KeepAlive(f)
+	return h.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+// A partition that gives up does not affect the others.
+func TestASetIsReadForThoseWhoStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := &hanging{Broker: newTopics()}
+		set := testSet(1)
+		put(t, broker, setRecord(set))
+		f := New(broker, zap.NewNop(), testConfig)
+		stopped, stop := context.WithTimeout(t.Context(), time.Millisecond)
+		defer stop()
+		gaveUp := make(chan error, 1)
+		go func() {
+			_, err := f.LoadSet(stopped, SetEntry{ID: set.ID()})
+			gaveUp <- err
+		}()
+		synctest.Wait() // it reads
+		loaded, err := f.LoadSet(t.Context(), SetEntry{ID: set.ID()})
+		if err != nil || loaded.ID() != set.ID() {
+			t.Error(err)
+		}
+		if err := <-gaveUp; !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
 }
