@@ -102,23 +102,10 @@ func TestCalibrationBandwidthRules(t *testing.T) {
 	}
 }
 
-func TestCalibrationRefuses(t *testing.T) {
+// A features message uses these names itself.
+func TestCalibrationRefusesReservedNames(t *testing.T) {
 	s := testSettings(stagestest.Regression)
-	if _, err := newCalibration(s.Events.Options()).finish(s.Exploration); !errors.Is(err, ErrNoCalibrationRows) {
-		t.Errorf("no rows: error %v", err)
-	}
 	rows := stagestest.Events(t, stagestest.Regression, 100, 85, stagestest.Faults{})
-	narrow := wire.SelectColumns(rows, []string{"a", "y"})
-	defer narrow.Release()
-	c := newCalibration(s.Events.Options())
-	if err := c.add(0, 0, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.add(0, 100, narrow); !errors.Is(err, encoder.ErrSchema) || c.Rows() != 100 {
-		t.Errorf("rows without the columns of those before: error %v, %d rows", err, c.Rows())
-	}
-
-	// A features message uses these names itself.
 	for _, name := range []string{wire.ColumnRow, wire.ColumnFeatures} {
 		fields := slices.Clone(rows.Schema().Fields())
 		fields[5].Name = name

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -136,54 +136,13 @@ func TestCalibrationChoosesAShape(t *testing.T) {
 	}
 }
 
-// Integers in one message and floats, or another order of columns, in the next are the same shape.
-func TestCalibrationShapesAreNamesAndKinds(t *testing.T) {
-	k := newKeeper(events.Config{Label: []string{"y"}, Exclude: []string{"out"}, Passthrough: []string{"id"}})
-	key := func(fields ...arrow.Field) string { return k.key(arrow.NewSchema(fields, nil)) }
-	column := func(name string, t arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: t} }
-	y := column("y", arrow.PrimitiveTypes.Float64)
-	want := key(column("a", arrow.PrimitiveTypes.Float64), y)
-	for _, same := range []string{
-		key(column("a", arrow.PrimitiveTypes.Int8), y), key(y, column("a", arrow.PrimitiveTypes.Float32)),
-		key(column("out", arrow.PrimitiveTypes.Int8), column("a", arrow.PrimitiveTypes.Int8), y, column("id", arrow.BinaryTypes.String)),
-		key(column("blob", arrow.BinaryTypes.Binary), column("a", arrow.PrimitiveTypes.Int8), y),
-	} {
-		if same != want {
-			t.Errorf("key %q, want %q", same, want)
-		}
-	}
-	for _, other := range []string{key(y), key(column("a", arrow.BinaryTypes.String), y), key(column("A", arrow.PrimitiveTypes.Int8), y)} {
-		if other == want {
-			t.Errorf("key %q of another shape", other)
-		}
-	}
-}
-
 // What is kept is what the encoder reads, and it gives the same report on the rest as for the originals.
 func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 40, 301, stagestest.Faults{})
-	for _, typ := range []arrow.DataType{
-		arrow.Null, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Float16,
-		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, arrow.FixedWidthTypes.Timestamp_s,
-		arrow.FixedWidthTypes.Date32, &arrow.FixedSizeBinaryType{ByteWidth: 4}, &arrow.Decimal128Type{Precision: 5, Scale: 1},
-		arrow.ListOf(arrow.PrimitiveTypes.Float32), arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Int16),
-		arrow.FixedSizeListOf(3, arrow.BinaryTypes.String), arrow.StructOf(arrow.Field{Name: "f", Type: arrow.PrimitiveTypes.Int8}),
-		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
-		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64},
-	} {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for _, typ := range stagestest.ColumnTypes {
 		t.Run(typ.String(), func(t *testing.T) {
-			b := array.NewBuilder(memory.DefaultAllocator, typ)
-			defer b.Release()
-			for i := range 40 {
-				if text, ok := b.(*array.BinaryDictionaryBuilder); ok && i%3 > 0 {
-					if err := text.AppendString([]string{"", "red", "green"}[i%3]); err != nil {
-						t.Fatal(err)
-					}
-				} else {
-					b.AppendNull()
-				}
-			}
-			column := b.NewArray()
+			column := stagestest.RandomColumn(t, typ, 40, rng)
 			defer column.Release()
 			wide := withColumn(t, rows, "extra", column)
 			events := testSettings(stagestest.Regression).Events
@@ -276,39 +235,4 @@ func decodeAll(t testing.TB, values [][]byte) (batches []arrow.Record) {
 		batches = append(batches, stagestest.Decode(t, value)...)
 	}
 	return batches
-}
-
-// The rows for the bandwidth are not the ones that are scored at any rate.
-func TestBandwidthRowsAreNotTheScoredOnes(t *testing.T) {
-	s := testSettings(stagestest.Regression)
-	rows := stagestest.Events(t, stagestest.Regression, 5000, 304, stagestest.Faults{})
-	c := newCalibration(s.Events.Options())
-	if err := c.add(0, 0, rows); err != nil {
-		t.Fatal(err)
-	}
-	enc, _, err := c.learn.Encoder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, n, err := c.sample(enc, 9)
-	if err != nil || n != bandwidthRows {
-		t.Fatalf("%d rows, %v", n, err)
-	}
-	var encoded encoder.Rows
-	if err := enc.Encode(&encoded, rows, nil); err != nil {
-		t.Fatal(err)
-	}
-	number := map[string]int32{}
-	for i := range encoded.N {
-		number[fmt.Sprint(encoded.X[i*enc.Dim:(i+1)*enc.Dim])] = encoded.Row[i]
-	}
-	scored := 0
-	for i := range n {
-		if row, ok := number[fmt.Sprint(x[i*enc.Dim:(i+1)*enc.Dim])]; ok && scoring.Sampled(scoring.Hash(9, 0, int64(row)), 0.2) {
-			scored++
-		}
-	}
-	if scored < 140 || scored > 260 {
-		t.Errorf("%d of 1000 rows are scored at rate 0.2", scored)
-	}
 }

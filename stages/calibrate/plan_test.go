@@ -74,20 +74,6 @@ func TestHashNamesWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestRate(t *testing.T) {
-	for _, text := range []string{"auto", "0.25", "1"} {
-		var r Rate
-		if err := r.UnmarshalText([]byte(text)); err != nil || r.String() != text {
-			t.Errorf("%s: %v, %v", text, r, err)
-		}
-	}
-	for _, text := range []string{"0", "1.1", "-1", "NaN", "", "Auto"} {
-		if err := new(Rate).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is a rate", text)
-		}
-	}
-}
-
 func TestSpecAndItsID(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	b := logOf(t, rowsAsMessages(t, stagestest.Regression, 300, 10, 70))

@@ -1,10 +1,8 @@
 package calibrate_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,7 +11,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -328,29 +325,7 @@ func TestPlannerCancelsAndStarts(t *testing.T) {
 		if spec := r.spec(3); spec.Partitions[0].StartOffset != 0 { // what the cancelled ones did not reach
 			t.Errorf("%+v", spec.Partitions)
 		}
-		if second := r.statuses(2); !slices.Equal(second, []wire.Status{wire.StatusRunning, wire.StatusCancelled}) {
-			t.Errorf("the second exploration was %v", second)
-		}
 	})
-}
-
-// statuses returns the statuses of the specs with a sequence number, in the order of writing.
-func (r *room) statuses(sequence int64) (found []wire.Status) {
-	r.t.Helper()
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
-	for _, record := range r.Records("explorations", 0) {
-		if !bytes.Equal(record.Key, wire.SpecKey(r.Settings.Pipeline)) || record.Value == nil {
-			continue
-		}
-		spec, err := wire.DecodeSpec(decoder, record.Value)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if spec.Sequence == sequence {
-			found = append(found, spec.Status)
-		}
-	}
-	return found
 }
 
 // A set on all of 3,000 rows is replaced when they have grown fourfold. Unlabelled rows look like growth once.
@@ -434,29 +409,6 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 		}
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "no process works on the running exploration") {
 			t.Errorf("%+v", third)
-		}
-	})
-}
-
-// An older spec after the newest is overwritten.
-func TestPlannerWritesOverAnOlderSpec(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(t, 1, nil)
-		r.send(0, 150, noFaults)
-		r.start()
-		first := r.spec(1)
-		r.ask(wire.ActionStart, "") // answered, the rows are the same
-		r.send(0, 10, noFaults)
-		r.until("an answer", func(s state.Snapshot) bool { return len(s.Requests) == 0 })
-		r.ask(wire.ActionStart, "")
-		second := r.spec(2)
-		r.publish(*first, func(*wire.Spec) {})
-		now := r.until("written again", func(s state.Snapshot) bool {
-			records := r.Records("explorations", 0)
-			return !s.Shadowed && string(records[len(records)-1].Key) == "test"
-		})
-		if now.Spec.Exploration != second.Exploration || now.Spec.Hash() != second.Hash() {
-			t.Errorf("%+v", now.Spec)
 		}
 	})
 }

@@ -1,10 +1,8 @@
 package calibrate
 
 import (
-	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/zap"
@@ -101,26 +99,6 @@ func TestRangesOfGarbage(t *testing.T) {
 	}
 }
 
-func TestRangesNeedTheOtherTopics(t *testing.T) {
-	b := pipelinetest.NewBroker()
-	b.AddTopic("events", 3)
-	b.AddTopic("scores", 3)
-	l, s := logWith(b, zap.NewNop()), testSettings(stagestest.Regression)
-	if _, err := l.ranges(t.Context(), s, wire.FromEarliest, Request{}); !errors.Is(err, pipeline.ErrUnknownTopic) {
-		t.Errorf("no samples: %v", err)
-	}
-	b.AddTopic("samples", 2)
-	if _, err := l.ranges(t.Context(), s, wire.FromEarliest, Request{}); !errors.Is(err, topics.ErrNotCoPartitioned) {
-		t.Errorf("a partition of events has none of samples: %v", err)
-	}
-	if err := b.GrowPartitions(t.Context(), "samples", 3); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := l.ranges(t.Context(), s, wire.FromEarliest, Request{}); err != nil || len(got) != 3 {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
-
 func TestSameRows(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	partitions := []wire.Partition{{Partition: 0, StartOffset: 3, EndOffset: 7}, {Partition: 1, EndOffset: 9}}
@@ -193,32 +171,5 @@ func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 	})
 	if spec := planned(t, client, s, Request{From: wire.FromNext, Last: spec}).Spec; ranges(spec.Partitions) != "10-10 5-11 " || spec.LabelledRows() != 100 {
 		t.Errorf("next: ranges %s, %d rows", ranges(spec.Partitions), spec.LabelledRows())
-	}
-}
-
-// The real client on the embedded broker gives the same plan as the broker in memory, from messages as from batches.
-func TestPlanOnTheEmbeddedBroker(t *testing.T) {
-	broker := stagestest.NewBroker(t)
-	client := broker.Dial(nil)
-	names := topics.Default()
-	if _, err := client.CreateTopics(t.Context(), names.Specs(3)); err != nil {
-		t.Fatal(err)
-	}
-	memory := topicsOf(3)
-	id, err := client.Identity(t.Context(), names.Events, 0, time.Now())
-	if err != nil || id == "" {
-		t.Fatalf("identity %q, %v", id, err)
-	}
-	memory.SetIdentity(names.Events, id)
-	for partition := range 3 {
-		values := rowsAsMessages(t, stagestest.Regression, 300, 7, uint64(104+partition))
-		send(t, client, partition, values...)
-		send(t, memory, partition, values...)
-	}
-	s := testSettings(stagestest.Regression)
-	s.Exploration.Window, s.Exploration.Sigma = 500, 0
-	got, want := planned(t, client, s, Request{}).Spec, planned(t, memory, s, Request{}).Spec
-	if got.Hash() != want.Hash() || got.Partitions[0].StartOffset == 0 {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -94,33 +94,3 @@ func TestAPartitionThatIsFollowedAnewTakesThePlace(t *testing.T) {
 	none.Count(1, 1)
 	none.Saved(stagestest.Noon, 1)
 }
-
-func TestTrafficAndLettersAddUp(t *testing.T) {
-	m := New()
-	m.AddTraffic(StageTrain, Traffic{UsedBytes: 1, UndecodableBytes: 2, OtherSetBytes: 3})
-	m.AddTraffic(StageTrain, Traffic{UsedBytes: 1, OutputMessages: 4, OutputBytes: 5})
-	for range 2 {
-		m.AddDeadLetter(Cause{StageFeaturize, "schema"})
-	}
-	a := m.Activity()
-	if want := (Traffic{2, 2, 3, 4, 5}); a.Traffic[StageTrain] != want {
-		t.Errorf("%+v", a.Traffic)
-	}
-	if n := a.DeadLetters[Cause{StageFeaturize, "schema"}]; n != 2 || len(a.DeadLetters) != 1 {
-		t.Errorf("%v", a.DeadLetters)
-	}
-	if a.MissingRows != -1 || a.Model != nil {
-		t.Errorf("%+v", a)
-	}
-}
-
-func TestCountsAddUp(t *testing.T) {
-	sum := FeaturizeCounts{Messages: 1, UnusableModel: 2}
-	Add(&sum, FeaturizeCounts{Messages: 3, Rows: 4, UnusableModel: 5})
-	if want := (FeaturizeCounts{Messages: 4, Rows: 4, UnusableModel: 7}); sum != want {
-		t.Errorf("%+v", sum)
-	}
-	if got, want := Sub(sum, FeaturizeCounts{Messages: 1, Rows: 4}), (FeaturizeCounts{Messages: 3, UnusableModel: 7}); got != want {
-		t.Errorf("%+v", got)
-	}
-}

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/calibrate"
@@ -125,32 +124,5 @@ func TestTheLineageSaysHowFeaturesWereLearned(t *testing.T) {
 	decoded := decodeSet(t, stagestest.Must(wire.EncodeFeatureSet(set)))
 	if decoded.ID() != set.ID() {
 		t.Errorf("set %s decoded as %s", set.ID(), decoded.ID())
-	}
-}
-
-// Steps are reported at most every second; a report has all points so far.
-func TestProgressOfStepsIsThrottled(t *testing.T) {
-	w := newWorld(t, func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 400 })
-	published := 0
-	w.Start(func(worker *explored.Worker) {
-		worker.OnProduce = func(_ string, _ int, records []pipeline.Record) []pipeline.Record {
-			if isProgress(records) {
-				published++ // from the goroutine that selects
-			}
-			return records
-		}
-	}, meter.Stages()[:3]...)
-	set := w.Set()
-	rounds := adaptive.Options{RefineSteps: 400, RefineRounds: 1}.AllRounds() + 2
-	if published < rounds || published > rounds+30 {
-		t.Errorf("%d reports of %d points", published, len(set.Set.Lineage.Learning.Points))
-	}
-}
-
-func TestAdaptiveNeedsRowsOnBothSides(t *testing.T) {
-	spec, sums, lineage, sample := sampleOf(t, stagestest.Regression, learn)
-	clear(sample.HeldOut)
-	if set, err := selection.Select(spec, sums, lineage, sample, stagestest.Noon, selection.Options{}); err == nil {
-		t.Errorf("learned by no held-out rows: %+v", set.Lineage.Learning)
 	}
 }

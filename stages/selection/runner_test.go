@@ -1,7 +1,6 @@
 package selection_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -53,37 +52,6 @@ func undisturbed(t testing.TB, edit func(*calibrate.Config)) *state.Set {
 	w := newWorld(t, edit)
 	w.Start(nil, meter.Stages()[:3]...)
 	return w.Set()
-}
-
-func TestOneSetForOneWorkerAndForThree(t *testing.T) {
-	for name, edit := range criteria {
-		t.Run(name, func(t *testing.T) {
-			want := undisturbed(t, edit)
-			if c := want.Set.Lineage.Counts; c.Rows != 1200 || !c.Reconciles() || c.Scored < 200 || c.Rejected == 0 || c.Unlabelled == 0 || c.NotSampled == 0 {
-				t.Errorf("counts %+v", c)
-			}
-			w := planned(t, edit)
-			events := w.Topics.Events
-			for i := range 3 {
-				w.Start(func(worker *explored.Worker) {
-					worker.Owns = func(topic string, partition int) bool {
-						return topic != events && i == 2 || topic == events && partition%3 == i
-					}
-				}, meter.StageSubsample, meter.StageSelect)
-			}
-			if got := w.Set(); got.ID != want.ID {
-				t.Errorf("set %s of three workers, %s of one", got.ID, want.ID)
-			}
-			// Three workers that all own everything: two zombies for each partition.
-			disputed := planned(t, edit)
-			for range 3 {
-				disputed.Start(nil, meter.StageSubsample, meter.StageSelect)
-			}
-			if got := disputed.Set(); got.ID != want.ID {
-				t.Errorf("set %s of three workers that disagree about who owns what, want %s", got.ID, want.ID)
-			}
-		})
-	}
 }
 
 // isProgress reports whether records are about the progress of a selection.
@@ -291,21 +259,6 @@ func TestRetentionThatPassesTheRangeAbandonsTheExploration(t *testing.T) {
 	}
 }
 
-// The events behind refused samples may have expired, so that nothing can be read again.
-func TestSamplesAndEventsThatHaveExpiredAbandonTheExploration(t *testing.T) {
-	w := planned(t, nil)
-	w.Start(nil, meter.StageSubsample)
-	for p := range 3 {
-		w.Closed(p)
-	}
-	w.Expire(w.Topics.Samples, 0, 1)
-	w.Expire(w.Topics.Events, 0, 1)
-	w.Start(nil, meter.StageSelect)
-	if reason := w.Abandoned(); !strings.Contains(reason, "offsets of partition 0 are no longer in the log") {
-		t.Errorf("reason %q", reason)
-	}
-}
-
 func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
 	w := planned(t, func(c *calibrate.Config) { c.SampleRate = 1e-12 })
 	w.Start(nil, meter.StageSubsample, meter.StageSelect)
@@ -326,28 +279,6 @@ func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 	}
 	if got := w.Set(); got.ID != want.ID {
 		t.Errorf("set %s, want %s", got.ID, want.ID)
-	}
-}
-
-// At this size, passes over topics were refused, because their Gram matrices did not fit into a message.
-func TestResidualOfManyOutputs(t *testing.T) {
-	for _, size := range []struct{ features, candidates, rows int }{{200, 2000, 2000}, {1000, 20_000, 5_000}} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			if testing.Short() && size.features > 200 {
-				t.Skip("a minute under the race detector")
-			}
-			c := explored.Exploration()
-			c.Criterion, c.Features, c.Candidates, c.SampleRate = scoring.Residual, size.features, size.candidates, 1
-			e := events.Default()
-			e.Label = []string{"y"}
-			w := explored.NewWorld(t, 1, e, c)
-			w.Send(0, stagestest.Cut(t, letters(t, size.rows), stagestest.Every(100))...)
-			w.Start(nil, meter.Stages()[:3]...)
-			set := w.Set()
-			if l := set.Set.Lineage; len(set.Set.Coding.Gain) != 26 || set.Set.Set.Features.Len() != size.features || l.Rows != int64(size.rows) || l.ByResidual == 0 {
-				t.Errorf("%d outputs, %d features, lineage %+v", len(set.Set.Coding.Gain), set.Set.Set.Features.Len(), l)
-			}
-		})
 	}
 }
 

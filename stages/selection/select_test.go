@@ -8,21 +8,20 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
+	"go.uber.org/goleak"
 
 	"github.com/eerf-stream/eerf/arrowio"
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/internal/testdata"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
+
+// No goroutine outlives the tests.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // checkScores recomputes the scores of a published set in float64, from its omega, phase and encoder and the rows of the
 // batches (partition 0), and compares them to 1e-5 of sqrt(Σy²/n).
@@ -107,79 +106,18 @@ func TestScoresEqualTheirFloat64Recomputation(t *testing.T) {
 	}
 }
 
-// readFile returns the rows of a data file, or skips the test.
-func readFile(t testing.TB, name string, o files.Options) []arrow.Record {
-	t.Helper()
-	reader, err := files.Open(testdata.Path(t, name), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	var batches []arrow.Record
-	err = events.EachBatch(t.Context(), func() (events.RowReader, error) { return reader, nil }, func(_ int64, batch arrow.Record) error {
-		batch.Retain()
-		batches = append(batches, batch)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { events.Release(batches) })
-	return batches
-}
-
-func TestScoresOfRealDataEqualTheirFloat64Recomputation(t *testing.T) {
-	for _, c := range []struct {
-		name, label string
-		options     files.Options
-		outputs     int
-	}{
-		{"letter-recognition.data.gz", "f0", files.Options{Format: files.FormatCSV, NoHeader: true}, 26},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			batches := readFile(t, c.name, c.options)
-			e, exploration := explored.Events(stagestest.Regression), explored.Exploration()
-			e.Label, e.Passthrough, e.Task = []string{c.label}, nil, "classification"
-			exploration.Candidates, exploration.Features, exploration.Sigma = 300, 30, 0
-			exploration.SampleRate, exploration.SampleRows = calibrate.RateAuto, 1000
-			exploration.CalibrationRows = 2000
-			set := explored.FeatureSet(t, e, exploration, batches...)
-			if got := len(set.Coding.Gain); got != c.outputs {
-				t.Fatalf("%d outputs, want %d", got, c.outputs)
-			}
-			checkScores(t, set, batches)
-		})
-	}
-}
-
-// partitionCheckpoints explores two halves of the rows as two of three partitions; the middle one is empty.
-func partitionCheckpoints(t testing.TB) (*wire.Spec, map[int32]*wire.Checkpoint) {
-	t.Helper()
+// The checkpoints of two halves of the rows are those of two of three partitions; the middle one is empty.
+func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 800, 12, stagestest.SomeFaults)
 	spec := explored.Spec(t, explored.Events(stagestest.Regression), explored.Exploration(), rows)
 	spec.Partitions = []wire.Partition{{StartOffset: 3, EndOffset: 9, Quota: 50}, {Partition: 1, StartOffset: 4, EndOffset: 4}, {Partition: 2, EndOffset: 1}}
 	checkpoints := map[int32]*wire.Checkpoint{}
 	for i, half := range stagestest.Cut(t, rows, stagestest.Every(400)) {
-		checkpoints[int32(2*i)] = checkpointOf(t, spec, spec.Partitions[2*i], half)
+		part := spec.Partitions[2*i]
+		s := stagestest.Must(subsample.New(spec, subsample.NewBank(spec, 0, 1), part, nil))
+		stagestest.Must(s.Add(part.StartOffset, []arrow.Record{half}))
+		checkpoints[part.Partition] = s.Checkpoint(stagestest.Noon)
 	}
-	return spec, checkpoints
-}
-
-// checkpointOf is the final checkpoint of a partition whose range begins with a message of the rows.
-func checkpointOf(t testing.TB, spec *wire.Spec, part wire.Partition, rows arrow.Record) *wire.Checkpoint {
-	t.Helper()
-	s, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), part, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Add(part.StartOffset, []arrow.Record{rows}); err != nil {
-		t.Fatal(err)
-	}
-	return s.Checkpoint(stagestest.Noon)
-}
-
-func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
-	spec, checkpoints := partitionCheckpoints(t)
 	sums, lineage := selection.Merge(spec, checkpoints)
 	want := []wire.LineagePartition{
 		{Partition: 0, StartOffset: 3, NextOffset: 4, EndOffset: 9, ClosingOrdinal: checkpoints[0].NextOrdinal, CloseReason: wire.CloseQuota},
@@ -264,36 +202,6 @@ func TestSelectIsTheSameWhoeverWorks(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestSelectNeedsRows(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 300, 12, stagestest.Faults{})
-	spec := explored.Spec(t, explored.Events(stagestest.Regression), explored.Exploration(), rows)
-	sums, lineage := selection.Merge(spec, nil)
-	if _, err := selection.Select(spec, sums, lineage, nil, stagestest.Noon, selection.Options{}); err == nil {
-		t.Error("a set came of nothing")
-	}
-}
-
-func TestSelectRefusesConstantLabels(t *testing.T) {
-	c := explored.Exploration()
-	c.SampleRate = 1
-	rows := stagestest.Events(t, stagestest.Regression, 300, 13, stagestest.Faults{})
-	spec := explored.Spec(t, explored.Events(stagestest.Regression), c, rows)
-	constant := array.NewFloat64Builder(memory.DefaultAllocator)
-	defer constant.Release()
-	for range rows.NumRows() {
-		constant.Append(500)
-	}
-	columns := slices.Clone(rows.Columns())
-	columns[6] = constant.NewArray()
-	defer columns[6].Release()
-	flat := array.NewRecord(rows.Schema(), columns, rows.NumRows())
-	defer flat.Release()
-	sums, lineage := selection.Merge(spec, map[int32]*wire.Checkpoint{0: checkpointOf(t, spec, spec.Partitions[0], flat)})
-	if set, err := selection.Select(spec, sums, lineage, nil, stagestest.Noon, selection.Options{}); err == nil {
-		t.Fatalf("constant labels gave scores of up to %v", set.Lineage.Best)
 	}
 }
 

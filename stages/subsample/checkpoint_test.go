@@ -1,7 +1,6 @@
 package subsample_test
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -73,30 +72,5 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestSubsamplerRefusesForeignCheckpoints(t *testing.T) {
-	rows := eventsOf(t, stagestest.Regression, 200, 9, stagestest.Faults{})
-	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))
-	mine := start(t, spec, nil)
-	if _, err := mine.Add(0, []arrow.Record{rows}); err != nil {
-		t.Fatal(err)
-	}
-	bank := subsample.NewBank(spec, 0, 1)
-	for name, c := range map[string]struct {
-		change func(*wire.Checkpoint)
-		want   error
-	}{
-		"another exploration": {func(c *wire.Checkpoint) { c.Exploration = "test.7.abc" }, wire.ErrSpecMismatch},
-		"another spec":        {func(c *wire.Checkpoint) { c.SpecHash = "abc" }, wire.ErrSpecMismatch},
-		"another kernel":      {func(c *wire.Checkpoint) { c.Arithmetic = "abacus" }, wire.ErrArithmeticMismatch},
-		"another partition":   {func(c *wire.Checkpoint) { c.Partition = 4 }, wire.ErrSpecMismatch},
-	} {
-		checkpoint := saved(t, mine)
-		c.change(checkpoint)
-		if _, err := subsample.New(spec, bank, spec.Partitions[0], checkpoint); !errors.Is(err, c.want) {
-			t.Errorf("%s: error %v, want %v", name, err, c.want)
-		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/subsample"
@@ -168,56 +167,6 @@ func TestSubsamplerOutcomes(t *testing.T) {
 	}
 }
 
-// The rows next to a bad one are used, and the bad one leaves the sums unchanged.
-func TestSubsamplerUsesTheRowsBesideRejectedOnes(t *testing.T) {
-	rows := eventsOf(t, stagestest.Binary, 300, 4, stagestest.Faults{BadFeature: 0.2})
-	spec := plan(t, stagestest.Binary, rows, everyRow, fullSpan(0))
-	mixed := start(t, spec, nil)
-	bad := feed(t, mixed, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
-	var good []int32
-	for i := range int32(300) {
-		if !slices.Contains(bad, int64(i)) {
-			good = append(good, i)
-		}
-	}
-	if len(bad) < 30 || mixed.Counts().Rejected != int64(len(bad)) {
-		t.Fatalf("%d rows rejected, %d counted", len(bad), mixed.Counts().Rejected)
-	}
-	clean, err := events.TakeRows(rows, good, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer clean.Release()
-	alone := start(t, spec, nil)
-	feed(t, alone, []arrow.Record{clean}, rand.New(rand.NewPCG(1, 1)))
-	a, b := mixed.Checkpoint(stagestest.Noon), alone.Checkpoint(stagestest.Noon)
-	if !slices.Equal(a.Sums.YPhi, b.Sums.YPhi) || a.Counts.Scored != b.Counts.Scored || !slices.Equal(mixed.Samples().X, alone.Samples().X) {
-		t.Fatal("rejected rows left traces")
-	}
-}
-
-func TestSubsamplerReasons(t *testing.T) {
-	e, exploration := settings(stagestest.Regression)
-	exploration.SampleRate = 1
-	low, high := 0.0, 1000.0
-	e.LabelMin, e.LabelMax = &low, &high
-	rows := eventsOf(t, stagestest.Regression, 400, 5, stagestest.SomeFaults)
-	sub := start(t, explored.Spec(t, e, exploration, rows), nil)
-	rejected, err := sub.Add(0, []arrow.Record{rows})
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for _, r := range rejected[0] {
-		seen[r.Reason]++
-	}
-	for _, reason := range []string{encoder.NaNFeature, encoder.InfFeature, encoder.NaNLabel, encoder.InfLabel, encoder.LabelOutOfBounds} {
-		if seen[reason] == 0 {
-			t.Errorf("no row rejected for %s: %v", reason, seen)
-		}
-	}
-}
-
 // An undecodable message has no ordinals: the rows after it are sampled as if it were not there.
 func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
 	rows := eventsOf(t, stagestest.Regression, 600, 6, stagestest.SomeFaults)
@@ -293,19 +242,5 @@ func addFrom(t testing.TB, s *subsample.Subsampler, batches []arrow.Record, firs
 		if _, err := s.Add(offset, batches[offset:offset+1]); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func TestSubsamplerSamplesEachPartitionByItself(t *testing.T) {
-	rows := eventsOf(t, stagestest.Regression, 500, 8, stagestest.Faults{})
-	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0), wire.Partition{Partition: 1, EndOffset: farOff})
-	first, second := start(t, spec, nil), stagestest.Must(subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[1], nil))
-	for _, sub := range []*subsample.Subsampler{first, second} {
-		if _, err := sub.Add(0, []arrow.Record{rows}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if slices.Equal(first.Samples().Ordinal, second.Samples().Ordinal) {
-		t.Fatal("two partitions took the same rows of the same sequence")
 	}
 }

@@ -139,16 +139,3 @@ func TestAcknowledgedByTwoOfThreeReplicas(t *testing.T) {
 		}
 	}
 }
-
-func TestNamesOfOthersStay(t *testing.T) {
-	named := topics.Config{Events: "clicks"}.Named("churn")
-	if named.Events != "clicks" || named.FeatureSets != "churn.feature-sets" {
-		t.Errorf("%+v", named)
-	}
-	if again := named.Named("other"); again != named {
-		t.Errorf("named again: %+v", again)
-	}
-	if none := named.Unnamed(); none != (topics.Config{}) {
-		t.Errorf("without names: %+v", none)
-	}
-}
