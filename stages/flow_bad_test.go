@@ -1,15 +1,12 @@
 package stages_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -23,104 +20,6 @@ import (
 
 // everyRow scores every row in the log at the time of the plan.
 func everyRow(s *stages.Settings) { s.Exploration.SampleRate = 1 }
-
-// bad is a message to be refused whole.
-type bad struct {
-	name   string
-	value  []byte
-	reason string
-	offset int64
-}
-
-func withoutColumn(t *testing.T, rec arrow.Record, at int, instead arrow.DataType) []byte {
-	t.Helper()
-	fields := slices.Clone(rec.Schema().Fields())
-	columns := slices.Clone(rec.Columns())
-	fields, columns = slices.Delete(fields, at, at+1), slices.Delete(columns, at, at+1)
-	if instead != nil {
-		b := array.NewBuilder(memory.DefaultAllocator, instead)
-		defer b.Release()
-		for range rec.NumRows() {
-			if err := b.AppendValueFromString("text"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		fields = append(fields, arrow.Field{Name: rec.ColumnName(at), Type: instead})
-		columns = append(columns, b.NewArray())
-	}
-	out := array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows())
-	defer out.Release()
-	return encode(t, out)
-}
-
-func TestFlowMessagesThatAreRefused(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, func(s *stages.Settings) {
-		everyRow(s)
-		s.Limits.MaxMessageBytes = 32 << 10
-	})
-	good := rows(0, 400, nil)
-	defer good.Release()
-	some := good.NewSlice(0, 20)
-	defer some.Release()
-	valid := encode(t, some)
-	lying := slices.Clone(valid)
-	binary.LittleEndian.PutUint32(lying[4:], 0x7ffffff0) // the length of the schema message
-	large := rows(0, 1000, nil)
-	defer large.Release()
-	cases := []bad{
-		{name: "not arrow", value: []byte("a,b,c\n1,2,3\n"), reason: "not_arrow"},
-		{name: "truncated", value: valid[:len(valid)*2/3], reason: "truncated"},
-		{name: "lying length", value: lying, reason: "truncated"},
-		{name: "column missing", value: withoutColumn(t, some, 2, nil), reason: "wrong_schema"},
-		{name: "another kind", value: withoutColumn(t, some, 2, arrow.BinaryTypes.String), reason: "wrong_schema"},
-		{name: "too large", value: encode(t, large), reason: "too_large"},
-		{name: "tombstone", value: nil, reason: "not_arrow"},
-		{name: "empty", value: []byte{}, reason: "not_arrow"},
-	}
-	f.send(0, good, 20)
-	for i := range cases {
-		cases[i].offset = f.produce(f.settings.Topics.Events, 0, pipeline.Record{
-			Key: []byte(cases[i].name), Value: cases[i].value, Headers: []pipeline.Header{{Key: "trace", Value: []byte("x")}},
-		})
-		f.send(0, some, 20)
-	}
-	w := f.start(allButTrain, nil)
-	set := f.set(1)
-	f.featurizedUpTo(0, int64(20+2*len(cases)))
-	w.stop()
-
-	in := int64(400 + 20*len(cases))
-	lineage := set.Set.Lineage.Counts
-	if lineage.Undecodable != int64(len(cases)) || lineage.Rows != in || lineage.Scored != in || !lineage.Reconciles() {
-		t.Errorf("lineage %+v", lineage)
-	}
-	totals := w.Meter.Totals()
-	if totals.Scoring != lineage {
-		t.Errorf("counters %+v, lineage %+v", totals.Scoring, lineage)
-	}
-	if c := totals.Featurize; c.Undecodable != int64(len(cases)) || c.Rows != in || c.Featurized != in || c.Messages != 20+2*int64(len(cases)) {
-		t.Errorf("featurized %+v", c)
-	}
-	for _, stage := range []string{meter.StageSubsample, meter.StageFeaturize} {
-		deadLetters := f.deadLetters(0, stage)
-		if len(deadLetters) != len(cases) {
-			t.Fatalf("%d dead letters of %s", len(deadLetters), stage)
-		}
-		for i, l := range deadLetters {
-			want := cases[i]
-			if l.Reason != want.reason || l.Topic != f.settings.Topics.Events || l.Partition != 0 || l.Offset != want.offset || l.Rows != 0 || l.Detail == "" {
-				t.Errorf("%s: %s wrote %+v", want.name, stage, l.DeadLetter)
-			}
-			if !bytes.Equal(l.record.Value, want.value) || string(l.record.Key) != want.name {
-				t.Errorf("%s: dead letter of %d bytes, key %q; the message has %d", want.name, len(l.record.Value), l.record.Key, len(want.value))
-			}
-			if trace, ok := l.record.Header("trace"); !ok || string(trace) != "x" {
-				t.Errorf("%s: the message's own header is gone", want.name)
-			}
-		}
-	}
-}
 
 func TestFlowRowsThatAreRejected(t *testing.T) {
 	t.Parallel()
@@ -231,46 +130,6 @@ func rejectedRows(t *testing.T, l deadLetter) map[int32]string {
 		}
 	}
 	return found
-}
-
-func TestFlowAnUnseenClassIsFeaturizedOnly(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, func(s *stages.Settings) {
-		everyRow(s)
-		s.Events.Classes = []string{"down", "up"}
-		s.Train.MinRows = 10
-	})
-	classes := func(n int64, r *row) {
-		switch {
-		case n >= 300 && n < 307:
-			r.y = "never seen before"
-		case r.x[0] > 0:
-			r.y = "up"
-		default:
-			r.y = "down"
-		}
-	}
-	events := rows(0, 400, classes)
-	defer events.Release()
-	f.send(0, events, 20)
-	w := f.start(meter.Stages(), nil)
-	c := f.set(1).Set.Lineage.Counts
-	if c.Rows != 400 || c.UnseenClass != 7 || c.Unlabelled != 7 || c.Scored != 393 || c.Rejected != 0 || !c.Reconciles() {
-		t.Errorf("lineage %+v", c)
-	}
-	f.featurizedUpTo(0, 20)
-	f.until("all rows trained", func() bool { return w.Meter.Totals().Train.Rows >= 393 })
-	w.stop()
-	totals := w.Meter.Totals()
-	if c := totals.Featurize; c.Featurized != 400 || c.UnseenClass != 7 {
-		t.Errorf("featurized %+v", c)
-	}
-	if c := totals.Train; c.Rows != 393 || c.Unlabelled != 7 {
-		t.Errorf("trained %+v", c)
-	}
-	if deadLetters := f.deadLetters(0, ""); len(deadLetters) != 0 {
-		t.Errorf("%d dead letters", len(deadLetters))
-	}
 }
 
 // The memory for a batch decides which rows can be read. The spec states it, so that a differently configured process scores

@@ -1,80 +1,20 @@
 package stages_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
-
-// A checkpoint that does not belong to the running exploration is counted and overwritten, and never
-// merged.
-func TestFlowACheckpointOfAnotherSpecIsRefused(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name string
-		edit func(t *testing.T, value []byte) []byte
-	}{
-		{"spec hash", func(t *testing.T, value []byte) []byte {
-			checkpoint, err := wire.DecodeCheckpoint(arrowio.NewDecoder(arrowio.DefaultLimits()), value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkpoint.SpecHash = "0123456789abcdef"
-			value, err = wire.EncodeCheckpoint(checkpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return value
-		}},
-		{"format version", func(t *testing.T, value []byte) []byte {
-			version := func(n int) []byte { return fmt.Appendf(nil, `"format_version":%d`, n) }
-			other := bytes.Replace(value, version(wire.CheckpointVersion), version(wire.CheckpointVersion+6), 1)
-			if bytes.Equal(other, value) {
-				t.Fatal("no format version found")
-			}
-			return other
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFlow(t, 1, nil)
-			file := rows(0, 3000, nil)
-			defer file.Release()
-			f.send(0, file, 20)
-			want := setOfFile(t, f.settings, file)
-			m := newMiddle(4)
-			w := f.start(exploring, m.prepare)
-			m.wait(f)
-			w.stop()
-			spec := f.running()
-			scores := f.settings.Topics.Scores
-			newest := f.newestByKey(scores, 0)[spec.Exploration]
-			bad := pipeline.Record{Key: newest.Key, Value: c.edit(t, newest.Value)}
-			// Under other keys it is skipped.
-			elsewhere := pipeline.Record{Key: []byte("flow.0.other"), Value: bad.Value}
-			f.produce(scores, 0, elsewhere, pipeline.Record{Key: []byte("another.1.x"), Value: []byte("what?")}, bad)
-			w = f.start(exploring, nil)
-			if set := f.set(1); set.ID != want.ID() {
-				t.Errorf("set %s, from the file %s", set.ID, want.ID())
-			}
-			if n := w.Meter.Activity().Undecodable[scores]; n == 0 {
-				t.Error("the checkpoint is not counted")
-			}
-		})
-	}
-}
 
 func TestFlowRetentionPassesTheFeaturizer(t *testing.T) {
 	t.Parallel()
@@ -97,19 +37,6 @@ func TestFlowRetentionPassesTheFeaturizer(t *testing.T) {
 	}
 	if len(offsets) != 45 || offsets[30] || offsets[44] || !offsets[45] {
 		t.Errorf("%d offsets in the output", len(offsets))
-	}
-}
-
-func TestFlowCompactedEventsAreRefused(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, func(s *stages.Settings) { s.Topics.Events = "compacted" })
-	_, err := f.client.CreateTopics(f.ctx, []pipeline.TopicSpec{{Name: "other", Partitions: 1, Configs: map[string]string{"cleanup.policy": "compact,delete"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.settings.Topics.Events = "other"
-	if err := f.start(allButTrain, func(w *worker) { w.mayFail.Store(true) }).fails(); !errors.Is(err, topics.ErrCompactedEvents) {
-		t.Errorf("started: %v", err)
 	}
 }
 
@@ -183,11 +110,11 @@ func TestFlowABrokerThatIsAway(t *testing.T) {
 			return errAway
 		}
 	})
-	f.wait("the events are read and about to be saved", reached)
+	stagestest.Await(t, "the events are read and about to be saved", reached)
 	away.Store(true)
 	f.server.Stop()
 	close(release)
-	f.wait("ownership is lost, the rows could not be saved", givenUp)
+	stagestest.Await(t, "ownership is lost, the rows could not be saved", givenUp)
 	f.until("requests fail", func() bool {
 		_, err := f.client.Fetch(f.ctx, f.settings.Topics.Events, 0, 0)
 		return err != nil

@@ -2,7 +2,6 @@ package stages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -51,13 +50,12 @@ func newFlow(t *testing.T, partitions int, edit func(*stages.Settings)) *flow {
 	if _, err := topics.Create(ctx, f.client, f.settings.Topics); err != nil {
 		t.Fatal(err)
 	}
-	f.follower = f.follow(f.client)
+	f.follower = f.onlooker()
 	return f
 }
 
-// follow follows the control topics until the end of the test.
-func (f *flow) follow(broker state.Broker) *state.Follower {
-	follower := state.New(broker, zap.NewNop(), f.settings.State())
+// follow runs a follower of the control topics until the end of the test.
+func (f *flow) follow(follower *state.Follower) *state.Follower {
 	ctx, cancel := context.WithCancel(f.ctx)
 	done := make(chan error, 1)
 	go func() { done <- follower.Run(ctx) }()
@@ -70,20 +68,9 @@ func (f *flow) follow(broker state.Broker) *state.Follower {
 	return follower
 }
 
-// process is a process with its own broker client that follows the control topics until the end of the test and runs
-// no stage.
-func (f *flow) process(broker pipeline.Broker) *stages.Process {
-	p := stages.NewProcess(broker, f.settings, stagestest.Logger(f.t))
-	ctx, cancel := context.WithCancel(f.ctx)
-	done := make(chan error, 1)
-	go func() { done <- p.State.Run(ctx) }()
-	f.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil && !errors.Is(err, errKilled) {
-			f.t.Error(err)
-		}
-	})
-	return p
+// onlooker follows the control topics as they are now.
+func (f *flow) onlooker() *state.Follower {
+	return f.follow(state.New(f.client, zap.NewNop(), f.settings.State()))
 }
 
 func testSettings(partitions int) stages.Settings {
@@ -127,24 +114,6 @@ func (f *flow) set(sequence int64) *state.Set {
 		return s.Current != nil && s.Current.Sequence >= sequence && s.CurrentSet() != nil &&
 			s.Spec != nil && s.Spec.Sequence >= sequence // the topics are followed independently
 	}).CurrentSet()
-}
-
-// running waits for a running exploration. Workers may have seen it before the test does.
-func (f *flow) running() *wire.Spec {
-	f.t.Helper()
-	return f.state("a running exploration", func(s state.Snapshot) bool { return s.Running() != nil }).Running()
-}
-
-// wait waits until a channel is closed.
-func (f *flow) wait(what string, done <-chan struct{}) {
-	f.t.Helper()
-	select {
-	case <-done:
-	case <-f.ctx.Done():
-		f.t.Fatalf("given up: %s", what)
-	case <-time.After(stagestest.Patience):
-		f.t.Fatalf("not in time: %s", what)
-	}
 }
 
 // until polls for what cannot be waited for.

@@ -11,9 +11,12 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // recreate deletes a topic and creates it again, empty.
@@ -95,6 +98,30 @@ func TestFlowEventsMadeAgainInAnExploration(t *testing.T) {
 	}
 }
 
+// trainer makes one model at a time.
+func (f *flow) trainer() *train.Runner {
+	f.t.Helper()
+	p := stages.NewProcess(f.client, f.settings, stagestest.Logger(f.t))
+	f.follow(p.State)
+	return p.Trainer()
+}
+
+func (f *flow) fit(r *train.Runner) *wire.Model {
+	f.t.Helper()
+	fitted, err := r.Fit(f.ctx)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return fitted.Model
+}
+
+func rangeRows(m *wire.Model) (rows int64) {
+	for _, r := range m.Ranges {
+		rows += r.Rows
+	}
+	return rows
+}
+
 // events is recreated during the run of a featurizer and a trainer, or between two runs of both, and grows beyond what had been
 // featurized: every row of the new log is featurized and trained on.
 func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
@@ -107,7 +134,7 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 			w := f.start(allButTrain, nil)
 			f.set(1)
 			f.featurizedUpTo(0, 60)
-			r, _ := f.trainer()
+			r := f.trainer()
 			before := rangeRows(f.fit(r))
 			if !running {
 				w.stop()
@@ -136,34 +163,6 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 	}
 }
 
-// features is recreated during the run of a trainer and grows beyond what was read: the trainer goes on with only the new rows.
-func TestFlowFeaturesMadeAgainUnderATrainer(t *testing.T) {
-	t.Parallel()
-	f := newFlow(t, 1, smallParts)
-	f.sendRows(0, 0, 1200)
-	w := f.start(allButTrain, nil)
-	f.set(1)
-	f.featurizedUpTo(0, 60)
-	r, m := f.trainer()
-	f.fit(r)
-	w.stop()
-	f.recreate(f.settings.Topics.Features)
-	f.sendRows(0, 1200, 3000)
-	f.start(allButTrain, nil)
-	f.featurizedUpTo(0, 150)
-	model := f.fit(r)
-	if rangeRows(model) != 1800 || model.Ranges[0].FirstOffset != 60 {
-		t.Errorf("trained on %d rows: %+v", rangeRows(model), model.Ranges)
-	}
-	if n := m.Activity().LogChanges[meter.LogChange{Topic: f.settings.Topics.Features, Kind: string(pipeline.GapRecreated)}]; n != 1 {
-		t.Errorf("counted %d times", n)
-	}
-	fresh, _ := f.trainer()
-	if again := f.fit(fresh); again.ID != model.ID {
-		t.Errorf("a new trainer finds %s, not %s", again.ID, model.ID)
-	}
-}
-
 // The control topics are recreated during the run of a worker with a set in use: the set stays in use, its owners write it again, and
 // a new worker starts with it.
 func TestFlowControlTopicsMadeAgain(t *testing.T) {
@@ -184,7 +183,7 @@ func TestFlowControlTopicsMadeAgain(t *testing.T) {
 	}
 	f.until("the pointer is written again", func() bool { return f.newestByKey(f.settings.Topics.FeatureSets, 0)["flow/current"].Value != nil })
 	w.stop()
-	fresh := f.follow(f.client)
+	fresh := f.onlooker()
 	now, err := fresh.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })
 	if err != nil || now.Current.ID != set.ID || now.Spec.Exploration != set.Set.Lineage.Exploration {
 		t.Fatalf("current %+v, spec %+v, %v; was %s", now.Current, now.Spec, err, set.ID)

@@ -13,7 +13,7 @@ type row struct {
 	id    int64
 	x     [3]float64
 	color any // string or nil
-	y     any // float64, string or nil
+	y     any // float64 or nil
 }
 
 // rowNumbered returns row n of the stream, which depends only on n.
@@ -41,21 +41,15 @@ func rows(first, next int64, edit func(n int64, r *row)) arrow.Record {
 	return record(list)
 }
 
-// record builds the event columns of rows; string labels make a string column.
+// record builds the event columns of rows.
 func record(list []row) arrow.Record {
-	var label arrow.DataType = arrow.PrimitiveTypes.Float64 //nolint:staticcheck // the inferred type is narrower
-	for _, r := range list {
-		if _, ok := r.y.(string); ok {
-			label = arrow.BinaryTypes.String
-		}
-	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "x0", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 		{Name: "x1", Type: arrow.PrimitiveTypes.Float32},
 		{Name: "x2", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "color", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "y", Type: label, Nullable: true},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
@@ -73,12 +67,9 @@ func record(list []row) arrow.Record {
 		} else {
 			b.Field(4).AppendNull()
 		}
-		switch y := r.y.(type) {
-		case float64:
+		if y, ok := r.y.(float64); ok {
 			b.Field(5).(*array.Float64Builder).Append(y)
-		case string:
-			b.Field(5).(*array.StringBuilder).Append(y)
-		default:
+		} else {
 			b.Field(5).AppendNull()
 		}
 	}

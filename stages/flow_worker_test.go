@@ -26,8 +26,6 @@ type worker struct {
 	done   chan error
 	once   sync.Once
 	err    error
-
-	mayFail atomic.Bool // Run is expected to return an error
 }
 
 // faultyLog is a broker from which a process can be cut off, as if by kill -9.
@@ -37,15 +35,7 @@ type faultyLog struct {
 	fetch   func(ctx context.Context, topic string, partition int, offset int64) error // nil = no faults
 	produce func(ctx context.Context, topic string, partition int, records []pipeline.Record) error
 
-	looked func(topic string) // offsets of a topic were looked up
-
 	leaderless func(topic string) []int // nil = all partitions have leaders
-
-	// killAt, if above 0, is the number of the produce request at which the process dies: before the broker writes it, or
-	// with killAfter after that but before the answer.
-	killAt    int64
-	killAfter bool
-	produced  atomic.Int64
 }
 
 var errKilled = pipeline.Permanent(errors.New("killed"))
@@ -69,11 +59,7 @@ func (l *faultyLog) Offsets(ctx context.Context, topic string, partition int) (f
 	if err := l.led(topic, partition); err != nil {
 		return 0, 0, err
 	}
-	first, next, err = l.Broker.Offsets(ctx, topic, partition)
-	if l.looked != nil && err == nil {
-		l.looked(topic)
-	}
-	return first, next, err
+	return l.Broker.Offsets(ctx, topic, partition)
 }
 
 // errNoLeader is a client's error for a partition without a leader; it is retried.
@@ -102,13 +88,6 @@ func (l *faultyLog) Produce(ctx context.Context, topic string, partition int, re
 		if err := l.produce(ctx, topic, partition, records); err != nil {
 			return 0, err
 		}
-	}
-	if l.killAt > 0 && l.produced.Add(1) == l.killAt {
-		l.dead.Store(true)
-		if l.killAfter {
-			l.Broker.Produce(ctx, topic, partition, records)
-		}
-		return 0, errKilled
 	}
 	return l.Broker.Produce(ctx, topic, partition, records)
 }
@@ -139,7 +118,7 @@ func (f *flow) start(names []string, prepare func(*worker)) *worker {
 	w.cancel = cancel
 	go func() {
 		err := w.Run(ctx, names...)
-		if err != nil && !w.log.dead.Load() && !w.mayFail.Load() {
+		if err != nil && !w.log.dead.Load() {
 			f.t.Errorf("worker: %v", err)
 			f.giveUp()
 		}
@@ -172,17 +151,4 @@ func (w *worker) stop() {
 func (w *worker) kill() {
 	w.log.dead.Store(true)
 	w.end()
-}
-
-// fails waits for the worker to end by itself and returns its error.
-func (w *worker) fails() error {
-	w.t.Helper()
-	select {
-	case err := <-w.done:
-		w.done <- err
-		return err
-	case <-time.After(stagestest.Patience):
-		w.t.Fatal("the worker still runs")
-		return nil
-	}
 }

@@ -282,20 +282,3 @@ func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
 	}
 	return nil
 }
-
-// FuzzEvents is [TestMutants] on the fuzzer's bytes.
-func FuzzEvents(f *testing.F) {
-	for task, messages := range eventShapes(f) {
-		for _, m := range messages {
-			if len(m.Bytes) < 8<<10 {
-				f.Add(m.Bytes, task == stagestest.Regression)
-			}
-		}
-	}
-	victims := map[bool]*victim{true: newVictim(f, stagestest.Regression), false: newVictim(f, stagestest.Classes)}
-	f.Fuzz(func(t *testing.T, value []byte, regression bool) {
-		if reason, err := victims[regression].try(value); err != nil || reason == "" {
-			t.Errorf("reason %q, %v", reason, err)
-		}
-	})
-}

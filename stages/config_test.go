@@ -1,0 +1,46 @@
+package stages_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
+	s := testSettings(1)
+	s.Pipeline.Name, s.Featurize.SetsFrom = "live", "flow"
+	s.Topics = topics.Default().Unnamed().Reading("live", "flow")
+	if got := s.Runs(); len(got) != 1 || got[0] != meter.StageFeaturize {
+		t.Errorf("runs %v", got)
+	}
+	if err := s.CheckStages([]string{meter.StageFeaturize}); err != nil {
+		t.Error(err)
+	}
+	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageTrain} {
+		err := s.CheckStages([]string{meter.StageFeaturize, stage})
+		for _, text := range []string{"pipeline live", "pipeline flow", "featurize.sets_from", "stage " + stage} {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %v does not say %q", stage, err, text)
+			}
+		}
+	}
+	if group := s.Group(meter.StageFeaturize); group != "eerf-live-featurize" {
+		t.Errorf("group %s: offsets would be mixed with those of the other pipeline", group)
+	}
+	client := state.Still(s.State(), state.Snapshot{})
+	for what, err := range map[string]error{
+		"request": client.SendRequest(t.Context(), wire.Request{Action: wire.ActionStart, ID: "r"}),
+		"pointer": client.PointSet(t.Context(), &wire.Current{ID: "fs-0123456789abcdef0123456789abcdef", Sequence: 1}, time.Unix(1, 0)),
+	} {
+		if !errors.Is(err, state.ErrReadOnly) || !pipeline.IsPermanent(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
