@@ -14,7 +14,7 @@ KIND          ?= crashes
 DURATION      ?= 30m
 PYTHON        ?= python3
 BENCH         ?= .
-BENCHPKG      ?= ./scoring/... ./training/... ./stages
+BENCHPKG      ?= ./scoring/... ./training/... ./stages/featurize
 BENCHSKIP     ?= ^BenchmarkGrowth
 PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
 BENCHTIME     ?= 0.3s

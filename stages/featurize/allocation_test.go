@@ -22,24 +22,49 @@ func smallSet(t testing.TB, shape string, rows arrow.Record) *wire.FeatureSet {
 	return explored.FeatureSet(t, e, c, rows)
 }
 
+// unaligned is an event at an address as records have it in fetched memory.
+func unaligned(t testing.TB, rows arrow.Record) pipeline.Record {
+	return pipeline.Record{Key: []byte("key"), Value: append([]byte("odd"), stagestest.Message(t, rows)...)[3:]}
+}
+
+// mapAndRecycle maps an event and gives back the memory of its outputs.
+func mapAndRecycle(t testing.TB, core *Featurizer, source pipeline.Record) {
+	outputs := 0
+	err := core.Process(source, 0, stagestest.Noon, func(part Part) error {
+		if part.Output != nil {
+			outputs++
+			core.Recycle(part.Output.Value)
+		}
+		return nil
+	})
+	if err != nil || outputs == 0 {
+		t.Fatalf("%d outputs, %v", outputs, err)
+	}
+}
+
 // checkProcess checks what a core allocates for a message, which becomes one output.
 func checkProcess(t *testing.T, core *Featurizer, shape string, rows arrow.Record, extra float64) {
 	t.Helper()
-	value := append([]byte("odd"), stagestest.Message(t, rows)...)[3:] // unaligned, as records are in fetched memory
-	source := pipeline.Record{Key: []byte("key"), Value: value}
-	stagestest.CheckAllocations(t, shape, extra, func() {
-		outputs := 0
-		err := core.Process(source, 0, stagestest.Noon, func(part Part) error {
-			if part.Output != nil {
-				outputs++
-				core.Recycle(part.Output.Value)
+	source := unaligned(t, rows)
+	stagestest.CheckAllocations(t, shape, extra, func() { mapAndRecycle(t, core, source) })
+}
+
+// BenchmarkFeaturizer measures the core alone: from the bytes of a message to those of its outputs.
+func BenchmarkFeaturizer(b *testing.B) {
+	const rowsPerMessage, features = 1024, 500
+	for _, shape := range stagestest.WideShapes {
+		b.Run(shape, func(b *testing.B) {
+			rows := stagestest.WideEvents(b, shape, rowsPerMessage)
+			e, c := explored.Wide(shape, features)
+			core := New(explored.FeatureSet(b, e, c, rows), testLimits, Default().MaxOutputBytes)
+			source := unaligned(b, rows)
+			b.ReportAllocs()
+			for b.Loop() {
+				mapAndRecycle(b, core, source)
 			}
-			return nil
+			b.ReportMetric(rowsPerMessage*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
-		if err != nil || outputs == 0 {
-			t.Fatalf("%d outputs, %v", outputs, err)
-		}
-	})
+	}
 }
 
 func TestFeaturizerAllocatesNothingThatGrowsWithRows(t *testing.T) {

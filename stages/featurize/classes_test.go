@@ -2,7 +2,6 @@ package featurize
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,38 +17,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// refusing is a broker that may refuse writes.
-type refusing struct {
-	*pipelinetest.Broker
-	refuses atomic.Bool
-	tried   atomic.Int64
-}
-
-func (b *refusing) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
-	b.tried.Add(1)
-	if b.refuses.Load() {
-		return 0, pipeline.Permanent(pipeline.ErrDenied)
-	}
-	return b.Broker.Produce(ctx, topic, partition, records)
-}
-
-// OpenWriter returns the broker itself.
-func (b *refusing) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
-	return b, nil
-}
-
 // watched is the class watch of a pipeline whose newest exploration knows east, north, south and
 // west.
 type watched struct {
 	*classWatch
 	t      *testing.T
-	broker *refusing
+	broker *pipelinetest.Broker
 	spec   wire.Spec
 }
 
 func newWatched(t *testing.T, enough int64) *watched {
 	t.Helper()
-	w := &watched{t: t, broker: &refusing{Broker: pipelinetest.NewBroker()}}
+	w := &watched{t: t, broker: pipelinetest.NewBroker()}
 	config := state.Config{Pipeline: "test", Explorations: "explorations", FeatureSets: "sets", MaxMessageBytes: 1 << 20}
 	w.broker.AddTopic(config.Explorations, 1)
 	w.broker.AddTopic(config.FeatureSets, 1)
@@ -122,31 +101,15 @@ func TestAClassIsAskedForOnceItHasEnoughRows(t *testing.T) {
 
 func TestClassesAreNotRequestedWithoutPermission(t *testing.T) {
 	w := newWatched(t, 10)
-	w.broker.refuses.Store(true)
-	before := w.broker.tried.Load()
+	w.broker.FailNext(pipelinetest.OpProduce, pipeline.Permanent(pipeline.ErrDenied))
 	w.rows("new", 10)
 	stagestest.Until(t, "a refusal", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.failed
 	})
-	w.broker.refuses.Store(false)
 	w.rows("new", 10) // not before the next plan
-	if tried := w.broker.tried.Load() - before; tried != 1 {
-		t.Errorf("tried %d times", tried)
-	}
 	w.plan(func(s *wire.Spec) { s.Sequence, s.Exploration = 2, "test.2" })
 	w.rows("new", 10)
 	w.asked(1)
-}
-
-func TestConfiguredClassesAreNotRequested(t *testing.T) {
-	w := newWatched(t, 0)
-	w.rows("new", 1000)
-	if named := w.meter.Activity().UnseenClasses; len(named) != 1 || named[0].Class != "new" {
-		t.Errorf("named %v", named)
-	}
-	if len(w.wake) != 0 || !w.classes.Empty() {
-		t.Error("rows are counted to ask")
-	}
 }

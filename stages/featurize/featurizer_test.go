@@ -1,7 +1,6 @@
 package featurize
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -119,31 +118,6 @@ func toInts(rows []int32) []int {
 	return out
 }
 
-func TestFeaturizerMessage(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
-	set := setOf(t, stagestest.Regression, rows)
-	f := New(set, testLimits, 1<<20)
-	done := process(t, f, event(t, 9, rows), 0)
-	if len(done.Outputs) != 1 || len(done.DeadLetters) != 0 {
-		t.Fatalf("%d outputs, %d dead letters", len(done.Outputs), len(done.DeadLetters))
-	}
-	out := done.Outputs[0]
-	want := wire.FeatureBatch{FeatureSetID: set.ID(), SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 60, SourceRows: 60}
-	if got := readOutput(t, out, 10).part; got != want {
-		t.Errorf("headers say %+v, want %+v", got, want)
-	}
-	if string(out.Key) != "customer" || stagestest.Header(t, out, "trace") != "abc" || !out.Time.Equal(stagestest.Noon) {
-		t.Errorf("key %q, headers %v, time %v", out.Key, out.Headers, out.Time)
-	}
-	if c := done.Counts; c.Messages != 1 || c.Rows != 60 || c.Featurized != 60 || c.Rejected != 0 {
-		t.Errorf("counts %+v", c)
-	}
-	info, err := wire.ParseFeaturesInfo(stagestest.Decode(t, out.Value)[0].Schema())
-	if err != nil || info.FeatureSet != set.ID() || info.Features != 10 || !slices.Equal(info.LabelColumns, []string{"y"}) {
-		t.Errorf("metadata %+v, %v", info, err)
-	}
-}
-
 // Messages are cut at fixed rows, and the outputs cover every row once, whatever the batches and however long the
 // passthrough columns.
 func TestFeaturizerCutsAtFixedRows(t *testing.T) {
@@ -241,46 +215,6 @@ func withLongNames(t testing.TB, events arrow.Record, longest int, rng *rand.Ran
 	long := array.NewRecord(events.Schema(), columns, events.NumRows())
 	t.Cleanup(long.Release)
 	return long
-}
-
-func TestFeaturizerRejectsRows(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 400, 43, stagestest.SomeFaults)
-	set := setOf(t, stagestest.Regression, rows)
-	f := New(set, testLimits, 20_000)
-	done := process(t, f, event(t, 9, stagestest.Cut(t, rows, stagestest.Every(150))...), 0)
-	used := map[int32]bool{}
-	for _, output := range done.Outputs {
-		for _, row := range readOutput(t, output, 10).rows {
-			used[row] = true
-		}
-	}
-	var bad []int32
-	for _, deadLetter := range done.DeadLetters {
-		parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
-		if err != nil || parsed.Rows == 0 || parsed.Stage != meter.StageFeaturize || parsed.Offset != 9 || parsed.Partition != 2 || string(deadLetter.Key) != "customer" {
-			t.Fatalf("dead letter %+v, %v", parsed, err)
-		}
-		body := stagestest.Decode(t, deadLetter.Value)[0]
-		names := body.Column(body.Schema().FieldIndices("id")[0])
-		for i, row := range body.Column(body.Schema().FieldIndices(wire.ColumnRejectedRow)[0]).(*array.Int32).Int32Values() {
-			bad = append(bad, row)
-			if names.ValueStr(i) != fmt.Sprintf("row-%d", row) {
-				t.Fatalf("row %d of the dead letter is %s", row, names.ValueStr(i))
-			}
-		}
-	}
-	want := stagestest.UsableRows(set, rows)
-	if len(used) != len(want) || len(bad) != 400-len(want) || !slices.IsSorted(bad) {
-		t.Fatalf("%d rows used, %d rejected; want %d used", len(used), len(bad), len(want))
-	}
-	for _, row := range want {
-		if !used[int32(row)] || slices.Contains(bad, int32(row)) {
-			t.Fatalf("row %d is good", row)
-		}
-	}
-	if c := done.Counts; c.Rows != 400 || c.Featurized != int64(len(want)) || c.Rejected != int64(len(bad)) {
-		t.Fatalf("counts %+v", c)
-	}
 }
 
 // A message without usable rows still leaves a mark that it was read, so that a restart does not read it again.

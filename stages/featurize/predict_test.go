@@ -19,10 +19,12 @@ import (
 )
 
 // predicting returns a set, a model on it with random weights, and events to predict from.
-func predicting(t testing.TB, task string, loss string) (*wire.FeatureSet, *wire.Model, arrow.Record) {
+func predicting(t testing.TB, task, loss, transform string) (*wire.FeatureSet, *wire.Model, arrow.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, task, 700, 91, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1})
-	set := setOf(t, task, rows)
+	config := explored.Events(task)
+	config.LabelTransform = transform
+	set := explored.FeatureSet(t, config, explored.Exploration(), rows)
 	return set, drawnModel(set, loss), rows
 }
 
@@ -67,16 +69,20 @@ func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []
 	return values, classes, probabilities
 }
 
-// The predictions in a message are the model's for the features next to them, however the message is cut.
+// The predictions in a message are the model's for the features next to them, in units of the label, however the message
+// is cut.
 func TestPredictionsAreThoseOfTheModel(t *testing.T) {
 	for _, c := range []struct {
-		task string
-		loss string
+		task, loss, transform string
 	}{
-		{stagestest.Regression, training.LossSquared}, {stagestest.Binary, training.LossSquared}, {stagestest.Classes, training.LossSquared},
-		{stagestest.Binary, training.LossLogistic}, {stagestest.Classes, training.LossLogistic},
+		{stagestest.Regression, training.LossSquared, encoder.TransformNone},
+		{stagestest.Regression, training.LossSquared, encoder.TransformLog1p},
+		{stagestest.Binary, training.LossSquared, encoder.TransformNone},
+		{stagestest.Classes, training.LossSquared, encoder.TransformNone},
+		{stagestest.Binary, training.LossLogistic, encoder.TransformNone},
+		{stagestest.Classes, training.LossLogistic, encoder.TransformNone},
 	} {
-		set, model, rows := predicting(t, c.task, c.loss)
+		set, model, rows := predicting(t, c.task, c.loss, c.transform)
 		for _, maxBytes := range []int64{1 << 20, 9000, 500} {
 			f := New(set, testLimits, maxBytes)
 			if err := f.AttachPredictions(set); err != nil {
@@ -114,6 +120,11 @@ func checkPredictions(t *testing.T, rec arrow.Record, model *wire.Model, z []flo
 	model.Model.Predict(f, z, n)
 	values, classes, probabilities := predictionsOf(t, rec)
 	if model.Label.Classes == nil {
+		if model.Label.Transform == encoder.TransformLog1p {
+			for i, v := range f {
+				f[i] = float32(math.Expm1(float64(v)))
+			}
+		}
 		if !slices.Equal(values, f) {
 			t.Errorf("predictions %v, the model says %v", values[:3], f[:3])
 		}
@@ -141,7 +152,7 @@ func checkPredictions(t *testing.T, rec arrow.Record, model *wire.Model, z []flo
 }
 
 func TestRowsWithoutAModelAreCounted(t *testing.T) {
-	set, model, rows := predicting(t, stagestest.Binary, training.LossSquared)
+	set, model, rows := predicting(t, stagestest.Binary, training.LossSquared, encoder.TransformNone)
 	other, broken := *model, *model
 	other.FeatureSetID = "fs-0"
 	weights := *model.Model
@@ -177,7 +188,7 @@ func TestRowsWithoutAModelAreCounted(t *testing.T) {
 }
 
 func TestPredictionsThatCannotBe(t *testing.T) {
-	set, _, _ := predicting(t, stagestest.Regression, training.LossSquared)
+	set, _, _ := predicting(t, stagestest.Regression, training.LossSquared, encoder.TransformNone)
 	unlabelled, taken := *set, *set
 	enc := *set.Encoder
 	enc.Label = nil
@@ -189,39 +200,6 @@ func TestPredictionsThatCannotBe(t *testing.T) {
 		err := New(set, testLimits, 1<<20).AttachPredictions(set)
 		if err == nil || !pipeline.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// Predictions of a model of logarithms are in units of the label.
-func TestPredictionsOfLogarithmsAreInUnitsOfTheLabel(t *testing.T) {
-	events := explored.Events(stagestest.Regression)
-	events.LabelTransform = encoder.TransformLog1p
-	rows := stagestest.Events(t, stagestest.Regression, 700, 91, stagestest.Faults{NoLabel: 0.1})
-	set := explored.FeatureSet(t, events, explored.Exploration(), rows)
-	model := drawnModel(set, training.LossSquared)
-	f := New(set, testLimits, 1<<20)
-	if err := f.AttachPredictions(set); err != nil {
-		t.Fatal(err)
-	}
-	f.UseModel(model, "")
-	done := process(t, f, event(t, 3, rows), 0)
-	if done.Counts.Predicted != 700 {
-		t.Errorf("counts %+v", done.Counts)
-	}
-	for _, out := range done.Outputs {
-		rec := stagestest.Decode(t, out.Value)[0]
-		_, z, err := wire.DecodeFeatures(rec, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := make([]float32, rec.NumRows())
-		model.Model.Predict(want, z, len(want))
-		for i, v := range want {
-			want[i] = float32(math.Expm1(float64(v)))
-		}
-		if values, _, _ := predictionsOf(t, rec); !slices.Equal(values, want) {
-			t.Errorf("predictions %v, want %v", values[:3], want[:3])
 		}
 	}
 }

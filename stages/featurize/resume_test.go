@@ -22,8 +22,8 @@ func outputOf(k *kit, offset int64) pipeline.Record {
 	return r
 }
 
-// A record of features that names an event beyond the end of the log does not move the position, or a backlog would be
-// skipped.
+// A record of features that names an event beyond the end of the log, or none, does not move the position, or a backlog
+// would be skipped.
 func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
@@ -35,10 +35,9 @@ func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.send(event(t, 2, rows)) // the backlog
-	for _, offset := range []int64{3, 1 << 60, 1<<63 - 1} {
-		if _, err := k.Produce(t.Context(), k.runner.Topics.Features, 2, []pipeline.Record{outputOf(k, offset)}); err != nil {
-			t.Fatal(err)
-		}
+	strange := []pipeline.Record{outputOf(k, 3), outputOf(k, 1<<60), outputOf(k, 1<<63-1), {Value: []byte("hello")}}
+	if _, err := k.Produce(t.Context(), k.runner.Topics.Features, 2, strange); err != nil {
+		t.Fatal(err)
 	}
 	k.committed = -1
 	if k.restart(); k.part.next != 2 {
@@ -105,6 +104,19 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 		if jumps := want > 2; jumps != (said == 1) || !jumps && committed <= 2 && logs.Len() > 0 {
 			t.Errorf("committed %d: logged %v", committed, logs.All())
 		}
+	}
+}
+
+// Where retention has emptied the output, the committed offset says where to go on.
+func TestAnEmptiedOutputGoesOnFromTheCommittedOffset(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
+	k.send(event(t, 0, rows), event(t, 1, rows))
+	k.stepAndWait()
+	k.committed = 1
+	k.Expire(k.runner.Topics.Features, 2, 2)
+	if k.restart(); k.part.next != 1 {
+		t.Errorf("featurizing goes on at offset %d", k.part.next)
 	}
 }
 

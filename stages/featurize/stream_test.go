@@ -1,14 +1,9 @@
 package featurize
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -103,53 +98,6 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 	}
 }
 
-func TestAnEmptiedOutputGoesOnFromTheCommittedOffset(t *testing.T) {
-	t.Parallel()
-	s := newStream(t, 1)
-	s.publish(1)
-	s.send(0, rowsOf(t, 0, 1200))
-	w := s.start(nil)
-	s.featurizedUpTo(0, 40)
-	w.end()
-	_, before, err := s.client.Offsets(t.Context(), s.topics.Features, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.deleteRecords(s.topics.Features, before)
-	s.send(0, rowsOf(t, 0, 1200))
-	s.start(nil)
-	s.featurizedUpTo(0, 80)
-	if out, _ := s.features(0); out[0].part.SourceOffset != 40 || out[0].part.FirstRow != 0 {
-		t.Errorf("went on at offset %d row %d", out[0].part.SourceOffset, out[0].part.FirstRow)
-	}
-}
-
-// deleteRecords moves the start of partition 0, as retention does.
-func (s *stream) deleteRecords(topic string, before int64) {
-	s.t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.broker.Addrs()...))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer client.Close()
-	p := kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Offset = before
-	rt := kmsg.NewDeleteRecordsRequestTopic()
-	rt.Topic, rt.Partitions = topic, append(rt.Partitions, p)
-	request := kmsg.NewDeleteRecordsRequest()
-	request.TimeoutMillis = 10000
-	request.Topics = append(request.Topics, rt)
-	ctx, cancel := context.WithTimeout(s.t.Context(), stagestest.Patience)
-	defer cancel()
-	response, err := request.RequestWith(ctx, client)
-	if err == nil {
-		err = kerr.ErrorForCode(response.Topics[0].Partitions[0].ErrorCode)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
 func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
 	t.Parallel()
 	s := newStream(t, 1)
@@ -187,32 +135,6 @@ func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
 		}
 		if out.part.FeatureSetID != want {
 			t.Fatalf("offset %d has set %s", out.part.SourceOffset, out.part.FeatureSetID)
-		}
-	}
-}
-
-func TestSetsAreSwappedBetweenMessages(t *testing.T) {
-	t.Parallel()
-	s := newStream(t, 2)
-	s.start(nil)
-	messages := int64(0)
-	var want []string
-	for sequence := range int64(3) {
-		set := s.publish(sequence + 1)
-		want = append(want, set.ID())
-		stagestest.Until(t, "set in use", func() bool { // events keep coming
-			for p := range 2 {
-				s.send(p, rowsOf(t, 0, 60))
-			}
-			messages += 2
-			out, _ := s.features(0)
-			return len(out) > 0 && out[len(out)-1].part.FeatureSetID == set.ID()
-		})
-	}
-	for p := range 2 {
-		s.featurizedUpTo(p, messages)
-		if sets := s.checkOnce(p, messages); p == 0 && !slices.Equal(sets, want) {
-			t.Errorf("sets %v, published were %v", sets, want)
 		}
 	}
 }
