@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -104,24 +103,5 @@ func TestTestRowsOfAllRepeatsAddNoise(t *testing.T) {
 	b.rowLoss = []float64{6, 6, 6, 126}
 	if !clearlyWorse(b, a) {
 		t.Error("a difference of all rows is not clear")
-	}
-}
-
-func TestUsualMethods(t *testing.T) {
-	learning := DefaultOptions()
-	linear := learning
-	linear.Map = scoring.MapLinear
-	for name, c := range map[string]struct {
-		o       Options
-		names   string
-		leftOut string
-	}{
-		"cosine": {learning, "plain plain-tuned linear residual adaptive-refined", ""},
-		"linear": {linear, "plain linear residual correlation energy", "plain-tuned: "},
-	} {
-		names, leftOut := Usual(c.o)
-		if have := strings.Join(names, " "); have != c.names || !strings.HasPrefix(strings.Join(leftOut, "; "), c.leftOut) {
-			t.Errorf("%s: %s without %q, want %s without %q", name, have, leftOut, c.names, c.leftOut)
-		}
 	}
 }

@@ -121,27 +121,6 @@ func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
 	if again := same(t, run(t, source, o)); again != first {
 		t.Errorf("on one processor:\n%s\non %d:\n%s", again, before, first)
 	}
-	o.Seed = 2
-	second := run(t, source, o)
-	if second.Runs[0].Error != errorOf(t, first, 1) {
-		t.Errorf("the first repeat of seed 2 has error %v, the second of seed 1 had %v", second.Runs[0].Error, errorOf(t, first, 1))
-	}
-}
-
-// errorOf is the error of plain features in one repeat of a JSON result.
-func errorOf(t *testing.T, text string, repeat int) float64 {
-	t.Helper()
-	var r struct{ Runs []Measurement }
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range r.Runs {
-		if m.Method == Plain && m.Repeat == repeat {
-			return m.Error
-		}
-	}
-	t.Fatalf("no repeat %d", repeat)
-	return 0
 }
 
 func TestOrderAndCompanyOfMethodsChangeNothing(t *testing.T) {

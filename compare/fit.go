@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -20,21 +19,6 @@ type fitted struct {
 	atEdge     bool
 	iterations int // of the logistic loss, over all λ
 	note       string
-	seconds    float64
-}
-
-// fitOnce is fit with its seconds, or the model fitted before on the same set; again says which.
-func (r *repeat) fitOnce(ctx context.Context, choice *Selected) (f *fitted, again bool, err error) {
-	if f := r.fits[choice.Set]; f != nil {
-		return f, true, nil
-	}
-	began := time.Now()
-	if f, err = r.fit(ctx, choice); err != nil {
-		return nil, false, err
-	}
-	f.seconds = time.Since(began).Seconds()
-	r.fits[choice.Set] = f
-	return f, false, nil
 }
 
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this

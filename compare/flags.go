@@ -78,14 +78,14 @@ func (f *Flags) Complete() error {
 }
 
 // parse reads the flags that are texts.
-func (f *Flags) parse() (err error) {
+func (f *Flags) parse() error {
 	o := &f.Options
-	if o.Map, err = scoring.ParseMap(f.featureMap); err != nil {
+	if err := o.Map.UnmarshalText([]byte(f.featureMap)); err != nil {
 		return optionsFault("--map: %w", err)
 	}
 	o.Distribution = scoring.Gaussian
 	if f.distribution != "" {
-		if o.Distribution, err = scoring.ParseDistribution(f.distribution); err != nil {
+		if err := o.Distribution.UnmarshalText([]byte(f.distribution)); err != nil {
 			return optionsFault("--distribution: %w", err)
 		}
 	}

@@ -19,8 +19,7 @@ type repeat struct {
 	train, test *rows
 	heldOut     []bool // of the training rows
 	pool        *pool
-	shares      map[string]*share               // by name
-	fits        map[*scoring.FeatureSet]*fitted // models by which a method tuned itself
+	shares      map[string]*share // by name
 	// trainMean and majority are what the constant predictor predicts.
 	trainMean  []float64
 	majority   int32
@@ -35,7 +34,7 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	r := &repeat{
 		number: number, seed: o.Seed + uint64(number), options: o,
 		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
-		shares: make(map[string]*share), fits: make(map[*scoring.FeatureSet]*fitted),
+		shares: make(map[string]*share),
 	}
 	if err := r.checkRows(); err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 		run.Failure = err.Error()
 		return run, nil
 	}
-	errors, err := r.tryChoice(ctx, trial, &run, selected)
+	errors, err := r.tryChoice(ctx, &run, selected)
 	if err != nil {
 		run.Failure = err.Error()
 		return run, nil
@@ -102,16 +101,14 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 }
 
 // tryChoice trains and measures a model on a feature set.
-func (r *repeat) tryChoice(ctx context.Context, trial *Trial, run *Measurement, choice *Selected) (*measured, error) {
-	model, _, err := r.fitOnce(ctx, choice)
+func (r *repeat) tryChoice(ctx context.Context, run *Measurement, choice *Selected) (*measured, error) {
+	began := time.Now()
+	model, err := r.fit(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
-	run.Train = model.seconds
-	if trial.tuned[choice.Set] { // no model counts twice
-		run.Preprocess -= model.seconds
-	}
-	began := time.Now()
+	run.Train = time.Since(began).Seconds()
+	began = time.Now()
 	errors, err := r.measure(ctx, model)
 	if err != nil {
 		return nil, err

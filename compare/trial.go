@@ -22,7 +22,6 @@ type Trial struct {
 
 	repeat *repeat
 	used   map[string]bool
-	tuned  map[*scoring.FeatureSet]bool // those that HeldOutLoss was computed for
 	// charged are the seconds of shared work that this trial uses, spent the part of them that was done
 	// during this trial.
 	charged, spent float64
@@ -30,10 +29,7 @@ type Trial struct {
 
 // newTrial returns the trial of one method at M features.
 func (r *repeat) newTrial(m int) *Trial {
-	return &Trial{
-		M: m, Seed: r.seed, Task: r.train.task, Options: r.options, repeat: r, used: make(map[string]bool),
-		tuned: make(map[*scoring.FeatureSet]bool),
-	}
+	return &Trial{M: m, Seed: r.seed, Task: r.train.task, Options: r.options, repeat: r, used: make(map[string]bool)}
 }
 
 // Candidates describes the pool of the repeat.
@@ -54,16 +50,11 @@ func (t *Trial) Sums() *scoring.Sums {
 }
 
 // HeldOutLoss trains models on a feature set as the comparison does and returns the loss of the best λ on the held-out
-// training rows, for methods that tune themselves. A set already trained on in this repeat is not trained on again, but
-// its time is counted.
+// training rows, for methods that tune themselves.
 func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float64, error) {
-	fitted, again, err := t.repeat.fitOnce(ctx, only(set))
+	fitted, err := t.repeat.fit(ctx, only(set))
 	if err != nil {
 		return 0, err
-	}
-	t.tuned[set] = true
-	if again {
-		t.charged += fitted.seconds
 	}
 	return fitted.loss, nil
 }

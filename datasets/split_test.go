@@ -37,20 +37,6 @@ func TestTestRowsTeachTheEncoderNothing(t *testing.T) {
 	}
 }
 
-func TestStandardizeAndClipAreTheSplits(t *testing.T) {
-	d := table(t, encoder.TaskRegression, "x,c,y\n1,a,10\n3,b,20\n5,a,60\n", "x,c,y\n77,c,1000\n")
-	s, err := d.Split(SplitOptions{Standardize: encoder.StandardizeAll, Clip: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Test.X; got[0] != 2 || got[1] >= 0 || got[2] >= 0 {
-		t.Errorf("test row %v, want the number clipped and both indicators below their means", got)
-	}
-	if s, err = d.Split(SplitOptions{Standardize: encoder.StandardizeNone}); err != nil || s.Test.X[0] != 77 {
-		t.Errorf("test row %v, %v", s.Test, err)
-	}
-}
-
 func TestClassesAreNumbersAndCodedForScores(t *testing.T) {
 	two := table(t, encoder.TaskAuto, "x,y\n1,no\n2,yes\n3,yes\n", "x,y\n4,no\n5,perhaps\n6,yes\n")
 	s, err := two.Split(SplitOptions{})

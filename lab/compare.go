@@ -48,7 +48,7 @@ the defaults. Methods:
 	flags.StringSliceVar(&f.rows.Label, "label", nil, "label column of the file")
 	flags.StringSliceVar(&f.rows.Exclude, "exclude", nil, "columns of the file, with commas, that are not features")
 	flags.StringVar(&f.rows.Task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
-	flags.StringVar(&f.out, "out", "", "directory for report.html, results.csv and results.json")
+	flags.StringVar(&f.out, "out", "", "directory for report.html and results.json")
 	f.Add(flags)
 	return c
 }

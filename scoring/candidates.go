@@ -33,7 +33,7 @@ const maxElements = 1 << 32
 // Validate returns every fault of the description, joined; nil if candidates can be drawn. Values outside an enumeration are
 // all that it reports where there are any.
 func (c Candidates) Validate() error {
-	if err := errors.Join(mapNames.check(uint8(c.Map)), distributionNames.check(uint8(c.Distribution))); err != nil {
+	if err := errors.Join(mapNames.check(c.Map), distributionNames.check(c.Distribution)); err != nil {
 		return err
 	}
 	errs := []error{c.checkPair(), c.checkVaried()}

@@ -21,10 +21,7 @@ type Coding struct {
 func (s *Sums) Coding(task Task) Coding {
 	outputs := s.Outputs()
 	c := Coding{make([]float64, outputs), make([]float64, outputs)}
-	if err := taskNames.check(uint8(task)); err != nil {
-		panic("scoring: " + err.Error())
-	}
-	tasks[task].code(s, c)
+	tasks[taskNames.must(task)].code(s, c)
 	return c
 }
 

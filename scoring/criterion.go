@@ -51,15 +51,10 @@ var criteria = [criterionCount]criterionRow{
 	Adaptive:    {name: "adaptive", perFeature: 20, needsRows: true, holdsOut: true, learns: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
 }
 
-var criterionNames = namesOf("criterion", criteria[:], func(r criterionRow) string { return r.name })
+var criterionNames = namesOf[Criterion]("criterion", criteria[:], func(r criterionRow) string { return r.name })
 
 // row returns the row of c, which must be one of the constants.
-func (c Criterion) row() *criterionRow {
-	if int(c) >= len(criteria) {
-		panic(fmt.Sprint("scoring: ", c))
-	}
-	return &criteria[c]
-}
+func (c Criterion) row() *criterionRow { return &criteria[criterionNames.must(c)] }
 
 // NeedsRows reports whether the criterion uses the rows of a sample, not only sums.
 func (c Criterion) NeedsRows() bool { return c.row().needsRows }
@@ -93,23 +88,11 @@ func (c Criterion) Check(from Candidates) error {
 // instead of squared norms of scores.
 func (c Criterion) Relative() bool { return c.row().relative }
 
-// ParseCriterion returns the criterion with that name. The error for an unknown name lists the known ones.
-func ParseCriterion(s string) (Criterion, error) {
-	v, err := criterionNames.parse(s)
-	return Criterion(v), err
-}
-
 // String returns the name, such as "energy".
-func (c Criterion) String() string { return criterionNames.name(uint8(c)) }
+func (c Criterion) String() string { return criterionNames.name(c) }
 
 // MarshalText returns the name; it fails for a value that is none of the constants.
-func (c Criterion) MarshalText() ([]byte, error) { return criterionNames.marshal(uint8(c)) }
+func (c Criterion) MarshalText() ([]byte, error) { return criterionNames.marshal(c) }
 
-// UnmarshalText is ParseCriterion into the receiver.
-func (c *Criterion) UnmarshalText(text []byte) error {
-	v, err := ParseCriterion(string(text))
-	if err == nil {
-		*c = v
-	}
-	return err
-}
+// UnmarshalText sets the value of that name; the error of an unknown name lists the known ones.
+func (c *Criterion) UnmarshalText(text []byte) error { return criterionNames.unmarshal(c, text) }

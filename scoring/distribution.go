@@ -1,7 +1,6 @@
 package scoring
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -37,36 +36,19 @@ var distributions = [distributionCount]distributionRow{
 	Laplace:  {name: "laplace", coordinate: stream.laplace, distance: euclidean, unit: math.Sqrt2},
 }
 
-var distributionNames = namesOf("distribution", distributions[:], func(r distributionRow) string { return r.name })
+var distributionNames = namesOf[Distribution]("distribution", distributions[:], func(r distributionRow) string { return r.name })
 
 // Names returns the names of all distributions.
 func (Distribution) Names() []string { return distributionNames.text }
 
 // row returns the row of d, which must be one of the constants.
-func (d Distribution) row() *distributionRow {
-	if int(d) >= len(distributions) {
-		panic(fmt.Sprint("scoring: ", d))
-	}
-	return &distributions[d]
-}
-
-// ParseDistribution returns the distribution with that name. The error for an unknown name lists the known ones.
-func ParseDistribution(s string) (Distribution, error) {
-	v, err := distributionNames.parse(s)
-	return Distribution(v), err
-}
+func (d Distribution) row() *distributionRow { return &distributions[distributionNames.must(d)] }
 
 // String returns the name, such as "gaussian".
-func (d Distribution) String() string { return distributionNames.name(uint8(d)) }
+func (d Distribution) String() string { return distributionNames.name(d) }
 
 // MarshalText returns the name; it fails for a value that is none of the constants.
-func (d Distribution) MarshalText() ([]byte, error) { return distributionNames.marshal(uint8(d)) }
+func (d Distribution) MarshalText() ([]byte, error) { return distributionNames.marshal(d) }
 
-// UnmarshalText is ParseDistribution into the receiver.
-func (d *Distribution) UnmarshalText(text []byte) error {
-	v, err := ParseDistribution(string(text))
-	if err == nil {
-		*d = v
-	}
-	return err
-}
+// UnmarshalText sets the value of that name; the error of an unknown name lists the known ones.
+func (d *Distribution) UnmarshalText(text []byte) error { return distributionNames.unmarshal(d, text) }

@@ -59,7 +59,7 @@ func (f *Features) slice(first, next int) *Features {
 // Validate returns every fault of a set from outside, joined: lengths that do not agree, numbers that are not finite,
 // phases outside [0, 2π), coordinates that rows do not have.
 func (f *Features) Validate() error {
-	if err := mapNames.check(uint8(f.Map)); err != nil {
+	if err := mapNames.check(f.Map); err != nil {
 		return err
 	}
 	if f.Dim < 1 {

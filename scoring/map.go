@@ -1,8 +1,6 @@
 package scoring
 
 import (
-	"fmt"
-
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
@@ -50,39 +48,22 @@ var maps = [mapCount]mapRow{
 	MapLinear:     {name: "linear", kernel: kernel.Coordinate, distributions: []Distribution{Gaussian}, coordinate: true},
 }
 
-var mapNames = namesOf("feature map", maps[:], func(r mapRow) string { return r.name })
+var mapNames = namesOf[Map]("feature map", maps[:], func(r mapRow) string { return r.name })
 
 // Names returns the names of all feature maps.
 func (Map) Names() []string { return mapNames.text }
 
 // row returns the row of m, which must be one of the constants.
-func (m Map) row() *mapRow {
-	if int(m) >= len(maps) {
-		panic(fmt.Sprint("scoring: ", m))
-	}
-	return &maps[m]
-}
-
-// ParseMap returns the feature map of that name; the error of an unknown name lists the accepted ones.
-func ParseMap(s string) (Map, error) {
-	v, err := mapNames.parse(s)
-	return Map(v), err
-}
+func (m Map) row() *mapRow { return &maps[mapNames.must(m)] }
 
 // String returns the name, such as "cosine".
-func (m Map) String() string { return mapNames.name(uint8(m)) }
+func (m Map) String() string { return mapNames.name(m) }
 
 // MarshalText returns the name; it fails for a value that is none of the constants.
-func (m Map) MarshalText() ([]byte, error) { return mapNames.marshal(uint8(m)) }
+func (m Map) MarshalText() ([]byte, error) { return mapNames.marshal(m) }
 
-// UnmarshalText is ParseMap into the receiver.
-func (m *Map) UnmarshalText(text []byte) error {
-	v, err := ParseMap(string(text))
-	if err == nil {
-		*m = v
-	}
-	return err
-}
+// UnmarshalText sets the value of that name; the error of an unknown name lists the known ones.
+func (m *Map) UnmarshalText(text []byte) error { return mapNames.unmarshal(m, text) }
 
 // Bounded reports whether |φ| ≤ 1 for every row, which Hoeffding's bound on the scores needs.
 func (m Map) Bounded() bool { return m.row().bounded }

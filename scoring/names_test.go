@@ -1,26 +1,36 @@
 package scoring
 
 import (
-	"encoding"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// named is what every enumerated type offers.
-type named interface {
-	fmt.Stringer
-	encoding.TextMarshaler
+func TestNamesSurviveTheRoundTrip(t *testing.T) {
+	checkNames(t, mapNames, "cosine arccos0 arccos1 arccos2 linear")
+	checkNames(t, distributionNames, "gaussian cauchy laplace")
+	checkNames(t, criterionNames, "energy correlation residual adaptive")
+	checkNames(t, taskNames, "regression binary multiclass")
 }
 
-func TestNamesSurviveTheRoundTrip(t *testing.T) {
-	checkNames(t, ParseMap, "cosine arccos0 arccos1 arccos2 linear",
-		MapCosine, MapArcCosine0, MapArcCosine1, MapArcCosine2, MapLinear)
-	checkNames(t, ParseDistribution, "gaussian cauchy laplace", Gaussian, Cauchy, Laplace)
-	checkNames(t, ParseCriterion, "energy correlation residual", Energy, Correlation, Residual)
-	checkNames(t, ParseTask, "regression binary multiclass", Regression, Binary, MultiClass)
+// checkNames checks that the values have the names in texts and that an unknown name's error lists them all.
+func checkNames[E ~uint8](t *testing.T, n names[E], texts string) {
+	t.Helper()
+	for i, text := range strings.Fields(texts) {
+		var v E
+		written, err := n.marshal(E(i))
+		if err != nil || string(written) != text || n.unmarshal(&v, written) != nil || v != E(i) {
+			t.Errorf("%s number %d is written %q and read as %d: %v", n.kind, i, written, v, err)
+		}
+	}
+	var v E
+	if err := n.unmarshal(&v, []byte("nonsense")); err == nil || !strings.Contains(err.Error(), strings.Join(n.text, ", ")) {
+		t.Errorf("nonsense: %v", err)
+	}
+	if _, err := n.marshal(99); err == nil {
+		t.Errorf("%s number 99 marshals", n.kind)
+	}
 }
 
 // TestEveryMemberHasItsRow fails for a constant that was added without a row in its table, or without what every row has.
@@ -51,32 +61,6 @@ func TestEveryMemberHasItsRow(t *testing.T) {
 	for task := range Task(taskCount) {
 		if tasks[task].name == "" || tasks[task].code == nil {
 			t.Errorf("task %d: %+v", uint8(task), tasks[task])
-		}
-	}
-}
-
-// checkNames checks that values have the names in texts and that an unknown name's error lists them all.
-func checkNames[T interface {
-	named
-	comparable
-}](t *testing.T, parse func(string) (T, error), texts string, values ...T) {
-	t.Helper()
-	for i, text := range strings.Fields(texts) {
-		v, err := parse(text)
-		if err != nil || v != values[i] || v.String() != text {
-			t.Errorf("%q parses to %v, %v", text, v, err)
-		}
-		if b, err := v.MarshalText(); err != nil || string(b) != text {
-			t.Errorf("%v marshals to %q, %v", v, b, err)
-		}
-	}
-	_, err := parse("nonsense")
-	if err == nil {
-		t.Fatalf("%T: nonsense parses", values[0])
-	}
-	for _, text := range append(strings.Fields(texts), "nonsense") {
-		if !strings.Contains(err.Error(), text) {
-			t.Errorf("error %q does not mention %q", err, text)
 		}
 	}
 }

@@ -187,6 +187,5 @@ func (r *residual) fillUp(best *Selection) Selection {
 			sel.add(r.first, best.Index[i], 0, best.Score[i])
 		}
 	}
-	sel.Best, sel.Cutoff = sel.Score[0], sel.Score[len(sel.Score)-1]
 	return sel
 }

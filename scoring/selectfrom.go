@@ -28,7 +28,7 @@ type SelectOptions struct {
 
 // check reports options that nothing can be selected by.
 func (o SelectOptions) check() error {
-	if err := criterionNames.check(uint8(o.Criterion)); err != nil {
+	if err := criterionNames.check(o.Criterion); err != nil {
 		return fmt.Errorf("select features: %w", err)
 	}
 	if o.Rounds < 0 || o.Workers < 0 {
@@ -84,12 +84,12 @@ func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 // SelectBytes bounds the memory in which [SelectFrom] works for a number of rows and outputs, including what it is
 // given: the sums and, for a criterion that needs rows, the sample and the bank. It counts what is in use at the same
 // time, not garbage of earlier rounds. It panics where [PlanBank] does.
-func SelectBytes(c Candidates, b BankOptions, rows, outputs int, o SelectOptions) int64 {
+func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 	m0, k, m := int64(c.Count), int64(outputs), int64(o.Features)
 	sums := 8 * (m0*(2+k) + 4*k)
 	bytes := sums + 8*m0*k + 12*m0 + m*(24+8*k) // scores, values and order, the selection
 	if o.Criterion.NeedsRows() {
-		plan := PlanBank(c, b)
+		plan := PlanBank(c, BankOptions{})
 		bytes += 4*int64(rows)*(int64(c.Dim)+k) + plan.bytes(1) + sums + o.roundBytes(c, rows, outputs)
 	}
 	return bytes + bytes/8 // the allocator rounds up by no more

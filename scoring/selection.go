@@ -21,8 +21,6 @@ type Selection struct {
 	Score []float64
 	// S is Ŝ_k of each, row-major by feature [M·K].
 	S []float64
-	// Best and Cutoff are the first and the last of Score.
-	Best, Cutoff float64
 	// Radius is [HoeffdingRadius] at [Delta]; it bounds the error of S when the feature map is bounded.
 	Radius float64
 	// LargeSampleRadius is the radius of each kept feature by its own variance, the greatest over its outputs, [M].
@@ -58,7 +56,6 @@ func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 			sel.AboveNoise++
 		}
 	}
-	sel.Best, sel.Cutoff = sel.Score[0], sel.Score[m-1]
 	return sel, nil
 }
 
@@ -84,7 +81,7 @@ func (sel *Selection) add(s *Sums, candidate, round int32, value float64) (score
 
 // checkSelect reports why Select cannot rank s.
 func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
-	if err := errors.Join(taskNames.check(uint8(task)), criterionNames.check(uint8(criterion)), s.Validate()); err != nil {
+	if err := errors.Join(taskNames.check(task), criterionNames.check(criterion), s.Validate()); err != nil {
 		return fmt.Errorf("select features: %w", err)
 	}
 	if criterion.NeedsRows() {

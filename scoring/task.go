@@ -28,25 +28,13 @@ var tasks = [taskCount]taskRow{
 	MultiClass: {"multiclass", (*Sums).codeIndicators},
 }
 
-var taskNames = namesOf("task", tasks[:], func(r taskRow) string { return r.name })
-
-// ParseTask returns the task of that name; the error of an unknown name lists the accepted ones.
-func ParseTask(s string) (Task, error) {
-	v, err := taskNames.parse(s)
-	return Task(v), err
-}
+var taskNames = namesOf[Task]("task", tasks[:], func(r taskRow) string { return r.name })
 
 // String returns the name, such as "regression".
-func (t Task) String() string { return taskNames.name(uint8(t)) }
+func (t Task) String() string { return taskNames.name(t) }
 
 // MarshalText returns the name; it fails for a value that is none of the constants.
-func (t Task) MarshalText() ([]byte, error) { return taskNames.marshal(uint8(t)) }
+func (t Task) MarshalText() ([]byte, error) { return taskNames.marshal(t) }
 
-// UnmarshalText is ParseTask into the receiver.
-func (t *Task) UnmarshalText(text []byte) error {
-	v, err := ParseTask(string(text))
-	if err == nil {
-		*t = v
-	}
-	return err
-}
+// UnmarshalText sets the value of that name; the error of an unknown name lists the known ones.
+func (t *Task) UnmarshalText(text []byte) error { return taskNames.unmarshal(t, text) }

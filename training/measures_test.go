@@ -99,25 +99,6 @@ func TestRankingAgreesWithTheNaiveOne(t *testing.T) {
 		if m.RareClass != "1" {
 			t.Errorf("the rare class is %q", m.RareClass)
 		}
-		var coarse ranking
-		coarse.coarsen()
-		for i, v := range scores {
-			coarse.add(v, class[i])
-		}
-		requireClose(t, "by the leading bits", []float64{coarse.auc(), coarse.averagePrecision(1)}, []float64{auc, precision}, 5e-3)
-	}
-}
-
-func TestRankingOfManyRowsTakesBoundedMemory(t *testing.T) {
-	var r ranking
-	for i := range exactScores + 100 {
-		r.add(float32(i%1000), int32(i%2))
-	}
-	if r.coarse == nil || r.exact[0] != nil || r.exact[1] != nil {
-		t.Fatal("scores are still kept one by one")
-	}
-	if v := r.auc(); math.Abs(v-.501) > 2e-3 {
-		t.Errorf("AUC %v of scores 0, 2, ... against 1, 3, ...", v)
 	}
 }
 

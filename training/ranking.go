@@ -5,20 +5,10 @@ import (
 	"slices"
 )
 
-const (
-	// exactScores is the number of rows up to which a ranking keeps every score: 4 MiB.
-	exactScores = 1 << 20
-	// coarseBits are the leading bits of a score that a ranking of more rows uses: sign, exponent and 11 digits, so
-	// scores that differ by 1/2048 of their size are distinguished. Others count as tied.
-	coarseBits = 20
-)
-
 // ranking measures how well a score separates the rows of two classes. Its figures depend only on the rows, not on
-// their order. It takes 4 bytes per row up to [exactScores], beyond that 16 MiB.
+// their order. It takes 4 bytes per row.
 type ranking struct {
-	exact  [2][]uint32 // by class: the scores, as numbers of the same order
-	coarse []tie       // instead, by the leading bits; nil up to exactScores rows
-	rows   [2]int64
+	keys [2][]uint32 // by class: the scores, as numbers of the same order
 }
 
 // tie is the number of rows of each class with one score.
@@ -26,26 +16,7 @@ type tie [2]int64
 
 // add adds a row with its score for class 1.
 func (r *ranking) add(score float32, class int32) {
-	r.rows[class]++
-	key := ordered(score)
-	if r.coarse == nil {
-		r.exact[class] = append(r.exact[class], key)
-		if r.rows[0]+r.rows[1] > exactScores {
-			r.coarsen()
-		}
-		return
-	}
-	r.coarse[key>>(32-coarseBits)][class]++
-}
-
-func (r *ranking) coarsen() {
-	r.coarse = make([]tie, 1<<coarseBits)
-	for class, keys := range r.exact {
-		for _, key := range keys {
-			r.coarse[key>>(32-coarseBits)][class]++
-		}
-	}
-	r.exact = [2][]uint32{}
+	r.keys[class] = append(r.keys[class], ordered(score))
 }
 
 // ordered maps a float32 to an integer with the same order; both zeros are equal.
@@ -59,13 +30,10 @@ func ordered(v float32) uint32 {
 
 // ties returns the rows by score, rising.
 func (r *ranking) ties() []tie {
-	if r.coarse != nil {
-		return r.coarse
-	}
-	slices.Sort(r.exact[0])
-	slices.Sort(r.exact[1])
+	slices.Sort(r.keys[0])
+	slices.Sort(r.keys[1])
 	var ties []tie
-	for a, b := r.exact[0], r.exact[1]; len(a)+len(b) > 0; {
+	for a, b := r.keys[0], r.keys[1]; len(a)+len(b) > 0; {
 		var t tie
 		least := uint32(math.MaxUint32)
 		for _, keys := range [][]uint32{a, b} {
@@ -92,7 +60,7 @@ func (r *ranking) auc() float64 {
 		pairs += float64(float64(t[1]) * (below + float64(t[0])/2))
 		below += float64(t[0])
 	}
-	return pairs / float64(r.rows[0]) / float64(r.rows[1])
+	return pairs / float64(len(r.keys[0])) / float64(len(r.keys[1]))
 }
 
 // averagePrecision is that of a class: over the thresholds from the most certain row on, Σ (recall − previous
@@ -100,7 +68,6 @@ func (r *ranking) auc() float64 {
 func (r *ranking) averagePrecision(class int) float64 {
 	ties := r.ties()
 	if class == 1 {
-		ties = slices.Clone(ties)
 		slices.Reverse(ties)
 	}
 	var found, taken, sum float64
@@ -111,5 +78,5 @@ func (r *ranking) averagePrecision(class int) float64 {
 			sum += float64(float64(t[class]) * found / taken)
 		}
 	}
-	return sum / float64(r.rows[class])
+	return sum / float64(len(r.keys[class]))
 }

@@ -63,8 +63,9 @@ func addExploration(t cli.Facts, r *demo.Result) {
 		t.Add("  by residual", "%d, %d more by correlation", *e.ByResidual, e.Features-*e.ByResidual)
 	}
 	if !e.Learned {
-		criterion, _ := scoring.ParseCriterion(e.Criterion) // as they were written
-		kind, _ := scoring.ParseMap(e.Map)
+		var criterion scoring.Criterion
+		var kind scoring.Map
+		_, _ = criterion.UnmarshalText([]byte(e.Criterion)), kind.UnmarshalText([]byte(e.Map)) // as they were written
 		addRadius(t, kind, criterion, e.ConfidenceRadius, e.LargeSampleRadius,
 			fmt.Sprintf(" at %d rows; %d of %d above it", e.SampleRows, e.AboveNoise, e.Features))
 	}

@@ -43,7 +43,7 @@ pipeline learns; --methods all runs every one that fits the other flags):
 	}
 	f.rows.add(c)
 	f.Add(c.Flags())
-	c.Flags().StringVar(&f.out, "out", "", "directory for report.html, results.csv and results.json")
+	c.Flags().StringVar(&f.out, "out", "", "directory for report.html and results.json")
 	cli.JSONFlag(c, &f.json)
 	return c
 }

@@ -34,7 +34,6 @@
   };
 
   const air = (chart) => (_, low, high) => {
-    if (chart.logX) return [low / 1.3, high * 1.3];
     const some = chart.names ? 0.5 : 0.04 * (high - low) || 1;
     return [low - some, high + some];
   };
@@ -47,7 +46,7 @@
     };
     const options = {
       width: Math.max(320, node.clientWidth), height: 340, legend: { show: !chart.names, live: false }, cursor: { show: false },
-      scales: { x: { time: false, distr: chart.logX ? 3 : 1, range: air(chart) }, y: { distr: chart.logY ? 3 : 1, range: range(chart) } },
+      scales: { x: { time: false, range: air(chart) }, y: { distr: chart.logY ? 3 : 1, range: range(chart) } },
       axes: [axis({ label: chart.x, ...names }), axis({ label: chart.y, size: 60 })],
       series: [{}, ...chart.series.map((s, i) => ({
         label: s.name, stroke: colours[i % colours.length], width: 1.5, spanGaps: true,

@@ -11,10 +11,9 @@ import (
 type chart struct {
 	Title   string `json:"title"`
 	Caption string `json:"caption"`
-	// X and Y are the labels of the axes; LogX and LogY make them logarithmic.
+	// X and Y are the labels of the axes; LogY makes the y axis logarithmic.
 	X    string `json:"x"`
 	Y    string `json:"y"`
-	LogX bool   `json:"logX"`
 	LogY bool   `json:"logY"`
 	// Names stand at the places 0, 1, ... of the x axis instead of numbers.
 	Names  []string `json:"names,omitempty"`
@@ -41,7 +40,7 @@ func (s *series) add(x float64, l *compare.Line) {
 
 // chartsOf returns the charts of a result; those without points are left out.
 func chartsOf(r *compare.Result) []chart {
-	charts := []chart{methodsChart(r), featuresChart(r), speedChart(r)}
+	charts := []chart{methodsChart(r), featuresChart(r)}
 	return slices.DeleteFunc(charts, func(c chart) bool { return len(c.Series) == 0 })
 }
 
@@ -75,31 +74,20 @@ func featuresChart(r *compare.Result) chart {
 	if len(r.Tables) < 2 {
 		return c
 	}
-	c.Series = seriesOf(r, func(t compare.Table, _ *compare.Line) float64 { return float64(t.M) })
+	c.Series = seriesOf(r)
 	return c.spread()
 }
 
-// speedChart has errors against the time of a row.
-func speedChart(r *compare.Result) chart {
-	c := chart{
-		Title: "Error against the time of a row", X: "microseconds a row", Y: r.Metric + ", %", LogX: true,
-		Caption: "Least microseconds of the repeats in which one core featurizes and predicts a test row; the points of a method are its " +
-			"numbers of features. What lies to the left and below is better at both.",
-		Series: seriesOf(r, func(t compare.Table, l *compare.Line) float64 { return r.RowMicroseconds(l.Method, t.M) }),
-	}
-	return c.spread()
-}
-
-// seriesOf returns a series for each method, of a point for each table where x is finite.
-func seriesOf(r *compare.Result, x func(compare.Table, *compare.Line) float64) []series {
+// seriesOf returns a series for each method, with a point for each table.
+func seriesOf(r *compare.Result) []series {
 	var all []series
 	for _, name := range r.Options.Methods {
 		s := series{Name: name}
 		for _, table := range r.Tables {
 			for i := range table.Lines {
 				l := &table.Lines[i]
-				if at := x(table, l); l.Method == name && l.Repeats > 0 && !math.IsInf(at, 0) {
-					s.add(at, l)
+				if l.Method == name && l.Repeats > 0 {
+					s.add(float64(table.M), l)
 				}
 			}
 		}

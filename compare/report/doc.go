@@ -1,7 +1,6 @@
 // Package report presents the result of a comparison as tables, a web page with charts, and files for other programs.
 //
 //	report.html   the page, with nothing loaded from elsewhere
-//	results.csv   a line for each measurement
 //	results.json  everything
 //
 // Everything but the seconds is a function of the result.

@@ -11,7 +11,7 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	s := size{
 		n: int64(rows), d: int64(c.Dim), k: int64(outputs), m0: int64(c.Count), m: int64(o.Features),
 	}
-	bytes := scoring.SelectBytes(c, scoring.BankOptions{}, rows, outputs, scoring.SelectOptions{
+	bytes := scoring.SelectBytes(c, rows, outputs, scoring.SelectOptions{
 		Criterion: scoring.Residual, Features: o.Features, Rounds: o.Rounds,
 	})
 	work := max(s.drawing(), s.measuring())

@@ -112,7 +112,6 @@ func (l *learner) learned() (*Learned, error) {
 		selection.S = append(selection.S, scores[int(i)*k:(int(i)+1)*k]...)
 		selection.LargeSampleRadius = append(selection.LargeSampleRadius, 0)
 	}
-	selection.Best, selection.Cutoff = selection.Score[0], selection.Score[len(order)-1]
 	result := &Learned{Selection: selection, Features: f.Pick(order), Report: l.report()}
 	result.Report.Importance = importance
 	return result, nil

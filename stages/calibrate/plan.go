@@ -360,7 +360,7 @@ func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64
 	if o.Criterion.Learns() {
 		return read + adaptive.Bytes(c, int(rows), outputs, adaptive.Options{Features: o.Features, Rounds: o.Rounds, RefineSteps: o.RefineSteps, RefineRounds: adaptive.DefaultRefineRounds})
 	}
-	return read + scoring.SelectBytes(c, scoring.BankOptions{Partitions: 1}, int(rows), outputs, scoring.SelectOptions{
+	return read + scoring.SelectBytes(c, int(rows), outputs, scoring.SelectOptions{
 		Criterion: o.Criterion, Features: o.Features, Rounds: o.Rounds,
 	})
 }

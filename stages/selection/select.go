@@ -87,7 +87,7 @@ func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *s
 	}
 	s := c.selection
 	lineage.SelectedAt, lineage.Learning = now, c.learning
-	lineage.Best, lineage.Cutoff, lineage.Radius = s.Best, s.Cutoff, s.Radius
+	lineage.Best, lineage.Cutoff, lineage.Radius = s.Score[0], s.Score[len(s.Score)-1], s.Radius
 	lineage.AboveNoise, lineage.ByResidual = s.AboveNoise, s.ByResidual
 	if len(s.LargeSampleRadius) > 0 {
 		lineage.LargeSampleRadius = slices.Max(s.LargeSampleRadius)

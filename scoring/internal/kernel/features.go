@@ -1,41 +1,6 @@
 package kernel
 
-import (
-	"fmt"
-	"math"
-)
-
-// operation is what becomes of the argument z of a feature.
-type operation int
-
-// The operations, by the numbers that the assembly knows.
-const (
-	raw         operation = iota // z itself
-	cosine                       // Cos for |z| < maxTurns
-	cosineFar                    // Cos
-	step                         // 1, ½, 0 above, at, below zero; 0 for NaN
-	ramp                         // max(z, 0), at most the greatest finite float32; 0 for NaN
-	squaredRamp                  // max(z, 0)², at most the greatest finite float32; 0 for NaN
-)
-
-// operation returns what a panel does to the arguments of rows with no number beyond largest in size.
-func (p *Panels) operation(panel int, largest float32) operation {
-	switch p.Map {
-	case Cosine:
-		if largest < p.reach[panel] { // false for NaN
-			return cosine
-		}
-		return cosineFar
-	case Step:
-		return step
-	case Ramp:
-		return ramp
-	case SquaredRamp:
-		return squaredRamp
-	default: // coordinates have no argument
-		panic(fmt.Sprint("kernel: no operation for map ", p.Map))
-	}
-}
+import "math"
 
 // chunkDim is how many numbers of a row are multiplied at a time: so much of a panel stays in the first-level cache
 // from one tile of rows to the next.

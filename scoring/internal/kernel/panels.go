@@ -8,20 +8,6 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Map is a feature map, as the kernels know it.
-type Map uint8
-
-// The feature maps: z = ωᵀx (+ b), in turns for Cosine.
-const (
-	Cosine      Map = iota // cos 2πz
-	Step                   // 0, ½, 1 for z below, at, above 0
-	Ramp                   // max(z, 0)
-	SquaredRamp            // max(z, 0)²
-	Coordinate             // x_ω
-
-	mapCount = iota
-)
-
 // Affine says how raw rows are encoded: x_k = (raw_k − Shift[k])/Scale[k]. Both are [Dim].
 type Affine struct{ Shift, Scale []float64 }
 

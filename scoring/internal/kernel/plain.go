@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // lanes8 is the part of a panel that the plain loop has in registers: eight accumulators hide the latency of the
 // additions and fit the registers that Go has.
 type lanes8 = [8]float32
@@ -61,47 +59,4 @@ func projectListed(z *lanes8, list []entry, w []float32) {
 		a7 += float32(v * o[7])
 	}
 	*z = lanes8{a0, a1, a2, a3, a4, a5, a6, a7}
-}
-
-// apply replaces each argument by its feature.
-func (o operation) apply(z *lanes8) {
-	switch o {
-	case cosine, cosineFar:
-		for i, v := range z {
-			z[i] = Cos(v)
-		}
-	case step:
-		for i, v := range z {
-			z[i] = heaviside(v)
-		}
-	case ramp:
-		for i, v := range z {
-			z[i] = positive(v)
-		}
-	case squaredRamp:
-		for i, v := range z {
-			v = positive(v)
-			z[i] = min(float32(v*v), math.MaxFloat32)
-		}
-	}
-}
-
-// heaviside is H with H(0) = ½; a z that overflowed to NaN gives 0.
-func heaviside(z float32) float32 {
-	switch {
-	case z > 0:
-		return 1
-	case z == 0:
-		return 0.5
-	default:
-		return 0
-	}
-}
-
-// positive returns z within 0 and the greatest finite float32, 0 for NaN. Features stay finite, and so do the sums.
-func positive(z float32) float32 {
-	if !(z > 0) {
-		return 0
-	}
-	return min(z, math.MaxFloat32)
 }
