@@ -51,7 +51,6 @@ func (k *checker) all() {
 	k.process()
 	k.memory()
 	k.admin()
-	k.status()
 	k.traces()
 	k.serve()
 	k.sizes()

@@ -54,10 +54,9 @@ type AdminConfig struct {
 	Pprof  bool   `key:"pprof" doc:"also serve profiles of the Go runtime, under /debug/pprof/"`
 }
 
-// StatusConfig says what the status page may do.
+// StatusConfig is about the status page.
 type StatusConfig struct {
-	Enabled bool   `key:"enabled" doc:"serve the status page under /status/ at admin.listen"`
-	Token   string `key:"token" secret:"true" doc:"token that allows starting an exploration from the status page, 16 bytes or more; best set in the environment; empty = the page is read-only"`
+	Enabled bool `key:"enabled" doc:"serve the status page under /status/ at admin.listen"`
 }
 
 // DefaultListen is the default address of the HTTP server: only for this machine, on the port commonly used for

@@ -2,6 +2,9 @@ package config
 
 import "fmt"
 
+// minTokenBytes is the minimum length of a token: shorter ones can be guessed.
+const minTokenBytes = 16
+
 func (k *checker) serve() {
 	c := k.config.Serve
 	k.rule(isListenAddress(c.Listen), "serve.listen", "want host:port, as 127.0.0.1:8000 or :8000")

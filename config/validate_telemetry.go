@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"strconv"
@@ -11,15 +10,6 @@ func (k *checker) admin() {
 	listen := k.config.Admin.Listen
 	k.rule(listen == "" || isListenAddress(listen), "admin.listen",
 		"want host:port, as 127.0.0.1:9464 or :9464, or nothing for no server")
-}
-
-// minTokenBytes is the minimum length of a token: shorter ones can be guessed.
-const minTokenBytes = 16
-
-func (k *checker) status() {
-	token := k.config.Status.Token
-	k.rule(token == "" || len(token) >= minTokenBytes, "status.token",
-		fmt.Sprintf("want %d bytes or more, as `openssl rand -hex 16` prints, or nothing for a page that only shows", minTokenBytes))
 }
 
 // isListenAddress reports whether an address has a numeric port, and a host that is empty, a name or an IP address.

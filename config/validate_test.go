@@ -174,7 +174,6 @@ func TestRules(t *testing.T) {
 		{"no connections", func(c *Config) { c.Serve.Connections = 0 }, "serve.connections", "1 or more"},
 		{"no time", func(c *Config) { c.Serve.Timeout = 0 }, "serve.timeout", "above 0"},
 		{"drain before the signal", func(c *Config) { c.Serve.DrainDelay = -1 }, "serve.drain_delay", "0 for none"},
-		{"token that can be guessed", func(c *Config) { c.Status.Token = "hunter2" }, "status.token", "want 16 bytes or more"},
 		{"address with a port beyond", func(c *Config) { c.Admin.Listen = ":65536" }, "admin.listen", "want host:port"},
 		{"traces to no URL", func(c *Config) { c.Traces.Endpoint = "localhost:4318" }, "traces.endpoint", "want a URL"},
 		{"traces with a password that would be shown", func(c *Config) { c.Traces.Endpoint = "http://u:p@localhost:4318" }, "traces.endpoint", "want a URL"},

@@ -50,16 +50,6 @@ func served(t *testing.T, service *clitest.Process) string {
 		answer, err := http.Get("http://" + host + page)
 		pages.WriteString(text(t, answer, err, (page == "/absent")))
 	}
-	for _, token := range []string{canary + "-wrong", canary + "-of-the-page"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+host+"/api/explorations", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+token)
-		request.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(request)
-		pages.WriteString(text(t, answer, err, false))
-	}
 	return pages.String()
 }
 
@@ -88,7 +78,7 @@ func TestSecretsAreNotSaid(t *testing.T) {
 		"kafka.sasl.password", canary)
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.produce(1500)
-	service := s.as("admin.listen", "127.0.0.1:0", "admin.pprof", "true", "status.token", canary+"-of-the-page",
+	service := s.as("admin.listen", "127.0.0.1:0", "admin.pprof", "true", "serve.token", canary+"-of-the-server",
 		"traces.endpoint", "http://127.0.0.1:1/v1/traces", "traces.sample_ratio", "1",
 		"OTEL_EXPORTER_OTLP_HEADERS", "authorization="+canary+"-of-traces,"+canary+"-without-a-name",
 		"OTEL_BSP_SCHEDULE_DELAY", "100").stages("calibrate,subsample,select,featurize,train")
@@ -118,7 +108,7 @@ func TestSecretsAreNotSaid(t *testing.T) {
 		{"kafka.tls.enabled", "maybe"},
 		{"kafka.brokers", "kafka://anna:" + canary + "@127.0.0.1:1"},
 		{"traces.endpoint", "http://anna:" + canary + "@127.0.0.1:1"},
-		{"status.token", canary}, // too short
+		{"serve.token", canary}, // too short
 	} {
 		s.as(fault...).run("featurizer", "topics", "check").Want(t, cli.ExitUsage)
 	}

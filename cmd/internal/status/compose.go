@@ -15,7 +15,7 @@ import (
 func (p *page) compose(s stages.Snapshot, c *cluster) Snapshot {
 	return Snapshot{
 		Process: p.process(s, c), Flow: p.flow(s, c), Exploration: exploration(s, c), History: p.history(s, c),
-		Letters: lettersOf(c), Series: p.past.minutes.series(), Hours: p.past.hours.series(),
+		Letters: lettersOf(c), Series: p.past.series(),
 	}
 }
 
@@ -23,7 +23,6 @@ func (p *page) process(s stages.Snapshot, c *cluster) Process {
 	return Process{
 		Time: s.Time, Since: p.since, Pipeline: p.service.Process.Settings.Pipeline.Name, Stages: p.service.Stages,
 		Build: p.service.Build, Ready: ready(c.conditions), Conditions: c.conditions, LookedAt: c.at, BrokerError: c.err,
-		Start: p.canStart(s.State),
 	}
 }
 
@@ -49,7 +48,7 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 			topic.Error = c.contents[topic.Role]
 		}
 		if topic.Name == "" {
-			topic.Error = "there is none: pipeline " + p.service.Process.Settings.SetsOf() + " explores (featurize.sets_from)"
+			topic.Error = "not in use: pipeline " + p.service.Process.Settings.SetsOf() + " explores (featurize.sets_from)"
 		}
 	}
 	for _, name := range meter.Stages() {

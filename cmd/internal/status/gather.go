@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the topics, glanceEvery the same while nobody has the page open, lookTimeout
+	// lookEvery is the time between two looks at the topics, idleEvery the same while nobody has the page open, lookTimeout
 	// the limit of one.
 	lookEvery   = 2 * time.Second
-	glanceEvery = 10 * time.Second
+	idleEvery   = 10 * time.Second
 	lookTimeout = 10 * time.Second
-	// Looks take at most 1/lookShare of the time, glances 1/glanceShare, even if topics have many partitions or the broker is
-	// slow.
-	lookShare   = 4
-	glanceShare = 20
+	// Looks take at most 1/lookShare of the time, 1/idleShare while nobody has the page open, even if topics have many partitions
+	// or the broker is slow.
+	lookShare = 4
+	idleShare = 20
 	// offsetsSpan is the time over which rates of topics are measured.
 	offsetsSpan = 10 * time.Second
 	// deniedFor is how long to leave a topic alone that may not be read.
@@ -69,12 +69,12 @@ func newGatherer(s cli.Service) *gatherer {
 	}
 }
 
-// look asks the broker for everything. If that fails, what was known stays, with the reason.
-func (g *gatherer) look(ctx context.Context) cluster {
+// look asks the broker how far the topics reach and reads their contents: everything if somebody watches, else only the dead letters.
+// If that fails, what was known stays, with the reason.
+func (g *gatherer) look(ctx context.Context, watched bool) cluster {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	next := g.last
-	next.conditions = g.service.Conditions(ctx)
 	found, err := findPositions(ctx, g.service.Process)
 	if err != nil {
 		next.err = err.Error()
@@ -82,46 +82,28 @@ func (g *gatherer) look(ctx context.Context) cluster {
 		return next
 	}
 	g.offsets.add(found.at, found)
-	next.err, next.positions, next.contents = "", found, nil
-	next.rates = g.rates()
-	g.read(ctx, &next)
-	next.at = found.at
-	g.last = next
-	return next
-}
-
-// glance asks the broker only for what the curves show. Everything else stays as it was.
-func (g *gatherer) glance(ctx context.Context) cluster {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	next := g.last
-	found, err := findPositions(ctx, g.service.Process, roleEvents, roleFeatures, roleDeadLetters)
-	if err != nil {
-		next.err = err.Error()
-		g.last = next
-		return next
+	next.err, next.positions, next.contents, next.rates = "", found, maps.Clone(g.last.contents), g.rates()
+	if watched {
+		next.conditions, next.at = g.service.Conditions(ctx), found.at
+		g.read(ctx, &next)
 	}
-	g.offsets.add(found.at, found)
-	next.err, next.rates = "", g.rates()
-	next.positions, next.contents = found.over(g.last.positions), maps.Clone(g.last.contents)
-	g.letter(&next, func() error { return g.letters.glance(ctx, found.spans[roleDeadLetters]) })
+	g.readLetters(ctx, &next)
 	g.last = next
 	return next
 }
 
-// read reads the contents of the topics.
+// read reads checkpoints and models.
 func (g *gatherer) read(ctx context.Context, next *cluster) {
 	if spec := g.service.Process.State.Snapshot().Spec; spec != nil {
 		g.content(next, roleScores, func() error { return g.scores.look(ctx, spec, next.positions.spans[roleScores]) })
 	}
 	g.content(next, roleModels, func() error { return g.lookAtModels(ctx, next) })
-	g.letter(next, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
 	next.exploration, next.checkpoints, next.spectrum = g.scores.exploration(), g.scores.newest(), g.scores.draw()
 }
 
-// letter reads dead letters.
-func (g *gatherer) letter(next *cluster, read func() error) {
-	g.content(next, roleDeadLetters, read)
+// readLetters reads new dead letters.
+func (g *gatherer) readLetters(ctx context.Context, next *cluster) {
+	g.content(next, roleDeadLetters, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
 	next.letters = g.letters.list(g.service.Process.Meter.Activity().DeadLetters)
 	_, next.letters.Kept = next.positions.sum(roleDeadLetters)
 	if next.letters.Error = next.contents[roleDeadLetters]; next.letters.Error != "" {

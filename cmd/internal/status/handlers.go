@@ -43,7 +43,6 @@ func (p *page) register(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /api/status", p.serveSnapshot)
 	mux.HandleFunc("GET /api/status/events", p.serveEvents)
-	mux.HandleFunc("POST /api/explorations", p.serveStart)
 }
 
 // serveSnapshot answers with everything. The first request waits a moment for the topics.
@@ -54,6 +53,11 @@ func (p *page) serveSnapshot(w http.ResponseWriter, r *http.Request) {
 	p.publish()
 	_, snapshot, _ := p.hub.newest(map[string]int{})
 	answer(w, http.StatusOK, snapshot)
+}
+
+// failure is the body of an error response.
+type failure struct {
+	Error string `json:"error"`
 }
 
 // answer sends JSON.

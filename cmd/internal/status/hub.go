@@ -24,7 +24,7 @@ type section struct {
 }
 
 // sectionNames lists the sections sent as they change, in the order in which a new stream gets them.
-var sectionNames = []string{"process", "flow", "exploration", "history", "letters", "point", "hours"}
+var sectionNames = []string{"process", "flow", "exploration", "history", "letters", "point"}
 
 func newHub() *hub { return &hub{sections: map[string]section{}, changed: make(chan struct{})} }
 

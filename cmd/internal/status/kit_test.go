@@ -30,9 +30,6 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// token is the token of the sites under test.
-const token = "correct horse battery staple"
-
 // site is a process with all stages, its page, and a broker.
 type site struct {
 	t       testing.TB
@@ -77,7 +74,6 @@ func siteConfig(broker string) *config.Config {
 	e.Features, e.Candidates, e.SampleRate, e.SampleRows, e.CalibrationRows = 24, 480, 1, 4000, 400
 	c.Stages.Subsample.CheckpointInterval, c.Stages.Featurize.CommitInterval = 200*time.Millisecond, 200*time.Millisecond
 	c.Stages.Train.Interval = time.Second
-	c.Status.Token = token
 	return c
 }
 

@@ -13,11 +13,8 @@ import (
 
 // Bounds of what is read and kept of the dead letters.
 const (
-	lettersRead  = 1024 // by one look, over all partitions
-	lettersBytes = 32 << 20
-	// The same while nobody looks at the page.
-	glancedRead  = 64
-	glancedBytes = 1 << 20
+	lettersRead  = 512 // by one look, over all partitions
+	lettersBytes = 8 << 20
 	lettersShown = 12
 	reasonsKept  = 64
 	detailRunes  = 300
@@ -38,21 +35,8 @@ func newLetters(log pipeline.Log, topic string) *letters {
 
 // look reads new letters.
 func (l *letters) look(ctx context.Context, spans []span) error {
-	return l.take(ctx, spans, lettersRead, lettersBytes)
-}
-
-// glance reads fewer new letters.
-func (l *letters) glance(ctx context.Context, spans []span) error {
-	return l.take(ctx, spans, glancedRead, glancedBytes)
-}
-
-// take reads new letters, up to about that many records and bytes; the first time it reads as many as a look.
-func (l *letters) take(ctx context.Context, spans []span, records, bytes int) error {
 	n := max(1, len(spans))
-	if l.tail.next == nil {
-		bytes = lettersBytes
-	}
-	l.tail.first, l.tail.most, l.tail.bytes = int64(max(8, lettersRead/n)), int64(max(8, records/n)), max(1<<16, bytes/n)
+	l.tail.most, l.tail.bytes = int64(max(8, lettersRead/n)), max(1<<16, lettersBytes/n)
 	for partition, span := range spans {
 		if err := l.tail.read(ctx, partition, span.first, span.next, l.apply); err != nil {
 			return err

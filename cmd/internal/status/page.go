@@ -24,13 +24,12 @@ type page struct {
 	service cli.Service
 	since   time.Time
 	hub     *hub
-	wanted  chan struct{} // somebody is looking; capacity 1
+	wanted  chan struct{} // somebody looks at the page; capacity 1
 
 	mu      sync.Mutex
 	askedAt time.Time // when somebody without a stream last looked
 	cluster cluster
-	looked  chan struct{}      // closed and replaced after each look at the topics
-	glance  context.CancelFunc // ends the glance under way; nil = none
+	looked  chan struct{} // closed and replaced after each look for a viewer
 
 	composing sync.Mutex // guards the rest
 	work      window[map[string]work]
@@ -57,7 +56,7 @@ func Mount(mux *http.ServeMux, s cli.Service) (end func()) {
 func newPage(s cli.Service) *page {
 	p := &page{
 		service: s, since: s.Process.Clock(), hub: newHub(), wanted: make(chan struct{}, 1), looked: make(chan struct{}),
-		work: window[map[string]work]{span: workSpan}, past: newCurves(),
+		work: window[map[string]work]{span: workSpan},
 	}
 	p.publish()
 	return p
@@ -95,12 +94,10 @@ func (p *page) observe() (stages.Snapshot, cluster) {
 	defer p.composing.Unlock()
 	s, c := p.service.Process.Snapshot(), p.known()
 	p.work.add(s.Time, workOf(s))
-	if p.past.minutes.due(s.Time) {
+	if p.past.due(s.Time) {
 		point := p.point(s, &c)
+		p.past.add(s.Time, point)
 		p.hub.set("point", point)
-		if p.past.add(s.Time, point) {
-			p.hub.set("hours", p.past.hours.series())
-		}
 	}
 	return s, c
 }
@@ -112,21 +109,18 @@ func (p *page) known() cluster {
 	return p.cluster
 }
 
-// gather looks at the topics: closely while somebody has the page open, else only for the curves.
+// gather looks at the topics: at everything while somebody has the page open, else rarely and only for the curves.
 func (p *page) gather(ctx context.Context) {
 	g := newGatherer(p.service)
 	for ctx.Err() == nil {
-		began := time.Now()
-		var wanted <-chan struct{} // nil = a wanted look comes soon enough
-		var c cluster
-		var rest time.Duration
-		watched := p.watched()
+		began, watched := time.Now(), p.watched()
+		c := g.look(ctx, watched)
+		rest := max(lookEvery, (lookShare-1)*time.Since(began))
+		wanted := p.wanted
 		if watched {
-			c = g.look(ctx)
-			rest = max(lookEvery, (lookShare-1)*time.Since(began))
+			wanted = nil // the next look comes soon enough
 		} else {
-			c = p.glanceBy(ctx, g)
-			rest, wanted = max(glanceEvery, (glanceShare-1)*time.Since(began)), p.wanted
+			rest = max(idleEvery, (idleShare-1)*time.Since(began))
 		}
 		c.until = p.service.Process.Clock().Add(rest + lookTimeout)
 		p.found(c, watched)
@@ -140,45 +134,20 @@ func (p *page) gather(ctx context.Context) {
 	}
 }
 
-// glanceBy glances at the topics until somebody wants a look. It keeps what was known and the glance did not find.
-func (p *page) glanceBy(ctx context.Context, g *gatherer) cluster {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p.mu.Lock()
-	p.glance = cancel
-	p.mu.Unlock()
-	if p.watched() {
-		cancel()
-	}
-	before := g.last
-	found := g.glance(ctx)
-	p.mu.Lock()
-	p.glance = nil
-	p.mu.Unlock()
-	if ctx.Err() != nil {
-		g.last = before
-		return before
-	}
-	return found
-}
-
-// found stores the outcome of a look or a glance.
-func (p *page) found(c cluster, look bool) {
+// found stores the outcome of a look.
+func (p *page) found(c cluster, watched bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cluster = c; look {
+	if p.cluster = c; watched {
 		close(p.looked)
 		p.looked = make(chan struct{})
 	}
 }
 
-// want says that somebody is looking: a glance under way gives way to a look.
+// want says that somebody looks at the page.
 func (p *page) want() {
 	p.mu.Lock()
 	p.askedAt = time.Now()
-	if p.glance != nil {
-		p.glance()
-	}
 	p.mu.Unlock()
 	select {
 	case p.wanted <- struct{}{}:

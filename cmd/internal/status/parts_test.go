@@ -1,7 +1,6 @@
 package status
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -33,71 +32,6 @@ func TestWindow(t *testing.T) {
 	}
 	if len(w.samples) > 12 {
 		t.Errorf("%d samples are kept", len(w.samples))
-	}
-}
-
-func TestSeriesAreBounded(t *testing.T) {
-	r := newCurves().minutes
-	now := time.Unix(1000, 0)
-	for i := range seriesPoints + 50 {
-		if now = now.Add(pointEvery); !r.due(now) {
-			t.Fatal("not due")
-		}
-		r.add(now, Point{Time: float64(i)})
-	}
-	if r.due(now.Add(pointEvery / 2)) {
-		t.Error("due too early")
-	}
-	if s := r.series(); len(s.Time) != seriesPoints || s.Time[0] != 50 || len(s.Waiting) != seriesPoints {
-		t.Errorf("%d points from %v", len(s.Time), s.Time[0])
-	}
-}
-
-// For each minute the hours keep the means of rates, the most that waited and the newest count of letters.
-func TestHoursSummarizeMinutes(t *testing.T) {
-	c := newCurves()
-	number := func(v float64) *float64 { return &v }
-	now, made := time.Unix(1000, 0), 0
-	for i := range 31 {
-		p := Point{Time: seconds(now), Featurized: number(float64(i)), Letters: number(float64(100 + i))}
-		if i == 7 {
-			p.Waiting = number(40)
-		} else if i > 15 {
-			p.Waiting = number(3)
-		}
-		if c.add(now, p) {
-			made++
-		}
-		now = now.Add(pointEvery)
-	}
-	s := c.hours.series()
-	if made != 1 || len(s.Time) != 1 || s.Time[0] != 1060 || s.EverySeconds != 60 {
-		t.Fatalf("%d points: %+v", made, s)
-	}
-	if *s.Featurized[0] != 15.5 || *s.Waiting[0] != 40 || *s.Letters[0] != 130 || s.Trained[0] != nil {
-		t.Errorf("%v featurized, %v waiting, %v letters, %v trained", *s.Featurized[0], *s.Waiting[0], *s.Letters[0], s.Trained[0])
-	}
-	for range 2 * hourPoints * 30 {
-		c.add(now, Point{Time: seconds(now)})
-		now = now.Add(pointEvery)
-	}
-	if len(c.hours.points) != hourPoints || len(c.minutes.points) != seriesPoints {
-		t.Errorf("%d and %d points are kept", len(c.hours.points), len(c.minutes.points))
-	}
-}
-
-// What was not asked for stays from the previous look; what is gone does not.
-func TestPositionsOverThoseOfBefore(t *testing.T) {
-	gone := errors.New("gone")
-	before := positions{spans: map[string][]span{roleEvents: {{0, 5}}, roleModels: {{0, 2}}, roleFeatures: {{0, 4}}}, errs: map[string]error{roleScores: gone}}
-	found := positions{spans: map[string][]span{roleEvents: {{1, 9}}}, errs: map[string]error{roleFeatures: gone}, committed: []int64{7}}
-	have := found.over(before)
-	if have.next(roleEvents, 0) != 9 || have.next(roleModels, 0) != 2 || have.spans[roleFeatures] != nil || have.errs[roleFeatures] == nil ||
-		have.errs[roleScores] == nil || len(have.committed) != 1 {
-		t.Errorf("%+v", have)
-	}
-	if before.next(roleEvents, 0) != 5 || len(found.spans) != 1 {
-		t.Error("what it was made from has changed")
 	}
 }
 
@@ -149,7 +83,7 @@ func TestTail(t *testing.T) {
 			written++
 		}
 	}
-	tail := tail{log: broker, topic: "t", first: 3, most: 5, bytes: 1000}
+	tail := tail{log: broker, topic: "t", most: 5, bytes: 1000}
 	var offsets []int64
 	read := func() []int64 {
 		offsets = nil
@@ -163,7 +97,7 @@ func TestTail(t *testing.T) {
 		return offsets
 	}
 	write(10, 1)
-	if have := read(); !slices.Equal(have, []int64{7, 8, 9}) || tail.passed != 0 {
+	if have := read(); !slices.Equal(have, []int64{5, 6, 7, 8, 9}) || tail.passed != 0 {
 		t.Errorf("at first %v", have)
 	}
 	if have := read(); have != nil {

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -50,12 +49,12 @@ type positions struct {
 // askedAtOnce bounds the requests under way.
 const askedAtOnce = 8
 
-// findPositions asks the broker for the topics with the given roles, by default all, and for what is committed. Missing and
-// denied topics are errors in the positions; any other error concerns the broker.
-func findPositions(ctx context.Context, r *stages.Process, roles ...string) (positions, error) {
+// findPositions asks the broker for the topics and for what is committed. Missing and denied topics are errors in the positions;
+// any other error concerns the broker.
+func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {
-		if topic.Name == "" || len(roles) > 0 && !slices.Contains(roles, topic.Role) { // without a name the sets belong to another pipeline
+		if topic.Name == "" { // without a name the sets belong to another pipeline
 			continue
 		}
 		spans, err := spansOf(ctx, r.Broker, topic.Name)
@@ -102,23 +101,6 @@ func spansOf(ctx context.Context, log pipeline.Log, topic string) ([]span, error
 		})
 	}
 	return spans, group.Wait()
-}
-
-// over completes the positions with earlier ones where nothing was asked.
-func (p positions) over(before positions) positions {
-	spans, errs := map[string][]span{}, map[string]error{}
-	maps.Copy(spans, before.spans)
-	maps.Copy(errs, before.errs)
-	for role := range p.errs {
-		delete(spans, role)
-	}
-	for role := range p.spans {
-		delete(errs, role)
-	}
-	maps.Copy(spans, p.spans)
-	maps.Copy(errs, p.errs)
-	p.spans, p.errs = spans, errs
-	return p
 }
 
 // sum adds up the next offsets and the spans of a topic.

@@ -67,8 +67,7 @@ func (s *scores) begin(spec *wire.Spec, partitions int) {
 	all := int64(spec.Candidates.Count) * int64(2+spec.Encoder.Outputs()) * 8 * int64(max(1, partitions)) * 2
 	s.every = int((all + sumsBytes - 1) / sumsBytes)
 	s.tail.forget()
-	s.tail.first = int64(min(max(96/max(1, partitions), 3), 24))
-	s.tail.most = s.tail.first
+	s.tail.most = int64(min(max(96/max(1, partitions), 3), 24))
 	s.tail.bytes = scoresBytes / max(1, partitions)
 }
 

@@ -18,8 +18,7 @@ type Snapshot struct {
 	Exploration Exploration `json:"exploration"`
 	History     History     `json:"history"`
 	Letters     Letters     `json:"letters"`
-	Series      Series      `json:"series"` // the last minutes
-	Hours       Series      `json:"hours"`  // the last hours
+	Series      Series      `json:"series"`
 }
 
 // Process is the process that serves the page.
@@ -36,14 +35,6 @@ type Process struct {
 	LookedAt time.Time `json:"looked_at,omitzero"`
 	// BrokerError is why the last look failed.
 	BrokerError string `json:"broker_error,omitempty"`
-	// Start says whether an exploration can be requested here.
-	Start Action `json:"start"`
-}
-
-// Action is something that a button does.
-type Action struct {
-	Possible bool   `json:"possible"`
-	Why      string `json:"why,omitempty"` // why not
 }
 
 // Flow is what moves.
@@ -307,9 +298,9 @@ type Letter struct {
 	Rows      int32     `json:"rows"` // rejected; 0 = the whole message
 }
 
-// Series is part of the past, a list for each line; nil where nothing was known.
+// Series is the past, a list for each line; nil where nothing was known.
 type Series struct {
-	EverySeconds float64    `json:"every_seconds"`
+	Keep         int        `json:"keep"`       // points at most
 	Time         []float64  `json:"time"`       // seconds since 1970
 	Scored       []*float64 `json:"scored"`     // rows a second that this process read to score
 	Featurized   []*float64 `json:"featurized"` // rows a second, this process

@@ -49,7 +49,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 	}})
 	empty := s.snapshot("a look", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
 	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 8 || len(empty.Flow.Partitions) != 2 ||
-		empty.History.Sets == nil || empty.History.Models == nil || empty.Letters.Reasons == nil || !empty.Process.Start.Possible {
+		empty.History.Sets == nil || empty.History.Models == nil || empty.Letters.Reasons == nil {
 		t.Errorf("an empty pipeline: %+v", empty)
 	}
 	s.poison("no Arrow")
@@ -88,7 +88,6 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 		t.Errorf("spectrum %+v", spectrum)
 	}
 	s.streams()
-	s.starts()
 }
 
 // streams reads the stream of a pipeline that has finished its work.
@@ -136,81 +135,21 @@ func (s *site) streams() {
 	}
 }
 
-// ask posts a request to start an exploration.
-func (s *site) ask(authorization, kind, body string) (int, string) {
-	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/explorations", strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	request.Header.Set("Authorization", authorization)
-	request.Header.Set("Content-Type", kind)
-	answer := s.do(request)
-	return answer.code, answer.body
-}
-
-// starts requests explorations, wrongly and rightly.
-func (s *site) starts() {
-	s.t.Helper()
-	const kind = "application/json"
-	for name, c := range map[string]struct {
-		authorization, kind, body string
-		code                      int
-		text                      string
-	}{
-		"no token":         {"", kind, "{}", http.StatusUnauthorized, "missing or wrong"},
-		"a wrong token":    {"Bearer " + token + "x", kind, "{}", http.StatusUnauthorized, "missing or wrong"},
-		"another scheme":   {"Basic " + token, kind, "{}", http.StatusUnauthorized, "missing or wrong"},
-		"a form":           {"Bearer " + token, "application/x-www-form-urlencoded", "reason=x", http.StatusBadRequest, "has to be JSON"},
-		"not JSON":         {"Bearer " + token, kind, "reason", http.StatusBadRequest, "the body is not as"},
-		"an unknown field": {"Bearer " + token, kind, `{"action": "cancel"}`, http.StatusBadRequest, "unknown field"},
-		"a long reason":    {"Bearer " + token, kind, `{"reason": "` + strings.Repeat("x", 501) + `"}`, http.StatusBadRequest, "too long"},
-		"a body too large": {"Bearer " + token, kind, `{"reason": "` + strings.Repeat("x", 5000) + `"}`, http.StatusBadRequest, "too large"},
-	} {
-		if code, text := s.ask(c.authorization, c.kind, c.body); code != c.code || !strings.Contains(text, c.text) {
-			s.t.Errorf("%s: %d %s", name, code, text)
-		}
-	}
-	if state := s.service.Process.State.Snapshot(); state.Spec.Sequence != 1 || len(state.Requests) > 0 {
-		s.t.Errorf("something was started: %+v", state)
-	}
-	s.produce(640) // the rows of the first one would give nothing new
-	code, text := s.ask("bearer "+token, kind, `{"reason": "of a test"}`)
-	if code != http.StatusAccepted || !strings.Contains(text, `"reason": "of a test"`) {
-		s.t.Fatalf("%d %s", code, text)
-	}
-	after := s.snapshot("a second exploration", func(s Snapshot) bool { return s.Exploration.Sequence == 2 && s.Exploration.Status == "published" })
-	if !after.Process.Start.Possible || after.History.Sets[0].Sequence != 2 {
-		s.t.Errorf("%+v %+v", after.Process.Start, after.History.Sets[0])
-	}
-}
-
-// One exploration at a time: another one would replace the running one.
-func TestNothingIsStartedWhileAnExplorationRuns(t *testing.T) {
+// The scores of a running exploration come from its checkpoints.
+func TestARunningExplorationShowsItsScores(t *testing.T) {
 	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
 	s.produce(2000)
 	running := s.snapshot("an exploration with scores", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
-	if running.Process.Start.Possible || !strings.Contains(running.Process.Start.Why, "is running") {
-		t.Errorf("%+v", running.Process.Start)
-	}
-	if code, text := s.ask("Bearer "+token, "application/json", "{}"); code != http.StatusConflict || !strings.Contains(text, "is running") {
-		t.Errorf("%d %s", code, text)
-	}
 	if e := running.Exploration; e.Spectrum == nil || e.Spectrum.Rows != e.ScoredRows || len(e.Spectrum.Rank) == 0 {
 		t.Errorf("live scores: %+v", e)
 	}
 }
 
-func TestWithoutATokenNothingIsStarted(t *testing.T) {
-	s := newSite(t, siteOptions{configure: func(c *config.Config) { c.Status.Token = "" }})
-	for _, authorization := range []string{"", "Bearer ", "Bearer x"} {
-		if code, text := s.ask(authorization, "application/json", "{}"); code != http.StatusForbidden || !strings.Contains(text, "status.token") {
-			t.Errorf("%q: %d %s", authorization, code, text)
-		}
-	}
+func TestWithoutABroker(t *testing.T) {
+	s := newSite(t, siteOptions{})
 	s.broker.Stop()
 	away := s.snapshot("an error of the broker", func(s Snapshot) bool { return s.Process.BrokerError != "" })
-	if away.Process.Ready || away.Process.Start.Possible {
+	if away.Process.Ready {
 		t.Errorf("%+v", away.Process)
 	}
 }
@@ -248,21 +187,21 @@ func TestCurvesGoOnWithNobodyThere(t *testing.T) {
 	running.Go(func() { p.gather(ctx) })
 	defer running.Wait()
 	defer stop()
-	stagestest.Until(t, "a glance", func() bool { return !p.known().positions.at.IsZero() })
-	glanced := p.known()
-	if glanced.at != (time.Time{}) || glanced.positions.spans[roleModels] != nil || glanced.conditions != nil {
-		t.Errorf("a glance reads more than the curves need: %+v", glanced)
+	stagestest.Until(t, "a look at the curves", func() bool { return !p.known().positions.at.IsZero() })
+	found := p.known()
+	if found.at != (time.Time{}) || found.models != nil || found.conditions != nil {
+		t.Errorf("more is read than the curves need: %+v", found)
 	}
-	point := p.point(s.service.Process.Snapshot(), &glanced)
-	if next, _ := glanced.positions.sum(roleEvents); next < 11 || point.Letters == nil {
+	point := p.point(s.service.Process.Snapshot(), &found)
+	if next, _ := found.positions.sum(roleEvents); next < 11 || point.Letters == nil {
 		t.Errorf("%d events, %+v", next, point)
 	}
-	if missed := glanced.until.Add(time.Second); glanced.holds(missed) || !glanced.holds(glanced.positions.at.Add(glanceEvery)) {
-		t.Error("what a glance found does not hold until the next one")
+	if missed := found.until.Add(time.Second); found.holds(missed) || !found.holds(found.positions.at.Add(idleEvery)) {
+		t.Error("what was found does not hold until the next look")
 	}
 	p.want()
-	stagestest.Until(t, "a look", func() bool { return !p.known().at.IsZero() })
-	if looked := p.known(); looked.positions.spans[roleModels] == nil || looked.conditions == nil {
+	stagestest.Until(t, "a look at everything", func() bool { return !p.known().at.IsZero() })
+	if looked := p.known(); looked.models == nil || looked.conditions == nil {
 		t.Errorf("%+v", looked)
 	}
 }

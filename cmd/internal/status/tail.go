@@ -14,8 +14,7 @@ type tail struct {
 	log   pipeline.Log
 	topic string
 
-	first int64 // how many offsets before the end to begin
-	most  int64 // offsets of a partition that are read at a time
+	most  int64 // offsets of a partition that are read at a time, and before the end at first
 	bytes int   // of a partition, roughly how many are read at a time
 
 	next   map[int]int64 // by partition
@@ -49,7 +48,7 @@ func (t *tail) read(ctx context.Context, partition int, start, end int64, do fun
 func (t *tail) from(partition int, start, end int64) int64 {
 	at, known := t.next[partition]
 	if !known || at > end { // the topic may have been recreated
-		return max(start, end-t.first)
+		return max(start, end-t.most)
 	}
 	if at = max(at, start); at < end-t.most {
 		t.passed += end - t.most - at

@@ -8,7 +8,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/eerf-stream/eerf/internal/messy"
-	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
 // number reads a figure from the text of the page.
@@ -45,7 +44,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.clean("under load")
 	b.looksAtLetters()
 
-	b.startExploration()
+	b.awaitsExploration(s)
 	for _, scheme := range []string{"light", "dark"} {
 		b.device(1440, 900, false, scheme)
 		b.fits("desktop")
@@ -79,28 +78,10 @@ func (b *browser) looksAtLetters() {
 	b.await("it stays so", "document.getElementById('letters').innerText.includes('not_arrow') && document.getElementById('letters-new').hidden")
 }
 
-// startExploration starts an exploration from the page, with a wrong token first, and waits for its set.
-func (b *browser) startExploration() {
+// awaitsExploration requests an exploration by command and looks at it until its set is in use.
+func (b *browser) awaitsExploration(s *site) {
 	b.t.Helper()
-	b.await("nothing runs", "!document.getElementById('start').disabled")
-	send := func(token string) {
-		b.run(chromedp.SetValue(chromedp.ID("start-token"), token), chromedp.Click(chromedp.ID("start-send")))
-	}
-	b.run(chromedp.Click(chromedp.ID("start")), chromedp.WaitVisible(chromedp.ID("start-token")),
-		chromedp.SendKeys(chromedp.ID("start-reason"), "from a browser"))
-	send("a wrong one, long enough")
-	b.await("the wrong token is refused", "document.getElementById('start-error').textContent.includes('missing or wrong')")
-	b.picture("dialog")
-	var errors []string
-	stagestest.Until(b.t, "the console says so", func() bool { // it arrives separately, a moment later
-		errors = append(errors, b.takeErrors()...)
-		return len(errors) > 0
-	})
-	if len(errors) != 1 || !strings.Contains(errors[0], "401") {
-		b.t.Errorf("the console says of a wrong token: %q", errors)
-	}
-	send(token)
-	b.await("the dialog closes", "!document.getElementById('start-dialog').open")
+	s.command("explorations", "start", "--reason", "from a browser")
 	b.await("the exploration runs", "document.getElementById('exploration-id').textContent.includes('.2.')")
 	b.await("rows are scored", `document.getElementById('exploration-status').textContent === 'published' || // it was quick
 		/^[1-9]/.test(document.getElementById('exploration-rows').textContent) && document.getElementById('spectrum-note').textContent !== ''`)
@@ -112,7 +93,7 @@ func (b *browser) startExploration() {
 		}
 	}
 	b.await("its set is in use", "document.getElementById('sets').innerText.includes('#2 ')")
-	b.clean("an exploration from the page")
+	b.clean("an exploration")
 }
 
 // themes switches the theme by hand, against the system's, and back.
@@ -215,14 +196,11 @@ func (b *browser) strip(partitions int) {
 
 func TestPageWithoutABroker(t *testing.T) {
 	b := openBrowser(t)
-	s := newSite(t, "status.token=")
+	s := newSite(t)
 	s.produce(8000)
 	b.device(1440, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/status/"))
 	b.await("a set", "document.getElementById('sets').innerText.includes('in use')")
-	if title := eval[string](b, "document.getElementById('start').disabled && document.getElementById('start').title"); !strings.Contains(title, "no token is configured") {
-		t.Errorf("without a token the button says %q", title)
-	}
 	s.broker.Stop()
 	b.await("the banner", "document.getElementById('banners').innerText.includes('The broker does not answer')")
 	b.picture("broker-away")

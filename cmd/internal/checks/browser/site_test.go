@@ -20,10 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-const (
-	token       = "correct horse battery staple"
-	eventsTopic = "default.events"
-)
+const eventsTopic = "default.events"
 
 // site is a featurizer with all stages, its page, and a broker.
 type site struct {
@@ -32,6 +29,8 @@ type site struct {
 	client *kafka.Client
 	url    string
 	sent   uint64
+
+	command func(args ...string) // runs a command of the featurizer
 }
 
 // newSite starts a pipeline without events, until the end of the test. Overrides are further arguments of the program.
@@ -52,13 +51,16 @@ subsample: {checkpoint_interval: 200ms}
 featurize: {commit_interval: 200ms}
 train: {interval: 1s}
 admin: {listen: "127.0.0.1:0"}
-status: {token: %s}
-`, s.broker.Addr(), demo.SyntheticLabel, token))
+`, s.broker.Addr(), demo.SyntheticLabel))
 	arguments := []string{"-c", configuration}
 	for _, override := range overrides {
 		arguments = append(arguments, "--set", override)
 	}
-	clitest.Finish(t, programs.Command(t, "featurizer", append([]string{"topics", "create"}, arguments...)...)).Want(t, 0)
+	s.command = func(args ...string) {
+		t.Helper()
+		clitest.Finish(t, programs.Command(t, "featurizer", append(args, arguments...)...)).Want(t, 0)
+	}
+	s.command("topics", "create")
 	process := clitest.Start(t, programs.Command(t, "featurizer", append([]string{"run", "--json"}, arguments...)...))
 	s.url = "http://" + process.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
 	return s

@@ -234,7 +234,7 @@ func reaches(rules []networkingv1.NetworkPolicyEgressRule, port string) bool {
 // TestReferencesAreThere checks the references of pods. Secrets are created by others; their names are written down here.
 func TestReferencesAreThere(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
-		known := map[string]bool{"eerf-kafka": true, "eerf-status": true, "eerf-serve": true, "streams-cluster-ca-cert": true}
+		known := map[string]bool{"eerf-kafka": true, "eerf-serve": true, "streams-cluster-ca-cert": true}
 		for _, user := range o.ofKind("KafkaUser") {
 			known[user.GetName()] = true // Strimzi creates a Secret for each
 		}

@@ -11,20 +11,18 @@ import { drawColumns } from './columns.js';
 import { drawSeries } from './series.js';
 import { drawHistory } from './history.js';
 import { drawLetters as lettersOf } from './letters.js';
-import { drawStart } from './start.js';
 import { themeButton } from './themebutton.js';
 
 const state = { connection: 'connecting' };
 
 // What is drawn when a section comes. Ages are of the process's time, which comes every second.
 const parts = {
-  process: [drawHeader, drawSummary, drawFlow, drawExploration, drawHistory, drawLetters, drawStart],
+  process: [drawHeader, drawSummary, drawFlow, drawExploration, drawHistory, drawLetters],
   flow: [drawSummary, drawFlow, drawPartitions],
-  exploration: [drawSummary, drawExploration, drawSpectrum, drawLearning, drawColumns, drawFlow, drawStart],
+  exploration: [drawSummary, drawExploration, drawSpectrum, drawLearning, drawColumns, drawFlow],
   history: [drawSummary, drawHistory, drawFlow],
   letters: [drawSummary, drawFlow, drawLetters],
   series: [drawSeries],
-  hours: [drawSeries],
   point: [drawSeries],
 };
 
@@ -59,7 +57,7 @@ function addPoint(point) {
   if (!series || (series.time.length > 0 && point.time <= series.time.at(-1))) return;
   for (const line of ['time', 'scored', 'featurized', 'trained', 'in', 'out', 'waiting', 'letters']) {
     series[line].push(point[line]);
-    if (series[line].length > 300) series[line].shift();
+    if (series[line].length > state.series.keep) series[line].shift();
   }
 }
 

@@ -1,28 +1,27 @@
-// The charts of the last minutes or hours.
+// The charts of the last hours.
 
 import { byId, el } from './dom.js';
 import { count } from './format.js';
 import { Chart, axis, colour, line, timeAxis, timeSeries } from './charts.js';
 
-// How far back the charts look: at most and at least so many seconds.
-const spans = {
-  series: { name: '10 min', longest: 600, shortest: 120 },
-  hours: { name: '6 h', longest: 6 * 3600, shortest: 3600 },
-};
-let span = 'series';
+// How far back the charts look, in seconds.
+const spans = { '10 min': 600, '6 h': 6 * 3600 };
+let span = '10 min';
 let charts = null;
 
 export function drawSeries(state) {
   if (!state.series) return;
   charts ??= build(() => drawSeries(state));
-  const series = state[span] ?? { time: [] };
-  const data = (...lines) => [series.time, ...lines.map((name) => series[name])];
-  const known = (...lines) => series.time.length > 0 && lines.some((name) => series[name].some((v) => v !== null));
-  const set = (chart, ...lines) => chart.set(known(...lines) ? data(...lines) : null, series.time.length > 0 ? chart.unknown : 'The first point comes after a minute.');
+  const series = state.series;
+  const from = Math.max(0, series.time.findIndex((t) => t >= series.time.at(-1) - spans[span]));
+  const data = (...lines) => ['time', ...lines].map((name) => series[name].slice(from));
+  const known = (...lines) => lines.some((name) => series[name].some((v) => v !== null));
+  const set = (chart, ...lines) => chart.set(known(...lines) ? data(...lines) : null);
   set(charts.rows, 'scored', 'featurized', 'trained');
   set(charts.messages, 'in', 'out');
   set(charts.waiting, 'waiting');
-  charts.letters.set(known('letters') ? [series.time, growth(series.letters)] : null);
+  const [time, letters] = data('letters');
+  charts.letters.set(known('letters') ? [time, growth(letters)] : null);
 }
 
 /** growth is how much a count grew since the first point; a count that fell began anew. */
@@ -39,11 +38,7 @@ export function growth(counts) {
 
 function build(redraw) {
   buttons(redraw);
-  const chart = (id, none, ...lines) => {
-    const c = new Chart(byId(id), () => options(...lines.map((make) => make())), none);
-    c.unknown = none;
-    return c;
-  };
+  const chart = (id, none, ...lines) => new Chart(byId(id), () => options(...lines.map((make) => make())), none);
   return {
     rows: chart('rows-chart', 'This process runs no stage that handles rows.',
       () => line('scored', 'series-2'), () => line('featurized', 'series-1', filled('series-1')), () => line('trained', 'series-3')),
@@ -55,13 +50,10 @@ function build(redraw) {
 
 /** buttons choose how far back the charts look. */
 function buttons(redraw) {
-  const all = Object.entries(spans).map(([key, { name }]) => {
-    const button = el('button', { type: 'button', class: 'span', onclick: () => choose(key) }, name);
-    return [key, button];
-  });
-  const choose = (key) => {
-    span = key;
-    for (const [name, button] of all) button.setAttribute('aria-pressed', String(name === key));
+  const all = Object.keys(spans).map((name) => [name, el('button', { type: 'button', class: 'span', onclick: () => choose(name) }, name)]);
+  const choose = (chosen) => {
+    span = chosen;
+    for (const [name, button] of all) button.setAttribute('aria-pressed', String(name === chosen));
     redraw();
   };
   for (const [name, button] of all) button.setAttribute('aria-pressed', String(name === span));
@@ -86,8 +78,8 @@ function options(...series) {
   };
 }
 
-/** shown is the piece of time that a chart shows. */
+/** shown is the piece of time that a chart shows: at least a fifth of the span. */
 function shown(from, to) {
-  const { longest, shortest } = spans[span];
-  return to === null || to === undefined ? [0, shortest] : [to - Math.min(longest, Math.max(shortest, to - from)), to];
+  const shortest = spans[span] / 5;
+  return to === null || to === undefined ? [0, shortest] : [to - Math.max(shortest, to - from), to];
 }
