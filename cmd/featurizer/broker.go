@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"time"
@@ -70,11 +71,9 @@ func serveBroker(c *cobra.Command, o embedded.Options, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		err = cli.WriteJSON(c.OutOrStdout(), map[string]any{"brokers": broker.Addrs(), "dir": o.Dir})
-	} else {
-		fmt.Fprintf(c.OutOrStdout(), "broker at %s, until interrupted\n", broker.Addrs()[0])
-	}
+	err = cli.Print(c, asJSON, map[string]any{"brokers": broker.Addrs(), "dir": o.Dir}, func(w io.Writer, _ map[string]any) {
+		fmt.Fprintf(w, "broker at %s, until interrupted\n", broker.Addrs()[0])
+	})
 	if err == nil {
 		<-c.Context().Done()
 	}

@@ -40,37 +40,3 @@ func TestAFileSortedByClassHasAllClasses(t *testing.T) {
 		t.Errorf("demo: %v rows without a class", o.Number(t, "rows.unlabelled"))
 	}
 }
-
-func TestLabelsThatCannotBeLearnedAreNamed(t *testing.T) {
-	rows := func(label func(i int) string) string {
-		var text strings.Builder
-		text.WriteString("x,y\n")
-		for i := range 3000 {
-			fmt.Fprintf(&text, "%d,%s\n", i*i%101, label(i))
-		}
-		return clitest.File(t, "rows.csv", text.String())
-	}
-	for name, c := range map[string]struct {
-		label func(i int) string
-		says  string
-	}{
-		"one class":  {func(int) string { return "yes" }, `label "y" has one value (yes) in all `},
-		"one number": {func(int) string { return "0" }, `label "y" has one value (0) in all `},
-		"names":      {func(i int) string { return fmt.Sprint("user", i) }, `label "y" looks like an identifier`},
-		"numbers":    {func(i int) string { return fmt.Sprint(i + 1) }, `label "y" looks like an identifier`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			data := rows(c.label)
-			for _, command := range []string{"explore", "demo"} {
-				fz(t, command, "--data", data, "--label", "y", "--criterion", "correlation", "--features", "8").Want(t, cli.ExitFailure, c.says, "events.label")
-			}
-		})
-	}
-	grades := rows(func(i int) string { return fmt.Sprint(i % 3) })
-	for _, command := range []string{"explore", "demo"} {
-		shown := fz(t, command, "--data", grades, "--label", "y", "--criterion", "correlation", "--features", "8").Want(t, cli.ExitOK).Out
-		if !strings.Contains(strings.Join(strings.Fields(shown), " "), `label "y" holds numbers and is taken for a regression's, with only 3 distinct values`) {
-			t.Errorf("%s: no hint in %s", command, shown)
-		}
-	}
-}

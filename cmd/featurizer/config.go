@@ -19,15 +19,11 @@ import (
 )
 
 func newConfig() *cobra.Command {
-	c := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:     "config",
 		Short:   "Print, check and explain the configuration",
 		Example: `  featurizer config print > eerf.yaml`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newConfigPrint(), newConfigCheck(), newConfigExplain())
-	return c
+	}, newConfigPrint(), newConfigCheck(), newConfigExplain())
 }
 
 func newConfigPrint() *cobra.Command {

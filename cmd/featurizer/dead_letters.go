@@ -14,21 +14,17 @@ import (
 )
 
 func newDeadLetters() *cobra.Command {
-	c := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "dead-letters",
 		Short: "List, export and replay inputs that could not be used",
 		Example: `  featurizer dead-letters list -c eerf.yaml --since 24h
   featurizer dead-letters replay -c eerf.yaml --reason too_large --dry-run`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newLettersList(), newLettersExport(), newLettersReplay())
-	return c
+	}, newLettersList(), newLettersExport(), newLettersReplay())
 }
 
 // letterFlags are the flags that select dead letters.
 type letterFlags struct {
-	topics          topicFlags
+	topics          cli.TopicFlags
 	stages, reasons []string
 	since           string
 	places          []string
@@ -38,9 +34,7 @@ type letterFlags struct {
 // add defines the flags. Commands with these flags read the topic from its start, so they get a longer timeout
 // than others.
 func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
-	f.topics.config.Add(c)
-	cli.TimeoutFlag(c, &f.topics.timeout, 10*time.Minute, "give up after this long")
-	cli.JSONFlag(c, &f.topics.json)
+	f.topics.Add(c, 10*time.Minute)
 	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, with commas: subsample, featurize, train")
 	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, with commas, such as nan_feature")
 	c.Flags().StringVar(&f.since, "since", "", "only letters since then: 2026-11-03, 2026-11-03T12:30:00Z, or a time before now such as 90m")

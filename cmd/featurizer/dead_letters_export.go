@@ -51,18 +51,18 @@ Repaired rows must keep the column eerf_row; you may drop rows, and the column e
 				return err
 			case out == "":
 				return cli.Usagef("--out is needed: the folder to write to")
-			case out == standardOutput && f.topics.json:
+			case out == standardOutput && f.topics.JSON:
 				return cli.Usagef("--out - writes an archive to standard output, where --json would write as well")
 			}
 			var written exported
-			err = f.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
+			err = f.topics.Connected(c, func(ctx context.Context, r *stages.Process) error {
 				written, err = f.export(ctx, c, r, filter, out)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			if f.topics.json {
+			if f.topics.JSON {
 				return cli.WriteJSON(c.OutOrStdout(), written)
 			}
 			said := c.OutOrStdout()
@@ -98,7 +98,7 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err != nil {
 		return written, err
 	}
-	bar := cli.NewProgress(c, f.topics.json)
+	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
 	err = deadletter.Visit(ctx, r.Broker, r.Logger, topic, func(l deadletter.Letter, rec pipeline.Record) error {
 		if !filter.Matches(l) {

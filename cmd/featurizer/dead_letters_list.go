@@ -38,19 +38,13 @@ the newest: its place on the topic (partition/offset, as --letter takes it), the
 			if err != nil {
 				return err
 			}
-			var list letterList
-			err = f.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
-				list, err = f.list(ctx, c, r, filter)
-				return err
+			return f.topics.Connected(c, func(ctx context.Context, r *stages.Process) error {
+				list, err := f.list(ctx, c, r, filter)
+				if err != nil {
+					return err
+				}
+				return cli.Print(c, f.topics.JSON, list, printLetters)
 			})
-			if err != nil {
-				return err
-			}
-			if f.topics.json {
-				return cli.WriteJSON(c.OutOrStdout(), list)
-			}
-			printLetters(c.OutOrStdout(), list)
-			return nil
 		},
 	}
 	f.add(c, 20, "how many letters to show, the newest first; all are counted")
@@ -63,7 +57,7 @@ func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Proc
 	if err := cli.LookUp(ctx, r, topic); err != nil {
 		return list, err
 	}
-	bar := cli.NewProgress(c, f.topics.json)
+	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
 	found, err := deadletter.List(ctx, r.Broker, r.Logger, topic, filter, f.limit, func(done, total int64) { bar.Show("reading "+topic, done, total) })
 	if err != nil {

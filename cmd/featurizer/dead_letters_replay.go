@@ -70,12 +70,12 @@ func (f *replayFlags) run(c *cobra.Command) error {
 		return err
 	}
 	var summary replaySummary
-	err = f.letters.topics.connected(c, func(ctx context.Context, r *stages.Process) error {
+	err = f.letters.topics.Connected(c, func(ctx context.Context, r *stages.Process) error {
 		topic := r.Settings.Topics.DeadLetters
 		if err := cli.LookUp(ctx, r, topic, r.Settings.Topics.Events); err != nil {
 			return err
 		}
-		bar := cli.NewProgress(c, f.letters.topics.json)
+		bar := cli.NewProgress(c, f.letters.topics.JSON)
 		defer bar.Done()
 		options.Progress = func(done, total int64) { bar.Show("reading "+topic, done, total) }
 		report, err := r.Replayer().Replay(ctx, options)
@@ -85,12 +85,8 @@ func (f *replayFlags) run(c *cobra.Command) error {
 	if err != nil && summary.Letters == 0 {
 		return err
 	}
-	if f.letters.topics.json {
-		if err := cli.WriteJSON(c.OutOrStdout(), summary); err != nil {
-			return err
-		}
-	} else {
-		summary.print(c.OutOrStdout())
+	if err := cli.Print(c, f.letters.topics.JSON, summary, printReplay); err != nil {
+		return err
 	}
 	if named := int64(len(options.Filter.Places)); err == nil && options.Limit == 0 && summary.Letters < named {
 		return fmt.Errorf("%d of the %d named dead letters are not on their topic, or another flag leaves them out", named-summary.Letters, named)
@@ -164,7 +160,7 @@ func (f *replayFlags) summarize(report deadletter.ReplayReport) replaySummary {
 	return s
 }
 
-func (s replaySummary) print(w io.Writer) {
+func printReplay(w io.Writer, s replaySummary) {
 	if s.Letters == 0 {
 		fmt.Fprintln(w, "no such dead letters")
 		return

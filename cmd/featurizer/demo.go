@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -74,7 +75,7 @@ func (f *demoFlags) run(c *cobra.Command) error {
 	}
 	bar := cli.NewProgress(c, f.json || f.verbose)
 	defer bar.Done()
-	options, files, warnings, err := f.options(c, loaded, bar)
+	options, files, err := f.options(c, loaded, bar)
 	if err != nil {
 		return err
 	}
@@ -83,23 +84,29 @@ func (f *demoFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	result.Warnings = append(result.Warnings, warnings...)
-	if note := keptBy(result).note(); note != "" {
-		result.Warnings = append(result.Warnings, note)
-	}
+	return cli.Print(c, f.json, f.summarize(result, files), func(w io.Writer, s demoSummary) { printDemo(w, s, result.Set, f.data == "") })
+}
+
+// demoSummary describes what a demo found, for machines.
+type demoSummary struct {
+	setSummary
+	Model         demo.Model         `json:"model"`
+	RowsPerSecond map[string]float64 `json:"rows_per_second"`
+	Kept          string             `json:"kept,omitempty"` // folder with the broker's data
+}
+
+func (f *demoFlags) summarize(r *demo.Result, files demoFiles) demoSummary {
+	s := demoSummary{describeSet(r.Set), r.Model, r.RowsPerSecond, f.keep}
 	if files.train != nil {
-		result.Encoder.Uses = files.train.Columns(result.Encoder.Uses)
+		s.Lineage.Columns = files.train.Columns(s.Lineage.Columns)
 	}
+	s.explored(r.Seconds, r.Warnings)
 	if files.test != nil {
 		for _, note := range files.test.Notes() {
-			result.Warnings = append(result.Warnings, "of "+f.test+": "+note)
+			s.Warnings = append(s.Warnings, "of "+f.test+": "+note)
 		}
 	}
-	if f.json {
-		return cli.WriteJSON(c.OutOrStdout(), result)
-	}
-	printDemo(c.OutOrStdout(), result, f.data == "")
-	return nil
+	return s
 }
 
 // check checks the flags alone.
@@ -169,38 +176,38 @@ func (f *demoFlags) load() (*config.Config, error) {
 // demoFiles are the files that a demo reads; each may be nil.
 type demoFiles struct{ train, test *cli.RowFile }
 
-// options opens the files; warnings are for the user.
-func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Progress) (o demo.Options, opened demoFiles, warnings []string, err error) {
+// options opens the files.
+func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Progress) (o demo.Options, opened demoFiles, err error) {
 	o = demo.Options{
 		TestFraction: f.testFraction, RowsPerMessage: f.message, Dir: f.keep, Logger: zap.NewNop(), Progress: bar.Show,
 	}
 	if f.verbose {
 		if o.Logger, err = cli.NewLogger(config.LogConfig{Level: "info", Format: config.LogConsole}, c.ErrOrStderr()); err != nil {
-			return o, opened, nil, err
+			return o, opened, err
 		}
 	}
 	if f.data == "" {
-		o.Settings, o.Synthetic = loaded.Stages, true
+		o.Settings = loaded.Stages
 		o.Train = func() (events.RowReader, error) { return demo.Generate(loaded.Stages.Exploration.Seed, f.rows), nil }
-		return o, opened, nil, nil
+		return o, opened, nil
 	}
 	events := &loaded.Stages.Events
 	train, err := f.files.Open(f.data, 0, bar)
 	if err != nil {
-		return o, opened, nil, err
+		return o, opened, err
 	}
 	defer train.Close()
 	if err := train.Complete(events); err != nil {
-		return o, opened, nil, err
+		return o, opened, err
 	}
 	if f.test != "" {
 		test, err := train.Like(f.test)
 		if err != nil {
-			return o, opened, nil, err
+			return o, opened, err
 		}
 		if err := test.Check(events); err != nil {
 			test.Close()
-			return o, opened, nil, err
+			return o, opened, err
 		}
 		test.Close()
 		opened.test = test
@@ -208,5 +215,5 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 	}
 	o.Settings, o.Train = loaded.Stages, train.Rows("producing "+f.data)
 	opened.train = train
-	return o, opened, warnings, nil
+	return o, opened, nil
 }

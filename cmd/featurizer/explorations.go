@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -23,37 +22,24 @@ import (
 )
 
 func newExplorations() *cobra.Command {
-	c := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:     "explorations",
 		Short:   "List, start and cancel explorations of a running pipeline",
 		Example: `  featurizer explorations start -c eerf.yaml --reason "new season"`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newExplorationsList(),
+	}, newExplorationsList(),
 		newRequest(wire.ActionStart, "Ask the pipeline to start an exploration now",
 			"The current feature set stays in use until the new one is published."),
 		newRequest(wire.ActionCancel, "Ask the pipeline to cancel the running exploration",
 			"The current feature set stays in use.\nThe next exploration starts on schedule, after a change of the configuration, or by command."))
-	return c
 }
 
 // explorationList is the result of `explorations list`.
 type explorationList struct {
 	Pipeline string          `json:"pipeline"`
-	Missing  *missingRows    `json:"missing,omitempty"` // if no exploration can be planned yet
 	Newest   *newestEntry    `json:"newest,omitempty"`
 	Current  *wire.Current   `json:"current,omitempty"`
 	Requests []requestEntry  `json:"requests"`
 	Sets     []publishedSets `json:"sets"`
-}
-
-// missingRows says why no exploration can be planned.
-type missingRows struct {
-	LabelledRows int64  `json:"labelled_rows"` // present ones
-	MinRows      int64  `json:"min_rows"`
-	Missing      int64  `json:"missing_rows"`
-	Why          string `json:"why"`
 }
 
 type newestEntry struct {
@@ -87,28 +73,22 @@ type publishedSets struct {
 }
 
 func newExplorationsList() *cobra.Command {
-	var f topicFlags
+	var f cli.TopicFlags
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "Show the newest exploration, open requests and the feature sets that are kept",
 		Long: `list shows the newest exploration, why it was planned or how it ended, and how far it is; the requests that wait for the
-planner; and the feature sets that are kept. If no exploration runs, and there is no set yet or a request waits, list
-tries to plan one, without starting it, and says how many labelled rows are missing.`,
+planner; and the feature sets that are kept. What keeps an exploration from starting, such as too few labelled rows,
+"explorations start --dry-run" says.`,
 		Example: `  featurizer explorations list -c eerf.yaml --json`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
-				list := listExplorations(r.Settings.SetsOf(), now)
-				list.Missing = f.missing(ctx, now, r)
-				if f.json {
-					return cli.WriteJSON(c.OutOrStdout(), list)
-				}
-				printExplorations(c.OutOrStdout(), list)
-				return nil
-			})
+			return f.WithState(c, func(_ context.Context, r *stages.Process, now state.Snapshot) error {
+				return cli.Print(c, f.JSON, listExplorations(r.Settings.SetsOf(), now), printExplorations)
+			}, state.TopicExplorations, state.TopicFeatureSets)
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	return c
 }
 
@@ -146,36 +126,6 @@ func sampleRows(spec *wire.Spec) int64 {
 	return int64(math.Round(spec.SampleRate * float64(spec.LabelledRows())))
 }
 
-// missing returns what a plan still needs if one is due, or nil if nothing is missing or that cannot be found out in half of
-// the command's timeout.
-func (f *topicFlags) missing(ctx context.Context, now state.Snapshot, r *stages.Process) *missingRows {
-	request := calibrate.Next(now, r.Clock())
-	asked := false
-	for _, open := range now.Requests {
-		if open.Action == wire.ActionStart {
-			request.From, asked = open.From, true
-		}
-	}
-	if now.Running() != nil || now.Current != nil && !asked || r.Settings.CheckStages([]string{meter.StageCalibrate}) != nil {
-		return nil
-	}
-	if f.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.timeout/2)
-		defer cancel()
-	}
-	topics := r.Settings.Topics
-	if cli.LookUp(ctx, r, topics.Events, topics.Scores, topics.Samples) != nil {
-		return nil
-	}
-	_, err := calibrate.Plan(ctx, r.Log(), r.Plan(), request)
-	var few *calibrate.TooFewRowsError
-	if !errors.As(err, &few) {
-		return nil
-	}
-	return &missingRows{LabelledRows: few.Have, MinRows: few.Want, Missing: few.Want - few.Have, Why: few.Error()}
-}
-
 func printExplorations(w io.Writer, list explorationList) {
 	if list.Newest == nil {
 		fmt.Fprintf(w, "pipeline %s has no exploration yet\n", list.Pipeline)
@@ -191,9 +141,6 @@ func printExplorations(w io.Writer, list explorationList) {
 		if p := list.Newest.Progress; p != nil {
 			fmt.Fprintf(w, "  %d sampled rows: %s\n", p.Rows, cli.Choosing(p.Round, p.Rounds, p.Last()))
 		}
-	}
-	if list.Missing != nil {
-		fmt.Fprintf(w, "none can be planned yet: %s\n", list.Missing.Why)
 	}
 	for _, r := range list.Requests {
 		fmt.Fprintf(w, "open request %s: %s (%s)\n", r.ID, r.Action, r.Reason)
@@ -214,10 +161,9 @@ func printExplorations(w io.Writer, list explorationList) {
 
 // requestFlags are the flags of a request.
 type requestFlags struct {
-	topicFlags
+	cli.TopicFlags
 	action       wire.Action
 	reason, from string
-	until        string // of an earlier version
 	dryRun       bool
 }
 
@@ -231,21 +177,16 @@ func newRequest(action wire.Action, short, long string) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	c.Flags().StringVar(&f.reason, "reason", "", "why, for the logs")
 	if action == wire.ActionStart {
 		c.Flags().StringVar(&f.from, "from", "", "part of the log to read: recent, earliest or next; empty = as configured")
-		c.Flags().StringVar(&f.until, "until", "", "")
-		_ = c.Flags().MarkHidden("until") // the flag exists
 		c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what the exploration would read, without starting it")
 	}
 	return c
 }
 
 func (f *requestFlags) run(c *cobra.Command) error {
-	if c.Flags().Changed("until") {
-		return cli.Usagef("--until is of an earlier version: an exploration ends where the log ends when it is planned; --from says where it begins")
-	}
 	if f.from != "" && !slices.Contains(wire.Froms(), wire.From(f.from)) {
 		return cli.Usagef("--from %q: expected one of %v", f.from, wire.Froms())
 	}
@@ -261,28 +202,31 @@ func (f *requestFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return cli.WriteJSON(c.OutOrStdout(), struct {
-			wire.Request
-			Running bool `json:"running"` // whether an exploration was running
-		}{request, running})
+	return cli.Print(c, f.JSON, sentRequest{request, running}, printRequest)
+}
+
+// sentRequest is what `explorations start` and `explorations cancel` print.
+type sentRequest struct {
+	wire.Request
+	Running bool `json:"running"` // whether an exploration was running
+}
+
+func printRequest(w io.Writer, sent sentRequest) {
+	fmt.Fprintf(w, "request %s sent: %s\n", sent.ID, sent.Action)
+	if sent.Action == wire.ActionCancel && !sent.Running {
+		fmt.Fprintln(w, "note: no exploration is running")
 	}
-	fmt.Fprintf(c.OutOrStdout(), "request %s sent: %s\n", request.ID, f.action)
-	if f.action == wire.ActionCancel && !running {
-		fmt.Fprintln(c.OutOrStdout(), "note: no exploration is running")
-	}
-	return nil
 }
 
 // send writes a request and reports whether an exploration was running.
 func (f *requestFlags) send(c *cobra.Command, request wire.Request) (running bool, err error) {
-	err = f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+	err = f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
 		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
 			return err
 		}
 		running = now.Running() != nil
 		return r.State.SendRequest(ctx, request)
-	})
+	}, state.TopicExplorations, state.TopicFeatureSets)
 	return running, err
 }
 
@@ -309,7 +253,7 @@ type dryPartition struct {
 
 // plan prints what the exploration would read.
 func (f *requestFlags) plan(c *cobra.Command) error {
-	return f.withState(c, func(ctx context.Context, now state.Snapshot, r *stages.Process) error {
+	return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
 		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
 			return err
 		}
@@ -328,15 +272,11 @@ func (f *requestFlags) plan(c *cobra.Command) error {
 		for _, part := range spec.Partitions {
 			out.Partitions = append(out.Partitions, dryPartition{part.Partition, part.StartOffset, part.EndOffset, part.LabelledRows})
 		}
-		if f.json {
-			return cli.WriteJSON(c.OutOrStdout(), out)
-		}
-		out.print(c.OutOrStdout())
-		return nil
-	})
+		return cli.Print(c, f.JSON, out, printPlan)
+	}, state.TopicExplorations, state.TopicFeatureSets)
 }
 
-func (d dryRun) print(w io.Writer) {
+func printPlan(w io.Writer, d dryRun) {
 	share := 0.0
 	if d.Rows > 0 {
 		share = 100 * float64(d.LabelledRows) / float64(d.Rows)

@@ -70,12 +70,13 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 		}
 	}
 	summary := describeSet(found.Set)
-	summary.add(found, f.out)
-	if f.json {
-		return cli.WriteJSON(c.OutOrStdout(), summary)
+	summary.FeatureSet.File = f.out
+	warnings := found.Report.Warnings
+	if found.Warning != "" {
+		warnings = append(warnings, found.Warning)
 	}
-	f.print(c.OutOrStdout(), found.Set, summary)
-	return nil
+	summary.explored(found.Seconds, warnings)
+	return cli.Print(c, f.json, summary, func(w io.Writer, s setSummary) { f.print(w, found.Set, s) })
 }
 
 func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSummary) {

@@ -30,7 +30,7 @@ types, and what stands for a missing value in each. To include a model use train
 			if err != nil {
 				return err
 			}
-			return onnx.Write(c, set, nil, source.topics.json)
+			return onnx.Write(c, set, nil, source.topics.JSON)
 		},
 	}
 	source.add(c)

@@ -33,17 +33,12 @@ func TestExploreInspectTransform(t *testing.T) {
 	if summary.Text(t, "feature_set.task") != "binary" || summary.Number(t, "feature_set.dim") != 8 || summary.Text(t, "feature_set.file") != set {
 		t.Errorf("%v", summary.At(t, "feature_set"))
 	}
-	q := func(name string) float64 { return summary.Number(t, "exploration.spectrum."+name) }
-	if !(0 <= q("min") && q("min") <= q("p10") && q("p10") <= q("p50") && q("p50") <= q("p90") && q("p90") <= q("max")) ||
-		q("max") != summary.Number(t, "exploration.best_score") || q("p90") > summary.Number(t, "exploration.cutoff_score") {
-		t.Errorf("spectrum %v", summary.At(t, "exploration"))
-	}
 
 	inspected := fz(t, "inspect", "--file", set, "--json").Want(t, cli.ExitOK).Object(t)
 	if a, b := inspected.Text(t, "feature_set.id"), summary.Text(t, "feature_set.id"); a != b {
 		t.Errorf("inspect shows %s, explore wrote %s", a, b)
 	}
-	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "city=Rome") || !strings.Contains(out, "rank") {
+	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "12 of 12 features above it") {
 		t.Error(out)
 	}
 
@@ -137,12 +132,6 @@ func TestTransformKnowsTextsFromNumbers(t *testing.T) {
 	if done.Number(t, "rows.featurized") != 2 || done.Number(t, "rows.unseen_category") != 0 {
 		t.Errorf("%v", done)
 	}
-}
-
-// An unwritable folder is noticed before the work.
-func TestExploreLooksAtItsOutputFirst(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "absent", "set.arrow")
-	fz(t, "explore", "--data", "absent.csv", "--label", "y", "--out", out).Want(t, cli.ExitFailure, out, "no such file")
 }
 
 func TestTransformWritesEveryFormat(t *testing.T) {

@@ -85,15 +85,10 @@ func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 	}
 }
 
-// bar draws a share of the longest bar, in eighths of a character.
+// bar draws a share of the longest bar.
 func bar(share float64) string {
 	if !(share > 0) {
 		return ""
 	}
-	eighths := int(math.Round(min(share, 1) * 8 * barWidth))
-	text := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
-	}
-	return text
+	return strings.Repeat("█", int(math.Round(min(share, 1)*barWidth)))
 }

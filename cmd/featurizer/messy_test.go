@@ -116,10 +116,3 @@ func featuresOf(t *testing.T, set, data string) []string {
 	}
 	return classes
 }
-
-func TestAnotherDelimiterIsNamedAsAFlag(t *testing.T) {
-	semicolons := clitest.File(t, "a.csv", "\"x\";\"y\"\n1,5;2\n")
-	fz(t, "explore", "--data", semicolons, "--label", "y").Want(t, cli.ExitUsage, "one field", "add --delimiter ';'")
-	tabs := clitest.File(t, "b.csv", "x\ty\n1\t2\n")
-	fz(t, "explore", "--data", tabs, "--label", "y").Want(t, cli.ExitUsage, `add --delimiter '\t'`)
-}

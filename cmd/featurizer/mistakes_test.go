@@ -58,7 +58,7 @@ func TestMistakesWithPipelinesNameThoseThatAreThere(t *testing.T) {
 	for name, tt := range map[string]struct{ args, says []string }{
 		"pipeline": {
 			[]string{"inspect", "--set", "pipeline.name=chrn"},
-			[]string{"pipeline.name is chrn, and the pipelines here are churn; did you mean churn?", "set pipeline.name to one of these"},
+			[]string{"did you mean topic churn.explorations?", "is pipeline.name right?"},
 		},
 		"topic": {
 			[]string{"topics", "export", "--topic", "churn.feature", "--out", filepath.Join(t.TempDir(), "out")},

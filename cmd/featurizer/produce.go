@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -96,12 +97,10 @@ func (f *produceFlags) run(c *cobra.Command) error {
 		return err
 	}
 	topic := runtime.Settings.Topics.Events
-	if f.json {
-		return cli.WriteJSON(c.OutOrStdout(), map[string]any{
-			"topic": topic, "messages": producer.Messages(), "rows": producer.Rows()})
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%d rows in %d messages written to %s\n", producer.Rows(), producer.Messages(), topic)
-	return nil
+	written := map[string]any{"topic": topic, "messages": producer.Messages(), "rows": producer.Rows()}
+	return cli.Print(c, f.json, written, func(w io.Writer, _ map[string]any) {
+		fmt.Fprintf(w, "%d rows in %d messages written to %s\n", producer.Rows(), producer.Messages(), topic)
+	})
 }
 
 // batchRows returns a multiple of the rows of a message, so that only the last message of the file is

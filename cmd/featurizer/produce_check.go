@@ -14,7 +14,6 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -40,9 +39,6 @@ func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema 
 	}
 	slices.Sort(faults)
 	text := fmt.Sprintf("%s does not fit %s: %s", f.data, of, strings.Join(slices.Compact(faults), "; "))
-	if extra := extraColumns(schema, enc, r.Settings.Events); len(extra) > 0 {
-		text += "; columns that nobody reads: " + strings.Join(extra, ", ")
-	}
 	return errors.New(text + "; nothing was sent, --force sends the rows as they are")
 }
 
@@ -51,10 +47,7 @@ func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema 
 func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *encoder.Encoder, of string, err error) {
 	of = "the configuration of pipeline " + r.Settings.Pipeline.Name
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
-		if err := cli.LookUp(ctx, r, r.Settings.Topics.Explorations, r.Settings.Topics.FeatureSets); err != nil {
-			return err
-		}
-		return r.State.During(ctx, func(_ context.Context, now state.Snapshot) error {
+		return cli.ReadState(ctx, r, func(_ context.Context, r *stages.Process, now state.Snapshot) error {
 			switch set, running := now.CurrentSet(), now.Running(); {
 			case set != nil:
 				enc, of = set.Set.Encoder, fmt.Sprintf("feature set %s of pipeline %s", set.ID, r.Settings.Pipeline.Name)
@@ -62,7 +55,7 @@ func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *enc
 				enc, of = running.Encoder, "exploration "+running.Exploration
 			}
 			return nil
-		})
+		}, state.TopicExplorations, state.TopicFeatureSets)
 	})
 	if errors.Is(err, pipeline.ErrUnknownTopic) || errors.Is(err, pipeline.ErrDenied) {
 		r.Logger.Info("the columns of the rows are compared with the configuration alone", zap.Error(err))
@@ -93,28 +86,4 @@ func missingLabels(schema *arrow.Schema, enc *encoder.Encoder, configured []stri
 		}
 	}
 	return faults
-}
-
-// extraColumns lists the columns of a file that neither the encoder nor the configuration names; none if it is not known yet which
-// columns are read.
-func extraColumns(schema *arrow.Schema, enc *encoder.Encoder, e events.Config) (extra []string) {
-	read := slices.Concat(e.Label, e.Features, e.Passthrough, e.Exclude)
-	switch {
-	case enc != nil:
-		for i := range enc.Columns {
-			read = append(read, enc.Columns[i].Name)
-		}
-		read = append(read, enc.Passthrough...)
-		if enc.Label != nil {
-			read = append(read, enc.Label.Columns...)
-		}
-	case len(e.Features) == 0:
-		return nil
-	}
-	for _, field := range schema.Fields() {
-		if !slices.Contains(read, field.Name) {
-			extra = append(extra, fmt.Sprintf("%q", field.Name))
-		}
-	}
-	return extra
 }

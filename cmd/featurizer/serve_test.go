@@ -93,27 +93,6 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	}
 }
 
-func TestTheConfigurationIsServedWithoutSecrets(t *testing.T) {
-	file := clitest.File(t, "eerf.yaml", `
-kafka: {brokers: ["127.0.0.1:1"], sasl: {mechanism: plain, user: eerf, password: hunter2, allow_plaintext: true}}
-events: {label: [y]}
-admin: {listen: "127.0.0.1:0", pprof: true}
-`)
-	s := clitest.Serve(t, newRoot, "run", "-c", file)
-	if code, body := s.Get("/config"); code != http.StatusOK || strings.Contains(body, "hunter2") || !strings.Contains(body, "user: eerf") {
-		t.Errorf("/config: %d %s", code, body)
-	}
-	if code, body := s.Get("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "connection refused") {
-		t.Errorf("/readyz: %d %s", code, body)
-	}
-	if code, _ := s.Get("/livez"); code != http.StatusOK {
-		t.Errorf("/livez: %d without a broker", code)
-	}
-	if code, _ := s.Get("/debug/pprof/goroutine?debug=1"); code != http.StatusOK {
-		t.Errorf("/debug/pprof/: %d where it is configured", code)
-	}
-}
-
 // The default address may be in use; a configured one may not.
 func TestAnAddressThatIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/offline"
 )
 
 // setSummary describes a feature set for machines.
@@ -53,37 +51,6 @@ type setExploration struct {
 	// residuals. The rest were chosen by correlation.
 	Rounds     int  `json:"rounds,omitempty"`
 	ByResidual *int `json:"by_residual,omitempty"`
-	// Spectrum has quantiles of the criterion over all candidates. Only a command that explores knows it.
-	Spectrum *spectrum `json:"spectrum,omitempty"`
-}
-
-// spectrum sums up the criterion's values of all M0 candidates.
-type spectrum struct {
-	Mean float64 `json:"mean"`
-	Min  float64 `json:"min"`
-	P10  float64 `json:"p10"`
-	P25  float64 `json:"p25"`
-	P50  float64 `json:"p50"`
-	P75  float64 `json:"p75"`
-	P90  float64 `json:"p90"`
-	P99  float64 `json:"p99"`
-	Max  float64 `json:"max"`
-}
-
-func newSpectrum(values []float64) *spectrum {
-	if len(values) == 0 {
-		return nil
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	at := func(q float64) float64 { // the smallest value that at least a share q of the candidates does not exceed
-		return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
-	}
-	sum := 0.0
-	for _, v := range sorted {
-		sum += v
-	}
-	return &spectrum{Mean: sum / float64(len(sorted)), Min: sorted[0], P10: at(0.10), P25: at(0.25), P50: at(0.50),
-		P75: at(0.75), P90: at(0.90), P99: at(0.99), Max: sorted[len(sorted)-1]}
 }
 
 func describeSet(set *wire.FeatureSet) setSummary {
@@ -108,20 +75,20 @@ func describeSet(set *wire.FeatureSet) setSummary {
 // byResidual reports whether features were chosen by residual, so that its terms apply.
 func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Learned() }
 
-// add adds what only the exploration itself knows.
-func (s *setSummary) add(found *offline.Explored, out string) {
-	s.FeatureSet.File = out
-	s.Exploration.Spectrum = newSpectrum(found.Values)
-	s.LeftOut = leftOut(found.Set.Lineage.Columns)
-	s.Warnings = append(s.Warnings, found.Report.Warnings...)
-	if found.Warning != "" {
-		s.Warnings = append(s.Warnings, found.Warning)
+// explored adds what only a command that explores knows, and advice.
+func (s *setSummary) explored(seconds map[string]float64, warnings []string) {
+	s.LeftOut, s.Seconds = leftOut(s.Lineage.Columns), seconds
+	s.Warnings = append(s.Warnings, warnings...)
+	if e := s.Exploration; !s.growing() {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the %d features are not above the noise level of %d rows: score more rows (--sample) or keep fewer features (--features)",
+			e.Features-e.AboveNoise, e.Features, e.SampleRows))
 	}
+}
+
+// growing reports whether more features may help: hardly any of the present ones is chance.
+func (s *setSummary) growing() bool {
 	e := s.Exploration
-	if note := (keptFeatures{e.Features, e.AboveNoise, e.SampleRows, s.Lineage.Learned()}).note(); note != "" {
-		s.Warnings = append(s.Warnings, note)
-	}
-	s.Seconds = found.Seconds
+	return s.Lineage.Learned() || 10*(e.Features-e.AboveNoise) <= e.Features
 }
 
 func leftOut(columns []encoder.ColumnUse) []string {
@@ -156,9 +123,6 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	default:
 		addByResidual(t, set, *e.ByResidual, e.Rounds)
 		addRounds(t, set.Set.Round)
-	}
-	if q := e.Spectrum; q != nil && s.Lineage.Learning == nil {
-		t.Add("  of all candidates", "median %.4g, 90 %% below %.4g", q.P50, q.P90)
 	}
 	if !s.Lineage.Learned() {
 		addRadius(t, set.Candidates.Map, set.Lineage.Criterion, e.ConfidenceRadius, e.LargeSampleRadius,

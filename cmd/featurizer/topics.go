@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,19 +17,15 @@ import (
 )
 
 func newTopics() *cobra.Command {
-	c := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:     "topics",
 		Short:   "Create, check and export the topics",
 		Example: `  featurizer topics create -c eerf.yaml`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newTopicsCreate(), newTopicsCheck(), newTopicsExport())
-	return c
+	}, newTopicsCreate(), newTopicsCheck(), newTopicsExport())
 }
 
 func newTopicsCreate() *cobra.Command {
-	var f topicFlags
+	var f cli.TopicFlags
 	c := &cobra.Command{
 		Use:   "create",
 		Short: "Create missing topics and add missing partitions",
@@ -38,7 +36,7 @@ events.`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			done := []string{}
-			err := f.connected(c, func(ctx context.Context, r *stages.Process) error {
+			err := f.Connected(c, func(ctx context.Context, r *stages.Process) error {
 				return pipeline.Try(ctx, r.Logger, "create topics", func() error {
 					made, err := topics.Create(ctx, r.Broker, r.Settings.Topics)
 					done = append(done, made...)
@@ -48,24 +46,22 @@ events.`,
 			if err != nil {
 				return err
 			}
-			if f.json {
-				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"done": done})
-			}
-			for _, line := range done {
-				fmt.Fprintln(c.OutOrStdout(), line)
-			}
-			if len(done) == 0 {
-				fmt.Fprintln(c.OutOrStdout(), "nothing to do: every topic exists")
-			}
-			return nil
+			return cli.Print(c, f.JSON, map[string]any{"done": done}, func(w io.Writer, _ map[string]any) {
+				for _, line := range done {
+					fmt.Fprintln(w, line)
+				}
+				if len(done) == 0 {
+					fmt.Fprintln(w, "nothing to do: every topic exists")
+				}
+			})
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	return c
 }
 
 func newTopicsCheck() *cobra.Command {
-	var f topicFlags
+	var f cli.TopicFlags
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Report what is wrong with the topics",
@@ -74,14 +70,14 @@ compacted events. It fails if it finds anything.`,
 		Example: `  featurizer topics check -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			err := f.connected(c, func(ctx context.Context, r *stages.Process) error {
+			err := f.Connected(c, func(ctx context.Context, r *stages.Process) error {
 				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for an absent broker
 				if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 					return err
 				}
 				return topics.Check(ctx, r.Broker, r.Settings.Topics)
 			})
-			if f.json {
+			if f.JSON {
 				faults := []string{}
 				if err != nil {
 					faults = strings.Split(err.Error(), "\n")
@@ -95,6 +91,6 @@ compacted events. It fails if it finds anything.`,
 			return nil
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	return c
 }

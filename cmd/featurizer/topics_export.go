@@ -24,7 +24,7 @@ const messagesFile = "messages.json"
 
 // exportFlags are the flags of `featurizer topics export`.
 type exportFlags struct {
-	topics     topicFlags
+	topics     cli.TopicFlags
 	topic, out string
 	limit      int
 }
@@ -73,7 +73,7 @@ keys and headers that are not text are written as {"base64": ...}. The package i
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	f.topics.add(c)
+	f.topics.Add(c, 30*time.Second)
 	c.Flags().StringVar(&f.topic, "topic", "", "name of the topic (required)")
 	c.Flags().StringVar(&f.out, "out", "", "folder to write to, new or empty (required)")
 	c.Flags().IntVar(&f.limit, "limit", 1000, "how many messages to write, from the oldest of the first partition on; 0 = all")
@@ -90,14 +90,14 @@ func (f *exportFlags) run(c *cobra.Command) error {
 		return cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
 	}
 	messages := []messageEntry{}
-	err := f.topics.connected(c, func(ctx context.Context, r *stages.Process) (err error) {
+	err := f.topics.Connected(c, func(ctx context.Context, r *stages.Process) (err error) {
 		messages, err = f.export(ctx, c, r)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if f.topics.json {
+	if f.topics.JSON {
 		return cli.WriteJSON(c.OutOrStdout(), map[string]any{"topic": f.topic, "folder": f.out, "messages": messages})
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d messages of %s written to %s\n", len(messages), f.topic, f.out)
@@ -115,7 +115,7 @@ func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err := emptyFolder(f.out); err != nil {
 		return nil, err
 	}
-	bar := cli.NewProgress(c, f.topics.json)
+	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
 	err := topics.Read(ctx, r.Broker, r.Logger, f.topic, func(rec pipeline.Record) error {
 		if f.limit > 0 && len(messages) == f.limit {

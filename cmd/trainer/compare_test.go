@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
-	"github.com/eerf-stream/eerf/compare"
 )
 
 // small are the flags of a quick comparison.
@@ -27,35 +24,21 @@ func compared(t *testing.T, args ...string) clitest.Result {
 	return tr(t, append(append([]string{"compare", "--data", data, "--label", "churned"}, small...), args...)...)
 }
 
-// timed matches the seconds of a line and of the verdict, which vary.
-var timed = regexp.MustCompile(`│ +[0-9.e-]+ │ +[0-9.e-]+ │\n|[┌├└]─[─┬┼┴]*[┐┤┘]|[0-9.]+\s+(s|µs)\b`)
-
-// paths matches the paths of a test's files, which may wrap.
-var paths = regexp.MustCompile(`(?s)\S*/rows\.csv:`)
-
 func TestCompareTable(t *testing.T) {
 	out := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
-	mask := func(out string) string { // line breaks depend on the lengths of times and paths, widths of columns on times
-		out = timed.ReplaceAllString(paths.ReplaceAllString(out, "rows.csv:"), "(time) ")
-		return strings.Join(strings.Fields(out), " ")
-	}
-	masked := mask(out)
+	words := strings.Join(strings.Fields(out), " ")
 	for _, text := range []string{
 		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain", " seconds ",
 		"binary, 402 training and 198 test", "N0 = 201", "seeds 1 to 2", " linear: 7 features plain-tuned: σ × ", "chance",
 	} {
-		if !strings.Contains(masked, text) {
-			t.Errorf("no %q in\n%s", text, masked)
+		if !strings.Contains(words, text) {
+			t.Errorf("no %q in\n%s", text, out)
 		}
 	}
 	for _, line := range strings.Split(out, "\n") {
 		if n := utf8.RuneCountInString(line); n > 80 && strings.ContainsAny(line, "│─") {
 			t.Errorf("a line of %d characters:\n%s", n, line)
 		}
-	}
-	again := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
-	if a, b := masked, mask(again); a != b {
-		t.Errorf("the same command printed\n%s\nand then\n%s", a, b)
 	}
 }
 
@@ -151,67 +134,20 @@ func TestCompareOfLogarithms(t *testing.T) {
 	}
 }
 
-func TestCompareSaysThatNothingBeatsTheConstant(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("x,y\n")
-	random := rand.New(rand.NewPCG(7, 8))
-	for range 300 {
-		fmt.Fprintf(&b, "%.4f,%.4f\n", random.NormFloat64(), random.NormFloat64())
-	}
-	data := clitest.File(t, "noise.csv", b.String())
-	args := append([]string{"compare", "--data", data, "--label", "y", "--methods", "plain,correlation"}, small...)
-	out := tr(t, append(args, "--lambda-grid", "0")...).Want(t, cli.ExitOK).Out
-	if !strings.Contains(out, "nothing here beats the constant; ") {
-		t.Error(out)
-	}
-}
-
 func TestCompareWrongUsage(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
 	one := clitest.File(t, "one.csv", strings.ReplaceAll(strings.ReplaceAll(clitest.Mixed(300), "true\n", "yes\n"), "false\n", "yes\n"))
 	for args, says := range map[string]string{
-		"":                                  "--data is needed",
-		"--data " + data:                    "--label is needed",
-		"--data " + data + " --label churn": `has no column "churn"`,
-		"--data " + data + " --label churned --methods best":                      `unknown method "best"`,
-		"--data " + data + " --label churned --map square":                        `unknown feature map "square"`,
-		"--data " + data + " --label churned --features 0":                        "expected positive numbers",
-		"--data " + data + " --label churned --features 50 --candidates 20":       "--candidates 20: expected at least 50",
-		"--data " + data + " --label churned --sample 2":                          "--sample 2",
-		"--data " + data + " --label churned --repeats 0":                         "--repeats 0",
-		"--data " + data + " --label churned --loss hinge":                        "--loss hinge",
-		"--data " + data + " --label churned --test-fraction 1":                   "--test-fraction 1",
-		"--data " + data + " --label churned --lambda-grid wide":                  "--lambda-grid",
-		"--data " + data + " --label churned --task guess":                        `task "guess"`,
-		"--data " + data + " --label churned --standardize some":                  "standardize",
-		"--data " + data + " --label churned --map linear --features 50":          "the rows have",
-		"--data " + data + " --label churned --map arccos1 --methods plain-tuned": "plain-tuned: the arccos1 map",
-		"--data " + data + " --label churned --distribution levy":                 `unknown distribution "levy"`,
+		"":               "--data is needed",
+		"--data " + data: "--label is needed",
+		"--data " + data + " --label churned --features 0":      "expected positive numbers",
+		"--data " + data + " --label churned --test-fraction 1": "--test-fraction 1",
+		"--data " + data + " --label churned --task guess":      `task "guess"`,
 	} {
 		tr(t, append([]string{"compare"}, strings.Fields(args)...)...).Want(t, cli.ExitUsage, says)
 	}
 	tr(t, "compare", "--data", "absent.csv", "--label", "y").Want(t, cli.ExitFailure, "no such file")
 	tr(t, "compare", "--data", one, "--label", "churned").Want(t, cli.ExitFailure, "class")
-}
-
-func TestCompareAwkwardFiles(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("x,same,y\n")
-	for i := range 40 {
-		fmt.Fprintf(&b, "%d.5,1,%d\n", i*7%13, i%3)
-	}
-	few := clitest.File(t, "few.csv", b.String())
-	for _, task := range []string{"classification", "regression"} {
-		o := tr(t, "compare", "--data", few, "--label", "y", "--task", task, "--features", "30", "--candidates", "60", "--sample", "0.1", "--repeats", "2", "--json").
-			Want(t, cli.ExitOK).Object(t)
-		notes := fmt.Sprint(o.At(t, "notes"))
-		if !strings.Contains(notes, "fewer training rows (27) than features (30)") || !strings.Contains(notes, "too few to score on: 27 were taken") {
-			t.Errorf("%s: notes %s", task, notes)
-		}
-		if constant := fmt.Sprint(o.At(t, "data.constant")); constant != "[same]" {
-			t.Errorf("constant columns %s", constant)
-		}
-	}
 }
 
 // The uses of the columns are above the tables; those of a test file are among the notes.
@@ -237,18 +173,4 @@ func TestCompareInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	clitest.RunContext(ctx, newRoot, "compare", "--data", data, "--label", "churned").Want(t, cli.ExitInterrupted, "interrupted")
-}
-
-func TestPartialTableIsMarked(t *testing.T) {
-	var out strings.Builder
-	o := compare.DefaultOptions()
-	o.Features = o.Features[:1]
-	printComparison(&out, &compare.Result{Options: o, Metric: "misclassification", Tables: []compare.Table{{M: 20, Lines: []compare.Line{
-		{Method: compare.Plain, Features: 20, Repeats: 3, Error: compare.Mean{Mean: 12.5}}, {Method: "energy", Failure: "no labels"},
-	}}}}, "")
-	for _, text := range []string{"interrupted: what follows is what was done by then", "12.50", "3 of 10 repeats", "failed: no labels"} {
-		if !strings.Contains(out.String(), text) {
-			t.Errorf("no %q in\n%s", text, out.String())
-		}
-	}
 }

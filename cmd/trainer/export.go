@@ -15,11 +15,9 @@ import (
 
 // exportFlags are the flags of `trainer export`.
 type exportFlags struct {
-	config         cli.ConfigFlags
+	topics         cli.TopicFlags
 	onnx           cli.ONNXFlags
 	model, set, id string
-	timeout        time.Duration
-	json           bool
 }
 
 func newExport() *cobra.Command {
@@ -38,14 +36,12 @@ missing value in each. The model comes from a file, as trainer fit --data writes
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	f.config.Add(c)
+	f.topics.Add(c, 30*time.Second)
 	f.onnx.Add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file of the model; empty = look on the topic")
 	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
 	flags.StringVar(&f.id, "id", "", "id of the model on the topic, which may be cut short; empty = the one in use")
-	cli.TimeoutFlag(c, &f.timeout, 30*time.Second, "give up after this long")
-	cli.JSONFlag(c, &f.json)
 	return c
 }
 
@@ -63,7 +59,7 @@ func (f *exportFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.onnx.Write(c, set, model, f.json)
+	return f.onnx.Write(c, set, model, f.topics.JSON)
 }
 
 // find reads the model and its feature set.
@@ -71,32 +67,11 @@ func (f *exportFlags) find(c *cobra.Command) (model *wire.Model, set *wire.Featu
 	if f.model != "" {
 		return cli.ReadPair(f.model, f.set)
 	}
-	loaded, err := f.config.Load(nil, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	runtime, closeAll, err := cli.ConnectOnce(c, loaded)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer closeAll()
-	err = cli.WithTimeout(c.Context(), f.timeout, func(ctx context.Context) (err error) {
-		model, set, err = f.published(ctx, runtime)
-		return err
-	})
-	return model, set, err
-}
-
-// published reads the model and its feature set from their topics.
-func (f *exportFlags) published(ctx context.Context, r *stages.Process) (model *wire.Model, set *wire.FeatureSet, err error) {
-	if err := cli.LookUp(ctx, r, r.Settings.Topics.FeatureSets, r.Settings.Topics.Models); err != nil {
-		return nil, nil, err
-	}
 	var args []string
 	if f.id != "" {
 		args = []string{f.id}
 	}
-	err = r.State.During(ctx, func(ctx context.Context, now state.Snapshot) (err error) {
+	err = f.topics.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) (err error) {
 		if model, err = findModel(ctx, r, now.Models, args); err != nil {
 			return err
 		}

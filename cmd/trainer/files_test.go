@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/eerf-stream/eerf/arrowio/files"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
@@ -32,35 +31,6 @@ func prices(rows int) string {
 		fmt.Fprintf(&b, "h%d,%d,%d,%s,%.2f\n", i, age, size, street, price)
 	}
 	return b.String()
-}
-
-// converted writes a CSV file in the format given by the name, and returns its path.
-func converted(t *testing.T, data, name string) string {
-	t.Helper()
-	in, err := files.Open(data, files.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	path := filepath.Join(t.TempDir(), name)
-	out, err := files.Create(path, in.Schema(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		rec, err := in.Next()
-		if err != nil {
-			break
-		}
-		if err := out.Write(rec); err != nil {
-			t.Fatal(err)
-		}
-		rec.Release()
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // fitted fits a model to a file and returns its path.
@@ -107,34 +77,28 @@ func numbers(t *testing.T, texts []string) []float64 {
 	return values
 }
 
-// From a file to predictions, whatever its format: classes with their probabilities.
+// From a file to predictions: classes with their probabilities.
 func TestFilesOfClasses(t *testing.T) {
 	const rows = 3000
 	data := clitest.File(t, "rows.csv", clitest.Mixed(rows))
-	id := ""
-	for _, path := range []string{data, converted(t, data, "rows.parquet"), converted(t, data, "rows.arrow")} {
-		model, summary := fitted(t, path, slices.Concat(fewer, []string{"--label", "churned", "--loss", "logistic"})...)
-		if id == "" {
-			id = summary.Text(t, "model.id")
+	model, summary := fitted(t, data, slices.Concat(fewer, []string{"--label", "churned", "--loss", "logistic"})...)
+	if summary.Text(t, "feature_set.source") != data || summary.Number(t, "rows.trained") != rows {
+		t.Errorf("%v", summary)
+	}
+	columns := predicted(t, model, data, "--passthrough", "age")
+	wrong := 0.0
+	no, yes := numbers(t, columns["probabilities_false"]), numbers(t, columns["probabilities_true"])
+	for i, label := range columns["churned"] {
+		class := columns["prediction"][i]
+		if class != label {
+			wrong++
 		}
-		if summary.Text(t, "model.id") != id || summary.Text(t, "feature_set.source") != path || summary.Number(t, "rows.trained") != rows {
-			t.Errorf("%s: %v, want model %s", path, summary, id)
+		if math.Abs(no[i]+yes[i]-1) > 1e-6 || (yes[i] > 0.5) != (class == "true") || columns["row"][i] != strconv.Itoa(i) {
+			t.Fatalf("row %s is %s with %v and %v", columns["row"][i], class, no[i], yes[i])
 		}
-		columns := predicted(t, model, path, "--passthrough", "age")
-		wrong := 0.0
-		no, yes := numbers(t, columns["probabilities_false"]), numbers(t, columns["probabilities_true"])
-		for i, label := range columns["churned"] {
-			class := columns["prediction"][i]
-			if class != label {
-				wrong++
-			}
-			if math.Abs(no[i]+yes[i]-1) > 1e-6 || (yes[i] > 0.5) != (class == "true") || columns["row"][i] != strconv.Itoa(i) {
-				t.Fatalf("row %s is %s with %v and %v", columns["row"][i], class, no[i], yes[i])
-			}
-		}
-		if share := 100 * wrong / rows; len(no) != rows || len(columns["age"]) != rows || share >= summary.Number(t, "model.metrics.constant_error")/2 {
-			t.Errorf("%s: %d predictions, %.1f %% wrong; %v", path, len(no), share, summary.At(t, "model.metrics"))
-		}
+	}
+	if share := 100 * wrong / rows; len(no) != rows || len(columns["age"]) != rows || share >= summary.Number(t, "model.metrics.constant_error")/2 {
+		t.Errorf("%d predictions, %.1f %% wrong; %v", len(no), share, summary.At(t, "model.metrics"))
 	}
 }
 
@@ -219,31 +183,23 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := clitest.File(t, "cut.arrow", string(content[:len(content)-300]))
-	half := clitest.File(t, "half.arrow", string(content[:len(content)/3]))
 	text := clitest.File(t, "text.arrow", "no model\n")
 	absent := filepath.Join(t.TempDir(), "absent", "model.arrow")
 	for args, c := range map[string]struct {
 		code int
 		says []string
 	}{
-		"fit --data " + data:                                                                 {cli.ExitUsage, []string{"--label is needed"}},
-		"fit --data " + data + " --label nothing":                                            {cli.ExitUsage, []string{`no column "nothing"`}},
-		"fit --data " + data + " --label churned --out " + absent:                            {cli.ExitFailure, []string{absent, "no such file"}},
-		"fit --data absent.csv --label churned":                                              {cli.ExitFailure, []string{"absent.csv"}},
-		"fit --data " + data + " --label income --loss logistic":                             {cli.ExitFailure, []string{"loss logistic is for classes"}},
-		"fit --label churned --out " + absent:                                                {cli.ExitUsage, []string{"--label, --out: only with --data"}},
-		"fit --data " + data + " --feature-set " + text:                                      {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
-		"fit --data " + data + " --label churned --timeout 1ns":                              {cli.ExitFailure, []string{"gave up after 1ns"}},
-		"predict --model " + model:                                                           {cli.ExitUsage, []string{"--model, --data and --out are needed"}},
-		"predict --model " + cut + " --out x.csv --data " + data:                             {cli.ExitFailure, []string{"cut.arrow", "truncated"}},
-		"predict --model " + half + " --out x.csv --data " + data:                            {cli.ExitFailure, []string{"half.arrow", "truncated"}},
-		"predict --model " + text + " --out x.csv --data " + data:                            {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
-		"predict --model " + model + " --out predictions --data " + data:                     {cli.ExitUsage, []string{"--out-format"}},
-		"predict --model " + model + " --out " + absent + " --data " + data:                  {cli.ExitFailure, []string{absent}},
-		"predict --model " + model + " --out x.csv --passthrough name --data " + data:        {cli.ExitUsage, []string{"--passthrough", `no column "name"`}},
-		"predict --model " + model + " --out x.csv --data " + data + " --format guess":       {cli.ExitUsage, []string{"--format guess"}},
-		"predict --model absent.arrow --out x.csv --data " + data:                            {cli.ExitFailure, []string{"absent.arrow"}},
-		"compare --data " + data + " --label churned --features 5 --repeats 1 --out " + data: {cli.ExitFailure, []string{data}},
+		"fit --data " + data: {cli.ExitUsage, []string{"--label is needed"}},
+		"fit --data " + data + " --label churned --out " + absent:                     {cli.ExitFailure, []string{absent, "no such file"}},
+		"fit --data " + data + " --label income --loss logistic":                      {cli.ExitFailure, []string{"loss logistic is for classes"}},
+		"fit --label churned --out " + absent:                                         {cli.ExitUsage, []string{"--label, --out: only with --data"}},
+		"fit --data " + data + " --feature-set " + text:                               {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
+		"fit --data " + data + " --label churned --timeout 1ns":                       {cli.ExitFailure, []string{"gave up after 1ns"}},
+		"predict --model " + model:                                                    {cli.ExitUsage, []string{"--model, --data and --out are needed"}},
+		"predict --model " + cut + " --out x.csv --data " + data:                      {cli.ExitFailure, []string{"cut.arrow", "truncated"}},
+		"predict --model " + model + " --out predictions --data " + data:              {cli.ExitUsage, []string{"--out-format"}},
+		"predict --model " + model + " --out " + absent + " --data " + data:           {cli.ExitFailure, []string{absent}},
+		"predict --model " + model + " --out x.csv --passthrough name --data " + data: {cli.ExitUsage, []string{"--passthrough", `no column "name"`}},
 	} {
 		tr(t, strings.Fields(args)...).Want(t, c.code, c.says...)
 	}

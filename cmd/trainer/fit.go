@@ -82,29 +82,25 @@ exploration and of the form of the file work only with --data.`,
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			return cli.WriteJSON(c.OutOrStdout(), summarize(model, runtime.Meter.Totals()))
-		}
-		printModel(c.OutOrStdout(), model.Model, paper)
-		if model.Unchanged {
-			fmt.Fprintln(c.OutOrStdout(), "the model in use is the same: no other rows came")
-		}
-		return nil
+		return cli.Print(c, asJSON, summarize(model, runtime.Meter.Totals()), func(w io.Writer, s modelSummary) {
+			printModel(w, model.Model, paper)
+			if s.Unchanged {
+				fmt.Fprintln(w, "the model in use is the same: there are no new rows")
+			}
+		})
 	}
 	return c
 }
 
 // fitOnce follows the control topics just long enough to fit one model.
-func fitOnce(ctx context.Context, r *stages.Process) (*train.Fitted, error) {
-	topics := r.Settings.Topics
-	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets, topics.Features, topics.Models); err != nil {
+func fitOnce(ctx context.Context, r *stages.Process) (model *train.Fitted, err error) {
+	if err := cli.LookUp(ctx, r, r.Settings.Topics.Features, r.Settings.Topics.Models); err != nil {
 		return nil, err
 	}
-	var model *train.Fitted
-	err := r.State.During(ctx, func(ctx context.Context, _ state.Snapshot) (err error) {
+	err = cli.ReadState(ctx, r, func(ctx context.Context, r *stages.Process, _ state.Snapshot) (err error) {
 		model, err = r.Trainer().Fit(ctx)
 		return err
-	})
+	}, state.TopicExplorations, state.TopicFeatureSets)
 	return model, err
 }
 

@@ -89,11 +89,7 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 			return err
 		}
 	}
-	if asJSON {
-		return cli.WriteJSON(c.OutOrStdout(), fitted.summary(f.out))
-	}
-	fitted.print(c.OutOrStdout(), f.out, paper)
-	return nil
+	return cli.Print(c, asJSON, fitted.summary(f.out), func(w io.Writer, _ fileModelSummary) { fitted.print(w, f.out, paper) })
 }
 
 // fit explores the file if no feature set is given, and fits a model on the set.

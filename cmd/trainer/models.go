@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,7 @@ import (
 )
 
 func newModels() *cobra.Command {
-	c := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "models",
 		Short: "List and show the models of a pipeline, roll back to one, and unpin",
 		Long: `models looks at the models topic, and changes which model is in use. Every model that was trained is there with
@@ -22,45 +23,7 @@ how it stood against the one that was in use then, as far as topics.keep_models 
 Each command takes --json.`,
 		Example: `  trainer models list -c eerf.yaml
   trainer models rollback -c eerf.yaml --reason "too many false alarms"`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newModelsList(), newModelsShow(), newModelsRollback(), newModelsUnpin())
-	return c
-}
-
-// modelFlags are the flags of the commands that look at models.
-type modelFlags struct {
-	config  cli.ConfigFlags
-	timeout time.Duration
-	json    bool
-}
-
-func (f *modelFlags) add(c *cobra.Command) {
-	f.config.Add(c)
-	cli.TimeoutFlag(c, &f.timeout, 30*time.Second, "give up after this long")
-	cli.JSONFlag(c, &f.json)
-}
-
-// with connects, reads the present models and calls do, all within the timeout. It follows the models until do returns.
-func (f *modelFlags) with(c *cobra.Command, do func(context.Context, *stages.Process, state.Models) error) error {
-	loaded, err := f.config.Load(nil, nil)
-	if err != nil {
-		return err
-	}
-	runtime, closeAll, err := cli.ConnectOnce(c, loaded)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	return cli.WithTimeout(c.Context(), f.timeout, func(ctx context.Context) error {
-		if err := cli.LookUp(ctx, runtime, runtime.Settings.Topics.Models); err != nil {
-			return err
-		}
-		return runtime.State.During(ctx, func(ctx context.Context, now state.Snapshot) error {
-			return do(ctx, runtime, now.Models)
-		}, state.TopicModels)
-	})
+	}, newModelsList(), newModelsShow(), newModelsRollback(), newModelsUnpin())
 }
 
 // modelList is the result of `models list`.
@@ -83,7 +46,7 @@ type modelEntry struct {
 }
 
 func newModelsList() *cobra.Command {
-	var f modelFlags
+	var f cli.TopicFlags
 	var promoted bool
 	c := &cobra.Command{
 		Use:   "list",
@@ -92,17 +55,12 @@ func newModelsList() *cobra.Command {
   trainer models list -c eerf.yaml --promoted --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.with(c, func(_ context.Context, r *stages.Process, models state.Models) error {
-				list := listModels(r.Settings.SetsOf(), models, promoted)
-				if f.json {
-					return cli.WriteJSON(c.OutOrStdout(), list)
-				}
-				printModels(c.OutOrStdout(), list)
-				return nil
-			})
+			return f.WithState(c, func(_ context.Context, r *stages.Process, now state.Snapshot) error {
+				return cli.Print(c, f.JSON, listModels(r.Settings.SetsOf(), now.Models, promoted), printModels)
+			}, state.TopicModels)
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	c.Flags().BoolVar(&promoted, "promoted", false, "only models that were put in use, the usual targets of a rollback")
 	return c
 }
@@ -124,27 +82,18 @@ func listModels(pipeline string, models state.Models, promoted bool) modelList {
 
 // modelDetails is the result of `models show`.
 type modelDetails struct {
-	Current     *wire.Current   `json:"current,omitempty"` // if it is the model in use
-	ID          string          `json:"id"`
-	FeatureSet  string          `json:"feature_set"`
-	Sequence    int64           `json:"sequence"`
-	Features    int             `json:"features"`
-	Outputs     int             `json:"outputs"`
-	Loss        string          `json:"loss"`
-	Lambda      float64         `json:"lambda"`
-	ConfigHash  string          `json:"config_hash"`
-	TrainedAt   time.Time       `json:"trained_at"`
-	TrainRows   int64           `json:"train_rows"`
-	HeldOutRows int64           `json:"held_out_rows"`
-	SampleRate  float64         `json:"sample_rate,omitempty"`
-	Window      string          `json:"window,omitempty"`
-	Metrics     wire.Metrics    `json:"metrics"`
-	Judgement   *wire.Judgement `json:"judgement,omitempty"`
-	Ranges      []wire.Range    `json:"ranges"`
+	modelFacts
+	Current    *wire.Current   `json:"current,omitempty"` // if it is the model in use
+	Sequence   int64           `json:"sequence"`
+	Features   int             `json:"features"`
+	Outputs    int             `json:"outputs"`
+	ConfigHash string          `json:"config_hash"`
+	TrainedAt  time.Time       `json:"trained_at"`
+	Judgement  *wire.Judgement `json:"judgement,omitempty"`
 }
 
 func newModelsShow() *cobra.Command {
-	var f modelFlags
+	var f cli.TopicFlags
 	var paper bool
 	c := &cobra.Command{
 		Use:   "show [ID]",
@@ -155,22 +104,19 @@ an id it shows the model in use. An id may be cut short.`,
   trainer models show m-0123456789ab -c eerf.yaml --json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.with(c, func(ctx context.Context, r *stages.Process, models state.Models) error {
-				model, err := findModel(ctx, r, models, args)
+			return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
+				model, err := findModel(ctx, r, now.Models, args)
 				if err != nil {
 					return err
 				}
-				details := describeModel(model, models.Current)
-				if f.json {
-					return cli.WriteJSON(c.OutOrStdout(), details)
-				}
-				printModel(c.OutOrStdout(), model, paper)
-				printLineage(c.OutOrStdout(), details)
-				return nil
-			})
+				return cli.Print(c, f.JSON, describeModel(model, now.Models.Current), func(w io.Writer, details modelDetails) {
+					printModel(w, model, paper)
+					printLineage(w, details)
+				})
+			}, state.TopicModels)
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	cli.PaperFlag(c, &paper)
 	return c
 }
@@ -195,9 +141,8 @@ func findModel(ctx context.Context, r *stages.Process, models state.Models, args
 
 func describeModel(m *wire.Model, current *wire.Current) modelDetails {
 	d := modelDetails{
-		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, Features: m.Model.Features, Outputs: m.Model.Outputs, Loss: m.Model.Loss,
-		Lambda: m.Model.Lambda, ConfigHash: m.ConfigHash, TrainedAt: m.TrainedAt, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
-		SampleRate: m.SampleRate, Window: m.Window, Metrics: m.Metrics, Judgement: m.Judgement, Ranges: m.Ranges,
+		modelFacts: factsOf(m), Sequence: m.Sequence, Features: m.Model.Features, Outputs: m.Model.Outputs,
+		ConfigHash: m.ConfigHash, TrainedAt: m.TrainedAt, Judgement: m.Judgement,
 	}
 	if current != nil && current.ID == m.ID {
 		d.Current = current

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ import (
 
 // rollbackFlags are the flags of `trainer models rollback`.
 type rollbackFlags struct {
-	modelFlags
+	cli.TopicFlags
 	to, reason  string
 	untilBeaten bool
 	force       bool
@@ -38,17 +39,16 @@ says that its readers can cope.`,
   trainer models rollback -c eerf.yaml --to m-0123456789ab --until-beaten`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.with(c, func(ctx context.Context, r *stages.Process, models state.Models) error {
-				before := models.Current
-				pointer, err := f.rollback(ctx, r, models)
+			return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
+				pointer, err := f.rollback(ctx, r, now.Models)
 				if err != nil {
 					return err
 				}
-				return f.report(c.OutOrStdout(), before, pointer)
-			})
+				return cli.Print(c, f.JSON, rolledBack{now.Models.Current, pointer}, printRollback)
+			}, state.TopicModels)
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	c.Flags().StringVar(&f.to, "to", "", "id of the model; empty = the one before the model in use")
 	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record")
 	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false, "pin it only until another model beats it on the same held-out rows")
@@ -78,11 +78,7 @@ func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models 
 
 // checkSet refuses a model of a feature set that is not in use.
 func checkSet(ctx context.Context, r *stages.Process, model *wire.Model) error {
-	topics := r.Settings.Topics
-	if err := cli.LookUp(ctx, r, topics.Explorations, topics.FeatureSets); err != nil {
-		return err
-	}
-	return r.State.During(ctx, func(_ context.Context, now state.Snapshot) error {
+	return cli.ReadState(ctx, r, func(_ context.Context, _ *stages.Process, now state.Snapshot) error {
 		if now.Current != nil && now.Current.ID != model.FeatureSetID {
 			return fmt.Errorf("model %s multiplies the features of %s, and %s is in use: on what is featurized now it predicts nothing; --force points to it all the same",
 				model.ID, model.FeatureSetID, now.Current.ID)
@@ -100,24 +96,37 @@ func reasonOr(reason string) string {
 	return "asked for from " + host
 }
 
-func (f *rollbackFlags) report(w io.Writer, before, now *wire.Current) error {
-	if f.json {
-		return cli.WriteJSON(w, struct {
-			Before  *wire.Current `json:"before"`
-			Current *wire.Current `json:"current"`
-		}{before, now})
-	}
-	if before.ID == now.ID {
-		fmt.Fprintf(w, "model %s was in use before; it is pinned now\n", now.ID)
+// rolledBack is the result of `models rollback`.
+type rolledBack struct {
+	Before  *wire.Current `json:"before"`
+	Current *wire.Current `json:"current"`
+}
+
+func printRollback(w io.Writer, r rolledBack) {
+	if r.Before.ID == r.Current.ID {
+		fmt.Fprintf(w, "model %s was in use before; it is pinned now\n", r.Current.ID)
 	} else {
-		fmt.Fprintf(w, "model %s is in use in place of %s\n", now.ID, before.ID)
+		fmt.Fprintf(w, "model %s is in use in place of %s\n", r.Current.ID, r.Before.ID)
 	}
-	fmt.Fprintf(w, "in use: %s\n", currentText(now))
-	return nil
+	fmt.Fprintf(w, "in use: %s\n", currentText(r.Current))
+}
+
+// unpinned is the result of `models unpin`.
+type unpinned struct {
+	Current *wire.Current `json:"current"`
+	Pin     wire.Pin      `json:"pin"` // that it had
+}
+
+func printUnpinned(w io.Writer, u unpinned) {
+	if u.Pin == "" {
+		fmt.Fprintf(w, "model %s was not pinned\n", u.Current.ID)
+	} else {
+		fmt.Fprintf(w, "model %s is in use and no longer pinned\n", u.Current.ID)
+	}
 }
 
 func newModelsUnpin() *cobra.Command {
-	var f modelFlags
+	var f cli.TopicFlags
 	var reason string
 	c := &cobra.Command{
 		Use:     "unpin",
@@ -126,27 +135,16 @@ func newModelsUnpin() *cobra.Command {
 		Example: `  trainer models unpin -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.with(c, func(ctx context.Context, r *stages.Process, models state.Models) error {
+			return f.WithState(c, func(ctx context.Context, r *stages.Process, _ state.Snapshot) error {
 				pointer, was, err := r.State.Unpin(ctx, reasonOr(reason), r.Clock())
 				if err != nil {
 					return err
 				}
-				if f.json {
-					return cli.WriteJSON(c.OutOrStdout(), struct {
-						Current *wire.Current `json:"current"`
-						Pin     wire.Pin      `json:"pin"` // that it had
-					}{pointer, was})
-				}
-				if was == "" {
-					fmt.Fprintf(c.OutOrStdout(), "model %s was not pinned\n", pointer.ID)
-				} else {
-					fmt.Fprintf(c.OutOrStdout(), "model %s is in use and no longer pinned\n", pointer.ID)
-				}
-				return nil
-			})
+				return cli.Print(c, f.JSON, unpinned{pointer, was}, printUnpinned)
+			}, state.TopicModels)
 		},
 	}
-	f.add(c)
+	f.Add(c, 30*time.Second)
 	c.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	return c
 }

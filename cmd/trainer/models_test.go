@@ -145,11 +145,6 @@ func TestModelsWrongUsage(t *testing.T) {
 	} {
 		tr(t, strings.Fields(args)...).Want(t, cli.ExitUsage, says)
 	}
-	for _, name := range []string{"list", "show", "rollback", "unpin"} {
-		if help := tr(t, "models", name, "--help").Want(t, cli.ExitOK).Out; !strings.Contains(help, "Examples:\n  trainer models "+name) || !strings.Contains(help, "--json") {
-			t.Errorf("%s:\n%s", name, help)
-		}
-	}
 }
 
 func TestModelsListAndShow(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -78,20 +79,22 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return cli.WriteJSON(c.OutOrStdout(), struct {
-			Model      string                `json:"model"`
-			FeatureSet string                `json:"feature_set"`
-			Out        string                `json:"out"`
-			Rows       meter.FeaturizeCounts `json:"rows"`
-			Notes      []string              `json:"notes,omitempty"`
-		}{model.ID, model.FeatureSetID, f.out, counts, file.Notes()})
-	}
-	for _, note := range file.Notes() {
-		fmt.Fprintln(c.OutOrStdout(), "note:", note)
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%d predictions by model %s written to %s (%d rows rejected)\n", counts.Predicted, model.ID, f.out, counts.Rejected)
-	return nil
+	done := predictSummary{model.ID, model.FeatureSetID, f.out, counts, file.Notes()}
+	return cli.Print(c, f.json, done, func(w io.Writer, s predictSummary) {
+		for _, note := range s.Notes {
+			fmt.Fprintln(w, "note:", note)
+		}
+		fmt.Fprintf(w, "%d predictions by model %s written to %s (%d rows rejected)\n", s.Rows.Predicted, s.Model, s.Out, s.Rows.Rejected)
+	})
+}
+
+// predictSummary is what `trainer predict` prints.
+type predictSummary struct {
+	Model      string                `json:"model"`
+	FeatureSet string                `json:"feature_set"`
+	Out        string                `json:"out"`
+	Rows       meter.FeaturizeCounts `json:"rows"`
+	Notes      []string              `json:"notes,omitempty"`
 }
 
 // check reports what the file lacks.

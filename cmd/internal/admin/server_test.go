@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -251,23 +249,5 @@ func TestCloseEndsStreams(t *testing.T) {
 	if response, err := client.Get("http://" + s.Addr() + "/livez"); err == nil {
 		response.Body.Close()
 		t.Error("a closed server answers")
-	}
-}
-
-func TestAnAddressInUseIsSaidSo(t *testing.T) {
-	s, _ := start(t, options())
-	o := options()
-	o.Listen = s.Addr()
-	if _, err := Start(o); !errors.Is(err, syscall.EADDRINUSE) {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestAConfigurationThatCannotBeShown(t *testing.T) {
-	o := options()
-	o.Config = func() ([]byte, error) { return nil, errors.New("no text") }
-	_, get := start(t, o)
-	if a := get("/config", ""); a.code != http.StatusInternalServerError || !strings.Contains(a.body, "no text") {
-		t.Errorf("%+v", a)
 	}
 }

@@ -173,19 +173,6 @@ func TestRowFilesNameTheirColumns(t *testing.T) {
 	}
 }
 
-func TestFaultyFileFlagsAreWrongUsage(t *testing.T) {
-	path := writeFile(t, "rows", "a\n1\n")
-	for name, flags := range map[string]FileFlags{
-		"format": {Format: "xls"}, "delimiter": {Format: "csv", Delimiter: "ab"}, "no format": {},
-	} {
-		_, err := flags.Open(path, 0, &Progress{})
-		var usage *UsageError
-		if !errors.As(err, &usage) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestLoggerWritesWhereItIsTold(t *testing.T) {
 	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`, "console": " warn hello "} {
 		var out bytes.Buffer
@@ -201,19 +188,6 @@ func TestLoggerWritesWhereItIsTold(t *testing.T) {
 	}
 	if _, err := NewLogger(config.LogConfig{Level: "loud"}, nil); err == nil {
 		t.Error("no error")
-	}
-}
-
-func TestProgressIsSilentOffATerminal(t *testing.T) {
-	var errs bytes.Buffer
-	c := &cobra.Command{}
-	c.SetErr(&errs)
-	bar := NewProgress(c, false)
-	bar.Show("working", 1, 2)
-	bar.Show("waiting", 0, 0)
-	bar.Done()
-	if errs.Len() > 0 {
-		t.Errorf("%q", errs.String())
 	}
 }
 

@@ -70,16 +70,12 @@ func limitKernel(loaded *config.Config, names []string) {
 }
 
 // ConnectOnce returns the runtime of a one-shot command on the configured brokers. On a terminal its log is written as text, whatever is
-// configured, and mentions retries once for each operation. The second value closes the connections and flushes the log.
+// configured. The second value closes the connections and flushes the log.
 func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), error) {
 	if isTerminal(c.ErrOrStderr()) {
 		loaded.Log.Format = config.LogConsole
 	}
-	logger, err := NewLogger(loaded.Log, c.ErrOrStderr())
-	if err != nil {
-		return nil, nil, err
-	}
-	return connectLogging(c, loaded, retriesOnce(logger))
+	return connect(c, loaded)
 }
 
 // connect is ConnectOnce for a service.
@@ -88,10 +84,6 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	return connectLogging(c, loaded, logger)
-}
-
-func connectLogging(c *cobra.Command, loaded *config.Config, logger *zap.Logger) (*stages.Process, func(), error) {
 	if err := limitMemory(loaded); err != nil {
 		return nil, nil, err
 	}

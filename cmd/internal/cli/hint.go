@@ -15,16 +15,13 @@ import (
 // hintFor says what to do about an error, if that is known.
 func hintFor(c *cobra.Command, err error) string {
 	var faults config.Faults
-	var pipelines *otherPipelinesError
 	switch {
 	case errors.As(err, &faults):
 		return "run `featurizer config explain` for the meaning of every key"
 	case isUsage(err):
 		return fmt.Sprintf("run `%s --help` for its flags and an example", c.CommandPath())
-	case errors.As(err, &pipelines):
-		return "set pipeline.name to one of these, or run `featurizer topics create` for a new pipeline"
 	case errors.Is(err, pipeline.ErrUnknownTopic):
-		return "run `featurizer topics create` with the same configuration to create what is missing"
+		return "is pipeline.name right? `featurizer topics create` with the same configuration creates what is missing"
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "something else listens there: choose another port; port 0 takes any that is free"
 	case isUnreachable(err):

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/internal/nearest"
@@ -35,54 +33,16 @@ func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
 	return nil
 }
 
-// otherPipelinesError says that a topic of a pipeline is missing while other pipelines have theirs: the pipeline's name may be wrong.
-type otherPipelinesError struct {
-	pipeline string
-	others   []string
-	err      error
-}
-
-func (e *otherPipelinesError) Error() string {
-	text := fmt.Sprintf("%v; pipeline.name is %s, and the pipelines here are %s", e.err, e.pipeline, strings.Join(e.others, ", "))
-	if near := nearest.Name(e.pipeline, e.others); near != "" {
-		text += fmt.Sprintf("; did you mean %s?", near)
-	}
-	return text
-}
-
-func (e *otherPipelinesError) Unwrap() error { return e.err }
-
-// explainMissing adds to the error about a missing topic what was probably meant: if the topic is named after the pipeline, the
-// pipelines that do have one, else the topic with a similar name.
+// explainMissing adds to the error about a missing topic which one was probably meant.
 func explainMissing(ctx context.Context, r *stages.Process, topic string, err error) error {
 	topics, listing := r.Broker.Topics(ctx)
 	if listing != nil {
 		return err // the first error counts
 	}
-	name := r.Settings.SetsOf()
-	if others := pipelinesWith(topics, topic, name); len(others) > 0 {
-		return &otherPipelinesError{name, others, err}
-	}
 	if near := nearest.Name(topic, topics); near != "" {
 		return fmt.Errorf("%w; did you mean topic %s?", err, near)
 	}
 	return err
-}
-
-// pipelinesWith returns the pipelines that have a topic of the same kind, if the topic is named after the pipeline of that name, else
-// none.
-func pipelinesWith(topics []string, topic, name string) (pipelines []string) {
-	kind, named := strings.CutPrefix(topic, name)
-	if !named || !strings.HasPrefix(kind, ".") {
-		return nil
-	}
-	for _, one := range topics {
-		if other, ok := strings.CutSuffix(one, kind); ok {
-			pipelines = append(pipelines, other)
-		}
-	}
-	slices.Sort(pipelines)
-	return pipelines
 }
 
 func isThere(ctx context.Context, broker pipeline.Source, topic string) error {

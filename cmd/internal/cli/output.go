@@ -28,6 +28,15 @@ func WriteJSON(w io.Writer, value any) error {
 	return nil
 }
 
+// Print prints the result of a command: as JSON, or as text by print.
+func Print[T any](c *cobra.Command, asJSON bool, result T, print func(io.Writer, T)) error {
+	if asJSON {
+		return WriteJSON(c.OutOrStdout(), result)
+	}
+	print(c.OutOrStdout(), result)
+	return nil
+}
+
 // NewTable returns a table in the project's style. Render writes it to w.
 func NewTable(w io.Writer, title string, header ...any) table.Writer {
 	t := table.NewWriter()

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -42,17 +41,6 @@ func TestAServiceEndsWithinItsBound(t *testing.T) {
 				<-time.After(time.Hour) // until the operation that hangs has ended
 			})
 		})
-	}
-}
-
-func TestShutdownBoundCoversDrainingAndLeaving(t *testing.T) {
-	c := config.Default()
-	if got, want := shutdownBound(c), 30*time.Second; got != want {
-		t.Errorf("%v, want %v", got, want)
-	}
-	c.Kafka.LeaveTimeout = 0 // means the default
-	if got, want := shutdownBound(c), 30*time.Second; got != want {
-		t.Errorf("%v, want %v", got, want)
 	}
 }
 

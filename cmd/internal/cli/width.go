@@ -24,21 +24,9 @@ func Width(w io.Writer) int {
 
 // Wrapped wraps a line between words at width; the lines after the first are indented.
 func Wrapped(line string, width int, indent string) string {
-	var b strings.Builder
-	have := 0
-	for i, word := range strings.Fields(line) {
-		length := text.StringWidth(word)
-		switch {
-		case i == 0:
-		case have+1+length > width:
-			b.WriteString("\n" + indent)
-			have = text.StringWidth(indent)
-		default:
-			b.WriteByte(' ')
-			have++
-		}
-		b.WriteString(word)
-		have += length
+	lines := strings.Split(text.WrapSoft(line, width-len(indent)), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	return b.String()
+	return strings.Join(lines, "\n"+indent)
 }

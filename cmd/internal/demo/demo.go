@@ -9,12 +9,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
-	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -35,8 +33,6 @@ type Options struct {
 	// Train gives the rows that become events. Test gives rows to measure on; nil takes TestFraction of Train by row hash.
 	Train, Test  func() (events.RowReader, error)
 	TestFraction float64
-	// Synthetic means that the rows are generated and the spectrum of their target is known.
-	Synthetic bool
 	// RowsPerMessage is the size of the messages produced.
 	RowsPerMessage int
 	// Dir keeps the broker's data; empty = a temporary directory that is removed.
@@ -46,75 +42,17 @@ type Options struct {
 	Progress func(what string, done, total int64)
 }
 
-// Result is what a demo found. Errors are in percent: misclassification, or for a regression unexplained variance.
+// Result is what a demo found.
 type Result struct {
-	Rows        RowCounts   `json:"rows"`
-	Encoder     EncoderInfo `json:"encoder"`
-	Exploration Exploration `json:"exploration"`
-	FeatureSet  FeatureSet  `json:"feature_set"`
-	Model       Model       `json:"model"`
-	Spectrum    []Recovered `json:"spectrum,omitempty"`
+	Set   *wire.FeatureSet
+	Model Model
 	// Seconds is how long each part took, in wall time; RowsPerSecond its rows per second.
-	Seconds       map[string]float64 `json:"seconds"`
-	RowsPerSecond map[string]float64 `json:"rows_per_second"`
-	Kept          string             `json:"kept,omitempty"` // directory with the broker's data
-	Warnings      []string           `json:"warnings,omitempty"`
+	Seconds, RowsPerSecond map[string]float64
+	Warnings               []string
 }
 
-// RowCounts are the outcomes of the rows in the exploration: In is the sum of the others.
-type RowCounts struct {
-	In         int64 `json:"in"`
-	Scored     int64 `json:"scored"`
-	NotSampled int64 `json:"not_sampled"`
-	Unlabelled int64 `json:"unlabelled"`
-	Rejected   int64 `json:"rejected"`
-	Featurized int64 `json:"featurized"`
-	Trained    int64 `json:"trained"`
-	Test       int64 `json:"test"`
-}
-
-// EncoderInfo says what the events' columns became.
-type EncoderInfo struct {
-	Columns int      `json:"columns"`
-	Dim     int      `json:"dim"`
-	LeftOut []string `json:"left_out,omitempty"` // columns that are not features, with the reason
-	// Uses says how each column of the events is used.
-	Uses []encoder.ColumnUse `json:"column_uses,omitempty"`
-}
-
-// Exploration sums up one run of the algorithm.
-type Exploration struct {
-	ID               string  `json:"id"`
-	Map              string  `json:"map"`
-	Distribution     string  `json:"distribution"`
-	Criterion        string  `json:"criterion"`
-	Candidates       int     `json:"candidates"`
-	Features         int     `json:"features"`
-	SampleRows       int64   `json:"sample_rows"`
-	Sigma            float64 `json:"sigma"`
-	BandwidthRule    string  `json:"bandwidth_rule"`
-	BestScore        float64 `json:"best_score"`
-	CutoffScore      float64 `json:"cutoff_score"`
-	ConfidenceRadius float64 `json:"confidence_radius"`
-	// LargeSampleRadius is the one that is valid for unbounded maps (arc-cosine 1 and 2, linear).
-	LargeSampleRadius float64 `json:"large_sample_radius"`
-	AboveNoise        int     `json:"above_noise"`
-	// ByResidual is, under the residual criterion, how many features were chosen by their residuals; the rest fill up.
-	ByResidual *int `json:"by_residual,omitempty"`
-	// Learning is, under the adaptive criterion, how features were learned. Learned means that the learned features were kept, not
-	// those that residual chooses.
-	Learning *adaptive.Report `json:"learning,omitempty"`
-	Learned  bool             `json:"learned,omitempty"`
-	// Importance is each column's share of the squared gradient of the model that the features were learned with.
-	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
-}
-
-// FeatureSet names the set that was published.
-type FeatureSet struct {
-	ID string `json:"id"`
-}
-
-// Model compares a model on the selected features with one on as many plain random features, on the same test rows.
+// Model compares a model on the selected features with one on as many plain random features, on the same test rows. Errors are in
+// percent: misclassification, or for a regression unexplained variance.
 type Model struct {
 	ID            string           `json:"id"`
 	Loss          string           `json:"loss"`
@@ -136,7 +74,6 @@ type run struct {
 	runtime *stages.Process
 	test    []arrow.Record
 	sent    sent
-	report  encoder.Report // of the calibration on the produced events
 	result  Result
 }
 
@@ -156,7 +93,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	defer client.Close() //nolint:errcheck // nothing is in flight any more
 	r := &run{Options: o, broker: client}
 	r.result.Seconds, r.result.RowsPerSecond = map[string]float64{}, map[string]float64{}
-	r.result.Kept = o.Dir
 	defer func() {
 		for _, batch := range r.test {
 			batch.Release()
@@ -191,14 +127,13 @@ func (r *run) all(ctx context.Context) error {
 	return r.timed(partBaseline, func() error { return r.baseline(ctx, set) })
 }
 
-// preview plans as the stages will, so that faults in the rows are reported before the stages run, and the use of the columns is
-// known.
+// preview plans as the stages will, so that faults in the rows are reported before the stages run.
 func (r *run) preview(ctx context.Context) error {
 	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.runtime.Plan(), calibrate.Request{Sequence: 1, Now: r.runtime.Clock()})
 	if err != nil {
 		return err
 	}
-	r.report = planned.Report
+	r.result.Warnings = planned.Report.Warnings
 	return nil
 }
 

@@ -18,29 +18,7 @@ import (
 // describe adds what the stages published and counted to the result.
 func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 	lineage, totals := set.Lineage, r.runtime.Meter.Totals()
-	r.result.Rows = RowCounts{
-		In: lineage.Counts.Rows, Scored: lineage.Counts.Scored, NotSampled: lineage.Counts.NotSampled,
-		Unlabelled: lineage.Counts.Unlabelled, Rejected: lineage.Counts.Rejected,
-		Featurized: totals.Featurize.Featurized, Trained: model.TrainRows,
-	}
-	r.result.Encoder = EncoderInfo{Columns: len(set.Encoder.Columns), Dim: set.Encoder.Dim, Uses: lineage.Columns}
-	for _, left := range r.report.LeftOut {
-		r.result.Encoder.LeftOut = append(r.result.Encoder.LeftOut, left.Column+": "+left.Reason)
-	}
-	r.result.Warnings = append(r.result.Warnings, r.report.Warnings...)
-	r.result.Exploration = Exploration{
-		ID: lineage.Exploration, Map: set.Candidates.Map.String(), Distribution: set.Candidates.Distribution.String(),
-		Criterion: lineage.Criterion.String(), Candidates: lineage.Candidates, Features: set.Set.Features.Len(),
-		SampleRows: lineage.Rows, Sigma: set.Candidates.Sigma, BandwidthRule: lineage.BandwidthRule,
-		BestScore: lineage.Best, CutoffScore: lineage.Cutoff, ConfidenceRadius: lineage.Radius,
-		LargeSampleRadius: lineage.LargeSampleRadius, AboveNoise: lineage.AboveNoise,
-	}
-	r.result.Exploration.Learning, r.result.Exploration.Learned = lineage.Learning, lineage.Learned()
-	r.result.Exploration.Importance = set.Importance()
-	if lineage.Criterion.NeedsRows() && !lineage.Learned() {
-		r.result.Exploration.ByResidual = &lineage.ByResidual
-	}
-	r.result.FeatureSet = FeatureSet{ID: set.ID()}
+	r.result.Set = set
 	r.result.Model = Model{ID: model.ID, Loss: model.Model.Loss, Lambda: model.Model.Lambda,
 		Metric: "unexplained variance"}
 	if set.Task != scoring.Regression {
@@ -63,7 +41,6 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 	if errs.Rows == 0 {
 		return ErrNoTestRows
 	}
-	r.result.Rows.Test = errs.Rows
 	r.result.Model.Test, r.result.Model.Error = errs, errs.Error()
 	_, _, r.result.Model.ConstantError = errs.Main()
 	return nil
@@ -97,9 +74,6 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 		return err
 	}
 	r.result.Model.BaselineTest, r.result.Model.BaselineError = errs, errs.Error()
-	if r.Synthetic {
-		r.result.Spectrum = recoverSpectrum(set, plain)
-	}
 	return nil
 }
 

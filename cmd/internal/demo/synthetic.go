@@ -10,8 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
@@ -19,7 +17,7 @@ import (
 //
 //	y = Σ_k a_k cos(ω_kᵀx + b_k) + noise
 //
-// with few frequencies ω_k. So the spectrum of the target is known, and the kept features can be compared with it.
+// with few frequencies ω_k.
 const (
 	SyntheticDim   = 6
 	SyntheticLabel = "y"
@@ -83,66 +81,6 @@ func dot(a, b []float64) float64 {
 		sum += a[i] * b[i]
 	}
 	return sum
-}
-
-// Recovered says how close the features come to a planted frequency, in units of the generated columns.
-type Recovered struct {
-	Omega            []float64 `json:"omega"`
-	Amplitude        float64   `json:"amplitude"`
-	NearestKept      float64   `json:"nearest_kept"`  // distance of the nearest kept ω, or of its mirror image
-	NearestPlain     float64   `json:"nearest_plain"` // the same for as many plain features
-	KeptWithinOne    int       `json:"kept_within_1"` // features at distance 1 or less
-	PlainWithinOne   int       `json:"plain_within_1"`
-	ScoreOfNearest   float64   `json:"score_of_nearest"`
-	RankOfTheNearest int       `json:"rank_of_nearest"` // among the kept, 1 = best score
-}
-
-// recoverSpectrum compares kept and plain features with the planted frequencies.
-func recoverSpectrum(kept, plain *wire.FeatureSet) []Recovered {
-	scale := columnScale(kept)
-	var found []Recovered
-	for _, p := range planted {
-		r := Recovered{Omega: p.omega[:], Amplitude: p.amplitude}
-		var nearest int
-		r.NearestKept, nearest, r.KeptWithinOne = near(kept.Set.Features, scale, p.omega[:])
-		r.NearestPlain, _, r.PlainWithinOne = near(plain.Set.Features, scale, p.omega[:])
-		r.ScoreOfNearest, r.RankOfTheNearest = kept.Set.Score[nearest], nearest+1
-		found = append(found, r)
-	}
-	return found
-}
-
-// columnScale is the encoder's divisor of each column. ω in its units, divided by it, is ω in units of the columns.
-func columnScale(set *wire.FeatureSet) []float64 {
-	scale := make([]float64, 0, SyntheticDim)
-	for _, column := range set.Encoder.Columns {
-		if len(column.Scale) == 0 {
-			scale = append(scale, 1)
-			continue
-		}
-		scale = append(scale, column.Scale...)
-	}
-	return scale
-}
-
-func near(f *scoring.Features, scale, omega []float64) (distance float64, nearest, withinOne int) {
-	distance = math.Inf(1)
-	for i := range f.Len() {
-		var same, mirrored float64
-		for j := range omega {
-			w := float64(f.Omega[i*f.Dim+j]) / scale[j]
-			same += (w - omega[j]) * (w - omega[j])
-			mirrored += (w + omega[j]) * (w + omega[j])
-		}
-		d := math.Sqrt(min(same, mirrored))
-		if d <= 1 {
-			withinOne++
-		}
-		if d < distance {
-			distance, nearest = d, i
-		}
-	}
-	return distance, nearest, withinOne
 }
 
 // generateBatch is how many rows are generated at a time.

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
-
-	"github.com/eerf-stream/eerf/scoring"
 )
 
 // values returns the rows of a generated stream, row by row.
@@ -73,18 +71,5 @@ func TestGeneratedRows(t *testing.T) {
 	}
 	if got := math.Sqrt(residual); math.Abs(got-noise) > 0.01*noise*3 {
 		t.Errorf("noise of %.4f, want %.4f", got, noise)
-	}
-}
-
-func TestNearLooksAtMirrorImagesToo(t *testing.T) {
-	f := &scoring.Features{Dim: 2, Omega: []float32{10, 10, -2, -4, 0.5, 2}}
-	scale := []float64{1, 2} // omega / scale: (10, 5), (-2, -2), (0.5, 1)
-	distance, nearest, within := near(f, scale, []float64{2, 2})
-	if distance != 0 || nearest != 1 || within != 1 {
-		t.Errorf("distance %v of feature %d, %d within 1", distance, nearest, within)
-	}
-	distance, nearest, within = near(f, scale, []float64{0.5, 0.5})
-	if distance != 0.5 || nearest != 2 || within != 1 {
-		t.Errorf("distance %v of feature %d, %d within 1", distance, nearest, within)
 	}
 }

@@ -300,15 +300,15 @@ type Letter struct {
 
 // Series is the past, a list for each line; nil where nothing was known.
 type Series struct {
-	Keep         int        `json:"keep"`       // points at most
-	Time         []float64  `json:"time"`       // seconds since 1970
-	Scored       []*float64 `json:"scored"`     // rows a second that this process read to score
-	Featurized   []*float64 `json:"featurized"` // rows a second, this process
-	Trained      []*float64 `json:"trained"`    // rows a second, this process
-	In           []*float64 `json:"in"`         // messages a second, all partitions of events
-	Out          []*float64 `json:"out"`        // messages a second, all partitions of features
-	Waiting      []*float64 `json:"waiting"`    // messages of events that are not featurized yet, whole pipeline
-	Letters      []*float64 `json:"letters"`    // dead letters counted since the process began, whole pipeline
+	Keep       int        `json:"keep"`       // points at most
+	Time       []float64  `json:"time"`       // seconds since 1970
+	Scored     []*float64 `json:"scored"`     // rows a second that this process read to score
+	Featurized []*float64 `json:"featurized"` // rows a second, this process
+	Trained    []*float64 `json:"trained"`    // rows a second, this process
+	In         []*float64 `json:"in"`         // messages a second, all partitions of events
+	Out        []*float64 `json:"out"`        // messages a second, all partitions of features
+	Waiting    []*float64 `json:"waiting"`    // messages of events that are not featurized yet, whole pipeline
+	Letters    []*float64 `json:"letters"`    // dead letters counted since the process began, whole pipeline
 }
 
 // Point is the newest point of the series.

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// TopicFlags are the flags of commands that read topics and end.
+type TopicFlags struct {
+	Config  ConfigFlags
+	Timeout time.Duration
+	JSON    bool
+}
+
+// Add defines the flags on a command. timeout is the default of --timeout.
+func (f *TopicFlags) Add(c *cobra.Command, timeout time.Duration) {
+	f.Config.Add(c)
+	TimeoutFlag(c, &f.Timeout, timeout, "give up after this long")
+	JSONFlag(c, &f.JSON)
+}
+
+// Connected calls do with the runtime of a process connected to the configured brokers, within the timeout.
+func (f *TopicFlags) Connected(c *cobra.Command, do func(context.Context, *stages.Process) error) error {
+	loaded, err := f.Config.Load(nil, nil)
+	if err != nil {
+		return err
+	}
+	runtime, closeAll, err := ConnectOnce(c, loaded)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	return WithTimeout(c.Context(), f.Timeout, func(ctx context.Context) error { return do(ctx, runtime) })
+}
+
+// WithState reads topics of control to their present end and calls do with what they say. It follows them until do returns.
+func (f *TopicFlags) WithState(c *cobra.Command, do func(context.Context, *stages.Process, state.Snapshot) error, topics ...state.Topic) error {
+	return f.Connected(c, func(ctx context.Context, r *stages.Process) error { return ReadState(ctx, r, do, topics...) })
+}
+
+// ReadState is [TopicFlags.WithState] for a process that is connected.
+func ReadState(ctx context.Context, r *stages.Process, do func(context.Context, *stages.Process, state.Snapshot) error, topics ...state.Topic) error {
+	names := make([]string, len(topics))
+	for i, topic := range topics {
+		names[i] = r.Settings.State().Name(topic)
+	}
+	if err := LookUp(ctx, r, names...); err != nil {
+		return err
+	}
+	return r.State.During(ctx, func(ctx context.Context, now state.Snapshot) error { return do(ctx, r, now) }, topics...)
+}
+
+// Group makes a command that only holds others.
+func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(commands...)
+	return c
+}
