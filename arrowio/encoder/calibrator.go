@@ -299,7 +299,7 @@ func (c *Calibrator) warn(e *Encoder, report *Report) {
 	if c.label.unseen > 0 {
 		add("%d calibration rows have a class that is not among %s", c.label.unseen, listed(e.Label.Classes, ", "))
 	}
-	if seen, _ := c.label.seenClasses(); len(seen) == 1 {
+	if seen := c.label.seenClasses(); len(seen) == 1 {
 		add("every labelled calibration row has class %s", seen[0])
 	}
 	for i, mean := range e.Label.Mean {

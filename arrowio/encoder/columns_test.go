@@ -323,14 +323,14 @@ func TestTextSketchKeepsItsBound(t *testing.T) {
 		s, exact := newTextSketch(limit), map[string]int64{}
 		for range n {
 			v := fmt.Sprint("v", int(float64(many)*math.Pow(random.Float64(), 3)))
-			s.add(v)
+			s.see(v)
 			exact[v]++
 		}
 		if s.approximate() && len(exact) <= limit || s.distinct() != int64(min(len(exact), limit)) {
 			r.Fatalf("%d distinct values, %d in the sketch of %d", len(exact), s.distinct(), limit)
 		}
-		if s.lost > int64(n)/int64(limit+1) || len(s.counts) > limit || len(s.seen) > limit {
-			r.Fatalf("lost %d of %d, %d counts", s.lost, n, len(s.counts))
+		if s.lost > int64(n)/int64(limit+1) || len(s.rows) > limit || len(s.seen) > limit {
+			r.Fatalf("lost %d of %d, %d counts", s.lost, n, len(s.rows))
 		}
 		for v, was := range exact {
 			if got := s.count(v); got > was || got < was-s.lost {

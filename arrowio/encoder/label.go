@@ -144,7 +144,7 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 			r.Labelled[i] = false
 			if k == unseenCode {
 				r.Counts.UnseenClass++
-				r.UnseenClasses.Add(classAt(l, a, r.picked.row(i)), 1)
+				r.addUnseen(l.Kind, a, i)
 			}
 		case l.Task == scoring.MultiClass:
 			r.class[i] = k
@@ -152,6 +152,12 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 			r.values[i] = float32(2*k - 1)
 		}
 	}
+}
+
+// addUnseen counts row i of a label column by its class.
+func (r *Rows) addUnseen(kind Kind, a arrow.Array, i int) {
+	class, _ := classNames(kind, a, r.picked.part(i, i+1), &scratch{})(0)
+	r.UnseenClasses.Add(class, 1)
 }
 
 // codeNumbers finds the class of each loaded label. The code of a faulty one is arbitrary but valid:

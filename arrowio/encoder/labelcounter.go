@@ -1,10 +1,6 @@
 package encoder
 
-import (
-	"strconv"
-
-	"github.com/apache/arrow/go/v15/arrow"
-)
+import "github.com/apache/arrow/go/v15/arrow"
 
 // LabelCounter counts the labelled rows of records and collects their classes; it reads only the label columns. It
 // belongs to one goroutine. Counters for several parts of a log can be merged afterwards, in any order.
@@ -135,7 +131,7 @@ func (c *LabelCounter) Hint(kind Kind) string {
 // ClassRows is the number of rows of a class among labels of this kind.
 func (c *LabelCounter) ClassRows(kind Kind, class string) int64 {
 	if label := c.kinds[kind]; label != nil {
-		return label.rowsOf(class)
+		return label.classes.count(class)
 	}
 	return 0
 }
@@ -161,11 +157,11 @@ func (c *LabelCounter) MostRows() (most int64) {
 // what is wrong.
 func (c *LabelCounter) Classes(kind Kind) []string {
 	label := c.kinds[kind]
-	if label == nil || label.regresses() || label.tooLarge || label.texts.long {
+	if label == nil || label.regresses() || label.tooLarge || label.tooLong {
 		return nil
 	}
-	names, beyond := label.seenClasses()
-	if beyond || len(names) < 2 {
+	names := label.seenClasses()
+	if len(names) < 2 {
 		return nil
 	}
 	return names
@@ -173,30 +169,19 @@ func (c *LabelCounter) Classes(kind Kind) []string {
 
 // merge adds the rows and classes of other, a label of the same kind.
 func (l *learnedLabel) merge(other *learnedLabel) {
-	mine, others := l.distinct(), other.distinct()
 	crossing := l.rows // rows until there were too many classes, if other reaches that: assumes that its classes come evenly
-	if others > 0 {
-		crossing += other.rows * int64(MaxClasses-mine) / int64(others)
+	if others := len(other.classes.rows); others > 0 {
+		crossing += other.rows * int64(MaxClasses-len(l.classes.rows)) / int64(others)
 	}
 	l.rows += other.rows
 	l.unseen += other.unseen
-	l.beyond, l.tooLarge = l.beyond || other.beyond, l.tooLarge || other.tooLarge
-	for k, n := range other.bools {
-		l.bools[k] += n
-	}
-	for v, n := range other.numbers {
-		if _, seen := l.numbers[v]; !seen && len(l.numbers) >= MaxClasses {
-			l.beyond = true
-			continue
-		}
-		l.numbers[v] += n
-	}
-	l.texts.merge(other.texts)
+	l.tooLarge, l.tooLong = l.tooLarge || other.tooLarge, l.tooLong || other.tooLong
+	l.classes.merge(&other.classes)
 	switch {
 	case l.beyondRows > 0:
 	case other.beyondRows > 0:
 		l.beyondRows = other.beyondRows
-	case l.beyond || l.texts.beyond:
+	case l.classes.lost > 0:
 		l.beyondRows = crossing
 	}
 	l.first.merge(other.first)
@@ -204,26 +189,6 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 		l.moments[i].merge(other.moments[i])
 	}
 	l.values.merge(&other.values)
-}
-
-// distinct is the number of classes seen, for a label with at most MaxClasses.
-func (l *learnedLabel) distinct() int { return max(len(l.texts.rows), len(l.numbers)) }
-
-// rowsOf is the number of rows of a class, by its canonical name.
-func (l *learnedLabel) rowsOf(class string) int64 {
-	switch {
-	case l.regresses():
-		return 0
-	case l.kind == Category:
-		return l.texts.count(class)
-	case l.kind == Bool:
-		return l.bools[count(class == className(true))]
-	}
-	v, err := strconv.ParseFloat(class, 64)
-	if err != nil {
-		return 0
-	}
-	return l.numbers[v]
 }
 
 // LabelKind is the kind of the configured label in a schema; ok is false if it has no usable label.

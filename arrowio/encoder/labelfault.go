@@ -46,23 +46,23 @@ func labelTypeFault(t arrow.DataType) string {
 
 // classFault says what is wrong with classes that were not configured, nil if nothing is.
 func (l *learnedLabel) classFault() error {
-	names, beyond := l.seenClasses()
-	many := beyond || l.texts.long
+	names := l.seenClasses()
+	beyond := l.beyondRows > 0
 	switch {
 	case l.tooLarge:
 		return l.faulty("has numbers of 2^53 and beyond, which cannot be told apart as classes: send them as strings")
-	case l.texts.long:
+	case l.tooLong:
 		return l.faulty("has a text of more than %d bytes, too long for the name of a class: %s", MaxCategoryBytes, otherLabel)
 	case len(names) == 1:
 		return l.faulty("has one value (%s) in all %d labelled rows: %s, or events.classes to all classes that there are", names[0], l.rows, otherLabel)
-	case l.first.allDates() && (many || len(names) > 1):
+	case l.first.allDates() && (beyond || len(names) > 1):
 		return l.faulty("holds dates or times as text, such as %q: %s", l.first.example, otherLabel)
-	case l.nearUnique(len(names), beyond):
+	case l.nearUnique(len(names)):
 		return l.faulty("looks like an identifier: nearly all of its first %d values differ, such as %q: %s%s",
-			cmp.Or(l.beyondRows, l.rows), l.example(names), otherLabel, l.orRegression())
+			cmp.Or(l.beyondRows, l.rows), l.first.example, otherLabel, l.orRegression())
 	case beyond:
 		return l.faulty("has more than %d different values in %d labelled rows, such as %q, too many for classes: %s%s",
-			MaxClasses, l.rows, l.example(names), otherLabel, l.orRegression())
+			MaxClasses, l.rows, l.first.example, otherLabel, l.orRegression())
 	case len(names) == 0: // none of them is valid UTF-8
 		return l.faulty("has no class that can be learned%s", l.unseenNote())
 	}
@@ -77,19 +77,11 @@ func (l *learnedLabel) orRegression() string {
 	return ", or events.task (--task) to regression"
 }
 
-// example is a value of the label.
-func (l *learnedLabel) example(names []string) string {
-	if l.kind == Category {
-		return l.first.example
-	}
-	return names[0]
-}
-
-// nearUnique applies the near-unique rule to classes: this many were seen or, with beyond, MaxClasses in the rows up to
-// that point.
-func (l *learnedLabel) nearUnique(classes int, beyond bool) bool {
+// nearUnique applies the near-unique rule to classes: this many were seen or, if there were too many, MaxClasses in the
+// rows up to that point.
+func (l *learnedLabel) nearUnique(classes int) bool {
 	rows := l.rows
-	if beyond {
+	if l.beyondRows > 0 {
 		classes, rows = MaxClasses, l.beyondRows
 	}
 	return rows >= nearUniqueRows && int64(classes)*100 > nearUniquePercent*rows

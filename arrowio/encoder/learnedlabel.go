@@ -1,9 +1,11 @@
 package encoder
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -16,18 +18,15 @@ type learnedLabel struct {
 	options *Options
 	// kind is kindAny until a record has the label with a type of values.
 	kind Kind
-	// classes is the table of the configured classes, empty if there are none.
-	classes classTable
-	// texts and numbers count the rows of each class, bools those of false and true.
-	texts   *distinctTexts
-	numbers map[float64]int64
-	bools   [2]int64
-	// beyond is set if there are more than MaxClasses numbers, tooLarge if there is one beyond
-	// maxWhole.
-	beyond, tooLarge bool
-	// beyondRows is the number of rows seen when there were more than MaxClasses.
+	// configured numbers the configured classes by their canonical names; empty if there are none.
+	configured map[string]int32
+	// classes counts the rows of each class by its canonical name. With more than MaxClasses of them it is not exact
+	// any more, and beyondRows is the number of rows seen when that began.
+	classes    textCounts
 	beyondRows int64
-	first      firstTexts
+	// tooLarge is set if there is a number beyond maxWhole, tooLong if there is a text beyond MaxCategoryBytes.
+	tooLarge, tooLong bool
+	first             firstTexts
 	// moments are those of each output of a regression.
 	moments []moment
 	// values are for a regression with one output.
@@ -44,8 +43,7 @@ type learnedLabel struct {
 func newLearnedLabel(o *Options) learnedLabel {
 	l := learnedLabel{
 		options: o, moments: make([]moment, len(o.Label)),
-		texts: newDistinctTexts(MaxClasses), numbers: make(map[float64]int64),
-		values: newLabelValues(),
+		classes: newTextCounts(MaxClasses), values: newLabelValues(),
 	}
 	if l.regresses() {
 		l.kind = Numeric
@@ -83,14 +81,11 @@ func (l *learnedLabel) become(kind Kind) {
 		return
 	}
 	l.kind = kind
-	if len(l.options.Classes) > 0 {
-		names := l.configured()
-		l.classes = newClassTable(&Label{Kind: kind, Task: scoring.MultiClass, Classes: names})
-	}
+	l.configured = numbered(l.configuredClasses())
 }
 
-// configured returns the configured classes in canonical form.
-func (l *learnedLabel) configured() []string {
+// configuredClasses returns the configured classes in canonical form.
+func (l *learnedLabel) configuredClasses() []string {
 	names := make([]string, len(l.options.Classes))
 	for i, name := range l.options.Classes {
 		names[i], _ = canonicalClass(l.kind, name) // checked by kindOf
@@ -104,77 +99,56 @@ func (l *learnedLabel) learn(columns []arrow.Array, rows picked, s *scratch) {
 	case len(columns) == 0 || l.kind == kindAny:
 	case l.regresses():
 		l.learnOutputs(columns, rows, s)
-	case l.kind == Bool:
-		s.codes = resize(s.codes, rows.len())
-		loadBools(s.codes, columns[0], rows, 0, 1)
-		for _, k := range s.codes {
-			if k != nullCode && l.known(code(l.classes.names, className(k == 1), true)) {
-				l.bools[k]++
-			}
-		}
-	case l.kind == Category:
-		l.learnNames(columns[0], rows)
 	default:
-		l.learnNumbers(columns[0], rows, s)
+		l.learnClasses(columns[0], rows, s)
 	}
 }
 
-// known counts a label and reports whether its class may be learned.
-func (l *learnedLabel) known(k int32) bool {
-	if len(l.options.Classes) > 0 && k < 0 {
-		l.unseen++
-		return false
-	}
-	l.rows++
-	return true
-}
-
-// learnNames adds class names.
-func (l *learnedLabel) learnNames(a arrow.Array, rows picked) {
-	t := textsOf(a)
+// learnClasses adds the names of classes.
+func (l *learnedLabel) learnClasses(a arrow.Array, rows picked, s *scratch) {
+	name := classNames(l.kind, a, rows, s)
 	for i := range rows.len() {
-		value, ok := t.at(rows.row(i))
+		class, ok := name(i)
 		if !ok {
 			continue
 		}
-		if !utf8.ValidString(value) {
+		l.tooLarge = l.tooLarge || l.kind == Numeric && math.Abs(s.loaded[i]) > maxWhole
+		if _, known := l.configured[class]; !known && len(l.configured) > 0 || !utf8.ValidString(class) {
 			l.unseen++
 			continue
 		}
-		if l.known(code(l.classes.names, value, true)) {
-			l.first.add(value)
-			l.texts.add(value)
-			l.noteBeyond(l.texts.beyond)
+		l.rows++
+		l.first.add(class)
+		if len(class) > MaxCategoryBytes {
+			l.tooLong = true
+			continue
+		}
+		l.classes.add(class, 1)
+		if l.classes.lost > 0 && l.beyondRows == 0 {
+			l.beyondRows = l.rows
 		}
 	}
 }
 
-// noteBeyond records the number of rows when there were too many classes.
-func (l *learnedLabel) noteBeyond(beyond bool) {
-	if beyond && l.beyondRows == 0 {
-		l.beyondRows = l.rows
+// classNames returns a function that gives the canonical name of a row's class, or false if it has none that can be
+// named. For text it is a view of the column's memory. The numbers of a numeric label are left in s.loaded.
+func classNames(kind Kind, a arrow.Array, rows picked, s *scratch) func(i int) (string, bool) {
+	switch kind {
+	case Category:
+		t := textsOf(a)
+		return func(i int) (string, bool) { return t.at(rows.row(i)) }
+	case Bool:
+		s.codes = resize(s.codes, rows.len())
+		loadBools(s.codes, a, rows, 0, 1)
+		return func(i int) (string, bool) { return className(s.codes[i] == 1), s.codes[i] != nullCode }
 	}
-}
-
-// learnNumbers adds numeric classes.
-func (l *learnedLabel) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 	short := isShort(a.DataType())
 	values, null := s.numbers(a, rows, 1)
-	for i, v := range values {
-		if null != nil && null[i] || !finite(v) {
-			continue
+	return func(i int) (string, bool) {
+		if null != nil && null[i] || !finite(values[i]) {
+			return "", false
 		}
-		v = classValue(v, short)
-		l.tooLarge = l.tooLarge || v > maxWhole || v < -maxWhole
-		if !l.known(l.classes.number(v)) {
-			continue
-		}
-		if _, seen := l.numbers[v]; !seen && len(l.numbers) >= MaxClasses {
-			l.beyond = true
-			l.noteBeyond(true)
-			continue
-		}
-		l.numbers[v]++
+		return classNumber(classValue(values[i], short)), true
 	}
 }
 
@@ -230,7 +204,7 @@ func (l *learnedLabel) label() (*Label, error) {
 	if transformOf(o.LabelTransform) != "" {
 		return nil, fmt.Errorf("label %q: label_transform is for regression, the label is a class", o.Label[0])
 	}
-	classes, err := l.classNames()
+	classes, err := l.learnedClasses()
 	if err != nil {
 		return nil, err
 	}
@@ -253,40 +227,34 @@ func (l *learnedLabel) unseenNote() string {
 	return fmt.Sprintf(" (%d rows have a class that is not among the configured %s)", l.unseen, listed(l.options.Classes, ", "))
 }
 
-// classNames returns the configured classes, or those seen.
-func (l *learnedLabel) classNames() ([]string, error) {
-	if len(l.options.Classes) > 0 {
-		names := l.configured()
-		if name, found := repeated(names); found {
-			return nil, l.faulty("has a class twice: events.classes names %q twice", name)
-		}
-		return names, nil
+// learnedClasses returns the configured classes, or those seen.
+func (l *learnedLabel) learnedClasses() ([]string, error) {
+	if len(l.configured) == 0 {
+		return l.seenClasses(), l.classFault()
 	}
-	if err := l.classFault(); err != nil {
-		return nil, err
+	names := l.configuredClasses()
+	if name, found := repeated(names); found {
+		return nil, l.faulty("has a class twice: events.classes names %q twice", name)
 	}
-	names, _ := l.seenClasses()
 	return names, nil
 }
 
-// seenClasses returns the names of the classes seen, in order, and whether there were too many.
-func (l *learnedLabel) seenClasses() ([]string, bool) {
-	var names []string
-	switch l.kind {
-	case Category:
-		return l.texts.values(), l.texts.beyond
-	case Bool:
-		for i, n := range l.bools {
-			if n > 0 {
-				names = append(names, className(i == 1))
-			}
-		}
-	default:
-		for _, v := range slices.Sorted(maps.Keys(l.numbers)) {
-			names = append(names, classNumber(v))
-		}
+// seenClasses returns the names of the classes seen, in order; none if there were too many.
+func (l *learnedLabel) seenClasses() []string {
+	if l.classes.lost > 0 {
+		return nil
 	}
-	return names, l.beyond
+	names := l.classes.values()
+	if l.kind == Numeric {
+		slices.SortFunc(names, func(a, b string) int { return cmp.Compare(classValueOf(a), classValueOf(b)) })
+	}
+	return names
+}
+
+// classValueOf returns the number that a class is named after.
+func classValueOf(name string) float64 {
+	v, _ := strconv.ParseFloat(name, 64) // made by classNumber
+	return v
 }
 
 // clonePointer returns a pointer to a copy.

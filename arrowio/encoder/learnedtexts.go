@@ -37,7 +37,7 @@ func (l *learnedTexts) add(v string) {
 	if l.values.n < judgedNumbers && len(v) <= MaxCategoryBytes {
 		l.addNumber(v)
 	}
-	l.values.add(v)
+	l.values.see(v)
 }
 
 // learn adds the given rows of a column.
@@ -89,7 +89,7 @@ func (l *learnedTexts) unusable(explicit bool) string {
 		return "none of its values in the calibration rows is valid UTF-8"
 	case s.outside == s.n || !explicit && 2*s.long > s.n:
 		return fmt.Sprintf("it holds text: %.0f %% of its values have more than %d bytes", 100*float64(s.long)/float64(s.n), MaxCategoryBytes)
-	case len(s.counts) > 0 && (explicit || !s.nearUnique()):
+	case len(s.rows) > 0 && (explicit || !s.nearUnique()):
 		return ""
 	}
 	distinct, n := s.judged()
