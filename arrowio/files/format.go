@@ -27,8 +27,7 @@ type format struct {
 	extensions []string // of file names, without .gz
 	magics     [][]byte // what a file may begin with; none = its content does not tell
 	open       func(src *source, o Options) (rowReader, error)
-	// create checks that the format holds rows of the schema and returns what starts an encoder on a file of this name;
-	// nil = the format is only read.
+	// create checks that the format holds rows of the schema and returns what starts an encoder on a file of this name.
 	create func(path string, schema *arrow.Schema) (func(io.Writer) (recordEncoder, error), error)
 }
 
@@ -46,18 +45,13 @@ func lookup(name string) *format {
 	return nil
 }
 
-// Formats returns the names of the formats that Open reads, sorted.
+// Formats returns the names of the formats that Open reads and Create writes, sorted.
 func Formats() []string {
 	var names []string
 	for _, f := range known {
 		names = append(names, f.name)
 	}
 	return names
-}
-
-// WriteFormats returns the formats that Create writes, sorted.
-func WriteFormats() []string {
-	return slices.DeleteFunc(Formats(), func(name string) bool { return lookup(name).create == nil })
 }
 
 // FormatOf returns the format that a file is read in, as far as the options and its name tell; "" if that depends on

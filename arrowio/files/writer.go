@@ -64,11 +64,11 @@ type recordEncoder interface {
 // encoderOf returns a function that starts an encoder on the file, once the file is open.
 func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer) (recordEncoder, error), error) {
 	if format == "" {
-		return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(WriteFormats(), ", "))
+		return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
 	}
 	f := lookup(format)
-	if f == nil || f.create == nil {
-		return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(WriteFormats(), ", "))
+	if f == nil {
+		return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}
 	if namedGzip(path) && format != FormatCSV {
 		return nil, fmt.Errorf("%w: only csv is written with .gz", arrowio.ErrUnsupported)

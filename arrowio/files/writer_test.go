@@ -116,7 +116,7 @@ func TestFileAppearsOnlyWhenItIsWhole(t *testing.T) {
 	defer rec.Release()
 	other := dictionaryRecord(t)
 	defer other.Release()
-	for _, format := range WriteFormats() {
+	for _, format := range Formats() {
 		t.Run(format, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "out")

@@ -14,34 +14,34 @@ import (
 
 // Model is a trained model as published: linear weights on the features of one feature set.
 type Model struct {
-	ID           string // [ModelID]; filled on decoding, computed when empty on encoding
-	Pipeline     string
-	FeatureSetID string // the set whose features the weights multiply
-	Sequence     int64  // of that feature set
-	Model        *training.Model
-	Label        *encoder.Label // task, classes and the mean subtracted from regression labels
-	Metrics      Metrics
-	TrainRows    int64 // rows that the weights were fitted on
-	HeldOutRows  int64 // rows that λ was chosen on; the metrics use the same rows, at most train.evaluation_rows
-	HeldOutSeed  uint64
+	ID              string         `json:"id"` // [ModelID]; filled on decoding, computed when empty on encoding
+	Pipeline        string         `json:"pipeline"`
+	FeatureSetID    string         `json:"feature_set"` // the set whose features the weights multiply
+	Sequence        int64          `json:"sequence"`    // of that feature set
+	*training.Model                // whose weights are a column on the wire
+	Label           *encoder.Label `json:"label,omitempty"` // task, classes and the mean subtracted from regression labels
+	Metrics         Metrics        `json:"metrics"`
+	TrainRows       int64          `json:"train_rows"`    // rows that the weights were fitted on
+	HeldOutRows     int64          `json:"held_out_rows"` // rows that λ was chosen on; the metrics use the same rows, at most train.evaluation_rows
+	HeldOutSeed     uint64         `json:"held_out_seed"`
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
-	HeldOutFraction float64
+	HeldOutFraction float64 `json:"held_out_fraction"`
 	// SampleRate is the share of the labelled rows that were used, by a separate hash under HeldOutSeed; 0 = all.
-	SampleRate float64
-	Window     string  // what part of the features topic was to be used, as in train.window; empty = all
-	Ranges     []Range // what was read, ascending by partition
+	SampleRate float64 `json:"sample_rate,omitempty"`
+	Window     string  `json:"window,omitempty"` // what part of the features topic was to be used, as in train.window; empty = all
+	Ranges     []Range `json:"ranges"`           // what was read, ascending by partition
 	// NotHeldOut are the events that the frequencies of the feature set were learned from: their rows were not held
 	// out, whatever their hash. Empty if the hash alone decided. Not hashed.
-	NotHeldOut []Span
-	TrainedAt  time.Time
-	ConfigHash string // of the training configuration
+	NotHeldOut []Span    `json:"not_held_out,omitempty"`
+	TrainedAt  time.Time `json:"trained_at,omitzero"`
+	ConfigHash string    `json:"config_hash,omitempty"` // of the training configuration
 
 	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the same units. The
 	// errors in Metrics and the comparison with other models use these weights, because Model has seen the held-out
 	// rows in the end. Not hashed. nil in models of builds that did not compare.
-	Judged *training.Model
+	Judged *training.Model `json:"-"`
 	// Judgement is the comparison with the model that was current; nil if there was none.
-	Judgement *Judgement
+	Judgement *Judgement `json:"-"`
 }
 
 // Span is the events of a partition from one offset up to, not including, another.

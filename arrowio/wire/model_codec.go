@@ -1,41 +1,21 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/training"
 )
 
 // modelDocument is the metadata of a model. The weights are columns.
 type modelDocument struct {
-	ID              string         `json:"id"`
-	Pipeline        string         `json:"pipeline"`
-	FeatureSet      string         `json:"feature_set"`
-	Sequence        int64          `json:"sequence"`
-	Features        int            `json:"features"`
-	Outputs         int            `json:"outputs"`
-	Intercept       []float64      `json:"intercept"`
-	Lambda          float64        `json:"lambda"`
-	Loss            string         `json:"loss"`
-	Label           *encoder.Label `json:"label,omitempty"`
-	Metrics         Metrics        `json:"metrics"`
-	TrainRows       int64          `json:"train_rows"`
-	HeldOutRows     int64          `json:"held_out_rows"`
-	HeldOutSeed     uint64         `json:"held_out_seed"`
-	HeldOutFraction float64        `json:"held_out_fraction"`
-	SampleRate      float64        `json:"sample_rate,omitempty"`
-	Window          string         `json:"window,omitempty"`
-	Ranges          []Range        `json:"ranges"`
-	NotHeldOut      []Span         `json:"not_held_out,omitempty"`
-	TrainedAt       time.Time      `json:"trained_at,omitzero"`
-	ConfigHash      string         `json:"config_hash,omitempty"`
-	JudgedIntercept []float64      `json:"judged_intercept,omitempty"`
-	Judgement       *Judgement     `json:"judgement,omitempty"`
+	*Model
+	Theta           json.RawMessage `json:"theta,omitempty"` // hides that of the weights; always absent
+	JudgedIntercept []float64       `json:"judged_intercept,omitempty"`
+	Judgement       *Judgement      `json:"judgement,omitempty"`
 }
 
 // columnJudged is the column of the weights fitted without the held-out rows.
@@ -81,13 +61,9 @@ func EncodeModel(m *Model) ([]byte, error) {
 		return nil, fmt.Errorf("encode model %q: %w: the content is that of %s", m.ID, ErrHashMismatch, id)
 	}
 	w := m.Model
-	doc := modelDocument{
-		ID: id, Pipeline: m.Pipeline, FeatureSet: m.FeatureSetID, Sequence: m.Sequence,
-		Features: w.Features, Outputs: w.Outputs, Intercept: w.Intercept, Lambda: w.Lambda, Loss: w.Loss,
-		Label: m.Label, Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOutRows: m.HeldOutRows,
-		HeldOutSeed: m.HeldOutSeed, HeldOutFraction: m.HeldOutFraction, SampleRate: m.SampleRate, Window: m.Window,
-		Ranges: m.Ranges, NotHeldOut: m.NotHeldOut, TrainedAt: canonicalTime(m.TrainedAt), ConfigHash: m.ConfigHash, Judgement: m.Judgement,
-	}
+	canonical := *m
+	canonical.ID, canonical.TrainedAt = id, canonicalTime(m.TrainedAt)
+	doc := modelDocument{Model: &canonical, Judgement: m.Judgement}
 	columns := []column{numbers("feature", ordinals(w.Features)), weightColumn("theta", w)}
 	if m.Judged != nil {
 		doc.JudgedIntercept = m.Judged.Intercept
@@ -108,7 +84,7 @@ func weightColumn(name string, w *training.Model) column {
 // DecodeModel reads a message that [EncodeModel] wrote. The result is valid ([Model.Validate]) and
 // hashes to the ID in the message; otherwise the error wraps [ErrHashMismatch].
 func DecodeModel(dec *arrowio.Decoder, value []byte) (*Model, error) {
-	var doc modelDocument
+	doc := modelDocument{Model: &Model{Model: &training.Model{}}}
 	rec, err := decodeMessage(dec, value, KeyModel, &doc)
 	if err != nil {
 		return nil, fmt.Errorf("decode model: %w", err)
@@ -121,24 +97,29 @@ func DecodeModel(dec *arrowio.Decoder, value []byte) (*Model, error) {
 	return m, nil
 }
 
-// readModel builds the model and checks it against its ID.
+// readModel completes the model and checks it against its ID.
 func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
-	if err := readTimes(&doc.TrainedAt); err != nil {
+	m := doc.Model
+	if err := readTimes(&m.TrainedAt); err != nil {
 		return nil, err
 	}
-	weights, err := readWeights(rec, doc)
-	if err != nil {
-		return nil, err
+	if m.Features < 1 || m.Outputs < 1 || rec.NumRows() != int64(m.Features) {
+		return nil, fmt.Errorf("%w: %d rows, but metadata says %d features and %d outputs", ErrMalformed, rec.NumRows(), m.Features, m.Outputs)
 	}
-	m := &Model{
-		ID: doc.ID, Pipeline: doc.Pipeline, FeatureSetID: doc.FeatureSet,
-		Sequence: doc.Sequence, Model: weights, Label: doc.Label, Metrics: doc.Metrics,
-		TrainRows: doc.TrainRows, HeldOutRows: doc.HeldOutRows,
-		HeldOutSeed: doc.HeldOutSeed, HeldOutFraction: doc.HeldOutFraction, SampleRate: doc.SampleRate, Window: doc.Window,
-		Ranges: doc.Ranges, NotHeldOut: doc.NotHeldOut, TrainedAt: doc.TrainedAt, ConfigHash: doc.ConfigHash, Judgement: doc.Judgement,
+	r := &reader{rec: rec}
+	for i, f := range values[int32](r, "feature") {
+		if int(f) != i {
+			r.fail("row %d is of feature %d", i, f)
+		}
 	}
-	if m.Judged, err = readJudged(rec, doc); err != nil {
-		return nil, err
+	m.Theta, m.Judgement = readWeights(r, "theta", m), doc.Judgement
+	if r.has(columnJudged) {
+		judged := *m.Model
+		judged.Theta, judged.Intercept = readWeights(r, columnJudged, m), doc.JudgedIntercept
+		m.Judged = &judged
+	}
+	if r.err != nil {
+		return nil, r.err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -149,43 +130,13 @@ func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
 	return m, nil
 }
 
-// readWeights copies the weights out of a model's columns and metadata.
-func readWeights(rec arrow.Record, doc *modelDocument) (*training.Model, error) {
-	m, k := doc.Features, doc.Outputs
-	if m < 1 || k < 1 || rec.NumRows() != int64(m) {
-		return nil, fmt.Errorf("%w: %d rows, but metadata says %d features and %d outputs",
-			ErrMalformed, rec.NumRows(), m, k)
+// readWeights copies a column of weights.
+func readWeights(r *reader, name string, m *Model) []float64 {
+	theta := lists[float64](r, name, m.Outputs)
+	if theta == nil {
+		return nil
 	}
-	r := &reader{rec: rec}
-	for i, f := range values[int32](r, "feature") {
-		if int(f) != i {
-			r.fail("row %d is of feature %d", i, f)
-		}
-	}
-	theta := lists[float64](r, "theta", k)
-	if r.err != nil {
-		return nil, r.err
-	}
-	return &training.Model{
-		Features: m, Outputs: k, Theta: transpose(theta, m, k),
-		Intercept: doc.Intercept, Lambda: doc.Lambda, Loss: doc.Loss,
-	}, nil
-}
-
-// readJudged copies the weights fitted without the held-out rows, if the model has them.
-func readJudged(rec arrow.Record, doc *modelDocument) (*training.Model, error) {
-	r := &reader{rec: rec}
-	if !r.has(columnJudged) {
-		return nil, nil
-	}
-	theta := lists[float64](r, columnJudged, doc.Outputs)
-	if r.err != nil {
-		return nil, r.err
-	}
-	return &training.Model{
-		Features: doc.Features, Outputs: doc.Outputs, Theta: transpose(theta, doc.Features, doc.Outputs),
-		Intercept: doc.JudgedIntercept, Lambda: doc.Lambda, Loss: doc.Loss,
-	}, nil
+	return transpose(theta, m.Features, m.Outputs)
 }
 
 // ordinals returns 0 to n-1.

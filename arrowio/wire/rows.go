@@ -2,11 +2,13 @@ package wire
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"sort"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/compute"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
@@ -175,54 +177,36 @@ func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
 func takeDictionary(arr *array.Dictionary, rows []int32) (arrow.Array, error) {
 	t := arr.DataType().(*arrow.DictionaryType)
 	var used []int32
-	renumbered := make(map[int]int64)
-	index := array.NewBuilder(memory.DefaultAllocator, t.IndexType)
-	defer index.Release()
-	index.Reserve(len(rows))
-	for _, r := range rows {
+	renumbered := make(map[int]int)
+	number := func(old int) int {
+		n, known := renumbered[old]
+		if !known {
+			n = len(used)
+			renumbered[old], used = n, append(used, int32(old))
+		}
+		return n
+	}
+	width := t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8
+	valid, nulls, indexes := make([]byte, bitutil.BytesForBits(int64(len(rows)))), 0, make([]byte, 0, len(rows)*width)
+	for i, r := range rows {
+		n := 0
 		if arr.IsNull(int(r)) {
-			index.AppendNull()
-			continue
+			nulls++
+		} else {
+			bitutil.SetBit(valid, i)
+			n = number(arr.GetValueIndex(int(r)))
 		}
-		old := arr.GetValueIndex(int(r))
-		n, ok := renumbered[old]
-		if !ok {
-			n = int64(len(used))
-			renumbered[old] = n
-			used = append(used, int32(old))
-		}
-		appendIndex(index, n)
+		var word [8]byte
+		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		indexes = append(indexes, word[:width]...)
 	}
 	values, err := takeAny(arr.Dictionary(), used)
 	if err != nil {
 		return nil, err
 	}
 	defer values.Release()
-	indices := index.NewArray()
-	defer indices.Release()
-	return array.NewDictionaryArray(t, indices, values), nil
-}
-
-// appendIndex appends a dictionary index to a builder of any integer type.
-func appendIndex(b array.Builder, n int64) {
-	switch b := b.(type) {
-	case *array.Int8Builder:
-		b.Append(int8(n))
-	case *array.Int16Builder:
-		b.Append(int16(n))
-	case *array.Int32Builder:
-		b.Append(int32(n))
-	case *array.Int64Builder:
-		b.Append(n)
-	case *array.Uint8Builder:
-		b.Append(uint8(n))
-	case *array.Uint16Builder:
-		b.Append(uint16(n))
-	case *array.Uint32Builder:
-		b.Append(uint32(n))
-	case *array.Uint64Builder:
-		b.Append(uint64(n))
-	default:
-		panic(fmt.Sprintf("wire: dictionary index of type %v", b.Type()))
-	}
+	buffers := []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(indexes)}
+	data := array.NewDataWithDictionary(t, len(rows), buffers, nulls, 0, values.Data().(*array.Data))
+	defer data.Release()
+	return array.MakeFromData(data), nil
 }
