@@ -2,7 +2,6 @@ package formats
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/twmb/avro"
@@ -79,10 +78,7 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 	if err := schema.checkSize(); err != nil {
 		return nil, err
 	}
-	c := &avroCompiler{
-		named: make(map[string]*avro.SchemaNode), short: make(map[string]*avro.SchemaNode), ambiguous: make(map[string]bool),
-		full: make(map[*avro.SchemaNode]string), passing: make(map[*avro.SchemaNode]*avroNode),
-	}
+	c := &avroCompiler{avroNames: newAvroNames(), passing: make(map[*avro.SchemaNode]*avroNode)}
 	var cache avro.SchemaCache
 	for _, ref := range schema.References {
 		parsed, err := cache.Parse(ref.Text)
@@ -124,14 +120,10 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 
 // avroCompiler makes one plan.
 type avroCompiler struct {
-	named map[string]*avro.SchemaNode // definitions by full name
-	short map[string]*avro.SchemaNode // by the name without namespace, as used within one
-	// ambiguous are the short names that have more than one definition.
-	ambiguous map[string]bool
-	full      map[*avro.SchemaNode]string    // full names of definitions
-	passing   map[*avro.SchemaNode]*avroNode // nodes of named types that are skipped
-	open      []string                       // the records being flattened
-	leaves    []avroColumn
+	avroNames
+	passing map[*avro.SchemaNode]*avroNode // nodes of named types that are skipped
+	open    []string                       // the records being flattened
+	leaves  []avroColumn
 
 	nodes     int // of the plan
 	pathBytes int // of its columns
@@ -143,73 +135,6 @@ func (c *avroCompiler) visit() error {
 		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d values", maxSchemaNodes)
 	}
 	return nil
-}
-
-// name records the types that a schema defines.
-func (c *avroCompiler) name(n *avro.SchemaNode) error {
-	if n == nil {
-		return nil
-	}
-	if n.Name != "" {
-		full := c.fullOf(n)
-		if len(full) > maxName {
-			return arrowio.Wrap(ErrBadSchema, "type %s has a name of %d bytes, at most %d", arrowio.Quote(full), len(full), maxName)
-		}
-		if c.named[full] != nil {
-			return nil
-		}
-		c.named[full] = n
-		short := full[strings.LastIndexByte(full, '.')+1:]
-		if other := c.short[short]; other != nil {
-			c.ambiguous[short] = true
-		}
-		c.short[short] = n
-	}
-	for i := range n.Fields {
-		if err := c.name(&n.Fields[i].Type); err != nil {
-			return err
-		}
-	}
-	for i := range n.Branches {
-		if err := c.name(&n.Branches[i]); err != nil {
-			return err
-		}
-	}
-	if err := c.name(n.Items); err != nil {
-		return err
-	}
-	return c.name(n.Values)
-}
-
-// fullOf is fullName, computed once: long names of records that are named often add up.
-func (c *avroCompiler) fullOf(n *avro.SchemaNode) string {
-	full, ok := c.full[n]
-	if !ok {
-		full = fullName(n)
-		c.full[n] = full
-	}
-	return full
-}
-
-func fullName(n *avro.SchemaNode) string {
-	if n.Namespace == "" || strings.Contains(n.Name, ".") {
-		return n.Name
-	}
-	return n.Namespace + "." + n.Name
-}
-
-// resolve returns the definition of a named type.
-func (c *avroCompiler) resolve(n *avro.SchemaNode) *avro.SchemaNode {
-	if _, ok := avroKinds[n.Type]; ok {
-		return n
-	}
-	if found := c.named[n.Type]; found != nil {
-		return found
-	}
-	if found := c.short[n.Type]; found != nil && !c.ambiguous[n.Type] {
-		return found
-	}
-	return n
 }
 
 // record flattens a record whose fields have some prefixes.
