@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/scoring"
@@ -74,7 +73,7 @@ type cellKey struct {
 func newComparison(name string, source Source, o Options, progress Progress) *comparison {
 	c := &comparison{
 		options: o, source: source, progress: progress, cells: make(map[cellKey]*cell),
-		result: &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o, Seconds: map[string]float64{}},
+		result: &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o},
 	}
 	for _, name := range o.Methods {
 		method, _ := o.Lookup(name) // Validate has looked it up
@@ -85,18 +84,14 @@ func newComparison(name string, source Source, o Options, progress Progress) *co
 
 // repeat runs every method at every M on the rows of one repeat.
 func (c *comparison) repeat(ctx context.Context, number int) error {
-	began := time.Now()
 	split, err := c.rows(number)
 	if err != nil {
 		return err
 	}
-	c.result.Seconds["split"] += time.Since(began).Seconds()
-	began = time.Now()
 	r, err := newRepeat(c.options, number, split)
 	if err != nil {
 		return err
 	}
-	c.result.Seconds["bandwidth"] += time.Since(began).Seconds()
 	c.note(r, split)
 	for _, m := range c.options.Features {
 		for _, method := range c.methods {

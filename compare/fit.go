@@ -28,7 +28,7 @@ func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
 	if heldOut == nil {
 		heldOut = r.heldOut
 	}
-	if r.options.Loss == LossLogistic {
+	if r.options.Loss == training.LossLogistic {
 		return r.fitLogistic(ctx, transform, heldOut)
 	}
 	return r.fitSquared(ctx, transform, heldOut)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Flags are the flags of a command that compares.
@@ -41,7 +42,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows, "the most rows that candidates are scored on, whatever the share; 0, or a --sample without it = no bound")
 	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "how often everything is done, each time with another seed")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
-	flags.StringVar(&o.Loss, "loss", o.Loss, "what models are trained with: "+strings.Join(Losses(), ", "))
+	flags.StringVar(&o.Loss, "loss", o.Loss, "what models are trained with: "+strings.Join(training.Losses(), ", "))
 	flags.BoolVar(&o.Intercept, "intercept", o.Intercept, "fit an intercept; --intercept=false is the paper's setting")
 	flags.StringVar(&f.grid, "lambda-grid", "relative", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas")
 	flags.Float64Var(&o.HeldOut, "held-out", o.HeldOut, "share of the training rows on which lambda is chosen")

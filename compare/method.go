@@ -70,16 +70,8 @@ func (o Options) Lookup(name string) (*Method, error) {
 // features; the best choice among candidates; and what a pipeline learns by default.
 var usual = []*Method{plainMethod, plainTunedMethod, linearMethod, residualMethod, refinedMethod}
 
-// standIns replace usual methods that cannot work with the options, in this order.
-var standIns = []*Method{correlationMethod, energyMethod}
-
 // Usual returns the names of the methods that run by default, and why some of them cannot work with the options.
-func Usual(o Options) (names, leftOut []string) {
-	names, leftOut = fitting(usual, o)
-	more, _ := fitting(standIns, o)
-	names = append(names, more[:min(len(more), len(usual)-len(names))]...)
-	return names, leftOut
-}
+func Usual(o Options) (names, leftOut []string) { return fitting(usual, o) }
 
 // Fitting returns the names of all methods that can work with the options, and why the others cannot.
 func Fitting(o Options) (names, leftOut []string) { return fitting(o.Known(), o) }

@@ -22,28 +22,6 @@ func optionsFault(format string, args ...any) error {
 	return &OptionsError{fmt.Errorf(format, args...)}
 }
 
-// Losses that models are trained with.
-const (
-	// LossAuto is logistic for classes and squared for a regression.
-	LossAuto = training.LossAuto
-	// LossSquared is ridge regression, for classes on ±1 labels, one against the rest.
-	LossSquared = training.LossSquared
-	// LossLogistic is logistic regression, softmax for more than two classes.
-	LossLogistic = training.LossLogistic
-)
-
-// Losses returns the names of the losses.
-func Losses() []string { return training.Losses() }
-
-// lossFor returns the loss for labels of a task.
-func (o Options) lossFor(task scoring.Task) (string, error) {
-	loss, err := training.LossFor(o.Loss, task != scoring.Regression)
-	if err != nil {
-		return "", optionsFault("--%w", err)
-	}
-	return loss, nil
-}
-
 // Options say what is compared.
 type Options struct {
 	// Methods are names of known methods, in the order of the tables. Plain features are always included.
@@ -70,8 +48,7 @@ type Options struct {
 	TestFraction float64 `json:"test_fraction"`
 	// HeldOut is the share of the training rows that λ is chosen on.
 	HeldOut float64 `json:"held_out"`
-	// Loss, Intercept and Grid say how models are trained; in a result, Loss is what LossAuto was
-	// resolved to.
+	// Loss, Intercept and Grid say how models are trained; in a result, Loss is what [training.LossAuto] was resolved to.
 	Loss      string        `json:"loss"`
 	Intercept bool          `json:"intercept"`
 	Grid      training.Grid `json:"lambda_grid"`
@@ -90,7 +67,7 @@ const sampleRows = 10_000
 func DefaultOptions() Options {
 	o := Options{
 		Features: []int{100}, Candidates: 1000, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
-		TestFraction: 0.33, HeldOut: 0.2, Loss: LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
+		TestFraction: 0.33, HeldOut: 0.2, Loss: training.LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
 	}
 	o.Methods, _ = Usual(o)
 	return o
@@ -150,8 +127,8 @@ func (o Options) modelFaults() []error {
 	if o.Sigma < 0 || math.IsNaN(o.Sigma) || math.IsInf(o.Sigma, 0) {
 		faults = append(faults, fmt.Errorf("--sigma %v: expected a positive number, or 0 for the rule", o.Sigma))
 	}
-	if !slices.Contains(Losses(), o.Loss) {
-		faults = append(faults, fmt.Errorf("--loss %s: expected one of %v", o.Loss, Losses()))
+	if !slices.Contains(training.Losses(), o.Loss) {
+		faults = append(faults, fmt.Errorf("--loss %s: expected one of %v", o.Loss, training.Losses()))
 	}
 	if err := o.Grid.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("--lambda-grid: %w", err))

@@ -40,8 +40,8 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 		return nil, err
 	}
 	var err error
-	if r.options.Loss, err = o.lossFor(r.train.task); err != nil {
-		return nil, err
+	if r.options.Loss, err = training.LossFor(o.Loss, r.train.task != scoring.Regression); err != nil {
+		return nil, optionsFault("--%w", err)
 	}
 	r.heldOut = heldOutRows(r.seed, r.train.rows, o.HeldOut)
 	r.trainMean, r.majority = r.train.means(), r.train.majority()

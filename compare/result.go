@@ -26,8 +26,6 @@ type Result struct {
 	MethodsLeftOut []string `json:"methods_left_out,omitempty"`
 	// Notes are whole sentences that a reader should know.
 	Notes []string `json:"notes,omitempty"`
-	// Seconds are for work common to all methods: split (with encoding) and bandwidth, for all repeats.
-	Seconds map[string]float64 `json:"seconds"`
 }
 
 // Made says how to reproduce a result.

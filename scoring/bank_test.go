@@ -33,19 +33,3 @@ func TestPartitionsShareABankThatDraws(t *testing.T) {
 		t.Errorf("%d buffers came back, want 2", got)
 	}
 }
-
-func TestValuesAndClassesDoNotWaitTogether(t *testing.T) {
-	c := candidatesOf(MapCosine, 5, 60)
-	x := normalRows(1, 9, c.Dim)
-	values, classes := Targets{Outputs: 2, Values: normalRows(3, 4, 2)}, classTargets(5, 2)
-	want := scoreRows(c.DrawAll(), x[:4*c.Dim], 4, values)
-	a := NewAccumulator(NewBank(c, BankOptions{}), want.Clone())
-	a.Add(x[4*c.Dim:], 5, classes)
-	want = a.Sums()
-	b := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, 2))
-	b.Add(x[:4*c.Dim], 4, values)
-	b.Add(x[4*c.Dim:], 5, classes)
-	if !reflect.DeepEqual(b.Sums(), want) {
-		t.Error("sums differ from those with a look between")
-	}
-}

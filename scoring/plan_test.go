@@ -38,21 +38,3 @@ func TestPlanStaysWithinTheMemory(t *testing.T) {
 		}
 	}
 }
-
-// TestDrawingTakesLessThanKeepingAll: with many processors and few candidates the buffers would be the greater part.
-func TestDrawingTakesLessThanKeepingAll(t *testing.T) {
-	for _, dim := range []int{1, 50, 784, 20_000} {
-		for _, count := range []int{1, 100, 1000, 10_000, 100_000} {
-			c := Candidates{Dim: dim, Count: count}
-			for _, procs := range []int{1, 4, 64} {
-				full := planBank(c, math.MaxInt64, 3, procs)
-				for memory := int64(1); memory < full.KeptBytes; memory *= 2 {
-					p := planBank(c, memory, 3, procs)
-					if p != full && p.bytes(3) >= full.bytes(3) {
-						t.Errorf("%+v, %d processors: %+v takes more than %+v", c, procs, p, full)
-					}
-				}
-			}
-		}
-	}
-}

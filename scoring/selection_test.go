@@ -37,19 +37,6 @@ func TestSelectKeepsTheBestWithTheirScores(t *testing.T) {
 	}
 }
 
-func TestTiesRankByIndex(t *testing.T) {
-	// Candidates 1, 3 and 4 are the same feature; 0 and 2 are another, its negative sampled alike.
-	f := &Features{Map: MapLinear, Dim: 2, Omega: []float32{1, 0, 1, 0, 0}}
-	x := []float32{1, 0.5, -1, 0.5, 1, -0.5, -1, 0.5}
-	s := scoreRows(f, x, 4, Targets{Outputs: 1, Values: []float32{1, -1, 1, -1}})
-	for _, criterion := range []Criterion{Energy, Correlation} {
-		sel, err := Select(s, Binary, criterion, 5)
-		if err != nil || !slices.Equal(sel.Index, []int32{1, 3, 4, 0, 2}) {
-			t.Errorf("%v: order %v, %v", criterion, sel.Index, err)
-		}
-	}
-}
-
 func TestSelectRefusesWhatItCannotRank(t *testing.T) {
 	constant := scoreRows(drawFeatures(MapCosine, 1, 3), normalRows(1, 5, 1), 5, Targets{Outputs: 1, Values: []float32{1, 1, 1, 1, 1}})
 	oneClass := scoreRows(drawFeatures(MapCosine, 1, 3), normalRows(1, 2, 1), 2, Targets{Outputs: 3, Class: []int32{2, 2}})

@@ -42,28 +42,3 @@ func TestCovariancesAreThoseOfTheRows(t *testing.T) {
 		}
 	}
 }
-
-// TestWorkersChangeNoBit has sums that are large enough to be shared among workers.
-func TestWorkersChangeNoBit(t *testing.T) {
-	d := randomTable(5, 1200, 300, 2)
-	want, err := d.sums().Covariances()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, workers := range []int{1, 2, 3} {
-		s := NewSums(d.features, d.outputs)
-		s.Workers = workers
-		s.Add(d.z, d.rows, d.y)
-		got, err := s.Covariances()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range d.features + d.outputs {
-			for i := range j + 1 {
-				if got.Cov(i, j) != want.Cov(i, j) {
-					t.Fatalf("%d workers: covariance of %d and %d differs", workers, i, j)
-				}
-			}
-		}
-	}
-}

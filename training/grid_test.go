@@ -34,21 +34,6 @@ func TestGridText(t *testing.T) {
 	}
 }
 
-func TestGridLevels(t *testing.T) {
-	if got := RelativeGrid().levels(); len(got) != 11 || got[0] != 1e-8 || got[10] != 1e2 {
-		t.Errorf("relative grid %v", got)
-	}
-	if got := RelativeGrid().below(); !slices.Equal(got, []float64{1e-9, 1e-10}) {
-		t.Errorf("extension %v", got)
-	}
-	if got := PaperGrid().levels(); len(got) != 11 || got[0] != 1e-5 || got[10] != 1e5 {
-		t.Errorf("paper grid %v", got)
-	}
-	if got := ExplicitGrid(3, 1, 3).levels(); !slices.Equal(got, []float64{1, 3}) {
-		t.Errorf("explicit grid %v", got)
-	}
-}
-
 func TestWalkGoesOnWhileTheBestIsTheLowest(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {

@@ -24,8 +24,6 @@ const (
 // nats per row, by which λ was chosen; GCV is empty.
 type LogisticFit struct {
 	Fit
-	// HeldOutError is the misclassification in percent on the rows of HeldOutLoss, for each λ.
-	HeldOutError []float64 `json:"held_out_error"`
 	// Path says how the model for each λ was found, for several folds the worst of them.
 	Path []Convergence `json:"path"`
 	// Last says how Model was found, starting from OnFit.

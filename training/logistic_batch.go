@@ -2,6 +2,7 @@ package training
 
 import (
 	"math"
+	"slices"
 
 	"github.com/eerf-stream/eerf/training/internal/thin"
 )
@@ -93,9 +94,6 @@ func (t *total) addBinary(f []float64, class int32) {
 	if class == 1 {
 		against = -against
 	}
-	if decided := f[0] > 0; decided != (class == 1) {
-		t.wrong++
-	}
 	e := math.Exp(-math.Abs(against))
 	t.loss += max(against, 0) + math.Log1p(e)
 	p := 1 / (1 + e) // of the larger logit
@@ -112,12 +110,7 @@ func (t *total) addBinary(f []float64, class int32) {
 // addRow replaces the logits of a row by p − y. column is that of its class, −1 for none; unseen are additional
 // logits.
 func (t *total) addRow(f []float64, column int, unseen []float64) {
-	top, best := f[0], 0
-	for k, v := range f {
-		if v > top {
-			top, best = v, k
-		}
-	}
+	top := slices.Max(f)
 	own := 0.0
 	if column >= 0 {
 		own = f[column]
@@ -133,9 +126,6 @@ func (t *total) addRow(f []float64, column int, unseen []float64) {
 		sum += f[k]
 	}
 	t.loss += top - own + math.Log(sum)
-	if best != column {
-		t.wrong++
-	}
 	for k, v := range f {
 		p := v / sum
 		t.curvature += float64(p * (1 - p))

@@ -24,9 +24,8 @@ const (
 // Convergence says how a model was found by iterations.
 type Convergence struct {
 	Lambda float64 `json:"lambda"`
-	// Iterations are steps, Evaluations passes over the rows.
-	Iterations  int `json:"iterations"`
-	Evaluations int `json:"evaluations"`
+	// Iterations are steps.
+	Iterations int `json:"iterations"`
 	// RelativeGradient is the norm of the gradient as a share of that at the constant model, both in the metric of the
 	// preconditioner: its square is roughly the share of the possible gain that is left.
 	RelativeGradient float64 `json:"relative_gradient"`
@@ -62,13 +61,11 @@ type point struct {
 func (d *descent) at(x []float64) *point {
 	p := &point{x: x, gradient: make([]float64, len(x))}
 	p.value = d.value(x, p.gradient)
-	d.found.Evaluations++
 	return p
 }
 
 // run returns the minimum, starting from now.
 func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, error) {
-	d.found.Evaluations++
 	d.scale(now)
 	for !d.done(now) && d.found.Iterations < maxIterations {
 		if err := ctx.Err(); err != nil {

@@ -34,7 +34,6 @@ type softmax struct {
 // total is the result of one pass over rows.
 type total struct {
 	loss      float64   // Σ −log p of the true class
-	wrong     int       // rows whose largest logit is not that of their class
 	curvature float64   // Σ p(1 − p) over rows and columns
 	residual  []float64 // Σ (p − y) by column
 	gradient  []float64 // [panel][padded M][thin.Columns] Σ (p − y)·z, nil when rows are judged
@@ -110,7 +109,6 @@ func (s *softmax) newTotal(fit bool) total {
 
 func (t *total) add(part total) {
 	t.loss += part.loss
-	t.wrong += part.wrong
 	t.curvature += part.curvature
 	for k, v := range part.residual {
 		t.residual[k] += v

@@ -27,7 +27,6 @@ type fold struct {
 type rung struct {
 	level float64
 	loss  float64     // mean log loss on left-out rows
-	wrong float64     // misclassification on them in percent
 	how   Convergence // of the worst fold
 	first answer      // of the first fold
 }
@@ -80,9 +79,7 @@ func (p *logisticPath) try(ctx context.Context, level float64) error {
 			return err
 		}
 		f.last = a
-		t := f.problem.pass(f.heldOut, a.x, false)
-		r.loss += t.loss
-		r.wrong += float64(100 * t.wrong)
+		r.loss += f.problem.pass(f.heldOut, a.x, false).loss
 		rows += f.heldOut.Len()
 		if i == 0 {
 			r.first = a
@@ -92,7 +89,6 @@ func (p *logisticPath) try(ctx context.Context, level float64) error {
 		}
 	}
 	r.loss /= float64(rows)
-	r.wrong /= float64(rows)
 	p.rungs = append(p.rungs, r)
 	if len(p.rungs) == 1 || r.loss < p.best.loss {
 		p.best = r
@@ -107,7 +103,6 @@ func (p *logisticPath) report(f *LogisticFit) {
 		f.Levels = append(f.Levels, r.level)
 		f.Lambdas = append(f.Lambdas, r.first.lambda)
 		f.HeldOutLoss = append(f.HeldOutLoss, r.loss)
-		f.HeldOutError = append(f.HeldOutError, r.wrong)
 		f.Path = append(f.Path, r.how)
 	}
 	lowest, highest := f.Levels[0], f.Levels[len(f.Levels)-1]

@@ -99,17 +99,6 @@ func TestMergeOfPartsEqualsOnePass(t *testing.T) {
 	}
 }
 
-func TestMergeIntoPendingRows(t *testing.T) {
-	d := randomTable(3, 300, 6, 1)
-	for _, cuts := range [][2]int{{100, 250}, {0, 250}, {100, 100}, {200, 250}} {
-		s := d.part(0, cuts[0]).sums()
-		s.Merge(d.part(cuts[0], cuts[1]).sums())
-		last := d.part(cuts[1], 300)
-		s.Add(last.z, last.rows, last.y)
-		requireSameMoments(t, s, d.sums())
-	}
-}
-
 func TestConstantIsExact(t *testing.T) {
 	const rows = 1 << 19
 	z := make([]float32, rows)

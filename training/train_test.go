@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-
-	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
 // trainAt trains with one explicit λ, all rows in fit.
@@ -163,23 +161,4 @@ func TestTrainRefusesWhatItCannotUse(t *testing.T) {
 		t.Error("empty grid: no error")
 	}
 	requirePanic(t, "other shape held out", func() { _, _ = Train(good, NewSums(2, 1), usual) })
-}
-
-// The losses that choose λ are computed from moments; they equal those of the rows.
-func TestLossFromMomentsEqualsThatOfEveryRow(t *testing.T) {
-	d := randomTable(16, 500, 25, 2)
-	sys, err := newSystem(d.part(0, 300).sums().gram.Settled(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := sys.solve(1e-4, linear.NewCholesky(d.features), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rest := d.part(300, 500)
-	c, err := centre(rest.sums().gram.Settled())
-	if err != nil {
-		t.Fatal(err)
-	}
-	requireClose(t, "losses", c.squaredLosses(a.model), rowLoss(a.model, rest), 1e-6)
 }

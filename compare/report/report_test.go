@@ -19,7 +19,7 @@ func number64(v float64) *float64 { return &v }
 func result() *compare.Result {
 	o := compare.DefaultOptions()
 	o.Methods, o.Features, o.Candidates, o.Repeats = []string{"plain", "energy", "linear", "correlation"}, []int{20, 100}, 1000, 5
-	o.Loss, o.Paper = compare.LossSquared, true
+	o.Loss, o.Paper = "squared", true
 	r := &compare.Result{
 		Made: compare.Made{Command: "trainer compare --data rows.csv", Go: "go1.26", Arithmetic: "go1", System: "linux/amd64", Processors: 2},
 		Data: compare.Facts{Name: "rows.csv <i>", Task: "regression", Outputs: 1, TrainRows: 1000, TestRows: 500, FixedSplit: true,

@@ -21,12 +21,13 @@ func Featurize(dst []float32, p *Panels, x []float32, factor []float32) {
 // featurizeRows takes some rows at a time through all panels.
 func (p *Panels) featurizeRows(dst, x, factor []float32, s *scratch) {
 	rows, step := len(x)/p.Dim, min(chunkRows, max(8, featurizeFloats/p.Len/8*8))
-	blocks := p.blocks(x, step)
 	for i := 0; i < rows; i += step {
-		b := blocks.at(i)
-		p.featurize(dst[i*p.Len:(i+b.rows)*p.Len], b, factor, s)
+		n := min(step, rows-i)
+		r := p.Rows(x[i*p.Dim : (i+n)*p.Dim])
+		r.List(0, 1)
+		p.featurize(dst[i*p.Len:(i+n)*p.Len], r.group(0, p), factor, s)
+		r.Release()
 	}
-	blocks.release()
 }
 
 // featurize writes all features of the rows of b.

@@ -219,20 +219,6 @@ func checkScore(t *testing.T, p *problem, targets Targets, y func(row, k int) fl
 	}
 }
 
-func TestScoreLeavesOtherPanelsAlone(t *testing.T) {
-	for _, level := range levels() {
-		p := newProblem(level, Cosine, 7, 3*Width+2, 9)
-		sums := zeroSums(p.count, 1)
-		Score(sums, p.panels, 1, 3, p.x.inner(), Targets{Outputs: 1, Values: slices.Repeat([]float32{1}, p.rows)})
-		for j := range p.count {
-			inside := j >= Width && j < 3*Width
-			if (sums.Phi[j] != 0) != inside || (sums.PhiSq[j] != 0) != inside || (sums.YPhi[j] != 0) != inside {
-				t.Errorf("%v, feature %d: sums %v, %v, %v", level, j, sums.Phi[j], sums.PhiSq[j], sums.YPhi[j])
-			}
-		}
-	}
-}
-
 func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
 	for _, level := range levels() {
 		for _, m := range maps {
@@ -295,15 +281,6 @@ func TestStepIsHalfAtZero(t *testing.T) {
 		Featurize(dst, packFor(level, Step, 1, []float32{1}, nil, nil), []float32{-2, 0, 2}, []float32{1})
 		if want := []float32{0, 0.5, 1}; !slices.Equal(dst, want) {
 			t.Errorf("%v: steps are %v, want %v", level, dst, want)
-		}
-	}
-}
-
-func TestFusedCallsAreShort(t *testing.T) {
-	for _, dim := range []int{1, 3, 16, 77, chunkDim, 784, 65536, 1 << 22} {
-		rows := fusedRows(dim)
-		if rows < tileRows || rows%tileRows != 0 || rows > tileRows && rows*Width*(dim+16) > callProducts {
-			t.Errorf("%d rows of %d numbers", rows, dim)
 		}
 	}
 }

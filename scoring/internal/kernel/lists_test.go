@@ -130,26 +130,6 @@ func TestListedRowsGiveTheBitsOfAllNumbers(t *testing.T) {
 	})
 }
 
-func TestListsAreMadeWhereTheyPay(t *testing.T) {
-	for _, level := range levels() {
-		for _, c := range []struct {
-			features, zeros int // of 1000
-			want            bool
-		}{
-			{10 * Width, 0, false}, {10 * Width, 80, false}, {10 * Width, 700, true}, {10 * Width, 1000, true},
-			{Width, 990, false}, {2 * Width, 920, true}, {2 * Width, 700, false},
-		} {
-			p := packFor(level, Ramp, 3, random(3*c.features), nil, nil)
-			if got := p.lists(1000, c.zeros); got != c.want {
-				t.Errorf("%v, %d features, %d of 1000 numbers are zero: lists %v", level, c.features, c.zeros, got)
-			}
-		}
-		if packFor(level, Coordinate, 3, make([]float32, 10*Width), nil, nil).lists(1000, 1000) {
-			t.Errorf("%v: lists for coordinates", level)
-		}
-	}
-}
-
 // TestZeroTimesInfinityIsNotLeftOut: a weight that overflows float32 makes the argument NaN wherever the row has a
 // zero.
 func TestZeroTimesInfinityIsNotLeftOut(t *testing.T) {

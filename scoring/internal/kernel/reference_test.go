@@ -80,27 +80,6 @@ func (c *call) runReference(fma func(x, y, z float32) float32) {
 	}
 }
 
-func TestFusedRoundsOnce(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for range 200000 {
-		x, y := float32(rng.NormFloat64()), float32(rng.NormFloat64())
-		z := float32(-float64(x) * float64(y) * (1 + math.Ldexp(rng.NormFloat64(), -rng.IntN(50))))
-		want := float32(math.FMA(float64(x), float64(y), float64(z)))
-		// The double rounding of want is off by one place at most, and only where fused may differ.
-		if got := fused(x, y, z); got != want && math.Abs(float64(got)-float64(want)) > math.Abs(float64(want))*0x1p-23 {
-			t.Fatalf("fused(%v, %v, %v) is %v, want %v", x, y, z, got, want)
-		}
-	}
-	// A tie of float32 that the exact sum lies just above: two roundings give the even neighbour below.
-	x, z := math.Float32frombits(0x3f800001), float32(0x1p-24)
-	if got, want := fused(0x1p-30, 0x1p-30, fused(x, 1, 0)), x; got != want {
-		t.Errorf("fused lost its way: %v, want %v", got, want)
-	}
-	if got, want := fused(z, 1+0x1p-20, 1), math.Nextafter32(1, 2); got != want {
-		t.Errorf("just above a tie rounds to %v, want %v", got, want)
-	}
-}
-
 // sameBits reports the first number in which two slices differ, NaN being like NaN; −1 for none.
 func sameBits(a, b []float32) int {
 	for i := range a {

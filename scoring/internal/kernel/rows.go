@@ -80,39 +80,3 @@ func (r *Rows) group(g int, p *Panels) block {
 	}
 	return b
 }
-
-// blocks are rows that are taken through the panels some at a time.
-type blocks struct {
-	panels *Panels
-	x      []float32
-	step   int
-	memory *rowLists // nil until rows are listed
-}
-
-// blocks parts rows into blocks of step, chunkRows at most.
-func (p *Panels) blocks(x []float32, step int) blocks { return blocks{panels: p, x: x, step: step} }
-
-// at returns the block that begins at row i, with lists if it is worth that. It is valid until the next one.
-func (b *blocks) at(i int) block {
-	p := b.panels
-	rows := min(b.step, len(b.x)/p.Dim-i)
-	next := block{x: b.x[i*p.Dim : (i+rows)*p.Dim], rows: rows}
-	zeros := 0
-	next.largest, zeros = survey(p.level, next.x)
-	if p.lists(len(next.x), zeros) {
-		if b.memory == nil {
-			b.memory = takeLists(1)
-		}
-		next.lists = &b.memory.groups[0]
-		next.lists.fill(p.level, next.x, p.Dim, pieceDim(rows, p.Dim))
-	}
-	return next
-}
-
-// release gives the memory of the lists back.
-func (b *blocks) release() {
-	if b.memory != nil {
-		spareLists.Put(b.memory)
-		b.memory = nil
-	}
-}

@@ -19,10 +19,10 @@ func Slopes(z, slope []float32, stride int, p *Panels, x []float32) {
 	}
 	checkPanels(slope, stride, rows, p.Count())
 	var s scratch
-	blocks := p.blocks(x, chunkRows)
-	defer blocks.release()
 	for i := 0; i < rows; i += chunkRows {
-		b := blocks.at(i)
+		taken := p.Rows(x[i*p.Dim : min(i+chunkRows, rows)*p.Dim])
+		taken.List(0, 1)
+		b := taken.group(0, p)
 		for panel := range p.Count() {
 			at := panel * Width
 			own := slope[panel*stride+i*Width:][:b.rows*Width]
@@ -39,6 +39,7 @@ func Slopes(z, slope []float32, stride int, p *Panels, x []float32) {
 				copy(z[(i+r)*p.Len+at:(i+r+1)*p.Len], wide[r*Width:])
 			}
 		}
+		taken.Release()
 	}
 }
 

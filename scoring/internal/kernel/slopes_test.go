@@ -159,27 +159,6 @@ func checkSlopes(t *testing.T, p *problem) {
 	}
 }
 
-func TestSlopesDoNotDependOnHowRowsAreCut(t *testing.T) {
-	for _, level := range levels() {
-		p := newProblem(level, Cosine, 21, Width+7, 150)
-		stride := p.rows * Width
-		run := func(cuts ...int) (z, slope []float32) {
-			z, slope = make([]float32, p.rows*p.count), make([]float32, 2*stride)
-			first := 0
-			for _, next := range append(cuts, p.rows) {
-				Slopes(z[first*p.count:next*p.count], slope[first*Width:], stride, p.panels, p.x.inner()[first*p.dim:next*p.dim])
-				first = next
-			}
-			return z, slope
-		}
-		z, slope := run()
-		cutZ, cutSlope := run(1, 8, 99, 110)
-		if sameBits(z, cutZ) >= 0 || sameBits(slope, cutSlope) >= 0 {
-			t.Errorf("%v: bits depend on the cut", level)
-		}
-	}
-}
-
 func TestWeighAgreesWithTheReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, outputs := range []int{1, 2, 3, 10, 26} {
@@ -236,23 +215,6 @@ func checkWeigh(t *testing.T, rng *rand.Rand, outputs, n, rows int) {
 			t.Fatalf("%v: other bits", level)
 		}
 		vector = got.all
-	}
-}
-
-func TestWeightsArePackedAgainInPlace(t *testing.T) {
-	first := PackWeights(nil, slices.Repeat([]float64{7}, 2*(Width+3)), Width+3, 2)
-	second := PackWeights(first, []float64{1, 2, 3, 4}, 2, 2)
-	if &first[0] != &second[0] || len(second) != 2*Width {
-		t.Fatal("other memory")
-	}
-	for i, v := range second {
-		want := float32(0)
-		if f := i % Width; f < 2 {
-			want = float32(2*(i/Width) + f + 1)
-		}
-		if v != want {
-			t.Errorf("weight %d is %v, want %v", i, v, want)
-		}
 	}
 }
 
