@@ -15,7 +15,6 @@ DURATION      ?= 30m
 PYTHON        ?= python3
 BENCH         ?= .
 BENCHPKG      ?= ./scoring/... ./training/... ./stages/featurize
-BENCHSKIP     ?= ^BenchmarkGrowth
 PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
 BENCHTIME     ?= 0.3s
 ROUNDS        ?= 6
@@ -26,7 +25,7 @@ RELEASE       ?=
 .DEFAULT_GOAL := test
 .PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
 .PHONY: mutants partitions soak soak-matrix soak-speed
-.PHONY: bench bench-peers bench-learn bench-growth bench-doc benchstat
+.PHONY: bench bench-peers bench-learn bench-doc benchstat
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 21
@@ -120,7 +119,7 @@ partitions: ## memory beside its bound for PARTITIONS under hostile input, and w
 	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run Partitions -count=1 -timeout 0 -v ./cmd/internal/pressure
 
 bench: ## benchmarks in rounds, as benchstat prints them
-	$(call rounds,tool benchstat) -bench '$(BENCH)' -skip '$(BENCHSKIP)' $(BENCHPKG)
+	$(call rounds,tool benchstat) -bench '$(BENCH)' $(BENCHPKG)
 
 beside = tool benchstat -row .name,/rows,/dim,/features -col /by
 
@@ -130,16 +129,8 @@ bench-peers: ## numpy and scikit-learn of PYTHON beside the same benchmarks, on 
 bench-learn: ## learning frequencies in numpy of PYTHON beside the same benchmark, on one core
 	PEERS='$(PYTHON) lab/scripts/learn_peer.py' $(call rounds,tool benchstat -row /part -col /by) -bench '^BenchmarkLearn$$' ./scoring/adaptive
 
-bench-growth: ## how times grow with each number, with pictures in docs/pictures
-	$(call rounds,run ./benchtable -only costs -growth $(CURDIR)/docs/pictures) -bench '^BenchmarkGrowth' ./scoring ./training
-
-bench-doc: ## the tables of docs/internals/performance.md, from what bench and bench-growth wrote to bin/
-	@set -e; for part in benchmarks:bench costs:bench-growth; do \
-		file=$(CURDIR)/bin/$${part#*:}.txt; \
-		if [ -e "$$file" ]; then \
-			$(GO) run -C internal/tools ./benchtable -only $${part%:*} -into $(CURDIR)/docs/internals/performance.md "$$file"; \
-		fi; \
-	done
+bench-doc: ## the tables of docs/internals/performance.md, from what bench wrote to bin/
+	$(GO) run -C internal/tools ./benchtable -only benchmarks -into $(CURDIR)/docs/internals/performance.md $(CURDIR)/bin/bench.txt
 
 benchstat: ## compares the files OLD and NEW of two runs
 	cd internal/tools && $(GO) tool benchstat $(abspath $(OLD)) $(abspath $(NEW))

@@ -45,12 +45,6 @@ func scaled(v float64) string {
 	return threeDigits(v/scaler.Factor) + " " + scaler.Prefix
 }
 
-// rounded is scaled without decimals: for the marks of an axis.
-func rounded(v float64) string {
-	scaler := benchunit.CommonScale([]float64{v}, benchunit.Decimal)
-	return fmt.Sprintf("%.0f %s", v/scaler.Factor, scaler.Prefix)
-}
-
 // threeDigits writes v with at least three digits.
 func threeDigits(v float64) string {
 	if v == 0 {

@@ -22,12 +22,12 @@ func main() {
 }
 
 // sections are the kinds of tables.
-var sections = []string{"benchmarks", "peers", "costs"}
+var sections = []string{"benchmarks", "peers"}
 
 // options are the flags.
 type options struct {
-	only, into, growth string
-	files              []string
+	only, into string
+	files      []string
 }
 
 func parse(args []string) (options, error) {
@@ -35,7 +35,6 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("benchtable", flag.ContinueOnError)
 	flags.StringVar(&o.only, "only", "", "print these tables alone, of "+strings.Join(sections, ", "))
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown `page` instead")
-	flags.StringVar(&o.growth, "growth", "", "draw the sets of varied keys into this `folder`")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -64,9 +63,7 @@ func run(args []string, out io.Writer) error {
 	}
 	for _, section := range sections {
 		if o.asked(section) {
-			if err := o.write(printer{out}, section, lines); err != nil {
-				return err
-			}
+			write(printer{out}, section, lines)
 		}
 	}
 	return nil
@@ -76,15 +73,11 @@ func run(args []string, out io.Writer) error {
 func (o options) asked(section string) bool { return o.only == "" || o.only == section }
 
 // write writes the tables of one section, nothing where the input has none.
-func (o options) write(p printer, section string, lines []*line) error {
-	own, peers, growths := divide(lines)
-	switch section {
-	case "benchmarks":
-		p.benchmarks(own)
-	case "peers":
+func write(p printer, section string, lines []*line) {
+	own, peers := divide(lines)
+	if section == "peers" {
 		p.peers(own, peers)
-	case "costs":
-		return grow(p, growths, o.growth)
+		return
 	}
-	return nil
+	p.benchmarks(own)
 }

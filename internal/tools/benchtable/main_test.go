@@ -53,7 +53,7 @@ func TestPageIsFilled(t *testing.T) {
 	}
 	const begin, end = "<!-- benchtable: ", "\nold\n<!-- benchtable: end -->\n"
 	write("# Title\n\n" + begin + "peers -->" + end + "Text.\n\n" + begin + `benchmarks ^scoring\.Transform/.*procs=1$ -->` + end +
-		begin + `benchmarks ^training\. -->` + end + begin + "costs -->" + end + "\nThe rest.\n")
+		begin + `benchmarks ^training\. -->` + end + "\nThe rest.\n")
 	for range 2 { // the second time changes nothing
 		var out bytes.Buffer
 		if err := run([]string{"-into", page, "testdata/rounds.txt"}, &out); err != nil || out.Len() > 0 {
@@ -65,7 +65,7 @@ func TestPageIsFilled(t *testing.T) {
 		"no place":         "# Title\n",
 		"no section":       begin + "other -->" + end,
 		"error parsing":    begin + "peers ( -->" + end,
-		"no place for":     begin + "costs -->" + end,
+		"no place for":     begin + "benchmarks ^training -->" + end,
 		"has no place for": begin + "peers -->\nno end\n",
 		"no end of":        begin + "peers -->\nno end\n" + begin + "peers -->" + end,
 	} {

@@ -7,19 +7,16 @@ import (
 	"strconv"
 )
 
-// divide sorts lines by their use: our own, those of other programs, and sets of varied keys.
-func divide(lines []*line) (own, peers, growths []*line) {
+// divide sorts lines by their use: our own, and those of other programs.
+func divide(lines []*line) (own, peers []*line) {
 	for _, l := range lines {
-		switch {
-		case l.get("vary") != "":
-			growths = append(growths, l)
-		case l.by != "":
+		if l.by != "" {
 			peers = append(peers, l)
-		default:
+		} else {
 			own = append(own, l)
 		}
 	}
-	return own, peers, growths
+	return own, peers
 }
 
 // benchmarks writes a table for each package and set of keys.

@@ -63,6 +63,6 @@ func (o options) placed(section, match string, lines []*line) (string, error) {
 		}
 	}
 	var text bytes.Buffer
-	err = o.write(printer{&text}, section, matching)
-	return text.String(), err
+	write(printer{&text}, section, matching)
+	return text.String(), nil
 }

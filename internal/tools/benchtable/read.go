@@ -35,14 +35,6 @@ func (l *line) get(name string) string {
 	return ""
 }
 
-// number returns the value of a key as a number, or otherwise.
-func (l *line) number(name string, otherwise float64) float64 {
-	if v, err := strconv.ParseFloat(l.get(name), 64); err == nil {
-		return v
-	}
-	return otherwise
-}
-
 // full is the whole name: package.Name/key=value/procs=1.
 func (l *line) full() string {
 	full := l.pkg + "." + l.name
