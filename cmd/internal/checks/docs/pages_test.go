@@ -165,22 +165,6 @@ func (p *page) addAnchor(heading string) {
 	p.anchors[name] = true
 }
 
-func TestAnchorsAreThoseOfGitHub(t *testing.T) {
-	p := parsePage("x.md", []byte("# A `b` c, d!\n## Über 2 Dinge\n## one\n## one\n"))
-	for _, name := range []string{"a-b-c-d", "über-2-dinge", "one", "one-1"} {
-		if !p.anchors[name] {
-			t.Errorf("no %q in %v", name, p.anchors)
-		}
-	}
-}
-
-func TestPicturesInHTMLAreLinks(t *testing.T) {
-	p := parsePage("x.md", []byte("a <img width=\"9\" src=\"in-a-line.png\">\n\n<p><img src=\"in-a-block.png\" alt=\"b\"></p>\n"))
-	if want := []string{"in-a-line.png", "in-a-block.png"}; !slices.Equal(p.links, want) {
-		t.Errorf("links %q, want %q", p.links, want)
-	}
-}
-
 // Every link to a file and every #anchor must exist.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages := readPages(t)

@@ -103,31 +103,3 @@ func TestPathsThatPagesNameExist(t *testing.T) {
 		t.Errorf("%d paths found on all pages", found)
 	}
 }
-
-func TestPathsAreToldFromOtherWords(t *testing.T) {
-	repository := readTree(t)
-	for text, want := range map[string][2]bool{
-		"scoring/doc.go":            {true, false},
-		"./scoring/internal/...":    {true, false},
-		"scoring/internal/":         {true, false},
-		"scoring/nothing.go":        {true, true},
-		"nowhere/doc.go":            {true, true},
-		"scoring/nothing":           {true, true},
-		"config/*_test.go":          {true, false},
-		"config/*.none":             {true, true},
-		"paths_test.go":             {true, false},
-		"no_such_file.go":           {true, true},
-		"config.yaml":               {false, false},
-		"text/plain":                {false, false},
-		"feature-sets":              {false, false},
-		"exploration.min_rows":      {false, false},
-		"https://example.com/a.go":  {false, false},
-		"featurizer run -c x.yaml":  {false, false},
-		"/etc/hosts":                {false, false},
-		"scoring.Score/rows=10/dim": {false, false},
-	} {
-		if isPath, missing := repository.missing("docs", text); isPath != want[0] || missing != want[1] {
-			t.Errorf("%q: path %v, missing %v", text, isPath, missing)
-		}
-	}
-}

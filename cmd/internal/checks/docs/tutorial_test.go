@@ -4,19 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/internal/freeport"
 )
 
 // Words after ```sh in the tutorial: what runs in another terminal, and what is not tested here.
@@ -74,21 +72,6 @@ func script(t *testing.T, blocks []block) (text string, ran int) {
 	return b.String(), ran
 }
 
-// freePort returns an unused port below the range that systems assign, so that no connection takes it meanwhile.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := strconv.Itoa(10000 + rand.IntN(10000))
-		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
-		if err == nil {
-			listener.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port")
-	return ""
-}
-
 // The tutorial is followed literally, except for the ports, up to where it needs Kubernetes. Its Python runs if numpy and
 // pyarrow are installed.
 func TestTutorialCanBeFollowed(t *testing.T) {
@@ -108,8 +91,8 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 	if ran < 12 {
 		t.Errorf("%d blocks of commands in the tutorial", ran)
 	}
-	admin := freePort(t)
-	text = strings.NewReplacer("9092", freePort(t), "9464", admin).Replace(text)
+	admin := freeport.Address(t)
+	text = strings.NewReplacer("127.0.0.1:9092", freeport.Address(t), "127.0.0.1:9464", admin).Replace(text)
 	if !hasPython("numpy", "pyarrow") {
 		text = strings.ReplaceAll(text, "python3 ", ": python3 ")
 	}
@@ -125,7 +108,7 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 	shell := exec.CommandContext(ctx, "bash", "-c", text)
 	shell.Cancel = func() error { return shell.Process.Signal(syscall.SIGTERM) } // it ends what it started
 	shell.Dir = dir
-	shell.Env = append(os.Environ(), "EERF_ADMIN__LISTEN=127.0.0.1:"+admin, "PYTHONDONTWRITEBYTECODE=1",
+	shell.Env = append(os.Environ(), "EERF_ADMIN__LISTEN="+admin, "PYTHONDONTWRITEBYTECODE=1",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := shell.CombinedOutput()
 	if err != nil {

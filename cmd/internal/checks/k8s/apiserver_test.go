@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,20 @@ import (
 	"testing"
 	"time"
 )
+
+// definitionFiles are the sources of resource definitions. Go verifies these modules by its checksum database like any other.
+// They are not requirements of this module, because none of their code is used.
+var definitionFiles = map[string][]string{
+	"github.com/kedacore/keda/v2@v2.21.0": {
+		"config/crd/bases/keda.sh_scaledobjects.yaml",
+		"config/crd/bases/keda.sh_triggerauthentications.yaml",
+	},
+	"github.com/prometheus-operator/prometheus-operator@v0.85.0": {
+		"example/prometheus-operator-crd/monitoring.coreos.com_alertmanagerconfigs.yaml",
+		"example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",
+		"example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml",
+	},
+}
 
 // apiServer runs what users run, in a copy of this project, against the API server of KUBECONFIG: one that scripts/apiserver.sh
 // started, without nodes, controllers and operators.
@@ -41,6 +56,19 @@ func newAPIServer(t *testing.T) *apiServer {
 	a.must("kubectl apply --server-side -f " + filepath.Join(here, "testdata", "strimzi"))
 	a.must("kubectl wait crd --all --for=condition=Established --timeout=60s")
 	return a
+}
+
+// download returns the folder of a module in Go's cache, downloading it if necessary.
+func download(t *testing.T, module string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	command.Dir = t.TempDir() // outside any module
+	out, err := command.Output()
+	var found struct{ Dir, Error string }
+	if jsonErr := json.Unmarshal(out, &found); jsonErr != nil || err != nil || found.Dir == "" {
+		t.Fatalf("%s: %v %v %s", module, err, jsonErr, found.Error)
+	}
+	return found.Dir
 }
 
 // shell runs a command unchanged and returns all its output.

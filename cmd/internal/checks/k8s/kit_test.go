@@ -156,24 +156,6 @@ func (w *workload) port(name string) int32 {
 	return 0
 }
 
-// files returns the paths under the folder of manifests, relative to it.
-func files(t *testing.T) []string {
-	t.Helper()
-	var names []string
-	err := filepath.WalkDir(manifestsPath, func(name string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			relative, err := filepath.Rel(manifestsPath, name)
-			names = append(names, "/"+filepath.ToSlash(relative))
-			return err
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(rootPath, name))

@@ -19,17 +19,6 @@ func TestWithoutImageNothingIsRendered(t *testing.T) {
 	}
 }
 
-// TestAnImageByDigestIsOne renders with an image that has no tag.
-func TestAnImageByDigestIsOne(t *testing.T) {
-	const digest = "digest: sha256:0000000000000000000000000000000000000000000000000000000000000001"
-	o := changed(t, "by digest", "/examples/churn/kustomization.yaml", "newTag: v0.1.0", digest)
-	for _, w := range o.workloads() {
-		if image := w.pod.Spec.Containers[0].Image; !strings.Contains(image, "@sha256:") {
-			t.Errorf("%v has the image %s", w, image)
-		}
-	}
-}
-
 // TestNoNameOfTheTemplateIsLeft looks for placeholders of the manifests that the settings of an overlay should
 // replace.
 func TestNoNameOfTheTemplateIsLeft(t *testing.T) {

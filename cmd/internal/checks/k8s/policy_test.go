@@ -230,31 +230,3 @@ func reaches(rules []networkingv1.NetworkPolicyEgressRule, port string) bool {
 	}
 	return false
 }
-
-// TestReferencesAreThere checks the references of pods. Secrets are created by others; their names are written down here.
-func TestReferencesAreThere(t *testing.T) {
-	eachOverlay(t, func(t *testing.T, o *overlay) {
-		known := map[string]bool{"eerf-kafka": true, "eerf-serve": true, "streams-cluster-ca-cert": true}
-		for _, user := range o.ofKind("KafkaUser") {
-			known[user.GetName()] = true // Strimzi creates a Secret for each
-		}
-		for _, w := range o.workloads() {
-			check := checker(t, w)
-			for _, volume := range w.pod.Spec.Volumes {
-				if volume.Projected == nil {
-					continue
-				}
-				for _, source := range volume.Projected.Sources {
-					check(source.Secret != nil && known[source.Secret.Name], "mounts a secret that nobody makes")
-				}
-			}
-			for _, c := range w.containers() {
-				for _, e := range c.Env {
-					if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
-						check(known[e.ValueFrom.SecretKeyRef.Name], "variable "+e.Name+": a secret that nobody makes")
-					}
-				}
-			}
-		}
-	})
-}

@@ -3,10 +3,7 @@ package k8s
 import (
 	"fmt"
 	"io/fs"
-	"maps"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,11 +42,8 @@ func Render(files filesys.FileSystem, folder string) ([]*Manifest, error) {
 	return rendered, nil
 }
 
-// Files is a file system in memory with a copy of a folder on disk. It records which files are read, and lets files be changed.
-type Files struct {
-	filesys.FileSystem
-	read map[string]bool
-}
+// Files is a file system in memory with a copy of a folder on disk, which can be changed.
+type Files struct{ filesys.FileSystem }
 
 // CopyFiles copies a folder on disk, which becomes the root.
 func CopyFiles(folder string) (*Files, error) {
@@ -71,20 +65,8 @@ func CopyFiles(folder string) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", folder, err)
 	}
-	return &Files{FileSystem: memory, read: map[string]bool{}}, nil
+	return &Files{memory}, nil
 }
-
-// ReadFile records that a file was used.
-func (f *Files) ReadFile(name string) ([]byte, error) {
-	text, err := f.FileSystem.ReadFile(name)
-	if err == nil {
-		f.read[path.Clean("/"+name)] = true
-	}
-	return text, err
-}
-
-// Read returns what was read so far, sorted.
-func (f *Files) Read() []string { return slices.Sorted(maps.Keys(f.read)) }
 
 // Replace replaces a text in a file. The text must be there.
 func (f *Files) Replace(name, old, replacement string) error {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/rules"
 	"go.yaml.in/yaml/v3"
 )
@@ -79,7 +78,7 @@ func pages(t *testing.T, name string, until time.Duration) (sent, all map[string
 		t.Fatalf("%s has no test %q", rulesPath, name)
 	}
 	sent, all = map[string]time.Duration{}, map[string]time.Duration{}
-	file.play(t, file.Tests[at], until, func(at time.Duration, firing []*rules.Alert, _ func(string) promql.Vector) {
+	file.play(t, file.Tests[at], until, func(at time.Duration, firing []*rules.Alert) {
 		for _, alert := range firing {
 			if alert.Labels.Get("severity") != "page" {
 				continue

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/common/promslog"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
@@ -45,14 +44,6 @@ type unitTest struct {
 			Annotations map[string]string `yaml:"exp_annotations"`
 		} `yaml:"exp_alerts"`
 	} `yaml:"alert_rule_test"`
-	Queries []struct {
-		Expr     string         `yaml:"expr"`
-		At       model.Duration `yaml:"eval_time"`
-		Expected []struct {
-			Labels string  `yaml:"labels"`
-			Value  float64 `yaml:"value"`
-		} `yaml:"exp_samples"`
-	} `yaml:"promql_expr_test"`
 }
 
 func readUnitTests(t *testing.T) unitTests {
@@ -70,8 +61,8 @@ func readUnitTests(t *testing.T) unitTests {
 }
 
 // play evaluates the rules over the series of a test until a time, as Prometheus does, and calls each with the alerts that fire at
-// each evaluation, and with the storage at that time.
-func (f unitTests) play(t *testing.T, test unitTest, until time.Duration, each func(at time.Duration, firing []*rules.Alert, ask func(expr string) promql.Vector)) {
+// each evaluation.
+func (f unitTests) play(t *testing.T, test unitTest, until time.Duration, each func(at time.Duration, firing []*rules.Alert)) {
 	t.Helper()
 	var series strings.Builder
 	fmt.Fprintf(&series, "load %v\n", test.Interval)
@@ -96,18 +87,7 @@ func (f unitTests) play(t *testing.T, test unitTest, until time.Duration, each f
 			group.Eval(suite.Context(), now)
 			firing = append(firing, firingOf(t, group)...)
 		}
-		each(at, firing, func(expr string) promql.Vector {
-			query, err := suite.QueryEngine().NewInstantQuery(suite.Context(), suite.Queryable(), nil, expr, now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer query.Close()
-			vector, err := query.Exec(suite.Context()).Vector()
-			if err != nil {
-				t.Fatalf("%s: %v", expr, err)
-			}
-			return slices.Clone(vector)
-		})
+		each(at, firing)
 	}
 }
 
@@ -158,9 +138,6 @@ func (u unitTest) until() (last time.Duration) {
 	for _, a := range u.Alerts {
 		last = max(last, time.Duration(a.At))
 	}
-	for _, q := range u.Queries {
-		last = max(last, time.Duration(q.At))
-	}
 	return last
 }
 
@@ -169,10 +146,7 @@ func TestRules(t *testing.T) {
 	file := readUnitTests(t)
 	for _, test := range file.Tests {
 		t.Run(test.Name, func(t *testing.T) {
-			file.play(t, test, test.until(), func(at time.Duration, firing []*rules.Alert, ask func(string) promql.Vector) {
-				test.checkAlerts(t, at, firing)
-				test.checkQueries(t, at, ask)
-			})
+			file.play(t, test, test.until(), func(at time.Duration, firing []*rules.Alert) { test.checkAlerts(t, at, firing) })
 		})
 	}
 }
@@ -198,32 +172,6 @@ func (u unitTest) checkAlerts(t *testing.T, at time.Duration, firing []*rules.Al
 		slices.Sort(have)
 		if !slices.Equal(have, want) {
 			t.Errorf("%s at %v:\n%s\nwant\n%s", expected.Name, at, strings.Join(have, "\n"), strings.Join(want, "\n"))
-		}
-	}
-}
-
-// checkQueries compares the results of queries at a time with the expected ones.
-func (u unitTest) checkQueries(t *testing.T, at time.Duration, ask func(string) promql.Vector) {
-	t.Helper()
-	for _, query := range u.Queries {
-		if time.Duration(query.At) != at {
-			continue
-		}
-		var want, have []string
-		for _, sample := range query.Expected {
-			of, err := parser.NewParser(parser.Options{}).ParseMetric(sample.Labels)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, fmt.Sprint(of, " ", sample.Value))
-		}
-		for _, sample := range ask(query.Expr) {
-			have = append(have, fmt.Sprint(sample.Metric, " ", sample.F))
-		}
-		slices.Sort(want)
-		slices.Sort(have)
-		if !slices.Equal(have, want) {
-			t.Errorf("%s at %v: %q, want %q", query.Expr, at, have, want)
 		}
 	}
 }
