@@ -22,22 +22,23 @@ func LabelCoding(set *wire.FeatureSet) scoring.Coding {
 	return coding
 }
 
-// codeLabels codes one row of labels, which are relative to their calibration mean.
-func codeLabels(label []float32, coding scoring.Coding) []float32 {
-	coded := make([]float32, len(label))
-	for k, v := range label {
-		coded[k] = float32(coding.Gain[k]*float64(v) + coding.Offset[k])
+// codeLabel adds the label of row i as it is trained on: ±1 one-vs-rest for classes; for a regression the gain times
+// the label, relative to its calibration mean, plus the offset.
+func codeLabel(y []float32, set *wire.FeatureSet, targets scoring.Targets, i int, gain, offset []float64) []float32 {
+	outputs := targets.Outputs
+	switch set.Task {
+	case scoring.MultiClass:
+		first := len(y)
+		y = append(y, make([]float32, outputs)...)
+		training.CodeClasses(y[first:], targets.Class[i:i+1], outputs)
+	case scoring.Binary:
+		y = append(y, targets.Values[i])
+	case scoring.Regression:
+		for k, v := range targets.Values[i*outputs : (i+1)*outputs] {
+			y = append(y, float32(gain[k]*float64(v)+offset[k]))
+		}
 	}
-	return coded
-}
-
-// codePredictions codes one row of predictions in the units of the label with the given calibration mean.
-func codePredictions(predicted []float32, coding scoring.Coding, mean []float64) []float32 {
-	coded := make([]float32, len(predicted))
-	for k, v := range predicted {
-		coded[k] = float32(coding.Gain[k]*(float64(v)-mean[k]) + coding.Offset[k])
-	}
-	return coded
+	return y
 }
 
 // decode turns a regression model of coded labels into one that predicts in the units of the label, or of its transform
@@ -57,11 +58,11 @@ func (t *Trainer) decode(model *training.Model) {
 // recoded turns a model that predicts in the units of a regression label into one for labels as this trainer codes
 // them.
 func (t *Trainer) recoded(model *training.Model) *training.Model {
-	return recode(model, t.set.Task, t.coding, t.set.Encoder.Label.Mean)
+	return recode(model, t.set, t.coding)
 }
 
-func recode(model *training.Model, task scoring.Task, coding scoring.Coding, mean []float64) *training.Model {
-	if task != scoring.Regression {
+func recode(model *training.Model, set *wire.FeatureSet, coding scoring.Coding) *training.Model {
+	if set.Task != scoring.Regression {
 		return model
 	}
 	coded := *model
@@ -70,7 +71,7 @@ func recode(model *training.Model, task scoring.Task, coding scoring.Coding, mea
 		for i := range model.Features {
 			coded.Theta[k*model.Features+i] *= gain
 		}
-		coded.Intercept[k] = gain*(model.Intercept[k]-mean[k]) + coding.Offset[k]
+		coded.Intercept[k] = gain*(model.Intercept[k]-set.Encoder.Label.Mean[k]) + coding.Offset[k]
 	}
 	return &coded
 }

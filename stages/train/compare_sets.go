@@ -3,8 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -23,9 +21,6 @@ import (
 // fetch of events.
 const acrossRows = 2000
 
-// errNotComparable says that models of two feature sets cannot be compared.
-var errNotComparable = errors.New("models are not comparable")
-
 // otherSet predicts with a model of another feature set than the one trained on. It uses the events that the rows came
 // from, because the features in the topic belong to the new set. It keeps its results, as the next challenger is
 // compared on nearly the same rows.
@@ -39,72 +34,55 @@ type otherSet struct {
 	reader    *events.Reader
 	encoder   events.RowEncoder
 	transform *scoring.Transformer
-	weights   *training.Model // of labels as the trainer codes them
-	class     []int32         // maps the model's classes to the trainer's; -1 for none
-	known     map[training.RowID][]float32
-	rows      encoder.Rows // reused
-	z, f      []float32    // reused
+	weights   *training.Model              // of labels as the trainer codes them
+	class     []int32                      // maps the model's classes to the trainer's; -1 for none
+	known     map[training.RowID][]float32 // nil for a row that the model cannot predict, or whose event is gone
+	rows      encoder.Rows                 // reused
+	z, f      []float32                    // reused
 }
 
-// newOtherSet prepares the comparison with a model of the given set.
-func newOtherSet(log pipeline.Log, logger *zap.Logger, topic string, t *Trainer, model *wire.Model, set *wire.FeatureSet,
-	source events.Source) (*otherSet, error) {
-	ours, theirs := t.set.Encoder.Label, set.Encoder.Label
-	switch {
-	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns) || ours.Transform != theirs.Transform:
-		return nil, fmt.Errorf("%w: the labels of their feature sets differ", errNotComparable)
-	case model.Model.Features != set.Set.Features.Len() || model.Model.Outputs != set.Encoder.Outputs():
-		return nil, fmt.Errorf("%w: the model in use does not fit its feature set", errNotComparable)
-	case model.Judged == nil:
-		return nil, fmt.Errorf("%w: the model in use comes without the weights that it is to be judged by", errNotComparable)
-	}
+func newOtherSet(r *Runner, model *wire.Model, set *wire.FeatureSet) *otherSet {
 	o := &otherSet{
-		log: log, logger: logger, topic: topic, trainer: t, model: model, reader: source.Reader(set.Encoder),
-		weights: recode(model.Judged, t.set.Task, t.coding, ours.Mean), known: map[training.RowID][]float32{},
+		log: r.Broker, logger: r.Logger, topic: r.Topics.Events, trainer: r.trainer, model: model, reader: r.Source.Reader(set.Encoder),
+		weights: r.trainer.recoded(model.Judged), known: map[training.RowID][]float32{},
 	}
-	for _, name := range theirs.Classes {
-		o.class = append(o.class, int32(slices.Index(ours.Classes, name)))
+	for _, name := range set.Encoder.Label.Classes {
+		o.class = append(o.class, int32(slices.Index(r.trainer.set.Encoder.Label.Classes, name)))
 	}
 	o.transform, o.encoder = events.NewTransformer(set)
-	return o, nil
+	return o
 }
 
-// is reports whether this comparison is with the given model.
-func (o *otherSet) is(t *Trainer, model *wire.Model) bool {
-	return o != nil && o.trainer == t && o.model.ID == model.ID
-}
-
-// baseline predicts the rows, and reads the events of those that are not known yet.
-func (o *otherSet) baseline(ctx context.Context) baseline {
-	return func(rows heldOutRows) (heldOutRows, []float32, error) {
-		if err := o.read(ctx, rows.ids); err != nil {
-			return heldOutRows{}, nil, err
-		}
-		t := o.trainer
-		rows = rows.only(t.set.Set.Features.Len(), t.outputs, func(_ int, id training.RowID, _ int) bool { return o.known[id] != nil })
-		coded := make([]float32, 0, len(rows.ids)*t.outputs)
-		for i, id := range rows.ids {
-			coded = o.appendCoded(coded, o.known[id], rows.y[i*t.outputs:(i+1)*t.outputs])
-		}
-		return rows, coded, nil
+// predict reads the events of the rows that are not known yet.
+func (o *otherSet) predict(ctx context.Context, rows heldOutRows) ([][]float32, error) {
+	if err := o.read(ctx, rows.ids); err != nil {
+		clear(o.known) // some were not read
+		return nil, err
 	}
+	k := o.trainer.outputs
+	predicted := make([][]float32, len(rows.ids))
+	for i, id := range rows.ids {
+		if outputs := o.known[id]; outputs != nil {
+			predicted[i] = o.coded(outputs, rows.y[i*k:(i+1)*k])
+		}
+	}
+	return predicted, nil
 }
 
-// appendCoded adds the outputs for one row as the trainer codes them. A class that the trainer does not have counts as
-// any wrong one.
-func (o *otherSet) appendCoded(coded, outputs, y []float32) []float32 {
+// coded returns the outputs for a row with the coded label y as the trainer codes them. A class that the trainer does
+// not have counts as any wrong one.
+func (o *otherSet) coded(outputs, y []float32) []float32 {
 	t := o.trainer
 	if t.set.Task == scoring.Regression {
-		return append(coded, outputs...)
+		return outputs
 	}
 	classes := int32(max(2, t.outputs))
 	class := o.class[training.DecideClass(outputs, len(outputs))]
 	if class < 0 {
 		class = (training.DecideClass(y, t.outputs) + 1) % classes
 	}
-	first := len(coded)
-	coded = append(coded, make([]float32, t.outputs)...)
-	training.CodeClasses(coded[first:], []int32{class}, int(classes))
+	coded := make([]float32, t.outputs)
+	training.CodeClasses(coded, []int32{class}, int(classes))
 	return coded
 }
 
@@ -118,14 +96,11 @@ func (o *otherSet) read(ctx context.Context, ids []training.RowID) error {
 	}
 	var missing []training.RowID
 	for _, id := range ids {
-		if _, ok := o.known[id]; ok {
-			continue
+		if _, ok := o.known[id]; !ok {
+			if o.known[id] = nil; o.trainer.stands(id, string(now)) {
+				missing = append(missing, id)
+			}
 		}
-		if !o.trainer.stands(id, string(now)) {
-			o.unknown(id)
-			continue
-		}
-		missing = append(missing, id)
 	}
 	slices.SortFunc(missing, func(a, b training.RowID) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Row, b.Row))
@@ -162,34 +137,23 @@ func (o *otherSet) readPartition(ctx context.Context, of pipeline.LogID, ids []t
 			for last < len(ids) && ids[last].Offset == rec.Offset {
 				last++
 			}
-			if err := o.predict(ctx, rec.Value, ids[first:last]); err != nil {
+			if err := o.predictEvent(ctx, rec.Value, ids[first:last]); err != nil {
 				return err
 			}
 		}
 		for len(ids) > 0 && ids[0].Offset < fetched.NextOffset {
-			o.unknown(ids[0])
 			ids = ids[1:]
 		}
 		if len(ids) > 0 {
 			r.MoveTo(ids[0].Offset)
 		}
 	}
-	for _, id := range ids {
-		o.unknown(id)
-	}
 	return nil
 }
 
-// unknown marks a row without a prediction, so that it is not read again.
-func (o *otherSet) unknown(id training.RowID) {
-	if _, ok := o.known[id]; !ok {
-		o.known[id] = nil
-	}
-}
-
-// predict maps some rows of an event through the model's own feature set. It leaves out a message that the set's
+// predictEvent maps some rows of an event through the model's own feature set. It leaves out a message that the set's
 // encoder refuses.
-func (o *otherSet) predict(ctx context.Context, value []byte, ids []training.RowID) error {
+func (o *otherSet) predictEvent(ctx context.Context, value []byte, ids []training.RowID) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -49,14 +50,20 @@ func newAcrossKit(t *testing.T, task string, f stagestest.Faults) *acrossKit {
 	return k
 }
 
-func (k *acrossKit) compare(t *testing.T, most int) (*otherSet, wire.Judgement) {
+// opponent is what predicts with a model of a set.
+func (k *acrossKit) opponent(model *wire.Model, set *wire.FeatureSet) (opponent, error) {
+	r := Runner{Broker: k.Broker, Logger: zap.NewNop(), Topics: topics.Config{Events: "events"}, trainer: k.trainer}
+	return r.newOpponent(model, set)
+}
+
+func (k *acrossKit) compare(t *testing.T, most int) (opponent, wire.Judgement) {
 	t.Helper()
-	other, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, k.before, events.Source{})
+	other, err := k.opponent(k.incumbent, k.before)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var j wire.Judgement
-	if err := k.trainer.compare(&j, k.challenger, k.incumbent, other.baseline(t.Context()), most); err != nil {
+	if err := k.trainer.compare(t.Context(), &j, k.challenger, k.incumbent, other, most); err != nil {
 		t.Fatal(err)
 	}
 	return other, j
@@ -119,7 +126,7 @@ func TestCompareAcrossSetsReadsOnce(t *testing.T) {
 	}
 	read := k.Fetches()
 	var again wire.Judgement
-	if err := k.trainer.compare(&again, k.challenger, k.incumbent, other.baseline(t.Context()), 25); err != nil {
+	if err := k.trainer.compare(t.Context(), &again, k.challenger, k.incumbent, other, 25); err != nil {
 		t.Fatal(err)
 	}
 	if k.Fetches() != read || *again.IncumbentError != *j.IncumbentError {
@@ -130,12 +137,12 @@ func TestCompareAcrossSetsReadsOnce(t *testing.T) {
 func TestModelsOfOtherLabelsAreNotComparable(t *testing.T) {
 	k := newAcrossKit(t, stagestest.Regression, stagestest.Faults{})
 	classes := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 400, 85, stagestest.Faults{}))
-	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, k.incumbent, classes, events.Source{}); err == nil {
+	if _, err := k.opponent(k.incumbent, classes); err == nil {
 		t.Error("a regression is compared with a classification")
 	}
 	early := *k.incumbent
 	early.Judged = nil
-	if _, err := newOtherSet(k, zap.NewNop(), "events", k.trainer, &early, k.before, events.Source{}); err == nil {
+	if _, err := k.opponent(&early, k.before); err == nil {
 		t.Error("weights that saw the rows are compared")
 	}
 }

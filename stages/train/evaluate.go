@@ -43,7 +43,7 @@ func Evaluate(set *wire.FeatureSet, model *wire.Model, batches []arrow.Record) (
 // evaluation is a model with its errors so far.
 type evaluation struct {
 	set        *wire.FeatureSet
-	model      *training.Model
+	model      *training.Model // of coded labels
 	transform  *scoring.Transformer
 	encoder    events.RowEncoder
 	coding     scoring.Coding
@@ -55,7 +55,7 @@ type evaluation struct {
 func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 	coding := LabelCoding(set)
 	transform, rows := events.NewTransformer(set)
-	e := &evaluation{set: set, model: model.Model, transform: transform, encoder: rows, coding: coding}
+	e := &evaluation{set: set, model: recode(model.Model, set, coding), transform: transform, encoder: rows, coding: coding}
 	if label := set.Encoder.Label; set.Task == scoring.Regression {
 		e.regression = training.NewRegression(coding.Offset).InUnits(labelUnits(coding, label)) // the calibration mean, coded
 	} else {
@@ -70,31 +70,21 @@ func (e *evaluation) add(batch arrow.Record) error {
 	if err := e.encoder.Encode(rows, batch, nil); err != nil {
 		return err
 	}
-	outputs := e.set.Encoder.Outputs()
+	rows.KeepLabelled()
 	z := make([]float32, rows.N*e.transform.Len())
 	e.transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
-	predicted := make([]float32, rows.N*outputs)
+	predicted := make([]float32, rows.N*e.model.Outputs)
 	e.model.Predict(predicted, z, rows.N)
+	var y []float32
 	for i := range rows.N {
-		if rows.Labelled[i] {
-			e.addRow(predicted[i*outputs:(i+1)*outputs], i)
-		}
+		y = codeLabel(y, e.set, rows.Targets, i, e.coding.Gain, e.coding.Offset)
+	}
+	if e.set.Task == scoring.Regression {
+		e.regression.Add(predicted, y, rows.N)
+	} else {
+		e.classes.AddCoded(predicted, y, rows.N)
 	}
 	return nil
-}
-
-// addRow adds the prediction for row i of the encoded rows.
-func (e *evaluation) addRow(predicted []float32, i int) {
-	targets, outputs := e.rows.Targets, len(predicted)
-	switch e.set.Task {
-	case scoring.MultiClass:
-		e.classes.Add(predicted, targets.Class[i:i+1])
-	case scoring.Binary:
-		e.classes.AddCoded(predicted, targets.Values[i:i+1], 1)
-	case scoring.Regression:
-		mean := e.set.Encoder.Label.Mean
-		e.regression.Add(codePredictions(predicted, e.coding, mean), codeLabels(targets.Values[i*outputs:(i+1)*outputs], e.coding), 1)
-	}
 }
 
 func (e *evaluation) errors() TestErrors {

@@ -2,9 +2,9 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
-
-	"go.uber.org/zap"
+	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
@@ -19,13 +19,78 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 	var pin wire.Pin
 	if current := r.models.Current; current != nil {
 		j.Incumbent, pin = current.ID, current.Pin
-		if err := r.compare(ctx, j, challenger); err != nil {
+		err := r.compare(ctx, j, challenger)
+		if err != nil && ctx.Err() != nil {
 			return nil, err
+		}
+		if err != nil {
+			j.NotCompared = shorten(err.Error())
 		}
 	}
 	settleMargin(promote.Margin, j)
 	j.Verdict = verdictOf(promote, pin, j)
 	return j, nil
+}
+
+// compare measures a challenger and the model in use, and records the result in j. An error says why they are not
+// compared.
+func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wire.Model) error {
+	entry, err := r.models.Find(r.models.Current.ID)
+	if err != nil {
+		return err
+	}
+	if r.inUse == nil || r.inUse.ID != entry.ID {
+		if r.inUse, err = r.State.LoadModel(ctx, entry); err != nil {
+			return err
+		}
+	}
+	most := 0
+	if incumbent := r.inUse; incumbent.FeatureSetID != challenger.FeatureSetID {
+		j.IncumbentSet, most = incumbent.FeatureSetID, acrossRows
+	}
+	against, err := r.opponent(ctx, r.inUse)
+	if err != nil {
+		return err
+	}
+	return r.trainer.compare(ctx, j, challenger, r.inUse, against, most)
+}
+
+// opponent returns what predicts with the model in use.
+func (r *Runner) opponent(ctx context.Context, incumbent *wire.Model) (opponent, error) {
+	if incumbent.FeatureSetID == r.trainer.FeatureSetID() {
+		r.other = nil
+		return r.newOpponent(incumbent, r.trainer.set)
+	}
+	if r.other != nil && r.other.trainer == r.trainer && r.other.model.ID == incumbent.ID {
+		return r.other, nil // it remembers predictions
+	}
+	entry, ok := r.State.Snapshot().Sets[incumbent.FeatureSetID]
+	if !ok {
+		return nil, fmt.Errorf("feature set %s is not on its topic any more", incumbent.FeatureSetID)
+	}
+	set, err := r.State.LoadSet(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	return r.newOpponent(incumbent, set)
+}
+
+// newOpponent returns what predicts with a model of a feature set, unless the model cannot be compared.
+func (r *Runner) newOpponent(model *wire.Model, set *wire.FeatureSet) (opponent, error) {
+	t := r.trainer
+	ours, theirs := t.set.Encoder.Label, set.Encoder.Label
+	switch {
+	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns) || ours.Transform != theirs.Transform:
+		return nil, errors.New("the labels of their feature sets differ")
+	case model.Model.Features != set.Set.Features.Len() || model.Model.Outputs != set.Encoder.Outputs():
+		return nil, errors.New("the model in use does not fit its feature set")
+	case model.Judged == nil:
+		return nil, errors.New("the model in use comes without the weights that it is to be judged by")
+	case set == t.set:
+		return sameSet{t, model}, nil
+	}
+	r.other = newOtherSet(r, model, set)
+	return r.other, nil
 }
 
 // settleMargin records how much better the challenger has to be. Under auto that is one standard error of the
@@ -40,67 +105,6 @@ func settleMargin(margin Margin, j *wire.Judgement) {
 	if j.Compared() && j.StandardError != nil && *j.IncumbentError > 0 {
 		j.Margin = *j.StandardError / *j.IncumbentError
 	}
-}
-
-// compare measures a challenger and the incumbent if both can be measured.
-func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wire.Model) error {
-	incumbent, err := r.incumbent(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		j.NotCompared = shorten(err.Error())
-		return nil
-	}
-	if incumbent.FeatureSetID == challenger.FeatureSetID {
-		if incumbent.Model.Features != challenger.Model.Features || incumbent.Model.Outputs != challenger.Model.Outputs {
-			j.NotCompared = "the model in use does not fit its feature set"
-			return nil
-		}
-		r.other = nil
-		return r.trainer.compare(j, challenger, incumbent, r.trainer.sameSet(incumbent), 0)
-	}
-	j.IncumbentSet = incumbent.FeatureSetID
-	if err := r.compareAcross(ctx, j, challenger, incumbent); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		r.Logger.Warn("model not compared with that of another feature set", zap.String("model", incumbent.ID), zap.Error(err))
-		j.NotCompared = shorten(err.Error())
-	}
-	return nil
-}
-
-// incumbent loads the model in use.
-func (r *Runner) incumbent(ctx context.Context) (*wire.Model, error) {
-	entry, err := r.models.Find(r.models.Current.ID)
-	if err != nil {
-		return nil, err
-	}
-	if r.inUse == nil || r.inUse.ID != entry.ID {
-		if r.inUse, err = r.State.LoadModel(ctx, entry); err != nil {
-			return nil, err
-		}
-	}
-	return r.inUse, nil
-}
-
-// compareAcross compares models of two feature sets on the events that the rows came from.
-func (r *Runner) compareAcross(ctx context.Context, j *wire.Judgement, challenger, incumbent *wire.Model) error {
-	if !r.other.is(r.trainer, incumbent) {
-		entry, ok := r.State.Snapshot().Sets[incumbent.FeatureSetID]
-		if !ok {
-			return fmt.Errorf("%w: feature set %s is not on its topic any more", errNotComparable, incumbent.FeatureSetID)
-		}
-		set, err := r.State.LoadSet(ctx, entry)
-		if err != nil {
-			return err
-		}
-		if r.other, err = newOtherSet(r.Broker, r.Logger, r.Topics.Events, r.trainer, incumbent, set, r.Source); err != nil {
-			return err
-		}
-	}
-	return r.trainer.compare(j, challenger, incumbent, r.other.baseline(ctx), acrossRows)
 }
 
 // shorten cuts a text for a record.

@@ -350,33 +350,14 @@ func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 		if p.learned(id) {
 			buffer, evaluation = &p.buffers.seen, p.seenEvaluation
 		}
-		p.coded = p.appendOutputs(p.coded[:0], i, p.coding.Offset)
+		p.coded = codeLabel(p.coded[:0], p.set, p.rows.Targets, i, p.coding.Gain, p.coding.Offset)
 		evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)
 	}
 	buffer.z = append(buffer.z, z...)
-	buffer.y = p.appendOutputs(buffer.y, i, p.fitOffset)
+	buffer.y = codeLabel(buffer.y, p.set, p.rows.Targets, i, p.coding.Gain, p.fitOffset)
 	if p.share != nil {
 		buffer.class = append(buffer.class, training.DecideClass(buffer.y[buffer.rows*p.outputs:], p.outputs))
 		buffer.level = append(buffer.level, p.share.levelOf(id))
 	}
 	buffer.rows++
-}
-
-// appendOutputs codes the label of row i: ±1 one-vs-rest for classes; for a regression the set's gain times the label,
-// relative to its calibration mean, plus the offset.
-func (p *Partition) appendOutputs(y []float32, i int, offset []float64) []float32 {
-	targets := p.rows.Targets
-	switch p.set.Task {
-	case scoring.MultiClass:
-		first := len(y)
-		y = append(y, make([]float32, p.outputs)...)
-		training.CodeClasses(y[first:], targets.Class[i:i+1], p.outputs)
-	case scoring.Binary:
-		y = append(y, targets.Values[i])
-	case scoring.Regression:
-		for k, v := range targets.Values[i*p.outputs : (i+1)*p.outputs] {
-			y = append(y, float32(p.coding.Gain[k]*float64(v)+offset[k]))
-		}
-	}
-	return y
 }
