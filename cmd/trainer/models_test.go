@@ -177,7 +177,7 @@ func TestModelsListAndShow(t *testing.T) {
 	}
 	p.run("show", "m-feedfeed").Want(t, cli.ExitFailure, "m-feedfeed is not on the models topic", "trainer models list")
 	p.put(p.topics.Models, wire.SetKey("default", ids[1]), nil)
-	p.run("show", ids[1]).Want(t, cli.ExitFailure, "not on the models topic any more", "topics.keep_models")
+	p.run("show", ids[1]).Want(t, cli.ExitFailure, "not on the models topic", "topics.keep_models")
 }
 
 func TestModelsRollback(t *testing.T) {
@@ -191,7 +191,7 @@ func TestModelsRollback(t *testing.T) {
 	}
 	// Further back is a model of a set no longer in use.
 	p.run("rollback").Want(t, cli.ExitFailure, ids[0]+" multiplies the features of fs-old, and fs-now is in use", "--force")
-	p.run("rollback", "--to", "m-feedfeed").Want(t, cli.ExitFailure, "nothing there mentions it", "trainer models list")
+	p.run("rollback", "--to", "m-feedfeed").Want(t, cli.ExitFailure, "is not on the models topic", "trainer models list")
 	if now := p.run("list", "--json").Object(t); now.Text(t, "current.id") != ids[1] || now.Text(t, "current.pin") != "hold" {
 		t.Errorf("%v", now["current"])
 	}
@@ -219,5 +219,5 @@ func TestModelsRollback(t *testing.T) {
 		t.Error(free)
 	}
 	p.put(p.topics.Models, wire.SetKey("default", ids[2]), nil)
-	p.run("rollback", "--to", ids[2]).Want(t, cli.ExitFailure, "any more")
+	p.run("rollback", "--to", ids[2]).Want(t, cli.ExitFailure, "are kept")
 }

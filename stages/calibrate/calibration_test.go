@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
@@ -79,29 +77,6 @@ func TestCalibrationBandwidth(t *testing.T) {
 	}
 }
 
-func TestCalibrationBandwidthRules(t *testing.T) {
-	rows := []arrow.Record{stagestest.Events(t, stagestest.Regression, 200, 84, stagestest.Faults{})}
-	for _, c := range []struct {
-		m     scoring.Map
-		given float64
-		sigma float64 // 0 = found
-		rule  string
-	}{
-		{scoring.MapCosine, 2.5, 2.5, bandwidthGiven},
-		{scoring.MapCosine, 0, 0, bandwidthNeighbour},
-		{scoring.MapArcCosine1, 0, 1, bandwidthUnit},
-		{scoring.MapArcCosine1, 3, 3, bandwidthGiven},
-		{scoring.MapLinear, 0, 1, bandwidthUnit},
-	} {
-		s := testSettings(stagestest.Regression)
-		s.Exploration.Map, s.Exploration.Sigma = c.m, c.given
-		found := calibratedOn(t, s, rows)
-		if found.rule != c.rule || found.sigma <= 0 || c.sigma > 0 && found.sigma != c.sigma {
-			t.Errorf("%v, given %v: sigma %v by %q, want %v by %q", c.m, c.given, found.sigma, found.rule, c.sigma, c.rule)
-		}
-	}
-}
-
 // A features message uses these names itself.
 func TestCalibrationRefusesReservedNames(t *testing.T) {
 	s := testSettings(stagestest.Regression)
@@ -120,29 +95,5 @@ func TestCalibrationRefusesReservedNames(t *testing.T) {
 			t.Errorf("passthrough column %s: error %v", name, err)
 		}
 		renamed.Release()
-	}
-}
-
-func TestPlanCalibratesOnTheFirstRows(t *testing.T) {
-	s := testSettings(stagestest.Regression)
-	s.Exploration.Sigma, s.Exploration.CalibrationRows = 0, 250
-	first, second := stagestest.Events(t, stagestest.Regression, 600, 86, stagestest.SomeFaults), stagestest.Events(t, stagestest.Regression, 600, 87, stagestest.SomeFaults)
-	heads := [][]arrow.Record{{first.NewSlice(0, 250)}, {second.NewSlice(0, 250)}}
-	defer events.Release(slices.Concat(heads...))
-	want := calibratedOn(t, s, heads...)
-	for _, size := range []int{1, 64, 600} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			a, b := messages(t, stagestest.Cut(t, first, stagestest.Every(size))), messages(t, stagestest.Cut(t, second, stagestest.Every(size)))
-			b = slices.Insert(b, 0, []byte("garbage"), nil) // undecodable messages have no ordinals
-			broker := logOf(t, a, b)
-			broker.Oversize(s.EventsTopic, 1, 1, 2)
-			got := planned(t, broker, s, Request{})
-			if got.Spec.CalibrationRows != 500 || !reflect.DeepEqual(got.Spec.Encoder, want.encoder) || got.Spec.Candidates.Sigma != want.sigma {
-				t.Fatalf("%d rows, sigma %v, want %v", got.Spec.CalibrationRows, got.Spec.Candidates.Sigma, want.sigma)
-			}
-			if c := got.Counts; c.Rows != 1200 || c.Undecodable != 1 || c.Messages != int64(len(a)+len(b)-1) {
-				t.Errorf("counted %+v", c)
-			}
-		})
 	}
 }

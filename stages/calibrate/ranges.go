@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
@@ -168,28 +169,13 @@ func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error 
 		}
 		group.Go(func() error {
 			from := max(p.first, p.end-probeOffsets)
-			reader := l.source(s).Learner()
-			log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, i, pipeline.ReadOptions{From: from, Until: p.end})
-			for record, err := range log.Records(ctx) {
-				if err != nil {
-					return &partitionError{int32(i), fmt.Errorf("look at %s/%d: %w", l.Topics.Events, i, err)}
-				}
+			err := l.each(ctx, s, i, pipeline.ReadOptions{From: from, Until: p.end}, func(record pipeline.Record, batches []arrow.Record, _ error) {
 				p.bytes += float64(record.Size())
-				if err := reader.Prepare(ctx, record.Value); err != nil {
-					return &partitionError{int32(i), err}
-				}
-				if err := reader.Begin(ctx); err != nil {
-					return &partitionError{int32(i), err}
-				}
-				if batches, err := reader.Read(record.Value); err == nil {
-					p.rows += float64(events.CountRows(batches))
-					events.Release(batches)
-				}
-				reader.End()
-			}
+				p.rows += float64(events.CountRows(batches))
+			})
 			p.rows /= float64(p.end - from)
 			p.bytes /= float64(p.end - from)
-			return nil
+			return err
 		})
 	}
 	return group.Wait()

@@ -85,10 +85,7 @@ func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) error {
 	for _, one := range scans {
 		if !one.part.Empty() {
 			group.Go(func() error {
-				if err := l.scan(ctx, l.source(s), one); err != nil {
-					return &partitionError{one.part.Partition, err}
-				}
-				return nil
+				return l.scan(ctx, s, one)
 			})
 		}
 	}
@@ -96,46 +93,48 @@ func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) error {
 }
 
 // scan reads one range. Messages that do not decode have no rows here: subsample makes dead letters of them.
-func (l *Log) scan(ctx context.Context, source events.Source, s *scan) error {
-	reader := source.Learner()
-	log := pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, int(s.part.Partition), pipeline.ReadOptions{
-		From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
-			if g.Kind == pipeline.GapUnreadable {
-				return nil
-			}
-			return fmt.Errorf("%w: %v", errRangeMoved, g)
-		},
-	})
-	for record, err := range log.Records(ctx) {
-		if err != nil {
-			return fmt.Errorf("calibrate on %s/%d: %w", l.Topics.Events, s.part.Partition, err)
+func (l *Log) scan(ctx context.Context, settings Settings, s *scan) error {
+	options := pipeline.ReadOptions{From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
+		if g.Kind == pipeline.GapUnreadable {
+			return nil
 		}
+		return fmt.Errorf("%w: %v", errRangeMoved, g)
+	}}
+	return l.each(ctx, settings, int(s.part.Partition), options, func(record pipeline.Record, batches []arrow.Record, err error) {
 		s.counts.Messages++
 		s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
-		if err := reader.Prepare(ctx, record.Value); err != nil {
-			return fmt.Errorf("calibrate on %s/%d offset %d: %w", l.Topics.Events, s.part.Partition, record.Offset, err)
+		if err != nil {
+			s.counts.Undecodable++
+			s.read.UndecodableBytes += int64(record.Size())
+			return
 		}
-		if err := reader.Begin(ctx); err != nil {
-			return fmt.Errorf("calibrate on %s/%d offset %d: %w", l.Topics.Events, s.part.Partition, record.Offset, err)
+		s.read.UsedBytes += int64(record.Size())
+		if err := s.add(batches); err != nil {
+			l.Logger.Warn("calibration skips rows that cannot be copied",
+				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
 		}
-		l.scanMessage(reader, s, record)
+	})
+}
+
+// each calls do with the messages of a partition of events: with their rows, which are valid until it returns, or with
+// why they cannot be read.
+func (l *Log) each(ctx context.Context, s Settings, partition int, options pipeline.ReadOptions,
+	do func(record pipeline.Record, batches []arrow.Record, err error)) error {
+	reader := l.source(s).Learner()
+	for record, err := range pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, partition, options).Records(ctx) {
+		if err == nil {
+			err = reader.Prepare(ctx, record.Value)
+		}
+		if err == nil {
+			err = reader.Begin(ctx)
+		}
+		if err != nil {
+			return &partitionError{int32(partition), fmt.Errorf("read %s/%d offset %d: %w", l.Topics.Events, partition, record.Offset, err)}
+		}
+		batches, err := reader.Read(record.Value)
+		do(record, batches, err)
+		events.Release(batches)
 		reader.End()
 	}
 	return nil
-}
-
-// scanMessage adds the rows of a message if it can be read.
-func (l *Log) scanMessage(reader *events.Reader, s *scan, record pipeline.Record) {
-	batches, err := reader.Read(record.Value)
-	if err != nil {
-		s.counts.Undecodable++
-		s.read.UndecodableBytes += int64(record.Size())
-		return
-	}
-	defer events.Release(batches)
-	s.read.UsedBytes += int64(record.Size())
-	if err := s.add(batches); err != nil {
-		l.Logger.Warn("calibration skips rows that cannot be copied",
-			zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
-	}
 }

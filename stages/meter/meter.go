@@ -176,6 +176,13 @@ func (m *Meter) Activity() Activity {
 	return now
 }
 
+// update changes the meter under its lock.
+func (m *Meter) update(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
+}
+
 // AddCalibrate adds what calibration read.
 func (m *Meter) AddCalibrate(counts CalibrateCounts) { add(m, &m.totals.Calibrate, counts) }
 
@@ -188,11 +195,7 @@ func (m *Meter) AddFeaturize(counts FeaturizeCounts) { add(m, &m.totals.Featuriz
 // AddTrain adds what train made of messages and rows.
 func (m *Meter) AddTrain(counts TrainCounts) { add(m, &m.totals.Train, counts) }
 
-func add[T any](m *Meter, sum *T, counts T) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	Add(sum, counts)
-}
+func add[T any](m *Meter, sum *T, counts T) { m.update(func() { Add(sum, counts) }) }
 
 // AddTraffic adds the bytes that a stage read and wrote.
 func (m *Meter) AddTraffic(stage string, t Traffic) {
@@ -204,11 +207,7 @@ func (m *Meter) AddTraffic(stage string, t Traffic) {
 }
 
 // AddUndecodable counts a record under the project's own keys that could not be decoded.
-func (m *Meter) AddUndecodable(topic string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.Undecodable[topic]++
-}
+func (m *Meter) AddUndecodable(topic string) { m.update(func() { m.activity.Undecodable[topic]++ }) }
 
 // LogChange is a log that turned out not to be the one read before.
 type LogChange struct {
@@ -227,11 +226,7 @@ func (m *Meter) AddGap(g pipeline.Gap) {
 }
 
 // AddDeadLetter counts a dead letter that was sent.
-func (m *Meter) AddDeadLetter(cause Cause) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.DeadLetters[cause]++
-}
+func (m *Meter) AddDeadLetter(cause Cause) { m.update(func() { m.activity.DeadLetters[cause]++ }) }
 
 // AddUnseenClasses counts featurized rows of classes that the feature set does not know.
 func (m *Meter) AddUnseenClasses(classes []encoder.ClassRows) {
@@ -243,11 +238,7 @@ func (m *Meter) AddUnseenClasses(classes []encoder.ClassRows) {
 }
 
 // AskedForClass counts an exploration that was asked for because of a class.
-func (m *Meter) AskedForClass() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.ClassRequests++
-}
+func (m *Meter) AskedForClass() { m.update(func() { m.activity.ClassRequests++ }) }
 
 // Worked adds the time since start to a stage; for use with defer.
 func (m *Meter) Worked(stage string, start time.Time) {
@@ -269,32 +260,16 @@ func (m *Meter) Arrived(event, now time.Time) {
 }
 
 // SetBudget records how much of a budget is in use.
-func (m *Meter) SetBudget(b Budget) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.budgets[b.Setting] = b
-}
+func (m *Meter) SetBudget(b Budget) { m.update(func() { m.budgets[b.Setting] = b }) }
 
 // SetPlanning reports why no exploration is planned. The zero value means that nothing is in the way.
-func (m *Meter) SetPlanning(p Planning) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.Planning = p
-}
+func (m *Meter) SetPlanning(p Planning) { m.update(func() { m.activity.Planning = p }) }
 
 // SetChoosing reports how far a selection has come. The zero value means that none is running.
-func (m *Meter) SetChoosing(c Choosing) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.Choosing = c
-}
+func (m *Meter) SetChoosing(c Choosing) { m.update(func() { m.activity.Choosing = c }) }
 
 // SetMissingRows records how many rows the running exploration still has to score; -1 = unknown.
-func (m *Meter) SetMissingRows(rows int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.MissingRows = rows
-}
+func (m *Meter) SetMissingRows(rows int64) { m.update(func() { m.activity.MissingRows = rows }) }
 
 // RightKernel reports that a stage takes part in explorations.
 func (m *Meter) RightKernel(stage string) { m.setKernel(stage, "") }
@@ -313,17 +288,11 @@ func (m *Meter) WrongKernel(logger *zap.Logger, stage, kernel string, from *wire
 }
 
 func (m *Meter) setKernel(stage, why string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.WrongKernel[stage] = why
+	m.update(func() { m.activity.WrongKernel[stage] = why })
 }
 
 // SetModel records the model in use; nil = none is known.
-func (m *Meter) SetModel(model *wire.Model) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.activity.Model = model
-}
+func (m *Meter) SetModel(model *wire.Model) { m.update(func() { m.activity.Model = model }) }
 
 // Judged records what became of a model that was just made.
 func (m *Meter) Judged(j *wire.Judgement) {
@@ -345,11 +314,7 @@ func (m *Meter) SetPin(pin wire.Pin, newest time.Time) {
 var ErrUnfinished = errors.New("work in progress was not finished within shutdown.drain_timeout and will be done again")
 
 // EndsWith names the channel that is closed when the process is told to stop.
-func (m *Meter) EndsWith(ending <-chan struct{}) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ending = ending
-}
+func (m *Meter) EndsWith(ending <-chan struct{}) { m.update(func() { m.ending = ending }) }
 
 // LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes part of its error.
 // When the partition was taken away, its next owner goes on from what is saved.

@@ -19,9 +19,7 @@ type Quarantine struct {
 
 // SetQuarantine reports that a partition is quarantined, or failed again.
 func (m *Meter) SetQuarantine(q Quarantine) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.quarantined[place{q.Stage, q.Partition}] = q
+	m.update(func() { m.quarantined[place{q.Stage, q.Partition}] = q })
 }
 
 // EndQuarantine reports that a partition is not quarantined any more.

@@ -12,7 +12,6 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
-	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -52,31 +51,6 @@ func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestExploreReportsWhatItDid(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Binary, 700, 21, stagestest.SomeFaults)
-	s := settings(stagestest.Binary)
-	found := explore(t, s, rows)
-	if len(found.Values) != s.Exploration.CandidateCount() {
-		t.Fatalf("%d criterion values of %d candidates", len(found.Values), s.Exploration.CandidateCount())
-	}
-	for i, index := range found.Set.Set.Index {
-		if found.Values[index] != found.Set.Set.Score[i] {
-			t.Fatalf("candidate %d: %v in the spectrum, %v in the set", index, found.Values[index], found.Set.Set.Score[i])
-		}
-	}
-	if c := found.Set.Lineage.Counts; c.Rows != rows.NumRows() || !c.Reconciles() {
-		t.Fatalf("counts %+v of %d rows", c, rows.NumRows())
-	}
-	if found.Report.Rows != s.Exploration.CalibrationRows || found.Set.Lineage.EventsTopic != "file" {
-		t.Fatalf("%d calibration rows of %q", found.Report.Rows, found.Set.Lineage.EventsTopic)
-	}
-	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect} {
-		if _, ok := found.Seconds[stage]; !ok {
-			t.Errorf("no time for %s", stage)
-		}
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 var ErrNoModel = errors.New("not on the models topic")
 
 const (
-	// mentionsKept is how many tombstones and how many pointers are remembered.
-	mentionsKept = 256
+	// pointersKept is how many pointers are remembered.
+	pointersKept = 256
 	// shortestID is how many characters of an id may stand for it.
 	shortestID = 6
 )
@@ -50,7 +50,6 @@ type Models struct {
 	// Later snapshots may have more elements past the ends of these slices.
 	entries  []ModelEntry // ascending offsets
 	pointers []placedPointer
-	retired  []string // ids with a tombstone
 }
 
 type placedPointer struct {
@@ -102,8 +101,7 @@ func (m Models) entry(id string) (ModelEntry, bool) {
 	return ModelEntry{}, false
 }
 
-// Find returns the model with an id, which may be abbreviated if that is unambiguous. The error says whether the model
-// is unknown, or was on the topic and is no longer kept.
+// Find returns the model with an id, which may be abbreviated if that is unambiguous.
 func (m Models) Find(id string) (ModelEntry, error) {
 	if entry, ok := m.entry(id); ok {
 		return entry, nil
@@ -119,19 +117,9 @@ func (m Models) Find(id string) (ModelEntry, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return ModelEntry{}, fmt.Errorf("model %s is ambiguous: %s, %s", id, found[0].ID, found[1].ID)
-	case m.mentions(id):
-		return ModelEntry{}, fmt.Errorf("model %s is %w any more: the newest %d that were in use are kept, and those of the last %v (topics.keep_models, topics.features_retention)",
-			id, ErrNoModel, m.config.KeepModels, m.config.Retention)
 	}
-	return ModelEntry{}, fmt.Errorf("model %s is %w %s, and nothing there mentions it", id, ErrNoModel, m.config.Models)
-}
-
-// mentions reports whether the topic mentions a model that it does not hold.
-func (m Models) mentions(id string) bool {
-	return slices.Contains(m.retired, id) || m.Current != nil && (m.Current.ID == id || m.Current.Replaced == id) ||
-		slices.ContainsFunc(m.entries, func(e ModelEntry) bool {
-			return e.Model != nil && e.Model.Judgement != nil && e.Model.Judgement.Incumbent == id
-		})
+	return ModelEntry{}, fmt.Errorf("model %s is %w %s: the newest %d that were in use are kept, and those of the last %v (topics.keep_models, topics.features_retention)",
+		id, ErrNoModel, m.config.Models, m.config.KeepModels, m.config.Retention)
 }
 
 // between returns the last pointer read between two offsets, other than the given one: writing may take several tries.
@@ -171,10 +159,7 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (dec
 		}
 		return func(s *Snapshot) { s.Models.point(placedPointer{*current, r.Offset}) }, nil
 	case r.Value == nil:
-		return func(s *Snapshot) {
-			s.Models.drop(id)
-			s.Models.retired = append(lately(s.Models.retired), id)
-		}, nil
+		return func(s *Snapshot) { s.Models.drop(id) }, nil
 	}
 	model, err := wire.DecodeModel(decoder, r.Value)
 	if err == nil && model.ID != id {
@@ -207,7 +192,10 @@ func (m *Models) point(p placedPointer) {
 		return
 	}
 	m.Current, m.Shadowed = &p.Current, false
-	m.pointers = append(lately(m.pointers), p)
+	if len(m.pointers) == pointersKept {
+		m.pointers = slices.Clone(m.pointers[pointersKept/2:])
+	}
+	m.pointers = append(m.pointers, p)
 }
 
 // drop returns the list without a model, in a copy if it contained it.
@@ -215,17 +203,6 @@ func (m *Models) drop(id string) {
 	if _, there := m.entry(id); there {
 		m.entries = slices.DeleteFunc(slices.Clone(m.entries), func(e ModelEntry) bool { return e.ID == id })
 	}
-	if slices.Contains(m.retired, id) {
-		m.retired = slices.DeleteFunc(slices.Clone(m.retired), func(gone string) bool { return gone == id })
-	}
-}
-
-// lately returns a list, or a copy of its newer half if it has become long.
-func lately[T any](list []T) []T {
-	if len(list) < mentionsKept {
-		return list
-	}
-	return slices.Clone(list[mentionsKept/2:])
 }
 
 // withoutWeights returns the part of a model that snapshots keep.

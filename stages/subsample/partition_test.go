@@ -176,37 +176,6 @@ func TestPartitionRestoresTheFurthestAndWritesItAgain(t *testing.T) {
 	}
 }
 
-// Whatever is under the exploration's key, it stops nobody, is counted, and is overwritten.
-func TestPartitionWritesOverWhatItDoesNotUnderstand(t *testing.T) {
-	spec, c, records := steps(t, 0)
-	for _, noise := range [][]byte{[]byte("noise"), {}, stagestest.Message(t, eventsOf(t, stagestest.Binary, 3, 1, stagestest.Faults{}))} {
-		b := newBench(t, spec)
-		b.append(noise)
-		p := b.partition()
-		if p.Saved() != nil || p.NextOffset() != 0 || b.meter.Activity().Undecodable[b.topics.Scores] != 1 {
-			t.Fatalf("goes on at offset %d, %v", p.NextOffset(), b.meter.Activity().Undecodable)
-		}
-		if err := p.Process(t.Context(), pipeline.Fetched{Records: records[:1], NextOffset: 1}); err != nil {
-			t.Fatal(err)
-		}
-		b.append(noise)
-		b.now = b.now.Add(2 * time.Minute)
-		if err := p.Process(t.Context(), pipeline.Fetched{NextOffset: 1}); err != nil { // idle
-			t.Fatal(err)
-		}
-		if last, n := b.last(); n != 4 || last.NextOrdinal != 100 || b.meter.Activity().Undecodable[b.topics.Scores] != 2 {
-			t.Fatalf("%d records, the last at ordinal %d, %v", n, last.NextOrdinal, b.meter.Activity().Undecodable)
-		}
-		b.append(noise)
-		if again := b.partition(); again.Core().NextOrdinal() != 100 {
-			t.Fatalf("the next owner goes on at ordinal %d", again.Core().NextOrdinal())
-		}
-		if last, n := b.last(); n != 6 || last.NextOrdinal != c[0].NextOrdinal {
-			t.Fatalf("%d records, the last at ordinal %d", n, last.NextOrdinal)
-		}
-	}
-}
-
 // A fetch may hold hundreds of thousands of empty records, each of which becomes a dead letter of a kilobyte.
 func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {
 	spec, _, _ := steps(t, 20)

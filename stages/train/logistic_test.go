@@ -18,27 +18,6 @@ func logisticConfig() Config {
 	return c
 }
 
-func TestTrainerWithTheLogisticLoss(t *testing.T) {
-	for _, task := range []string{stagestest.Binary, stagestest.Classes} {
-		events := stagestest.Events(t, task, 900, 50, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1})
-		set := featureSet(t, task, events)
-		config := logisticConfig()
-		messages := featureMessages(t, set, stagestest.Cut(t, events, stagestest.Every(80)), whole)
-		model := solve(t, train(t, set, config, messages))
-		if model.Model.Loss != training.LossLogistic || model.Metrics.Descent == nil || !model.Metrics.Descent.Converged {
-			t.Fatalf("%s: %s loss, descent %+v", task, model.Model.Loss, model.Metrics.Descent)
-		}
-		if model.Metrics.LogLoss == nil || *model.Metrics.Misclassification >= *model.Metrics.ConstantError {
-			t.Errorf("%s: %v %% wrong, %v %% by the constant predictor", task, *model.Metrics.Misclassification, *model.Metrics.ConstantError)
-		}
-		for _, point := range model.Metrics.LambdaPath {
-			if point.Descent == nil || !point.Descent.Converged || point.HeldOutLoss == nil {
-				t.Errorf("%s: %+v", task, point)
-			}
-		}
-	}
-}
-
 // Of rows that do not fit into memory a share is kept. Which ones depends only on the rows: not on their messages, nor on which
 // partition is read first.
 func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {

@@ -68,49 +68,6 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 	}
 }
 
-// A process that dies between writing a model and the pointer to it has changed nothing.
-func TestACrashBeforeThePointerChangesNothing(t *testing.T) {
-	k := newFlow(t, 1)
-	k.config.Promote.Rule = PromoteAlways
-	k.sendRows(0, 0, 400)
-	first := k.fit(k.runner(k.Broker))
-	k.sendRows(0, 400, 600)
-	for _, at := range []int{0, 1, 2} { // before the record, before the pointer, and after it without an answer
-		k.crash(t, at)
-		if moved := k.inUse().ID != first.ID; moved != (at == 2) {
-			t.Errorf("killed after %d writes, in use is %s", at, k.inUse().ID)
-		}
-	}
-	if m := k.fit(k.runner(k.Broker)); !m.Current || !m.Unchanged || k.inUse().ID != m.ID {
-		t.Errorf("%+v, in use %+v", m, k.inUse())
-	}
-}
-
-// crash is a trainer that dies after writing that many records.
-func (k *flow) crash(t *testing.T, written int) {
-	t.Helper()
-	follower := k.follower
-	defer func() { k.follower = follower }()
-	log := &faultyBroker{Broker: k.Broker}
-	done := 0
-	log.produced = func(string) error {
-		if done++; done == written {
-			return errFault
-		}
-		return nil
-	}
-	log.produce = func(string) error {
-		if written == 0 {
-			return errFault
-		}
-		return nil
-	}
-	k.followOn(log)
-	if _, err := k.runner(log).Fit(t.Context()); !errors.Is(err, errFault) {
-		t.Fatal(err)
-	}
-}
-
 // A rollback persists whatever is trained meanwhile, until it is lifted or beaten.
 func TestARollbackHolds(t *testing.T) {
 	k := newFlow(t, 1)
