@@ -12,8 +12,8 @@ import (
 var adaptiveMethod = &Method{
 	Name: "adaptive", Title: "learned frequencies, without refinement",
 	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024",
-	Summary: "In rounds, residual's choice from candidates that are drawn where the model of the round before bends; of all rounds, " +
-		"and of residual, what is best on a fifth of the sample.",
+	Summary: "In rounds, residual's choice among candidates drawn where the previous round's model varies most. The round with the lowest " +
+		"loss on a held-out fifth of the sample wins, or residual if that is better.",
 	Refuses: refusesToLearn,
 	Select:  byLearning(0),
 }
@@ -21,8 +21,8 @@ var adaptiveMethod = &Method{
 var refinedMethod = &Method{
 	Name: "adaptive-refined", Title: "learned frequencies",
 	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024, and Golub and Pereyra, 1973",
-	Summary: "As adaptive, and then the chosen frequencies are moved to lessen the loss of the best weights on the sample, once more " +
-		"after another round; the step that is best on a fifth of it.",
+	Summary: "As adaptive; then gradient steps move the chosen frequencies to reduce the loss on the sample, before and after one more " +
+		"round. The step with the lowest loss on a held-out fifth of the sample wins.",
 	Refuses: refusesToLearn,
 	Select:  byLearning(adaptive.DefaultRefineSteps),
 }

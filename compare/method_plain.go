@@ -14,7 +14,7 @@ var tunedScales = []float64{0.5, 1, 2, 4, 8}
 var plainTunedMethod = &Method{
 	Name: "plain-tuned", Title: "plain random features, bandwidth tuned",
 	Source:  "Rahimi and Recht, NIPS 2007",
-	Summary: "Plain features at σ times ½, 1, 2, 4 or 8, whichever has the smallest loss on held-out training rows.",
+	Summary: "Plain features with σ scaled by ½, 1, 2, 4 or 8, whichever has the lowest loss on held-out training rows.",
 	Refuses: func(o Options) string {
 		if !o.Map.HasBandwidth() {
 			return fmt.Sprintf("the %v map has no bandwidth that the model could not make up for", o.Map)

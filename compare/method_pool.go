@@ -9,7 +9,7 @@ import (
 var plainMethod = &Method{
 	Name: Plain, Title: "plain random features (RKS, RFF)",
 	Source:  "Rahimi and Recht, NIPS 2007 and NIPS 2008",
-	Summary: "The first M candidates of the pool, drawn independently, labels are not looked at.",
+	Summary: "The first M candidates of the pool, drawn independently of the labels.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
 		return only(firstCandidates(t.Candidates(), t.M)), nil
 	},
@@ -25,15 +25,15 @@ var energyMethod = &Method{
 var correlationMethod = &Method{
 	Name: "correlation", Title: "EERF, criterion correlation",
 	Source:  "this project, after Shahrampour, Beirami, Tarokh, AAAI 2018",
-	Summary: "As energy, with the constant taken out and each candidate judged per unit of its own variance.",
+	Summary: "The M candidates that correlate best with the label: energy, centred and relative to each candidate's own variance.",
 	Select:  byCriterion(scoring.Correlation),
 }
 
 var residualMethod = &Method{
 	Name: "residual", Title: "EERF, criterion residual",
 	Source: "this project, after Shahrampour, Tarokh, NeurIPS 2018",
-	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen before, " +
-		"taken one by one with projection.",
+	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen so far, " +
+		"picked one at a time and projected out.",
 	Select: byCriterion(scoring.Residual),
 }
 

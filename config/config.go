@@ -43,7 +43,7 @@ type ShutdownConfig struct {
 
 // MemoryConfig bounds the memory of a process.
 type MemoryConfig struct {
-	Limit      int64 `key:"limit" unit:"bytes" doc:"resident memory that a process may use, as its container allows: within a tenth of it the Go runtime collects garbage more often, and a process whose stages and partitions could need more does not start; 0 = GOMEMLIMIT, else the limit of the control group, else none, and a warning instead of a refusal"`
+	Limit      int64 `key:"limit" unit:"bytes" doc:"resident memory that a process may use, as its container allows: near it the Go runtime collects garbage more often, and a process whose stages and partitions could need more does not start; 0 = GOMEMLIMIT, else the limit of the control group, else none, and a warning instead of a refusal"`
 	Partitions int   `key:"partitions" doc:"most partitions of events that one process is to hold, used to compute the memory that it may need; 0 = all of topics.partitions"`
 	Messages   int   `key:"messages" doc:"messages that a process decodes and works on at a time, each with the memory that limits.budget_bytes and limits.max_message_bytes allow; 0 = two more than there are processors (GOMAXPROCS)"`
 }
@@ -66,7 +66,7 @@ const DefaultListen = "127.0.0.1:9464"
 // TracesConfig says where traces go.
 type TracesConfig struct {
 	Endpoint    string  `key:"endpoint" doc:"URL at which an OpenTelemetry collector takes traces, by OTLP over HTTP, such as http://localhost:4318/v1/traces; empty = no traces. Headers and certificates are taken from the variables that OpenTelemetry defines for them (OTEL_EXPORTER_OTLP_HEADERS)"`
-	SampleRatio float64 `key:"sample_ratio" doc:"share of the traces begun here that is kept, in [0, 1]; for events that carry a trace (header traceparent), whoever began it has decided"`
+	SampleRatio float64 `key:"sample_ratio" doc:"share of the traces begun here that is kept, in [0, 1]; for events that carry a trace (header traceparent) the decision made at its start applies"`
 }
 
 // Default returns the configuration of an empty file.

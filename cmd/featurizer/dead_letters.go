@@ -35,10 +35,10 @@ type letterFlags struct {
 // than others.
 func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
 	f.topics.Add(c, 10*time.Minute)
-	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, with commas: subsample, featurize, train")
-	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, with commas, such as nan_feature")
-	c.Flags().StringVar(&f.since, "since", "", "only letters since then: 2026-11-03, 2026-11-03T12:30:00Z, or a time before now such as 90m")
-	c.Flags().StringSliceVar(&f.places, "letter", nil, "only these letters, with commas, as partition/offset on the dead-letters topic")
+	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, comma-separated: subsample, featurize, train")
+	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, comma-separated, such as nan_feature")
+	c.Flags().StringVar(&f.since, "since", "", "only letters since then: 2026-11-03, 2026-11-03T12:30:00Z, or how long ago, such as 90m")
+	c.Flags().StringSliceVar(&f.places, "letter", nil, "only these letters, comma-separated, as partition/offset on the dead-letters topic")
 	c.Flags().IntVar(&f.limit, "limit", limit, limitHelp+"; 0 = all")
 }
 

@@ -60,7 +60,7 @@ Rows of a message with the reason output_too_large were already scored once; whe
 	f.letters.add(c, 0, "how many letters to replay, from the oldest of the first partition on")
 	c.Flags().StringVar(&f.from, "from", "", "folder of repaired files, as export names them")
 	c.Flags().BoolVar(&f.all, "all", false, "replay every dead letter; needed where neither a filter nor --from is given")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and do nothing")
 	return c
 }
 

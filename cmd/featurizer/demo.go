@@ -38,8 +38,9 @@ func newDemo() *cobra.Command {
 		Use:   "demo",
 		Short: "Run everything once, in one process, on an embedded broker",
 		Long: `demo starts a broker inside the process, writes rows to its events topic, explores them, maps them to features, trains a
-model, and measures it on test rows, next to a model on as many plain random features. By default the rows are generated
-by a function whose spectrum is known. Nothing is left behind unless --keep names a directory.`,
+model, and measures it on test rows, next to a model on as many plain random features. By default the rows are
+generated: a sum of cosines with noise, the best case for the method. Nothing is left on disk unless --keep names a
+folder.`,
 		Example: `  featurizer demo
   featurizer demo --data train.csv --label churned --features 200
   featurizer demo --data train.csv --test-file test.csv --label churned --candidates 2000 --sample 0.05`,

@@ -25,15 +25,15 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "Methods side by side on your own file: errors, times, plots",
-		Long: `compare trains models on the features of several methods, on the same training rows, and measures them on the
-same test rows: mean error with its standard error, the difference to plain random features in pairs of equal seeds,
-and seconds. Repeat r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Results depend on the
-rows, the flags and the seed alone, except for the seconds.
+		Long: `compare trains models on the features of several methods, on the same training rows, and measures them on the same test
+rows: mean error with its standard error, the difference from plain random features, paired by seed, and seconds. Repeat
+r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Results depend on the rows, the flags and the
+seed alone, except for the seconds.
 
 Rows come from --data, with test rows from --test-file or a share of them. An interrupt prints what is done so far.
 
-Methods (the first five run by default: what random features have to beat, the best choice among drawn ones, and what a
-pipeline learns; --methods all runs every one that fits the other flags):
+Methods (the first five run by default: the baselines, the best selection from drawn candidates, and what a pipeline
+learns; --methods all runs every method that fits the other flags):
 ` + f.MethodHelp(),
 		Example: `  trainer compare --data rows.csv --label churned
   trainer compare --data rows.parquet --label price --task regression --features 50,100,200 --out report

@@ -41,7 +41,7 @@ missing value in each. The model comes from a file, as trainer fit --data writes
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file of the model; empty = look on the topic")
 	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
-	flags.StringVar(&f.id, "id", "", "id of the model on the topic, which may be cut short; empty = the one in use")
+	flags.StringVar(&f.id, "id", "", "id of the model on the topic, or a unique prefix; empty = the one in use")
 	return c
 }
 

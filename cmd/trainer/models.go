@@ -99,7 +99,7 @@ func newModelsShow() *cobra.Command {
 		Use:   "show [ID]",
 		Short: "Show a model: its errors, how it was judged, and what it was made from",
 		Long: `show prints a model's errors on held-out rows, how it compared with the model in use at the time, and its lineage. Without
-an id it shows the model in use. An id may be cut short.`,
+an id it shows the model in use. A unique prefix of an id is enough.`,
 		Example: `  trainer models show -c eerf.yaml
   trainer models show m-0123456789ab -c eerf.yaml --json`,
 		Args: cobra.MaximumNArgs(1),

@@ -28,13 +28,12 @@ func newModelsRollback() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollback",
 		Short: "Put an earlier model in use again, and pin it",
-		Long: `rollback puts an earlier model in use again: the one before the model in use, or the one that --to names; an id may be cut
-short. The model is pinned: training and comparing go on, but no model replaces it until "trainer models unpin". With
---until-beaten a model that beats it on the same held-out rows does, whatever train.promote.rule says. The model that
-you rolled back from is likely to beat it again.
+		Long: `rollback puts an earlier model in use again: the one before the model in use, or the one that --to names. The model is
+pinned: training and comparing go on, but no model replaces it until "trainer models unpin". With --until-beaten a model
+that beats it on the same held-out rows does, whatever train.promote.rule says. The model that you rolled back from is
+likely to beat it again.
 
-A model of another feature set than the one in use expects features that are no longer made. It is refused, unless --force
-says that its readers can cope.`,
+A model of a feature set that is not in use expects features that are no longer made. It is refused without --force.`,
 		Example: `  trainer models rollback -c eerf.yaml --reason "too many false alarms"
   trainer models rollback -c eerf.yaml --to m-0123456789ab --until-beaten`,
 		Args: cobra.NoArgs,
@@ -49,7 +48,7 @@ says that its readers can cope.`,
 		},
 	}
 	f.Add(c, 30*time.Second)
-	c.Flags().StringVar(&f.to, "to", "", "id of the model; empty = the one before the model in use")
+	c.Flags().StringVar(&f.to, "to", "", "id of the model, or a unique prefix; empty = the one before the model in use")
 	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record")
 	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false, "pin it only until another model beats it on the same held-out rows")
 	c.Flags().BoolVar(&f.force, "force", false, "allow a model of a feature set that is not in use")

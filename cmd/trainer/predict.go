@@ -43,7 +43,7 @@ A model from a topic, as featurizer topics export writes it, works too; give its
 	flags.StringVar(&f.data, "data", "", "file of rows (required)")
 	flags.StringVar(&f.out, "out", "", "file to write (required)")
 	flags.StringVar(&f.outFormat, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
-	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "columns, with commas, that are copied in addition to those of the feature set")
+	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "comma-separated columns to copy in addition to those of the feature set")
 	f.files.Add(c)
 	cli.JSONFlag(c, &f.json)
 	return c

@@ -14,10 +14,10 @@ func newRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Train a model at every interval with new rows, until told to stop",
-		Long: `run keeps sums of the features of the current feature set and trains a model every train.interval. The model replaces the
-one in use if it beats it on the same held-out rows (train.promote). A new feature set starts new sums; the old model
-stays in use until the new sums have train.min_rows rows. Of several processes one trains. With --json the counters of
-the process are printed when it stops.`,
+		Long: `run keeps sums of the features of the current feature set and trains a model every train.interval. The model replaces
+the one in use if it beats it on the same held-out rows (train.promote). A new feature set starts new sums; the old
+model stays in use until the new sums have train.min_rows rows. If several processes run, one of them trains. With
+--json the counters of the process are printed when it stops.`,
 		Example: `  trainer run -c eerf.yaml --set train.interval=10m`,
 		Args:    cobra.NoArgs,
 	}

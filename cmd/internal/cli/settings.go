@@ -19,19 +19,19 @@ type SettingFlags struct {
 type settingFlag struct{ name, key, help string }
 
 var explorationFlags = []settingFlag{
-	{"label", "events.label", "column to predict (several, with commas, for a regression with several outputs)"},
+	{"label", "events.label", "column to predict; several, comma-separated, for a regression with several outputs"},
 	{"task", "events.task", "auto, regression or classification"},
 	{"label-transform", "events.label_transform", "transform of a regression label: none, log or log1p"},
-	{"exclude", "events.exclude", "columns, with commas, that are not features"},
-	{"passthrough", "events.passthrough", "columns, with commas, that are copied to the output"},
+	{"exclude", "events.exclude", "comma-separated columns that are not features"},
+	{"passthrough", "events.passthrough", "comma-separated columns that are copied to the output"},
 	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
 	{"clip", "events.clip", "bound on standardized values; 0 = off (the paper)"},
 	{"map", "exploration.map", "feature map: " + strings.Join(scoring.MapCosine.Names(), ", ")},
 	{"distribution", "exploration.distribution", "sampling distribution: " + strings.Join(scoring.Gaussian.Names(), ", ")},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
 	{"criterion", "exploration.criterion", "how features are chosen: correlation, energy (the paper), residual (in rounds), or adaptive (learns where to draw, and moves what it chose)"},
-	{"rounds", "exploration.rounds", "R, rounds of each choice by residual"},
-	{"refine-steps", "exploration.refine_steps", "most steps by which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = rounds alone"},
+	{"rounds", "exploration.rounds", "R, rounds of selection by residual"},
+	{"refine-steps", "exploration.refine_steps", "most gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
 	{"features", "exploration.features", "M, features kept"},
 	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again for each block of rows"},
@@ -41,7 +41,7 @@ var explorationFlags = []settingFlag{
 
 var trainFlags = []settingFlag{
 	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
-	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or numbers with commas"},
+	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers"},
 	{"window", "train.window", "rows of the features topic to train on: all, about this many of the newest, or a time such as 720h; files are used whole"},
 	{"sample-rate", "train.sample_rate", "share of the labelled rows to train on, by row hash"},
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
