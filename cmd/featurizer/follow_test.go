@@ -31,7 +31,7 @@ admin: {listen: "127.0.0.1:0"}
 	fz(t, "topics", "check", "-c", live).Want(t, cli.ExitOK)
 	fz(t, "inspect", "-c", live).Want(t, cli.ExitFailure, "pipeline shop has no feature set yet")
 
-	service := clitest.Serve(t, newRoot, "run", "-c", live, "--json")
+	follower := service(t, "run", "-c", live, "--json")
 	for _, topic := range []string{"shop", "live"} { // the rows that shop learns from are labelled in live too
 		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "100", "--set", "topics.events=" + topic + ".events"}, shop...)...).Want(t, cli.ExitOK)
 	}
@@ -40,7 +40,7 @@ admin: {listen: "127.0.0.1:0"}
 	stop().Want(t, cli.ExitOK)
 	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations", "--set", "topics.feature_sets=shop.feature-sets"}
 	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure, "topic shop.feature-sets holds those of shop: is pipeline.name right?")
-	service.AwaitReady()
+	follower.AwaitReady(t)
 	if id := fz(t, "inspect", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).Text(t, "feature_set.id"); id != set {
 		t.Errorf("live goes by set %s, shop has %s", id, set)
 	}
@@ -62,7 +62,7 @@ admin: {listen: "127.0.0.1:0"}
 		}
 	}
 	clitest.Eventually(t, "all rows on the page", func() bool {
-		code, body := service.Get("/api/status")
+		code, body := follower.Get(t, "/api/status")
 		if code != http.StatusOK || json.Unmarshal([]byte(body), &page) != nil || len(page.Flow.Partitions) != 2 {
 			return false
 		}
@@ -83,7 +83,7 @@ admin: {listen: "127.0.0.1:0"}
 			t.Errorf("topic %+v", topic)
 		}
 	}
-	totals := service.Stop().Want(t, cli.ExitOK).Object(t)
+	totals := follower.Stop(t).Want(t, cli.ExitOK).Object(t)
 	if totals.Number(t, "featurize.featurized") != 1400 || totals.Number(t, "featurize.no_model") != 1400 {
 		t.Errorf("%v", totals)
 	}

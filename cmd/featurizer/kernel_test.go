@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -28,17 +27,10 @@ func plainArithmetic() string {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds both commands")
-	}
 	if scoring.Arithmetic() == plainArithmetic() {
 		t.Skip("there is one kernel here")
 	}
-	built, err := clitest.Build(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &site{t: t, built: built, config: servedFile(t, clitest.Broker(t))}
+	s := &site{t: t, built: clitest.Built(t), config: servedFile(t, clitest.Broker(t))}
 	fz(t, "topics", "create", "-c", s.config).Want(t, cli.ExitOK)
 	return s
 }
@@ -73,22 +65,6 @@ func (s *site) set(processes ...*clitest.Process) (kernel string) {
 	return await(s.t, always, "inspect", "-c", s.config, "--json").Text(s.t, "lineage.kernel")
 }
 
-// served returns what a process answers on a path.
-func served(t *testing.T, p *clitest.Process, path string) (code int, body string) {
-	t.Helper()
-	at := p.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
-	response, err := http.Get("http://" + at + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(text)
-}
-
 // A process whose processor has other instructions, among the processes that score: it owns partitions when the exploration
 // begins, and the exploration ends without it.
 func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
@@ -96,7 +72,7 @@ func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	other := s.start(false, "--stages", "subsample")
 	owns := func(partitions int) {
 		clitest.Eventually(t, fmt.Sprintf("%d partitions are the other's", partitions), func() bool {
-			_, body := served(t, other, "/metrics")
+			_, body := other.Get(t, "/metrics")
 			return strings.Contains(body, fmt.Sprintf("eerf_owned_partitions{pipeline=\"default\",stage=\"subsample\"} %d\n", partitions))
 		})
 	}
@@ -108,13 +84,13 @@ func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 		t.Errorf("a set of kernel %s", kernel)
 	}
 	want := fmt.Sprintf("is for numeric kernel %s, this process has %s", scoring.Arithmetic(), plainArithmetic())
-	if code, body := served(t, other, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, want) {
+	if code, body := other.Get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, want) {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
-	if code, body := served(t, others, "/readyz"); code != http.StatusOK {
+	if code, body := others.Get(t, "/readyz"); code != http.StatusOK {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
-	if _, body := served(t, other, "/metrics"); !strings.Contains(body, `eerf_stage_wrong_kernel{pipeline="default",stage="subsample"} 1`) {
+	if _, body := other.Get(t, "/metrics"); !strings.Contains(body, `eerf_stage_wrong_kernel{pipeline="default",stage="subsample"} 1`) {
 		t.Errorf("/metrics: %s", body)
 	}
 	other.Stop(t).Want(t, cli.ExitOK, "takes no part in it")

@@ -26,17 +26,17 @@ func servedSet(t *testing.T) (set string) {
 }
 
 // serveFile serves a feature set on free ports, and returns the service and the address for rows.
-func serveFile(t *testing.T, set string, args ...string) (s *clitest.Service, url string) {
+func serveFile(t *testing.T, set string, args ...string) (s *clitest.Process, url string) {
 	t.Helper()
-	s = clitest.Serve(t, newRoot, append([]string{"serve", "--feature-set", set, "--set", "serve.listen=127.0.0.1:0",
+	s = service(t, append([]string{"serve", "--feature-set", set, "--set", "serve.listen=127.0.0.1:0",
 		"--set", "admin.listen=127.0.0.1:0", "--set", "serve.drain_delay=0s"}, args...)...)
-	return s, "http://" + s.Log("serving rows").Text(t, "address")
+	return s, "http://" + s.LogLine(t, "serving rows").Text(t, "address")
 }
 
 func TestServeAnswersForRowsOfAFile(t *testing.T) {
 	set := servedSet(t)
 	s, url := serveFile(t, set)
-	s.AwaitReady()
+	s.AwaitReady(t)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	post := func(path, body string) (int, string) {
 		t.Helper()
@@ -62,10 +62,10 @@ func TestServeAnswersForRowsOfAFile(t *testing.T) {
 	if code, text := post("/v1/predict", `{"age": 1}`); code != http.StatusServiceUnavailable || !strings.Contains(text, "features alone") {
 		t.Errorf("predictions without a model: status %d: %s", code, text)
 	}
-	if n := s.Metric("eerf_serve_requests_total", "endpoint=predict", "outcome=unavailable"); n != 1 {
+	if n := s.Metric(t, "eerf_serve_requests_total", "endpoint=predict", "outcome=unavailable"); n != 1 {
 		t.Errorf("%v requests without a model are counted", n)
 	}
-	if result := s.Stop(); result.Code != cli.ExitOK || !strings.Contains(result.Err, "requests are still taken") {
+	if result := s.Stop(t); result.Code != cli.ExitOK || !strings.Contains(result.Err, "requests are still taken") {
 		t.Errorf("exit code %d:\n%s", result.Code, result.Err)
 	}
 }
@@ -89,7 +89,7 @@ func TestTritonClient(t *testing.T) {
 		t.Skipf("%s has no tritonclient[http]: %v %s", python, err, out)
 	}
 	s, url := serveFile(t, servedSet(t))
-	s.AwaitReady()
+	s.AwaitReady(t)
 	var out bytes.Buffer
 	client := exec.Command(python, "testdata/ask_triton.py", strings.TrimPrefix(url, "http://"))
 	client.Stdout, client.Stderr, client.WaitDelay = &out, &out, time.Minute

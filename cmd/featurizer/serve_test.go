@@ -27,19 +27,20 @@ admin: {listen: "127.0.0.1:0"}
 func TestAServiceAnswersOverHTTP(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
-	s := clitest.Serve(t, newRoot, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
+	s := service(t, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
 
-	if code, body := s.Get("/livez"); code != http.StatusOK || body != "ok\n" {
+	if code, body := s.Get(t, "/livez"); code != http.StatusOK || body != "ok\n" {
 		t.Errorf("/livez: %d %q", code, body)
 	}
 	clitest.Eventually(t, "not ready for want of topics", func() bool {
-		code, body := s.Get("/readyz")
+		code, body := s.Get(t, "/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, "unknown topic")
 	})
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
 	clitest.Eventually(t, "not ready for want of a feature set alone", func() bool {
 		var missing []string
-		for _, c := range s.Ready().At(t, "conditions").([]any) {
+		_, body := s.Get(t, "/readyz")
+		for _, c := range (clitest.Result{Out: body}).Object(t).At(t, "conditions").([]any) {
 			if condition := clitest.Object(c.(map[string]any)); condition["ok"] == false {
 				missing = append(missing, condition.Text(t, "name"))
 			}
@@ -47,10 +48,10 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 		return len(missing) == 1 && missing[0] == "feature_set"
 	})
 	fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100").Want(t, cli.ExitOK)
-	s.AwaitReady()
+	s.AwaitReady(t)
 
 	clitest.Eventually(t, "every row featurized", func() bool {
-		return s.Metric("eerf_rows_total", "stage=featurize", "outcome=featurized") == 2400
+		return s.Metric(t, "eerf_rows_total", "stage=featurize", "outcome=featurized") == 2400
 	})
 	for labels, want := range map[string]float64{
 		"eerf_rows_total stage=subsample outcome=scored":   2400,
@@ -71,24 +72,24 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 		"eerf_feature_set_scored_rows pipeline=default":                2400,
 	} {
 		words := strings.Fields(labels)
-		have := s.Metric(words[0], words[1:]...)
+		have := s.Metric(t, words[0], words[1:]...)
 		if want >= 0 && have != want || want < 0 && have <= 0 {
 			t.Errorf("%s: %v, want %v", labels, have, want)
 		}
 	}
-	if code, body := s.Get("/version"); code != http.StatusOK || !strings.Contains(body, `"program": "featurizer"`) {
+	if code, body := s.Get(t, "/version"); code != http.StatusOK || !strings.Contains(body, `"program": "featurizer"`) {
 		t.Errorf("/version: %d %s", code, body)
 	}
-	if code, body := s.Get("/config"); code != http.StatusOK || !strings.Contains(body, "min_rows: 2400") {
+	if code, body := s.Get(t, "/config"); code != http.StatusOK || !strings.Contains(body, "min_rows: 2400") {
 		t.Errorf("/config: %d %s", code, body)
 	}
 	for _, path := range []string{"/debug/pprof/", "/elsewhere"} {
-		if code, _ := s.Get(path); code != http.StatusNotFound {
+		if code, _ := s.Get(t, path); code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
-	s.Stop().Want(t, cli.ExitOK, "stopped")
-	if code, _ := s.Get("/livez"); code != 0 {
+	s.Stop(t).Want(t, cli.ExitOK, "stopped")
+	if code, _ := s.Get(t, "/livez"); code != 0 {
 		t.Errorf("an ended service answers with %d", code)
 	}
 }
@@ -108,10 +109,10 @@ func TestAnAddressThatIsTaken(t *testing.T) {
 	if other, err := net.Listen("tcp", config.DefaultListen); err == nil {
 		defer other.Close()
 	}
-	s := clitest.Serve(t, newRoot, away...)
-	if line := s.Log("the default address is taken: no serving health, metrics and configuration; set admin.listen"); line["level"] != "warn" {
+	s := service(t, away...)
+	if line := s.LogLine(t, "the default address is taken: no serving health, metrics and configuration; set admin.listen"); line["level"] != "warn" {
 		t.Errorf("%v", line)
 	}
-	s.Log("trying again")
-	s.Stop().Want(t, cli.ExitOK, "stopped")
+	s.LogLine(t, "trying again")
+	s.Stop(t).Want(t, cli.ExitOK, "stopped")
 }

@@ -29,12 +29,12 @@ func TestTracesGoToACollector(t *testing.T) {
 	defer server.Close()
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
 	fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)), "--rows-per-message", "100").Want(t, cli.ExitOK)
-	s := clitest.Serve(t, newRoot, "run", "-c", config, "--set", "traces.endpoint="+server.URL+"/v1/traces",
+	s := service(t, "run", "-c", config, "--set", "traces.endpoint="+server.URL+"/v1/traces",
 		"--set", "traces.sample_ratio=1", "--set", "train.interval=50ms", "--set", "train.min_rows=50")
 	clitest.Eventually(t, "all rows trained on", func() bool {
-		return s.Metric("eerf_messages_total", "stage=train", "outcome=used") == 24
+		return s.Metric(t, "eerf_messages_total", "stage=train", "outcome=used") == 24
 	})
-	s.Stop().Want(t, cli.ExitOK)
+	s.Stop(t).Want(t, cli.ExitOK)
 	mu.Lock()
 	defer mu.Unlock()
 	for span, want := range map[string]int{"featurize default.events": 24, "train default.features": 24} {

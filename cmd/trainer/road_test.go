@@ -12,16 +12,12 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// programs builds both commands, as a user would, and returns what runs them as processes.
+func TestMain(m *testing.M) { clitest.Main(m) }
+
+// programs returns what runs both commands as processes.
 func programs(t *testing.T) func(name string, args ...string) *exec.Cmd {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds both commands")
-	}
-	built, err := clitest.Build(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := clitest.Built(t)
 	return func(name string, args ...string) *exec.Cmd { return built.Command(t, name, args...) }
 }
 

@@ -3,6 +3,7 @@ package clitest
 import (
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,38 @@ func Build(dir string) (Programs, error) {
 	return Programs{dir}, nil
 }
 
+// folder is where the programs are built for the tests of a package; empty = not needed yet.
+var folder string
+
+var built = sync.OnceValues(func() (p Programs, err error) {
+	if folder, err = os.MkdirTemp("", "eerf-programs-"); err != nil {
+		return p, err
+	}
+	return Build(folder)
+})
+
+// Built returns the programs, built once for all tests of a package, whose TestMain calls [Main].
+func Built(t testing.TB) Programs {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds both commands")
+	}
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Main runs the tests of a package and removes the programs that [Built] made.
+func Main(m *testing.M) {
+	code := m.Run()
+	if folder != "" {
+		_ = os.RemoveAll(folder) // it is a temporary folder anyway
+	}
+	os.Exit(code)
+}
+
 // Command is a program with its arguments, not yet started. It does not outlive the test.
 func (p Programs) Command(t testing.TB, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(t.Context(), filepath.Join(p.dir, name), args...)
@@ -48,6 +81,7 @@ type Process struct {
 	cmd       *exec.Cmd
 	out, errs output
 	ended     chan struct{}
+	address   string // of its HTTP server; empty = not known yet
 }
 
 // output is what a process wrote. It can be read while the process runs.

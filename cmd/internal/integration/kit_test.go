@@ -15,21 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// folder is where the programs are built once.
-var folder string
-
-var programs = sync.OnceValues(func() (clitest.Programs, error) { return clitest.Build(folder) })
-
-func TestMain(m *testing.M) {
-	var err error
-	if folder, err = os.MkdirTemp("", "eerf-integration-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(folder) // it is a temporary folder anyway
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { clitest.Main(m) }
 
 // topicKeys are the configuration keys of the topics, with hyphens.
 var topicKeys = []string{"events", "explorations", "scores", "samples", "feature-sets", "features", "models", "dead-letters"}
@@ -66,13 +52,7 @@ func (s *transcript) String() string {
 // newSite is a pipeline with a unique name and topics. exploration is a section of the configuration.
 func newSite(t *testing.T, addrs []string, exploration string) *site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds both commands")
-	}
-	built, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := clitest.Built(t)
 	s := &site{t: t, name: fmt.Sprintf("p%08x", rand.Uint32()), built: built, said: &transcript{}}
 	var topics strings.Builder
 	for _, key := range topicKeys {

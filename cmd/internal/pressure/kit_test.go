@@ -2,9 +2,7 @@ package pressure
 
 import (
 	"fmt"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,21 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// folder is where the programs are built once.
-var folder string
-
-var programs = sync.OnceValues(func() (clitest.Programs, error) { return clitest.Build(folder) })
-
-func TestMain(m *testing.M) {
-	var err error
-	if folder, err = os.MkdirTemp("", "eerf-pressure-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(folder) // it is a temporary folder anyway
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { clitest.Main(m) }
 
 // site is a pipeline on a broker whose requests the test can delay.
 type site struct {
@@ -53,13 +37,7 @@ type site struct {
 // newSite starts a broker and makes the topics. settings are sections of the configuration.
 func newSite(t *testing.T, settings string) *site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds both commands")
-	}
-	built, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := clitest.Built(t)
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(t.TempDir()), kfake.GroupMinSessionTimeout(100*time.Millisecond),
 		kfake.BrokerConfigs(map[string]string{"log.retention.bytes": fmt.Sprint(512 << 20), "log.segment.bytes": fmt.Sprint(64 << 20)}))
 	if err != nil {
