@@ -251,17 +251,6 @@ func (p *letterPipeline) checkReplayed(end int64) {
 	})
 }
 
-func TestLettersThatAreNotThere(t *testing.T) {
-	p := newLetterPipeline(t)
-	if out := fz(t, "dead-letters", "list", "-c", p.config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no such dead letters on default.dead-letters") {
-		t.Error(out)
-	}
-	if out := fz(t, "dead-letters", "replay", "-c", p.config, "--all").Want(t, cli.ExitOK).Out; out != "no such dead letters\n" {
-		t.Error(out)
-	}
-	fz(t, "dead-letters", "replay", "-c", p.config, "--letter", "1/7").Want(t, cli.ExitFailure, "1 of the 1 named dead letters are not on their topic")
-}
-
 func TestLetterFlagsThatAreWrong(t *testing.T) {
 	empty, full := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o600); err != nil {

@@ -100,14 +100,6 @@ func TestTimeoutSaysSo(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567.4: "1,234,567", -1500: "-1,500", -0.2: "0"} {
-		if got := Thousands(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
-		}
-	}
-}
-
 func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
 	var s SettingFlags
 	c := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}

@@ -3,14 +3,10 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"github.com/eerf-stream/eerf/arrowio/encoder"
-	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
 // someColumns has one column of each use.
@@ -54,27 +50,5 @@ func TestColumnsAboveAResult(t *testing.T) {
 	}
 	if notes := columnNotes(many); !strings.HasSuffix(notes[len(notes)-1], "d7 50 %, 22 columns more") {
 		t.Errorf("the last note is %q", notes[len(notes)-1])
-	}
-}
-
-// Facts from reading a file are added to those from calibration.
-func TestColumnsOfAFile(t *testing.T) {
-	file := RowFile{
-		bad:     []files.BadFields{{Column: "age", Type: arrow.PrimitiveTypes.Int64, Fields: 90, Bad: 1, Line: 7, Text: "x"}, {Column: "city", Type: arrow.PrimitiveTypes.Int64, Bad: 2}},
-		leftOut: []files.LeftOut{{Column: "nested", Type: "struct<a: int64>"}},
-	}
-	known := someColumns()
-	have := file.Columns(known)
-	if len(have) != len(known)+1 || have[1].Reason != `1 of 90 fields is not a whole number and counts as missing: "x" in line 7` || !strings.HasPrefix(have[3].Reason, "the 50 commonest of 300 values; 2 of ") {
-		t.Errorf("%+v", have)
-	}
-	if last := have[len(known)]; last.Use != encoder.UseLeftOut || last.Reason != "type struct<a: int64> is not read" {
-		t.Errorf("%+v", last)
-	}
-	if !slices.Equal(known, someColumns()) {
-		t.Error("what is known was written to")
-	}
-	if notes := file.Notes(); len(notes) != 3 || !strings.HasPrefix(notes[0], "left out: nested: ") || !strings.HasPrefix(notes[1], "age: 1 of 90 ") {
-		t.Errorf("notes %q", notes)
 	}
 }

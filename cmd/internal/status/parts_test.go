@@ -17,45 +17,6 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-func TestWindow(t *testing.T) {
-	w := window[int]{span: 10 * time.Second}
-	start := time.Unix(1000, 0)
-	if _, _, _, ok := w.ends(); ok {
-		t.Error("a rate of nothing")
-	}
-	for i := range 60 {
-		w.add(start.Add(time.Duration(i)*time.Second), i*i)
-	}
-	oldest, newest, seconds, ok := w.ends()
-	if !ok || oldest != 49*49 || newest != 59*59 || seconds != 10 {
-		t.Errorf("from %d to %d in %v s", oldest, newest, seconds)
-	}
-	if len(w.samples) > 12 {
-		t.Errorf("%d samples are kept", len(w.samples))
-	}
-}
-
-// The number of waiting messages is that of the table of partitions, wherever they are featurized.
-func TestWaitingIsTheSumOfThePartitions(t *testing.T) {
-	s := stages.Snapshot{Snapshot: meter.Snapshot{Partitions: []meter.PartitionStatus{
-		{Stage: meter.StageFeaturize, Partition: 0, NextOffset: 90, EndOffset: 95, FetchedAt: time.Unix(1, 0)},
-	}}}
-	c := &cluster{positions: positions{spans: map[string][]span{roleEvents: {{0, 100}, {0, 50}}}, committed: []int64{60, 47}}}
-	parts := func() (list []Partition) {
-		for i := range c.positions.spans[roleEvents] {
-			list = append(list, partitionOf(i, s, c))
-		}
-		return list
-	}
-	if sum := waiting(parts()); sum == nil || *sum != 10+3 || parts()[0].Next != 100 {
-		t.Errorf("%v of %+v", sum, parts())
-	}
-	c.positions.committed[1] = -1
-	if sum := waiting(parts()); sum != nil {
-		t.Errorf("%d wait where one partition is not known", *sum)
-	}
-}
-
 // The page shows what keeps the planner from planning, with times.
 func TestExplorationSaysWhatIsInTheWay(t *testing.T) {
 	at := time.Unix(1000, 0)
@@ -155,22 +116,6 @@ func specOf(criterion scoring.Criterion, candidates, features int) *wire.Spec {
 		spec.Rounds = 2
 	}
 	return spec
-}
-
-func TestThinnedSumsAreThoseOfSomeCandidates(t *testing.T) {
-	s := sumsOf(10, 2, 50)
-	kept := thin(s, 3)
-	if err := kept.Validate(); err != nil || kept.Candidates() != 4 {
-		t.Fatalf("%d candidates: %v", kept.Candidates(), err)
-	}
-	for i := range 4 {
-		if kept.Phi[i] != s.Phi[3*i] || kept.YPhi[4+i] != s.YPhi[10+3*i] {
-			t.Errorf("candidate %d is not number %d", i, 3*i)
-		}
-	}
-	if thin(s, 1) != s {
-		t.Error("copied for nothing")
-	}
 }
 
 func TestSpectrum(t *testing.T) {
@@ -283,21 +228,5 @@ func TestLetters(t *testing.T) {
 	}
 	if n := len(l.list(nil).Reasons); n > reasonsKept+1 {
 		t.Errorf("%d reasons", n)
-	}
-}
-
-func TestModelThatSaysMostOfASet(t *testing.T) {
-	list := []Model{
-		{ID: "old", FeatureSet: "a", Promoted: true}, {ID: "used", FeatureSet: "a", Promoted: true, Current: true},
-		{ID: "lost", FeatureSet: "a"}, {ID: "other", FeatureSet: "b", Promoted: true}, {ID: "later", FeatureSet: "b", Promoted: true},
-		{ID: "worse", FeatureSet: "b"}, {ID: "only", FeatureSet: "c"},
-	}
-	for set, want := range map[string]string{"a": "used", "b": "later", "c": "only"} {
-		if have := modelOf(list, set); have == nil || have.ID != want {
-			t.Errorf("%s: %+v, want %s", set, have, want)
-		}
-	}
-	if modelOf(list, "d") != nil {
-		t.Error("a model of a set without one")
 	}
 }

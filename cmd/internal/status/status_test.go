@@ -232,23 +232,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Pages beyond the limit are refused, and one that closes makes room.
-func TestStreamsAreBounded(t *testing.T) {
-	h := newHub()
-	for range maxStreams {
-		if !h.enter() {
-			t.Fatal("no room")
-		}
-	}
-	if h.enter() {
-		t.Error("one too many")
-	}
-	h.leave()
-	if !h.enter() || h.streams() != maxStreams {
-		t.Error("no room for one that has gone")
-	}
-}
-
 // A stream gets each change once.
 func TestSectionsAreSentAsTheyChange(t *testing.T) {
 	h := newHub()
