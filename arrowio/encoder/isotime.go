@@ -16,10 +16,11 @@ func ParseInstant(text string) (seconds, nanos int64, ok bool) {
 	year, yearOK := digits(text[:4])
 	month, monthOK := digits(text[5:7])
 	day, dayOK := digits(text[8:10])
-	if !yearOK || !monthOK || !dayOK || month < 1 || month > 12 || day < 1 || day > daysOf(year, month) {
+	midnight := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	if !yearOK || !monthOK || !dayOK || int(midnight.Month()) != month || midnight.Day() != day { // others are moved to one that exists
 		return 0, 0, false
 	}
-	seconds = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix()
+	seconds = midnight.Unix()
 	rest := text[10:]
 	if rest == "" {
 		return seconds, 0, true
@@ -114,13 +115,4 @@ func digits(text string) (n int, ok bool) {
 		n = 10*n + int(text[i]-'0')
 	}
 	return n, true
-}
-
-// daysOf returns the number of days in a month.
-func daysOf(year, month int) int {
-	leap := year%4 == 0 && (year%100 != 0 || year%400 == 0)
-	if month == 2 && leap {
-		return 29
-	}
-	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
 }

@@ -266,8 +266,7 @@ func protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType
 		return nil, false
 	}
 	if made.list {
-		_, number := numberKinds[made.kind]
-		return nil, number
+		return nil, arrow.IsInteger(typ.ID()) || arrow.IsFloating(typ.ID())
 	}
 	return typ, true
 }
@@ -289,13 +288,6 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	if p.list || p.special != plainMessage || f.HasPresence() && !f.HasDefault() {
 		return
 	}
-	if !f.HasDefault() {
-		p.unset = &cell{kind: zeroKind(p.kind)}
-		if p.kind == protoreflect.EnumKind {
-			p.text = string(f.Enum().Values().Get(0).Name())
-		}
-		return
-	}
 	v := f.Default()
 	switch p.kind {
 	case protoreflect.BoolKind:
@@ -308,7 +300,7 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	case protoreflect.BytesKind:
 		p.unset, p.text = &cell{kind: cellText}, string(v.Bytes())
 	case protoreflect.EnumKind:
-		p.unset, p.text = &cell{kind: cellText}, string(f.DefaultEnumValue().Name())
+		p.unset, p.text = &cell{kind: cellText}, string(f.Enum().Values().ByNumber(v.Enum()).Name())
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		p.unset = &cell{cellFloat, math.Float64bits(v.Float())}
 	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:

@@ -27,13 +27,6 @@ func wireType(k protoreflect.Kind) protowire.Type {
 	}
 }
 
-// numberKinds are the kinds that are numbers.
-var numberKinds = map[protoreflect.Kind]struct{}{
-	protoreflect.Int32Kind: {}, protoreflect.Sint32Kind: {}, protoreflect.Sfixed32Kind: {}, protoreflect.Uint32Kind: {},
-	protoreflect.Fixed32Kind: {}, protoreflect.Int64Kind: {}, protoreflect.Sint64Kind: {}, protoreflect.Sfixed64Kind: {},
-	protoreflect.Uint64Kind: {}, protoreflect.Fixed64Kind: {}, protoreflect.FloatKind: {}, protoreflect.DoubleKind: {},
-}
-
 // scalar makes a cell of a value; strings and bytes come without their length.
 func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 	switch f.kind {

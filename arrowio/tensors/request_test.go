@@ -165,19 +165,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// FuzzDecode looks for requests that break the decoder, or produce an unreadable column.
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(inJSON), len(inJSON))
-	body, header := inBinary()
-	f.Add(body, header)
-	d := NewDecoder(testLimits)
-	f.Fuzz(func(t *testing.T, body []byte, header int) {
-		if err := try(d, body, header); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // try decodes a request and reads all of the result.
 func try(d *Decoder, body []byte, header int) error {
 	r, err := d.Decode(body, header)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unicode/utf8"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
@@ -118,16 +117,10 @@ func (f *FeatureSet) validateNumbers() error {
 	return nil
 }
 
-// checkEncoder validates an encoder that may be missing. Passthrough names are checked here because only
-// valid UTF-8 survives JSON unchanged.
+// checkEncoder validates an encoder that may be missing.
 func checkEncoder(e *encoder.Encoder) error {
 	if e == nil {
 		return errors.New("no encoder")
-	}
-	for _, name := range e.Passthrough {
-		if !utf8.ValidString(name) {
-			return fmt.Errorf("encoder: passthrough name %q is not valid UTF-8", name)
-		}
 	}
 	if err := e.Validate(); err != nil {
 		return fmt.Errorf("encoder: %w", err)
