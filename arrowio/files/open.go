@@ -7,29 +7,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Reader reads the rows of a file as records, in file order.
-type Reader interface {
-	// Schema returns the schema of every record.
-	Schema() *arrow.Schema
-	// Next returns the next record, of one to BatchRows rows, which the caller
-	// releases; io.EOF after the last. An error is an *Error and stays: later
-	// calls return it again.
-	Next() (arrow.Record, error)
-	// Progress returns the bytes of the file read by Next so far and the file's size (compressed
-	// bytes for gzip; 0 if the size is not known, as for a pipe). It may be called from any
-	// goroutine.
-	Progress() (readBytes, totalBytes int64)
-	// LeftOut are the columns of the file that are not in the records: Parquet columns of structs
-	// and maps.
-	LeftOut() []LeftOut
-	// BadFields are the columns of a CSV file with fields that are not of the column's type and are
-	// read as null, in file order. For columns whose type Open inferred they cover the whole file;
-	// for those with a type from Options.Schema, the rows read so far.
-	BadFields() []BadFields
-	// Close closes the file. It may be called twice. Records stay valid.
-	Close() error
-}
-
 // LeftOut is a column of a file that is not in the records.
 type LeftOut struct {
 	Column string
@@ -76,7 +53,7 @@ func typeWords(t arrow.DataType) (one, many string) {
 
 // Open opens the file at path. Without Options.Format, the format is that of the extension, before an optional .gz, otherwise that
 // of the first bytes of a Parquet or Arrow file.
-func Open(path string, o Options) (Reader, error) {
+func Open(path string, o Options) (*Reader, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, &Error{Path: path, Err: err}
@@ -89,7 +66,7 @@ func Open(path string, o Options) (Reader, error) {
 	if err != nil {
 		return nil, errors.Join(located(path, err), src.Close())
 	}
-	return &fileReader{path: path, source: src, rows: r}, nil
+	return &Reader{path: path, source: src, rows: r}, nil
 }
 
 // openFormat opens src in the format named by o or the file.

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// rowReader is what each format implements; fileReader turns it into a Reader.
+// rowReader is what each format implements.
 type rowReader interface {
 	schema() *arrow.Schema
 	next() (arrow.Record, error) // io.EOF at the end; not called again after an error
@@ -30,18 +30,20 @@ type tolerantReader interface {
 	badFields() []BadFields
 }
 
-// fileReader is the Reader of every format: it names the file in errors, keeps
-// the first error, and closes the file.
-type fileReader struct {
+// Reader reads the rows of a file as records, in file order.
+type Reader struct {
 	path   string
 	source *source
 	rows   rowReader
 	err    error
 }
 
-func (r *fileReader) Schema() *arrow.Schema { return r.rows.schema() }
+// Schema returns the schema of every record.
+func (r *Reader) Schema() *arrow.Schema { return r.rows.schema() }
 
-func (r *fileReader) Next() (arrow.Record, error) {
+// Next returns the next record, of one to BatchRows rows, which the caller releases; io.EOF after the last. An error is
+// an *Error and stays: later calls return it again.
+func (r *Reader) Next() (arrow.Record, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -56,28 +58,35 @@ func (r *fileReader) Next() (arrow.Record, error) {
 	return nil, err
 }
 
-func (r *fileReader) Progress() (readBytes, totalBytes int64) {
+// Progress returns the bytes of the file read by Next so far and the file's size (compressed bytes for gzip; 0 if the
+// size is not known, as for a pipe). It may be called from any goroutine.
+func (r *Reader) Progress() (readBytes, totalBytes int64) {
 	if p, ok := r.rows.(progressReader); ok {
 		return p.progress()
 	}
 	return r.source.progress()
 }
 
-func (r *fileReader) LeftOut() []LeftOut {
+// LeftOut are the columns of the file that are not in the records: Parquet columns of structs and maps.
+func (r *Reader) LeftOut() []LeftOut {
 	if p, ok := r.rows.(partialReader); ok {
 		return p.leftOut()
 	}
 	return nil
 }
 
-func (r *fileReader) BadFields() []BadFields {
+// BadFields are the columns of a CSV file with fields that are not of the column's type and are read as null, in file
+// order. For columns whose type Open inferred they cover the whole file; for those with a type from Options.Schema, the
+// rows read so far.
+func (r *Reader) BadFields() []BadFields {
 	if t, ok := r.rows.(tolerantReader); ok {
 		return t.badFields()
 	}
 	return nil
 }
 
-func (r *fileReader) Close() error {
+// Close closes the file. It may be called twice. Records stay valid.
+func (r *Reader) Close() error {
 	if r.source.closed {
 		return nil
 	}

@@ -11,19 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// Writer writes records of one schema to a file. The complete file appears under its name when
-// Close succeeds; until then the data is in the same folder, under a temporary name.
-type Writer interface {
-	// Write appends a record's rows. It does not keep the record. After an
-	// error every later call fails, and Close leaves no file.
-	Write(rec arrow.Record) error
-	// Close finishes the file and gives it its name.
-	Close() error
-	// Discard gives up and removes the temporary file. After Close it does nothing, so it can be
-	// deferred.
-	Discard() error
-}
-
 // Create returns a writer for the format, or if it is "" for that of path's extension:
 //
 //   - arrow: an Arrow IPC file; an IPC stream when the extension is .arrows.
@@ -36,7 +23,7 @@ type Writer interface {
 //
 // Close replaces an existing file. Anything but a regular file (a pipe, /dev/stdout) is written
 // directly.
-func Create(path string, schema *arrow.Schema, format string) (Writer, error) {
+func Create(path string, schema *arrow.Schema, format string) (*Writer, error) {
 	if format == "" {
 		format = formatOf(path)
 	}
@@ -52,7 +39,7 @@ func Create(path string, schema *arrow.Schema, format string) (Writer, error) {
 	if err != nil {
 		return nil, &Error{Path: path, Err: errors.Join(err, out.discard())}
 	}
-	return &fileWriter{path: path, schema: schema, out: out, enc: enc}, nil
+	return &Writer{path: path, schema: schema, out: out, enc: enc}, nil
 }
 
 // recordEncoder turns records into the bytes of one format.
@@ -76,9 +63,9 @@ func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer
 	return f.create(path, schema)
 }
 
-// fileWriter is the Writer for every format: it checks the schema, names the file in errors, and
-// keeps a failed file from appearing.
-type fileWriter struct {
+// Writer writes records of one schema to a file. The complete file appears under its name when Close succeeds; until
+// then the data is in the same folder, under a temporary name.
+type Writer struct {
 	path   string
 	schema *arrow.Schema
 	out    *target
@@ -88,7 +75,9 @@ type fileWriter struct {
 
 var errWriterDone = errors.New("the writer is closed")
 
-func (w *fileWriter) Write(rec arrow.Record) error {
+// Write appends a record's rows. It does not keep the record. After an error every later call fails, and Close leaves
+// no file.
+func (w *Writer) Write(rec arrow.Record) error {
 	if w.out.done {
 		return &Error{Path: w.path, Err: errWriterDone}
 	}
@@ -106,7 +95,8 @@ func (w *fileWriter) Write(rec arrow.Record) error {
 	return nil
 }
 
-func (w *fileWriter) Close() error {
+// Close finishes the file and gives it its name.
+func (w *Writer) Close() error {
 	if w.out.done {
 		return nil
 	}
@@ -122,7 +112,8 @@ func (w *fileWriter) Close() error {
 	return nil
 }
 
-func (w *fileWriter) Discard() error {
+// Discard gives up and removes the temporary file. After Close it does nothing, so it can be deferred.
+func (w *Writer) Discard() error {
 	if w.out.done {
 		return nil
 	}

@@ -22,7 +22,7 @@ type RowFile struct {
 	schema  *arrow.Schema
 	leftOut []files.LeftOut
 	bad     []files.BadFields // of the whole file if its types were found, else of what was read
-	first   files.Reader      // opened to see the columns; the first read takes it; then nil
+	first   *files.Reader     // opened to see the columns; the first read takes it; then nil
 	bar     *Progress
 }
 
@@ -151,7 +151,7 @@ func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 
 // watched reads a file's rows, moves the progress bar, and records bad fields.
 type watched struct {
-	files.Reader
+	*files.Reader
 	file *RowFile
 	what string
 }
