@@ -31,14 +31,11 @@ func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
 	if r.options.Loss == training.LossLogistic {
 		return r.fitLogistic(ctx, transform, heldOut)
 	}
-	return r.fitSquared(ctx, transform, heldOut)
+	return r.fitSquared(transform, heldOut)
 }
 
-func (r *repeat) fitSquared(ctx context.Context, transform *scoring.Transformer, out []bool) (*fitted, error) {
-	fit, heldOut, err := r.sumProducts(ctx, transform, out)
-	if err != nil {
-		return nil, err
-	}
+func (r *repeat) fitSquared(transform *scoring.Transformer, out []bool) (*fitted, error) {
+	fit, heldOut := r.sumProducts(transform, out)
 	found, err := training.Train(fit, heldOut, r.training())
 	if err != nil {
 		return nil, err
@@ -51,10 +48,7 @@ func (r *repeat) fitSquared(ctx context.Context, transform *scoring.Transformer,
 }
 
 func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer, out []bool) (*fitted, error) {
-	fit, heldOut, err := r.keepRows(ctx, transform, out)
-	if err != nil {
-		return nil, err
-	}
+	fit, heldOut := r.keepRows(transform, out)
 	found, err := training.TrainLogistic(ctx, fit, heldOut, r.training())
 	if err != nil {
 		return nil, err

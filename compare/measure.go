@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"context"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -21,20 +20,17 @@ type measured struct {
 }
 
 // measure predicts the test rows.
-func (r *repeat) measure(ctx context.Context, f *fitted) (*measured, error) {
+func (r *repeat) measure(f *fitted) *measured {
 	predicted := make([]float32, r.test.rows*r.test.outputs)
-	if err := r.predict(ctx, f, predicted); err != nil {
-		return nil, err
-	}
-	return r.evaluate(predicted, f.model.Loss), nil
+	r.predict(f, predicted)
+	return r.evaluate(predicted, f.model.Loss)
 }
 
-// predict featurizes the test rows and predicts them.
-func (r *repeat) predict(ctx context.Context, f *fitted, predicted []float32) error {
+// predict featurizes the test rows and predicts them, on one core.
+func (r *repeat) predict(f *fitted, predicted []float32) {
 	outputs := r.test.outputs
-	return featurize(ctx, f.transform, r.test, 0, r.test.rows, func(at int, z []float32) {
-		n := len(z) / f.transform.Len()
-		f.model.Predict(predicted[at*outputs:(at+n)*outputs], z, n)
+	f.transform.EachBlock(r.test.x, r.test.rows, 1, func(phi []float32, first, next int) {
+		f.model.Predict(predicted[first*outputs:next*outputs], phi, next-first)
 	})
 }
 
@@ -42,18 +38,16 @@ func (r *repeat) predict(ctx context.Context, f *fitted, predicted []float32) er
 const timedSeconds = 0.01
 
 // rowMicroseconds is the time per test row in the fastest of several passes; first is that of the first pass.
-func (r *repeat) rowMicroseconds(ctx context.Context, f *fitted, first float64) (float64, error) {
+func (r *repeat) rowMicroseconds(f *fitted, first float64) float64 {
 	predicted, least := make([]float32, r.test.rows*r.test.outputs), first
 	for spent := first; spent < timedSeconds; {
 		began := time.Now()
-		if err := r.predict(ctx, f, predicted); err != nil {
-			return 0, err
-		}
+		r.predict(f, predicted)
 		seconds := time.Since(began).Seconds()
 		least = min(least, seconds)
 		spent += seconds
 	}
-	return 1e6 * least / float64(r.test.rows), nil
+	return 1e6 * least / float64(r.test.rows)
 }
 
 // evaluate measures predictions of the test rows by a model trained with this loss.

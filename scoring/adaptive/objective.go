@@ -76,11 +76,23 @@ func (o *objective) value(gradient, p []float64) (float64, error) {
 	}
 	model := &ridgeModel{fitted}
 	o.scale = scale
-	model.Residuals(o.e, o.z, o.rows.y, o.rows.n, o.workers)
+	o.residuals(model)
 	value := o.code(model)
 	o.weigh()
 	o.collect(gradient)
 	return value, nil
+}
+
+// residuals sets e to those of the raw outputs.
+func (o *objective) residuals(model *ridgeModel) {
+	m, k := model.Features, o.rows.outputs
+	o.share(func(first, next int) {
+		own := o.e[first*k : next*k]
+		model.Predict(own, o.z[first*m:next*m], next-first)
+		for i, y := range o.rows.y[first*k : next*k] {
+			own[i] -= y
+		}
+	})
 }
 
 // code converts residuals and weights to those of the coded outputs, and returns J.
