@@ -119,18 +119,12 @@ type waiting struct {
 	rows   int
 }
 
-// push copies rows of dim numbers to the end. The first time, it allocates memory for limit rows.
+// push copies rows of dim numbers to the end. The first time, it allocates memory for the numbers of limit rows.
 func (w *waiting) push(x []float32, rows, dim, limit int, t Targets) {
 	if w.x == nil {
 		w.x = make([]float32, 0, limit*dim)
 	}
 	w.x = append(w.x, x...)
-	if t.Class == nil && w.values == nil {
-		w.values = make([]float32, 0, limit*t.Outputs)
-	}
-	if t.Class != nil && w.class == nil {
-		w.class = make([]int32, 0, limit)
-	}
 	w.values, w.class = append(w.values, t.Values...), append(w.class, t.Class...)
 	w.rows += rows
 }

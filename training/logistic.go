@@ -12,19 +12,17 @@ import (
 const LossLogistic = "logistic"
 
 const (
-	// RuleFolds is the least mean loss on left-out rows: every fifth row, or with few rows each fifth in turn.
+	// RuleFolds is the least mean loss on left-out rows: every fifth row.
 	RuleFolds Rule = "folds"
 
 	folds = 5
-	// fewRows is the number of rows below which each fifth is left out in turn.
-	fewRows = folds * MinHeldOutRows
 )
 
 // LogisticFit is a model for the logistic loss and how it was found. In Fit, HeldOutLoss holds the mean log losses, in
 // nats per row, by which λ was chosen; GCV is empty.
 type LogisticFit struct {
 	Fit
-	// Path says how the model for each λ was found, for several folds the worst of them.
+	// Path says how the model for each λ was found.
 	Path []Convergence `json:"path"`
 	// Last says how Model was found, starting from OnFit.
 	Last Convergence `json:"last"`
@@ -49,8 +47,7 @@ func (f *LogisticFit) Unconverged() int {
 // with the intercepts not penalised. The levels of the grid are tried from the largest down, each started from the
 // previous model, until the held-out log loss has clearly risen (by 5 %). The best is fitted again on all rows.
 //
-// With fewer than MinHeldOutRows held-out rows, every fifth row replaces them; with few rows, each fifth in turn; a
-// single row gets the largest λ. With an intercept, a class without rows has weights 0 and the intercept −log 2N.
+// With fewer than MinHeldOutRows held-out rows, every fifth row replaces them; a single row gets the largest λ. With an intercept, a class without rows has weights 0 and the intercept −log 2N.
 //
 // The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows if there are no rows at all,
 // ErrNotFinite if a feature is not finite, and the error of ctx when that ends. It panics if the shapes of fit and
@@ -102,7 +99,7 @@ func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) 
 			return nil, err
 		}
 		p.report(f)
-		start = whole.from(p.folds[0].problem, p.best.first)
+		start = whole.from(p.problem, p.best.answer)
 	}
 	lambda := whole.lambdaOf(t.Grid, f.Level)
 	last, err := whole.solve(ctx, start, lambda, solver{t.factor, lastTolerance})
@@ -120,7 +117,7 @@ func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath
 		return f.Model, nil
 	}
 	if f.Rule == RuleHeldOut {
-		return p.folds[0].problem.model(p.best.first.x, p.best.first.lambda), nil
+		return p.problem.model(p.best.answer.x, p.best.answer.lambda), nil
 	}
 	part, err := newLogistic(t.fit, t.Intercept)
 	if err != nil {
@@ -135,22 +132,17 @@ func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath
 
 // path returns the path that λ is chosen on, and the rule.
 func (t *logisticRun) path(all *Rows) (*logisticPath, Rule, error) {
-	p := &logisticPath{grid: t.Grid, factor: t.factor}
-	if t.fit.Len() > 0 && t.heldOut.Len() >= MinHeldOutRows {
-		return p, RuleHeldOut, p.add(t.fit, t.heldOut, t.Intercept)
-	}
-	if all.Len() < 2 {
-		return p, RuleLargest, nil
-	}
-	parts := 1
-	if all.Len() < fewRows {
-		parts = min(folds, all.Len())
-	}
-	for part := range parts {
-		fit, heldOut := all.fold(part, min(folds, all.Len()))
-		if err := p.add(fit, heldOut, t.Intercept); err != nil {
-			return nil, "", err
+	fit, heldOut, rule := t.fit, t.heldOut, RuleHeldOut
+	if fit.Len() == 0 || heldOut.Len() < MinHeldOutRows {
+		if all.Len() < 2 {
+			return nil, RuleLargest, nil
 		}
+		fit, heldOut = all.fold(min(folds, all.Len()))
+		rule = RuleFolds
 	}
-	return p, RuleFolds, nil
+	problem, err := newLogistic(fit, t.Intercept)
+	if err != nil {
+		return nil, "", err
+	}
+	return &logisticPath{grid: t.Grid, factor: t.factor, problem: problem, heldOut: heldOut}, rule, nil
 }

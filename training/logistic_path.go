@@ -9,35 +9,19 @@ import (
 
 // logisticPath fits the levels of a grid in turn, from the largest down, and judges each on left-out rows.
 type logisticPath struct {
-	grid   Grid
-	factor *linear.Cholesky
-	folds  []*fold
-	rungs  []rung // the levels tried, falling
-	best   rung
-}
-
-// fold is rows to fit and rows to judge by.
-type fold struct {
+	grid    Grid
+	factor  *linear.Cholesky
 	problem *logistic
-	heldOut *Rows
-	last    answer
+	heldOut *Rows  // what is judged by
+	rungs   []rung // the levels tried, falling
+	best    rung
 }
 
 // rung is one level that was tried.
 type rung struct {
+	answer
 	level float64
-	loss  float64     // mean log loss on left-out rows
-	how   Convergence // of the worst fold
-	first answer      // of the first fold
-}
-
-func (p *logisticPath) add(fit, heldOut *Rows, intercept bool) error {
-	problem, err := newLogistic(fit, intercept)
-	if err != nil {
-		return err
-	}
-	p.folds = append(p.folds, &fold{problem: problem, heldOut: heldOut, last: answer{x: problem.start}})
-	return nil
+	loss  float64 // mean log loss on left-out rows
 }
 
 // clearRise is the share by which a loss must exceed the best to end the search. Held-out losses fall and then rise as
@@ -69,26 +53,17 @@ func (p *logisticPath) rising() bool {
 	return p.rungs[len(p.rungs)-1].loss > p.best.loss*(1+clearRise)
 }
 
-// try fits one level.
+// try fits one level, starting from the last one.
 func (p *logisticPath) try(ctx context.Context, level float64) error {
-	r := rung{level: level}
-	rows := 0
-	for i, f := range p.folds {
-		a, err := f.problem.solve(ctx, f.last, f.problem.lambdaOf(p.grid, level), solver{p.factor, pathTolerance})
-		if err != nil {
-			return err
-		}
-		f.last = a
-		r.loss += f.problem.pass(f.heldOut, a.x, false).loss
-		rows += f.heldOut.Len()
-		if i == 0 {
-			r.first = a
-		}
-		if i == 0 || a.how.RelativeGradient > r.how.RelativeGradient {
-			r.how = a.how
-		}
+	from := answer{x: p.problem.start}
+	if n := len(p.rungs); n > 0 {
+		from = p.rungs[n-1].answer
 	}
-	r.loss /= float64(rows)
+	a, err := p.problem.solve(ctx, from, p.problem.lambdaOf(p.grid, level), solver{p.factor, pathTolerance})
+	if err != nil {
+		return err
+	}
+	r := rung{answer: a, level: level, loss: p.problem.pass(p.heldOut, a.x, false).loss / float64(p.heldOut.Len())}
 	p.rungs = append(p.rungs, r)
 	if len(p.rungs) == 1 || r.loss < p.best.loss {
 		p.best = r
@@ -101,7 +76,7 @@ func (p *logisticPath) report(f *LogisticFit) {
 	f.Level = p.best.level
 	for _, r := range slices.Backward(p.rungs) {
 		f.Levels = append(f.Levels, r.level)
-		f.Lambdas = append(f.Lambdas, r.first.lambda)
+		f.Lambdas = append(f.Lambdas, r.lambda)
 		f.HeldOutLoss = append(f.HeldOutLoss, r.loss)
 		f.Path = append(f.Path, r.how)
 	}

@@ -118,15 +118,14 @@ func (r *Rows) plus(other *Rows) *Rows {
 	return both
 }
 
-// fold splits copies of the rows into those whose number modulo parts is not part, and those whose
-// number is.
-func (r *Rows) fold(part, parts int) (fit, heldOut *Rows) {
+// fold holds out every row whose number is a multiple of parts; the rows are copied.
+func (r *Rows) fold(parts int) (fit, heldOut *Rows) {
 	fit, heldOut = NewRows(r.features, r.classes), NewRows(r.features, r.classes)
 	number := 0
 	for _, b := range r.blocks {
 		for i := range b.class {
 			to := fit
-			if number%parts == part {
+			if number%parts == 0 {
 				to = heldOut
 			}
 			to.Add(b.z[i*r.features:(i+1)*r.features], b.class[i:i+1])

@@ -110,7 +110,6 @@ func (l *learner) learned() (*Learned, error) {
 		selection.Round = append(selection.Round, best.Round[i])
 		selection.Score = append(selection.Score, worth[i])
 		selection.S = append(selection.S, scores[int(i)*k:(int(i)+1)*k]...)
-		selection.LargeSampleRadius = append(selection.LargeSampleRadius, 0)
 	}
 	result := &Learned{Selection: selection, Features: f.Pick(order), Report: l.report()}
 	result.Report.Importance = importance

@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"math"
+	"sort"
 
 	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring"
@@ -142,15 +143,7 @@ func (d *poolDraw) drawSparse(omega []float32, order int, scale float64, uniform
 // coordinate returns the coordinate at which the running sum passes a share of the whole.
 func (d *poolDraw) coordinate(share float64) int {
 	at := share * d.heaped[d.dim-1]
-	first, next := 0, d.dim-1
-	for first < next {
-		if middle := (first + next) / 2; d.heaped[middle] <= at {
-			first = middle + 1
-		} else {
-			next = middle
-		}
-	}
-	return first
+	return sort.Search(d.dim-1, func(j int) bool { return d.heaped[j] > at })
 }
 
 // bandwidths applies the nearest-neighbour rule to the rows as each part turns them.

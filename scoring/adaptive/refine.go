@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"math"
+	"slices"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -78,9 +79,5 @@ func (l *learner) move(start *point) error {
 
 // copyOf returns features that share no memory with f.
 func copyOf(f *scoring.Features) *scoring.Features {
-	all := make([]int32, f.Len())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return f.Pick(all)
+	return &scoring.Features{Map: f.Map, Dim: f.Dim, Omega: slices.Clone(f.Omega), Phase: slices.Clone(f.Phase)}
 }
